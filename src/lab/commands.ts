@@ -4,53 +4,21 @@ import type { IDocumentManager } from '@jupyterlab/docmanager';
 import { FileDialog } from '@jupyterlab/filebrowser';
 import type { ILauncher } from '@jupyterlab/launcher';
 import type { ITranslator, TranslationBundle } from '@jupyterlab/translation';
-import type { WidgetTracker } from '@jupyterlab/apputils';
+import { actionLabels } from './actionLabels';
+import { CommandIDs } from './commandIds';
 import { FACTORY_NAME } from './document';
 import { onnxIcon } from './icon';
-import type { OnnxDocument } from './widget';
-
-export namespace CommandIDs {
-  export const open = 'onnx-autodoc:open';
-  export const run = 'onnx-autodoc:run';
-}
+import type { IOnnxTracker } from './tokens';
 
 export interface ICommandContext {
   app: JupyterFrontEnd;
-  tracker: WidgetTracker<OnnxDocument>;
+  tracker: IOnnxTracker;
   trans: TranslationBundle;
   translator: ITranslator;
   manager: IDocumentManager | null;
   palette: ICommandPalette | null;
   launcher: ILauncher | null;
 }
-
-/** Viewer actions that stand in the command palette while a model is in front. */
-const PALETTE_ACTIONS: readonly { id: string; label: string }[] = [
-  { id: 'find', label: 'Find in the graph' },
-  { id: 'overview', label: 'Show the first picture' },
-  { id: 'fit', label: 'Fit the graph into the view' },
-  { id: 'expand-all', label: 'Expand All Blocks' },
-  { id: 'collapse-all', label: 'Collapse all groups' },
-  { id: 'next-overlay', label: 'Next heatmap' },
-  { id: 'next-change', label: 'Next change between two models' },
-  { id: 'previous-change', label: 'Previous change between two models' },
-  { id: 'only-changes', label: 'Only changes between two models' },
-  { id: 'rescale', label: 'Rescale the colours to the view' },
-  { id: 'export-svg', label: 'Save the graph as SVG' },
-  { id: 'export-svg-view', label: 'Save the visible area as SVG' },
-  { id: 'export-svg-selection', label: 'Save the selection as SVG' },
-  { id: 'export-png-1', label: 'Save the graph as PNG' },
-  { id: 'export-png-2', label: 'Save the graph as PNG at scale 2' },
-  { id: 'export-png-4', label: 'Save the graph as PNG at scale 4' },
-  { id: 'export-html', label: 'Save the model as one HTML file' },
-  { id: 'export-dot', label: 'Save the graph as DOT' },
-  { id: 'export-netron', label: 'Save Metrics for Netron' },
-  {
-    id: 'export-model-explorer',
-    label: 'Save the heatmap for Model Explorer'
-  },
-  { id: 'reload', label: 'Analyse the file again' }
-];
 
 /** Registers the commands and puts them where people look for them. */
 export function addCommands(context: ICommandContext): void {
@@ -138,8 +106,9 @@ function addRun(context: ICommandContext): void {
     app.shell.currentWidget === tracker.currentWidget
       ? (tracker.currentWidget?.content.handle ?? null)
       : null;
+  const labels = actionLabels(trans);
   app.commands.addCommand(CommandIDs.run, {
-    label: args => trans.__(String(args.label ?? args.action ?? '')),
+    label: args => labels[String(args.action)] ?? String(args.action ?? ''),
     describedBy: {
       args: {
         type: 'object',
@@ -155,10 +124,10 @@ function addRun(context: ICommandContext): void {
       handle()?.run(String(args.action));
     }
   });
-  for (const { id, label } of PALETTE_ACTIONS) {
+  for (const action of Object.keys(labels)) {
     palette?.addItem({
       command: CommandIDs.run,
-      args: { action: id, label },
+      args: { action },
       category: trans.__('ONNX Autodoc')
     });
   }

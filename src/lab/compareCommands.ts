@@ -2,28 +2,22 @@ import type { JupyterFrontEnd } from '@jupyterlab/application';
 import {
   Dialog,
   InputDialog,
-  type ICommandPalette,
-  type WidgetTracker
+  type ICommandPalette
 } from '@jupyterlab/apputils';
 import type { IDocumentManager } from '@jupyterlab/docmanager';
 import type { IFileBrowserFactory } from '@jupyterlab/filebrowser';
 import type { ITranslator, TranslationBundle } from '@jupyterlab/translation';
+import { CommandIDs } from './commandIds';
 import { chooseModels } from './commands';
 import type { LinkKeeper } from './compareLinks';
 import { FACTORY_NAME } from './document';
 import { onnxIcon } from './icon';
+import type { IOnnxTracker } from './tokens';
 import { OnnxDocument } from './widget';
-
-export namespace CompareIDs {
-  export const files = 'onnx-autodoc:compare';
-  export const with_ = 'onnx-autodoc:compare-with';
-  export const link = 'onnx-autodoc:link-views';
-  export const unlink = 'onnx-autodoc:unlink-views';
-}
 
 export interface ICompareContext {
   app: JupyterFrontEnd;
-  tracker: WidgetTracker<OnnxDocument>;
+  tracker: IOnnxTracker;
   keeper: LinkKeeper;
   trans: TranslationBundle;
   translator: ITranslator;
@@ -41,9 +35,9 @@ export function addCompareCommands(context: ICompareContext): void {
   addLink(context);
   const { app, tracker, keeper, palette, trans } = context;
   for (const command of [
-    CompareIDs.with_,
-    CompareIDs.link,
-    CompareIDs.unlink
+    CommandIDs.compareWith,
+    CommandIDs.link,
+    CommandIDs.unlink
   ]) {
     palette?.addItem({ command, category: trans.__('ONNX Autodoc') });
     const changed = (): void => app.commands.notifyCommandChanged(command);
@@ -63,7 +57,7 @@ function selectedModels(browsers: IFileBrowserFactory | null): string[] {
 
 function addFiles(context: ICompareContext): void {
   const { app, trans, browsers } = context;
-  app.commands.addCommand(CompareIDs.files, {
+  app.commands.addCommand(CommandIDs.compare, {
     label: trans.__('Compare Side by Side'),
     caption: trans.__('Open two ONNX models beside each other, linked'),
     icon: onnxIcon,
@@ -91,11 +85,6 @@ function addFiles(context: ICompareContext): void {
       }
     }
   });
-  app.contextMenu.addItem({
-    command: CompareIDs.files,
-    selector: '.jp-DirListing-item[data-file-type="onnx"]',
-    rank: 2
-  });
 }
 
 /** The view in front, when one of ours is. */
@@ -113,7 +102,7 @@ function others(
 
 function addWith(context: ICompareContext): void {
   const { app, trans } = context;
-  app.commands.addCommand(CompareIDs.with_, {
+  app.commands.addCommand(CommandIDs.compareWith, {
     label: trans.__('Compare with…'),
     caption: trans.__('Choose a model to compare with this one'),
     describedBy: {
@@ -191,7 +180,7 @@ async function pick<T extends string = never>(
 
 function addLink(context: ICompareContext): void {
   const { app, trans, keeper } = context;
-  app.commands.addCommand(CompareIDs.link, {
+  app.commands.addCommand(CommandIDs.link, {
     label: trans.__('Link with an Open View…'),
     caption: trans.__(
       'Keep selection, blocks and colours in sync between both views'
@@ -213,7 +202,7 @@ function addLink(context: ICompareContext): void {
       }
     }
   });
-  app.commands.addCommand(CompareIDs.unlink, {
+  app.commands.addCommand(CommandIDs.unlink, {
     label: trans.__('Unlink Views'),
     describedBy: { args: { type: 'object', properties: {} } },
     isEnabled: () => {

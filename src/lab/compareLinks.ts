@@ -1,8 +1,8 @@
 import { Signal } from '@lumino/signaling';
-import type { WidgetTracker } from '@jupyterlab/apputils';
 import type { ILinkOptions, IViewerHandle, IViewerLink } from '../viewer';
 // Not from the index: the viewer itself is fetched when it is needed.
 import { readLinkOptions } from '../viewer/compare/options';
+import type { IOnnxTracker } from './tokens';
 import type { OnnxDocument } from './widget';
 
 /** How a link is remembered. */
@@ -63,7 +63,7 @@ export class LinkKeeper {
   private _awaited: IRecord[] = [];
 
   constructor(
-    private readonly _tracker: WidgetTracker<OnnxDocument>,
+    private readonly _tracker: IOnnxTracker,
     private readonly _store: ILinkStore
   ) {
     _tracker.widgetAdded.connect((_, document) => this._add(document));

@@ -1,3 +1,15 @@
-import { plugin } from './plugin';
+import { comparePlugin } from './comparePlugin';
+import { outputPlugin } from './outputPlugin';
+import { servicesPlugin } from './servicesPlugin';
+import { settingsPlugin } from './settingsPlugin';
+import { viewerPlugin } from './viewerPlugin';
 
-export default plugin;
+export { IOnnxTracker } from './tokens';
+
+export default [
+  settingsPlugin,
+  servicesPlugin,
+  viewerPlugin,
+  comparePlugin,
+  outputPlugin
+];

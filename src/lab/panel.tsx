@@ -54,6 +54,7 @@ export default function Panel(props: IPanelProps): JSX.Element | null {
       provider={provider}
       makeLayoutEngine={labLayoutEngine}
       settings={services.settings.viewer}
+      keys={services.keys.bound}
       translator={services.translate}
       theme={services.theme()}
       state={state}
@@ -94,6 +95,7 @@ function useRemembered(
     return () => {
       live = false;
     };
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- a rename keeps the state that was read
   }, [services, key]);
   return state;
 }
@@ -113,7 +115,7 @@ function useRules(
     return () => {
       services.settings.rulesChanged.disconnect(reload);
     };
-  }, [services]);
+  }, [services, handle]);
 }
 
 /** Looks at the file when the tab comes to the front and from time to time while it is there. */
@@ -141,5 +143,5 @@ function useFileWatch(
       visibility.disconnect(onVisibility);
       document.removeEventListener('visibilitychange', look);
     };
-  }, [services, visibility]);
+  }, [services, visibility, isVisible, handle]);
 }

@@ -98,6 +98,7 @@ function useProviders(
     return () => {
       live = false;
     };
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- a new callback makes no other providers
   }, [models, awake]);
   return providers;
 }

@@ -3,7 +3,15 @@ import { PromiseDelegate } from '@lumino/coreutils';
 import { Signal } from '@lumino/signaling';
 import { FLOWS } from '../core/types';
 import type { IRuleOptions } from '../providers/start';
+import { SHOWN } from '../schema/metrics';
 import type { IViewerSettings } from '../viewer';
+import { SettingsReader } from './validSettings';
+
+const OVERLAYS: readonly IViewerSettings['overlay'][] = [
+  'auto',
+  'none',
+  ...SHOWN.heatmap
+];
 
 /** How often an open, visible file is looked at, in milliseconds. */
 export const WATCH_INTERVAL = 4000;
@@ -20,7 +28,7 @@ export class LabSettings {
   }
 
   /** There will be no settings. */
-  giveUp(): void {
+  resolveWithoutSettings(): void {
     this._ready.resolve();
   }
 
@@ -41,25 +49,28 @@ export class LabSettings {
   /** Follows a plugin's settings from now on. */
   attach(settings: ISettingRegistry.ISettings): void {
     const read = (): void => {
-      const values = settings.composite;
+      const values = new SettingsReader(settings.composite);
       const rules = rulesOf(values);
       const otherRules = JSON.stringify(rules) !== JSON.stringify(this._rules);
       this._rules = rules;
-      this._watchFile = values.watchFile !== false;
+      this._watchFile = values.flag('watchFile', true);
       this._viewer = {
-        overlay: values.overlay as IViewerSettings['overlay'],
-        device: textOf(values.device),
-        precision: textOf(values.precision),
-        runtime: textOf(values.runtime),
-        logScale: values.logScale === true,
-        boxBudget: values.firstBoxes as number,
-        assumeDims: values.assumeDims !== false,
-        wheel: values.wheel === 'zoom' ? 'zoom' : 'pan',
-        minimap: values.minimap !== false,
-        showNames: values.showNames === true,
-        showWeights: values.showWeights !== false,
-        direction: FLOWS.find(flow => flow === values.direction) ?? 'auto'
+        overlay: values.choice('overlay', OVERLAYS, 'auto'),
+        device: values.text('device'),
+        precision: values.text('precision'),
+        runtime: values.text('runtime'),
+        logScale: values.flag('logScale', false),
+        boxBudget: values.integer('firstBoxes', 5, 400, 40),
+        assumeDims: values.flag('assumeDims', true),
+        wheel: values.choice<'pan' | 'zoom'>('wheel', ['pan', 'zoom'], 'pan'),
+        minimap: values.flag('minimap', true),
+        showNames: values.flag('showNames', false),
+        showWeights: values.flag('showWeights', true),
+        direction: values.choice('direction', FLOWS, 'auto')
       };
+      for (const problem of values.problems) {
+        console.warn(`ONNX Autodoc: in the settings, ${problem}`);
+      }
       this.changed.emit();
       if (otherRules) {
         this.rulesChanged.emit();
@@ -76,22 +87,15 @@ export class LabSettings {
   private _rules: IRuleOptions = {};
 }
 
-/** A text without the blanks around it; empty for what is none. */
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value.trim() : '';
-}
-
-/** A threshold file wins over thresholds in the settings; neither: the rules as they come. */
-function rulesOf(
-  values: ISettingRegistry.ISettings['composite']
-): IRuleOptions {
-  const { thresholdsFile, thresholds, readWeights } = values;
-  const file = textOf(thresholdsFile);
-  const own = thresholds as Record<string, unknown> | undefined;
+/** A threshold file wins over thresholds in the settings; without either, the default rules. */
+function rulesOf(values: SettingsReader): IRuleOptions {
+  const file = values.text('thresholdsFile');
+  const own = values.record('thresholds');
+  const readWeights = values.flag('readWeights', false);
   return {
     ...(file
       ? { thresholds: file }
-      : own && Object.keys(own).length > 0 && { thresholds: own }),
-    ...(readWeights === true && { readWeights: true })
+      : Object.keys(own).length > 0 && { thresholds: own }),
+    ...(readWeights && { readWeights })
   };
 }

@@ -14,6 +14,7 @@ import type { IFileHost, ITranslate, IViewerHandle } from '../viewer';
 import { labConnection } from './connection';
 import { onnxIcon } from './icon';
 import type { LabSettings } from './settings';
+import type { ShortcutKeys } from './shortcutKeys';
 
 /** The viewer is fetched when the first model is opened, not when Lab starts. */
 const fetchPanel = () => import('./panel');
@@ -25,6 +26,8 @@ export interface IOnnxServices {
   readonly trans: TranslationBundle;
   readonly translate: ITranslate;
   readonly settings: LabSettings;
+  /** Keys that users have bound to the viewer's actions. */
+  readonly keys: ShortcutKeys;
   /** Name of Lab's theme, and news of its change. */
   theme(): string;
   readonly themeChanged: ISignal<unknown, unknown> | null;
@@ -50,6 +53,7 @@ class OnnxPanel extends ReactWidget {
     // A rename keeps the widget: draw again under the new path.
     this._context.pathChanged.connect(this._redraw, this);
     this._services.settings.changed.connect(this._redraw, this);
+    this._services.keys.changed.connect(this._redraw, this);
     this._services.themeChanged?.connect(this._redraw, this);
     this._headStart = new HeadStart(
       labConnection(_services.serverSettings),
@@ -139,7 +143,7 @@ class OnnxPanel extends ReactWidget {
           services={this._services}
           headStart={this._headStart}
           visibility={this._visibility}
-          isVisible={() => this.isVisible}
+          isVisible={this._isVisible}
           onReady={handle => {
             this._handle = handle;
             if (this._homing) {
@@ -181,6 +185,8 @@ class OnnxPanel extends ReactWidget {
     this.update();
   }
 
+  /** One function for the life of the panel, so that effects run once. */
+  private readonly _isVisible = (): boolean => this.isVisible;
   private readonly _headStart: HeadStart;
   private _handle: IViewerHandle | null = null;
   /** The tab was activated, and the focus has not been given on. */

@@ -1,12 +1,13 @@
 import * as React from 'react';
 import { ACTIONS } from './actions';
-import { useSession, useTrans, useView } from './context';
+import { useKeys, useSession, useTrans, useView } from './context';
 import { Icon } from './ui/Icon';
 import { focused } from './ui/focus';
 
 /** Every action with its keys, from the one list that the keyboard uses. */
 export function Help(): JSX.Element | null {
   const trans = useTrans();
+  const keysOf = useKeys();
   const { store } = useSession();
   const open = useView(state => state.help);
   const close = React.useRef<HTMLButtonElement>(null);
@@ -27,10 +28,10 @@ export function Help(): JSX.Element | null {
     return null;
   }
   const singles = ACTIONS.filter(
-    action => action.keys.length > 0 && !/-view-/.test(action.id)
+    action => keysOf(action).length > 0 && !/-view-/.test(action.id)
   );
   const rows: (readonly [string, readonly string[]])[] = [
-    ...singles.map(action => [action.label(trans), action.keys] as const),
+    ...singles.map(action => [action.label(trans), keysOf(action)] as const),
     [trans.__('Go to a stored view'), ['1 – 9']],
     [trans.__('Store the view'), ['Ctrl+1 – 9', 'Shift+1 – 9']],
     [trans.__('Move between boxes (focus in the graph)'), ['← → ↑ ↓']],

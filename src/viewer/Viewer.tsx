@@ -4,9 +4,9 @@ import { ACTIONS, runAction } from './actions';
 import { useAnnouncements } from './announce';
 import type { IViewerProps, IViewerSettings } from './api';
 import { DEFAULT_SETTINGS } from './api';
-import { SessionContext, TranslateContext } from './context';
+import { KeysContext, SessionContext, TranslateContext } from './context';
 import { createHandle } from './handle';
-import { actionFor } from './keyboard';
+import { actionFor, type BoundKeys } from './keyboard';
 import { RootContext, WidthContext } from './root';
 import { captionOf } from './caption';
 import { nodesOf, tensorNamesOf } from './session/host';
@@ -61,19 +61,21 @@ export function Viewer(props: IViewerProps): JSX.Element | null {
             key={provider.exportName}
             onKeyDown={event => {
               if (session && !event.defaultPrevented) {
-                onKeyDown(event, session, root.current);
+                onKeyDown(event, session, root.current, props.keys ?? null);
               }
             }}
           >
             {session && (
-              <SessionContext.Provider value={session}>
-                <Gate
-                  session={session}
-                  theme={props.theme ?? ''}
-                  onTitle={props.onTitle}
-                />
-                <Announcer session={session} />
-              </SessionContext.Provider>
+              <KeysContext.Provider value={props.keys ?? null}>
+                <SessionContext.Provider value={session}>
+                  <Gate
+                    session={session}
+                    theme={props.theme ?? ''}
+                    onTitle={props.onTitle}
+                  />
+                  <Announcer session={session} />
+                </SessionContext.Provider>
+              </KeysContext.Provider>
             )}
           </div>
         </WidthContext.Provider>
@@ -85,9 +87,10 @@ export function Viewer(props: IViewerProps): JSX.Element | null {
 function onKeyDown(
   event: React.KeyboardEvent,
   session: Session,
-  root: HTMLElement | null
+  root: HTMLElement | null,
+  keys: BoundKeys
 ): void {
-  const action = actionFor(ACTIONS, event.nativeEvent);
+  const action = actionFor(ACTIONS, event.nativeEvent, keys);
   if (action && runAction(action, { session, root })) {
     event.preventDefault();
     event.stopPropagation();
@@ -153,7 +156,7 @@ function useSettings(
     if (session && JSON.stringify(next) !== JSON.stringify(session.settings)) {
       applySettings(session, next);
     }
-    // The host may make a new object each time it draws.
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the host may make a new object each time it draws
   }, [session, text]);
 }
 
@@ -246,7 +249,7 @@ function Gate(props: {
       const { payload } = document.model;
       onTitle?.(payload.model.name, captionOf(payload, trans));
     }
-    // The host's callback may be a new function each time; only the model counts.
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- only the model counts; callbacks may be new each time
   }, [document]);
   if (document) {
     return <Workbench theme={props.theme} />;

@@ -5,6 +5,7 @@ import type { Flow } from '../core/types';
 import type { IReportProvider } from '../providers/provider';
 import type { ILinkOptions, ILinkCallbacks } from './compare/types';
 import type { IUserValues, OverlayId } from './overlays';
+import type { BoundKeys } from './keyboard';
 import type { ITranslate } from './translate';
 
 /** The user's defaults. What a view's snapshot remembers wins over them. */
@@ -119,6 +120,8 @@ export interface IViewerProps {
   readonly makeLayoutEngine?: () => ILayoutEngine;
   /** Any text that changes when the host's theme does; colours are read again then. */
   readonly theme?: string;
+  /** Keys that the host has bound to actions, instead of the viewer's own. */
+  readonly keys?: BoundKeys;
   /** A snapshot to start from. */
   readonly state?: unknown;
   /** Called after the user changed something worth remembering, at most once a second. */

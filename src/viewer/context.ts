@@ -1,6 +1,8 @@
 /** What every part of the viewer may ask for. */
 
 import { createContext, useContext } from 'react';
+import type { IAction } from './actions';
+import { keysOf, type BoundKeys } from './keyboard';
 import type { Session } from './session/session';
 import { useStore } from './state/store';
 import type { IDocument, IViewerState } from './state/types';
@@ -8,6 +10,15 @@ import { IDENTITY, type ITranslate } from './translate';
 
 export const TranslateContext = createContext<ITranslate>(IDENTITY);
 export const SessionContext = createContext<Session | null>(null);
+
+/** Keys that the host has bound. */
+export const KeysContext = createContext<BoundKeys>(null);
+
+/** The keys of an action in this host; the first is the one to show. */
+export function useKeys(): (action: IAction) => readonly string[] {
+  const bound = useContext(KeysContext);
+  return action => keysOf(action, bound);
+}
 
 export function useTrans(): ITranslate {
   return useContext(TranslateContext);

@@ -11,6 +11,7 @@ export type {
   IViewerSettings
 } from './api';
 export { reportText } from './report/code';
+export type { BoundKeys } from './keyboard';
 export { readView } from './state/link';
 export { pageFont } from './graph/text';
 export { Resident } from './residence/resident';

@@ -2,6 +2,22 @@
 
 import type { IAction } from './actions';
 
+/** Keys that a host has bound, by the id of the action. Null: the keys of the viewer. */
+export type BoundKeys = Readonly<Record<string, readonly string[]>> | null;
+
+/** Keys whose place depends on the keyboard's layout, or that mean the same in every program: hosts do not bind them. */
+const FIXED =
+  /^(?:\w+\+)*(?:Enter|Space|Escape|Backspace|Page\w+|[^A-Za-z])$|^Ctrl\+C$/;
+
+export const isFixedKey = (chord: string): boolean => FIXED.test(chord);
+
+/** The keys of an action: what the host has bound, then what no host binds. */
+export function keysOf(action: IAction, bound: BoundKeys): readonly string[] {
+  return bound
+    ? [...(bound[action.id] ?? []), ...action.keys.filter(isFixedKey)]
+    : action.keys;
+}
+
 interface IKeyEvent {
   readonly key: string;
   readonly code: string;
@@ -57,7 +73,8 @@ function isOwnKey(target: EventTarget | null, chord: string): boolean {
 /** The action that this key event asks for, null when it is not ours. */
 export function actionFor(
   actions: readonly IAction[],
-  event: IKeyEvent & { readonly target: EventTarget | null }
+  event: IKeyEvent & { readonly target: EventTarget | null },
+  bound: BoundKeys = null
 ): IAction | null {
   const chord = chordOf(event);
   if (isOwnKey(event.target, chord)) {
@@ -67,7 +84,7 @@ export function actionFor(
   return (
     actions.find(
       action =>
-        action.keys.includes(chord) &&
+        keysOf(action, bound).includes(chord) &&
         // In a text box a plain character is text.
         (!typing || (action.global === true && chord.length > 1))
     ) ?? null

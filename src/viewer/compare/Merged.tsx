@@ -26,7 +26,6 @@ function Picture(props: {
   const { payload } = useDocument().model;
   const { side, model, provider, toggleMerged } = companion;
   const { columns } = compared;
-  // The structure counts; other sizes of the same models make no other picture.
   const made = React.useMemo(() => {
     const here = { payload, provider: session.provider };
     const there = { payload: model!.payload, provider };
@@ -34,6 +33,7 @@ function Picture(props: {
       side === 0 ? [here, there] : [there, here],
       columns
     );
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the structure counts: other sizes of the same models make no other picture
   }, [columns]);
   const changes = React.useRef<MergedChanges | null>(null);
   const panel = React.useRef<HTMLDivElement>(null);

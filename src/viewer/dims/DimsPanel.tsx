@@ -116,6 +116,7 @@ function DimsForm(props: {
   React.useEffect(() => {
     // Values that came from elsewhere; those of a slider are in the boxes already.
     setTexts(textsOf(dims));
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- a list of the same values changes nothing
   }, [values]);
   /** Shows a slider's size at once; a frame that is overtaken does not matter. */
   const frame = React.useRef(0);

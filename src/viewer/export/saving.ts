@@ -9,7 +9,7 @@ const code = piece(() => import('./exports'));
 
 type Code = Awaited<ReturnType<typeof code.get>>;
 
-async function use(
+async function withCode(
   { store, trans }: Session,
   work: (made: Code) => unknown
 ): Promise<void> {
@@ -27,14 +27,14 @@ async function use(
 }
 
 export const savePng = (session: Session, scale: number): Promise<void> =>
-  use(session, made => made.exportPng(session, scale));
+  withCode(session, made => made.exportPng(session, scale));
 
 export const saveSvg = (session: Session, part: Part): Promise<void> =>
-  use(session, made => made.exportSvg(session, part));
+  withCode(session, made => made.exportSvg(session, part));
 
 export const saveDot = (session: Session): Promise<void> =>
-  use(session, made => made.exportDot(session));
+  withCode(session, made => made.exportDot(session));
 
 /** A file that takes more than what is drawn. */
 export const saveFile = (session: Session, format: FileFormat): Promise<void> =>
-  use(session, made => made.exportFile(session, format));
+  withCode(session, made => made.exportFile(session, format));

@@ -23,6 +23,7 @@ export function PartPicker(): JSX.Element | null {
   );
   const shown = React.useMemo(
     () => selectedRepeat(session.store.get())?.index ?? -1,
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the store is read, and these are what it is read for
     [session, tree, entity, hidden]
   );
   if (!place) {

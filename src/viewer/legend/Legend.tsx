@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { ITree } from '../../core';
 import { actionById, runAction } from '../actions';
-import { useSession, useTrans, useView } from '../context';
+import { useKeys, useSession, useTrans, useView } from '../context';
 import type { Corner, IPlace } from '../graph/docks';
 import { lazily } from '../lazy/lazily';
 import { OVERLAYS, type IOverlayDefinition } from '../overlays';
@@ -76,6 +76,7 @@ function Docked(props: {
 }): JSX.Element {
   const { overlay, range, tree } = props;
   const trans = useTrans();
+  const keysOf = useKeys();
   const session = useSession();
   const dark = useView(state => state.dark);
   const scale = useView(state => state.scale);
@@ -140,7 +141,7 @@ function Docked(props: {
         <button
           type="button"
           className="oad-Legend-scale"
-          title={`${rescale.label(trans)} (${rescale.keys[0]})`}
+          title={`${rescale.label(trans)} (${keysOf(rescale)[0]})`}
           onClick={() => {
             // The button goes: the keys go on in the viewer.
             root.current?.focus();

@@ -46,15 +46,16 @@ export function Outline(): JSX.Element {
     [rows, current]
   );
   const view = useWindow(scroller, rows.length, ROW);
+  const { scrollTo } = view;
   // What is selected elsewhere is shown here.
   const latest = also.length > 0 ? also[also.length - 1] : current;
   React.useEffect(() => {
     if (latest !== null) {
       session.store.set({ outlineOpen: withAncestors(tree, open, latest) });
     }
-    // Only a new selection opens groups; closing one by hand must not open it again.
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- only a new selection opens groups; closing one by hand must not open it again
   }, [tree, latest]);
-  React.useEffect(() => view.scrollTo(at), [at, view.scrollTo]);
+  React.useEffect(() => scrollTo(at), [at, scrollTo]);
 
   const setOpen = (group: number, opened: boolean): void => {
     const next = new Set(open);

@@ -57,6 +57,7 @@ export function Roof(props: IRoofProps): JSX.Element {
     const roof = `M${x(from)} ${y(from * bandwidth)}L${x(ridge)} ${y(peak)}L${width} ${y(peak)}`;
     return { across, up, x, y, places, paths, roof };
   }, [points, peak, bandwidth, ridge, width, height]);
+  // eslint-disable-next-line react-hooks/exhaustive-deps -- the callback may be new each time
   React.useEffect(() => onPlaces(drawn.places), [drawn.places]);
   const { across, up, x, y, places, paths, roof } = drawn;
   const ring = (point: number, name: string): JSX.Element | null =>

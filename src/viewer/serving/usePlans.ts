@@ -51,6 +51,7 @@ export function usePlans(choice: IDeviceChoice): IAsked {
       clearTimeout(timer);
       stop.abort();
     };
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- `about` names device, precision and runtime
   }, [provider, about, sizes]);
   return asked;
 }

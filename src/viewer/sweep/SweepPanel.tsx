@@ -144,6 +144,7 @@ function usePoints(
     );
     return () => stop.abort();
     // A file that was analysed again may have become another one.
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- `key` names sizes and device
   }, [session, key, way, asked, payload.model.sha256]);
   const waits = way === 'analysed' && !asked;
   return { points, start: waits ? () => setAsked(true) : null };
@@ -160,6 +161,7 @@ function Swept(props: {
   const { payload } = model;
   const { dims, dim } = props;
   const choice = useView(state => state.device);
+  // eslint-disable-next-line react-hooks/exhaustive-deps -- the sizes to try stay while the value changes
   const first = React.useMemo(() => sizesToTry(dim), [dim.name]);
   const [text, setText] = React.useState(() => first.join(', '));
   const wanted = readSizes(text);
@@ -370,6 +372,7 @@ function useCharts(dim: DimInfo, points: readonly ISweepPoint[]): Own[] {
       }
     ];
     return charts.filter(chart => chart !== false);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- other values of the same dimension draw the same curves
   }, [trans, dim.name, points, payload.hardware, choice]);
 }
 

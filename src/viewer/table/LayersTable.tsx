@@ -128,7 +128,8 @@ export function LayersTable(): JSX.Element {
   const scroller = React.useRef<HTMLDivElement>(null);
   const id = React.useId();
   const frame = useWindow(scroller, rows.length, ROW, INSET);
-  React.useEffect(() => frame.scrollTo(at), [at, frame.scrollTo]);
+  const { scrollTo } = frame;
+  React.useEffect(() => scrollTo(at), [at, scrollTo]);
   const setTable = (change: Partial<ITableState>): void =>
     session.store.set({ table: { ...session.store.get().table, ...change } });
   const isOpen = (entity: number): boolean | undefined =>

@@ -1,6 +1,6 @@
 import * as React from 'react';
 import { actionById, isEnabled, runAction } from '../actions';
-import { useSession, useTrans, useView } from '../context';
+import { useKeys, useSession, useTrans, useView } from '../context';
 import { RootContext } from '../root';
 import { Icon, type IconName } from '../ui/Icon';
 
@@ -20,7 +20,7 @@ export function Tool(props: {
   const context = { session, root: root.current };
   const enabled = useView(() => isEnabled(action, context));
   const label = action.label(trans);
-  const [key] = action.keys;
+  const [key] = useKeys()(action);
   return (
     <button
       type="button"

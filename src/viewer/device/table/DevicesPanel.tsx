@@ -75,6 +75,7 @@ function Devices({ part }: { part: HardwarePart }): JSX.Element {
   const rows = React.useMemo(
     () =>
       rowsOf(part, new DeviceTimes(model, runtime), precision, batchOf(model)),
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- a model with the same payload has the same rows
     [part, payload, precision, runtime]
   );
   const shown = React.useMemo(

@@ -1,0 +1,10 @@
+/** Ids of the commands. Users' own shortcuts name them: they do not change. */
+export namespace CommandIDs {
+  export const open = 'onnx-autodoc:open';
+  /** An action of the viewer, by its id in `action`. */
+  export const run = 'onnx-autodoc:run';
+  export const compare = 'onnx-autodoc:compare';
+  export const compareWith = 'onnx-autodoc:compare-with';
+  export const link = 'onnx-autodoc:link-views';
+  export const unlink = 'onnx-autodoc:unlink-views';
+}

@@ -1,0 +1,50 @@
+import type {
+  JupyterFrontEnd,
+  JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { ICommandPalette } from '@jupyterlab/apputils';
+import { IDocumentManager } from '@jupyterlab/docmanager';
+import { IFileBrowserFactory } from '@jupyterlab/filebrowser';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import { addCompareCommands } from './compareCommands';
+import { LinkKeeper } from './compareLinks';
+import { IOnnxServices, IOnnxTracker } from './tokens';
+
+/** Two models side by side, linked; links are restored with the layout. */
+export const comparePlugin: JupyterFrontEndPlugin<void> = {
+  id: 'onnx-autodoc:compare',
+  description: 'Compares ONNX models side by side.',
+  autoStart: true,
+  requires: [IOnnxTracker, IOnnxServices],
+  optional: [
+    ITranslator,
+    IDocumentManager,
+    ICommandPalette,
+    IFileBrowserFactory
+  ],
+  activate: (
+    app: JupyterFrontEnd,
+    tracker: IOnnxTracker,
+    services: IOnnxServices,
+    translator: ITranslator | null,
+    manager: IDocumentManager | null,
+    palette: ICommandPalette | null,
+    browsers: IFileBrowserFactory | null
+  ) => {
+    const keeper = new LinkKeeper(tracker, {
+      load: () => services.loadState('#links'),
+      save: records => services.saveState('#links', records)
+    });
+    void keeper.restore(app.restored);
+    addCompareCommands({
+      app,
+      tracker,
+      keeper,
+      trans: services.trans,
+      translator: translator ?? nullTranslator,
+      manager,
+      palette,
+      browsers
+    });
+  }
+};

@@ -1,0 +1,73 @@
+import type {
+  JupyterFrontEnd,
+  JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { IThemeManager } from '@jupyterlab/apputils';
+import { IFileBrowserFactory } from '@jupyterlab/filebrowser';
+import { IStateDB } from '@jupyterlab/statedb';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import type { ReadonlyPartialJSONValue } from '@lumino/coreutils';
+import { CommandIDs } from './commandIds';
+import { FACTORY_NAME } from './document';
+import { ShortcutKeys } from './shortcutKeys';
+import { StartLink } from './link';
+import { IOnnxServices, IOnnxSettings } from './tokens';
+import { viewerTranslator } from './translate';
+
+/** Connects views to JupyterLab. */
+export const servicesPlugin: JupyterFrontEndPlugin<IOnnxServices> = {
+  id: 'onnx-autodoc:services',
+  description: 'Connects views of ONNX models to JupyterLab.',
+  autoStart: true,
+  provides: IOnnxServices,
+  requires: [IOnnxSettings],
+  optional: [ITranslator, IThemeManager, IStateDB, IFileBrowserFactory],
+  activate: (
+    app: JupyterFrontEnd,
+    settings: IOnnxSettings,
+    translator: ITranslator | null,
+    themes: IThemeManager | null,
+    stateDB: IStateDB | null,
+    browsers: IFileBrowserFactory | null
+  ) => {
+    const { commands } = app;
+    const trans = (translator ?? nullTranslator).load('onnx_autodoc');
+    // Now: Lab writes its own address before the document is there.
+    const link = new StartLink();
+    // Not in the tracker's namespace: restoring drops what it does not know there.
+    const stateKey = (key: string): string => `onnx-autodoc-view:${key}`;
+    return {
+      serverSettings: app.serviceManager.serverSettings,
+      trans,
+      translate: viewerTranslator(trans),
+      settings,
+      keys: new ShortcutKeys(commands),
+      theme: () => themes?.theme ?? '',
+      themeChanged: themes?.themeChanged ?? null,
+      files: {
+        added: () => void browsers?.tracker.currentWidget?.model.refresh(),
+        open: path =>
+          void commands.execute('docmanager:open', {
+            path,
+            factory: FACTORY_NAME
+          }),
+        get compare() {
+          // Users can disable the plugin that has the command.
+          return commands.hasCommand(CommandIDs.compareWith)
+            ? (path: string) =>
+                void commands.execute(CommandIDs.compareWith, { path })
+            : undefined;
+        }
+      },
+      takeLink: path => link.take(path),
+      loadState: key => stateDB?.fetch(stateKey(key)) ?? Promise.resolve(null),
+      saveState: (key, state) => {
+        stateDB
+          ?.save(stateKey(key), state as ReadonlyPartialJSONValue)
+          .catch((error: unknown) =>
+            console.warn('ONNX Autodoc: the view was not saved', error)
+          );
+      }
+    };
+  }
+};

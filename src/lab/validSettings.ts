@@ -1,0 +1,67 @@
+/**
+ * Values of the settings file as they may be. JupyterLab checks a file when its editor saves it, not when it is read:
+ * one that was written by hand or by another version holds anything.
+ */
+
+export interface IValues {
+  readonly [key: string]: unknown;
+}
+
+/** Reads values and collects what is wrong with them, a sentence each. */
+export class SettingsReader {
+  constructor(private readonly _values: IValues) {}
+
+  readonly problems: string[] = [];
+
+  /** Text without the spaces around it. */
+  text(key: string): string {
+    return this._take(key, '', value => typeof value === 'string').trim();
+  }
+
+  flag(key: string, fallback: boolean): boolean {
+    return this._take(key, fallback, value => typeof value === 'boolean');
+  }
+
+  choice<T extends string>(key: string, all: readonly T[], fallback: T): T {
+    return this._take(key, fallback, value => all.includes(value as T));
+  }
+
+  integer(key: string, least: number, most: number, fallback: number): number {
+    return this._take(
+      key,
+      fallback,
+      value =>
+        Number.isInteger(value) &&
+        (value as number) >= least &&
+        (value as number) <= most
+    );
+  }
+
+  /** An object; not a list. */
+  record(key: string): Record<string, unknown> {
+    return this._take(
+      key,
+      {},
+      value =>
+        typeof value === 'object' && value !== null && !Array.isArray(value)
+    );
+  }
+
+  private _take<T>(
+    key: string,
+    fallback: T,
+    isValid: (value: unknown) => boolean
+  ): T {
+    const value = this._values[key];
+    if (value === undefined) {
+      return fallback;
+    }
+    if (!isValid(value)) {
+      this.problems.push(
+        `“${key}” cannot be ${JSON.stringify(value)}; the default is used.`
+      );
+      return fallback;
+    }
+    return value as T;
+  }
+}
