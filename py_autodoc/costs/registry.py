@@ -15,7 +15,7 @@ Conventions (one place, every rule follows them):
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -23,6 +23,7 @@ import msgspec
 from py_autodoc.costs.sizes import Sizes
 from py_autodoc.costs.symbolic import Unknown, as_int, ceil_quotient, extreme
 from py_autodoc.graph.model import Model, Node, Shape, TypeTable
+from py_autodoc.graph.operators.aspects import Key, Link, answers, link_to
 from py_autodoc.graph.operators.node_reader import NodeReader
 
 __all__ = [
@@ -109,6 +110,11 @@ def rule_for(domain: str, op: str) -> Rule | None:
 def registered() -> frozenset[tuple[str, str]]:
     """Every (domain, op) that has a rule."""
     return frozenset(_RULES)
+
+
+@answers("cost")
+def _links() -> Mapping[Key, Link]:
+    return {key: link_to(rule, "MACs" if key in _MAC_OPS else "") for key, rule in _RULES.items()}
 
 
 def prod(sizes: Iterable[int]) -> int:

@@ -12,6 +12,7 @@ import onnx
 from onnx import defs
 
 from py_autodoc.graph.attributes import attribute_type, decode
+from py_autodoc.graph.operators.aspects import Key, Link, answers, row_of
 
 _PAGES = {
     "": "onnx__{op}.html",
@@ -83,6 +84,21 @@ def op_doc(domain: str, op: str, opset: int) -> OpDoc | None:
         outputs=tuple(_formal(item) for item in schema.outputs),
         attributes={name: _attribute(item) for name, item in schema.attributes.items()},
     )
+
+
+def defined(deprecated: bool = False) -> list[Key]:
+    """Every operator that the installed onnx defines at its newest opsets, or ``deprecated`` ones too."""
+    schemas = (one for one in defs.get_all_schemas() if deprecated or not one.deprecated)
+    return sorted({(one.domain, one.name) for one in schemas})
+
+
+@answers("inputs")
+def _input_names() -> Mapping[Key, Link]:
+    found = {}
+    for domain, op in defined():
+        names = ", ".join(item.name for item in defs.get_schema(op, domain=domain).inputs)
+        found[domain, op] = row_of(__name__, "op_doc", names)
+    return found
 
 
 def _formal(item: Any) -> FormalDoc:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from py_autodoc.graph.operators.aspects import Key, Link, answers, row_of
+
 
 class Role:
     """How an operator takes part in kernels. Plain integers: they are compared several times a node."""
@@ -131,3 +135,13 @@ def _table() -> dict[str, int]:
 
 ROLES = _table()
 """Operator (``com.microsoft::Name`` outside ai.onnx) → its role; missing: ``UNKNOWN``."""
+
+
+@answers("kernel")
+def _links() -> Mapping[Key, Link]:
+    names = {role: name.lower() for name, role in vars(Role).items() if isinstance(role, int)}
+    keys = {name: tuple(name.rpartition("::")[::2]) for name in ROLES}
+    return {
+        (domain, op): row_of(__name__, "_MICROSOFT" if domain else "_ONNX", names[ROLES[name]])
+        for name, (domain, op) in keys.items()
+    }

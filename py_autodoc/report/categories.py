@@ -7,6 +7,11 @@ elementwise arithmetic is ``math`` and ``custom`` is what no table knows.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from py_autodoc.graph.opdocs import defined
+from py_autodoc.graph.operators.aspects import Key, Link, answers, row_of
+
 CATEGORIES = (
     "layer", "attention", "activation", "normalization", "pool", "math", "reduce", "shape", "transform",
     "logic", "quantization", "control", "sequence", "data", "dropout", "signal", "ml", "training", "custom",
@@ -74,7 +79,8 @@ _MICROSOFT = {
     "attention": (
         "Attention DecoderAttention DecoderMaskedMultiHeadAttention DecoderMaskedSelfAttention "
         "GroupQueryAttention LongformerAttention MultiHeadAttention PackedAttention PackedMultiHeadAttention "
-        "PagedAttention QAttention QOrderedAttention QOrderedLongformerAttention SparseAttention"
+        "PagedAttention QAttention QLongformerAttention QOrderedAttention QOrderedLongformerAttention "
+        "SparseAttention"
     ),
     "layer": (
         "EmbedLayerNormalization FusedConv FusedGemm FusedMatMul FusedMatMulActivation "
@@ -104,7 +110,7 @@ _MICROSOFT = {
         "QOrderedLayerNormalization QOrderedMatMul QuantizeBFP QuantizeLinear "
         "QuantizeWithOrder ReduceSumInteger"
     ),
-    "dropout": "BitmaskDropout",
+    "dropout": "BitmaskBiasDropout BitmaskDropout",
     "control": "BeamSearch GreedySearch Sampling WhisperBeamSearch",
 }
 
@@ -131,3 +137,10 @@ def category_of(domain: str, op: str) -> str:
     if whole is not None:
         return whole
     return _TABLES.get(domain, {}).get(op, "custom")
+
+
+@answers("category")
+def _links() -> Mapping[Key, Link]:
+    tables = {(domain, op): category for domain, table in _TABLES.items() for op, category in table.items()}
+    whole = {key: _DOMAINS[key[0]] for key in defined(deprecated=True) if key[0] in _DOMAINS}
+    return {key: row_of(__name__, "_TABLES", category) for key, category in (tables | whole).items()}

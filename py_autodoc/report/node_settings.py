@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from py_autodoc.graph.model import ConstTensor, Model, Node
+from py_autodoc.graph.operators.aspects import Key, Link, answers, link_to
 from py_autodoc.report.labels import dtype_name
 
 MAX_TEXT = 32
@@ -392,3 +393,8 @@ _RULES: dict[tuple[str, str], Rule] = {
     **{(_CONTRIB, op): rule for op, rule in _OF_CONTRIB.items()},
 }
 """What a card says of an operator, by domain. Add an entry to one of the tables to show a setting."""
+
+
+@answers("setting")
+def _links() -> Mapping[Key, Link]:
+    return {key: link_to(rule) for key, rule in _RULES.items()}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from py_autodoc.graph.operators.aspects import Key, Link, answers, link_to
 from py_autodoc.to_torch.code import NotCovered
 
 if TYPE_CHECKING:
@@ -40,6 +41,11 @@ def rules() -> dict[tuple[str, str], Rule]:
     for family in _FAMILIES:
         import_module(f"py_autodoc.to_torch.ops.{family}")
     return _RULES
+
+
+@answers("torch")
+def _links() -> Mapping[Key, Link]:
+    return {key: link_to(rule) for key, rule in rules().items()}
 
 
 def rule_of(node: Node) -> Rule:

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import onnx.defs
 
-from py_autodoc.costs import rules as _costs  # noqa: F401 - registers the rules
-from py_autodoc.costs.registry import carries_macs, registered
-from py_autodoc.graph.rebatch import rules as _rebatch  # noqa: F401
-from py_autodoc.graph.rebatch.trace import RULES as REBATCH
-from py_autodoc.graph.resize import rules as _resize  # noqa: F401
-from py_autodoc.graph.resize.walk import RULES as RESIZE
-from py_autodoc.graph.shapes import infer as _shapes  # noqa: F401
-from py_autodoc.graph.shapes.core import RULES as SHAPES
-from py_autodoc.quantize.reference.operators import OPERATORS as QUANTIZED
-from py_autodoc.to_torch.registry import rules as torch_rules
+from py_autodoc.operators import Operator, coverage
 
 PAGE = "reference/operators.md"
-Key = tuple[str, str]
 HEAD = """# Operators
 
 The table has every operator that ONNX {version} defines at its newest opsets, and every other operator
@@ -31,43 +19,43 @@ that a part of ONNX Autodoc has a rule for. It is generated from the registries 
   defines are expanded and need no rule.
 - **Batch** and **size**: [`rebatch`](../rebatch.md) and [`resize`](../resize.md) have a rule for it.
 - **PyTorch**: [`to-torch`](../to-torch.md) writes the operator as PyTorch code.
+- **Kernel**: what it is to a runtime that fuses, for [estimates of latency](../hardware.md).
 - **Integer**: the [quantized reference](../opdocs.md) computes the operator bit for bit.
 
 """
 
 
-_COLUMNS = "| operator | shapes | costs | batch | size | PyTorch | integer |\n|---|---|---|---|---|---|---|\n"
+_COLUMNS = (
+    "| operator | shapes | costs | kernel | batch | size | PyTorch | integer |\n"
+    "|---|---|---|---|---|---|---|---|\n"
+)
 
 
 def operators_page() -> str:
     """Markdown."""
-    defined: Mapping[Key, onnx.defs.OpSchema] = {
-        (one.domain, one.name): one for one in onnx.defs.get_all_schemas() if not one.deprecated
+    native = {
+        (one.domain, one.name)
+        for one in onnx.defs.get_all_schemas()
+        if one.has_type_and_shape_inference_function
     }
-    torch = torch_rules()
-    keys = {*defined, *registered(), *SHAPES, *REBATCH, *RESIZE, *torch}
+    rows = coverage()
     parts = [HEAD.format(version=onnx.__version__)]
-    for domain in sorted({domain for domain, _ in keys}):
-        names = sorted(name for other, name in keys if other == domain)
-        rows = "".join(_row((domain, name), defined, torch) for name in names)
-        parts.append(f"## {domain or 'ai.onnx'}\n\n{_summary(domain, names)}\n\n{_COLUMNS}{rows}\n")
+    for domain in sorted({row.domain for row in rows}):
+        own = [row for row in rows if row.domain == domain]
+        table = "".join(_row(row, (row.domain, row.type) in native) for row in own)
+        parts.append(f"## {domain or 'ai.onnx'}\n\n{_summary(own)}\n\n{_COLUMNS}{table}\n")
     return "".join(parts).rstrip() + "\n"
 
 
-def _summary(domain: str, names: list[str]) -> str:
-    with_cost = sum((domain, name) in registered() for name in names)
-    return f"{len(names)} operators, {with_cost} of them with a cost rule."
+def _summary(rows: list[Operator]) -> str:
+    with_cost = sum("cost" in row.links for row in rows)
+    return f"{len(rows)} operators, {with_cost} of them with a cost rule."
 
 
-def _row(key: Key, defined: Mapping[Key, onnx.defs.OpSchema], torch: Mapping[Key, object]) -> str:
-    schema = defined.get(key)
-    native = schema is not None and schema.has_type_and_shape_inference_function
-    shapes = "symbols" if key in SHAPES else "ONNX" if native else ""
-    costs = "MACs" if carries_macs(*key) else "yes" if key in registered() else ""
-    others = (key in REBATCH, key in RESIZE, key in torch, _quantized(key))
-    marks = ["yes" if found else "" for found in others]
-    return f"| `{key[1]}` | {' | '.join([shapes, costs, *marks])} |\n"
-
-
-def _quantized(key: Key) -> bool:
-    return key[1] in QUANTIZED and key[0] in ("", "com.microsoft")
+def _row(row: Operator, native: bool) -> str:
+    shapes = "symbols" if "shape" in row.links else "ONNX" if native else ""
+    cost, kernel = row.links.get("cost"), row.links.get("kernel")
+    costs = "" if cost is None else cost.detail or "yes"
+    others = ["yes" if aspect in row.links else "" for aspect in ("rebatch", "resize", "torch", "integer")]
+    cells = [shapes, costs, "" if kernel is None else kernel.detail, *others]
+    return f"| `{row.type}` | {' | '.join(cells)} |\n"

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from py_autodoc.graph.operators.aspects import Key, Link, answers, link_to
 from py_autodoc.graph.rebatch.layout import BIG, Blocked, Edit, Layout
 from py_autodoc.graph.rebatch.prepare import Facts, Graph, Node, Prepared
 from py_autodoc.graph.rebatch.sizes import PROBES, computed
@@ -33,6 +34,11 @@ def rule(*operators: str, domain: str = "") -> Callable[[Rule], Rule]:
         return fn
 
     return add
+
+
+@answers("rebatch")
+def _answer() -> Mapping[Key, Link]:
+    return {key: link_to(rule) for key, rule in RULES.items()}
 
 
 class Trace:

@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 
 from py_autodoc.graph.model import Model, Node, Shape, TensorKind, TypeTable
+from py_autodoc.graph.operators.aspects import Key, Link, answers, link_to
 from py_autodoc.graph.resize.axes import Axis, moves, new_size, of_sizes, old_size, prefix, steady
 from py_autodoc.graph.shapes.core import State
 from py_autodoc.graph.shapes.engine import Engine, seed
@@ -44,6 +45,11 @@ def rule(*operators: str, domain: str = "", scales: bool = False) -> Callable[[R
         return fn
 
     return add
+
+
+@answers("resize")
+def _answer() -> Mapping[Key, Link]:
+    return {key: link_to(rule) for key, rule in RULES.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ def _give(state: State, t: int, dtype: int, shape: Shape | None, element: Elemen
         state.elements[t] = element
 
 
-@rule("If")
+@rule("If", folds=True)
 def if_(op: Op) -> None:
     """What both branches agree on; a known condition picks one."""
     state = op.state

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import pairwise
@@ -14,6 +14,7 @@ import numpy as np
 from py_autodoc.graph import expr
 from py_autodoc.graph.bounds import lower
 from py_autodoc.graph.model import Diagnostic, Dim, Model, Node, Shape
+from py_autodoc.graph.operators.aspects import Key, Link, answers, link_to
 from py_autodoc.graph.operators.node_reader import NodeReader
 from py_autodoc.graph.poly import Poly
 from py_autodoc.graph.values import MAX_RANK
@@ -205,20 +206,37 @@ class Op(NodeReader):
 
 Rule = Callable[[Op], None]
 RULES: dict[tuple[str, str], Rule] = {}
+FOLDS: set[tuple[str, str]] = set()
+"""Operators whose rule also follows values: small constants and sizes are computed through them."""
 MS = "com.microsoft"
 
 
-def rule(*ops: str, domain: str = "") -> Callable[[Rule], Rule]:
-    """Register a shape rule for operators of a domain. Duplicates raise."""
+def rule(*ops: str, domain: str = "", folds: bool | Collection[str] = False) -> Callable[[Rule], Rule]:
+    """Register a shape rule for operators of a domain. Duplicates raise.
+
+    ``folds``: True, or those of the operators, whose outputs get values where the inputs' are known.
+    """
 
     def add(fn: Rule) -> Rule:
         for name in ops:
             if (domain, name) in RULES:
                 raise ValueError(f"two shape rules for {domain}::{name}")
             RULES[domain, name] = fn
+            if folds is True or (folds and name in folds):
+                FOLDS.add((domain, name))
         return fn
 
     return add
+
+
+@answers("shape")
+def _rules() -> Mapping[Key, Link]:
+    return {key: link_to(rule) for key, rule in RULES.items()}
+
+
+@answers("folding")
+def _folds() -> Mapping[Key, Link]:
+    return {key: link_to(RULES[key]) for key in FOLDS}
 
 
 def norm_axis(axis: int, rank: int) -> int:

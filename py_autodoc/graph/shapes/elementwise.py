@@ -21,7 +21,7 @@ _LOGIC = ("And", "Or", "Xor")
 _ARITHMETIC = ("Add", "Sub", "Mul", "Div", "Mod", "Pow", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor")
 
 
-@rule(*UNARY)
+@rule(*UNARY, folds=values.FOLDED_UNARY)
 def unary(op: Op) -> None:
     """Same type and shape as the first input. Raises: Bad for an axis that the input has not."""
     op.same()
@@ -45,19 +45,19 @@ def _binary(op: Op, dtype: int) -> None:
         op.set_value(0, values.binary(op))
 
 
-@rule(*_ARITHMETIC, "PRelu")
+@rule(*_ARITHMETIC, "PRelu", folds=values.FOLDED_BINARY)
 def arithmetic(op: Op) -> None:
     """Broadcast; before opset 7 the second input is stretched to the first."""
     _binary(op, op.dtype(0))
 
 
-@rule(*_COMPARE, *_LOGIC)
+@rule(*_COMPARE, *_LOGIC, folds=values.FOLDED_BINARY)
 def compare(op: Op) -> None:
     """Broadcast to booleans."""
     _binary(op, BOOL)
 
 
-@rule("Max", "Min", "Sum", "Mean")
+@rule("Max", "Min", "Sum", "Mean", folds=values.FOLDED_VARIADIC)
 def variadic(op: Op) -> None:
     """Broadcast of all inputs."""
     shape = op.shape(0)
@@ -68,7 +68,7 @@ def variadic(op: Op) -> None:
     op.set_value(0, values.variadic(op))
 
 
-@rule("Where")
+@rule("Where", folds=True)
 def where(op: Op) -> None:
     """Broadcast of condition and both choices."""
     op.set(0, None, op.dtype(1) or op.dtype(2))
@@ -82,7 +82,7 @@ def is_special(op: Op) -> None:
     op.set(0, op.shape(0), BOOL)
 
 
-@rule("Cast")
+@rule("Cast", folds=True)
 def cast(op: Op) -> None:
     """Another element type. ``to`` is an enum number."""
     op.set(0, op.shape(0), op.int_attr("to", 0))
@@ -90,7 +90,7 @@ def cast(op: Op) -> None:
         op.set_value(0, values.cast(op, op.int_attr("to", 0)))
 
 
-@rule("CastLike")
+@rule("CastLike", folds=True)
 def cast_like(op: Op) -> None:
     """Element type of the second input."""
     op.set(0, op.shape(0), op.dtype(1))
@@ -132,7 +132,7 @@ def layer_norm(op: Op) -> None:
     op.set(3, shape, op.dtype(0))
 
 
-@rule("Shape")
+@rule("Shape", folds=True)
 def shape_of(op: Op) -> None:
     """Dimensions ``start:end`` of the input."""
     shape = op.shape(0)
@@ -145,7 +145,7 @@ def shape_of(op: Op) -> None:
     op.set_value(0, values.dims_array(part))
 
 
-@rule("Size")
+@rule("Size", folds=True)
 def size_of(op: Op) -> None:
     """Number of elements, a scalar."""
     op.set(0, (), INT64)

@@ -23,7 +23,7 @@ _FAR = 10**8
 """An end this large means "to the end"."""
 
 
-@rule("Gather")
+@rule("Gather", folds=True)
 def gather(op: Op) -> None:
     """Indices replace one dimension."""
     data, index = op.shape(0), op.shape(1)
@@ -71,7 +71,7 @@ def gather_nd(op: Op) -> None:
     op.set(0, index[:-1] + data[used:])
 
 
-@rule("Slice")
+@rule("Slice", folds=True)
 def slice_(op: Op) -> None:
     """Starts, ends, axes, steps: inputs from opset 10, attributes before."""
     op.set(0, None, op.dtype(0))
@@ -215,7 +215,7 @@ def _slice_value(
     op.set_value(0, value[tuple(index)])
 
 
-@rule("Split")
+@rule("Split", folds=True)
 def split(op: Op) -> None:
     """Equal parts, or the sizes given as attribute (before opset 13) or input."""
     n, shape = len(op.outputs), op.shape(0)
@@ -296,7 +296,7 @@ def _check_mirror(size: Dim, pads: tuple[Dim, Dim], axis: int) -> None:
             raise Bad("bad-shape", f"reflecting {amount} elements of dimension {axis}, which has {size}")
 
 
-@rule("Tile")
+@rule("Tile", folds=True)
 def tile(op: Op) -> None:
     """Each dimension times its repeat."""
     op.set(0, None, op.dtype(0))
@@ -359,7 +359,7 @@ def one_hot(op: Op) -> None:
     op.set(0, (*shape[:axis], depth, *shape[axis:]))
 
 
-@rule("NonZero")
+@rule("NonZero", folds=True)
 def non_zero(op: Op) -> None:
     """[rank, count], the count depends on data."""
     shape = op.shape(0)

@@ -23,6 +23,12 @@ from py_autodoc.graph.shapes.core import (
     small_sizes,
 )  # fmt: skip
 
+_FOLDED: dict[str, Any] = {
+    "ReduceProd": np.prod,
+    "ReduceSum": np.sum,
+    "ReduceMax": np.max,
+    "ReduceMin": np.min,
+}
 _REDUCE = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
 
 
@@ -34,7 +40,7 @@ def reduced(shape: Shape, axes: tuple[int, ...], keep: bool) -> Shape:
     return tuple(d for i, d in enumerate(shape) if i not in hit)
 
 
-@rule(*(f"Reduce{k}" for k in _REDUCE))
+@rule(*(f"Reduce{k}" for k in _REDUCE), folds=_FOLDED)
 def reduce(op: Op) -> None:
     """Axes are an attribute, or an input (ReduceSum 13, the others 18); none means all."""
     op.set(0, None, op.dtype(0))
@@ -71,8 +77,7 @@ def _partly(op: Op, shape: Shape, keep: bool) -> Shape | None:
 
 def _reduced_value(kind: str, value: Any, axes: tuple[int, ...], keep: bool) -> Any:
     if numeric(value) and value.dtype.kind in "iuf" and value.size:
-        fns = {"ReduceProd": np.prod, "ReduceSum": np.sum, "ReduceMax": np.max, "ReduceMin": np.min}
-        fn: Any = fns.get(kind)
+        fn = _FOLDED.get(kind)
         if fn is None:
             return None
         with np.errstate(all="ignore"):
@@ -94,7 +99,7 @@ def arg_extreme(op: Op) -> None:
         op.set(0, reduced(shape, (op.axis(len(shape)),), bool(op.int_attr("keepdims", 1))))
 
 
-@rule("Constant")
+@rule("Constant", folds=True)
 def constant(op: Op) -> None:
     """One attribute holds the value."""
     a = op.attrs
@@ -119,7 +124,7 @@ def constant(op: Op) -> None:
         op.set(0, (len(a["value_strings"]),), STRING)
 
 
-@rule("ConstantOfShape")
+@rule("ConstantOfShape", folds=True)
 def constant_of_shape(op: Op) -> None:
     """A tensor of one repeated value; nothing is allocated beyond ``MAX_VALUE`` elements."""
     fill = op.attrs.get("value")
@@ -139,7 +144,7 @@ def constant_of_shape(op: Op) -> None:
         op.set_value(0, np.full(sizes, value, dtype=None if fill is not None else np.float32))
 
 
-@rule("Range")
+@rule("Range", folds=True)
 def range_(op: Op) -> None:
     """``ceil((limit - start) / delta)`` elements."""
     op.set(0, (op.fresh(),), op.dtype(0) or op.dtype(1))

@@ -36,7 +36,7 @@ def divide_dims(total: Shape, parts: tuple[Dim, ...]) -> Dim:
     return quotient if expr.mul(quotient, den) == num else None
 
 
-@rule("Reshape")
+@rule("Reshape", folds=True)
 def reshape(op: Op) -> None:
     """0 copies a dimension (unless ``allowzero``), one -1 takes what is left."""
     op.set(0, None, op.dtype(0))
@@ -96,7 +96,7 @@ def _axes(op: Op) -> tuple[int, ...] | None:
     return op.ints_attr("axes")
 
 
-@rule("Squeeze")
+@rule("Squeeze", folds=True)
 def squeeze(op: Op) -> None:
     """Drop the named axes, or every dimension of 1."""
     op.set(0, None, op.dtype(0))
@@ -119,7 +119,7 @@ def squeeze(op: Op) -> None:
     _regroup(op, out)
 
 
-@rule("Unsqueeze")
+@rule("Unsqueeze", folds=True)
 def unsqueeze(op: Op) -> None:
     """Insert dimensions of 1."""
     op.set(0, None, op.dtype(0))
@@ -136,7 +136,7 @@ def unsqueeze(op: Op) -> None:
     _regroup(op, out)
 
 
-@rule("Flatten")
+@rule("Flatten", folds=True)
 def flatten(op: Op) -> None:
     """Two dimensions: the product before the axis and after it."""
     op.set(0, (None, None), op.dtype(0))
@@ -152,7 +152,7 @@ def flatten(op: Op) -> None:
     _regroup(op, out)
 
 
-@rule("Transpose")
+@rule("Transpose", folds=True)
 def transpose(op: Op) -> None:
     """Permute; without ``perm`` the order is reversed."""
     op.set(0, None, op.dtype(0))
@@ -170,7 +170,7 @@ def transpose(op: Op) -> None:
         op.set_value(0, value.transpose(perm))
 
 
-@rule("Expand")
+@rule("Expand", folds=True)
 def expand(op: Op) -> None:
     """Broadcast to a shape given as a tensor."""
     op.set(0, None, op.dtype(0))
@@ -208,7 +208,7 @@ def depth_space(op: Op) -> None:
     op.set(0, out)
 
 
-@rule("Concat")
+@rule("Concat", folds=True)
 def concat(op: Op) -> None:
     """Sizes add up along the axis and agree elsewhere."""
     n = len(op.inputs)

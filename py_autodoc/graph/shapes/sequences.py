@@ -101,7 +101,7 @@ def erase(op: Op) -> None:
         _store(op, _of_items(e.items[:i] + e.items[i + 1 :], e.dtype))
 
 
-@rule("SequenceLength")
+@rule("SequenceLength", folds=True)
 def length(op: Op) -> None:
     """A scalar."""
     op.set(0, (), INT64)

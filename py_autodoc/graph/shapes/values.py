@@ -220,6 +220,10 @@ _SYMBOLIC: dict[str, Callable[[Any, Any], Any]] = {
     "LessOrEqual": _order(lambda g: g <= 0),
 }
 
+FOLDED_UNARY = frozenset({*_UNARY, *_SYMBOLIC_KEEP, "Clip", "CumSum", "ScatterND"})
+FOLDED_BINARY = frozenset({*_NUMERIC, "Div", "Mod"})
+FOLDED_VARIADIC = frozenset({"Max", "Min", "Sum"})
+
 
 def _numbers(kind: str, a: Any, b: Any, fmod: bool) -> Any:
     if a.dtype.kind not in "fiub" or b.dtype.kind not in "fiub":

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from py_autodoc.graph.opdocs import defined
+from py_autodoc.graph.operators.aspects import Key, Link, answers, link_to
 from py_autodoc.quantize.reference import elementwise, pooling
 from py_autodoc.quantize.reference.arithmetic import (
     F32,
@@ -231,3 +233,12 @@ ACCUMULATORS: Final[dict[str, Callable[[Inputs, Attributes, Kernel], Array]]] = 
     "MatMulInteger": lambda inputs, attributes, kernel: _matmul_integer(inputs, attributes, kernel)[0],
 }
 """The int32 sums of the operators that have them, with bias, before anything is scaled."""
+
+
+@answers("integer")
+def _links() -> Mapping[Key, Link]:
+    onnx_own = set(defined())
+    found = {("", op) for op in OPERATORS if ("", op) in onnx_own}
+    contrib = {op for op in OPERATORS if ("", op) not in onnx_own} | {"QuantizeLinear", "DequantizeLinear"}
+    found |= {("com.microsoft", op) for op in contrib}
+    return {key: link_to(OPERATORS[key[1]]) for key in found}
