@@ -10,6 +10,7 @@ import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import jsonschema
 import onnx
 import pytest
 import yaml
@@ -282,6 +283,25 @@ def test_sarif_has_what_the_specification_asks_for():
         location = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
         assert not location.startswith("/")
         assert ".." not in location
+
+
+def test_sarif_obeys_its_schema(tmp_path):
+    schema = json.loads((ROOT / "tests" / "data" / "schemas" / "sarif-2.1.0.json").read_text())
+    shutil.copy(TINY, "a b.onnx")
+    Path("broken.onnx").write_bytes(TINY.read_bytes()[:500])
+    hostile = onnx.load(TINY)
+    for node in hostile.graph.node:
+        node.name = f"</script>%0A::error::{node.name}\x1b[31m\u202e"
+    onnx.save(hostile, "hostile.onnx")
+    rules = ["--max-macs", "1", "--forbid-op", "Conv", "--fail-on", "info", "--require", "opset>=30"]
+    called("a b.onnx", "broken.onnx", "hostile.onnx", "missing.onnx", *rules, "--sarif", "s.sarif")
+    made = json.loads(Path("s.sarif").read_text())
+    assert len(made["runs"][0]["results"]) >= 6
+    assert made["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+    valid = jsonschema.Draft4Validator(schema, format_checker=jsonschema.FormatChecker())
+    assert [f"{one.json_path}: {one.message[:200]}" for one in valid.iter_errors(made)] == []
+    made["runs"][0]["results"][0]["level"] = "fatal"
+    assert list(valid.iter_errors(made))
 
 
 def test_results_replace_only_what_is_ours():
