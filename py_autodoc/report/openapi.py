@@ -35,6 +35,7 @@ from py_autodoc.report.schema import (
     SavedFile,
     Task,
     TaskRequest,
+    Upload,
     WeightFile,
     WeightValues,
 )
@@ -61,6 +62,8 @@ class Operation:
     request: type[msgspec.Struct] | None = None
     query: Mapping[str, str] = field(default_factory=dict)
     optional: Mapping[str, str] = field(default_factory=dict)
+    raw: bool = False
+    """The body is a file as it is."""
 
 
 @cache
@@ -123,6 +126,7 @@ def document(operations: Iterable[Operation], version: str = schema.SCHEMA_VERSI
             SavedFile,
             TaskRequest,
             Task,
+            Upload,
             BatchAnswer,
             ComparisonColumns,
         ),
@@ -166,6 +170,9 @@ def _operation(operation: Operation) -> dict[str, Any]:
             "required": True,
             "content": {"application/json": {"schema": _ref(operation.request)}},
         }
+    elif operation.raw:
+        schema = {"type": "string", "format": "binary"}
+        out["requestBody"] = {"required": True, "content": {"application/octet-stream": {"schema": schema}}}
     out["responses"] = responses
     return out
 

@@ -22,6 +22,7 @@ from py_autodoc.report.schema import (
     SavedFile,
     Task,
     TaskRequest,
+    Upload,
     WeightFile,
     WeightValues,
 )
@@ -121,9 +122,18 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         "POST",
+        "/uploads",
+        "uploadFile",
+        "Send a profile or TensorRT's layer information for a task: at most 128 MiB, kept for ten minutes.",
+        {201: Upload},
+        query={"name": "Its name, for messages."},
+        raw=True,
+    ),
+    Operation(
+        "POST",
         "/tasks",
         "startTask",
-        "Run a model, measure its layers or write a quantized one, in a process of its own.",
+        "Run a model, measure its layers, verify it or write a quantized one, in a process of its own.",
         {202: Task},
         request=TaskRequest,
     ),

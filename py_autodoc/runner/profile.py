@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,9 +14,11 @@ from typing import Any
 import msgspec
 import onnx
 
-from py_autodoc.errors import InputError, PathError
+from py_autodoc.bounded import TooMuch, check_json
+from py_autodoc.errors import InputError, OptionError, PathError
 from py_autodoc.graph.model import TensorKind
 from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.limits import Bounds
 from py_autodoc.ort import open_session, read_model, run_session
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.runner.attribution import Kernel, attributed
@@ -24,6 +27,13 @@ from py_autodoc.samples import Sample
 
 SCHEMA = "autodoc.node-times/1"
 MAX_PROFILE = 1 << 30
+PROFILE = Bounds(values=40_000_000)
+"""ONNX Runtime records a million events, of some 25 values each."""
+MAX_NAME = 10_000
+"""Characters of a kernel's name; TensorRT names all that it fused."""
+_LARGEST = 1e15
+"""Microseconds or milliseconds beyond which a number is no time."""
+_HEAD = 4096
 _SUFFIX = "_kernel_time"
 
 
@@ -138,6 +148,38 @@ def read_profile(file: PathLike, analysis: Analysis, layer_info: PathLike | None
     return _times(analysis, kernels, None, name, 1, layers)
 
 
+def told_apart(files: Sequence[PathLike]) -> tuple[PathLike, PathLike | None]:
+    """Which of one or two files is the profile, and which TensorRT's layer information.
+
+    Raises: OptionError: there are more, or not one profile among them.
+    """
+    described = [one for one in files if _is_layer_info(one)]
+    profiles = [one for one in files if one not in described]
+    if len(profiles) == 1 and len(described) <= 1:
+        return profiles[0], described[0] if described else None
+    if described and not profiles:
+        raise OptionError(
+            "layer-info-alone", f"{base_name(described[0])[:100]} describes layers and has no times.",
+            "Give it together with what trtexec --exportProfile wrote.",
+        )  # fmt: skip
+    raise OptionError(
+        "several-profiles", f"{len(files)} files are not one profile.",
+        "Give one profile, of TensorRT with its layer information.",
+    )  # fmt: skip
+
+
+def _is_layer_info(file: PathLike) -> bool:
+    try:
+        with open(file, "rb") as held:
+            return (
+                re.match(rb'\s*\{\s*"Layers"\s*:\s*\[', held.read(_HEAD).removeprefix(b"\xef\xbb\xbf"))
+                is not None
+            )
+    except OSError:
+        # Who reads it says what is wrong.
+        return False
+
+
 def _matching(
     layers: dict[str, Layer], kernels: list[Kernel], file: PathLike, profile: str
 ) -> dict[str, Layer]:
@@ -151,17 +193,29 @@ def _matching(
 
 
 def _parsed(text: str, name: str) -> Any:
+    why = ""
     try:
+        check_json(text, PROFILE)
         # trtexec writes names as they are, also those with control characters.
         return json.loads(text, strict=False)
+    except TooMuch as fault:
+        why = f": it {fault}"
     except (ValueError, RecursionError):
-        rows = list(csv.DictReader(io.StringIO(text)))
-        if rows and any(_ms(one) is not None for one in rows):
+        rows = _rows(text)
+        if any(_ms(one) is not None for one in rows):
             return rows
-        raise InputError(
-            "bad-profile", f"{name} is no profile.",
-            "Give ONNX Runtime's profiling JSON, trtexec's, or a table of name and ms.",
-        ) from None  # fmt: skip
+    raise InputError(
+        "bad-profile", f"{name} is no profile{why}.",
+        "Give ONNX Runtime's profiling JSON, trtexec's, or a table of name and ms.",
+    )  # fmt: skip
+
+
+def _rows(text: str) -> list[dict[str, Any]]:
+    """The rows of a CSV file; none where it is not one."""
+    try:
+        return list(csv.DictReader(io.StringIO(text)))
+    except csv.Error:
+        return []
 
 
 def _runs(events: list[Any]) -> int:
@@ -186,19 +240,27 @@ def _kernels(events: list[Any], warmup: int, runs: int) -> list[Kernel]:
     for one in sorted((one for one in held if _timed(one)), key=lambda one: (one["ts"], -one["dur"])):
         if one["ts"] < begins:
             continue
-        name = one["name"].removesuffix(_SUFFIX)
+        name = _name(one["name"].removesuffix(_SUFFIX))
         while stack and stack[-1][0] <= one["ts"]:
             stack.pop()
         if stack:
             spent[stack[-1][1]] -= one["dur"]
         spent[name] = spent.get(name, 0.0) + one["dur"]
-        ops[name] = str(one.get("args", {}).get("op_name", ""))
+        args = one.get("args")
+        ops[name] = _name(args.get("op_name", "")) if isinstance(args, dict) else ""
         stack.append((one["ts"] + one["dur"], name))
     return [Kernel(name, ops[name], max(0.0, us) / 1e3 / runs) for name, us in spent.items()]
 
 
 def _timed(one: Mapping[str, Any]) -> bool:
-    return isinstance(one.get("ts"), (int, float)) and isinstance(one.get("dur"), (int, float))
+    """Whether begin and duration are numbers that can be such; NaN is in no range."""
+    held = (one.get("ts"), one.get("dur"))
+    return all(isinstance(value, (int, float)) and abs(value) <= _LARGEST for value in held)
+
+
+def _name(text: Any) -> str:
+    """A text that can be written, of bounded length."""
+    return str(text)[:MAX_NAME].encode("utf-8", "replace").decode()
 
 
 def _listed(held: Any, name: str) -> list[Kernel]:
@@ -211,7 +273,7 @@ def _listed(held: Any, name: str) -> list[Kernel]:
     for one in rows:
         ms = _ms(one) if isinstance(one, dict) else None
         if ms is not None and isinstance(one.get("name") or one.get("node"), str):
-            found.append(Kernel(one.get("name") or one["node"], str(one.get("op", "")), ms))
+            found.append(Kernel(_name(one.get("name") or one["node"]), _name(one.get("op", "")), ms))
     if not found:
         raise InputError(
             "bad-profile", f"{name} names no node with a time.", "Give name and ms of each node."
@@ -224,9 +286,9 @@ def _ms(one: Mapping[str, Any]) -> float | None:
     for key in ("averageMs", "ms", "time_ms", "latency_ms", "average_ms"):
         try:
             value = float(one[key])
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             continue
-        if 0 <= value < float("inf"):
+        if 0 <= value <= _LARGEST:
             return value
     return None
 

@@ -14,6 +14,7 @@ from py_autodoc.limits import SERVER
 from py_autodoc.report.schema import SCHEMA_VERSION
 from py_autodoc.server.routes import tornado_rules
 from py_autodoc.tasks.manager import TaskManager
+from py_autodoc.tasks.uploads import Uploads
 
 MIN_MEMORY_BYTES = 1 << 29
 
@@ -64,6 +65,7 @@ class AutodocApp(ExtensionApp):
 
     jobs: JobQueue
     tasks: TaskManager
+    uploads: Uploads
 
     def initialize_settings(self) -> None:
         """Creates the queue; no process is started yet."""
@@ -85,6 +87,7 @@ class AutodocApp(ExtensionApp):
         )
         self.jobs = JobQueue(default_launcher(), settings, SCHEMA_VERSION)
         self.tasks = TaskManager(self.task_seconds)
+        self.uploads = Uploads()
         if self.preload and self.serverapp is not None:
             self.serverapp.io_loop.call_later(self.preload_delay_seconds, self._warm)
 
@@ -95,6 +98,7 @@ class AutodocApp(ExtensionApp):
     async def stop_extension(self) -> None:
         """Ends all child processes."""
         await self.tasks.close()
+        self.uploads.close()
         await self.jobs.close()
 
     async def _warm(self) -> None:

@@ -49,6 +49,7 @@ _BINDINGS: dict[str, tuple[type[Any], str, str]] = {
     "getWeightFile": (weights.WeightFileHandler, "read", weights.RESOURCE),
     "getFile": (results.FileHandler, "read", results.RESOURCE),
     "extractNodes": (extract.ExtractHandler, "write", extract.RESOURCE),
+    "uploadFile": (tasks.UploadsHandler, "write", tasks.RESOURCE),
     "startTask": (tasks.TasksHandler, "write", tasks.RESOURCE),
     "getTask": (tasks.TaskHandler, "read", tasks.RESOURCE),
     "cancelTask": (tasks.TaskHandler, "write", tasks.RESOURCE),

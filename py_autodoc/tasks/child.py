@@ -14,16 +14,14 @@ import msgspec
 from py_autodoc.errors import AutodocError
 from py_autodoc.jobs.problems import problem_of
 from py_autodoc.report.schema import Problem, TaskRequest, TaskResult
-from py_autodoc.tasks.kinds import run_task
+from py_autodoc.tasks.kinds import TaskFiles, run_task
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
     """What the server sends: the request, and the files that it means."""
 
     request: TaskRequest
-    model: str
-    data: str | None
-    out: str
+    files: TaskFiles
     memory_bytes: int
 
 
@@ -53,9 +51,9 @@ def main() -> int:
         say(Said(step=step, done=done, total=total))
 
     try:
-        result = run_task(order.request, order.model, order.data, order.out, tell)
+        result = run_task(order.request, order.files, tell)
     except AutodocError as fault:
-        say(Said(problem=problem_of(fault, order.model)))
+        say(Said(problem=problem_of(fault, order.files.model)))
     except MemoryError:
         say(Said(problem=_no_memory(order.memory_bytes)))
     else:

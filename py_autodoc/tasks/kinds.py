@@ -4,18 +4,44 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from py_autodoc.errors import OptionError
-from py_autodoc.report.schema import TaskLayer, TaskRequest, TaskResult
+import msgspec
+
+from py_autodoc.errors import InputError, OptionError
+from py_autodoc.report.schema import (
+    TaskKernel,
+    TaskLayer,
+    TaskLost,
+    TaskRequest,
+    TaskResult,
+    TaskTimes,
+    TaskVerification,
+    TaskVerifiedLayer,
+)
+
+if TYPE_CHECKING:
+    from py_autodoc.report.analysis import Analysis
+    from py_autodoc.runner.profile import NodeTimes
+    from py_autodoc.verify.document import Verification, VerifiedLayer
 
 Tell = Callable[[str, int, int], None]
 """Step, done, total; a total of 0 is not known."""
 _RUNS, _WARMUP = 20, 3
 
 
-def run_task(request: TaskRequest, model: str, data: str | None, out: str, tell: Tell) -> TaskResult:
-    """Do what is asked for. ``model``, ``data`` and ``out`` are files of this machine.
+class TaskFiles(msgspec.Struct, frozen=True, kw_only=True):
+    """Files of this machine that a request means."""
+
+    model: str
+    data: str | None = None
+    out: str = ""
+    against: str = ""
+    profiles: list[str] = []
+
+
+def run_task(request: TaskRequest, files: TaskFiles, tell: Tell) -> TaskResult:
+    """Do what is asked for.
 
     Raises: AutodocError: as the function behind the kind.
     """
@@ -23,7 +49,7 @@ def run_task(request: TaskRequest, model: str, data: str | None, out: str, tell:
     if kind is None:
         known = ", ".join(KINDS)
         raise OptionError("unknown-task", f"There is no task {request.kind[:40]!r}.", f"One of {known}.")
-    return kind(request, model, data, out, tell)
+    return kind(request, files, tell)
 
 
 def _numbers(held: Mapping[str, object]) -> tuple[str, str, dict[str, float]]:
@@ -32,32 +58,124 @@ def _numbers(held: Mapping[str, object]) -> tuple[str, str, dict[str, float]]:
     return str(held["label"]), str(held["unit"]), {str(node): float(one) for node, one in values.items()}
 
 
-def _measure(request: TaskRequest, model: str, data: str | None, out: str, tell: Tell) -> TaskResult:
-    from py_autodoc.runner.lines import node_lines
+def _measure(request: TaskRequest, files: TaskFiles, tell: Tell) -> TaskResult:
     from py_autodoc.runner.profile import measure_nodes
     from py_autodoc.runner.session import InferenceRunner
     from py_autodoc.samples import sized
 
+    model, data = files.model, files.data
     tell("reading", 0, 0)
     analysis = sized(model, data, request.bindings)
     samples, _, _ = InferenceRunner(model, data=data, bindings=request.bindings).samples(
         data, request.samples or None, 0
     )
     tell("running", 0, 0)
-    found = measure_nodes(model, analysis, samples, _RUNS, _WARMUP, 0)
+    return times_result(measure_nodes(model, analysis, samples, _RUNS, _WARMUP, 0))
+
+
+def times_result(found: NodeTimes) -> TaskResult:
+    """Times of kernels as what a viewer shows."""
+    from py_autodoc.runner.lines import node_lines
+
+    label, unit, values = _numbers(found.heat())
+    times = TaskTimes(
+        source=found.source,
+        total_ms=found.total_ms,
+        attributed_ms=found.attributed_ms,
+        kernels=[
+            TaskKernel(
+                node=one.node, nodes=one.nodes, name=one.name, op=one.op, ms=one.ms,
+                conversion_ms=one.conversion_ms,
+            )
+            for one in found.nodes
+        ],
+        lost=[TaskLost(name=name, ms=ms) for name, ms in found.lost.items()],
+    )  # fmt: skip
+    return TaskResult(
+        lines=list(node_lines(found, False))[:1], label=label, unit=unit, values=values, layers=[], path="",
+        times=times,
+    )  # fmt: skip
+
+
+def _profile(request: TaskRequest, files: TaskFiles, tell: Tell) -> TaskResult:
+    from py_autodoc.samples import sized
+
+    tell("reading", 0, 0)
+    return profile_result(files.profiles, sized(files.model, None, request.bindings))
+
+
+def profile_result(files: list[str], analysis: Analysis) -> TaskResult:
+    """Times out of a profile, with TensorRT's layer information or without, whichever comes first.
+
+    Raises: InputError: none of the files is a profile, or it is of another model.
+    """
+    from py_autodoc.runner.profile import read_profile, told_apart
+
+    profile, layer_info = told_apart(files)
+    found = read_profile(profile, analysis, layer_info)
+    if not found.nodes:
+        names = ", ".join(f"{name[:40]!r}" for name in list(found.lost)[:3]) or "it has none"
+        raise InputError(
+            "profile-of-another-model",
+            f"None of the kernels in {found.source[:100]} is of a node of this model ({names}).",
+            "Give a profile of this model, made with the names that it has.",
+        )
+    return times_result(found)
+
+
+def _verify(request: TaskRequest, files: TaskFiles, tell: Tell) -> TaskResult:
+    from py_autodoc.verify.api import verify_analysed
+    from py_autodoc.verify.lines import verification_lines
+
+    tell("reading", 0, 0)
+    found, analysis = verify_analysed(
+        files.model,
+        files.against,
+        files.data,
+        tolerance=request.tolerance,
+        samples=request.samples or None,
+        bindings=request.bindings,
+        progress=lambda done, total: tell("passes", done, total),
+    )
     label, unit, values = _numbers(found.heat())
     return TaskResult(
-        lines=list(node_lines(found, False))[:1], label=label, unit=unit, values=values, layers=[], path=""
-    )
+        lines=[line.strip() for line in verification_lines(found, listed=False) if line],
+        label=label, unit=unit, values=values, layers=[], path="",
+        verification=_verification(found, analysis),
+    )  # fmt: skip
 
 
-def _sensitivity(request: TaskRequest, model: str, data: str | None, out: str, tell: Tell) -> TaskResult:
+def _verification(found: Verification, analysis: Analysis) -> TaskVerification:
+    return TaskVerification(
+        reference=found.reference,
+        verdict=found.verdict,
+        tolerance=found.tolerance,
+        first=found.first,
+        layers=[
+            TaskVerifiedLayer(
+                node=_anchor(one, analysis), name=one.name, op=one.op, tensor=one.tensor,
+                reference_tensor=one.reference_tensor, error=one.error.relative_error,
+                sqnr_db=one.error.sqnr_db, error_before=one.error_before, diverges=one.diverges,
+            )
+            for one in found.layers
+        ],
+    )  # fmt: skip
+
+
+def _anchor(layer: VerifiedLayer, analysis: Analysis) -> int:
+    """The node that a layer is named after: beside it stand those that were fused, quantize or dequantize."""
+    nodes = analysis.model.nodes
+    named = (one for one in layer.nodes if nodes[one].op_type == layer.op)
+    return next(named, layer.nodes[-1])
+
+
+def _sensitivity(request: TaskRequest, files: TaskFiles, tell: Tell) -> TaskResult:
     from py_autodoc.sensitivity import sensitivity
 
     tell("reading", 0, 0)
     found = sensitivity(
-        model,
-        data,
+        files.model,
+        files.data,
         samples=request.samples or None,
         bindings=request.bindings,
         auto=request.target or None,
@@ -89,15 +207,15 @@ def _sensitivity(request: TaskRequest, model: str, data: str | None, out: str, t
     return TaskResult(lines=lines, label=label, unit=unit, values=values, layers=layers, path="")
 
 
-def _quantize(request: TaskRequest, model: str, data: str | None, out: str, tell: Tell) -> TaskResult:
+def _quantize(request: TaskRequest, files: TaskFiles, tell: Tell) -> TaskResult:
     from py_autodoc.quantize import Recipe, quantize
     from py_autodoc.quantize.lines import quantization_lines
 
     recipe = Recipe(method=request.method or "static", exclude=request.exclude)
     found = quantize(
-        model,
-        out,
-        data,
+        files.model,
+        files.out,
+        files.data,
         recipe,
         samples=request.samples or None,
         random_data=request.random_data,
@@ -107,12 +225,14 @@ def _quantize(request: TaskRequest, model: str, data: str | None, out: str, tell
     )
     return TaskResult(
         lines=[line for line in quantization_lines(found) if line], label="", unit="", values={}, layers=[],
-        path=os.path.basename(out),
+        path=os.path.basename(files.out),
     )  # fmt: skip
 
 
-KINDS: Final[dict[str, Callable[[TaskRequest, str, str | None, str, Tell], TaskResult]]] = {
+KINDS: Final[dict[str, Callable[[TaskRequest, TaskFiles, Tell], TaskResult]]] = {
     "measure": _measure,
+    "profile": _profile,
+    "verify": _verify,
     "sensitivity": _sensitivity,
     "quantize": _quantize,
 }

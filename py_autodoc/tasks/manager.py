@@ -9,6 +9,7 @@ import secrets
 import signal
 import sys
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import msgspec
@@ -72,12 +73,14 @@ class TaskManager:
         self._records: OrderedDict[str, _Record] = OrderedDict()
         self._turn = asyncio.Lock()
 
-    def start(self, order: Order) -> Task:
-        """A new task. Raises: TooManyTasks."""
+    def start(self, order: Order, after: Callable[[], None] | None = None) -> Task:
+        """A new task; ``after`` is called when it has ended, however. Raises: TooManyTasks."""
         self._forget()
         record = _Record(secrets.token_urlsafe(12), order.request.kind)
         self._records[record.id] = record
         record.work = asyncio.get_running_loop().create_task(self._run(record, order))
+        if after is not None:
+            record.work.add_done_callback(lambda _: after())
         return record.wire()
 
     def get(self, number: str) -> Task:

@@ -14,8 +14,14 @@ _GAP_DB = 3.0
 _WIDTH = 56
 
 
-def verification_lines(found: Verification, every: bool = False) -> Iterator[str]:
-    """Verdict, outputs, the first layer that diverges, and the layers with the largest errors."""
+def verification_lines(found: Verification, every: bool = False, listed: bool = True) -> Iterator[str]:
+    """Verdict, outputs, the first layer that diverges, and the layers with the largest errors.
+
+    Args:
+        found: what to tell of.
+        every: list all layers.
+        listed: list layers at all.
+    """
     yield (
         f"{found.model} {found.verdict} with {found.reference}."
         if found.verdict == AGREES
@@ -41,7 +47,7 @@ def verification_lines(found: Verification, every: bool = False) -> Iterator[str
         yield f"  Tensor {first.tensor}, in the reference {first.reference_tensor}."
     elif found.layers:
         yield "No layer diverges."
-    chosen = list(found.layers) if every else worst(found.layers)
+    chosen = [] if not listed else list(found.layers) if every else worst(found.layers)
     if chosen:
         yield "Layers" if every else "Layers that add the largest errors"
         for layer in chosen:

@@ -26,6 +26,7 @@ from py_autodoc.widget.find import TraitFault, expect_names, nodes_in, resolve, 
 from py_autodoc.widget.numbers import own_numbers
 from py_autodoc.widget.parts import Code, shared_code
 from py_autodoc.widget.picture import picture
+from py_autodoc.widget.profiles import answer_profiles
 from py_autodoc.widget.saved import MIME, saved_output
 from py_autodoc.widget.saving import answer_files
 from py_autodoc.widget.sections import answer_sections
@@ -138,6 +139,7 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
             self, lambda: (self._source.model, self._sent.analysis), lambda dims: self._source.subject(dims)
         )
         answer_files(self, lambda: (self._source.model, self._now.analysis))
+        answer_profiles(self, lambda: (self._source.model, self._now.analysis))
         self.on_msg(self._hear)
         watch_boxes()
 

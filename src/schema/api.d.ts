@@ -243,6 +243,23 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/uploads': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Send a profile or TensorRT's layer information for a task: at most 128 MiB, kept for ten minutes. */
+    post: operations['uploadFile'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/tasks': {
     parameters: {
       query?: never;
@@ -252,7 +269,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Run a model, measure its layers or write a quantized one, in a process of its own. */
+    /** Run a model, measure its layers, verify it or write a quantized one, in a process of its own. */
     post: operations['startTask'];
     delete?: never;
     options?: never;
@@ -2482,6 +2499,21 @@ export interface components {
       result: components['schemas']['TaskResult'] | null;
     };
     /**
+     * TaskKernel
+     * @description A kernel's time, and the nodes that it does the work of.
+     */
+    TaskKernel: {
+      /** @description The one with the most work of `nodes`. */
+      node: number;
+      nodes: number[];
+      name: string;
+      op: string;
+      /** @description Of one run, in the mean. */
+      ms: number;
+      /** @description Of `ms`: layouts and types changed for it. */
+      conversion_ms: number;
+    };
+    /**
      * TaskLayer
      * @description A layer, quantized alone.
      */
@@ -2499,8 +2531,16 @@ export interface components {
       keep: boolean;
     };
     /**
+     * TaskLost
+     * @description A kernel that belongs to no node.
+     */
+    TaskLost: {
+      name: string;
+      ms: number;
+    };
+    /**
      * TaskRequest
-     * @description Work that runs a model: `measure` its layers, their `sensitivity`, or `quantize` it.
+     * @description Work on a model: `measure`, `profile`, `verify`, `sensitivity` or `quantize`.
      */
     TaskRequest: {
       kind: string;
@@ -2550,6 +2590,26 @@ export interface components {
        * @default
        */
       target: string;
+      /**
+       * @description Of `verify`: path of an ONNX file or of expected values (`.npz`) under the server's root.
+       * @default
+       */
+      against: string;
+      /**
+       * @description Of `verify`: the relative error that is accepted; null: by the precision of both.
+       * @default null
+       */
+      tolerance: number | null;
+      /**
+       * @description Of `profile`: path of the profile under the server's root, and of TensorRT's layer information.
+       * @default []
+       */
+      profiles: string[];
+      /**
+       * @description The same as ids of files that were sent to `/uploads`.
+       * @default []
+       */
+      uploads: string[];
     };
     /**
      * TaskResult
@@ -2569,6 +2629,58 @@ export interface components {
       layers: components['schemas']['TaskLayer'][];
       /** @description Name of the file that was written, in the model's folder. */
       path: string;
+      /** @description Of `measure` and `profile`. */
+      times: components['schemas']['TaskTimes'] | null;
+      /** @description Of `verify`. */
+      verification: components['schemas']['TaskVerification'] | null;
+    };
+    /**
+     * TaskTimes
+     * @description Times of a model's kernels: measured on the server, or out of a profile.
+     */
+    TaskTimes: {
+      /** @description `ONNX Runtime` or the profile's file. */
+      source: string;
+      /** @description Of all kernels, in one run. */
+      total_ms: number;
+      attributed_ms: number;
+      /** @description The slowest first. */
+      kernels: components['schemas']['TaskKernel'][];
+      /** @description The slowest 50 that belong to no node. */
+      lost: components['schemas']['TaskLost'][];
+    };
+    /**
+     * TaskVerification
+     * @description A model beside a reference.
+     */
+    TaskVerification: {
+      reference: string;
+      /** @description `agrees` or `diverges`. */
+      verdict: string;
+      tolerance: number;
+      /** @description In `layers`: the first that diverges though all it reads does not; null where none does. */
+      first: number | null;
+      /** @description In the order in which the model runs. */
+      layers: components['schemas']['TaskVerifiedLayer'][];
+    };
+    /**
+     * TaskVerifiedLayer
+     * @description A result that model and reference both have.
+     */
+    TaskVerifiedLayer: {
+      node: number;
+      name: string;
+      op: string;
+      tensor: string;
+      reference_tensor: string;
+      /** @description Relative error; null where it is infinite. */
+      error: number | null;
+      /** @description Null where nothing differs. */
+      sqnr_db: number | null;
+      /** @description Largest relative error of what it was computed from. */
+      error_before: number;
+      /** @description Beyond the tolerance. */
+      diverges: boolean;
     };
     /**
      * TensorColumns
@@ -2616,6 +2728,15 @@ export interface components {
       tensor_memory: {
         [key: string]: number;
       };
+    };
+    /**
+     * Upload
+     * @description A file that was sent for a task. It is deleted when that ends.
+     */
+    Upload: {
+      id: string;
+      name: string;
+      size: number;
     };
     /**
      * ValueInfo
@@ -3288,6 +3409,42 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['Extracted'];
+        };
+      };
+      /** @description What went wrong and the way out. */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  uploadFile: {
+    parameters: {
+      query: {
+        /** @description Its name, for messages. */
+        name: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/octet-stream': string;
+      };
+    };
+    responses: {
+      /** @description A file that was sent for a task. It is deleted when that ends. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Upload'];
         };
       };
       /** @description What went wrong and the way out. */

@@ -118,6 +118,35 @@ def test_plain_tables(analysis, tmp_path, text):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "x" * 200_000, '{"conv": 1e999, "product": ' + "9" * 400 + "}",
+        '{"conv": ' + "9" * 5000 + "}", '"' + "\\n" * 99,
+    ],
+)  # fmt: skip
+def test_hostile_texts_are_no_profile(analysis, tmp_path, text):
+    (tmp_path / "t").write_text(text)
+    with pytest.raises(AutodocError, match=r"is no profile|names no node"):
+        read_profile(tmp_path / "t", analysis)
+
+
+def test_events_that_lack_what_they_should_have(analysis, tmp_path):
+    events = [
+        {"cat": "Node", "name": "conv_kernel_time", "ts": 0, "dur": 1000, "args": None},
+        {"cat": "Node", "name": "product_kernel_time", "ts": 10**400, "dur": 5},
+        {"cat": "Node", "name": "product_kernel_time", "ts": float("nan"), "dur": 5},
+        {"cat": "Node", "name": ["product_kernel_time"], "ts": 3, "dur": 5},
+        {"cat": "Node", "name": "\ud800_kernel_time", "ts": 2000, "dur": 1000, "args": {"op_name": 3}},
+        7,
+    ]
+    (tmp_path / "t").write_text(json.dumps(events))
+    found = read_profile(tmp_path / "t", analysis)
+    assert [(one.op, one.ms) for one in found.nodes] == [("Conv", 1.0)]
+    assert found.lost == {"?": 1.0}
+    assert json.loads(found.to_json())["lost"] == {"?": 1.0}
+
+
+@pytest.mark.parametrize(
     "text", ["", "{}", "[]", "[1, 2]", "name,ms\nconv,fast\n", '{"conv": "x"}', "[" * 5000, '{"conv": -1}']
 )
 def test_what_is_no_profile(analysis, tmp_path, text):

@@ -113,4 +113,132 @@ async def test_a_damaged_model_ends_the_task_alone(client, digits):
 
 
 def test_the_kinds():
-    assert set(KINDS) == {"measure", "sensitivity", "quantize"}
+    assert set(KINDS) == {"measure", "profile", "verify", "sensitivity", "quantize"}
+
+
+async def sent(client, name, content):
+    answer = await client.ask("POST", "uploads", body=content, params={"name": name})
+    assert answer.status == 201, answer.raw
+    return answer.json
+
+
+def nodes_named(folder, count=2):
+    graph = onnx.load(folder / "digits_cnn.onnx").graph
+    return [node.output[0] for node in graph.node if node.op_type == "Conv"][:count]
+
+
+async def test_a_profile_that_was_sent_is_attributed(client, digits):
+    first, second = nodes_named(digits)
+    table = {first: 0.5, second: 0.25, "elsewhere": 0.25}
+    upload = await sent(client, "times of mine.json", json.dumps(table).encode())
+    assert (upload["name"], upload["size"]) == ("times of mine.json", len(json.dumps(table)))
+    _, task = await ended(client, {"kind": "profile", "path": MODEL["path"], "uploads": [upload["id"]]})
+    assert task["state"] == "done", task
+    result = task["result"]
+    assert result["times"]["source"] == "times of mine.json"
+    assert [one["ms"] for one in result["times"]["kernels"]] == [0.5, 0.25]
+    assert result["times"]["lost"] == [{"name": "elsewhere", "ms": 0.25}]
+    assert (result["times"]["total_ms"], result["times"]["attributed_ms"]) == (1.0, 0.75)
+    assert sorted(result["values"].values()) == [0.25, 0.5]
+    assert "75.0%" in result["lines"][0]
+    _, again = await ended(client, {"kind": "profile", "path": MODEL["path"], "uploads": [upload["id"]]})
+    assert again["code"] == "unknown-upload"
+
+
+async def test_a_profile_beside_the_model(client, digits):
+    (digits / "t.csv").write_text(f"name,ms\n{nodes_named(digits)[0]},0.5\n")
+    body = {"kind": "profile", "path": MODEL["path"], "profiles": ["models/t.csv"]}
+    _, task = await ended(client, body)
+    assert task["result"]["times"]["total_ms"] == 0.5
+
+
+async def test_tensorrt_with_layer_information_in_any_order(client, digits):
+    node = onnx.load(digits / "digits_cnn.onnx").graph.node[0]
+    times = [{"count": 1}, {"name": "__myl_Conv_0", "averageMs": 0.5}]
+    said = {"Layers": [{"Name": "__myl_Conv_0", "LayerType": "x", "Metadata": f"[ONNX Layer: {node.name}]"}]}
+    for order in ((said, times), (times, said)):
+        uploads = [(await sent(client, "f.json", json.dumps(one).encode()))["id"] for one in order]
+        _, task = await ended(client, {"kind": "profile", "path": MODEL["path"], "uploads": uploads})
+        assert task["state"] == "done", task
+        assert task["result"]["times"]["attributed_ms"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("contents", "code"),
+    [
+        ([b"\xff\xfe\x00"], "path-unreadable"),
+        ([b"no table"], "bad-profile"),
+        ([b"[" * 100_000], "bad-profile"),
+        ([b"x" * 200_000], "bad-profile"),
+        ([b'{"of another model": 1}'], "profile-of-another-model"),
+        ([b'{"Layers": []}'], "layer-info-alone"),
+        ([b'{"a": 1}', b'{"a": 1}'], "several-profiles"),
+        ([], "several-profiles"),
+    ],
+)
+async def test_what_is_no_profile(client, digits, contents, code):
+    uploads = [(await sent(client, f"../{'x' * 300}\n.json", one))["id"] for one in contents]
+    _, task = await ended(client, {"kind": "profile", "path": MODEL["path"], "uploads": uploads})
+    assert task["problem"]["code"] == code, task
+    assert "\n" not in task["problem"]["detail"]
+    assert "autodoc-uploads" not in json.dumps(task)
+
+
+def test_uploads_are_bounded_and_deleted(monkeypatch):
+    from py_autodoc.errors import LimitError, PathError
+    from py_autodoc.tasks import uploads as module
+
+    kept = module.Uploads()
+    monkeypatch.setattr(module, "MAX_UPLOAD_BYTES", 4)
+    with pytest.raises(LimitError):
+        kept.add("large", b"12345")
+    numbers = [kept.add("../../a", b"1")[0] for _ in range(module.KEPT + 1)]
+    with pytest.raises(PathError):
+        kept.take(numbers[:1])
+    (path,) = kept.take(numbers[1:2])
+    folder = Path(path).parents[1]
+    assert Path(path).read_bytes() == b"1"
+    assert len(list(folder.iterdir())) == module.KEPT
+    kept.release([path])
+    assert not Path(path).exists()
+    monkeypatch.setattr(module, "SECONDS", -1.0)
+    with pytest.raises(PathError):
+        kept.take(numbers[2:3])
+    kept.close()
+    assert not folder.exists()
+
+
+async def test_a_quantized_model_is_verified(client, digits):
+    body = {"kind": "quantize", "out": "q.onnx", "samples": 16, **MODEL}
+    await ended(client, body)
+    body = {
+        "kind": "verify", "path": "models/q.onnx", "data": MODEL["data"], "against": MODEL["path"],
+        "tolerance": 0.001, "samples": 4,
+    }  # fmt: skip
+    _, task = await ended(client, body)
+    assert task["state"] == "done", task
+    found = task["result"]["verification"]
+    assert found["verdict"] == "diverges"
+    assert found["reference"] == "digits_cnn.onnx"
+    first = found["layers"][found["first"]]
+    assert first["diverges"]
+    assert first["error"] > 0.001 >= first["error_before"]
+    nodes = onnx.load(digits / "q.onnx").graph.node
+    assert nodes[first["node"]].op_type == first["op"]
+    assert str(first["node"]) in task["result"]["values"]
+    assert task["result"]["label"] == "Relative error"
+
+
+async def test_expected_values_are_a_reference(client, digits):
+    import numpy as np
+
+    with np.load(DATA / "digits.npz") as held:
+        name = onnx.load(digits / "digits_cnn.onnx").graph.output[0].name
+        np.savez(digits / "expected.npz", **{**held, name: np.zeros((len(held[held.files[0]]), 10), "f")})
+    body = {"kind": "verify", "path": MODEL["path"], "against": "models/expected.npz"}
+    _, task = await ended(client, body)
+    assert task["state"] == "done", task
+    assert task["result"]["verification"]["verdict"] == "diverges"
+    assert (await ended(client, {"kind": "verify", "path": MODEL["path"]}))[1]["code"] == "no-reference"
+    body["against"] = "../../etc/passwd"
+    assert (await ended(client, body))[0] == 404

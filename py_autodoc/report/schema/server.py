@@ -108,7 +108,7 @@ class Extracted(Wire, frozen=True, kw_only=True):
 
 
 class TaskRequest(Wire, frozen=True, kw_only=True):
-    """Work that runs a model: ``measure`` its layers, their ``sensitivity``, or ``quantize`` it."""
+    """Work on a model: ``measure``, ``profile``, ``verify``, ``sensitivity`` or ``quantize``."""
 
     kind: str
     path: str
@@ -130,6 +130,22 @@ class TaskRequest(Wire, frozen=True, kw_only=True):
     """Of ``quantize``: take made-up values for ranges."""
     target: str = ""
     """Of ``sensitivity``: as ``agreement>=0.99``; the fewest float layers that reach it are found."""
+    against: str = ""
+    """Of ``verify``: path of an ONNX file or of expected values (``.npz``) under the server's root."""
+    tolerance: float | None = None
+    """Of ``verify``: the relative error that is accepted; null: by the precision of both."""
+    profiles: list[str] = []
+    """Of ``profile``: path of the profile under the server's root, and of TensorRT's layer information."""
+    uploads: list[str] = []
+    """The same as ids of files that were sent to ``/uploads``."""
+
+
+class Upload(Wire, frozen=True, kw_only=True):
+    """A file that was sent for a task. It is deleted when that ends."""
+
+    id: str
+    name: str
+    size: int
 
 
 class TaskLayer(Wire, frozen=True, kw_only=True):
@@ -148,6 +164,72 @@ class TaskLayer(Wire, frozen=True, kw_only=True):
     """True where it has to stay float for the target."""
 
 
+class TaskKernel(Wire, frozen=True, kw_only=True):
+    """A kernel's time, and the nodes that it does the work of."""
+
+    node: int
+    """The one with the most work of ``nodes``."""
+    nodes: list[int]
+    name: str
+    op: str
+    ms: float
+    """Of one run, in the mean."""
+    conversion_ms: float
+    """Of ``ms``: layouts and types changed for it."""
+
+
+class TaskLost(Wire, frozen=True, kw_only=True):
+    """A kernel that belongs to no node."""
+
+    name: str
+    ms: float
+
+
+class TaskTimes(Wire, frozen=True, kw_only=True):
+    """Times of a model's kernels: measured on the server, or out of a profile."""
+
+    source: str
+    """``ONNX Runtime`` or the profile's file."""
+    total_ms: float
+    """Of all kernels, in one run."""
+    attributed_ms: float
+    kernels: list[TaskKernel]
+    """The slowest first."""
+    lost: list[TaskLost]
+    """The slowest 50 that belong to no node."""
+
+
+class TaskVerifiedLayer(Wire, frozen=True, kw_only=True):
+    """A result that model and reference both have."""
+
+    node: int
+    name: str
+    op: str
+    tensor: str
+    reference_tensor: str
+    error: float | None
+    """Relative error; null where it is infinite."""
+    sqnr_db: float | None
+    """Null where nothing differs."""
+    error_before: float
+    """Largest relative error of what it was computed from."""
+    diverges: bool
+    """Beyond the tolerance."""
+
+
+class TaskVerification(Wire, frozen=True, kw_only=True):
+    """A model beside a reference."""
+
+    reference: str
+    verdict: str
+    """``agrees`` or ``diverges``."""
+    tolerance: float
+    first: int | None
+    """In ``layers``: the first that diverges though all it reads does not; null where none does."""
+    layers: list[TaskVerifiedLayer]
+    """In the order in which the model runs."""
+
+
 class TaskResult(Wire, frozen=True, kw_only=True):
     """What a task found or wrote."""
 
@@ -162,6 +244,10 @@ class TaskResult(Wire, frozen=True, kw_only=True):
     """The most sensitive first."""
     path: str
     """Name of the file that was written, in the model's folder."""
+    times: TaskTimes | None = None
+    """Of ``measure`` and ``profile``."""
+    verification: TaskVerification | None = None
+    """Of ``verify``."""
 
 
 class Task(Wire, frozen=True, kw_only=True):

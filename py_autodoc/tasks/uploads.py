@@ -1,0 +1,96 @@
+"""Files that a client sent for a task: kept in a folder of their own until it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import tempfile
+import time
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from py_autodoc.errors import LimitError, PathError
+
+MAX_UPLOAD_BYTES = 1 << 27
+KEPT = 8
+"""Uploads that no task has taken yet."""
+SECONDS = 600.0
+"""How long these are kept."""
+_NAME_CHARACTERS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    path: str
+    since: float
+
+
+class Uploads:
+    """Keeps uploads until a task takes them, at most eight and for ten minutes."""
+
+    def __init__(self) -> None:
+        self._folder: str | None = None
+        self._held: OrderedDict[str, _Held] = OrderedDict()
+
+    def add(self, name: str, content: bytes) -> tuple[str, str]:
+        """Keep a file; its id and the name that it is called by. Blocking.
+
+        Raises: LimitError: it is too large.
+        """
+        name = _plain(name)
+        if len(content) > MAX_UPLOAD_BYTES:
+            size = f"{name} has {len(content):,} bytes."
+            raise LimitError("upload_bytes", len(content), MAX_UPLOAD_BYTES, size)
+        self._expire(KEPT - 1)
+        if self._folder is None:
+            self._folder = tempfile.mkdtemp(prefix="autodoc-uploads-")
+        number = secrets.token_urlsafe(12)
+        # A folder each: the file has the name that messages show.
+        folder = Path(self._folder, number)
+        folder.mkdir(mode=0o700)
+        try:
+            (folder / name).write_bytes(content)
+        except OSError:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        self._held[number] = _Held(str(folder / name), time.monotonic())
+        return number, name
+
+    def take(self, numbers: Iterable[str]) -> list[str]:
+        """The files of these ids. They are the caller's to release. Raises: PathError: one is gone."""
+        self._expire(KEPT)
+        wanted = list(dict.fromkeys(numbers))
+        if any(one not in self._held for one in wanted):
+            raise PathError("unknown-upload", "A file that was sent is no longer kept.", "Send it again.")
+        return [self._held.pop(one).path for one in wanted]
+
+    def release(self, paths: Iterable[str]) -> None:
+        """Delete files that were taken."""
+        for path in paths:
+            shutil.rmtree(os.path.dirname(path), ignore_errors=True)
+
+    def close(self) -> None:
+        """Delete all."""
+        self._held.clear()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+    def _expire(self, most: int) -> None:
+        late = time.monotonic() - SECONDS
+        while self._held and (len(self._held) > most or next(iter(self._held.values())).since < late):
+            self.release([self._held.popitem(last=False)[1].path])
+
+
+def _plain(name: str) -> str:
+    """A name without folders and signs that a terminal or a file system minds."""
+    bare = "".join(one if one.isprintable() and one not in '\\/:*?"<>|' else "_" for one in name)
+    with contextlib.suppress(UnicodeEncodeError):
+        bare.encode()
+        # The end tells more than the beginning; and a name takes at most 255 bytes.
+        return bare.strip(". ")[-_NAME_CHARACTERS:] or "profile"
+    return "profile"

@@ -1,0 +1,44 @@
+"""Times out of a profile that was dropped onto the widget, attributed in the kernel.
+
+The message has ``files``, one or two objects of ``name`` and ``text``; the value is a ``TaskResult``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from py_autodoc.errors import InputError
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.schema import TaskResult
+from py_autodoc.tasks.kinds import profile_result
+from py_autodoc.tasks.uploads import Uploads
+from py_autodoc.widget.answers import State, answer
+
+TYPE = "autodoc:profile"
+MAX_FILES = 2
+
+
+def answer_profiles(widget: Any, state: State) -> None:
+    """Answer the viewers of ``widget`` from now on."""
+    answer(widget, TYPE, state, _times, doing="read the profile")
+
+
+def _times(content: Mapping[str, Any], _source: Any, analysis: Analysis | None) -> TaskResult:
+    if analysis is None:
+        hint = "Make the widget of the model's file."
+        raise InputError("model-not-at-hand", "The model is not at hand.", hint)
+    given = content.get("files")
+    files = [one for one in given if _is_file(one)] if isinstance(given, list) else []
+    if not 0 < len(files) <= MAX_FILES:
+        raise InputError("bad-request", "The message has no profile.")
+    kept = Uploads()
+    try:
+        numbers = [kept.add(one["name"], one["text"].encode("utf-8", "replace"))[0] for one in files]
+        return profile_result(kept.take(numbers), analysis)
+    finally:
+        kept.close()
+
+
+def _is_file(one: Any) -> bool:
+    return isinstance(one, dict) and isinstance(one.get("name"), str) and isinstance(one.get("text"), str)
