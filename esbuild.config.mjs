@@ -120,12 +120,13 @@ const withoutServer = {
   name: 'without-server',
   setup(builder) {
     const namespace = 'no-server';
-    builder.onResolve({ filter: /\/quantize\/QuantizePanel$/ }, () => ({
+    builder.onResolve({ filter: /\/(QuantizePanel|RunPanel)$/ }, () => ({
       path: 'panel',
       namespace
     }));
     builder.onLoad({ filter: /.*/, namespace }, () => ({
-      contents: 'export const QuantizePanel = () => null;'
+      contents:
+        'export const QuantizePanel = () => null; export const RunPanel = QuantizePanel;'
     }));
   }
 };

@@ -53,6 +53,7 @@ export function actionLabels(trans: TranslationBundle): Record<string, string> {
     'export-dot': trans.__('Save the Graph as DOT'),
     'export-netron': trans.__('Save Metrics for Netron'),
     'export-model-explorer': trans.__('Save the Heatmap for Model Explorer'),
+    'open-profile': trans.__('Load a Profile…'),
     reload: trans.__('Analyse the File Again'),
     help: trans.__('Keyboard Shortcuts')
   };

@@ -7,4 +7,6 @@ export namespace CommandIDs {
   export const compareWith = 'onnx-autodoc:compare-with';
   export const link = 'onnx-autodoc:link-views';
   export const unlink = 'onnx-autodoc:unlink-views';
+  export const verify = 'onnx-autodoc:verify';
+  export const verifyFiles = 'onnx-autodoc:verify-files';
 }

@@ -75,14 +75,16 @@ export async function chooseModels(
   manager: IDocumentManager,
   translator: ITranslator,
   trans: TranslationBundle,
-  title: string
+  title: string,
+  extensions: readonly string[] = ['.onnx']
 ): Promise<string[]> {
   const answer = await FileDialog.getOpenFiles({
     manager,
     translator,
     title,
     filter: model =>
-      model.type === 'directory' || model.path.toLowerCase().endsWith('.onnx')
+      model.type === 'directory' ||
+      extensions.some(end => model.path.toLowerCase().endsWith(end))
         ? {}
         : null
   });
@@ -92,8 +94,11 @@ export async function chooseModels(
   const files = answer.value.filter(model => model.type !== 'directory');
   if (files.length === 0) {
     await new Dialog({
-      title: trans.__('No model selected'),
-      body: trans.__('Choose a file with the extension .onnx.'),
+      title: trans.__('No file selected'),
+      body: trans.__(
+        'Choose a file with the extension %1.',
+        extensions.join(', ')
+      ),
       buttons: [Dialog.okButton()]
     }).launch();
   }

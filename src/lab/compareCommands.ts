@@ -88,7 +88,10 @@ function addFiles(context: ICompareContext): void {
 }
 
 /** The view in front, when one of ours is. */
-function current({ app, tracker }: ICompareContext): OnnxDocument | null {
+export function current({
+  app,
+  tracker
+}: Pick<ICompareContext, 'app' | 'tracker'>): OnnxDocument | null {
   const document = tracker.currentWidget;
   return document && app.shell.currentWidget === document ? document : null;
 }
@@ -219,8 +222,8 @@ function addLink(context: ICompareContext): void {
 }
 
 /** The open view of a file, or a new one; null, and a word about it, when it cannot be opened. */
-async function open(
-  { manager, trans }: ICompareContext,
+export async function open(
+  { manager, trans }: Pick<ICompareContext, 'manager' | 'trans'>,
   path: string,
   anew = false
 ): Promise<OnnxDocument | null> {

@@ -9,11 +9,12 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { addCompareCommands } from './compareCommands';
 import { LinkKeeper } from './compareLinks';
 import { IOnnxServices, IOnnxTracker } from './tokens';
+import { addVerifyCommands } from './verifyCommands';
 
 /** Two models side by side, linked; links are restored with the layout. */
 export const comparePlugin: JupyterFrontEndPlugin<void> = {
   id: 'onnx-autodoc:compare',
-  description: 'Compares ONNX models side by side.',
+  description: 'Compares ONNX models side by side and verifies them.',
   autoStart: true,
   requires: [IOnnxTracker, IOnnxServices],
   optional: [
@@ -36,7 +37,7 @@ export const comparePlugin: JupyterFrontEndPlugin<void> = {
       save: records => services.saveState('#links', records)
     });
     void keeper.restore(app.restored);
-    addCompareCommands({
+    const context = {
       app,
       tracker,
       keeper,
@@ -45,6 +46,8 @@ export const comparePlugin: JupyterFrontEndPlugin<void> = {
       manager,
       palette,
       browsers
-    });
+    };
+    addCompareCommands(context);
+    addVerifyCommands(context);
   }
 };

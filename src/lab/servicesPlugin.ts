@@ -3,11 +3,13 @@ import type {
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
 import { IThemeManager } from '@jupyterlab/apputils';
+import { IDocumentManager } from '@jupyterlab/docmanager';
 import { IFileBrowserFactory } from '@jupyterlab/filebrowser';
 import { IStateDB } from '@jupyterlab/statedb';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import type { ReadonlyPartialJSONValue } from '@lumino/coreutils';
 import { CommandIDs } from './commandIds';
+import { chooseModels } from './commands';
 import { FACTORY_NAME } from './document';
 import { ShortcutKeys } from './shortcutKeys';
 import { StartLink } from './link';
@@ -21,14 +23,21 @@ export const servicesPlugin: JupyterFrontEndPlugin<IOnnxServices> = {
   autoStart: true,
   provides: IOnnxServices,
   requires: [IOnnxSettings],
-  optional: [ITranslator, IThemeManager, IStateDB, IFileBrowserFactory],
+  optional: [
+    ITranslator,
+    IThemeManager,
+    IStateDB,
+    IFileBrowserFactory,
+    IDocumentManager
+  ],
   activate: (
     app: JupyterFrontEnd,
     settings: IOnnxSettings,
     translator: ITranslator | null,
     themes: IThemeManager | null,
     stateDB: IStateDB | null,
-    browsers: IFileBrowserFactory | null
+    browsers: IFileBrowserFactory | null,
+    manager: IDocumentManager | null
   ) => {
     const { commands } = app;
     const trans = (translator ?? nullTranslator).load('onnx_autodoc');
@@ -57,7 +66,29 @@ export const servicesPlugin: JupyterFrontEndPlugin<IOnnxServices> = {
             ? (path: string) =>
                 void commands.execute(CommandIDs.compareWith, { path })
             : undefined;
-        }
+        },
+        get verify() {
+          return commands.hasCommand(CommandIDs.verify)
+            ? (path: string, against: string, data: string) =>
+                void commands.execute(CommandIDs.verify, {
+                  path,
+                  against,
+                  data
+                })
+            : undefined;
+        },
+        ...(manager && {
+          choose: async (title: string, extensions: readonly string[]) => {
+            const chosen = await chooseModels(
+              manager,
+              translator ?? nullTranslator,
+              trans,
+              title,
+              extensions
+            );
+            return chosen[0] ?? null;
+          }
+        })
       },
       takeLink: path => link.take(path),
       loadState: key => stateDB?.fetch(stateKey(key)) ?? Promise.resolve(null),

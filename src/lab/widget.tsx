@@ -12,6 +12,7 @@ import * as React from 'react';
 import { HeadStart, type IGuess } from '../providers/start';
 import type { IFileHost, ITranslate, IViewerHandle } from '../viewer';
 import { labConnection } from './connection';
+import { takeLabDrops } from './drops';
 import { onnxIcon } from './icon';
 import type { LabSettings } from './settings';
 import type { ShortcutKeys } from './shortcutKeys';
@@ -60,6 +61,7 @@ class OnnxPanel extends ReactWidget {
       _context.localPath,
       this._guess()
     );
+    takeLabDrops(this.node, paths => this._handle?.loadProfile(paths));
     // Lab has more to do before it asks for a drawing. What goes wrong is said there.
     fetchPanel().catch(() => undefined);
   }

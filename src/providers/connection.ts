@@ -13,7 +13,7 @@ export interface ISocket {
 
 export interface IRequest {
   method?: string;
-  body?: string;
+  body?: string | Blob;
   headers?: Record<string, string>;
   signal?: AbortSignal;
 }

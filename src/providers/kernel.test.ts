@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest';
 import {
   kernelExtract,
   kernelFile,
+  kernelProfile,
   kernelServing,
   kernelSized,
   kernelWeightFile,
@@ -144,4 +145,23 @@ test('text generation is planned for a device, and only by a kernel', async () =
   fake.answer({ ...fake.sent[0], value: { plans: [] } });
   expect(await planning).toEqual({ plans: [] });
   expect(kernelServing(fakeModel(false).model)).toBeUndefined();
+});
+
+test('a profile is read here and attributed by the kernel', async () => {
+  const fake = fakeModel(true);
+  const profile = kernelProfile(fake.model)!;
+  const file = new File(['name,ms'], 't.csv');
+  const reading = profile([file, 'a/path'], () => undefined, signal());
+  await vi.waitFor(() => expect(fake.sent).toHaveLength(1));
+  expect(fake.sent[0]).toMatchObject({
+    type: 'autodoc:profile',
+    files: [{ name: 't.csv', text: 'name,ms' }]
+  });
+  fake.answer({ ...fake.sent[0], value: { lines: [] } });
+  expect(await reading).toEqual({ lines: [] });
+  Object.defineProperty(file, 'size', { value: 2 ** 24 });
+  await expect(
+    profile([file], () => undefined, signal())
+  ).rejects.toMatchObject({ problem: { code: 'profile-too-large' } });
+  expect(kernelProfile(fakeModel(false).model)).toBeUndefined();
 });

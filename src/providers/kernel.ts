@@ -8,11 +8,13 @@ import type {
   ReportDocument,
   SavedFile,
   ServingPlans,
+  TaskResult,
   WeightFile,
   WeightValues
 } from '../schema';
 import type { IReportProvider } from './provider';
 import { ProblemError, abortError, localProblem } from './provider';
+import { tooLarge } from './tasks';
 
 /** The part of a widget's model that carries messages. */
 export interface IKernelModel {
@@ -154,6 +156,28 @@ export function kernelFile(model: IKernelModel): IReportProvider['file'] {
     ? undefined
     : (format, metric, signal) =>
         ask<SavedFile>(model, 'autodoc:file', { format, metric }, signal);
+}
+
+/** Bytes of a profile in a message: a server drops connections that send much more. */
+const MAX_PROFILE = 6 * 2 ** 20;
+
+/** How a widget's provider has a profile attributed; undefined where no kernel is there. */
+export function kernelProfile(model: IKernelModel): IReportProvider['profile'] {
+  if (model.comm_live === false) {
+    return undefined;
+  }
+  return async (given, _onChange, signal) => {
+    const files = [];
+    for (const file of given) {
+      if (typeof file !== 'string') {
+        if (file.size > MAX_PROFILE) {
+          throw tooLarge(file, '6 MiB');
+        }
+        files.push({ name: file.name, text: await file.text() });
+      }
+    }
+    return ask<TaskResult>(model, 'autodoc:profile', { files }, signal);
+  };
 }
 
 const UNREADABLE = localProblem(

@@ -25,6 +25,7 @@ export interface IMockOptions {
   readonly serving?: IReportProvider['serving'];
   readonly print?: IReportProvider['print'];
   readonly task?: IReportProvider['task'];
+  readonly profile?: IReportProvider['profile'];
   /** Another payload under other options; the given one when absent. */
   reload?(options: ILoadOptions): GraphPayload;
 }
@@ -41,6 +42,7 @@ export class MockProvider implements IReportProvider {
   readonly serving?: IReportProvider['serving'];
   readonly print?: IReportProvider['print'];
   readonly task?: IReportProvider['task'];
+  readonly profile?: IReportProvider['profile'];
   /** Options of every load so far, oldest first. */
   readonly loads: ILoadOptions[] = [];
 
@@ -60,6 +62,7 @@ export class MockProvider implements IReportProvider {
     this.serving = _options.serving;
     this.print = _options.print;
     this.task = _options.task;
+    this.profile = _options.profile;
     if (weights) {
       this.weights = async (tensor, signal) => {
         await Promise.resolve();

@@ -46,6 +46,9 @@ export interface IServingChoice {
   readonly runtime?: string;
 }
 
+/** A file of the user's own, or the path of one that the host has. */
+export type GivenFile = File | string;
+
 /** Files that take more than what is drawn. */
 export type FileFormat = 'html' | 'netron' | 'model-explorer';
 
@@ -120,6 +123,17 @@ export interface IReportProvider {
     onChange: (task: Task) => void,
     signal: AbortSignal
   ): Promise<TaskResult>;
+  /**
+   * Attributes times that were measured elsewhere to the nodes: a profile, of TensorRT with its layer
+   * information. Absent where nobody is there to read it. Rejects as `load` does.
+   */
+  profile?(
+    files: readonly GivenFile[],
+    onChange: (task: Task) => void,
+    signal: AbortSignal
+  ): Promise<TaskResult>;
+  /** What the host calls the model's file; tasks that take two models name the other one by it. */
+  readonly path?: string;
   /** The report as a document to read. Absent where nobody is there to write it. Rejects as `load` does. */
   sections?(signal: AbortSignal): Promise<ReportDocument>;
   /**
@@ -183,6 +197,6 @@ export function abortError(): Error {
   return error;
 }
 
-/** What a viewer asks for; the model is the provider's, and samples lie beside it or at a path from the root. */
+/** What a viewer asks for; the model is the provider's, what else it takes lies beside it or at a path from the root. */
 export type TaskOrder = Partial<Omit<TaskRequest, 'path'>> &
   Pick<TaskRequest, 'kind'>;

@@ -73,7 +73,7 @@ class FakeServer implements IServerConnection {
     const call = `${request.method ?? 'GET'} ${path}`;
     this.calls.push(call);
     if (request.body) {
-      this.bodies.push(JSON.parse(request.body));
+      this.bodies.push(JSON.parse(String(request.body)));
     }
     if (this.down) {
       throw new TypeError('Failed to fetch');

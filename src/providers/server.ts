@@ -23,6 +23,7 @@ import { Connection } from './connection';
 import type {
   FileFormat,
   FileState,
+  GivenFile,
   ILoadOptions,
   IProgress,
   IReportProvider,
@@ -42,7 +43,7 @@ import {
   type IStarted
 } from './start';
 
-import { followTask } from './tasks';
+import { followProfile, followTask } from './tasks';
 
 /** What is not there and would not be there in a new analysis. */
 const SETTLED = new Set([
@@ -208,6 +209,18 @@ export class ServerProvider implements IReportProvider {
     signal: AbortSignal
   ): Promise<TaskResult> {
     return followTask(this._connection, this._path, order, onChange, signal);
+  }
+
+  profile(
+    files: readonly GivenFile[],
+    onChange: (task: Task) => void,
+    signal: AbortSignal
+  ): Promise<TaskResult> {
+    return followProfile(this._connection, this._path, files, onChange, signal);
+  }
+
+  get path(): string {
+    return `/${this._path}`;
   }
 
   async fileState(signal: AbortSignal): Promise<FileState> {

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import type { Task, TaskResult } from '../schema';
 import { Connection, type IRequest } from './connection';
 import { ProblemError } from './provider';
-import { followTask } from './tasks';
+import { followProfile, followTask } from './tasks';
 
 const RESULT: TaskResult = {
   lines: ['done'],
@@ -10,7 +10,9 @@ const RESULT: TaskResult = {
   unit: '',
   values: {},
   layers: [],
-  path: 'q.onnx'
+  path: 'q.onnx',
+  times: null,
+  verification: null
 };
 
 function task(state: string, more: Partial<Task> = {}): Task {
@@ -85,7 +87,7 @@ test('a task is followed to its end; samples and the file are in the folder of t
     'tasks',
     ...Array<string>(3).fill('tasks/a%2Fb')
   ]);
-  expect(JSON.parse(asked[0][1].body ?? '')).toEqual({
+  expect(JSON.parse(String(asked[0][1].body))).toEqual({
     ...order,
     data: 'models/x.npz',
     path: 'models/m.onnx'
@@ -97,7 +99,7 @@ test('a path from the root stays what it is', async () => {
   const data = '/data/x.npz';
   const { signal } = new AbortController();
   await followTask(connection, 'm.onnx', { ...order, data }, vi.fn(), signal);
-  expect(JSON.parse(asked[0][1].body ?? '')).toMatchObject({ data });
+  expect(JSON.parse(String(asked[0][1].body))).toMatchObject({ data });
 });
 
 test('a failure is the problem of the task, and a definite answer ends it', async () => {
@@ -138,4 +140,35 @@ test('aborting stops the task on the server', async () => {
   );
   await expect(ended).rejects.toMatchObject({ name: 'AbortError' });
   expect(asked.at(-1)).toMatchObject(['tasks/a%2Fb', { method: 'DELETE' }]);
+});
+
+test('files of a profile are sent first, those of the server are named', async () => {
+  const upload = { id: 'u1', name: 't.json', size: 2 };
+  const { connection, asked } = server([
+    upload as unknown as Task,
+    task('done', { result: RESULT })
+  ]);
+  const file = new File(['{}'], 'a b.json');
+  const { signal } = new AbortController();
+  const given = [file, 'models/layers.json'];
+  await followProfile(connection, 'm.onnx', given, vi.fn(), signal);
+  expect(asked[0][0]).toBe('uploads?name=a%20b.json');
+  expect(asked[0][1].body).toBe(file);
+  expect(JSON.parse(String(asked[1][1].body))).toEqual({
+    kind: 'profile',
+    path: 'm.onnx',
+    uploads: ['u1'],
+    profiles: ['models/layers.json']
+  });
+});
+
+test('a file that the server would refuse is not sent', async () => {
+  const { connection, asked } = server([]);
+  const file = new File([], 'huge.json');
+  Object.defineProperty(file, 'size', { value: 2 ** 28 });
+  const { signal } = new AbortController();
+  await expect(
+    followProfile(connection, 'm.onnx', [file], vi.fn(), signal)
+  ).rejects.toMatchObject({ problem: { code: 'profile-too-large' } });
+  expect(asked).toEqual([]);
 });

@@ -1,11 +1,12 @@
 /** Follows one task to its end: what runs the model, or writes another one. */
 
-import type { Task, TaskResult } from '../schema';
+import type { Task, TaskResult, Upload } from '../schema';
 import type { Connection } from './connection';
 import {
   ProblemError,
   abortError,
   localProblem,
+  type GivenFile,
   type TaskOrder
 } from './provider';
 import { posted } from './start';
@@ -14,6 +15,60 @@ const POLL_MS = 400;
 /** Failed polls in a row before giving up. */
 const MAX_FAILURES = 6;
 const TERMINAL = new Set(['done', 'failed', 'cancelled']);
+
+/** Bytes of a file that is sent; the server takes no more. */
+const MAX_UPLOAD = 2 ** 27;
+
+/** Follows the attribution of a profile: files of the user's own are sent first. */
+export async function followProfile(
+  connection: Connection,
+  model: string,
+  files: readonly GivenFile[],
+  onChange: (task: Task) => void,
+  signal: AbortSignal
+): Promise<TaskResult> {
+  const profiles = files.filter(file => typeof file === 'string');
+  const uploads: string[] = [];
+  for (const file of files) {
+    if (typeof file !== 'string') {
+      uploads.push(await sent(connection, file, signal));
+    }
+  }
+  const order = { kind: 'profile', profiles, uploads };
+  return followTask(connection, model, order, onChange, signal);
+}
+
+async function sent(
+  connection: Connection,
+  file: File,
+  signal: AbortSignal
+): Promise<string> {
+  if (file.size > MAX_UPLOAD) {
+    throw tooLarge(file, '128 MiB');
+  }
+  const { id } = await connection.json<Upload>(
+    `uploads?name=${encodeURIComponent(file.name)}`,
+    {
+      method: 'POST',
+      body: file,
+      headers: { 'Content-Type': 'application/octet-stream' },
+      signal
+    }
+  );
+  return id;
+}
+
+/** A file is not even read. */
+export function tooLarge({ name, size }: File, most: string): ProblemError {
+  return new ProblemError(
+    localProblem(
+      'profile-too-large',
+      'The file is too large',
+      `${name.slice(0, 100)} has ${(size / 2 ** 20).toFixed(0)} MiB; ${most} can be sent.`,
+      'Profile fewer runs, or use onnx-autodoc run MODEL --profile FILE.'
+    )
+  );
+}
 
 /** The result. Rejects with `ProblemError`, or with `AbortError`, which stops the task on the server. */
 export async function followTask(
@@ -24,11 +79,14 @@ export async function followTask(
   signal: AbortSignal
 ): Promise<TaskResult> {
   const folder = model.slice(0, model.lastIndexOf('/') + 1);
-  const data =
-    order.data && !order.data.startsWith('/')
-      ? folder + order.data
-      : order.data;
-  const body = { ...order, ...(data && { data }), path: model };
+  const at = (path: string): string =>
+    path.startsWith('/') ? path : folder + path;
+  const body = {
+    ...order,
+    ...(order.data && { data: at(order.data) }),
+    ...(order.against && { against: at(order.against) }),
+    path: model
+  };
   let task = await connection.json<Task>('tasks', { ...posted(body), signal });
   const resource = `tasks/${encodeURIComponent(task.id)}`;
   let failures = 0;

@@ -10,6 +10,7 @@ import { actionFor, type BoundKeys } from './keyboard';
 import { RootContext, WidthContext } from './root';
 import { captionOf } from './caption';
 import { nodesOf, tensorNamesOf } from './session/host';
+import { work } from './run/later';
 import { Session } from './session/session';
 import type { ISessionHost } from './session/types';
 import { applySettings, ownChanges } from './session/settings';
@@ -59,6 +60,12 @@ export function Viewer(props: IViewerProps): JSX.Element | null {
             tabIndex={-1}
             // A new provider is another model: nothing of the old one stays.
             key={provider.exportName}
+            onDragEnter={({ currentTarget }) =>
+              session &&
+              void work
+                .get()
+                .then(code => code.takeDrops(currentTarget, session))
+            }
             onKeyDown={event => {
               if (session && !event.defaultPrevented) {
                 onKeyDown(event, session, root.current, props.keys ?? null);

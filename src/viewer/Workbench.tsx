@@ -4,7 +4,6 @@ import { Drawer } from './drawer/Drawer';
 import { GraphPane } from './GraphPane';
 import { KpiStrip } from './kpi/KpiStrip';
 import { lazily } from './lazy/lazily';
-import { Menu } from './menu/Menu';
 import { Outline } from './outline/Outline';
 import { RootContext, WidthContext } from './root';
 import { isShown, NARROW, setPanels } from './session/panels';
@@ -35,6 +34,7 @@ const ExtractionBanner = lazily(
   async () => (await import('./extract/ExtractionBanner')).ExtractionBanner,
   true
 );
+const Menu = lazily(async () => (await import('./menu/Menu')).Menu, true);
 const Help = lazily(async () => (await import('./Help')).Help);
 
 /** Height of the viewer in pixels below which the picture needs every row. */
@@ -49,6 +49,7 @@ export function Workbench(props: { theme: string }): JSX.Element {
   const notice = useView(state => state.notice);
   const choosing = useView(state => state.choosing);
   const help = useView(state => state.help);
+  const menu = useView(state => state.menu !== null);
   const extracts = useView(state => state.extraction !== null);
   const linked = useView(state => state.companion !== null);
   const merged = useView(state => state.companion?.merged === true);
@@ -74,7 +75,7 @@ export function Workbench(props: { theme: string }): JSX.Element {
       {merged && <Merged theme={props.theme} />}
       {choosing && <DeviceChooser />}
       {help && <Help />}
-      <Menu />
+      {menu && <Menu />}
     </div>
   );
 }

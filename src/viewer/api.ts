@@ -2,7 +2,11 @@
 
 import type { ILayoutEngine } from '../core/layout/engine';
 import type { Flow } from '../core/types';
-import type { IReportProvider } from '../providers/provider';
+import type {
+  GivenFile,
+  IReportProvider,
+  TaskOrder
+} from '../providers/provider';
 import type { ILinkOptions, ILinkCallbacks } from './compare/types';
 import type { IUserValues, OverlayId } from './overlays';
 import type { BoundKeys } from './keyboard';
@@ -84,6 +88,10 @@ export interface IViewerHandle {
   reload(): void;
   /** Asks the provider whether the file changed and shows the banner if so. */
   checkFile(): void;
+  /** Starts work on the model and shows the tab that tells of it; says so where nobody is there to do it. */
+  startTask(order: TaskOrder): void;
+  /** Paints times that were measured elsewhere: a profile, of TensorRT with its layer information. */
+  loadProfile(files: readonly GivenFile[]): void;
   /**
    * Links this view with another one: selection, open blocks, colours and dimensions follow. Null when
    * it is the same view. End the link before a third one is made with either.
@@ -109,6 +117,10 @@ export interface IFileHost {
   open(path: string): void;
   /** Opens a model beside the one that is shown, linked. Absent where there is no room for two. */
   compare?(path: string): void;
+  /** Opens a model and verifies it against another file. */
+  verify?(path: string, against: string): void;
+  /** The path of a file that the user chooses, of one of these kinds; null when they think better of it. */
+  choose?(title: string, extensions: readonly string[]): Promise<string | null>;
 }
 
 export interface IViewerProps {

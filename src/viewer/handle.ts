@@ -3,6 +3,7 @@
 import { ACTIONS, actionById, isEnabled, runAction } from './actions';
 import type { IViewerHandle } from './api';
 import { linked } from './compare/later';
+import { work } from './run/later';
 import { paintBy } from './session/device';
 import { nodesOf, selectNodes, showUserValues } from './session/host';
 import type { Session } from './session/session';
@@ -51,6 +52,10 @@ export function createHandle(
     home: () => session.home(),
     reload: () => void session.load(),
     checkFile: () => void session.checkFile(),
+    startTask: order =>
+      void work.get().then(code => code.startTask(session, order)),
+    loadProfile: files =>
+      void work.get().then(code => code.loadProfile(session, files)),
     link: (other, options, callbacks) => {
       const there = sessions.get(other);
       return there && there !== session

@@ -6,6 +6,7 @@ import {
   kernelBatch,
   kernelExtract,
   kernelFile,
+  kernelProfile,
   kernelSections,
   kernelServing,
   kernelSized,
@@ -52,6 +53,7 @@ export class WidgetProvider implements IReportProvider {
   private readonly _file: IReportProvider['file'];
   private readonly _sections: IReportProvider['sections'];
   private readonly _serving: IReportProvider['serving'];
+  private readonly _profile: IReportProvider['profile'];
 
   private constructor(
     private readonly _model: IWidgetModel,
@@ -69,6 +71,7 @@ export class WidgetProvider implements IReportProvider {
     this._file = kernelFile(_model);
     this._sections = kernelSections(_model);
     this._serving = kernelServing(_model);
+    this._profile = kernelProfile(_model);
   }
 
   static async of(
@@ -141,6 +144,11 @@ export class WidgetProvider implements IReportProvider {
   /** The same. */
   get serving(): IReportProvider['serving'] {
     return this._isLive() ? this._serving : undefined;
+  }
+
+  /** The same. */
+  get profile(): IReportProvider['profile'] {
+    return this._isLive() ? this._profile : undefined;
   }
 
   async load(

@@ -21,6 +21,7 @@ import { goForward } from './go_forward';
 import { help } from './help';
 import { hide, showHidden, showOnly } from './hide';
 import { locate } from './locate';
+import { openProfile } from './open_profile';
 import { overview } from './overview';
 import { reload } from './reload';
 import { rescale } from './rescale';
@@ -97,6 +98,7 @@ export const ACTIONS: readonly IAction[] = [
   focusGraph,
   ...exportActions,
   extract,
+  openProfile,
   reload,
   help,
   ...bookmarks

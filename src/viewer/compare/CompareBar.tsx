@@ -6,7 +6,8 @@ import {
   type MatchRule,
   type Side
 } from '../../core/matching';
-import { useTrans, useView } from '../context';
+import { useSession, useTrans, useView } from '../context';
+import { work } from '../run/later';
 import type { ITranslate } from '../translate';
 import { Icon } from '../ui/Icon';
 import { brief, visible } from '../ui/text';
@@ -312,7 +313,9 @@ function Verdict({ companion }: { companion: ICompanion }): JSX.Element | null {
 
 function Tools({ companion }: { companion: ICompanion }): JSX.Element {
   const trans = useTrans();
+  const session = useSession();
   const { options, setOptions, compared, side } = companion;
+  const against = companion.provider.path;
   const modes: Record<MatchMode, string> = {
     auto: compared ? trans.__('Structure') : trans.__('Best match'),
     name: trans.__('Name'),
@@ -329,6 +332,25 @@ function Tools({ companion }: { companion: ICompanion }): JSX.Element {
           onClick={companion.toggleMerged}
         >
           {trans.__('Merge')}
+        </button>
+      )}
+      {session.provider.task && against && (
+        <button
+          type="button"
+          className="oad-Button"
+          title={trans.__(
+            'Run both models and compare their layers; %1 is the reference',
+            LETTERS[otherSide(side)]
+          )}
+          onClick={() =>
+            void work
+              .get()
+              .then(code =>
+                code.startTask(session, { kind: 'verify', against })
+              )
+          }
+        >
+          {trans.__('Verify')}
         </button>
       )}
       <select

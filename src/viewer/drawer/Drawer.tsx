@@ -38,6 +38,7 @@ const PANELS: Record<DrawerTab, React.ComponentType> = {
   serving: lazily(
     async () => (await import('../serving/ServingPanel')).ServingPanel
   ),
+  run: lazily(async () => (await import('../run/RunPanel')).RunPanel),
   quantize: lazily(
     async () => (await import('../quantize/QuantizePanel')).QuantizePanel
   ),
@@ -68,6 +69,7 @@ export function Drawer(): JSX.Element {
   const shown: Partial<Record<DrawerTab, unknown>> = {
     changes: compared,
     report: session.provider.sections,
+    run: session.provider.task,
     quantize: session.provider.task,
     // Only decoders keep keys and values.
     serving: payload.memory.kv_cache?.num_layers
@@ -91,6 +93,7 @@ export function Drawer(): JSX.Element {
     roofline: trans.__('Roofline'),
     sweep: trans.__('Sweep'),
     serving: trans.__('Serving'),
+    run: trans.__('Run'),
     quantize: trans.__('Quantize'),
     report: trans.__('Report'),
     changes: trans.__('Changes')
@@ -109,20 +112,10 @@ export function Drawer(): JSX.Element {
     diagnostics: grave,
     findings: findingsGrave
   };
-  const badges: Record<DrawerTab, number> = {
-    layers: 0,
+  const badges: Partial<Record<DrawerTab, number>> = {
     findings: graveCount(payload.risk_signals),
-    memory: 0,
-    charts: 0,
     diagnostics: payload.diagnostics.length,
-    dims: sizable(payload).length,
-    devices: 0,
-    roofline: 0,
-    sweep: 0,
-    serving: 0,
-    quantize: 0,
-    report: 0,
-    changes: 0
+    dims: sizable(payload).length
   };
   const onKeyDown = (event: React.KeyboardEvent): void => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -179,7 +172,7 @@ export function Drawer(): JSX.Element {
               onClick={() => showTab(session, name, true)}
             >
               {labels[name]}
-              {badges[name] > 0 && (
+              {!!badges[name] && (
                 <span className="oad-Count" data-severity={severities[name]}>
                   {badges[name]}
                 </span>

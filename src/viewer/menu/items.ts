@@ -29,7 +29,7 @@ function ofGround({ bookmarks }: IViewerState): MenuEntry[] {
       .filter(slot => Object.hasOwn(bookmarks, slot))
       .map(slot => `recall-view-${slot}`),
     ...(free ? [`store-view-${free}`] : []),
-    'copy-link'
+    ...['copy-link', 'open-profile']
   ];
 }
 

@@ -1,11 +1,11 @@
 import * as React from 'react';
-import { formatExact } from '../../core/units';
-import type { Task, TaskLayer } from '../../schema';
+import type { TaskLayer } from '../../schema';
 import { useDocument, useSession, useTrans } from '../context';
 import { selectNodes } from '../session/host';
 import type { ITranslate } from '../translate';
 import { brief, visible } from '../ui/text';
 import { boardOf, useBoard, type IBoard } from './board';
+import { Problems, Progress } from './Progress';
 
 /** Rows that are shown; the rest is counted. */
 const MOST = 400;
@@ -127,65 +127,17 @@ function methodText(
   }[method];
 }
 
-function stepText(task: Task | null, trans: ITranslate): string {
-  const steps: Record<string, string> = {
-    reading: trans.__('Reading the model…'),
-    running: trans.__('Running the model…'),
-    layers: trans.__('Measuring layers…'),
-    quantizing: trans.__('Quantizing…'),
-    tags: trans.__('Restoring tags…'),
-    comparing: trans.__('Comparing with the original…')
-  };
-  if (!task || task.state === 'queued') {
-    return trans.__('Waiting for another task…');
-  }
-  const text = steps[task.step] ?? trans.__('Working…');
-  return task.total > 0
-    ? `${text} ${trans.__('%1 of %2', formatExact(task.done), formatExact(task.total))}`
-    : text;
-}
-
-function Progress(props: {
-  state: IBoard;
-  onCancel: () => void;
-}): JSX.Element | null {
-  const trans = useTrans();
-  const { running } = props.state;
-  if (!running) {
-    return null;
-  }
-  const { task } = running;
-  return (
-    <div className="oad-Tools" role="status">
-      <progress
-        aria-label={trans.__('Progress')}
-        {...(task && task.total > 0 && { max: task.total, value: task.done })}
-      />
-      <span>{stepText(task, trans)}</span>
-      <button type="button" className="oad-Button" onClick={props.onCancel}>
-        {trans.__('Cancel')}
-      </button>
-    </div>
-  );
-}
-
 /** What the tasks said, the file first. */
 function Found({ state }: { state: IBoard }): JSX.Element {
   const trans = useTrans();
   const session = useSession();
-  const { problem, results } = state;
+  const { results } = state;
   const written = results.quantize?.path;
+  const own = session.provider.path;
   const said = [results.quantize, results.sensitivity, results.measure];
   return (
     <>
-      {problem && (
-        <p className="oad-Drawer-none" role="alert">
-          {brief(
-            [problem.what.detail, problem.what.hint].filter(Boolean).join(' '),
-            400
-          )}
-        </p>
-      )}
+      <Problems state={state} />
       {written && session.files && (
         <div className="oad-Tools">
           <button
@@ -202,6 +154,15 @@ function Found({ state }: { state: IBoard }): JSX.Element {
               onClick={() => session.files?.compare?.(written)}
             >
               {trans.__('Compare with this model')}
+            </button>
+          )}
+          {session.files.verify && own && (
+            <button
+              type="button"
+              className="oad-Button"
+              onClick={() => session.files?.verify?.(written, own)}
+            >
+              {trans.__('Verify against this model')}
             </button>
           )}
         </div>

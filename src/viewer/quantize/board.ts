@@ -1,13 +1,22 @@
 /** Tasks of a view: they go on while the panel is closed, and what they found stays. */
 
 import { useSyncExternalStore } from 'react';
-import { isAbort, problemOf, type TaskOrder } from '../../providers/provider';
+import {
+  isAbort,
+  problemOf,
+  type GivenFile,
+  type TaskOrder
+} from '../../providers/provider';
 import type { Problem, Task, TaskResult } from '../../schema';
-import { showUserValues } from '../session/host';
+import { selectNodes, showUserValues } from '../session/host';
 import type { Session } from '../session/session';
 
 /** What can be asked for. */
-export type TaskKind = 'measure' | 'sensitivity' | 'quantize';
+export type TaskKind =
+  'measure' | 'profile' | 'verify' | 'sensitivity' | 'quantize';
+
+/** Kinds whose numbers are errors: a block has the largest of its layers. */
+const ERRORS: ReadonlySet<TaskKind> = new Set(['sensitivity', 'verify']);
 
 export interface IBoard {
   readonly running: {
@@ -16,9 +25,13 @@ export interface IBoard {
   } | null;
   readonly problem: { readonly kind: TaskKind; readonly what: Problem } | null;
   readonly results: Readonly<Partial<Record<TaskKind, TaskResult>>>;
+  /** What was done last. */
+  readonly last: TaskKind | null;
   /** Tensors of the layers that stay float. */
   readonly kept: ReadonlySet<string>;
   readonly data: string;
+  /** What the model is verified against. */
+  readonly against: string;
   readonly out: string;
   readonly method: string;
 }
@@ -33,8 +46,10 @@ class Board {
       running: null,
       problem: null,
       results: {},
+      last: null,
       kept: new Set(),
       data: '',
+      against: '',
       out: `${_session.provider.exportName}_int8.onnx`,
       method: 'static'
     };
@@ -55,19 +70,42 @@ class Board {
   /** Starts a task, unless one runs. */
   async start(kind: TaskKind, order: Omit<TaskOrder, 'kind'>): Promise<void> {
     const { provider } = this._session;
-    if (this._state.running || !provider.task) {
+    await this._run(kind, (onChange, signal) =>
+      provider.task?.({ ...order, kind }, onChange, signal)
+    );
+  }
+
+  /** Attributes a profile, unless a task runs. */
+  async profile(files: readonly GivenFile[]): Promise<void> {
+    const { provider } = this._session;
+    await this._run('profile', (onChange, signal) =>
+      provider.profile?.(files, onChange, signal)
+    );
+  }
+
+  private async _run(
+    kind: TaskKind,
+    work: (
+      onChange: (task: Task) => void,
+      signal: AbortSignal
+    ) => Promise<TaskResult> | undefined
+  ): Promise<void> {
+    if (this._state.running) {
       return;
     }
     const stop = new AbortController();
     this._stop = stop;
     this.set({ running: { kind, task: null }, problem: null });
     try {
-      const result = await provider.task(
-        { ...order, kind },
+      const result = await work(
         task => this.set({ running: { kind, task } }),
         stop.signal
       );
-      this._take(kind, result);
+      if (result) {
+        this._take(kind, result);
+      } else {
+        this.set({ running: null });
+      }
     } catch (error) {
       this.set({
         running: null,
@@ -86,6 +124,7 @@ class Board {
     this.set({
       running: null,
       results: { ...results, [kind]: result },
+      last: kind,
       kept: kind === 'sensitivity' ? new Set(chosen) : kept
     });
     if (result.path) {
@@ -96,11 +135,32 @@ class Board {
       showUserValues(this._session, {
         label: result.label,
         unit: result.unit,
-        largest: kind === 'sensitivity',
+        largest: ERRORS.has(kind),
         values: new Map(numbers.map(([node, value]) => [Number(node), value]))
       });
     }
+    const { verification } = result;
+    if (verification && verification.first !== null) {
+      const { node } = verification.layers[verification.first];
+      void opened(this._session).then(() => selectNodes(this._session, [node]));
+    }
   }
+}
+
+/** When the model is shown: a task may be done before. */
+function opened({ store }: Session): Promise<void> {
+  return new Promise(resolve => {
+    const look = (): boolean => {
+      const there = store.get().document !== null;
+      if (there) {
+        stop();
+        resolve();
+      }
+      return there;
+    };
+    const stop = store.subscribe(look);
+    look();
+  });
 }
 
 const boards = new WeakMap<Session, Board>();

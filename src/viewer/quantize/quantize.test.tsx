@@ -26,7 +26,9 @@ const EMPTY: TaskResult = {
   unit: '',
   values: {},
   layers: [],
-  path: ''
+  path: '',
+  times: null,
+  verification: null
 };
 const RANKED: TaskResult = {
   ...EMPTY,

@@ -52,6 +52,7 @@ export const DRAWER_TABS = [
   'roofline',
   'sweep',
   'serving',
+  'run',
   'quantize',
   'report',
   'changes'

@@ -1,0 +1,45 @@
+// @vitest-environment jsdom
+import { expect, test, vi } from 'vitest';
+import { draggedProfiles, takeLabDrops } from './drops';
+
+const dragged = (paths: unknown) => ({
+  hasData: (kind: string) => kind === 'application/x-jupyter-icontents',
+  getData: () => paths
+});
+
+test('profiles are known by their names, and all that is dragged has to be one', () => {
+  const of = (paths: unknown) => draggedProfiles({ mimeData: dragged(paths) });
+  expect(of(['a/times.JSON', 'layers.json'])).toEqual([
+    'a/times.JSON',
+    'layers.json'
+  ]);
+  expect(of(['a.csv', 'b.onnx'])).toEqual([]);
+  expect(of('a.csv')).toEqual([]);
+  const other = { hasData: () => false, getData: () => ['a.csv'] };
+  expect(draggedProfiles({ mimeData: other })).toEqual([]);
+});
+
+test('a drop is taken, and Lab does not open the file as well', () => {
+  const [node, lab, take] = [document.createElement('div'), vi.fn(), vi.fn()];
+  const viewer = document.createElement('div');
+  viewer.className = 'oad-Viewer';
+  node.append(viewer);
+  document.body.append(node);
+  document.body.addEventListener('lm-drop', lab);
+  takeLabDrops(node, take);
+  const send = (type: string, paths: string[]) => {
+    const event = new Event(type, { bubbles: true, cancelable: true });
+    const drag = { mimeData: dragged(paths), proposedAction: 'copy' };
+    viewer.dispatchEvent(Object.assign(event, drag, { dropAction: 'none' }));
+    return event as Event & { dropAction: string };
+  };
+  expect(send('lm-dragover', ['t.csv']).dropAction).toBe('copy');
+  expect(viewer.hasAttribute('data-drop')).toBe(true);
+  send('lm-drop', ['t.csv']);
+  expect(take).toHaveBeenCalledExactlyOnceWith(['t.csv']);
+  expect(viewer.hasAttribute('data-drop')).toBe(false);
+  expect(lab).not.toHaveBeenCalled();
+  expect(send('lm-drop', ['m.onnx']).defaultPrevented).toBe(false);
+  expect(take).toHaveBeenCalledOnce();
+  expect(lab).toHaveBeenCalledOnce();
+});

@@ -1,0 +1,58 @@
+/** Profiles that are dragged out of JupyterLab's file browser onto a model. */
+
+/** What the file browser calls the paths that it drags. */
+const CONTENTS = 'application/x-jupyter-icontents';
+const PROFILE = /\.(json|csv|txt)$/i;
+
+/** The part of Lumino's drag event that is used. */
+interface IDrag extends Event {
+  readonly mimeData: {
+    hasData(kind: string): boolean;
+    getData(kind: string): unknown;
+  };
+  readonly relatedTarget?: EventTarget | null;
+  readonly proposedAction: string;
+  dropAction: string;
+}
+
+/** The paths of a drag that can be profiles; empty where it is about something else. */
+export function draggedProfiles({
+  mimeData
+}: Pick<IDrag, 'mimeData'>): string[] {
+  const paths = mimeData.hasData(CONTENTS) ? mimeData.getData(CONTENTS) : null;
+  const named = Array.isArray(paths)
+    ? paths.filter(path => typeof path === 'string')
+    : [];
+  // What else is dragged opens beside the model, as in the rest of Lab.
+  return named.every(path => PROFILE.test(path)) ? named : [];
+}
+
+/** Takes them from now on; `viewer` is what shows that they can be dropped. */
+export function takeLabDrops(
+  node: HTMLElement,
+  take: (paths: string[]) => void
+): void {
+  const mark = (over: boolean): void => {
+    node.querySelector('.oad-Viewer')?.toggleAttribute('data-drop', over);
+  };
+  const hear = (event: Event): void => {
+    const drag = event as IDrag;
+    const paths = draggedProfiles(drag);
+    if (paths.length === 0) {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+    mark(event.type === 'lm-dragenter' || event.type === 'lm-dragover');
+    if (event.type === 'lm-dragover' || event.type === 'lm-drop') {
+      drag.dropAction = drag.proposedAction;
+    }
+    if (event.type === 'lm-drop') {
+      take(paths);
+    }
+  };
+  for (const name of ['enter', 'over', 'leave']) {
+    node.addEventListener(`lm-drag${name}`, hear);
+  }
+  node.addEventListener('lm-drop', hear);
+}

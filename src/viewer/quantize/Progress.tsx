@@ -1,0 +1,66 @@
+import * as React from 'react';
+import { formatExact } from '../../core/units';
+import type { Task } from '../../schema';
+import { useTrans } from '../context';
+import type { ITranslate } from '../translate';
+import { brief } from '../ui/text';
+import type { IBoard } from './board';
+
+function stepText(task: Task | null, trans: ITranslate): string {
+  const steps: Record<string, string> = {
+    reading: trans.__('Reading the model…'),
+    running: trans.__('Running the model…'),
+    layers: trans.__('Measuring layers…'),
+    passes: trans.__('Comparing layers…'),
+    quantizing: trans.__('Quantizing…'),
+    tags: trans.__('Restoring tags…'),
+    comparing: trans.__('Comparing with the original…')
+  };
+  if (!task || task.state === 'queued') {
+    return trans.__('Waiting for another task…');
+  }
+  const text = steps[task.step] ?? trans.__('Working…');
+  return task.total > 0
+    ? `${text} ${trans.__('%1 of %2', formatExact(task.done), formatExact(task.total))}`
+    : text;
+}
+
+/** How far the task is that runs, and a button that stops it. */
+export function Progress(props: {
+  state: IBoard;
+  onCancel: () => void;
+}): JSX.Element | null {
+  const trans = useTrans();
+  const { running } = props.state;
+  if (!running) {
+    return null;
+  }
+  const { task } = running;
+  return (
+    <div className="oad-Tools" role="status">
+      <progress
+        aria-label={trans.__('Progress')}
+        {...(task && task.total > 0 && { max: task.total, value: task.done })}
+      />
+      <span>{stepText(task, trans)}</span>
+      <button type="button" className="oad-Button" onClick={props.onCancel}>
+        {trans.__('Cancel')}
+      </button>
+    </div>
+  );
+}
+
+/** Why the last task failed, and the way out. */
+export function Problems({ state }: { state: IBoard }): JSX.Element | null {
+  const { problem } = state;
+  return (
+    problem && (
+      <p className="oad-Drawer-none" role="alert">
+        {brief(
+          [problem.what.detail, problem.what.hint].filter(Boolean).join(' '),
+          400
+        )}
+      </p>
+    )
+  );
+}
