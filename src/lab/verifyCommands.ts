@@ -37,6 +37,10 @@ function addAgainst(context: ICompareContext): void {
           against: {
             type: 'string',
             description: 'The reference: an ONNX file, or a .npz file'
+          },
+          data: {
+            type: 'string',
+            description: 'Samples beside the model; made up without'
           }
         }
       }
@@ -64,7 +68,11 @@ function addAgainst(context: ICompareContext): void {
       }
       if (typeof against === 'string') {
         const handle = await handleOf(document);
-        handle.startTask({ kind: 'verify', against: absolute(against) });
+        handle.startTask({
+          kind: 'verify',
+          against: absolute(against),
+          ...(typeof args.data === 'string' && { data: args.data })
+        });
       }
     }
   });

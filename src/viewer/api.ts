@@ -117,8 +117,8 @@ export interface IFileHost {
   open(path: string): void;
   /** Opens a model beside the one that is shown, linked. Absent where there is no room for two. */
   compare?(path: string): void;
-  /** Opens a model and verifies it against another file. */
-  verify?(path: string, against: string): void;
+  /** Opens a model and verifies it against another file, on samples beside it or on made-up values. */
+  verify?(path: string, against: string, data: string): void;
   /** The path of a file that the user chooses, of one of these kinds; null when they think better of it. */
   choose?(title: string, extensions: readonly string[]): Promise<string | null>;
 }

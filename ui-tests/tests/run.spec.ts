@@ -52,7 +52,7 @@ test('a profile that is dropped on the graph paints it, and says what it could n
   await expect(view.getByRole('alert')).toContainText('another model');
 });
 
-test('a model is verified against its original, from the menu of two files', async ({
+test('a model is verified against its original, on the same samples', async ({
   page
 }) => {
   await page.goto();

@@ -81,6 +81,14 @@ export function Drawer(): JSX.Element {
   const { height } = useSize(section);
   // What pointed at nodes is gone with its tab.
   React.useEffect(() => () => pointAt(session, []), [session, drawer, tab]);
+  // Where the row is longer than the view, a tab that was not clicked may lie outside.
+  React.useEffect(
+    () =>
+      document
+        .getElementById(`${id}-${tab}`)
+        ?.scrollIntoView?.({ block: 'nearest', inline: 'nearest' }),
+    [drawer, tab]
+  );
   const Panel = PANELS[tab];
   const labels: Record<DrawerTab, string> = {
     layers: trans.__('Layers'),

@@ -152,6 +152,11 @@ export function overlayText(
       return formatBytes(value);
     case 's':
       return formatSeconds(value);
+    case '':
+      // A number of a host's own: an error of 0.0054 is not one of 0.01.
+      return Math.abs(value) < 1 && value !== 0
+        ? String(Number(value.toPrecision(3)))
+        : formatCount(value);
     default:
       return formatCount(value, definition.unit);
   }

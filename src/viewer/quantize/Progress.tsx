@@ -4,7 +4,7 @@ import type { Task } from '../../schema';
 import { useTrans } from '../context';
 import type { ITranslate } from '../translate';
 import { brief } from '../ui/text';
-import type { IBoard } from './board';
+import type { IBoard, TaskKind } from './board';
 
 function stepText(task: Task | null, trans: ITranslate): string {
   const steps: Record<string, string> = {
@@ -50,17 +50,18 @@ export function Progress(props: {
   );
 }
 
-/** Why the last task failed, and the way out. */
-export function Problems({ state }: { state: IBoard }): JSX.Element | null {
-  const { problem } = state;
-  return (
-    problem && (
-      <p className="oad-Drawer-none" role="alert">
-        {brief(
-          [problem.what.detail, problem.what.hint].filter(Boolean).join(' '),
-          400
-        )}
-      </p>
-    )
-  );
+/** Why the last task failed, if it was one of these kinds, and the way out. */
+export function Problems(props: {
+  state: IBoard;
+  of: ReadonlySet<TaskKind>;
+}): JSX.Element | null {
+  const { problem } = props.state;
+  return problem && props.of.has(problem.kind) ? (
+    <p className="oad-Drawer-none" role="alert">
+      {brief(
+        [problem.what.detail, problem.what.hint].filter(Boolean).join(' '),
+        400
+      )}
+    </p>
+  ) : null;
 }

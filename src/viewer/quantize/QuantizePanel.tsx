@@ -4,7 +4,7 @@ import { useDocument, useSession, useTrans } from '../context';
 import { selectNodes } from '../session/host';
 import type { ITranslate } from '../translate';
 import { brief, visible } from '../ui/text';
-import { boardOf, useBoard, type IBoard } from './board';
+import { boardOf, QUANTIZING, useBoard, type IBoard } from './board';
 import { Problems, Progress } from './Progress';
 
 /** Rows that are shown; the rest is counted. */
@@ -137,7 +137,7 @@ function Found({ state }: { state: IBoard }): JSX.Element {
   const said = [results.quantize, results.sensitivity, results.measure];
   return (
     <>
-      <Problems state={state} />
+      <Problems state={state} of={QUANTIZING} />
       {written && session.files && (
         <div className="oad-Tools">
           <button
@@ -160,7 +160,9 @@ function Found({ state }: { state: IBoard }): JSX.Element {
             <button
               type="button"
               className="oad-Button"
-              onClick={() => session.files?.verify?.(written, own)}
+              onClick={() =>
+                session.files?.verify?.(written, own, state.data.trim())
+              }
             >
               {trans.__('Verify against this model')}
             </button>

@@ -15,6 +15,20 @@ import type { Session } from '../session/session';
 export type TaskKind =
   'measure' | 'profile' | 'verify' | 'sensitivity' | 'quantize';
 
+/** Kinds that the Run tab tells of. */
+export const RUNS: ReadonlySet<TaskKind> = new Set([
+  'measure',
+  'profile',
+  'verify'
+]);
+
+/** Kinds that the Quantize tab tells of. */
+export const QUANTIZING: ReadonlySet<TaskKind> = new Set([
+  'measure',
+  'sensitivity',
+  'quantize'
+]);
+
 /** Kinds whose numbers are errors: a block has the largest of its layers. */
 const ERRORS: ReadonlySet<TaskKind> = new Set(['sensitivity', 'verify']);
 
@@ -25,8 +39,8 @@ export interface IBoard {
   } | null;
   readonly problem: { readonly kind: TaskKind; readonly what: Problem } | null;
   readonly results: Readonly<Partial<Record<TaskKind, TaskResult>>>;
-  /** What was done last. */
-  readonly last: TaskKind | null;
+  /** What was run last, of what the Run tab tells of. */
+  readonly shown: TaskKind | null;
   /** Tensors of the layers that stay float. */
   readonly kept: ReadonlySet<string>;
   readonly data: string;
@@ -46,7 +60,7 @@ class Board {
       running: null,
       problem: null,
       results: {},
-      last: null,
+      shown: null,
       kept: new Set(),
       data: '',
       against: '',
@@ -119,12 +133,12 @@ class Board {
   }
 
   private _take(kind: TaskKind, result: TaskResult): void {
-    const { results, kept } = this._state;
+    const { results, kept, shown } = this._state;
     const chosen = result.layers.filter(one => one.keep).map(one => one.tensor);
     this.set({
       running: null,
       results: { ...results, [kind]: result },
-      last: kind,
+      shown: RUNS.has(kind) ? kind : shown,
       kept: kind === 'sensitivity' ? new Set(chosen) : kept
     });
     if (result.path) {

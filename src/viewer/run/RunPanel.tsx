@@ -3,7 +3,7 @@ import { formatSeconds, formatShare } from '../../core/units';
 import type { TaskTimes, TaskVerification } from '../../schema';
 import { useDocument, useSession, useTrans, useView } from '../context';
 import { deviceLabel } from '../overlays/latency';
-import { boardOf, useBoard } from '../quantize/board';
+import { boardOf, RUNS, useBoard } from '../quantize/board';
 import { Problems, Progress } from '../quantize/Progress';
 import { selectNodes } from '../session/host';
 import { brief, visible } from '../ui/text';
@@ -24,11 +24,11 @@ export function RunPanel(): JSX.Element {
   const board = boardOf(session);
   const state = useBoard(board);
   const id = React.useId();
-  const { running, results, last } = state;
+  const { running, results, shown: kind } = state;
   const busy = running !== null;
   const data = state.data.trim();
   const against = state.against.trim();
-  const shown = last ? results[last] : undefined;
+  const shown = kind ? results[kind] : undefined;
   const choose = session.files?.choose;
   return (
     <div className="oad-Quantize oad-Run">
@@ -101,7 +101,7 @@ export function RunPanel(): JSX.Element {
         </button>
       </div>
       <Progress state={state} onCancel={() => board.cancel()} />
-      <Problems state={state} />
+      <Problems state={state} of={RUNS} />
       {shown?.lines.map((line, at) => (
         <p key={at} className="oad-Quantize-line">
           {brief(visible(line), 400)}
@@ -212,7 +212,7 @@ function Times({ times }: { times: TaskTimes }): JSX.Element {
           <Scatter both={both} device={deviceLabel(model)} />
         ) : (
           !timed && (
-            <p className="oad-Run-scatter oad-Quiet">
+            <p className="oad-Run-none oad-Quiet">
               {trans.__('An estimate to compare with needs a device.')}{' '}
               <button
                 type="button"

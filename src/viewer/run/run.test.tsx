@@ -166,7 +166,7 @@ test('a verification selects the first layer that diverges', async () => {
   act(() => handle.startTask({ kind: 'verify', against: '/models/r.onnx' }));
   await settle();
   expect(task).toHaveBeenCalledWith(
-    { kind: 'verify', against: '/models/r.onnx' },
+    { kind: 'verify', against: '/models/r.onnx', data: '' },
     expect.anything(),
     expect.anything()
   );

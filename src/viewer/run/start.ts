@@ -23,10 +23,9 @@ export function startTask(session: Session, order: TaskOrder): void {
   const { kind, ...rest } = order;
   showTab(session, 'run');
   const board = boardOf(session);
-  if (order.against) {
-    board.set({ against: order.against });
-  }
-  void board.start(kind as TaskKind, rest);
+  const { data = board.get().data, against = '' } = order;
+  board.set({ data, against });
+  void board.start(kind as TaskKind, { ...rest, data: data.trim() });
 }
 
 function unread({ trans }: Session): string {
