@@ -131,6 +131,21 @@ const withoutServer = {
   }
 };
 
+/** Leaves out of the page what a server or a kernel is asked for. */
+const withoutKernel = {
+  name: 'without-kernel',
+  setup(builder) {
+    const namespace = 'no-kernel';
+    builder.onResolve({ filter: /\/serverWork$/ }, () => ({
+      path: 'work',
+      namespace
+    }));
+    builder.onLoad({ filter: /.*/, namespace }, () => ({
+      contents: 'export const startTask = null; export const attribute = null;'
+    }));
+  }
+};
+
 /** An entry in pieces: what it needs at once, and what it fetches when that is first used. */
 async function inPieces(entry, plugins) {
   const done = await build({
@@ -237,7 +252,7 @@ for (const options of builds) {
     plugins:
       options.platform === 'node'
         ? []
-        : [inlineWorker, withoutServer, widgetPieces]
+        : [inlineWorker, withoutServer, withoutKernel, widgetPieces]
   });
   const bytes = packed(readFileSync(options.outfile));
   console.log(
@@ -258,6 +273,7 @@ function atMost(what, bytes, budget) {
 const { texts, eager, metafile } = await inPieces('src/page/index.tsx', [
   inlineWorker,
   withoutServer,
+  withoutKernel,
   withoutReact
 ]);
 if (process.argv.includes('--analyze')) {

@@ -87,7 +87,7 @@ export function Drawer(): JSX.Element {
       document
         .getElementById(`${id}-${tab}`)
         ?.scrollIntoView?.({ block: 'nearest', inline: 'nearest' }),
-    [drawer, tab]
+    [id, drawer, tab]
   );
   const Panel = PANELS[tab];
   const labels: Record<DrawerTab, string> = {

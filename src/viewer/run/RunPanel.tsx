@@ -149,12 +149,10 @@ function Times({ times }: { times: TaskTimes }): JSX.Element {
   const trans = useTrans();
   const session = useSession();
   const { model } = useDocument();
-  const choice = useView(state => state.device);
   const { kernels, lost, total_ms, attributed_ms } = times;
-  const both = React.useMemo(
-    () => withEstimates(model, kernels),
-    [model, choice, kernels]
-  );
+  // The choice of a device changes the model's estimates in place.
+  useView(state => state.device);
+  const both = withEstimates(model, kernels);
   const timed = model.latency !== null;
   const share = total_ms > 0 ? attributed_ms / total_ms : 1;
   return (

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { act, fireEvent, screen, within } from '@testing-library/react';
-import { expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import type { IReportProvider } from '../../providers/provider';
 import { ProblemError, localProblem } from '../../providers/provider';
 import type { TaskResult } from '../../schema';
@@ -13,6 +13,11 @@ vi.mock('../graph/surface', async () => ({
 vi.mock('../graph/measure', async () => await import('../testing/sizer'));
 
 guardConsole();
+
+// What is fetched when it is first used is here already.
+beforeAll(async () => {
+  await import('./serverWork');
+});
 
 const EMPTY: TaskResult = {
   lines: [],

@@ -1,37 +1,29 @@
-/** Starts what the Run tab tells of, from wherever it is asked for. */
+/** What the Run tab tells of, from wherever it is asked for; a clear line where nobody is there to do it. */
 
+import { piece } from '../lazy/lazily';
 import type { GivenFile, TaskOrder } from '../../providers/provider';
-import { boardOf, type TaskKind } from '../quantize/board';
-import { showTab } from '../session/panels';
 import type { Session } from '../session/session';
-import { brief } from '../ui/text';
 
 /** What a browser offers when it asks for a profile. */
 const KINDS = '.json,.csv,.txt';
 
+/** Absent from a page: it has neither a server nor a kernel. */
+const work = piece(() => import('./serverWork'));
+
 /** Starts a task and shows the tab that tells of it. */
-export function startTask(session: Session, order: TaskOrder): void {
-  const { provider, store, trans } = session;
-  if (!provider.task) {
-    store.set({
-      notice: trans.__(
-        'Models are run by a server: open the model in JupyterLab, or use onnx-autodoc on the command line.'
-      )
-    });
+export async function startTask(
+  session: Session,
+  order: TaskOrder
+): Promise<void> {
+  if (session.provider.task) {
+    (await work.get()).startTask(session, order);
     return;
   }
-  const { kind, ...rest } = order;
-  showTab(session, 'run');
-  const board = boardOf(session);
-  const { data = board.get().data, against = '' } = order;
-  board.set({ data, against });
-  void board.start(kind as TaskKind, { ...rest, data: data.trim() });
-}
-
-function unread({ trans }: Session): string {
-  return trans.__(
-    'Profiles are read by a server or a kernel. Open the model in JupyterLab or run the cell again, or use: onnx-autodoc run MODEL --profile FILE --out-html PAGE'
-  );
+  session.store.set({
+    notice: session.trans.__(
+      'Models are run by a server: open the model in JupyterLab, or use onnx-autodoc on the command line.'
+    )
+  });
 }
 
 /** Has times that were measured elsewhere attributed, and paints them. */
@@ -39,31 +31,17 @@ export async function loadProfile(
   session: Session,
   files: readonly GivenFile[]
 ): Promise<void> {
-  const { provider, store, trans } = session;
-  if (files.length === 0) {
-    return;
+  if (!session.provider.profile) {
+    session.store.set({ notice: unread(session) });
+  } else if (files.length > 0) {
+    await (await work.get()).attribute(session, files);
   }
-  if (!provider.profile) {
-    store.set({ notice: unread(session) });
-    return;
-  }
-  const board = boardOf(session);
-  if (board.get().running) {
-    store.set({ notice: trans.__('Another task is running. Wait for it.') });
-    return;
-  }
-  if (provider.task) {
-    showTab(session, 'run');
-    await board.profile(files);
-    return;
-  }
-  await board.profile(files);
-  // There is no tab that tells of it.
-  const { problem, results } = board.get();
-  const said = problem
-    ? [problem.what.detail, problem.what.hint]
-    : (results.profile?.lines ?? []);
-  store.set({ notice: brief(said.filter(Boolean).join(' '), 400) });
+}
+
+function unread({ trans }: Session): string {
+  return trans.__(
+    'Profiles are read by a server or a kernel. Open the model in JupyterLab or run the cell again, or use: onnx-autodoc run MODEL --profile FILE --out-html PAGE'
+  );
 }
 
 /** Asks the user for a profile among their own files, where somebody is there to read it. */

@@ -1,0 +1,40 @@
+/** What is done where somebody is there to do it: a server, or a notebook's kernel. */
+
+import type { GivenFile, TaskOrder } from '../../providers/provider';
+import { boardOf, type TaskKind } from '../quantize/board';
+import { showTab } from '../session/panels';
+import type { Session } from '../session/session';
+import { brief } from '../ui/text';
+
+export function startTask(session: Session, order: TaskOrder): void {
+  const { kind, ...rest } = order;
+  showTab(session, 'run');
+  const board = boardOf(session);
+  const { data = board.get().data, against = '' } = order;
+  board.set({ data, against });
+  void board.start(kind as TaskKind, { ...rest, data: data.trim() });
+}
+
+export async function attribute(
+  session: Session,
+  files: readonly GivenFile[]
+): Promise<void> {
+  const { provider, store, trans } = session;
+  const board = boardOf(session);
+  if (board.get().running) {
+    store.set({ notice: trans.__('Another task is running. Wait for it.') });
+    return;
+  }
+  if (provider.task) {
+    showTab(session, 'run');
+    await board.profile(files);
+    return;
+  }
+  await board.profile(files);
+  // There is no tab that tells of it.
+  const { problem, results } = board.get();
+  const said = problem
+    ? [problem.what.detail, problem.what.hint]
+    : (results.profile?.lines ?? []);
+  store.set({ notice: brief(said.filter(Boolean).join(' '), 400) });
+}
