@@ -318,30 +318,30 @@ export interface components {
   schemas: {
     /**
      * ActivationMemory
-     * @description Bytes that pass through the model in one inference. Not all of them live at the same time.
+     * @description Bytes of all activations in one inference. They are not all live at the same time.
      */
     ActivationMemory: {
-      /** @description Bytes of all outputs; null when none is known. */
+      /** @description Bytes of all outputs; null if none is known. */
       bytes: number | null;
-      /** @description Layers left out because an output has no known size. */
+      /** @description Layers not included because the size of an output is unknown. */
       unknown: number;
-      /** @description By operator, heaviest first. A control-flow layer counts what it hands on from its body once more. */
+      /** @description By operator, heaviest first. A control-flow layer counts the outputs of its subgraph once more. */
       by_op: components['schemas']['ActivationOpBytes'][];
-      /** @description The 10 largest activations, graph inputs included, views of another one left out. */
+      /** @description The 10 largest activations, including graph inputs, without views. */
       largest: components['schemas']['LargeTensor'][];
     };
     /**
      * ActivationOpBytes
-     * @description What the layers of one operator produce in one inference.
+     * @description Outputs of the layers of one operator in one inference.
      */
     ActivationOpBytes: {
       /** @description Operator. */
       type: string;
       /** @description Layers that run. */
       count: number;
-      /** @description Bytes of their outputs, as often as they run; null when none is known. */
+      /** @description Bytes of their outputs over all runs; null if none is known. */
       bytes: number | null;
-      /** @description Layers left out because an output has no known size. */
+      /** @description Layers not included because the size of an output is unknown. */
       unknown: number;
     };
     /**
@@ -382,7 +382,7 @@ export interface components {
     };
     /**
      * ArchitectureInfo
-     * @description What kind of network it is.
+     * @description Family of the network.
      */
     ArchitectureInfo: {
       /**
@@ -393,21 +393,21 @@ export interface components {
       family: string;
       /** @description Between 0 and 1. */
       confidence: number;
-      /** @description One line a reason. */
+      /** @description One line per reason. */
       evidence: string[];
-      /** @description Whether and how it is quantized; null in reports of versions that did not look. */
+      /** @description Whether and how it is quantized; null in reports of older versions. */
       quantization: components['schemas']['QuantizationInfo'] | null;
     };
     /**
      * AttentionGroup
-     * @description Attention layers of one configuration. Null: the graph does not tell.
+     * @description Attention layers with the same configuration. Null: unknown.
      */
     AttentionGroup: {
       /** @description Layers. */
       count: number;
       /** @description `self`, `cross` (keys from another sequence) or `unknown`. */
       kind: string;
-      /** @description Whether no query sees a later key; null when the mask is fed or its values were not read. */
+      /** @description Whether no query sees a later key; null if the mask is an input or its values were not read. */
       causal: boolean | null;
       /** @description Query heads. */
       num_heads: number | null;
@@ -417,13 +417,13 @@ export interface components {
       head_dim: number | null;
       /** @description Size of a head of V. */
       value_dim: number | null;
-      /** @description Width of the residual stream that feeds it. */
+      /** @description Width of the residual stream at its input. */
       hidden_size: number | null;
       /** @description `MHA`, `GQA` or `MQA`. */
       mechanism: string | null;
       /** @description Query positions. */
       queries: number | string | null;
-      /** @description Key positions, cached ones included. */
+      /** @description Key positions, including cached ones. */
       keys: number | string | null;
       /** @description A mask hides keys in some of them. */
       mask: boolean;
@@ -433,18 +433,18 @@ export interface components {
       relative_bias: boolean;
       /** @description Keys and values of earlier steps come from graph inputs. */
       cached: boolean;
-      /** @description One operator does it. */
+      /** @description The attention is a single operator. */
       fused: boolean;
       /** @description The longest sequence that a stored table or the cache allows. */
       max_sequence_length: number | null;
-      /** @description Where it is from, or why it is null. */
+      /** @description Its source, or why it is null. */
       max_sequence_length_reason: string;
       /** @description Layer ids of the Softmax or of the fused operator. */
       nodes: number[];
     };
     /**
      * AttentionInfo
-     * @description The attention of a model. A fact on which the layers differ is null here and told in `groups`.
+     * @description The attention of a model. A value that differs between layers is null here and given in `groups`.
      */
     AttentionInfo: {
       /** @description Attention layers that one inference runs. */
@@ -455,7 +455,7 @@ export interface components {
       cross_layers: number;
       /** @description Layers known to be causal. */
       causal_layers: number;
-      /** @description Layers that may or may not be. */
+      /** @description Layers of which it is unknown. */
       unknown_causal_layers: number;
       /** @description Query heads. */
       num_heads: number | null;
@@ -469,7 +469,7 @@ export interface components {
       mechanism: string | null;
       /** @description The longest sequence that a stored table or the cache allows. */
       max_sequence_length: number | null;
-      /** @description Where it is from, or why it is null. */
+      /** @description Its source, or why it is null. */
       max_sequence_length_reason: string;
       /** @description Distinct configurations, in the order of their first layer. */
       groups: components['schemas']['AttentionGroup'][];
@@ -530,12 +530,12 @@ export interface components {
      * Block
      * @description A group of nodes shown as one box: a module, or a structure recognised in the graph.
      *
-     *         Sums are of what is known, per inference. A node may be in several blocks.
+     *         Totals cover the known values, per inference. A node may be in several blocks.
      */
     Block: {
-      /** @description Its place in `blocks`. */
+      /** @description Its index in `blocks`. */
       id: number;
-      /** @description The smallest block that holds all of it, null at the top. */
+      /** @description The smallest block that contains all of it, null at the top. */
       parent: number | null;
       /**
        * @description `module`, or of a structure: conv, depthwise-separable, squeeze-excite, residual, attention, mlp,
@@ -546,19 +546,19 @@ export interface components {
       name: string;
       /** @description Class name, empty when unknown. */
       type: string;
-      /** @description What refines the kind, see `docs/blocks.md`; empty when nothing does. */
+      /** @description Variant of the kind, see `docs/blocks.md`; may be empty. */
       variant: string;
       /** @description How it was recognised: `scope`, `name`, `function`, `structure` or `subgraph`. */
       how: string;
-      /** @description Between 0 and 1; 1 where there is no other reading. */
+      /** @description Between 0 and 1; 1 if there is no other interpretation. */
       confidence: number;
-      /** @description Ids of the layers in it, those of inner blocks included. */
+      /** @description Ids of its layers, including those of inner blocks. */
       nodes: number[];
-      /** @description Sizes and names in it, null where unknown. */
+      /** @description Dimensions and names, null if unknown. */
       facts: {
         [key: string]: number | string | boolean | null;
       };
-      /** @description Parameters. Null when those of a layer in it are. */
+      /** @description Parameters. Null if those of one of its layers are. */
       params: number | null;
       /** @description Stored bytes of its constants. */
       weight_bytes: number | null;
@@ -692,11 +692,14 @@ export interface components {
     Coverage: {
       /** @description Share of nodes whose cost is known. */
       nodes: number;
-      /** @description Nodes whose cost in one inference is known: not those in loops of unknown length, which count once. */
+      /**
+       * @description Nodes whose cost in one inference is known. Nodes in loops of unknown length, which count once, are
+       *     not included.
+       */
       nodes_known: number;
-      /** @description Nodes, Constant nodes excluded. */
+      /** @description Nodes, without Constant nodes. */
       nodes_total: number;
-      /** @description Share of tensors whose shape is all numbers. */
+      /** @description Share of tensors whose shape has only numbers. */
       shapes: number;
       /** @description Share of MAC-carrying nodes (Conv, MatMul …) whose MACs are known. */
       macs: number | null;
@@ -711,26 +714,26 @@ export interface components {
     };
     /**
      * DatasetInfo
-     * @description Classes and training data as the metadata name them, in the keys of Ultralytics and Hugging Face.
+     * @description Classes and training data from the metadata, in the keys of Ultralytics and Hugging Face.
      *
-     *         Claims of the file: nothing of it is compared with the graph.
+     *         These are claims of the file and are not compared with the graph.
      */
     DatasetInfo: {
-      /** @description What the model does, in the words of its maker: `detect`; empty: not said. */
+      /** @description The task in the words of the author, such as `detect`; empty if not given. */
       task: string;
-      /** @description How many classes are named; null where the metadata name none. */
+      /** @description Number of named classes; null if the metadata has none. */
       num_classes: number | null;
       /** @description Number of a class (as text) → its name, ascending. */
       class_names: {
         [key: string]: string;
       };
-      /** @description Where the classes stand: `names`, `hf_model_config: id2label`; empty where there are none. */
+      /** @description Metadata entry with the classes: `names`, `hf_model_config: id2label`; empty if there are none. */
       source: string;
-      /** @description Height and width of the images it was made for; null: not said. */
+      /** @description Height and width of the images it was made for; null if not given. */
       image_size: number[] | null;
-      /** @description The data that a description names; empty: not said. */
+      /** @description The training data named in a description; empty if not given. */
       trained_on: string;
-      /** @description What else the model's configuration says that a reader may know it by: name → value. */
+      /** @description Other informative settings of the model's configuration: name → value. */
       settings: {
         [key: string]: string;
       };
@@ -821,7 +824,7 @@ export interface components {
     };
     /**
      * DiagnosticInfo
-     * @description Something the reader must know. `node` is a layer id or null.
+     * @description A diagnostic about the file or the analysis. `node` is a layer id or null.
      */
     DiagnosticInfo: {
       /** @description Stable name, see `docs/diagnostics.md`. */
@@ -832,39 +835,39 @@ export interface components {
       message: string;
       /** @description Name of the node or tensor. */
       where: string;
-      /** @description Id of the layer, null when it is about no node. */
+      /** @description Id of the layer, null if it does not concern a node. */
       node: number | null;
     };
     /**
      * DimFollows
-     * @description What a size has to be: `plus` and the sum of other dimensions' sizes times their factors.
+     * @description Required value of a dimension: `plus` and the sum of other dimensions times their factors.
      */
     DimFollows: {
-      /** @description Name of another free dimension → factor; empty when the model decides the size alone. */
+      /** @description Name of another symbolic dimension → factor; empty if the model alone determines the value. */
       factors: {
         [key: string]: number;
       };
-      /** @description A number that is added. */
+      /** @description Constant that is added. */
       plus: number;
     };
     /**
      * DimInfo
-     * @description A free symbol of the inputs.
+     * @description A symbolic dimension of the inputs.
      */
     DimInfo: {
       /** @description The symbol. */
       name: string;
-      /** @description The value used, None when the symbol stayed a symbol. */
+      /** @description The value used; null without one. */
       value: number | null;
-      /** @description True when the value was not given by the user but assumed. */
+      /** @description True if the value is assumed and not given by the user. */
       assumed: boolean;
-      /** @description A usual size, checked against the model; None when no size was found that the model runs with. */
+      /** @description A typical value, checked against the model; null if no value was found that the model runs with. */
       suggested: number | null;
       /** @description `input_ids[0]` … */
       where: string[];
-      /** @description How expressions write it, where the name is none that they can hold; empty when it is the name. */
+      /** @description The name in expressions, if they cannot contain `name`; empty if it is the same. */
       symbol: string;
-      /** @description The sizes this one moves with; None when it is free by itself. */
+      /** @description The dimensions it depends on; null if it is independent. */
       follows: components['schemas']['DimFollows'] | null;
     };
     /**
@@ -994,7 +997,7 @@ export interface components {
     };
     /**
      * Generator
-     * @description Who made the report.
+     * @description The program that made the report.
      */
     Generator: {
       /** @description The program. */
@@ -1028,15 +1031,15 @@ export interface components {
       num_constant_nodes: number;
       /** @description Pairs of nodes joined by an activation. */
       num_edges: number;
-      /** @description Constants stored beside the nodes. */
+      /** @description Constants stored outside the nodes. */
       num_initializers: number;
       /** @description Bodies of control flow. */
       num_subgraphs: number;
       /** @description Local functions defined in the file. */
       num_functions: number;
-      /** @description What a caller must feed; initializers that are listed as inputs are left out. */
+      /** @description Inputs that a caller must provide; initializers that are listed as inputs are not included. */
       inputs: components['schemas']['ValueInfo'][];
-      /** @description What the model returns. */
+      /** @description Results of the model. */
       outputs: components['schemas']['ValueInfo'][];
       /** @description Operator type → nodes, most frequent first. */
       op_counts: {
@@ -1065,7 +1068,7 @@ export interface components {
       scopes: components['schemas']['ScopeColumns'];
       nodes: components['schemas']['NodeColumns'];
       tensors: components['schemas']['TensorColumns'];
-      /** @description What kind of network it is. */
+      /** @description Family of the network. */
       architecture: components['schemas']['ArchitectureInfo'] | null;
       /** @description Null when no input size is free. */
       expressions: components['schemas']['ExpressionPool'] | null;
@@ -1085,7 +1088,7 @@ export interface components {
       risk_signals: components['schemas']['RiskSignal'][];
       /** @description Null when the rules ran as they come. */
       rule_settings: components['schemas']['RuleSettings'] | null;
-      /** @description Whether the model runs with these sizes; totals are null where it does not. */
+      /** @description Whether the model runs with these dimensions; if not, totals are null. */
       runnable: components['schemas']['Runnable'];
       /** @description What latencies are estimated from. Null when kernels could not be told. */
       hardware: components['schemas']['HardwarePart'] | null;
@@ -1094,54 +1097,60 @@ export interface components {
     };
     /**
      * HardwareEstimates
-     * @description Latency and memory of one inference on a device, from public numbers and a model of the runtime.
+     * @description Latency and memory of one inference on a device, from published figures and a model of the runtime.
      *
-     *         Nothing was run. `runtime` says what is taken to be fused; `docs/hardware.md` says what was
-     *         compared with measurements, and what was not.
+     *         Nothing was run. `runtime` determines what is fused; `docs/hardware.md` says what was compared with
+     *         measurements and what was not.
      */
     HardwareEstimates: {
       /** @description Id of the profile. */
       device: string;
-      /** @description As its profile has it. */
+      /** @description Name of the device in its profile. */
       device_name: string;
       /**
        * @description `fp32`, `tf32`, `fp16`, `bf16`, `fp8` or `int8`; empty without an
        *     estimate.
        */
       precision: string;
-      /** @description What runs the model: `tensorrt`, `ort-cuda`, `pytorch-eager` or `torch-compile`. */
+      /** @description The runtime: `tensorrt`, `ort-cuda`, `pytorch-eager` or `torch-compile`. */
       runtime: string;
-      /** @description The one free dimension with batch in its name, else the first size of the first input. */
+      /**
+       * @description The value of the only symbolic dimension with “batch” in its name, otherwise the first dimension of
+       *     the first input.
+       */
       batch_size: number | null;
-      /** @description Null with a `reason`. Kernels without a time are left out: see `unknown_kernels`. */
+      /** @description Null with a `reason`. Kernels without a time are not included: see `unknown_kernels`. */
       estimated_latency_ms: number | null;
-      /** @description The band around it; with `unknown_kernels` that of the known part. */
+      /** @description Lower end of the likely range; with `unknown_kernels`, of the known kernels. */
       latency_low_ms: number | null;
-      /** @description Most measured times are between the two, as far as there were any: see `label`. */
+      /**
+       * @description Upper end of the likely range: most measured times, if there are any, lie between the two; see
+       *     `label`.
+       */
       latency_high_ms: number | null;
       /** @description `estimate`, `rough` or `order of magnitude`. */
       label: string;
-      /** @description The bound: these kernels at full peak and bandwidth, no time between them. */
+      /** @description The bound: these kernels at full peak rate and bandwidth, without time between them. */
       theoretical_latency_ms: number | null;
-      /** @description Share of the device's peak that the products reach. */
+      /** @description Share of the device's peak that matrix products and convolutions reach. */
       compute_utilization_estimate: number | null;
-      /** @description What most of the time goes to: `compute`, `memory_bandwidth` or `kernel_overhead`. */
+      /** @description What takes most of the time: `compute`, `memory_bandwidth` or `kernel_overhead`. */
       bottleneck: string;
-      /** @description What the runtime runs as one counts once. */
+      /** @description Number of kernels; fused operators count once. */
       kernels: number;
-      /** @description Kernels without a time: no size, no known number of runs, or an operator without a model. */
+      /** @description Kernels without a time: unknown shape or number of runs, or an operator without a latency rule. */
       unknown_kernels: number;
-      /** @description Weights and peak activations in this precision, and a tenth for workspace. */
+      /** @description Weights and peak activations in this precision, plus a tenth for workspace. */
       vram_required_bytes: number | null;
-      /** @description What of the device's memory a model can use; null when not published. */
+      /** @description Memory of the device that a model can use; null if not published. */
       vram_bytes: number | null;
-      /** @description Null when one of the two is not known. */
+      /** @description Whether it fits; null if one of the two is unknown. */
       fits_in_vram: boolean | null;
       /** @description The kernels in execution order. */
       layers: components['schemas']['LayerLatency'][];
-      /** @description Why there is no estimate, or why kernels have no time; empty where all have one. */
+      /** @description Why there is no estimate, or why kernels have no time; empty if all have one. */
       reason: string;
-      /** @description What is taken for granted of sizes that only a run can tell; empty where nothing is. */
+      /** @description Assumptions about dimensions that are known only at run time; empty without any. */
       assumption: string;
     };
     /**
@@ -1169,18 +1178,18 @@ export interface components {
     };
     /**
      * Identity
-     * @description The model in words. `unknown` where nothing tells; what is only likely is said so.
+     * @description The model in words. Facts without evidence are `unknown`; likely ones are marked as such.
      */
     Identity: {
       /** @description One line: task · family · inputs → outputs · parameters · precision. */
       text: string;
       /** @description `image classification` …, `unknown`. */
       task: string;
-      /** @description Its stable name: `image-classification` …, a task of the file's own wording, or `unknown`. */
+      /** @description Stable name of the task: `image-classification` …, the wording of the file, or `unknown`. */
       task_id: string;
       /** @description `CNN/transformer hybrid (MobileViT)` …, `unknown`. */
       family: string;
-      /** @description Those that say most first; at most 64. */
+      /** @description The most informative first; at most 64. */
       inputs: components['schemas']['IdentityValue'][];
       /** @description Results before states and caches; at most 64. */
       outputs: components['schemas']['IdentityValue'][];
@@ -1207,29 +1216,29 @@ export interface components {
      * IdentityKnown
      * @description How each fact is known.
      *
-     *         `file`: the file names it. `structure`: the graph admits no other usual reading. `likely`: the
-     *         graph suggests it, and the text says *probably*. `unknown`: nothing tells.
+     *         `file`: the file names it. `structure`: the graph allows no other usual interpretation. `likely`:
+     *         the graph suggests it, and the text says *probably*. `unknown`: there is no evidence.
      */
     IdentityKnown: {
-      /** @description Of the task. */
+      /** @description How the task is known. */
       task: string;
-      /** @description Of the family; a make in brackets is always the file's. */
+      /** @description How the family is known. An architecture name in brackets always comes from the file. */
       family: string;
-      /** @description Of the precision: it is read from the stored types. */
+      /** @description How the precision is known; it is read from the stored types. */
       precision: string;
     };
     /**
      * IdentityValue
-     * @description An input or output with what it is for.
+     * @description An input or output with its role.
      */
     IdentityValue: {
       /** @description Name. */
       name: string;
-      /** @description `image`, `tokens`, `attention mask`, `class scores` …; empty where nothing says it. */
+      /** @description `image`, `tokens`, `attention mask`, `class scores` …; empty if unknown. */
       role: string;
       /** @description True for a role that is only likely. */
       likely: boolean;
-      /** @description Whether the line shows its shape; others stand beside it, as masks and states. */
+      /** @description Whether the line shows its shape. Others, such as masks and states, are not shown. */
       shown: boolean;
       /** @description `float32` … */
       elem_type: string;
@@ -1287,16 +1296,16 @@ export interface components {
     };
     /**
      * KVCacheInfo
-     * @description Keys and values that a generating model keeps from token to token, for one sequence (batch 1).
+     * @description Keys and values that a generative model keeps from token to token, for one sequence (batch 1).
      *
-     *         A size that differs among layers is null here and told by the layers.
+     *         A value that differs between layers is null here and given in `layers`.
      */
     KVCacheInfo: {
       /** @description `inputs` (measured on the graph's past inputs), `estimated` (from causal attention) or `none`. */
       source: string;
       /** @description Between 0 and 1; null without a cache. */
       confidence: number | null;
-      /** @description Layers with a cache of their own. */
+      /** @description Layers with their own cache. */
       num_layers: number;
       /** @description Heads of keys and values. */
       kv_heads: number | null;
@@ -1326,7 +1335,7 @@ export interface components {
      * @description Cached keys and values of one attention layer. Null where unknown.
      */
     KVCacheLayer: {
-      /** @description Graph inputs that hold them, one where both are in it; none in an estimate. */
+      /** @description Graph inputs that hold them; one if it holds both; none in an estimate. */
       inputs: string[];
       /** @description Id of the layer that attends to them: the Softmax or the fused operator; null in an estimate. */
       node: number | null;
@@ -1338,7 +1347,7 @@ export interface components {
       value_dim: number | null;
       /** @description Bytes of one position. */
       bytes_per_token: number | null;
-      /** @description Positions it holds when full, where the file fixes them. */
+      /** @description Positions of the full cache, if the file fixes them. */
       positions: number | null;
     };
     /**
@@ -1402,9 +1411,12 @@ export interface components {
       elem_type: string;
       /** @description Shape. */
       shape: (number | string | null)[] | null;
-      /** @description Size; of a weight as stored. */
+      /** @description Size in bytes; for a weight as stored. */
       bytes: number;
-      /** @description Id of the layer: the first that uses a weight, the one that makes an activation; null for none. */
+      /**
+       * @description Id of the layer: the first that uses the weight, or the one that produces the activation; null if
+       *     there is none.
+       */
       node: number | null;
     };
     /**
@@ -1494,19 +1506,19 @@ export interface components {
      * Layer
      * @description One node. `id` is the node's number in this report; names need not be unique.
      *
-     *         `macs`, `flops`, `read_bytes` and `write_bytes` are of **one execution**; times `runs` they are
-     *         those of one inference, and add up to the totals.
+     *         `macs`, `flops`, `read_bytes` and `write_bytes` are for **one execution**; multiplied by
+     *         `runs` they are for one inference and add up to the totals.
      */
     Layer: {
       /** @description Number of the node. */
       id: number;
-      /** @description Name of the node, or `Conv_17` where the file gives none. */
+      /** @description Name of the node, or `Conv_17` if the file has none. */
       name: string;
       /** @description Operator. */
       type: string;
       /** @description Domain of the operator, `ai.onnx` spelt out. */
       domain: string;
-      /** @description Names of the inputs, empty where an optional one is omitted. */
+      /** @description Names of the inputs, empty for an omitted optional input. */
       inputs: string[];
       /** @description Names of the outputs. */
       outputs: string[];
@@ -1520,7 +1532,10 @@ export interface components {
       output_shapes: ((number | string | null)[] | null)[];
       /** @description Element type of the first output. */
       output_dtype: string;
-      /** @description Parameters this node is the first to use; null with `reason` when the shape of a weight cannot be. */
+      /**
+       * @description Parameters that this node is the first to use; null with `reason` if the shape of a weight is
+       *     impossible.
+       */
       params: number | null;
       /** @description Bytes of the constants this node is the first to use. */
       weight_bytes: number | null;
@@ -1538,26 +1553,26 @@ export interface components {
       group: string;
       /** @description Class path, `/BertModel/BertEncoder/BertLayer.0`. */
       tag: string;
-      /** @description Attributes by name; tensors and bodies as a summary, long lists as `{"first", "count"}`. */
+      /** @description Attributes by name; tensors and subgraphs as a summary, long lists as `{"first", "count"}`. */
       attributes: {
         [key: string]: unknown;
       };
-      /** @description Where the node lives when it is not in the main graph: `If_3.then_branch`. */
+      /** @description Its subgraph, if it is not in the main graph: `If_3.then_branch`. */
       subgraph: string;
       /**
-       * @description How often the node runs in one inference as the totals take it: in a loop of unknown length once an
-       *     iteration of those around it, 0 in a loop that never runs and where `counted` is false.
+       * @description How often the node runs in one inference, as counted in the totals: once per outer iteration in a
+       *     loop of unknown length, 0 in a loop that never runs and if `counted` is false.
        */
       runs: number;
       /** @description How often the node runs in one inference (loop bodies); null when unknown. */
       repeat: number | null;
-      /** @description False in the branch of an If that the totals leave out because the other one costs more. */
+      /** @description False in the branch of an If that the totals do not include because the other branch costs more. */
       counted: boolean;
       /** @description Why a number is null. */
       reason: string;
       /**
-       * @description `macs` as an expression in the input sizes. This and the next five are null when no input size
-       *     is free, or when there is no exact expression.
+       * @description `macs` as an expression in the input dimensions. This and the next five are null if no input
+       *     dimension is symbolic, or if there is no exact expression.
        */
       macs_expr: string | null;
       /** @description `flops` as an expression. */
@@ -1570,21 +1585,21 @@ export interface components {
       activation_bytes_expr: string | null;
       /** @description `runs` as an expression. */
       runs_expr: string | null;
-      /** @description Why there is an expression missing although an input size is free. */
+      /** @description Why an expression is missing although an input dimension is symbolic. */
       expr_reason: string;
     };
     /**
      * LayerLatency
-     * @description One kernel of a fusing runtime: layers that run as one.
+     * @description One kernel of a runtime that fuses: layers that run as one.
      */
     LayerLatency: {
-      /** @description Id of the layer that stands for it. */
+      /** @description Id of the layer that represents it. */
       layer: number;
-      /** @description Of that layer, which may not be listed. */
+      /** @description Name of that layer, which may not be listed. */
       name: string;
       /** @description Ids of all its layers. */
       layers: number[];
-      /** @description Over all its runs in one inference; null when a size or the number of runs is unknown. */
+      /** @description Time of all its runs in one inference; null if a dimension or the number of runs is unknown. */
       latency_ms: number | null;
       /** @description `compute`, `memory_bandwidth` or `kernel_overhead`; empty without a latency. */
       bottleneck: string;
@@ -1648,95 +1663,95 @@ export interface components {
     };
     /**
      * LlmSummary
-     * @description Plain text from outside: no reader may take it for markup, and none of it was measured.
+     * @description Plain text from an external service, not to be interpreted as markup. Nothing in it was measured.
      */
     LlmSummary: {
       /** @description One or two sentences. */
       short: string;
-      /** @description Paragraphs, apart by an empty line; may be empty. */
+      /** @description Paragraphs, separated by an empty line; may be empty. */
       detailed: string;
-      /** @description The model that was asked for. */
+      /** @description The requested model. */
       model: string;
       /** @description Host of the service that answered. */
       service: string;
-      /** @description Whether names of the model were kept back. */
+      /** @description Whether names of the model were withheld. */
       names_redacted: boolean;
-      /** @description Numbers of the text that the report does not have; they are marked in it, too. */
+      /** @description Numbers in the text that are not in the report; the text marks them too. */
       unsupported_numbers: string[];
     };
     /**
      * MemoryCurve
-     * @description Bytes alive over time, one entry a point.
+     * @description Live bytes over time, one entry per point.
      *
-     *         At most 256 points: a longer run is cut into 128 spans of equal length, each of which keeps the first
-     *         step with its largest simple value and the first with its largest in-place value. Maxima are kept.
+     *         At most 256 points: a longer run is divided into 128 spans of equal length, each of which keeps the
+     *         first step with its largest simple value and the first with its largest in-place value. Maxima are kept.
      */
     MemoryCurve: {
       /** @description Step of the point. */
       step: number[];
       /** @description Id of the layer that runs. */
       node: number[];
-      /** @description Bytes alive when every output has its own memory. */
+      /** @description Live bytes without buffer reuse. */
       simple_bytes: number[];
-      /** @description Bytes alive with views and in-place reuse understood. */
+      /** @description Live bytes with buffer reuse (views and in-place operators). */
       inplace_bytes: number[];
-      /** @description Of these in place, what the costliest body of the layer holds at most, 0 without one. */
+      /** @description Share of `inplace_bytes` held at most by the most expensive subgraph of the layer, 0 without one. */
       body_bytes: number[];
     };
     /**
      * MemoryInfo
-     * @description Memory of one inference: the activations' peak over time, weights, KV cache.
+     * @description Memory of one inference: peak of the activations over time, weights, KV cache.
      *
-     *         The peak belongs to the execution order of the file; another order of the same nodes may need more
-     *         or less. A runtime's allocator takes about 0.7 to 2.5 times as much.
+     *         The peak applies to the execution order of the file; another order of the same nodes may need more or
+     *         less. The allocator of a runtime takes about 0.7 to 2.5 times as much.
      */
     MemoryInfo: {
-      /** @description With views and in-place reuse understood; null with a `reason`. */
+      /** @description Peak with buffer reuse (views and in-place operators); null with a `reason`. */
       peak: components['schemas']['MemoryPeak'] | null;
-      /** @description When every output has its own memory. */
+      /** @description Peak without buffer reuse. */
       peak_simple: components['schemas']['MemoryPeak'] | null;
       /** @description Why the peak is null. */
       reason: string;
       /** @description Steps of the main graph. */
       steps: number;
-      /** @description Bytes of the graph inputs, alive before the first step. */
+      /** @description Bytes of the graph inputs, which are live before the first step. */
       input_bytes: number | null;
-      /** @description Bytes alive over time; null like the peak. */
+      /** @description Live bytes over time; null if the peak is. */
       curve: components['schemas']['MemoryCurve'] | null;
-      /** @description Where the bytes of the weights are; null when the stage failed. */
+      /** @description Bytes of the weights by kind; null if the stage failed. */
       weights: components['schemas']['WeightMemory'] | null;
-      /** @description Where the bytes of the activations are; null when the stage failed. */
+      /** @description Bytes of the activations by kind; null if the stage failed. */
       activations: components['schemas']['ActivationMemory'] | null;
-      /** @description Cached keys and values; null when the stage failed. */
+      /** @description Cached keys and values; null if the stage failed. */
       kv_cache: components['schemas']['KVCacheInfo'] | null;
     };
     /**
      * MemoryPeak
-     * @description The moment with the most bytes alive.
+     * @description The moment with the most live bytes.
      */
     MemoryPeak: {
-      /** @description Bytes alive. */
+      /** @description Live bytes. */
       bytes: number;
-      /** @description Step of the main graph, -1: the inputs alone are the most. */
+      /** @description Step of the main graph; -1 if the inputs alone are the peak. */
       step: number;
-      /** @description Id of the layer that runs then; followed by layers in its body, where the peak stands there. */
+      /** @description Id of the layer that runs at the peak, followed by layers in its subgraph if the peak is there. */
       nodes: number[];
-      /** @description What is alive, largest first, at most 20. */
+      /** @description Live tensors, largest first, at most 20. */
       tensors: components['schemas']['MemoryTensor'][];
-      /** @description How many more there are. */
+      /** @description Number of other live tensors. */
       others: number;
       /** @description Their bytes. */
       others_bytes: number;
     };
     /**
      * MemoryTensor
-     * @description A piece of memory in use at the peak, and what it holds then.
+     * @description A piece of memory in use at the peak, and the tensor it holds.
      *
-     *         A step is the execution of one node, in execution order, Constant nodes left out; a tensor of a body
-     *         counts the steps of its body.
+     *         A step is the execution of one node, in execution order, without Constant nodes; a tensor of a subgraph
+     *         counts the steps of that subgraph.
      */
     MemoryTensor: {
-      /** @description Name of the tensor; of several in the same memory the one made last. */
+      /** @description Name of the tensor; if several share the memory, the last one produced. */
       name: string;
       /** @description `float32` … */
       elem_type: string;
@@ -1744,36 +1759,36 @@ export interface components {
       shape: (number | string | null)[] | null;
       /** @description Size of the memory. */
       bytes: number;
-      /** @description Id of the layer that makes it, null for an input. */
+      /** @description Id of the layer that produces it, null for an input. */
       node: number | null;
-      /** @description Step that makes it, -1 for an input. */
+      /** @description Step that produces it, -1 for an input. */
       first_step: number;
-      /** @description Last step that needs it; the last of all for what lives to the end. */
+      /** @description Last step that uses it; the last step of all for tensors that stay live to the end. */
       last_step: number;
-      /** @description Living tensors in this memory: views and what was written over. */
+      /** @description Live tensors in this memory: views, and tensors whose buffer was reused. */
       sharing: number;
-      /** @description Computed from constants alone, which a runtime may do once, before the first inference. */
+      /** @description Computed from constants alone; a runtime may compute it once, before the first inference. */
       constant: boolean;
-      /** @description Where it lives when that is not the main graph: `If_3.then_branch`. */
+      /** @description Its subgraph, if it is not in the main graph: `If_3.then_branch`. */
       subgraph: string;
     };
     /**
      * Metrics
-     * @description Totals. A null total means that no part of it could be computed.
+     * @description Totals. A null total means that it could not be computed for any node.
      */
     Metrics: {
       /**
-       * @description Parameters, tied ones counted once. Null when the shape of one cannot be: negative, or beyond 2^50
+       * @description Parameters; tied weights are counted once. Null if a shape is impossible: negative, or more than 2^50
        *     elements.
        */
       total_params: number | null;
       /** @description Why `total_params` is null. */
       params_reason: string;
-      /** @description Whether a layer with weights is quantized; null in reports of versions that did not say. */
+      /** @description Whether a layer with weights is quantized; null in reports of older versions. */
       is_quantized: boolean | null;
       /**
-       * @description Parameters by the type they are stored in, most first: `float32`, `int8`; `4-bit` where several
-       *     share an element. Their sum is `total_params`; null where that is.
+       * @description Parameters by stored type, the most frequent first: `float32`, `int8`; `4-bit` if several share
+       *     an element. Their sum is `total_params`; null if that is null.
        */
       precision_breakdown: {
         [key: string]: number;
@@ -1792,19 +1807,19 @@ export interface components {
       read_bytes: number | null;
       /** @description Tensor bytes written in one inference, unfused. */
       write_bytes: number | null;
-      /** @description Liveness peak with views and in-place reuse understood. */
+      /** @description Peak of live activations with buffer reuse (views and in-place operators). */
       peak_activation_bytes: number | null;
-      /** @description The same without reuse. */
+      /** @description Peak of live activations without buffer reuse. */
       peak_activation_bytes_simple: number | null;
       /** @description Why the peak is null. */
       peak_reason: string;
-      /** @description The same by operator type, heaviest first. */
+      /** @description Totals by operator type, heaviest first. */
       by_op: components['schemas']['OpTotals'][];
-      /** @description Attention layers; null for a model without. */
+      /** @description Attention layers; null for a model without any. */
       attention: components['schemas']['AttentionInfo'] | null;
       /**
-       * @description `total_macs` as an expression in the input sizes. This and the next five are null when no input
-       *     size is free, or when there is no exact expression.
+       * @description `total_macs` as an expression in the input dimensions. This and the next five are null if no input
+       *     dimension is symbolic, or if there is no exact expression.
        */
       total_macs_expr: string | null;
       /** @description `total_flops` as an expression. */
@@ -1818,42 +1833,48 @@ export interface components {
       /** @description `peak_activation_bytes_simple` as an expression. */
       peak_activation_bytes_simple_expr: string | null;
       /**
-       * @description Share of nodes (Constant nodes excluded) whose MACs and FLOPs have an expression; the totals leave
-       *     out the others, whose numbers are unknown under any sizes. Null when no input size is free.
+       * @description Share of nodes (without Constant nodes) whose MACs and FLOPs have an expression. The totals do not
+       *     include the others, which are unknown for any dimensions. Null if no input dimension is symbolic.
        */
       expr_coverage: number | null;
-      /** @description What the sizes must fulfil for expressions to hold: `h - 32*ceil(h/32) = 0`, `(h - 2)//4 >= 1`. */
+      /**
+       * @description Conditions on the dimensions under which the expressions hold: `h - 32*ceil(h/32) = 0`, `(h -
+       *     2)//4 >= 1`.
+       */
       expr_conditions: string[];
-      /** @description What they must fulfil besides for `peak_activation_bytes_expr`. */
+      /** @description Further conditions for `peak_activation_bytes_expr`. */
       inplace_conditions: string[];
-      /** @description Field above → why it is null although an input size is free. */
+      /** @description Field above → why it is null although an input dimension is symbolic. */
       expr_reasons: {
         [key: string]: string;
       };
     };
     /**
      * ModelInfo
-     * @description What the file says of itself. `name` is the base name, never a path.
+     * @description Facts stored in the file. `name` is the base name, never a path.
      */
     ModelInfo: {
       /** @description Base name of the file. */
       name: string;
       /** @description Size of the file. */
       file_bytes: number;
-      /** @description What was read of it: everything but weights. */
+      /** @description Bytes read: everything except weights. */
       structure_bytes: number;
-      /** @description Names of the files with external data, as the model writes them. */
+      /** @description Names of the external data files, as stored in the model. */
       external_files: string[];
-      /** @description Bytes the model keeps in them. */
+      /** @description Bytes of the model in these files. */
       external_bytes: number;
       /**
-       * @description Identity of the **structure**: SHA-256 over all but weights, and over the weights' places and sizes.
-       *     Equal for two trainings of one network; `sha256` tells their files apart.
+       * @description Identity of the **structure**: SHA-256 of everything except the values of weights. Equal for two
+       *     trainings of the same network; `sha256` distinguishes their files.
        */
       identity: string;
-      /** @description SHA-256 of the whole file in hexadecimal; null unless it was asked for (`--hash`). */
+      /** @description SHA-256 of the whole file in hexadecimal; null without `--hash`. */
       sha256: string | null;
-      /** @description With `sha256`: that of each of `external_files`, null where it is not in the model's folder. */
+      /**
+       * @description With `sha256`: the SHA-256 of each of `external_files`, null for files outside the folder of the
+       *     model.
+       */
       external_sha256: {
         [key: string]: string | null;
       };
@@ -1998,9 +2019,9 @@ export interface components {
       type: string;
       /** @description Nodes. */
       count: number;
-      /** @description Parameters they own. Null when those of one of them are. */
+      /** @description Parameters they own. Null if those of one node are null. */
       params: number | null;
-      /** @description Null when no node of the type has known costs. */
+      /** @description Multiply-accumulates. Null if no node of the type has known costs. */
       macs: number | null;
       /** @description Null like `macs`. */
       flops: number | null;
@@ -2101,56 +2122,57 @@ export interface components {
     };
     /**
      * QuantizationInfo
-     * @description Whether the layers compute with numbers of few bits. Shares are between 0 and 1.
+     * @description Whether and how layers are quantized. Shares are between 0 and 1.
      */
     QuantizationInfo: {
-      /** @description True when a layer with weights is quantized. */
+      /** @description True if a layer with weights is quantized. */
       quantized: boolean;
       /**
-       * @description `QDQ` (float operators between QuantizeLinear and DequantizeLinear), `QOperator` (integer operators
-       *     with fixed scales), `dynamic` (data quantized while it runs), `weight-only` → layers, most first.
+       * @description `QDQ` (float operators between QuantizeLinear and DequantizeLinear), `QOperator` (integer
+       *     operators with fixed scales), `dynamic` (data quantized at run time), `weight-only` → number of
+       *     layers, the most frequent first.
        */
       schemes: {
         [key: string]: number;
       };
       /** @description Element types of quantized weights, the most frequent first: `int8`, `int4` … */
       weights: string[];
-      /** @description Element types of quantized data that layers with weights read; empty for weight-only. */
+      /** @description Element types of the quantized inputs of layers with weights; empty for weight-only. */
       activations: string[];
-      /** @description Layers with weights that are quantized. */
+      /** @description Quantized layers with weights. */
       layers: number;
-      /** @description Layers with weights; null when none is quantized. */
+      /** @description Layers with weights; null if none is quantized. */
       layers_total: number | null;
-      /** @description Share of the known MACs that quantized operators do; null without any, or where no MACs are known. */
+      /** @description Share of the known MACs in quantized operators; null without any, or if no MACs are known. */
       macs_share: number | null;
-      /** @description Ids of the layers with weights that are not, at most 200; empty when none is quantized. */
+      /** @description Ids of the layers with weights that are not quantized, at most 200; empty if none is quantized. */
       not_quantized: number[];
     };
     /**
      * RebatchInfo
-     * @description How the batch was changed that the file has fixed. Costs and layers are those of the changed model.
+     * @description How the fixed batch of the file was changed. Costs and layers are those of the changed model.
      */
     RebatchInfo: {
       /** @description The batch of this report. */
       batch: number;
       /** @description The batch of the file. */
       fixed: number;
-      /** @description Input → axis of the batch; inputs that are not here are the same for all items. */
+      /** @description Input → batch axis; other inputs are the same for all items. */
       inputs: {
         [key: string]: number;
       };
-      /** @description Where the batch is in the outputs. */
+      /** @description Position of the batch in the outputs. */
       outputs: components['schemas']['RebatchOutput'][];
-      /** @description What had to change, a line a node; at most 1,000. */
+      /** @description Changes, one line per node; at most 1,000. */
       edits: string[];
-      /** @description Edits that are not listed. */
+      /** @description Number of edits that are not listed. */
       edits_omitted: number;
-      /** @description What differs from running items one by one. */
+      /** @description Differences from running items one by one. */
       notes: components['schemas']['RebatchNote'][];
     };
     /**
      * RebatchNote
-     * @description Something to be known of a model whose batch or sizes were changed.
+     * @description A note about a model whose batch or dimensions were changed.
      */
     RebatchNote: {
       /** @description A node, an input or an output. */
@@ -2165,9 +2187,9 @@ export interface components {
     RebatchOutput: {
       /** @description The output. */
       name: string;
-      /** @description The axis of the batch; None: the same for all items. */
+      /** @description The batch axis; null if it is the same for all items. */
       axis: number | null;
-      /** @description Entries of one item along the axis; None without an axis, or where the data decide it. */
+      /** @description Entries of one item along the axis; null without an axis, or if it depends on the data. */
       items: number | null;
     };
     /**
@@ -2186,27 +2208,27 @@ export interface components {
     };
     /**
      * RepeatInfo
-     * @description A run of isomorphic parts: the same operators, attributes, types and shapes of weights, wired alike.
+     * @description A repeat: consecutive instances with the same operators, attributes, weight shapes and edges.
      */
     RepeatInfo: {
-      /** @description How many parts. */
+      /** @description Number of instances. */
       count: number;
-      /** @description Nodes in each. */
+      /** @description Nodes per instance. */
       size: number;
-      /** @description What to call a part: its class, the list it is an element of, or its first operators. */
+      /** @description Name of an instance: its class, the list it is an element of, or its first operators. */
       name: string;
-      /** @description Class name shared by the parts, empty when unknown. */
+      /** @description Class name shared by the instances, empty when unknown. */
       type: string;
       /**
-       * @description Scope path of each part, empty where parts are no scopes; at most 1,000 are listed.
+       * @description Scope path of each instance, empty if instances are not scopes; at most 1,000 are listed.
        *
-       *     A part may lack nodes of its scope that only prepare something for all parts, a mask for example.
+       *     An instance may lack nodes of its scope that prepare something for all instances, such as a mask.
        */
       scopes: string[];
       /**
-       * @description Ids of the layers in each part; `members[i][k]` corresponds to `members[j][k]`.
+       * @description Ids of the layers in each instance; `members[i][k]` corresponds to `members[j][k]`.
        *
-       *     Empty in what comes after the first 200,000 ids of all repeats.
+       *     Empty after the first 200,000 ids of all repeats.
        */
       members: number[][];
     };
@@ -2217,13 +2239,13 @@ export interface components {
     Report: {
       /** @description Version of this structure. */
       schema_version: string;
-      /** @description Who made the report. */
+      /** @description The program that made the report. */
       generator: components['schemas']['Generator'];
-      /** @description What the file says of itself. */
+      /** @description Facts stored in the file. */
       model: components['schemas']['ModelInfo'];
       /** @description Counts and interface. */
       graph: components['schemas']['GraphInfo'];
-      /** @description What kind of network it is, with the reasons. */
+      /** @description Family of the network, with the evidence. */
       architecture: components['schemas']['ArchitectureInfo'];
       /** @description Totals. */
       metrics: components['schemas']['Metrics'];
@@ -2233,33 +2255,33 @@ export interface components {
       coverage: components['schemas']['Coverage'];
       /** @description Free symbols of the inputs. */
       dims: components['schemas']['DimInfo'][];
-      /** @description What the reader must know, worst first. */
+      /** @description Diagnostics about the file or the analysis, most severe first. */
       diagnostics: components['schemas']['DiagnosticInfo'][];
-      /** @description The nodes in execution order, bodies of control flow after their node. */
+      /** @description The nodes in execution order; subgraphs follow their node. */
       layers: components['schemas']['Layer'][];
-      /** @description Layers cut by `--max-layers`. */
+      /** @description Number of layers omitted because of `--max-layers`. */
       layers_omitted: number;
-      /** @description Modules, then recognised structures, with their sums. */
+      /** @description Modules, then recognised structures, with their totals. */
       blocks: components['schemas']['Block'][];
-      /** @description Parts that are one part several times, those that cover most layers first; at most 1,000. */
+      /** @description Repeats, those that cover the most layers first; at most 1,000. */
       repeats: components['schemas']['RepeatInfo'][];
-      /** @description Findings of the rules, worst first; at most 20 of one rule. */
+      /** @description Findings of the rules, most severe first; at most 20 per rule. */
       risk_signals: components['schemas']['RiskSignal'][];
-      /** @description How they were made; null: as the rules come. */
+      /** @description Settings of the rules; null for the defaults. */
       rule_settings: components['schemas']['RuleSettings'] | null;
-      /** @description Whether the model runs with these sizes; totals are null where it does not. */
+      /** @description Whether the model runs with these dimensions; if not, totals are null. */
       runnable: components['schemas']['Runnable'];
-      /** @description Latency and memory on the device that was chosen; null without one. */
+      /** @description Latency and memory on the chosen device; null without one. */
       hardware_estimates: components['schemas']['HardwareEstimates'] | null;
-      /** @description How the batch was changed that the file has fixed; null: it was not. */
+      /** @description How the fixed batch of the file was changed; null if it was not. */
       rebatch: components['schemas']['RebatchInfo'] | null;
-      /** @description The model in words; null in reports of versions that had none. `model.identity` is another thing. */
+      /** @description The model in words; null in reports of older versions. `model.identity` is something else. */
       identity: components['schemas']['Identity'] | null;
-      /** @description How sizes were changed that the file has fixed; null: they were not. */
+      /** @description How fixed dimensions of the file were changed; null if they were not. */
       resize: components['schemas']['ResizeInfo'] | null;
-      /** @description What a language model wrote of the report; null unless it was asked (`--llm-summary`). */
+      /** @description Summary by a language model; null without `--llm-summary`. */
       llm_summary: components['schemas']['LlmSummary'] | null;
-      /** @description Classes and training data that the metadata name; null where they name none. */
+      /** @description Classes and training data named in the metadata; null if there are none. */
       dataset: components['schemas']['DatasetInfo'] | null;
     };
     /**
@@ -2281,7 +2303,7 @@ export interface components {
     };
     /**
      * ResizeInfo
-     * @description How sizes were changed that the file has fixed. Costs and layers are those of the changed model.
+     * @description How fixed dimensions of the file were changed. Costs and layers are those of the changed model.
      */
     ResizeInfo: {
       /** @description Input → its shape in this report. */
@@ -2292,31 +2314,31 @@ export interface components {
       fixed: {
         [key: string]: number[];
       };
-      /** @description What had to change, a line an edit; at most 1,000. */
+      /** @description Changes, one line per edit; at most 1,000. */
       edits: string[];
-      /** @description Edits that are not listed. */
+      /** @description Number of edits that are not listed. */
       edits_omitted: number;
-      /** @description How stored numbers were read. */
+      /** @description How stored numbers were interpreted. */
       notes: components['schemas']['RebatchNote'][];
     };
     /**
      * RiskSignal
-     * @description A finding: something in the design that may hurt.
+     * @description A finding of a rule.
      */
     RiskSignal: {
       /** @description Rule; `onnx-autodoc rule ID` explains it. */
       id: string;
       /** @description `info`, `low`, `medium` or `high`. */
       severity: string;
-      /** @description What was found. */
+      /** @description Description of the finding. */
       description: string;
-      /** @description Ids of the layers it is about, at most 100; `evidence.nodes_total` when there are more. */
+      /** @description Ids of the layers concerned, at most 100; `evidence.nodes_total` if there are more. */
       nodes: number[];
-      /** @description The numbers behind it, by name; a unit in the name. */
+      /** @description The numbers behind it, by name; the name includes the unit. */
       evidence: {
         [key: string]: unknown;
       };
-      /** @description What to do. */
+      /** @description Recommendation. */
       recommendation: string;
     };
     /**
@@ -2342,43 +2364,43 @@ export interface components {
     };
     /**
      * RuleSettings
-     * @description How the findings were made, where that is not as the rules come.
+     * @description Settings of the rules, where they differ from the defaults.
      */
     RuleSettings: {
       /** @description Base name of the threshold file; empty for settings that came with the request. */
       source: string;
-      /** @description Findings below this severity are left out; empty: none are. */
+      /** @description Findings below this severity are not included; empty: all are. */
       floor: string;
-      /** @description Rules that did not run. */
+      /** @description Disabled rules. */
       disabled: string[];
       /** @description Rule → severity of all its findings. */
       severities: {
         [key: string]: string;
       };
-      /** @description Rule → threshold → value, where it is another than the rule's own. */
+      /** @description Rule → threshold → value, where it differs from the default. */
       thresholds: {
         [key: string]: {
           [key: string]: number;
         };
       };
-      /** @description Every weight was read, for the rules about their values. */
+      /** @description True if all weights were read, for the rules about their values. */
       read_weights: boolean;
     };
     /**
      * Runnable
-     * @description Whether the model runs with the sizes of this analysis. Where it does not there are no totals.
+     * @description Whether the model runs with the dimensions of this analysis. If not, there are no totals.
      */
     Runnable: {
       /**
-       * @description `yes`: every size is known and none contradicts another. `no`: a node cannot run; what depends on
-       *     it has no shape and no cost, and totals, peaks and latencies are null. `unknown`: neither is known.
+       * @description `yes`: all shapes are known and consistent. `no`: a node cannot run; nodes that depend on it have
+       *     no shape and no cost, and totals, peaks and latencies are null. `unknown`: neither is known.
        */
       verdict: string;
       /** @description Why it is not `yes`. */
       reason: string;
-      /** @description Id of the first layer that cannot run, or whose size is not known. */
+      /** @description Id of the first layer that cannot run, or whose shape is unknown. */
       node: number | null;
-      /** @description True when other sizes may mend it. */
+      /** @description True if other dimensions may solve it. */
       sizes: boolean;
     };
     /**
@@ -2792,16 +2814,16 @@ export interface components {
     };
     /**
      * WeightMemory
-     * @description What all constants weigh. Those that share storage count once.
+     * @description Bytes of all constants. Those that share storage count once.
      */
     WeightMemory: {
-      /** @description All of them; null when one has no known size. */
+      /** @description All constants; null if the size of one is unknown. */
       bytes: number | null;
       /** @description Inside the model file. */
       inline_bytes: number | null;
       /** @description In external data files. */
       external_bytes: number | null;
-      /** @description Weights that the graph makes itself (ConstantOfShape), at their full size. */
+      /** @description Weights that the graph generates (ConstantOfShape), at their full size. */
       generated_bytes: number | null;
       /** @description By element type, heaviest first. */
       by_dtype: components['schemas']['WeightTypeBytes'][];
@@ -2812,16 +2834,16 @@ export interface components {
     };
     /**
      * WeightOpBytes
-     * @description Constants by the operator of the first layer that uses them, past those that only prepare them.
+     * @description Constants by the operator of the first layer that uses them, skipping those that prepare them.
      */
     WeightOpBytes: {
-      /** @description Operator, empty for constants nobody uses. */
+      /** @description Operator, empty for unused constants. */
       type: string;
-      /** @description How many, shared ones counted once. */
+      /** @description Number of tensors; shared ones are counted once. */
       tensors: number;
-      /** @description Parameters in them; null when the shape of one cannot be. */
+      /** @description Parameters in them; null if the shape of one is impossible. */
       params: number | null;
-      /** @description Stored bytes; null when one has no known size. */
+      /** @description Stored bytes; null if the size of one is unknown. */
       bytes: number | null;
     };
     /**
@@ -2831,13 +2853,13 @@ export interface components {
     WeightTypeBytes: {
       /** @description Element type as stored. */
       elem_type: string;
-      /** @description Set where several weights share a stored element: 4 for a MatMulNBits matrix in bytes. */
+      /** @description Set if several weights share a stored element: 4 for a MatMulNBits matrix in bytes. */
       bits_per_weight: number | null;
-      /** @description How many, shared ones counted once. */
+      /** @description Number of tensors; shared ones are counted once. */
       tensors: number;
-      /** @description Parameters in them; null when the shape of one cannot be. */
+      /** @description Parameters in them; null if the shape of one is impossible. */
       params: number | null;
-      /** @description Stored bytes, 4-bit types packed; null when one has no known size. */
+      /** @description Stored bytes, 4-bit types packed; null if the size of one is unknown. */
       bytes: number | null;
     };
     /**

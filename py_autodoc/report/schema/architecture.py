@@ -8,14 +8,14 @@ from py_autodoc.report.schema.wire import DimValue, Wire
 
 
 class AttentionGroup(Wire, frozen=True, kw_only=True):
-    """Attention layers of one configuration. Null: the graph does not tell."""
+    """Attention layers with the same configuration. Null: unknown."""
 
     count: int
     """Layers."""
     kind: str
     """``self``, ``cross`` (keys from another sequence) or ``unknown``."""
     causal: bool | None
-    """Whether no query sees a later key; null when the mask is fed or its values were not read."""
+    """Whether no query sees a later key; null if the mask is an input or its values were not read."""
     num_heads: int | None
     """Query heads."""
     num_kv_heads: int | None
@@ -25,13 +25,13 @@ class AttentionGroup(Wire, frozen=True, kw_only=True):
     value_dim: int | None
     """Size of a head of V."""
     hidden_size: int | None
-    """Width of the residual stream that feeds it."""
+    """Width of the residual stream at its input."""
     mechanism: str | None
     """``MHA``, ``GQA`` or ``MQA``."""
     queries: DimValue
     """Query positions."""
     keys: DimValue
-    """Key positions, cached ones included."""
+    """Key positions, including cached ones."""
     mask: bool
     """A mask hides keys in some of them."""
     rotary: bool
@@ -41,17 +41,17 @@ class AttentionGroup(Wire, frozen=True, kw_only=True):
     cached: bool
     """Keys and values of earlier steps come from graph inputs."""
     fused: bool
-    """One operator does it."""
+    """The attention is a single operator."""
     max_sequence_length: int | None
     """The longest sequence that a stored table or the cache allows."""
     max_sequence_length_reason: str
-    """Where it is from, or why it is null."""
+    """Its source, or why it is null."""
     nodes: list[int]
     """Layer ids of the Softmax or of the fused operator."""
 
 
 class AttentionInfo(Wire, frozen=True, kw_only=True):
-    """The attention of a model. A fact on which the layers differ is null here and told in ``groups``."""
+    """The attention of a model. A value that differs between layers is null here and given in ``groups``."""
 
     num_layers: int
     """Attention layers that one inference runs."""
@@ -62,7 +62,7 @@ class AttentionInfo(Wire, frozen=True, kw_only=True):
     causal_layers: int
     """Layers known to be causal."""
     unknown_causal_layers: int
-    """Layers that may or may not be."""
+    """Layers of which it is unknown."""
     num_heads: int | None
     """Query heads."""
     num_kv_heads: int | None
@@ -76,7 +76,7 @@ class AttentionInfo(Wire, frozen=True, kw_only=True):
     max_sequence_length: int | None
     """The longest sequence that a stored table or the cache allows."""
     max_sequence_length_reason: str
-    """Where it is from, or why it is null."""
+    """Its source, or why it is null."""
     groups: list[AttentionGroup]
     """Distinct configurations, in the order of their first layer."""
     kv_cache_bytes_per_token: int | None = None
@@ -84,29 +84,30 @@ class AttentionInfo(Wire, frozen=True, kw_only=True):
 
 
 class QuantizationInfo(Wire, frozen=True, kw_only=True):
-    """Whether the layers compute with numbers of few bits. Shares are between 0 and 1."""
+    """Whether and how layers are quantized. Shares are between 0 and 1."""
 
     quantized: bool
-    """True when a layer with weights is quantized."""
+    """True if a layer with weights is quantized."""
     schemes: dict[str, int]
-    """``QDQ`` (float operators between QuantizeLinear and DequantizeLinear), ``QOperator`` (integer operators
-    with fixed scales), ``dynamic`` (data quantized while it runs), ``weight-only`` → layers, most first."""
+    """``QDQ`` (float operators between QuantizeLinear and DequantizeLinear), ``QOperator`` (integer
+    operators with fixed scales), ``dynamic`` (data quantized at run time), ``weight-only`` → number of
+    layers, the most frequent first."""
     weights: list[str]
     """Element types of quantized weights, the most frequent first: ``int8``, ``int4`` …"""
     activations: list[str]
-    """Element types of quantized data that layers with weights read; empty for weight-only."""
+    """Element types of the quantized inputs of layers with weights; empty for weight-only."""
     layers: int
-    """Layers with weights that are quantized."""
+    """Quantized layers with weights."""
     layers_total: int | None
-    """Layers with weights; null when none is quantized."""
+    """Layers with weights; null if none is quantized."""
     macs_share: float | None
-    """Share of the known MACs that quantized operators do; null without any, or where no MACs are known."""
+    """Share of the known MACs in quantized operators; null without any, or if no MACs are known."""
     not_quantized: list[int]
-    """Ids of the layers with weights that are not, at most 200; empty when none is quantized."""
+    """Ids of the layers with weights that are not quantized, at most 200; empty if none is quantized."""
 
 
 class ArchitectureInfo(Wire, frozen=True, kw_only=True):
-    """What kind of network it is."""
+    """Family of the network."""
 
     family: str
     """``cnn``, ``transformer-encoder``, ``transformer-decoder``, ``encoder-decoder``, ``detector``,
@@ -115,23 +116,23 @@ class ArchitectureInfo(Wire, frozen=True, kw_only=True):
     confidence: float
     """Between 0 and 1."""
     evidence: list[str]
-    """One line a reason."""
+    """One line per reason."""
     quantization: QuantizationInfo | None = None
-    """Whether and how it is quantized; null in reports of versions that did not look."""
+    """Whether and how it is quantized; null in reports of older versions."""
 
 
 class RiskSignal(Wire, frozen=True, kw_only=True):
-    """A finding: something in the design that may hurt."""
+    """A finding of a rule."""
 
     id: str
     """Rule; ``onnx-autodoc rule ID`` explains it."""
     severity: str
     """``info``, ``low``, ``medium`` or ``high``."""
     description: str
-    """What was found."""
+    """Description of the finding."""
     nodes: list[int]
-    """Ids of the layers it is about, at most 100; ``evidence.nodes_total`` when there are more."""
+    """Ids of the layers concerned, at most 100; ``evidence.nodes_total`` if there are more."""
     evidence: dict[str, Any]
-    """The numbers behind it, by name; a unit in the name."""
+    """The numbers behind it, by name; the name includes the unit."""
     recommendation: str
-    """What to do."""
+    """Recommendation."""

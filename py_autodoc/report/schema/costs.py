@@ -13,20 +13,20 @@ from py_autodoc.report.schema.wire import DimValue, Wire
 class Layer(Wire, frozen=True, kw_only=True):
     """One node. ``id`` is the node's number in this report; names need not be unique.
 
-    ``macs``, ``flops``, ``read_bytes`` and ``write_bytes`` are of **one execution**; times ``runs`` they are
-    those of one inference, and add up to the totals.
+    ``macs``, ``flops``, ``read_bytes`` and ``write_bytes`` are for **one execution**; multiplied by
+    ``runs`` they are for one inference and add up to the totals.
     """
 
     id: int
     """Number of the node."""
     name: str
-    """Name of the node, or ``Conv_17`` where the file gives none."""
+    """Name of the node, or ``Conv_17`` if the file has none."""
     type: str
     """Operator."""
     domain: str
     """Domain of the operator, ``ai.onnx`` spelt out."""
     inputs: list[str]
-    """Names of the inputs, empty where an optional one is omitted."""
+    """Names of the inputs, empty for an omitted optional input."""
     outputs: list[str]
     """Names of the outputs."""
     input_shape: list[DimValue] | None
@@ -40,7 +40,8 @@ class Layer(Wire, frozen=True, kw_only=True):
     output_dtype: str
     """Element type of the first output."""
     params: int | None
-    """Parameters this node is the first to use; null with ``reason`` when the shape of a weight cannot be."""
+    """Parameters that this node is the first to use; null with ``reason`` if the shape of a weight is
+    impossible."""
     weight_bytes: int | None
     """Bytes of the constants this node is the first to use."""
     macs: int | None
@@ -58,21 +59,21 @@ class Layer(Wire, frozen=True, kw_only=True):
     tag: str
     """Class path, ``/BertModel/BertEncoder/BertLayer.0``."""
     attributes: dict[str, Any]
-    """Attributes by name; tensors and bodies as a summary, long lists as ``{"first", "count"}``."""
+    """Attributes by name; tensors and subgraphs as a summary, long lists as ``{"first", "count"}``."""
     subgraph: str = ""
-    """Where the node lives when it is not in the main graph: ``If_3.then_branch``."""
+    """Its subgraph, if it is not in the main graph: ``If_3.then_branch``."""
     runs: int = 1
-    """How often the node runs in one inference as the totals take it: in a loop of unknown length once an
-    iteration of those around it, 0 in a loop that never runs and where ``counted`` is false."""
+    """How often the node runs in one inference, as counted in the totals: once per outer iteration in a
+    loop of unknown length, 0 in a loop that never runs and if ``counted`` is false."""
     repeat: int | None = 1
     """How often the node runs in one inference (loop bodies); null when unknown."""
     counted: bool = True
-    """False in the branch of an If that the totals leave out because the other one costs more."""
+    """False in the branch of an If that the totals do not include because the other branch costs more."""
     reason: str = ""
     """Why a number is null."""
     macs_expr: str | None = None
-    """``macs`` as an expression in the input sizes. This and the next five are null when no input size
-    is free, or when there is no exact expression."""
+    """``macs`` as an expression in the input dimensions. This and the next five are null if no input
+    dimension is symbolic, or if there is no exact expression."""
     flops_expr: str | None = None
     """``flops`` as an expression."""
     read_bytes_expr: str | None = None
@@ -84,7 +85,7 @@ class Layer(Wire, frozen=True, kw_only=True):
     runs_expr: str | None = None
     """``runs`` as an expression."""
     expr_reason: str = ""
-    """Why there is an expression missing although an input size is free."""
+    """Why an expression is missing although an input dimension is symbolic."""
 
     def __post_init__(self) -> None:
         """Reports of before 1.1 have no ``runs``: what they say of loops and branches decides."""
@@ -96,13 +97,13 @@ class Layer(Wire, frozen=True, kw_only=True):
 class Block(Wire, frozen=True, kw_only=True):
     """A group of nodes shown as one box: a module, or a structure recognised in the graph.
 
-    Sums are of what is known, per inference. A node may be in several blocks.
+    Totals cover the known values, per inference. A node may be in several blocks.
     """
 
     id: int
-    """Its place in ``blocks``."""
+    """Its index in ``blocks``."""
     parent: int | None
-    """The smallest block that holds all of it, null at the top."""
+    """The smallest block that contains all of it, null at the top."""
     kind: str
     """``module``, or of a structure: conv, depthwise-separable, squeeze-excite, residual, attention, mlp,
     gated-mlp, moe, normalization, embedding, head, recurrent."""
@@ -111,17 +112,17 @@ class Block(Wire, frozen=True, kw_only=True):
     type: str
     """Class name, empty when unknown."""
     variant: str
-    """What refines the kind, see ``docs/blocks.md``; empty when nothing does."""
+    """Variant of the kind, see ``docs/blocks.md``; may be empty."""
     how: str
     """How it was recognised: ``scope``, ``name``, ``function``, ``structure`` or ``subgraph``."""
     confidence: float
-    """Between 0 and 1; 1 where there is no other reading."""
+    """Between 0 and 1; 1 if there is no other interpretation."""
     nodes: list[int]
-    """Ids of the layers in it, those of inner blocks included."""
+    """Ids of its layers, including those of inner blocks."""
     facts: dict[str, int | float | str | bool | None]
-    """Sizes and names in it, null where unknown."""
+    """Dimensions and names, null if unknown."""
     params: int | None
-    """Parameters. Null when those of a layer in it are."""
+    """Parameters. Null if those of one of its layers are."""
     weight_bytes: int | None
     """Stored bytes of its constants."""
     macs: int | None
@@ -137,25 +138,25 @@ class Block(Wire, frozen=True, kw_only=True):
 
 
 class RepeatInfo(Wire, frozen=True, kw_only=True):
-    """A run of isomorphic parts: the same operators, attributes, types and shapes of weights, wired alike."""
+    """A repeat: consecutive instances with the same operators, attributes, weight shapes and edges."""
 
     count: int
-    """How many parts."""
+    """Number of instances."""
     size: int
-    """Nodes in each."""
+    """Nodes per instance."""
     name: str
-    """What to call a part: its class, the list it is an element of, or its first operators."""
+    """Name of an instance: its class, the list it is an element of, or its first operators."""
     type: str
-    """Class name shared by the parts, empty when unknown."""
+    """Class name shared by the instances, empty when unknown."""
     scopes: list[str]
-    """Scope path of each part, empty where parts are no scopes; at most 1,000 are listed.
+    """Scope path of each instance, empty if instances are not scopes; at most 1,000 are listed.
 
-    A part may lack nodes of its scope that only prepare something for all parts, a mask for example.
+    An instance may lack nodes of its scope that prepare something for all instances, such as a mask.
     """
     members: list[list[int]]
-    """Ids of the layers in each part; ``members[i][k]`` corresponds to ``members[j][k]``.
+    """Ids of the layers in each instance; ``members[i][k]`` corresponds to ``members[j][k]``.
 
-    Empty in what comes after the first 200,000 ids of all repeats.
+    Empty after the first 200,000 ids of all repeats.
     """
 
 
@@ -167,26 +168,26 @@ class OpTotals(Wire, frozen=True, kw_only=True):
     count: int
     """Nodes."""
     params: int | None
-    """Parameters they own. Null when those of one of them are."""
+    """Parameters they own. Null if those of one node are null."""
     macs: int | None
-    """Null when no node of the type has known costs."""
+    """Multiply-accumulates. Null if no node of the type has known costs."""
     flops: int | None
     """Null like ``macs``."""
 
 
 class Metrics(Wire, frozen=True, kw_only=True):
-    """Totals. A null total means that no part of it could be computed."""
+    """Totals. A null total means that it could not be computed for any node."""
 
     total_params: int | None
-    """Parameters, tied ones counted once. Null when the shape of one cannot be: negative, or beyond 2^50
+    """Parameters; tied weights are counted once. Null if a shape is impossible: negative, or more than 2^50
     elements."""
     params_reason: str = ""
     """Why ``total_params`` is null."""
     is_quantized: bool | None = None
-    """Whether a layer with weights is quantized; null in reports of versions that did not say."""
+    """Whether a layer with weights is quantized; null in reports of older versions."""
     precision_breakdown: dict[str, int] | None = None
-    """Parameters by the type they are stored in, most first: ``float32``, ``int8``; ``4-bit`` where several
-    share an element. Their sum is ``total_params``; null where that is."""
+    """Parameters by stored type, the most frequent first: ``float32``, ``int8``; ``4-bit`` if several share
+    an element. Their sum is ``total_params``; null if that is null."""
     other_constants: dict[str, int]
     """Elements that are not parameters: integer constants, scales, zero points, masks …"""
     weight_bytes: int | None
@@ -200,18 +201,18 @@ class Metrics(Wire, frozen=True, kw_only=True):
     write_bytes: int | None
     """Tensor bytes written in one inference, unfused."""
     peak_activation_bytes: int | None
-    """Liveness peak with views and in-place reuse understood."""
+    """Peak of live activations with buffer reuse (views and in-place operators)."""
     peak_activation_bytes_simple: int | None
-    """The same without reuse."""
+    """Peak of live activations without buffer reuse."""
     peak_reason: str
     """Why the peak is null."""
     by_op: list[OpTotals]
-    """The same by operator type, heaviest first."""
+    """Totals by operator type, heaviest first."""
     attention: AttentionInfo | None = None
-    """Attention layers; null for a model without."""
+    """Attention layers; null for a model without any."""
     total_macs_expr: str | None = None
-    """``total_macs`` as an expression in the input sizes. This and the next five are null when no input
-    size is free, or when there is no exact expression."""
+    """``total_macs`` as an expression in the input dimensions. This and the next five are null if no input
+    dimension is symbolic, or if there is no exact expression."""
     total_flops_expr: str | None = None
     """``total_flops`` as an expression."""
     read_bytes_expr: str | None = None
@@ -223,14 +224,15 @@ class Metrics(Wire, frozen=True, kw_only=True):
     peak_activation_bytes_simple_expr: str | None = None
     """``peak_activation_bytes_simple`` as an expression."""
     expr_coverage: float | None = None
-    """Share of nodes (Constant nodes excluded) whose MACs and FLOPs have an expression; the totals leave
-    out the others, whose numbers are unknown under any sizes. Null when no input size is free."""
+    """Share of nodes (without Constant nodes) whose MACs and FLOPs have an expression. The totals do not
+    include the others, which are unknown for any dimensions. Null if no input dimension is symbolic."""
     expr_conditions: list[str] = []
-    """What the sizes must fulfil for expressions to hold: ``h - 32*ceil(h/32) = 0``, ``(h - 2)//4 >= 1``."""
+    """Conditions on the dimensions under which the expressions hold: ``h - 32*ceil(h/32) = 0``, ``(h -
+    2)//4 >= 1``."""
     inplace_conditions: list[str] = []
-    """What they must fulfil besides for ``peak_activation_bytes_expr``."""
+    """Further conditions for ``peak_activation_bytes_expr``."""
     expr_reasons: dict[str, str] = {}
-    """Field above → why it is null although an input size is free."""
+    """Field above → why it is null although an input dimension is symbolic."""
 
 
 class Coverage(Wire, frozen=True, kw_only=True):
@@ -239,11 +241,12 @@ class Coverage(Wire, frozen=True, kw_only=True):
     nodes: float
     """Share of nodes whose cost is known."""
     nodes_known: int
-    """Nodes whose cost in one inference is known: not those in loops of unknown length, which count once."""
+    """Nodes whose cost in one inference is known. Nodes in loops of unknown length, which count once, are
+    not included."""
     nodes_total: int
-    """Nodes, Constant nodes excluded."""
+    """Nodes, without Constant nodes."""
     shapes: float
-    """Share of tensors whose shape is all numbers."""
+    """Share of tensors whose shape has only numbers."""
     macs: float | None
     """Share of MAC-carrying nodes (Conv, MatMul …) whose MACs are known."""
     unknown_ops: dict[str, int]

@@ -8,22 +8,22 @@ from py_autodoc.report.schema.wire import Wire
 
 
 class DatasetInfo(Wire, frozen=True, kw_only=True):
-    """Classes and training data as the metadata name them, in the keys of Ultralytics and Hugging Face.
+    """Classes and training data from the metadata, in the keys of Ultralytics and Hugging Face.
 
-    Claims of the file: nothing of it is compared with the graph.
+    These are claims of the file and are not compared with the graph.
     """
 
     task: str = ""
-    """What the model does, in the words of its maker: ``detect``; empty: not said."""
+    """The task in the words of the author, such as ``detect``; empty if not given."""
     num_classes: int | None = None
-    """How many classes are named; null where the metadata name none."""
+    """Number of named classes; null if the metadata has none."""
     class_names: dict[str, str] = msgspec.field(default_factory=dict)
     """Number of a class (as text) → its name, ascending."""
     source: str = ""
-    """Where the classes stand: ``names``, ``hf_model_config: id2label``; empty where there are none."""
+    """Metadata entry with the classes: ``names``, ``hf_model_config: id2label``; empty if there are none."""
     image_size: list[int] | None = None
-    """Height and width of the images it was made for; null: not said."""
+    """Height and width of the images it was made for; null if not given."""
     trained_on: str = ""
-    """The data that a description names; empty: not said."""
+    """The training data named in a description; empty if not given."""
     settings: dict[str, str] = msgspec.field(default_factory=dict)
-    """What else the model's configuration says that a reader may know it by: name → value."""
+    """Other informative settings of the model's configuration: name → value."""

@@ -32,13 +32,13 @@ class ReportFields(Wire, frozen=True, kw_only=True):
     schema_version: str
     """Version of this structure."""
     generator: Generator
-    """Who made the report."""
+    """The program that made the report."""
     model: ModelInfo
-    """What the file says of itself."""
+    """Facts stored in the file."""
     graph: GraphInfo
     """Counts and interface."""
     architecture: ArchitectureInfo
-    """What kind of network it is, with the reasons."""
+    """Family of the network, with the evidence."""
     metrics: Metrics
     """Totals."""
     memory: MemoryInfo
@@ -48,30 +48,30 @@ class ReportFields(Wire, frozen=True, kw_only=True):
     dims: list[DimInfo]
     """Free symbols of the inputs."""
     diagnostics: list[DiagnosticInfo]
-    """What the reader must know, worst first."""
+    """Diagnostics about the file or the analysis, most severe first."""
     layers: list[Layer]
-    """The nodes in execution order, bodies of control flow after their node."""
+    """The nodes in execution order; subgraphs follow their node."""
     layers_omitted: int
-    """Layers cut by ``--max-layers``."""
+    """Number of layers omitted because of ``--max-layers``."""
     blocks: list[Block]
-    """Modules, then recognised structures, with their sums."""
+    """Modules, then recognised structures, with their totals."""
     repeats: list[RepeatInfo]
-    """Parts that are one part several times, those that cover most layers first; at most 1,000."""
+    """Repeats, those that cover the most layers first; at most 1,000."""
     risk_signals: list[RiskSignal]
-    """Findings of the rules, worst first; at most 20 of one rule."""
+    """Findings of the rules, most severe first; at most 20 per rule."""
     rule_settings: RuleSettings | None = None
-    """How they were made; null: as the rules come."""
+    """Settings of the rules; null for the defaults."""
     runnable: Runnable = Runnable(verdict="unknown", reason="the report does not say")
-    """Whether the model runs with these sizes; totals are null where it does not."""
+    """Whether the model runs with these dimensions; if not, totals are null."""
     hardware_estimates: HardwareEstimates | None = None
-    """Latency and memory on the device that was chosen; null without one."""
+    """Latency and memory on the chosen device; null without one."""
     rebatch: RebatchInfo | None = None
-    """How the batch was changed that the file has fixed; null: it was not."""
+    """How the fixed batch of the file was changed; null if it was not."""
     identity: Identity | None = None
-    """The model in words; null in reports of versions that had none. ``model.identity`` is another thing."""
+    """The model in words; null in reports of older versions. ``model.identity`` is something else."""
     resize: ResizeInfo | None = None
-    """How sizes were changed that the file has fixed; null: they were not."""
+    """How fixed dimensions of the file were changed; null if they were not."""
     llm_summary: LlmSummary | None = None
-    """What a language model wrote of the report; null unless it was asked (``--llm-summary``)."""
+    """Summary by a language model; null without ``--llm-summary``."""
     dataset: DatasetInfo | None = None
-    """Classes and training data that the metadata name; null where they name none."""
+    """Classes and training data named in the metadata; null if there are none."""

@@ -6,65 +6,67 @@ from py_autodoc.report.schema.wire import Wire
 
 
 class LayerLatency(Wire, frozen=True, kw_only=True):
-    """One kernel of a fusing runtime: layers that run as one."""
+    """One kernel of a runtime that fuses: layers that run as one."""
 
     layer: int
-    """Id of the layer that stands for it."""
+    """Id of the layer that represents it."""
     name: str
-    """Of that layer, which may not be listed."""
+    """Name of that layer, which may not be listed."""
     layers: list[int]
     """Ids of all its layers."""
     latency_ms: float | None
-    """Over all its runs in one inference; null when a size or the number of runs is unknown."""
+    """Time of all its runs in one inference; null if a dimension or the number of runs is unknown."""
     bottleneck: str
     """``compute``, ``memory_bandwidth`` or ``kernel_overhead``; empty without a latency."""
 
 
 class HardwareEstimates(Wire, frozen=True, kw_only=True):
-    """Latency and memory of one inference on a device, from public numbers and a model of the runtime.
+    """Latency and memory of one inference on a device, from published figures and a model of the runtime.
 
-    Nothing was run. ``runtime`` says what is taken to be fused; ``docs/hardware.md`` says what was
-    compared with measurements, and what was not.
+    Nothing was run. ``runtime`` determines what is fused; ``docs/hardware.md`` says what was compared with
+    measurements and what was not.
     """
 
     device: str
     """Id of the profile."""
     device_name: str
-    """As its profile has it."""
+    """Name of the device in its profile."""
     precision: str
     """``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8`` or ``int8``; empty without an
     estimate."""
     runtime: str
-    """What runs the model: ``tensorrt``, ``ort-cuda``, ``pytorch-eager`` or ``torch-compile``."""
+    """The runtime: ``tensorrt``, ``ort-cuda``, ``pytorch-eager`` or ``torch-compile``."""
     batch_size: int | None
-    """The one free dimension with batch in its name, else the first size of the first input."""
+    """The value of the only symbolic dimension with “batch” in its name, otherwise the first dimension of
+    the first input."""
     estimated_latency_ms: float | None
-    """Null with a ``reason``. Kernels without a time are left out: see ``unknown_kernels``."""
+    """Null with a ``reason``. Kernels without a time are not included: see ``unknown_kernels``."""
     latency_low_ms: float | None
-    """The band around it; with ``unknown_kernels`` that of the known part."""
+    """Lower end of the likely range; with ``unknown_kernels``, of the known kernels."""
     latency_high_ms: float | None
-    """Most measured times are between the two, as far as there were any: see ``label``."""
+    """Upper end of the likely range: most measured times, if there are any, lie between the two; see
+    ``label``."""
     label: str
     """``estimate``, ``rough`` or ``order of magnitude``."""
     theoretical_latency_ms: float | None
-    """The bound: these kernels at full peak and bandwidth, no time between them."""
+    """The bound: these kernels at full peak rate and bandwidth, without time between them."""
     compute_utilization_estimate: float | None
-    """Share of the device's peak that the products reach."""
+    """Share of the device's peak that matrix products and convolutions reach."""
     bottleneck: str
-    """What most of the time goes to: ``compute``, ``memory_bandwidth`` or ``kernel_overhead``."""
+    """What takes most of the time: ``compute``, ``memory_bandwidth`` or ``kernel_overhead``."""
     kernels: int
-    """What the runtime runs as one counts once."""
+    """Number of kernels; fused operators count once."""
     unknown_kernels: int
-    """Kernels without a time: no size, no known number of runs, or an operator without a model."""
+    """Kernels without a time: unknown shape or number of runs, or an operator without a latency rule."""
     vram_required_bytes: int | None
-    """Weights and peak activations in this precision, and a tenth for workspace."""
+    """Weights and peak activations in this precision, plus a tenth for workspace."""
     vram_bytes: int | None
-    """What of the device's memory a model can use; null when not published."""
+    """Memory of the device that a model can use; null if not published."""
     fits_in_vram: bool | None
-    """Null when one of the two is not known."""
+    """Whether it fits; null if one of the two is unknown."""
     layers: list[LayerLatency]
     """The kernels in execution order."""
     reason: str = ""
-    """Why there is no estimate, or why kernels have no time; empty where all have one."""
+    """Why there is no estimate, or why kernels have no time; empty if all have one."""
     assumption: str = ""
-    """What is taken for granted of sizes that only a run can tell; empty where nothing is."""
+    """Assumptions about dimensions that are known only at run time; empty without any."""

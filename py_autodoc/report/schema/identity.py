@@ -6,16 +6,16 @@ from py_autodoc.report.schema.wire import DimValue, Wire
 
 
 class IdentityValue(Wire, frozen=True, kw_only=True):
-    """An input or output with what it is for."""
+    """An input or output with its role."""
 
     name: str
     """Name."""
     role: str
-    """``image``, ``tokens``, ``attention mask``, ``class scores`` …; empty where nothing says it."""
+    """``image``, ``tokens``, ``attention mask``, ``class scores`` …; empty if unknown."""
     likely: bool = False
     """True for a role that is only likely."""
     shown: bool
-    """Whether the line shows its shape; others stand beside it, as masks and states."""
+    """Whether the line shows its shape. Others, such as masks and states, are not shown."""
     elem_type: str
     """``float32`` …"""
     shape: list[DimValue] | None
@@ -34,31 +34,31 @@ class IdentityEvidence(Wire, frozen=True, kw_only=True):
 class IdentityKnown(Wire, frozen=True, kw_only=True):
     """How each fact is known.
 
-    ``file``: the file names it. ``structure``: the graph admits no other usual reading. ``likely``: the
-    graph suggests it, and the text says *probably*. ``unknown``: nothing tells.
+    ``file``: the file names it. ``structure``: the graph allows no other usual interpretation. ``likely``:
+    the graph suggests it, and the text says *probably*. ``unknown``: there is no evidence.
     """
 
     task: str
-    """Of the task."""
+    """How the task is known."""
     family: str
-    """Of the family; a make in brackets is always the file's."""
+    """How the family is known. An architecture name in brackets always comes from the file."""
     precision: str
-    """Of the precision: it is read from the stored types."""
+    """How the precision is known; it is read from the stored types."""
 
 
 class Identity(Wire, frozen=True, kw_only=True):
-    """The model in words. ``unknown`` where nothing tells; what is only likely is said so."""
+    """The model in words. Facts without evidence are ``unknown``; likely ones are marked as such."""
 
     text: str
     """One line: task · family · inputs → outputs · parameters · precision."""
     task: str
     """``image classification`` …, ``unknown``."""
     task_id: str
-    """Its stable name: ``image-classification`` …, a task of the file's own wording, or ``unknown``."""
+    """Stable name of the task: ``image-classification`` …, the wording of the file, or ``unknown``."""
     family: str
     """``CNN/transformer hybrid (MobileViT)`` …, ``unknown``."""
     inputs: list[IdentityValue]
-    """Those that say most first; at most 64."""
+    """The most informative first; at most 64."""
     outputs: list[IdentityValue]
     """Results before states and caches; at most 64."""
     parameters: int | None

@@ -6,17 +6,17 @@ from py_autodoc.report.schema.wire import Wire
 
 
 class LlmSummary(Wire, frozen=True, kw_only=True):
-    """Plain text from outside: no reader may take it for markup, and none of it was measured."""
+    """Plain text from an external service, not to be interpreted as markup. Nothing in it was measured."""
 
     short: str
     """One or two sentences."""
     detailed: str
-    """Paragraphs, apart by an empty line; may be empty."""
+    """Paragraphs, separated by an empty line; may be empty."""
     model: str
-    """The model that was asked for."""
+    """The requested model."""
     service: str
     """Host of the service that answered."""
     names_redacted: bool
-    """Whether names of the model were kept back."""
+    """Whether names of the model were withheld."""
     unsupported_numbers: list[str]
-    """Numbers of the text that the report does not have; they are marked in it, too."""
+    """Numbers in the text that are not in the report; the text marks them too."""

@@ -6,14 +6,14 @@ from py_autodoc.report.schema.wire import DimValue, Wire
 
 
 class MemoryTensor(Wire, frozen=True, kw_only=True):
-    """A piece of memory in use at the peak, and what it holds then.
+    """A piece of memory in use at the peak, and the tensor it holds.
 
-    A step is the execution of one node, in execution order, Constant nodes left out; a tensor of a body
-    counts the steps of its body.
+    A step is the execution of one node, in execution order, without Constant nodes; a tensor of a subgraph
+    counts the steps of that subgraph.
     """
 
     name: str
-    """Name of the tensor; of several in the same memory the one made last."""
+    """Name of the tensor; if several share the memory, the last one produced."""
     elem_type: str
     """``float32`` …"""
     shape: list[DimValue] | None
@@ -21,41 +21,41 @@ class MemoryTensor(Wire, frozen=True, kw_only=True):
     bytes: int
     """Size of the memory."""
     node: int | None
-    """Id of the layer that makes it, null for an input."""
+    """Id of the layer that produces it, null for an input."""
     first_step: int
-    """Step that makes it, -1 for an input."""
+    """Step that produces it, -1 for an input."""
     last_step: int
-    """Last step that needs it; the last of all for what lives to the end."""
+    """Last step that uses it; the last step of all for tensors that stay live to the end."""
     sharing: int = 1
-    """Living tensors in this memory: views and what was written over."""
+    """Live tensors in this memory: views, and tensors whose buffer was reused."""
     constant: bool = False
-    """Computed from constants alone, which a runtime may do once, before the first inference."""
+    """Computed from constants alone; a runtime may compute it once, before the first inference."""
     subgraph: str = ""
-    """Where it lives when that is not the main graph: ``If_3.then_branch``."""
+    """Its subgraph, if it is not in the main graph: ``If_3.then_branch``."""
 
 
 class MemoryPeak(Wire, frozen=True, kw_only=True):
-    """The moment with the most bytes alive."""
+    """The moment with the most live bytes."""
 
     bytes: int
-    """Bytes alive."""
+    """Live bytes."""
     step: int
-    """Step of the main graph, -1: the inputs alone are the most."""
+    """Step of the main graph; -1 if the inputs alone are the peak."""
     nodes: list[int]
-    """Id of the layer that runs then; followed by layers in its body, where the peak stands there."""
+    """Id of the layer that runs at the peak, followed by layers in its subgraph if the peak is there."""
     tensors: list[MemoryTensor]
-    """What is alive, largest first, at most 20."""
+    """Live tensors, largest first, at most 20."""
     others: int
-    """How many more there are."""
+    """Number of other live tensors."""
     others_bytes: int
     """Their bytes."""
 
 
 class MemoryCurve(Wire, frozen=True, kw_only=True):
-    """Bytes alive over time, one entry a point.
+    """Live bytes over time, one entry per point.
 
-    At most 256 points: a longer run is cut into 128 spans of equal length, each of which keeps the first
-    step with its largest simple value and the first with its largest in-place value. Maxima are kept.
+    At most 256 points: a longer run is divided into 128 spans of equal length, each of which keeps the
+    first step with its largest simple value and the first with its largest in-place value. Maxima are kept.
     """
 
     step: list[int]
@@ -63,11 +63,11 @@ class MemoryCurve(Wire, frozen=True, kw_only=True):
     node: list[int]
     """Id of the layer that runs."""
     simple_bytes: list[int]
-    """Bytes alive when every output has its own memory."""
+    """Live bytes without buffer reuse."""
     inplace_bytes: list[int]
-    """Bytes alive with views and in-place reuse understood."""
+    """Live bytes with buffer reuse (views and in-place operators)."""
     body_bytes: list[int]
-    """Of these in place, what the costliest body of the layer holds at most, 0 without one."""
+    """Share of `inplace_bytes` held at most by the most expensive subgraph of the layer, 0 without one."""
 
 
 class WeightTypeBytes(Wire, frozen=True, kw_only=True):
@@ -76,26 +76,26 @@ class WeightTypeBytes(Wire, frozen=True, kw_only=True):
     elem_type: str
     """Element type as stored."""
     bits_per_weight: int | None
-    """Set where several weights share a stored element: 4 for a MatMulNBits matrix in bytes."""
+    """Set if several weights share a stored element: 4 for a MatMulNBits matrix in bytes."""
     tensors: int
-    """How many, shared ones counted once."""
+    """Number of tensors; shared ones are counted once."""
     params: int | None
-    """Parameters in them; null when the shape of one cannot be."""
+    """Parameters in them; null if the shape of one is impossible."""
     bytes: int | None
-    """Stored bytes, 4-bit types packed; null when one has no known size."""
+    """Stored bytes, 4-bit types packed; null if the size of one is unknown."""
 
 
 class WeightOpBytes(Wire, frozen=True, kw_only=True):
-    """Constants by the operator of the first layer that uses them, past those that only prepare them."""
+    """Constants by the operator of the first layer that uses them, skipping those that prepare them."""
 
     type: str
-    """Operator, empty for constants nobody uses."""
+    """Operator, empty for unused constants."""
     tensors: int
-    """How many, shared ones counted once."""
+    """Number of tensors; shared ones are counted once."""
     params: int | None
-    """Parameters in them; null when the shape of one cannot be."""
+    """Parameters in them; null if the shape of one is impossible."""
     bytes: int | None
-    """Stored bytes; null when one has no known size."""
+    """Stored bytes; null if the size of one is unknown."""
 
 
 class LargeTensor(Wire, frozen=True, kw_only=True):
@@ -108,22 +108,23 @@ class LargeTensor(Wire, frozen=True, kw_only=True):
     shape: list[DimValue] | None
     """Shape."""
     bytes: int
-    """Size; of a weight as stored."""
+    """Size in bytes; for a weight as stored."""
     node: int | None
-    """Id of the layer: the first that uses a weight, the one that makes an activation; null for none."""
+    """Id of the layer: the first that uses the weight, or the one that produces the activation; null if
+    there is none."""
 
 
 class WeightMemory(Wire, frozen=True, kw_only=True):
-    """What all constants weigh. Those that share storage count once."""
+    """Bytes of all constants. Those that share storage count once."""
 
     bytes: int | None
-    """All of them; null when one has no known size."""
+    """All constants; null if the size of one is unknown."""
     inline_bytes: int | None
     """Inside the model file."""
     external_bytes: int | None
     """In external data files."""
     generated_bytes: int | None
-    """Weights that the graph makes itself (ConstantOfShape), at their full size."""
+    """Weights that the graph generates (ConstantOfShape), at their full size."""
     by_dtype: list[WeightTypeBytes]
     """By element type, heaviest first."""
     by_op: list[WeightOpBytes]
@@ -133,36 +134,36 @@ class WeightMemory(Wire, frozen=True, kw_only=True):
 
 
 class ActivationOpBytes(Wire, frozen=True, kw_only=True):
-    """What the layers of one operator produce in one inference."""
+    """Outputs of the layers of one operator in one inference."""
 
     type: str
     """Operator."""
     count: int
     """Layers that run."""
     bytes: int | None
-    """Bytes of their outputs, as often as they run; null when none is known."""
+    """Bytes of their outputs over all runs; null if none is known."""
     unknown: int
-    """Layers left out because an output has no known size."""
+    """Layers not included because the size of an output is unknown."""
 
 
 class ActivationMemory(Wire, frozen=True, kw_only=True):
-    """Bytes that pass through the model in one inference. Not all of them live at the same time."""
+    """Bytes of all activations in one inference. They are not all live at the same time."""
 
     bytes: int | None
-    """Bytes of all outputs; null when none is known."""
+    """Bytes of all outputs; null if none is known."""
     unknown: int
-    """Layers left out because an output has no known size."""
+    """Layers not included because the size of an output is unknown."""
     by_op: list[ActivationOpBytes]
-    """By operator, heaviest first. A control-flow layer counts what it hands on from its body once more."""
+    """By operator, heaviest first. A control-flow layer counts the outputs of its subgraph once more."""
     largest: list[LargeTensor]
-    """The 10 largest activations, graph inputs included, views of another one left out."""
+    """The 10 largest activations, including graph inputs, without views."""
 
 
 class KVCacheLayer(Wire, frozen=True, kw_only=True):
     """Cached keys and values of one attention layer. Null where unknown."""
 
     inputs: list[str]
-    """Graph inputs that hold them, one where both are in it; none in an estimate."""
+    """Graph inputs that hold them; one if it holds both; none in an estimate."""
     node: int | None
     """Id of the layer that attends to them: the Softmax or the fused operator; null in an estimate."""
     kv_heads: int | None
@@ -174,13 +175,13 @@ class KVCacheLayer(Wire, frozen=True, kw_only=True):
     bytes_per_token: int | None
     """Bytes of one position."""
     positions: int | None
-    """Positions it holds when full, where the file fixes them."""
+    """Positions of the full cache, if the file fixes them."""
 
 
 class KVCacheInfo(Wire, frozen=True, kw_only=True):
-    """Keys and values that a generating model keeps from token to token, for one sequence (batch 1).
+    """Keys and values that a generative model keeps from token to token, for one sequence (batch 1).
 
-    A size that differs among layers is null here and told by the layers.
+    A value that differs between layers is null here and given in `layers`.
     """
 
     source: str
@@ -188,7 +189,7 @@ class KVCacheInfo(Wire, frozen=True, kw_only=True):
     confidence: float | None
     """Between 0 and 1; null without a cache."""
     num_layers: int
-    """Layers with a cache of their own."""
+    """Layers with their own cache."""
     kv_heads: int | None
     """Heads of keys and values."""
     head_dim: int | None
@@ -214,27 +215,27 @@ class KVCacheInfo(Wire, frozen=True, kw_only=True):
 
 
 class MemoryInfo(Wire, frozen=True, kw_only=True):
-    """Memory of one inference: the activations' peak over time, weights, KV cache.
+    """Memory of one inference: peak of the activations over time, weights, KV cache.
 
-    The peak belongs to the execution order of the file; another order of the same nodes may need more
-    or less. A runtime's allocator takes about 0.7 to 2.5 times as much.
+    The peak applies to the execution order of the file; another order of the same nodes may need more or
+    less. The allocator of a runtime takes about 0.7 to 2.5 times as much.
     """
 
     peak: MemoryPeak | None
-    """With views and in-place reuse understood; null with a ``reason``."""
+    """Peak with buffer reuse (views and in-place operators); null with a ``reason``."""
     peak_simple: MemoryPeak | None
-    """When every output has its own memory."""
+    """Peak without buffer reuse."""
     reason: str
     """Why the peak is null."""
     steps: int
     """Steps of the main graph."""
     input_bytes: int | None
-    """Bytes of the graph inputs, alive before the first step."""
+    """Bytes of the graph inputs, which are live before the first step."""
     curve: MemoryCurve | None
-    """Bytes alive over time; null like the peak."""
+    """Live bytes over time; null if the peak is."""
     weights: WeightMemory | None
-    """Where the bytes of the weights are; null when the stage failed."""
+    """Bytes of the weights by kind; null if the stage failed."""
     activations: ActivationMemory | None
-    """Where the bytes of the activations are; null when the stage failed."""
+    """Bytes of the activations by kind; null if the stage failed."""
     kv_cache: KVCacheInfo | None
-    """Cached keys and values; null when the stage failed."""
+    """Cached keys and values; null if the stage failed."""

@@ -15,25 +15,26 @@ class OpsetImport(Wire, frozen=True, kw_only=True):
 
 
 class ModelInfo(Wire, frozen=True, kw_only=True):
-    """What the file says of itself. ``name`` is the base name, never a path."""
+    """Facts stored in the file. ``name`` is the base name, never a path."""
 
     name: str
     """Base name of the file."""
     file_bytes: int
     """Size of the file."""
     structure_bytes: int
-    """What was read of it: everything but weights."""
+    """Bytes read: everything except weights."""
     external_files: list[str]
-    """Names of the files with external data, as the model writes them."""
+    """Names of the external data files, as stored in the model."""
     external_bytes: int
-    """Bytes the model keeps in them."""
+    """Bytes of the model in these files."""
     identity: str
-    """Identity of the **structure**: SHA-256 over all but weights, and over the weights' places and sizes.
-    Equal for two trainings of one network; ``sha256`` tells their files apart."""
+    """Identity of the **structure**: SHA-256 of everything except the values of weights. Equal for two
+    trainings of the same network; ``sha256`` distinguishes their files."""
     sha256: str | None = None
-    """SHA-256 of the whole file in hexadecimal; null unless it was asked for (``--hash``)."""
+    """SHA-256 of the whole file in hexadecimal; null without ``--hash``."""
     external_sha256: dict[str, str | None] = {}
-    """With ``sha256``: that of each of ``external_files``, null where it is not in the model's folder."""
+    """With ``sha256``: the SHA-256 of each of ``external_files``, null for files outside the folder of the
+    model."""
     onnx_ir_version: str
     """Version of the file format."""
     opset_imports: list[OpsetImport]
@@ -77,45 +78,45 @@ class GraphInfo(Wire, frozen=True, kw_only=True):
     num_edges: int
     """Pairs of nodes joined by an activation."""
     num_initializers: int
-    """Constants stored beside the nodes."""
+    """Constants stored outside the nodes."""
     num_subgraphs: int
     """Bodies of control flow."""
     num_functions: int
     """Local functions defined in the file."""
     inputs: list[ValueInfo]
-    """What a caller must feed; initializers that are listed as inputs are left out."""
+    """Inputs that a caller must provide; initializers that are listed as inputs are not included."""
     outputs: list[ValueInfo]
-    """What the model returns."""
+    """Results of the model."""
     op_counts: dict[str, int]
     """Operator type → nodes, most frequent first."""
 
 
 class DimFollows(Wire, frozen=True, kw_only=True):
-    """What a size has to be: ``plus`` and the sum of other dimensions' sizes times their factors."""
+    """Required value of a dimension: ``plus`` and the sum of other dimensions times their factors."""
 
     factors: dict[str, int]
-    """Name of another free dimension → factor; empty when the model decides the size alone."""
+    """Name of another symbolic dimension → factor; empty if the model alone determines the value."""
     plus: int = 0
-    """A number that is added."""
+    """Constant that is added."""
 
 
 class DimInfo(Wire, frozen=True, kw_only=True):
-    """A free symbol of the inputs."""
+    """A symbolic dimension of the inputs."""
 
     name: str
     """The symbol."""
     value: int | None
-    """The value used, None when the symbol stayed a symbol."""
+    """The value used; null without one."""
     assumed: bool
-    """True when the value was not given by the user but assumed."""
+    """True if the value is assumed and not given by the user."""
     suggested: int | None
-    """A usual size, checked against the model; None when no size was found that the model runs with."""
+    """A typical value, checked against the model; null if no value was found that the model runs with."""
     where: list[str]
     """``input_ids[0]`` …"""
     symbol: str = ""
-    """How expressions write it, where the name is none that they can hold; empty when it is the name."""
+    """The name in expressions, if they cannot contain `name`; empty if it is the same."""
     follows: DimFollows | None = None
-    """The sizes this one moves with; None when it is free by itself."""
+    """The dimensions it depends on; null if it is independent."""
 
 
 class RebatchOutput(Wire, frozen=True, kw_only=True):
@@ -124,13 +125,13 @@ class RebatchOutput(Wire, frozen=True, kw_only=True):
     name: str
     """The output."""
     axis: int | None
-    """The axis of the batch; None: the same for all items."""
+    """The batch axis; null if it is the same for all items."""
     items: int | None
-    """Entries of one item along the axis; None without an axis, or where the data decide it."""
+    """Entries of one item along the axis; null without an axis, or if it depends on the data."""
 
 
 class RebatchNote(Wire, frozen=True, kw_only=True):
-    """Something to be known of a model whose batch or sizes were changed."""
+    """A note about a model whose batch or dimensions were changed."""
 
     where: str
     """A node, an input or an output."""
@@ -139,55 +140,55 @@ class RebatchNote(Wire, frozen=True, kw_only=True):
 
 
 class RebatchInfo(Wire, frozen=True, kw_only=True):
-    """How the batch was changed that the file has fixed. Costs and layers are those of the changed model."""
+    """How the fixed batch of the file was changed. Costs and layers are those of the changed model."""
 
     batch: int
     """The batch of this report."""
     fixed: int
     """The batch of the file."""
     inputs: dict[str, int]
-    """Input → axis of the batch; inputs that are not here are the same for all items."""
+    """Input → batch axis; other inputs are the same for all items."""
     outputs: list[RebatchOutput]
-    """Where the batch is in the outputs."""
+    """Position of the batch in the outputs."""
     edits: list[str]
-    """What had to change, a line a node; at most 1,000."""
+    """Changes, one line per node; at most 1,000."""
     edits_omitted: int
-    """Edits that are not listed."""
+    """Number of edits that are not listed."""
     notes: list[RebatchNote]
-    """What differs from running items one by one."""
+    """Differences from running items one by one."""
 
 
 class ResizeInfo(Wire, frozen=True, kw_only=True):
-    """How sizes were changed that the file has fixed. Costs and layers are those of the changed model."""
+    """How fixed dimensions of the file were changed. Costs and layers are those of the changed model."""
 
     inputs: dict[str, list[int]]
     """Input → its shape in this report."""
     fixed: dict[str, list[int]]
     """Input → its shape in the file."""
     edits: list[str]
-    """What had to change, a line an edit; at most 1,000."""
+    """Changes, one line per edit; at most 1,000."""
     edits_omitted: int
-    """Edits that are not listed."""
+    """Number of edits that are not listed."""
     notes: list[RebatchNote]
-    """How stored numbers were read."""
+    """How stored numbers were interpreted."""
 
 
 class Runnable(Wire, frozen=True, kw_only=True):
-    """Whether the model runs with the sizes of this analysis. Where it does not there are no totals."""
+    """Whether the model runs with the dimensions of this analysis. If not, there are no totals."""
 
     verdict: str
-    """``yes``: every size is known and none contradicts another. ``no``: a node cannot run; what depends on
-    it has no shape and no cost, and totals, peaks and latencies are null. ``unknown``: neither is known."""
+    """``yes``: all shapes are known and consistent. ``no``: a node cannot run; nodes that depend on it have
+    no shape and no cost, and totals, peaks and latencies are null. ``unknown``: neither is known."""
     reason: str = ""
     """Why it is not ``yes``."""
     node: int | None = None
-    """Id of the first layer that cannot run, or whose size is not known."""
+    """Id of the first layer that cannot run, or whose shape is unknown."""
     sizes: bool = False
-    """True when other sizes may mend it."""
+    """True if other dimensions may solve it."""
 
 
 class DiagnosticInfo(Wire, frozen=True, kw_only=True):
-    """Something the reader must know. ``node`` is a layer id or null."""
+    """A diagnostic about the file or the analysis. ``node`` is a layer id or null."""
 
     code: str
     """Stable name, see ``docs/diagnostics.md``."""
@@ -198,11 +199,11 @@ class DiagnosticInfo(Wire, frozen=True, kw_only=True):
     where: str = ""
     """Name of the node or tensor."""
     node: int | None = None
-    """Id of the layer, null when it is about no node."""
+    """Id of the layer, null if it does not concern a node."""
 
 
 class Generator(Wire, frozen=True, kw_only=True):
-    """Who made the report."""
+    """The program that made the report."""
 
     name: str
     """The program."""

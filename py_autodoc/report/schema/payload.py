@@ -259,20 +259,20 @@ class ExpressionPool(Wire, frozen=True, kw_only=True):
 
 
 class RuleSettings(Wire, frozen=True, kw_only=True):
-    """How the findings were made, where that is not as the rules come."""
+    """Settings of the rules, where they differ from the defaults."""
 
     source: str
     """Base name of the threshold file; empty for settings that came with the request."""
     floor: str
-    """Findings below this severity are left out; empty: none are."""
+    """Findings below this severity are not included; empty: all are."""
     disabled: list[str]
-    """Rules that did not run."""
+    """Disabled rules."""
     severities: dict[str, str]
     """Rule → severity of all its findings."""
     thresholds: dict[str, dict[str, float | int]]
-    """Rule → threshold → value, where it is another than the rule's own."""
+    """Rule → threshold → value, where it differs from the default."""
     read_weights: bool
-    """Every weight was read, for the rules about their values."""
+    """True if all weights were read, for the rules about their values."""
 
 
 class BatchOffer(Wire, frozen=True, kw_only=True):
@@ -318,7 +318,7 @@ class GraphPayload(Wire, frozen=True, kw_only=True):
     nodes: NodeColumns
     tensors: TensorColumns
     architecture: ArchitectureInfo | None = None
-    """What kind of network it is."""
+    """Family of the network."""
     expressions: ExpressionPool | None = None
     """Null when no input size is free."""
     batch: BatchOffer | None = None
@@ -336,7 +336,7 @@ class GraphPayload(Wire, frozen=True, kw_only=True):
     rule_settings: RuleSettings | None = None
     """Null when the rules ran as they come."""
     runnable: Runnable = Runnable(verdict="unknown", reason="the report does not say")
-    """Whether the model runs with these sizes; totals are null where it does not."""
+    """Whether the model runs with these dimensions; if not, totals are null."""
     hardware: HardwarePart | None = None
     """What latencies are estimated from. Null when kernels could not be told."""
     identity: Identity | None = None
