@@ -56,7 +56,7 @@ def main() -> int:
         (OPENAPI, lambda: openapi),
         (ROOT / "src/schema/api.d.ts", lambda: typescript(openapi)),
         (METRICS, lambda: prettier("src/schema/metrics.ts", metrics_module())),
-        (PLUGIN, lambda: plugin_settings(PLUGIN.read_text(encoding="utf-8"))),
+        (PLUGIN, lambda: prettier("schema/plugin.json", plugin_settings(PLUGIN.read_text(encoding="utf-8")))),
         (ROOT / "docs/report.md", report_page),
         (ROOT / "docs/metrics.md", metrics_page),
     ]

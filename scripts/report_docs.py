@@ -73,9 +73,9 @@ whether its totals are the sums of its layers.
 - A pooling counts the elements that it averages or compares: those of its windows inside the input, and those
   in the padding with `count_include_pad`, but none beyond the padding, where `ceil_mode` may reach.
   The same applies to the channels of LRN and to the filters of an antialiased Resize. By convention the
-  following are counted as dense, as if no window met a border: convolutions (Conv, ConvTranspose, DeformConv and their
-  quantized and fused forms count every product with padding, and every one that is cropped), Resize,
-  GridSample and RoiAlign (all taps of a sample outside the map), Col2Im (columns that fall into padding). A
+  following are counted as dense, as if no window met a border: convolutions (Conv, ConvTranspose,
+  DeformConv and their quantized and fused forms count every product with padding, and every one that is
+  cropped), Resize, GridSample and RoiAlign (all taps of a sample outside the map), Col2Im (columns that fall into padding). A
   frame of STFT is always inside the signal. Bins of MaxRoiPool, and of RoiAlign without `sampling_ratio`,
   depend on the data; they are counted with an upper bound, where every region covers its map.
 - A dimension is an integer, a symbol (`"batch"`, `"seq + 1"`) or `null`; if a shape is `null`, its rank is
@@ -112,9 +112,8 @@ def _section(name: str) -> str:
 
 def _type(annotation: Any) -> str:
     text = str(annotation).replace("None", "null").replace("DimValue", "int | str | null")
-    text = re.sub(
-        r"\w+", lambda name: f"[{name[0]}](#{name[0].lower()})" if name[0] in ORDER else name[0], text
-    )
+    linked = {name: f"[{name}](#{name.lower()})" for name in ORDER}
+    text = re.sub(r"\w+", lambda name: linked.get(name[0], name[0]), text)
     return text.replace("|", "\\|")
 
 
