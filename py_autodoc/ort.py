@@ -20,6 +20,8 @@ FOLDER = "session.model_external_initializers_file_folder_path"
 OUT_OF_REACH = frozenset({"external-missing", "external-outside", "external-range", "external-self"})
 """Diagnostics of weights that a session must not look for."""
 _LONGEST = 300
+LARGEST = 2**31 - 1
+"""Bytes of a protobuf."""
 _QUIET = 4
 """Severity from which ONNX Runtime writes to stderr: fatal."""
 
@@ -59,6 +61,21 @@ def read_model(path: PathLike, *, weights: bool) -> onnx.ModelProto:
         raise InputError("not-readable", said) from fault
 
 
+def weight_bytes(graph: onnx.GraphProto) -> int:
+    """Bytes of a graph's stored tensors that are in memory, those of inner graphs included.
+
+    ``ByteSize`` of a protobuf fails from 2 GiB on.
+    """
+    found = sum(len(one.raw_data) or one.ByteSize() for one in graph.initializer)
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.HasField("t"):
+                found += len(attribute.t.raw_data) or attribute.t.ByteSize()
+            if attribute.HasField("g"):
+                found += weight_bytes(attribute.g)
+    return found
+
+
 def open_session(
     path: PathLike,
     what: str,
@@ -69,6 +86,7 @@ def open_session(
     providers: Sequence[str] = (),
     profile: str = "",
     optimized: str = "",
+    spin: bool = True,
 ) -> Any:
     """An ``InferenceSession``.
 
@@ -81,11 +99,13 @@ def open_session(
         providers: its execution providers, the first that can run a node does; none: the CPU.
         profile: beginning of the file that ``end_profiling`` writes; empty: no profile.
         optimized: file for the graph as it is run; empty: none.
+        spin: threads wait for work by running, which is ONNX Runtime's default; several sessions beside each
+            other are cheaper without.
 
     Raises:
         OptionError: a provider that this ONNX Runtime does not have.
         RequirementError: ONNX Runtime is missing.
-        InputError: weights beside the model cannot be had.
+        InputError: weights beside the model cannot be had, or ``proto`` has more than 2 GB of them.
         AnalysisError: ONNX Runtime refuses the model.
     """
     runtime = onnxruntime(what)
@@ -93,6 +113,8 @@ def open_session(
     options = runtime.SessionOptions()
     options.log_severity_level = _QUIET
     options.intra_op_num_threads = threads
+    if not spin:
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     if not fuse:
         options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
     if profile:
@@ -110,6 +132,11 @@ def open_session(
     given: str | bytes = os.fspath(path)
     if proto is not None:
         options.add_session_config_entry(FOLDER, str(Path(os.fspath(path)).resolve().parent))
+        if weight_bytes(proto.graph) > LARGEST - (64 << 20):  # room for the nodes
+            raise InputError(
+                "model-too-large",
+                f"{base_name(path)} has more than 2 GB of weights, which one session cannot hold.",
+            )
         given = proto.SerializeToString()
     try:
         return runtime.InferenceSession(given, options, providers=chosen)
@@ -119,10 +146,12 @@ def open_session(
         ) from fault
 
 
-def run_session(session: Any, names: list[str] | None, feeds: dict[str, Any], name: str) -> list[Any]:
-    """The outputs of those names, or all. Raises: AnalysisError, in one line."""
+def run_session(
+    session: Any, names: list[str] | None, feeds: dict[str, Any], name: str, options: Any = None
+) -> list[Any]:
+    """The outputs of those names, or all; ``options`` of ONNX Runtime. Raises: AnalysisError, in one line."""
     try:
-        return session.run(names, feeds)  # type: ignore[no-any-return]
+        return session.run(names, feeds, options)  # type: ignore[no-any-return]
     except Exception as fault:
         raise AnalysisError(
             "session-run", f"{name}: ONNX Runtime failed to run the model: {one_line(fault, name)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from py_autodoc.errors import InputError, OptionError
 from py_autodoc.graph.probe import PathLike, base_name
 from py_autodoc.hardware.detect import cpu
 from py_autodoc.ort import onnxruntime
+from py_autodoc.outputs import output_failed
 from py_autodoc.outputs.marks import unmark
 from py_autodoc.outputs.temporary import scratch
 from py_autodoc.quantize.clipping import clipping_pairs
@@ -22,6 +24,7 @@ from py_autodoc.quantize.exclude import excluded
 from py_autodoc.quantize.methods import BUILT_IN, apply, method
 from py_autodoc.quantize.prepare import loaded, prepared
 from py_autodoc.quantize.recipe import VNNI, Recipe, completed
+from py_autodoc.quantize.storage import check_room, store, too_large
 from py_autodoc.samples import Images, input_specs, sized, taken
 from py_autodoc.tags import read_tags, restore_file, tag_file
 from py_autodoc.tags.files import finish, staging, targets, to_ir
@@ -79,7 +82,8 @@ def quantize(
     run = method(given.method)
     chosen = given if plugin else completed(given)
     runtime = onnxruntime("Quantization")
-    places = targets(out, inputs=[model, *_files(data)], force=force)
+    inputs_read = [model, *_files(data)]
+    places = targets(out, inputs=inputs_read, force=force)
     if data is None and chosen.method == "static" and not random_data:
         raise OptionError(
             "no-data", "Static quantization needs samples of real inputs for its ranges.",
@@ -91,28 +95,30 @@ def quantize(
     inputs, said = taken(data, input_specs(analysis), samples, seed, (SAMPLES, MADE))
     folded = prepared(proto, name, fold=chosen.method in ("static", "fp16"))
     names = excluded(chosen.exclude, analysis, proto)
-    with scratch() as folder:
+    if too_large(proto):
+        places = targets(out, data=True, inputs=inputs_read, force=force)
+    with output_failed("temporary files"), scratch() as folder:
         source, made, final = (folder / f"{one}.onnx" for one in ("prepared", "quantized", "final"))
-        onnx.save(proto, source)
-        proto = _tagged(proto, source)
+        check_room(proto, folder)
+        store(proto, source)
+        proto = _tagged(source)
         tell("quantizing", 1, 4)
         apply(run, source, made, chosen, inputs if chosen.method == "static" or plugin else [], names, name)
         tell("tags", 2, 4)
         share = _finished(proto, made, final, _noted(chosen, runtime, said, len(inputs)))
         tell("comparing", 3, 4)
-        result = onnx.load(final)
         found = verify(
             final, model, inputs[:COMPARED], bindings=analysis.types.bindings, input_shapes=input_shapes
         )
+        result = onnx.load(final)
         pairs = clipping_pairs(result) if chosen.activations == "u8" and chosen.weights == "s8" else None
         machine = cpu()
         findings = _findings(chosen, found.outputs, pairs, machine["flags"], data is None)
-        size = final.stat().st_size
         # What restored the tags marked its own file.
         unmark(result)
         with staging(places[0].path) as stage:
-            onnx.save(result, stage / places[0].path.name)
-            finish(stage, places)
+            store(result, stage / places[0].path.name)
+            size = sum(one.stat().st_size for one in finish(stage, places))
     tell("done", 4, 4)
     return Quantization(
         model=name,
@@ -135,15 +141,15 @@ def quantize(
     )
 
 
-def _tagged(proto: onnx.ModelProto, source: Path) -> onnx.ModelProto:
-    """The prepared model, with tags of what an exporter recorded where it has none of ours yet."""
-    if table_in(to_ir(onnx.load(source, load_external_data=False))) is not None:
-        return proto
-    try:
-        tag_file(source, source)
-    except InputError:  # nothing was recorded
-        return proto
-    return onnx.load(source)
+def _tagged(source: Path) -> onnx.ModelProto:
+    """The prepared model, with tags of what an exporter recorded where it has none of ours yet.
+
+    Returns: its structure, the weights of a large one left in their file.
+    """
+    if table_in(to_ir(onnx.load(source, load_external_data=False))) is None:
+        with suppress(InputError):  # nothing was recorded
+            tag_file(source, source)
+    return onnx.load(source, load_external_data=False)
 
 
 def _files(data: Any) -> list[str]:
@@ -172,7 +178,7 @@ def _finished(source: onnx.ModelProto, made: Path, final: Path, noted: str) -> f
 
     Returns: the share of nodes that have a tag; None where the source has none.
     """
-    proto = onnx.load(made)
+    proto = onnx.load(made, load_external_data=False)
     held = {one.key for one in proto.metadata_props}
     for one in source.metadata_props:
         if one.key not in held:

@@ -21,6 +21,7 @@ import onnx_ir as ir
 from py_autodoc.errors import AnalysisError, InputError, OptionError
 from py_autodoc.ort import one_line
 from py_autodoc.quantize.recipe import Recipe
+from py_autodoc.quantize.storage import is_large, store
 from py_autodoc.samples import Sample
 
 GROUP = "onnx_autodoc.quantizers"
@@ -49,6 +50,7 @@ def static(
         weight_type=tool.QuantType.QUInt8 if recipe.weights == "u8" else tool.QuantType.QInt8,
         per_channel=bool(recipe.per_channel) and recipe.weights != "u8", reduce_range=recipe.weights == "s7",
         calibrate_method=methods[recipe.calibration], nodes_to_exclude=list(exclude),
+        use_external_data_format=is_large(source),
         extra_options={
             "ActivationSymmetric": recipe.activations == "s8", "WeightSymmetric": recipe.weights != "u8",
             "CalibPercentile": _PERCENTILE, "UseQDQContribOps": recipe.activations == "u16",
@@ -78,7 +80,7 @@ def dynamic(
     tool.quantize_dynamic(
         str(source), str(target), op_types_to_quantize=["MatMul", "Gemm"],
         per_channel=bool(recipe.per_channel), reduce_range=recipe.weights == "s7",
-        nodes_to_exclude=list(exclude),
+        nodes_to_exclude=list(exclude), use_external_data_format=is_large(source),
         weight_type=tool.QuantType.QUInt8 if recipe.weights == "u8" else tool.QuantType.QInt8,
         extra_options={"MatMulConstBOnly": True, "WeightSymmetric": recipe.weights != "u8"},
     )  # fmt: skip
@@ -99,7 +101,7 @@ def weights_only(bits: int) -> Method:
             ),
         )  # fmt: skip
         maker.process()
-        onnx.save(maker.model.model, target)
+        store(maker.model.model, target)
 
     return quantized
 
@@ -109,13 +111,15 @@ def half(
 ) -> None:
     """All of it in float16, but inputs and outputs."""
     tool = import_module("onnxruntime.transformers.float16")
+    # Of a path it infers shapes on disk, which it cannot do of a large model in memory.
     made = tool.convert_float_to_float16(
-        onnx.load(source), keep_io_types=True, node_block_list=list(exclude), disable_shape_infer=False
-    )
+        str(source) if is_large(source) else onnx.load(source),
+        keep_io_types=True, node_block_list=list(exclude), disable_shape_infer=False,
+    )  # fmt: skip
     # The tool puts its casts at the end; nodes have to stand after what they read.
     model = ir.from_proto(made)
     model.graph.sort()
-    onnx.save(ir.to_proto(model), target)
+    store(ir.to_proto(model), target)
 
 
 BUILT_IN: dict[str, Method] = {

@@ -13,8 +13,6 @@ from py_autodoc.outputs.marks import unmark
 from py_autodoc.tags import read_tags, write_tags
 from py_autodoc.tags.files import to_ir
 
-MOST = 1500 << 20
-"""Bytes of a model that is quantized in memory."""
 _QUANTIZED = frozenset({"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulNBits"})
 _LEAST = {"static": 11, "dynamic": 11, "int8-weights": 13, "int4-weights": 13, "fp16": 9}
 
@@ -22,7 +20,7 @@ _LEAST = {"static": 11, "dynamic": 11, "int8-weights": 13, "int4-weights": 13, "
 def loaded(path: PathLike, method: str) -> onnx.ModelProto:
     """The model with its weights.
 
-    Raises: InputError: it cannot be read whole, is quantized already, too large, or its operators too old.
+    Raises: InputError: it cannot be read whole, is quantized already, or its operators are too old.
     """
     name = base_name(path)
     proto = read_model(path, weights=True)
@@ -30,10 +28,6 @@ def loaded(path: PathLike, method: str) -> onnx.ModelProto:
     if ops & _QUANTIZED or any(one.startswith(("QLinear", "QGemm")) for one in ops):
         way = "Give the model that it was made of."
         raise InputError("already-quantized", f"{name} is quantized already.", way)
-    if proto.ByteSize() > MOST:
-        raise InputError(
-            "model-too-large", f"{name} has more than 1.5 GB of weights, which is not supported."
-        )
     opset = max((one.version for one in proto.opset_import if one.domain in ("", "ai.onnx")), default=0)
     if opset < _LEAST[method]:
         raise InputError(

@@ -28,8 +28,6 @@ from py_autodoc.sensitivity.scores import Score
 
 SAMPLES, MADE = 64, 8
 """Taken of data, where the ranking is steady; made up."""
-_LARGEST = 2**31 - 1
-"""Bytes of a protobuf."""
 _CLASSES = frozenset(
     {"image-classification", "text-classification", "audio-classification", "keyword-spotting"}
 )
@@ -116,7 +114,7 @@ def sensitivity_analysed(
     wanted = None if auto is None else target(auto)
     name = base_name(model)
     analysis = sized(model, data, bindings, input_shapes, hardware)
-    proto = _loaded(model, name)
+    proto = read_model(model, weights=True)
     layers = layers_of(proto, name)
     given, said = taken(data, input_specs(analysis), samples, seed, (SAMPLES, MADE))
     result = _output(proto, output, name)
@@ -135,15 +133,6 @@ def _scheme(activations: str, weights: str, per_channel: bool) -> Scheme:
                 "bad-scheme", f"{option}: {given[:20]!r} is unknown.", f"One of {', '.join(known)}."
             )
     return Scheme(activations, weights, per_channel)
-
-
-def _loaded(path: PathLike, name: str) -> onnx.ModelProto:
-    proto = read_model(path, weights=True)
-    if proto.ByteSize() > _LARGEST:
-        raise InputError(
-            "model-too-large", f"{name} has more than 2 GB of weights, which one session cannot hold."
-        )
-    return proto
 
 
 def _output(proto: onnx.ModelProto, wanted: str | None, name: str) -> str:

@@ -1,23 +1,27 @@
-"""Measures layers one at a time, and mixtures of them, in sessions with switches."""
+"""Measures layers one at a time, and mixtures of them, in sessions of pieces with switches."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import onnx
 
-from py_autodoc.graph.probe import PathLike, base_name
-from py_autodoc.ort import open_session, run_session
+from py_autodoc.errors import AnalysisError
+from py_autodoc.graph.probe import PathLike
+from py_autodoc.ort import LARGEST, weight_bytes
 from py_autodoc.samples import Sample
-from py_autodoc.sensitivity.layers import Layer, Scheme, weights_of
+from py_autodoc.sensitivity.layers import Array, Layer, Scheme, weights_of
+from py_autodoc.sensitivity.pieces import PlainPiece, Values, cut, declared
 from py_autodoc.sensitivity.scores import Score, Truth
-from py_autodoc.sensitivity.switches import WHAT, Switched, ranges
+from py_autodoc.sensitivity.switches import Switched
 
 Progress = Callable[[int, int], None]
 MEMORY = 3 << 30
-"""Bytes that a session may take; above, layers are measured in groups."""
+"""Bytes that sessions may take together; above, one piece after the other is held."""
+_PIECES, _LEAST = 12, 4
+"""At most so many pieces where all fit into memory, with so many layers each at least."""
 _COPIES = 6
 """Of a layer's weight while its switch is made and held: in the model, both branches, serialized, packed."""
 
@@ -36,6 +40,9 @@ class Measured:
 class Bench:
     """A model with its samples, ready to be measured.
 
+    The model is cut into pieces (``pieces``). A layer is measured from its own piece on, with what the float
+    pieces before it gave.
+
     Args:
         path: the model's file.
         model: the same with its weights.
@@ -44,7 +51,9 @@ class Bench:
         scheme: how numbers are quantized.
         output: the result that is compared.
         classes: whether its last axis holds scores of classes.
-        memory: bytes that a session may take.
+        memory: bytes that sessions may take together.
+
+    Raises: AnalysisError: ONNX Runtime refuses the model, or fails on a sample.
     """
 
     def __init__(
@@ -61,67 +70,133 @@ class Bench:
         self.layers, self._samples, self._scheme = list(layers), list(samples), scheme
         self._path, self._model, self._output, self._memory = path, model, output, memory
         self._weights = weights_of(model, self.layers)
-        self._limits = ranges(path, model, self.layers, self._samples)
-        session = open_session(path, WHAT, proto=model)
-        name = base_name(path)
-        self.truth = Truth([run_session(session, [output], one, name)[0] for one in self._samples], classes)
-        self._whole: Switched | None = None
+        held = weight_bytes(model.graph)
+        fixed = 2 * held
+        switched = _COPIES * 4 * sum(one.size for one in self.layers)
+        self._fits = fixed + switched <= memory
+        count = min(_PIECES, -(-len(self.layers) // _LEAST))
+        if not self._fits:
+            count = max(count, -(-switched // max(1, memory - fixed)))
+        # A session is made of a protobuf; switches have the weights twice.
+        count = min(len(self.layers), max(count, -(-4 * held // LARGEST)))
+        try:
+            results = self._begun(count)
+        except AnalysisError:
+            if count == 1:
+                raise
+            results = self._begun(1)
+        self.truth = Truth(results, classes)
+        self._equal = self.truth.score(results)
+
+    def _begun(self, count: int) -> list[Array]:
+        """The model in so many pieces, run in float for its results and for the ranges of layers."""
+        found = cut(self._model, self.layers, self._output, count)
+        self._pieces = [one for one in found if one.nodes]
+        self._plain: list[PlainPiece] = []
+        self._inputs: list[list[onnx.ValueInfoProto]] = []
+        self._switched: dict[int, Switched] = {}
+        self._limits: dict[str, tuple[float, float]] = {}
+        values: list[Values] = [dict(one) for one in self._samples]
+        for piece in self._pieces:
+            self._inputs.append([declared(name, [one[name] for one in values]) for name in piece.reads])
+            data = dict.fromkeys(self.layers[number].data for number in piece.layers)
+            made = [name for name in data if name not in piece.reads]
+            plain = PlainPiece(self._path, self._model, piece, self._inputs[-1], made)
+            self._plain.append(plain)
+            for at, one in enumerate(values):
+                for name in data:
+                    if name in piece.reads:
+                        self._seen(name, float(one[name].min()), float(one[name].max()))
+                values[at], ends = plain.run_seen(one)
+                for name, (low, high) in ends.items():
+                    self._seen(name, low, high)
+            held = sum(getattr(value, "nbytes", 0) for one in values for value in one.values())
+            if count > 1 and held > self._memory // 2:
+                raise AnalysisError("pieces-too-large", "What is between pieces does not fit into memory.")
+        return [one[self._output] for one in values]
+
+    def _seen(self, name: str, low: float, high: float) -> None:
+        known = self._limits.get(name, (0.0, 0.0))
+        self._limits[name] = (min(known[0], low), max(known[1], high))
 
     def alone(self, budget: float | None, progress: Progress) -> Measured:
         """Each layer quantized alone, in the file's order, until ``budget`` seconds are over."""
         ends = None if budget is None else time.monotonic() + budget
         scores: list[Score | None] = [None] * len(self.layers)
-        nothing: Score | None = None
+        values: list[Values] = [dict(one) for one in self._samples]
+        silent = values
+        """With switches in place and nothing quantized."""
+        reached = {number for piece in self._pieces for number in piece.layers}
         done, total = 0, len(self.layers)
-        for group in self._groups():
-            if ends is not None and time.monotonic() > ends and nothing is not None:
-                break
-            whole = len(group) == total
-            session = self._whole if whole and self._whole is not None else self._switched(group)
-            if whole:
-                self._whole = session
-            if nothing is None:
-                nothing = self._score(session, ())
-            for place, number in enumerate(group):
-                if ends is not None and time.monotonic() > ends:
-                    break
-                scores[number] = self._score(session, (place,))
+        for number in range(total):
+            if number not in reached:  # the result does not depend on it
+                scores[number] = self._equal
                 done += 1
                 progress(done, total)
-        assert nothing is not None
-        return Measured(scores, nothing, self.mixture(range(total)) if self.whole() else None)
+        for at, piece in enumerate(self._pieces):
+            over = ends is not None and time.monotonic() > ends
+            if piece.layers and not over:
+                session = self._session(at)
+                for number in piece.layers:
+                    if ends is not None and time.monotonic() > ends:
+                        break
+                    results = (self._after(at, session.run(one, (number,))) for one in values)
+                    scores[number] = self.truth.score(list(results))
+                    done += 1
+                    progress(done, total)
+                if not self._fits:
+                    silent = [session.run(one, ()) for one in silent]
+            elif not self._fits:
+                silent = [self._plain[at].run(one) for one in silent]
+            if at + 1 < len(self._pieces):
+                values = [self._plain[at].run(one) for one in values]
+        if self._fits and done == total:
+            return Measured(scores, self.mixture(()), self.mixture(range(total)))
+        if self._fits:
+            return Measured(scores, self._with(()), None)
+        return Measured(scores, self.truth.score([one[self._output] for one in silent]), None)
 
     def whole(self) -> bool:
-        """True when one session holds all layers, so that mixtures can be measured."""
-        if self._whole is None and len(list(self._groups())) == 1:
-            self._whole = self._switched(list(range(len(self.layers))))
-        return self._whole is not None
+        """True when sessions of all pieces fit into memory, so that mixtures can be measured."""
+        if self._fits:
+            for at in range(len(self._pieces)):
+                self._session(at)
+        return self._fits
 
     def mixture(self, quantized: Collection[int]) -> Score:
         """The score with these layers quantized. Needs ``whole``."""
-        if not self.whole() or self._whole is None:
-            raise ValueError("the layers do not fit into one session")
-        return self._score(self._whole, set(quantized))
+        if not self.whole():
+            raise ValueError("the layers do not fit into memory")
+        return self._with(set(quantized))
 
-    def _score(self, session: Switched, quantized: Collection[int]) -> Score:
-        return self.truth.score([session.run(one, quantized) for one in self._samples])
+    def _with(self, chosen: Collection[int]) -> Score:
+        """The score of a mixture; with nothing quantized, of the switches that are in place."""
+        results = []
+        for sample in self._samples:
+            values: Values = dict(sample)
+            for at, piece in enumerate(self._pieces):
+                wanted = chosen and not set(piece.layers).isdisjoint(chosen)
+                if wanted or (not chosen and at in self._switched):
+                    values = self._session(at).run(values, chosen)
+                else:
+                    values = self._plain[at].run(values)
+            results.append(values[self._output])
+        return self.truth.score(results)
 
-    def _switched(self, group: Sequence[int]) -> Switched:
-        chosen = [self.layers[number] for number in group]
-        return Switched(
-            self._path, self._model, chosen, self._limits, self._scheme, self._weights, self._output
-        )
+    def _after(self, at: int, values: Values) -> Array:
+        """The result, from what is at hand behind a piece."""
+        for plain in self._plain[at + 1 :]:
+            values = plain.run(values)
+        return values[self._output]
 
-    def _groups(self) -> Iterator[list[int]]:
-        """Layers whose switches fit into memory together."""
-        group: list[int] = []
-        held = self._model.ByteSize() * 2
-        base = held
-        for number, layer in enumerate(self.layers):
-            more = layer.size * 4 * _COPIES
-            if group and held + more > self._memory:
-                yield group
-                group, held = [], base
-            group.append(number)
-            held += more
-        yield group
+    def _session(self, at: int) -> Switched:
+        """The switches of a piece; kept where all of them fit into memory."""
+        if at not in self._switched:
+            made = Switched(
+                self._path, self._model, self._pieces[at], self._inputs[at], self.layers, self._limits,
+                self._scheme, self._weights,
+            )  # fmt: skip
+            if not self._fits:
+                return made
+            self._switched[at] = made
+        return self._switched[at]

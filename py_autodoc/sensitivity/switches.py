@@ -1,9 +1,8 @@
-"""A model in one session in which each layer can be switched between its float and its quantized form."""
+"""Pieces of a model in which each layer can be switched between its float and its quantized form."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import onnx
@@ -11,49 +10,12 @@ from onnx import TensorProto, helper, numpy_helper
 
 from py_autodoc.graph.probe import PathLike, base_name
 from py_autodoc.ort import open_session, run_session
-from py_autodoc.samples import Sample
 from py_autodoc.sensitivity.layers import Array, Layer, Scheme, activation_scale, rounded
-
-WHAT = "The sensitivity of layers"
-
-
-def ranges(
-    path: PathLike, model: onnx.ModelProto, layers: Sequence[Layer], samples: Sequence[Sample]
-) -> dict[str, tuple[float, float]]:
-    """Smallest and largest value of each layer's input over all samples.
-
-    Raises: AnalysisError: ONNX Runtime refuses the model, or fails on a sample.
-    """
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
-    names = list(dict.fromkeys(one.data for one in layers))
-    fed = [one for one in names if one in {given.name for given in model.graph.input}]
-    made = [one for one in names if one not in fed]
-    wanted = []
-    for at, name in enumerate(made):
-        for op, end in (("ReduceMin", "least"), ("ReduceMax", "most")):
-            out = f"autodoc_{end}_{at}"
-            copy.graph.node.append(helper.make_node(op, [name], [out], keepdims=0))
-            copy.graph.output.append(helper.make_tensor_value_info(out, TensorProto.FLOAT, []))
-            wanted.append(out)
-    del copy.graph.value_info[:]
-    session = open_session(path, WHAT, proto=copy)
-    found = dict.fromkeys(names, (0.0, 0.0))
-    for sample in samples:
-        got = run_session(session, wanted, sample, base_name(path)) if wanted else []
-        for at, name in enumerate(made):
-            found[name] = _wider(found[name], float(got[2 * at]), float(got[2 * at + 1]))
-        for name in fed:
-            found[name] = _wider(found[name], float(sample[name].min()), float(sample[name].max()))
-    return found
-
-
-def _wider(known: tuple[float, float], low: float, high: float) -> tuple[float, float]:
-    return (min(known[0], low), max(known[1], high))
+from py_autodoc.sensitivity.pieces import WHAT, Piece, Values, passed, piece_model
 
 
 class Switched:
-    """Runs the model with any of its layers quantized: one session answers every mixture.
+    """A piece of a model in which any of its layers can be quantized: one session answers every mixture.
 
     Each layer is an ``If`` over an input of its own. Its branches hold the node with its own weights, so that
     ONNX Runtime packs both; the quantized one has the input behind QuantizeLinear and DequantizeLinear, and
@@ -62,69 +24,47 @@ class Switched:
     Args:
         path: the model, for its folder and messages.
         model: the same, weights in it.
-        layers: that can be switched; all others stay float.
+        piece: of it; its layers can be switched.
+        inputs: what the piece reads, declared.
+        layers: of the whole model.
         limits: of each layer's input, by tensor.
         scheme: how numbers are quantized.
         weights: by name.
-        output: the result that is returned.
+
+    Raises: AnalysisError: ONNX Runtime refuses the piece.
     """
 
     def __init__(
         self,
         path: PathLike,
         model: onnx.ModelProto,
+        piece: Piece,
+        inputs: Sequence[onnx.ValueInfoProto],
         layers: Sequence[Layer],
-        limits: dict[str, tuple[float, float]],
+        limits: Mapping[str, tuple[float, float]],
         scheme: Scheme,
-        weights: Any,
-        output: str,
+        weights: Mapping[str, Array],
     ) -> None:
-        self.layers, self._name, self._output = list(layers), base_name(path), output
-        built = _built(model, self.layers, limits, scheme, weights)
-        self._session = open_session(path, WHAT, proto=built)
+        self._piece, self._name = piece, base_name(path)
+        nodes = list(piece.nodes)
+        switches = []
+        for number, place in zip(piece.layers, piece.places, strict=True):
+            layer = layers[number]
+            switches.append(helper.make_tensor_value_info(_switch(number), TensorProto.BOOL, []))
+            nodes[place] = _if(nodes[place], layer, number, limits[layer.data], scheme, weights[layer.weight])
+        built = piece_model(model, nodes, [*inputs, *switches], piece.gives)
+        self._session = open_session(path, WHAT, proto=built, spin=False)
 
-    def run(self, sample: Sample, quantized: Collection[int]) -> Array:
-        """The output for a sample with the layers of these numbers quantized."""
-        feeds = dict(sample)
-        for at in range(len(self.layers)):
-            feeds[_switch(at)] = np.array(at in quantized)
-        made = run_session(self._session, [self._output], feeds, self._name)[0]
-        return np.asarray(made)
+    def run(self, values: Values, quantized: Collection[int]) -> Values:
+        """What is at hand behind the piece, with the layers of these numbers quantized."""
+        feeds = {name: values[name] for name in self._piece.reads}
+        for number in self._piece.layers:
+            feeds[_switch(number)] = np.array(number in quantized)
+        return passed(self._piece, values, run_session(self._session, self._piece.gives, feeds, self._name))
 
 
-def _switch(at: int) -> str:
-    return f"autodoc_switch_{at}"
-
-
-def _built(
-    model: onnx.ModelProto,
-    layers: Sequence[Layer],
-    limits: dict[str, tuple[float, float]],
-    scheme: Scheme,
-    weights: Any,
-) -> onnx.ModelProto:
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
-    del copy.graph.value_info[:]
-    by_place = {layer.at: number for number, layer in enumerate(layers)}
-    nodes = list(copy.graph.node)
-    del copy.graph.node[:]
-    for at, node in enumerate(nodes):
-        number = by_place.get(at)
-        if number is None:
-            copy.graph.node.append(node)
-            continue
-        copy.graph.input.append(helper.make_tensor_value_info(_switch(number), TensorProto.BOOL, []))
-        layer = layers[number]
-        copy.graph.node.append(_if(node, layer, number, limits[layer.data], scheme, weights[layer.weight]))
-    # Weights are in the branches now; files of old producers list them among the inputs as well.
-    read = {name for node in copy.graph.node for name in node.input} | {one.name for one in copy.graph.output}
-    gone = {layer.weight for layer in layers} - read
-    for field in (copy.graph.initializer, copy.graph.input):
-        kept = [one for one in field if one.name not in gone]
-        del field[:]
-        field.extend(kept)
-    return copy
+def _switch(number: int) -> str:
+    return f"autodoc_switch_{number}"
 
 
 def _if(

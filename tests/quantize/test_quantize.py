@@ -4,6 +4,7 @@ import hashlib
 import json
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import onnx
 import pytest
@@ -189,3 +190,56 @@ def test_the_command(tmp_path):
     assert refused.exit_code == 1
     assert "TensorRT reads" in refused.stderr
     assert run(tmp_path / "none.onnx", out).exit_code == 1
+
+
+def external(path, folder):
+    """A copy with its weights beside it."""
+    out = folder / path.name
+    onnx.save(onnx.load(path), out, save_as_external_data=True, location="weights.bin", size_threshold=512)
+    return out
+
+
+@pytest.mark.parametrize(
+    ("model", "recipe"),
+    [
+        (RESNET8, Recipe()),
+        (RESNET8, Recipe(format="qoperator")),
+        (BERT, Recipe(method="dynamic")),
+        (BERT, Recipe(method="int4-weights")),
+        (BERT, Recipe(method="fp16")),
+    ],
+)
+def test_models_over_the_limit_of_a_protobuf(model, recipe, tmp_path, monkeypatch):
+    """With a limit that they pass: weights go through files, and into one beside the result."""
+    monkeypatch.setattr("py_autodoc.tags.files.LARGE", 20_000)
+    (tmp_path / "source").mkdir()
+    source = external(model, tmp_path / "source")
+    before = [digest(one) for one in sorted(source.parent.iterdir())]
+    recipe = msgspec.structs.replace(recipe, target=TARGET)
+    found = quantize(source, tmp_path / "q.onnx", None, recipe, random_data=True, samples=2)
+    assert [digest(one) for one in sorted(source.parent.iterdir())] == before
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["q.onnx", "q.onnx.data", "source"]
+    small = quantize(model, tmp_path / "s.onnx", None, recipe, random_data=True, samples=2)
+    assert found.outputs[0].error.sqnr_db == pytest.approx(small.outputs[0].error.sqnr_db, abs=0.01)
+    assert found.tagged == small.tagged
+    size = sum((tmp_path / one).stat().st_size for one in ("q.onnx", "q.onnx.data"))
+    assert found.bytes_after == size
+    onnx.checker.check_model(str(tmp_path / "q.onnx"))
+
+
+def test_data_beside_the_result_is_not_written_over(tmp_path, monkeypatch):
+    monkeypatch.setattr("py_autodoc.tags.files.LARGE", 20_000)
+    (tmp_path / "q.onnx.data").write_text("mine")
+    with pytest.raises(AutodocError, match=r"q\.onnx\.data"):
+        quantize(RESNET8, tmp_path / "q.onnx", None, Recipe(target=TARGET), random_data=True, samples=2)
+    assert [one.name for one in tmp_path.iterdir()] == ["q.onnx.data"]
+    assert (tmp_path / "q.onnx.data").read_text() == "mine"
+
+
+def test_no_room_for_temporary_files(tmp_path, monkeypatch):
+    monkeypatch.setattr("py_autodoc.tags.files.LARGE", 20_000)
+    usage = type("Usage", (), {"free": 100})()
+    monkeypatch.setattr("shutil.disk_usage", lambda path: usage)
+    with pytest.raises(AutodocError, match="Temporary files take about"):
+        quantize(RESNET8, tmp_path / "q.onnx", None, Recipe(target=TARGET), random_data=True, samples=2)
+    assert not list(tmp_path.iterdir())

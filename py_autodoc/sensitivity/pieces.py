@@ -1,0 +1,216 @@
+"""A model cut into pieces that run one after the other, so that no layer is computed twice for nothing.
+
+What comes before a layer does not depend on how it is quantized. A measurement begins at the piece that holds
+the layer, with what the pieces before it gave, and runs the pieces behind it as ONNX Runtime runs the float
+model: with all its fusions, without switches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+from py_autodoc.errors import AnalysisError
+from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.ort import onnxruntime, open_session, run_session
+from py_autodoc.sensitivity.layers import Array, Layer
+
+WHAT = "The sensitivity of layers"
+_WINDOW = 0.5
+"""How far from even a cut may lie to pass on fewer tensors, as a share of a piece."""
+Values = dict[str, Array]
+"""Tensors of one sample, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Neighbouring nodes of the main graph."""
+
+    nodes: list[onnx.NodeProto]
+    layers: list[int]
+    """Numbers of the layers in it."""
+    places: list[int]
+    """Of these among ``nodes``."""
+    reads: list[str]
+    """Tensors that come from inputs and earlier pieces."""
+    gives: list[str]
+    """Tensors that later pieces read, or that are the result."""
+    needed: frozenset[str]
+    """Tensors that later pieces read, earlier ones' included."""
+
+
+def cut(model: onnx.ModelProto, layers: Sequence[Layer], output: str, count: int) -> list[Piece]:
+    """The nodes that ``output`` needs, in about ``count`` pieces with as many layers each.
+
+    Cuts are where few tensors are alive. Nodes are in execution order, as the standard asks for.
+    """
+    nodes = list(model.graph.node)
+    reads = [reads_of(node) for node in nodes]
+    kept = _needed(nodes, reads, output)
+    stored = {one.name for one in model.graph.initializer}
+    numbers = {layer.at: number for number, layer in enumerate(layers)}
+    places = [at for at in kept if at in numbers]
+    made_at = {name: step for step, at in enumerate(kept) for name in nodes[at].output if name}
+    last = {}
+    for step, at in enumerate(kept):
+        last.update(dict.fromkeys((one for one in reads[at] if one not in stored), step))
+    last[output] = len(kept)
+    steps = {at: step for step, at in enumerate(kept)}
+    ends = _ends([steps[at] for at in places], made_at, last, len(kept), count)
+    found = []
+    for begin, end in zip([0, *ends], [*ends, len(kept)], strict=True):
+        inside = kept[begin:end]
+        made = {name for at in inside for name in nodes[at].output if name}
+        asked = dict.fromkeys(
+            one for at in inside for one in reads[at] if one not in stored and one not in made
+        )
+        own = [at for at in inside if at in numbers]
+        found.append(
+            Piece(
+                [nodes[at] for at in inside], [numbers[at] for at in own],
+                [inside.index(at) for at in own], list(asked),
+                [name for at in inside for name in nodes[at].output if last.get(name, -1) >= end],
+                frozenset(name for name, step in last.items() if step >= end),
+            )
+        )  # fmt: skip
+    return found
+
+
+def reads_of(node: onnx.NodeProto) -> list[str]:
+    """What a node reads, its inner graphs included."""
+    found = [one for one in node.input if one]
+    for attribute in node.attribute:
+        for graph in (*attribute.graphs, *([attribute.g] if attribute.HasField("g") else [])):
+            own = {one.name for one in (*graph.input, *graph.initializer)}
+            own.update(name for inner in graph.node for name in inner.output)
+            inside = [name for inner in graph.node for name in reads_of(inner)]
+            found += [name for name in (*inside, *(one.name for one in graph.output)) if name not in own]
+    return list(dict.fromkeys(found))
+
+
+def _needed(nodes: Sequence[onnx.NodeProto], reads: Sequence[list[str]], output: str) -> list[int]:
+    """Places of the nodes that a tensor depends on, in order."""
+    wanted, found = {output}, []
+    for at in reversed(range(len(nodes))):
+        if wanted.intersection(nodes[at].output):
+            wanted.update(reads[at])
+            found.append(at)
+    return found[::-1]
+
+
+def _ends(
+    layers: Sequence[int], made: dict[str, int], last: dict[str, int], total: int, count: int
+) -> list[int]:
+    """Steps before which the graph is cut: near even numbers of layers, where the fewest tensors pass."""
+    alive = np.zeros(total + 1, int)
+    for name, step in last.items():
+        # Tensors that are inputs are at hand everywhere.
+        if name in made and made[name] + 1 <= step:
+            alive[made[name] + 1] += 1
+            if step + 1 <= total:
+                alive[step + 1] -= 1
+    alive = np.cumsum(alive)
+    share = len(layers) / max(1, count)
+    found: list[int] = []
+    for number in range(1, count):
+        low, high = (round(share * (number + side * _WINDOW)) for side in (-1, 1))
+        # From just behind one layer to just before another.
+        begin = layers[max(0, low - 1)] + 1
+        end = layers[min(len(layers) - 1, max(high, low))]
+        begin = max(begin, found[-1] + 1 if found else 1)
+        if begin <= end:
+            found.append(begin + int(np.argmin(alive[begin : end + 1])))
+    return found
+
+
+def declared(name: str, values: Sequence[Any]) -> onnx.ValueInfoProto:
+    """An input with the type of the values, and the sizes that all of them have.
+
+    Raises: AnalysisError: they are of a kind that cannot be handed from piece to piece.
+    """
+    arrays = [one for one in values if isinstance(one, np.ndarray)]
+    kinds, ranks = {one.dtype for one in arrays}, {one.ndim for one in arrays}
+    if len(arrays) != len(values) or len(kinds) != 1 or len(ranks) != 1:
+        raise AnalysisError("piece-type", f"The tensor {name[:80]} cannot be handed from piece to piece.")
+    try:
+        kind = helper.np_dtype_to_tensor_dtype(kinds.pop())
+    except (KeyError, ValueError, TypeError) as fault:
+        raise AnalysisError("piece-type", f"The type of {name[:80]} is not known.") from fault
+    sizes = [set(one) for one in zip(*(value.shape for value in arrays), strict=True)]
+    return helper.make_tensor_value_info(name, kind, [one.pop() if len(one) == 1 else None for one in sizes])
+
+
+def piece_model(
+    model: onnx.ModelProto, nodes: Sequence[onnx.NodeProto], inputs: Sequence[onnx.ValueInfoProto],
+    gives: Iterable[str],
+) -> onnx.ModelProto:  # fmt: skip
+    """Nodes as a model of their own, with the weights of ``model`` that they read."""
+    made = onnx.ModelProto()
+    made.ir_version = model.ir_version
+    made.opset_import.extend(model.opset_import)
+    made.functions.extend(model.functions)
+    made.graph.name = "piece"
+    made.graph.node.extend(nodes)
+    read = {name for node in nodes for name in reads_of(node)}
+    made.graph.initializer.extend(one for one in model.graph.initializer if one.name in read)
+    made.graph.input.extend(inputs)
+    made.graph.output.extend(onnx.ValueInfoProto(name=name) for name in gives)
+    return made
+
+
+class PlainPiece:
+    """A piece of the float model in a session, which also knows the ranges of some tensors in it.
+
+    Args:
+        path: the model's file, for its folder and messages.
+        model: the whole, weights in it.
+        piece: of it.
+        inputs: what it reads, declared.
+        seen: tensors made in the piece whose ranges are asked for.
+
+    Raises: AnalysisError: ONNX Runtime refuses it.
+    """
+
+    def __init__(
+        self, path: PathLike, model: onnx.ModelProto, piece: Piece, inputs: Sequence[onnx.ValueInfoProto],
+        seen: Sequence[str],
+    ) -> None:  # fmt: skip
+        self._piece, self._name, self._seen, self._wanted = piece, base_name(path), list(seen), []
+        built = piece_model(model, piece.nodes, inputs, piece.gives)
+        for at, name in enumerate(seen):
+            for op in ("ReduceMin", "ReduceMax"):
+                out = f"autodoc_{op}_{at}"
+                built.graph.node.append(helper.make_node(op, [name], [out], keepdims=0))
+                built.graph.output.append(helper.make_tensor_value_info(out, TensorProto.FLOAT, []))
+                self._wanted.append(out)
+        self._session = open_session(path, WHAT, proto=built, spin=False)
+        # Runs that do not ask for ranges do not compute them.
+        self._options = onnxruntime(WHAT).RunOptions()
+        self._options.only_execute_path_to_fetches = True
+
+    def run(self, values: Values) -> Values:
+        """What is at hand behind the piece, given what is before it."""
+        return passed(self._piece, values, self._results(self._piece.gives, values))
+
+    def run_seen(self, values: Values) -> tuple[Values, dict[str, tuple[float, float]]]:
+        """The same, and the smallest and largest value of each tensor in ``seen``."""
+        made = self._results([*self._piece.gives, *self._wanted], values)
+        ends = made[len(self._piece.gives) :]
+        found = {name: (float(ends[2 * at]), float(ends[2 * at + 1])) for at, name in enumerate(self._seen)}
+        return passed(self._piece, values, made), found
+
+    def _results(self, names: list[str], values: Values) -> list[Any]:
+        feeds = {name: values[name] for name in self._piece.reads}
+        return run_session(self._session, names, feeds, self._name, self._options)
+
+
+def passed(piece: Piece, values: Values, results: Sequence[Array]) -> Values:
+    """What later pieces still read of earlier ones, and what the piece gives."""
+    kept = {name: one for name, one in values.items() if name in piece.needed}
+    kept.update(zip(piece.gives, results, strict=False))
+    return kept
