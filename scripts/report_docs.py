@@ -75,8 +75,8 @@ whether its totals are the sums of its layers.
   The same applies to the channels of LRN and to the filters of an antialiased Resize. By convention the
   following are counted as dense, as if no window met a border: convolutions (Conv, ConvTranspose,
   DeformConv and their quantized and fused forms count every product with padding, and every one that is
-  cropped), Resize, GridSample and RoiAlign (all taps of a sample outside the map), Col2Im (columns that fall into padding). A
-  frame of STFT is always inside the signal. Bins of MaxRoiPool, and of RoiAlign without `sampling_ratio`,
+  cropped), Resize, GridSample and RoiAlign (all taps of a sample outside the map), Col2Im (columns that
+  fall into padding). A frame of STFT is always inside the signal. Bins of MaxRoiPool, and of RoiAlign without `sampling_ratio`,
   depend on the data; they are counted with an upper bound, where every region covers its map.
 - A dimension is an integer, a symbol (`"batch"`, `"seq + 1"`) or `null`; if a shape is `null`, its rank is
   unknown.
