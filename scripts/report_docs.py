@@ -70,14 +70,15 @@ whether its totals are the sums of its layers.
   says why.
 - 1 MAC = 1 multiply-accumulate = 2 FLOPs. `macs` covers convolutions, matrix products, attention and
   recurrent operators; `flops` is `2 × macs` plus the arithmetic of all other operators.
-- A pooling counts the elements that it averages or compares: those of its windows inside the input, and those
-  in the padding with `count_include_pad`, but none beyond the padding, where `ceil_mode` may reach.
+- A pooling counts the elements that it averages or compares: those of its windows inside the input, and
+  those in the padding with `count_include_pad`, but none beyond the padding, where `ceil_mode` may reach.
   The same applies to the channels of LRN and to the filters of an antialiased Resize. By convention the
   following are counted as dense, as if no window met a border: convolutions (Conv, ConvTranspose,
   DeformConv and their quantized and fused forms count every product with padding, and every one that is
   cropped), Resize, GridSample and RoiAlign (all taps of a sample outside the map), Col2Im (columns that
-  fall into padding). A frame of STFT is always inside the signal. Bins of MaxRoiPool, and of RoiAlign without `sampling_ratio`,
-  depend on the data; they are counted with an upper bound, where every region covers its map.
+  fall into padding). A frame of STFT is always inside the signal. Bins of MaxRoiPool, and of RoiAlign
+  without `sampling_ratio`, depend on the data; they are counted with an upper bound, where every region
+  covers its map.
 - A dimension is an integer, a symbol (`"batch"`, `"seq + 1"`) or `null`; if a shape is `null`, its rank is
   unknown.
 - Files are identified by their base name and the identity of their structure, never by a path.

@@ -10,16 +10,16 @@ HEAD = f"""# Rules
 
 {MARK}
 
-Every rule looks at the structure of a model and reports **findings** (`risk_signals` in the report): a
-severity, the layers, the numbers behind it and what to do. Severities:
+Every rule examines the structure of a model and reports **findings** (`risk_signals` in the report). A
+finding has a severity, the layers concerned, the numbers behind it and a recommendation. Severities:
 
-- `high`: results are wrong, or the model will not run where it is meant to.
-- `medium`: costs or accuracy suffer on most targets; worth a change.
+- `high`: results are wrong, or the model will not run on its target.
+- `medium`: costs or accuracy suffer on most targets; a change is worthwhile.
 - `low`: worth knowing; a change may pay off.
-- `info`: a property of the model, no fault.
+- `info`: a property of the model, not a fault.
 
 `onnx-autodoc rule ID` prints a page. A [threshold file](../cli.md#threshold-files) changes thresholds and
-severities. What the rules find on the models of the tests, and why: [findings](../findings.md).
+severities. [Findings](../findings.md) lists and explains what the rules find on the test models.
 
 | rule | severities | |
 |---|---|---|

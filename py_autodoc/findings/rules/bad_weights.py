@@ -3,8 +3,8 @@
 What it finds:
 Only with `--read-weights`: a weight of a layer (Conv, Gemm, MatMul, LSTM, normalization … also behind
 DequantizeLinear and views) that holds NaN or infinite values is `high`. A weight matrix or kernel of at
-least `min_elements` that is all zero is `medium`. Constants that other operators take, such as a mask of
-−∞, are left alone, and so are biases and shifts that are zero.
+least `min_elements` that is all zero is `medium`. Constants of other operators, such as a mask of −∞, are
+not reported, and neither are biases and shifts that are zero.
 
 Why it matters:
 One NaN in a weight turns every output that depends on it into NaN. A layer whose kernel is zero computes
@@ -14,8 +14,8 @@ Example:
 A model converted to float16 whose largest weights became infinite because they exceed 65,504.
 
 Instead:
-Check the checkpoint that was exported and the conversion: keep such layers in float32 or bfloat16, load the
-weights strictly, remove layers that are zero.
+Check the exported checkpoint and the conversion: keep such layers in float32 or bfloat16, load weights
+strictly, remove layers that are zero.
 
 References:
 IEEE 754-2019, section 6 (infinity and NaN arithmetic); Micikevicius et al., *Mixed Precision Training*,

@@ -3,11 +3,11 @@
 What it finds:
 A node with at least `min_share` of the MACs of a model that has at least `min_total_macs` MACs and
 `min_layers` layers with MACs: `low`; `medium` from `major_share` and `major_total_macs`. Models whose MACs
-are known for less than 90 % of such nodes are left alone.
+are known for less than 90 % of such nodes are not reported.
 
 Why it matters:
-Speeding up anything else cannot help much: with 50 % in one layer, the rest at no cost still leaves half of
-the time. The layer decides about tiling, precision and the device.
+Speeding up anything else cannot help much: if one layer has 50 %, removing all others still leaves half of
+the time. The layer determines tiling, precision and the choice of device.
 
 Example:
 SegFormer-B0's decoder fuses four maps with one 1×1 convolution (1,024 → 256 at 128×128): 51 % of the MACs of

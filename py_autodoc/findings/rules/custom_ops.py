@@ -2,21 +2,21 @@
 
 What it finds:
 Nodes outside ai.onnx and ai.onnx.ml, and operators of ai.onnx that the standard does not define. One
-finding a domain: `info` for com.microsoft (ONNX Runtime only), `low` for domains that an add-on or a
-vendor's runtime brings (onnxruntime-extensions, OpenVINO, layouts that ONNX Runtime writes for one
-machine), `medium` for all others.
+finding per domain: `info` for com.microsoft (ONNX Runtime only), `low` for domains from an add-on or a
+vendor's runtime (onnxruntime-extensions, OpenVINO, layouts that ONNX Runtime writes for one machine),
+`medium` for all others.
 
 Why it matters:
-Such a model runs only where somebody registered the operator. Converters (TensorRT, Core ML, TFLite) stop
-at it, shape inference stops behind it, and its cost is unknown.
+Such a model runs only where the operator is registered. Converters (TensorRT, Core ML, TFLite) stop at it,
+shape inference stops after it, and its cost is unknown.
 
 Example:
 A detector whose last node is `BatchedNMS_TRT` without a domain: it loads in TensorRT with the plugin and
 nowhere else.
 
 Instead:
-Export with standard operators only where the model has to be portable: fuse after the export, for the
-target runtime, and keep the plain file. Local functions give a custom operator a portable body.
+Where the model has to be portable, export with standard operators only: fuse after the export, for the
+target runtime, and keep the unfused file. A local function gives a custom operator a portable definition.
 
 References:
 [ONNX Runtime contrib

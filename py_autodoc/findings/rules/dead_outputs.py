@@ -1,11 +1,11 @@
 """Work whose result nobody uses, and outputs that never change.
 
 What it finds:
-Nodes that no output of the model needs, directly or through others, when there are at least `min_nodes` of
-them that make more than 64 elements, or they take `min_flops_share` of all FLOPs, or weights of `min_bytes`
-are used by nothing else. It is `info`, and `low` where the FLOPs or the bytes reach their floor. And, as
-`low`, outputs of the model that are the same in every run: a constant, or computed from constants alone.
-Operators outside the standard count as needed, since they may have effects.
+Nodes that no output of the model needs, directly or through others, if at least `min_nodes` of them produce
+more than 64 elements, or they take `min_flops_share` of all FLOPs, or they alone use weights of
+`min_bytes`. It is `info`, and `low` if the FLOPs or the bytes reach their threshold. Also, as `low`,
+outputs of the model that are the same in every run: a constant, or computed from constants alone. Operators
+outside the standard count as needed, since they may have effects.
 
 Why it matters:
 Most runtimes drop dead nodes when they load the model, others (and every converter and cost table) do not;

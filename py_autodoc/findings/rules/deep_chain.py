@@ -2,20 +2,20 @@
 
 What it finds:
 The path with the fewest layers that leads from the inputs to an output; layers are convolutions, matrix
-products and recurrent layers with weights, depthwise convolutions left out. When even that path has
-`min_layers`, there are no skip connections that matter: `low`; `medium` from `medium_layers`, `high` from
-`high_layers`. Models under `min_params` parameters are left alone.
+products and recurrent layers with weights, without depthwise convolutions. If even that path has
+`min_layers`, there are no effective skip connections: `low`; `medium` from `medium_layers`, `high` from
+`high_layers`. Models with fewer than `min_params` parameters are not reported.
 
 Why it matters:
 Without short paths gradients fade, and a deeper plain network trains worse than a shallower one (34 plain
 layers worse than 18). Numerical errors of low precision also pass through every layer.
 
 Example:
-50 convolutions in a row have a shortest path of 50 layers. ResNet-50, with as many, has one of 6: the first
-convolution, four projections and the classifier.
+50 convolutions in a row have a shortest path of 50 layers. ResNet-50 has as many convolutions, but its
+shortest path has 6: the first convolution, four projections and the classifier.
 
 Instead:
-Add identity skips around every two or three layers, or dense or multi-level connections. When the model is
+Add identity skips around every two or three layers, or dense or multi-level connections. If the model is
 trained and accurate, only check its accuracy in low precision.
 
 References:

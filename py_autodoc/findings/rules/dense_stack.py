@@ -2,12 +2,12 @@
 
 What it finds:
 At least two dense layers in a row (only biases, activations, normalization and shape changes in between),
-each with at least `min_layer_params` parameters, which together hold at least `min_share` of the model:
-`low`; `medium` from `major_params` and `major_share` in a model that also has convolutions.
+each with at least `min_layer_params` parameters, which together have at least `min_share` of the
+parameters: `low`; `medium` from `major_params` and `major_share` in a model that also has convolutions.
 
 Why it matters:
-Such stacks hold most of the weights and do little of the work; each weight is read once per inference, so
-they are limited by memory. They are the first place to look for parameters that can go.
+Such stacks have most of the weights and do little of the work. Each weight is read once per inference, so
+they are bound by memory. They are the first place to save parameters.
 
 Example:
 VGG-19's classifier 25,088 → 4,096 → 4,096 → 1,000: 124 M of 144 M parameters.

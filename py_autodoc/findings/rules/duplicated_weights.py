@@ -2,14 +2,14 @@
 
 What it finds:
 Constants of equal type, shape and bytes. Without `--read-weights` only small constants whose values are in
-the structure can be compared; with it all are, by a hash of their bytes. Equal shapes alone say nothing and
-are never taken for equal values; tensors of one repeated value (all ones, all zeros) and tensors that share
-one stretch of a file are left out. It is `low` from `min_bytes` stored twice, `medium` from `major_bytes`
-and `major_share` of all stored constants.
+the structure can be compared; with it all are, by a hash of their bytes. Equal shapes alone do not count as
+equal values. Tensors with one repeated value (all ones, all zeros) and tensors that share a part of a file
+are not included. It is `low` from `min_bytes` stored twice, `medium` from `major_bytes` and `major_share`
+of all stored constants.
 
 Why it matters:
-Exporters write a tied weight (embedding and output projection, layers that share parameters) once a use:
-the file and the memory grow, and the copies can drift apart when the model is edited or quantized.
+Exporters write a tied weight (embedding and output projection, layers that share parameters) once per use:
+file and memory grow, and the copies can diverge when the model is edited or quantized.
 
 Example:
 A language model whose 154 MB token table is stored a second time as its output projection.

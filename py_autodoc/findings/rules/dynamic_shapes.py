@@ -1,19 +1,19 @@
 """Sizes that are not known before the model runs, beyond batch and sequence.
 
 What it finds:
-Free sizes that deployment tools stumble over; batch and sequence dimensions alone are no finding.
+Symbolic dimensions that cause problems in deployment tools. Batch and sequence dimensions alone are not
+reported.
 
 - Spatial sizes of an input that feeds convolutions: `info`; `low` when a Resize takes its output size from
   a computation.
 - Inputs with dimensions that have no name (other than the batch): `low`.
 - Operators whose output size depends on values (NonZero, Unique, Compress, NonMaxSuppression): `low`;
-  `medium` when at least `major_share` of the layers with weights come behind them.
+  `medium` if at least `major_share` of the layers with weights come after them.
 
 Why it matters:
 Static compilers (mobile NPUs, Core ML, most microcontroller runtimes) need every size; TensorRT needs a
 range for each and builds slower kernels; memory cannot be planned. Two dimensions without names may or may
-not be equal, so that neither a tool nor a reader can bind them. A size that depends on values splits the
-graph at that point.
+not be equal, so that they cannot be bound. A size that depends on values splits the graph at that point.
 
 Example:
 A detector exported with `dynamic_axes={"image": [0, 2, 3]}`: its Resize computes the output size from

@@ -1,8 +1,8 @@
 """Weights that the model looks for outside its own folder.
 
 What it finds:
-External data whose location is absolute or leads out of the model's folder, also by links: `high`. Such a
-file is never opened here, not even with `--read-weights`.
+External data whose location is absolute or outside the folder of the model, also through links: `high`.
+ONNX Autodoc never opens such a file, not even with `--read-weights`.
 
 Why it matters:
 The file breaks as soon as it is copied to another machine, and current onnx and ONNX Runtime refuse to load

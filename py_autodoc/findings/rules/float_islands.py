@@ -3,14 +3,14 @@
 What it finds:
 In a model with quantized activations (QDQ or QLinear/Integer operators), layers that carry
 multiply-accumulates, run in float, and have quantized layers both before and after them. Layers in float at
-the beginning or the end are left alone: that is common practice. It is `low` from `min_share` of the MACs
-(of the parameters where MACs are unknown) and `medium` from `major_share`. Weights that alone are quantized
-(MatMulNBits, DequantizeLinear on the weight only) are no islands, and neither are products of two
-activations in dynamically quantized models.
+the beginning or the end are not reported, because that is common practice. It is `low` from `min_share` of
+the MACs (of the parameters where MACs are unknown) and `medium` from `major_share`. Layers with only
+quantized weights (MatMulNBits, DequantizeLinear on the weight only) are not islands, and neither are
+products of two activations in dynamically quantized models.
 
 Why it matters:
 Every border costs a dequantization and a quantization over the whole activation, the island runs at float
-speed, and integer-only hardware hands it to the CPU.
+speed, and integer-only hardware runs it on the CPU.
 
 Example:
 A quantized detector whose upsampling path was excluded: two ConvTranspose layers in float take 31 % of the
@@ -18,7 +18,7 @@ MACs.
 
 Instead:
 Quantize these layers too; where accuracy suffers, give them 16-bit activations or move the border to the
-end of the network. Check first which of them the tool left out by accident (`nodes_to_quantize`, missing
+end of the network. Check first which of them the tool skipped by accident (`nodes_to_quantize`, missing
 calibration).
 
 References:

@@ -1,16 +1,17 @@
 """Computations on constants that could have been done before the model was saved.
 
 What it finds:
-Nodes all of whose inputs are constant, counted from `min_nodes` on, or when their results take `min_bytes`
-or more. It is `info`, and `low` from `major_bytes`. Arithmetic on shapes and scalars (results of up to 64
-elements) does not count, and neither does what makes much out of little on purpose: DequantizeLinear,
-ConstantOfShape, Expand, Tile, Range, a Cast to a wider type, random numbers. A large weight that others use
-as it is (a tied embedding that is transposed for the output) is left alone: folding would store it twice.
+Nodes with only constant inputs, if there are at least `min_nodes` or their results take `min_bytes` or
+more. It is `info`, and `low` from `major_bytes`. Arithmetic on shapes and scalars (results of up to 64
+elements) does not count, and neither do operators that are meant to produce large results from small
+inputs: DequantizeLinear, ConstantOfShape, Expand, Tile, Range, a Cast to a wider type, random numbers. A
+large weight that other nodes use unchanged (a tied embedding that is transposed for the output) is not
+reported, because folding would store it twice.
 
 Why it matters:
 Runtimes fold such nodes when they load the model: loading takes longer and needs memory for both the stored
 and the folded weights. Converters that do not fold compute them in every run, or do not recognise the layer
-because its weight is no constant.
+because its weight is not a constant.
 
 Example:
 `Transpose` of a 16 MB weight before each of 24 `MatMul`s, left by an exporter.

@@ -1,14 +1,14 @@
 r"""Paths of the exporting machine and stack traces in the model's text.
 
 What it finds:
-Paths below somebody's home folder (`/home/…`, `/Users/…`, `C:\Users\…`) and `/root/…` in doc strings and in
-the metadata of the model and of its nodes: `low` where the user may be a person, `info` for accounts that
-name nobody (`ubuntu`, `runner`, `root`). The user's name is never repeated. And, as `info`, the stack
-traces that torch.onnx leaves on nodes, from `min_trace_bytes` in all.
+Paths below a home folder (`/home/…`, `/Users/…`, `C:\Users\…`) and `/root/…` in doc strings and in the
+metadata of the model and of its nodes: `low` where the user may be a person, `info` for generic accounts
+(`ubuntu`, `runner`, `root`). The user name is never repeated. Also, as `info`, the stack traces that
+torch.onnx stores in nodes, from `min_trace_bytes` in total.
 
 Why it matters:
-A published model tells who made it, on which machine and with which source files; a stack trace quotes
-lines of the source. The traces are also read and parsed with every load.
+A published model reveals who made it, on which machine and with which source files; a stack trace quotes
+lines of the source. The traces are also read and parsed on every load.
 
 Example:
 `pkg.torch.onnx.stack_trace: File "/home/<user>/secret-project/net.py", line 41, in forward …` on each of

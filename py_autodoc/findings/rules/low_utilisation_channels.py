@@ -1,11 +1,11 @@
 """Channel counts that do not fill vector units.
 
 What it finds:
-Convolutions and matrix products with weights whose channels are no multiple of `multiple` (8 suits 16-bit
-tensor cores and SIMD lanes; use 16 or 32 for 8-bit), weighted by MACs. When they do at least `min_share` of
-the MACs of a model with at least `min_total_macs`: `low`; `medium` when padding the channels would also add
-`major_waste` of the work or more and the model has at least `major_total_macs`. Up to four input channels
-(images), a single output and the single channel of depthwise convolutions are left out.
+Convolutions and matrix products with weights whose channels are not a multiple of `multiple` (8 suits
+16-bit tensor cores and SIMD lanes; use 16 or 32 for 8-bit), weighted by MACs. When they do at least
+`min_share` of the MACs of a model with at least `min_total_macs`: `low`; `medium` when padding the channels
+would also add `major_waste` of the work or more and the model has at least `major_total_macs`. Up to four
+input channels (images), a single output and the single channel of depthwise convolutions are not included.
 
 Why it matters:
 Hardware computes tiles of 8, 16 or 32 channels. 12 channels take the time of 16, and rows that are not
@@ -16,7 +16,7 @@ GPT-2's vocabulary has 50,257 words; padded to 50,304 (a multiple of 64) its out
 faster on tensor cores.
 
 Instead:
-Choose multiples of 8 (better 32) when the model is designed. In a trained model pad with zero channels: the
+Choose multiples of 8 (better 32) when you design the model. In a trained model, pad with zero channels: the
 results stay the same.
 
 References:

@@ -2,17 +2,17 @@
 
 What it finds:
 Two things, in models that move at least `min_bytes` per inference. Layers with weights whose arithmetic
-intensity is under `min_intensity` FLOPs a byte, when they move at least `min_share` of all bytes: `low`;
-`medium` from `major_share` and `major_bytes`. And operators that only move data
-(Transpose, Concat, Slice, Gather, Pad …) when they move at least `min_moved_share`: `low`. Bytes are those of
-unfused execution, each input and output once; views (Reshape, Squeeze …) move none.
+intensity is below `min_intensity` FLOPs per byte, when they move at least `min_share` of all bytes: `low`;
+`medium` from `major_share` and `major_bytes`. And operators that only move data (Transpose, Concat, Slice,
+Gather, Pad …) when they move at least `min_moved_share`: `low`. Bytes are those of unfused execution, each
+input and output once; views (Reshape, Squeeze …) move none.
 
 Why it matters:
-A processor that does 10 to 100 FLOPs in the time of a byte waits for memory in such layers: faster arithmetic
-does not help, fewer bytes do. MAC counts promise a speed that is not there.
+A processor that does 10 to 100 FLOPs in the time it takes to move a byte waits for memory in such layers:
+faster arithmetic does not help, fewer bytes do. MAC counts suggest a speed that is not reached.
 
 Example:
-AlexNet at batch size 1: its three dense layers read 234 MB of weights for 117 MFLOPs, 0.5 FLOPs a byte.
+AlexNet at batch size 1: its three dense layers read 234 MB of weights for 117 MFLOPs, 0.5 FLOPs per byte.
 
 Instead:
 For weights: a larger batch, 8- or 4-bit weights, smaller dense layers. For moved data: a layout that needs no

@@ -1,12 +1,12 @@
 """Two layers with nothing nonlinear between them.
 
 What it finds:
-A layer with weights whose result only one other layer reads, with at most biases, scales, batch normalization
-or identities in between, when one layer with the product of both kernels would need no more weights: the
-two compute what one can. `low` when the first layer has at least `min_params` parameters; `medium` when the
-MACs that merging saves are also at least `major_share` of a model with at least `major_total_macs`. Factors
-of low rank, bottlenecks, grouped and strided convolutions, layers of different kinds, shape changes between
-them and quantized layers (which clip) are left alone.
+A layer with weights whose result only one other layer uses, with at most biases, scales, batch
+normalization or identities in between, when one layer with the product of both kernels would need no more
+weights: the two compute no more than one can. `low` when the first layer has at least `min_params`
+parameters; `medium` when the MACs that merging saves are also at least `major_share` of a model with at
+least `major_total_macs`. Factors of low rank, bottlenecks, grouped and strided convolutions, layers of
+different kinds, shape changes between them and quantized layers (which clip) are not reported.
 
 Why it matters:
 A composition of linear maps is a linear map. The second layer adds cost but no capacity; most often an

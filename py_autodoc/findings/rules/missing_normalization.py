@@ -1,22 +1,22 @@
 """A deep network without any normalization.
 
 What it finds:
-No normalization operator, no block that amounts to one and no trace of a folded one in a model with at least
-`min_layers` layers with weights and `min_params` parameters: `low`. Batch normalization that was folded into
-a convolution leaves a bias behind, so convolutional networks are reported only when at least `min_bare_share`
+No normalization operator, no equivalent block and no trace of a folded one in a model with at least
+`min_layers` layers with weights and `min_params` parameters: `low`. Batch normalization that was folded
+into a convolution leaves a bias, so convolutional networks are reported only when at least `min_bare_share`
 of their layers have no bias, scale or shift; networks with attention, where nothing can be folded, always.
-Quantized models are left alone.
+Quantized models are not reported.
 
 Why it matters:
 Activations of a deep network without normalization drift in scale: training is fragile, and 16-bit or 8-bit
 inference overflows or loses range sooner.
 
 Example:
-Twelve transformer blocks whose LayerNormalization was removed for speed. ResNet-50 exported for inference is
-no example: its 53 biases are its folded batch normalizations.
+Twelve transformer blocks whose LayerNormalization was removed for speed. ResNet-50 exported for inference
+is not an example: its 53 biases are its folded batch normalizations.
 
 Instead:
-Put a LayerNormalization or RMSNormalization before each block, or a BatchNormalization behind each
+Put a LayerNormalization or RMSNormalization before each block, or a BatchNormalization after each
 convolution (it costs nothing at inference: it folds).
 
 References:

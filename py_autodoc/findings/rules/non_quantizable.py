@@ -4,18 +4,18 @@ What it finds:
 In a float model, operators that carry multiply-accumulates and that ONNX Runtime's static quantization does
 not quantize: recurrent layers, Einsum, fused attention, deformable convolution, and everything inside If,
 Loop and Scan. It is `info` from `min_share` of the MACs (of the parameters where MACs are unknown) and
-`low` from `major_share`. Models below `min_params` parameters are left alone.
+`low` from `major_share`. Models with fewer than `min_params` parameters are not reported.
 
 Why it matters:
-int8 is expected to give a quarter of the size and up to four times the speed. What stays in float gains
-neither, and each border between the two adds quantization steps.
+int8 is expected to give a quarter of the size and up to four times the speed. Layers that stay in float
+gain neither, and each border between the two adds quantization steps.
 
 Example:
 A speech model with 90 % of its parameters in LSTM layers: static quantization touches only the front end.
 
 Instead:
 Quantize LSTM and attention weights dynamically (`quantize_dynamic`), write attention and Einsum as MatMuls
-before quantizing, quantize the body of a loop as a model of its own, or choose float16 for the whole model.
+before quantizing, quantize the body of a loop as a separate model, or choose float16 for the whole model.
 
 References:
 [ONNX Runtime: quantize ONNX

@@ -1,13 +1,13 @@
 """Skip connections that join by something else than an addition.
 
 What it finds:
-Residual blocks whose branches are joined by concatenation, by a learned gate or by a subtraction. One finding
-a kind, when the model has at least `min_blocks` of it and `min_params` parameters: `info`; `low` for
-subtractions.
+Residual blocks whose branches are joined by concatenation, by a learned gate or by a subtraction. One
+finding per kind, if the model has at least `min_blocks` such blocks and `min_params` parameters: `info`;
+`low` for subtractions.
 
 Why it matters:
-Runtimes fuse Conv + Add, not these. A concatenation keeps every input alive and grows the channels; a gate
-multiplies what flows through, so deep stacks of gates fade; a subtraction needs its own kernel and loses
+Runtimes fuse Conv + Add, not these. A concatenation keeps every input live and adds channels; a gate
+multiplies the signal, so deep stacks of gates attenuate it; a subtraction needs its own kernel and loses
 precision where both sides are large and alike.
 
 Example:

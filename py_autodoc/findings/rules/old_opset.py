@@ -3,7 +3,7 @@
 What it finds:
 The imported version of ai.onnx. It is `info` below `quantization_opset` (13), `low` below `converter_opset`
 (9), `medium` below `runtime_opset` (7); an IR version below `min_ir` (3) is `medium` too. Models without an
-operator of ai.onnx are left alone.
+operator of ai.onnx are not reported.
 
 Why it matters:
 ONNX Runtime promises to run opset 7 and newer. TensorRT's parser is compatible back to opset 9. Per-channel

@@ -2,8 +2,8 @@
 
 What it finds:
 A Transpose after a Transpose that restores the order, a Reshape right after another view of the same data,
-and a Cast back to the type a lossless Cast came from. QuantizeLinear/DequantizeLinear pairs are no such
-pairs: they mark quantization. Reported from `min_pairs` of a kind on, or when the values they move reach
+and a Cast back to the type a lossless Cast came from. QuantizeLinear/DequantizeLinear pairs do not count:
+they mark quantization. Reported from `min_pairs` of a kind on, or if the values they move reach
 `min_bytes`. It is `info`; `low` when their traffic is at least `min_traffic_share` of all bytes read and
 written.
 

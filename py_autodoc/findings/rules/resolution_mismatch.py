@@ -1,15 +1,16 @@
 """Feature maps whose sizes do not meet.
 
 What it finds:
-Three things in maps with spatial axes. An upsampled map that has to be cropped or padded before it is joined
-with another (`medium` when it loses or gains at least `major_share` of an axis, else `low`). A map that is
-upsampled by a factor that is no integer just before a join: `low`. A convolution or pooling whose last rows
+Three things in maps with spatial axes. An upsampled map that has to be cropped or padded before it is
+joined with another (`medium` when it loses or gains at least `major_share` of an axis, else `low`). A map
+that is upsampled by a fractional factor just before a join: `low`. A convolution or pooling whose last rows
 or columns are never read, because the stride does not fit, when they are at least `min_lost_share` of the
-axis: `low` (`info` under `min_axis` positions). Models under `min_params` parameters are left alone.
+axis: `low` (`info` under `min_axis` positions). Models with fewer than `min_params` parameters are not
+reported.
 
 Why it matters:
-The maps no longer lie on each other: features shift by a fraction of a pixel against their skip connection,
-and border content is dropped. It costs accuracy where position matters (segmentation, detection,
+The maps are no longer aligned: features shift by a fraction of a pixel against their skip connection, and
+border content is dropped. It costs accuracy where position matters (segmentation, detection,
 super-resolution) and adds Pad, Slice and Shape operators that some accelerators do not run.
 
 Example:

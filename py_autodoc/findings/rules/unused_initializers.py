@@ -1,7 +1,7 @@
 """Stored weights that nothing uses.
 
 What it finds:
-Initializers that no node reads and no graph returns, when they take at least `min_bytes` and `min_share` of
+Initializers that no node uses and no graph returns, if they take at least `min_bytes` and `min_share` of
 all stored constants. It is `low`; `medium` from `major_bytes` and `major_share`. Weights that only dead
 nodes use are counted by `dead-outputs`.
 
@@ -13,7 +13,7 @@ A training head that was cut off the graph while its 8 MB weight stayed in the f
 
 Instead:
 Remove them: `onnxslim`, `onnx.utils.extract_model` and the onnxscript optimizer drop unused initializers;
-by hand, keep only those whose name some node reads (bodies of If, Loop and Scan included).
+by hand, keep only those that a node uses (including the subgraphs of If, Loop and Scan).
 
 References:
 [ONNX IR: initializers](https://github.com/onnx/onnx/blob/main/docs/IR.md#graphs).

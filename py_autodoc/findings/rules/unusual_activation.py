@@ -1,9 +1,9 @@
 """Activations that many runtimes run slowly or not at all.
 
 What it finds:
-Elu, Selu, Celu, Mish (also as Softplus → Tanh → Mul), Softsign, Shrink, ThresholdedRelu, Hardmax, and Sin or
-Cos right behind a layer with weights, in models with at least `min_params` parameters: `info`; `low` when at
-least `min_share` of all activations are such and there are at least `min_nodes`.
+Elu, Selu, Celu, Mish (also as Softplus → Tanh → Mul), Softsign, Shrink, ThresholdedRelu, Hardmax, and Sin
+or Cos directly after a layer with weights, in models with at least `min_params` parameters: `info`; `low`
+if they are at least `min_share` of all activations and there are at least `min_nodes`.
 
 Why it matters:
 Mobile and integer runtimes have fast, fused kernels for Relu, Relu6, HardSwish, Sigmoid and Tanh. Others fall

@@ -2,10 +2,10 @@
 
 What it finds:
 float64 (or complex128) in operators that carry multiply-accumulates, or in elementwise arithmetic on at
-least `min_elements` elements; int64 arithmetic on so many elements. Each must take at least
+least `min_elements` elements; int64 arithmetic on the same number of elements. Each must take at least
 `min_flops_share` of the model's FLOPs, and MAC-carrying ones at least `min_macs` (`min_params` parameters
 where MACs are unknown). float64 multiply-accumulates are `medium`, the rest is `low`. Sizes, indices and
-ids are no arithmetic on the hot path and never count; models of ai.onnx.ml are left alone.
+ids are not on the hot path and never count; models of ai.onnx.ml are not reported.
 
 Why it matters:
 float64 runs at 1/2 of the float32 rate on CPUs and at 1/32 or 1/64 on most consumer GPUs, NPUs do not have
