@@ -82,13 +82,12 @@ export function Drawer(): JSX.Element {
   // What pointed at nodes is gone with its tab.
   React.useEffect(() => () => pointAt(session, []), [session, drawer, tab]);
   // Where the row is longer than the view, a tab that was not clicked may lie outside.
-  React.useEffect(
-    () =>
-      document
-        .getElementById(`${id}-${tab}`)
-        ?.scrollIntoView?.({ block: 'nearest', inline: 'nearest' }),
-    [id, drawer, tab]
-  );
+  React.useEffect(() => {
+    // Some browsers answer with a promise, which must not become the effect's end.
+    document
+      .getElementById(`${id}-${tab}`)
+      ?.scrollIntoView?.({ block: 'nearest', inline: 'nearest' });
+  }, [id, drawer, tab]);
   const Panel = PANELS[tab];
   const labels: Record<DrawerTab, string> = {
     layers: trans.__('Layers'),
