@@ -84,7 +84,8 @@ def source(model: str) -> str | onnx.ModelProto:
     if model == "resnet50_unfolded":
         return _unfolded(onnx.load(DATA / "stripped/resnet50_dyn.stripped.onnx", load_external_data=False))
     if model != "bert_large":
-        return str(DATA / "stripped" / f"{model}.stripped.onnx")
+        places = (DATA / folder / f"{model}.stripped.onnx" for folder in ("stripped", "timed"))
+        return str(next(path for path in places if path.exists()))
     maker = Encoder(24, 1024, 16, vocabulary=30522)
     proto = maker.proto()
     proto.graph.input[0].type.tensor_type.shape.dim[1].dim_param = "seq"

@@ -19,7 +19,7 @@ def bert(**wanted):
 
 
 def test_every_row_has_a_source_and_a_known_kernel_each():
-    assert len(found()) == 256
+    assert len(found()) == 277
     assert all(row.estimate.unknown == 0 for row in found())
     assert {row.split for row in found()} == {"calibration", "held-out", "device-scalar"}
 
@@ -88,9 +88,9 @@ def elsewhere(name):
 
 
 def test_eager():
-    """ResNet-50 on V100 and T4 at batch 1 to 256, and four models on an RTX 4090 at 512."""
+    """ResNet-50 on V100 and T4 at batch 1 to 256, and eight models on an RTX 4090 at 512."""
     ours = score(of("pytorch-eager"))
-    assert ours.count == 40
+    assert ours.count == 44
     assert ours.median <= 0.25
     assert ours.inside >= 0.9
     half = [row for row in of("pytorch-eager") if row.precision != "fp32"]
@@ -107,10 +107,33 @@ def test_a_v100_in_eager_at_small_batches():
 
 
 def test_compiled():
-    """Four models on two GPUs at large batches, and on two CPUs at batch 1."""
+    """Eight models on two GPUs at large batches, and on two CPUs at batch 1."""
     ours = score(of("torch-compile"))
-    assert ours.count == 16
+    assert ours.count == 32
     assert ours.median <= 0.2
     assert 0.9 <= ours.bias <= 1.1
-    assert ours.inside >= 15 / 16
+    assert ours.inside >= 31 / 32
     assert ours.median < score(elsewhere("torch-compile")).median
+
+
+@pytest.mark.parametrize("model", ["mobilenetv3_large_100", "efficientnet_b0"])
+def test_depthwise_convolutions(model):
+    """On two GPUs, compiled and eager, and two CPUs; the rule was fitted on one of the GPUs."""
+    several = [row for row in found() if row.model == model]
+    assert len({row.device for row in several}) == 4
+    assert len(several) == 5
+    assert all(row.inside for row in several)
+    assert all(1.0 <= row.ratio <= 1.45 for row in several)
+
+
+def test_grouped_convolutions():
+    several = [row for row in found() if row.model == "regnety_032"]
+    assert len(several) == 5
+    assert all(row.inside for row in several)
+
+
+def test_int8_convolutions():
+    """One row: ResNet-50 on the accelerators of an Orin."""
+    (row,) = [row for row in found() if row.device == "jetson-agx-orin-dla"]
+    assert row.inside
+    assert 0.9 <= row.ratio <= 1.1
