@@ -137,6 +137,12 @@ class _Clock:
         self.attention_peak = float(device.peak(own) or self.peak)
         self.vector_peak = float(device.peak("fp32") or self.peak)
         self.cpu = device.category == "cpu"
+        # Products off the tensor cores: what those hold is not asked of them, and the loss at the ends of a
+        # sum, which is a time, is that much less of it.
+        tensor = max(float(device.peak(one) or 0) for one in ("fp16", "bf16"))
+        slower = precision == "fp32" and not self.cpu and self.peak < tensor
+        self.sustained = 1.0 if slower else device.sustained
+        self.loss = self.peak / tensor if slower else 1.0
         self.start = start_seconds(device, model)
         self.memory_e = model.cpu_memory_e if self.cpu else model.memory_e
         self.measured = device.measured if self.cpu else None
@@ -269,7 +275,7 @@ class _Clock:
 
     def _held(self, share: float) -> float:
         """FLOP/s at a share of the peak; no more than the peak, whatever the share was fitted on."""
-        return self.peak * min(1.0, self.device.sustained * share)
+        return self.peak * min(1.0, self.sustained * share)
 
     def _cpu_share(self, kind: int) -> float:
         """Share of the peak that CPUs reach; 0 on other devices."""
@@ -340,7 +346,7 @@ class _Clock:
         count = elements(shape)
         if shape is None or count is None or self.kernels.n_axis[kernel] >= len(shape):
             return None
-        held = self.device.sustained
+        held = self.sustained
         if kind == CORE:
             if len(shape) < 2:
                 return None
@@ -369,7 +375,7 @@ class _Clock:
         k, width = one / count, n / groups * macs / one
         if kind == GROUPED:
             padded = math.ceil(width / model.grouped_step) * model.grouped_step
-            share = model.grouped_e * (width / padded) * (k / (k + model.grouped_k0))
+            share = model.grouped_e * (width / padded) * (k / (k + model.grouped_k0 * self.loss))
         else:
             assert kind in (GEMM, CONV)
             share = model.gemm_e * self._utilisation(count / n, width, k)
@@ -389,7 +395,7 @@ class _Clock:
                     if split > 1:
                         tiles, depth = tiles * split, k / split
                 share *= tiles / (math.ceil(tiles / units) * units)
-            best = max(best, share * depth / (depth + model.gemm_k0))
+            best = max(best, share * depth / (depth + model.gemm_k0 * self.loss))
         return max(best, model.utilisation_floor)
 
     def _occupancy(self, shape: Shape, kernel: int) -> float:

@@ -58,6 +58,8 @@ export interface IRates {
   readonly cacheBytes: number;
   /** Bytes a second of weights: those of the cache where it holds them from one run to the next. */
   readonly weightRate: number;
+  /** Share of the loss at the ends of a sum that there is. */
+  readonly loss: number;
   /** Seconds that a kernel takes to start. */
   readonly start: number;
 }
@@ -97,6 +99,10 @@ export function ratesOf(
   const cacheRate = cached
     ? Math.max(bandwidth, model.l2_bytes_per_clock * units * clock)
     : bandwidth;
+  // Products off the tensor cores: what those hold is not asked of them, and the loss at the ends of a sum,
+  // which is a time, is that much less of it.
+  const tensor = Math.max(peakOf('fp16'), peakOf('bf16'));
+  const slower = precision === 'fp32' && !cpu && peak < tensor;
   const stays = !cpu && resident <= (devices.l2_bytes[device] ?? 0);
   return {
     model,
@@ -105,7 +111,8 @@ export function ratesOf(
     peak,
     vector: peakOf('fp32') || peak,
     attention: peakOf(own) || peak,
-    held: devices.sustained[device],
+    held: slower ? 1 : devices.sustained[device],
+    loss: slower ? peak / tensor : 1,
     bandwidth,
     units,
     cacheRate,
@@ -130,7 +137,7 @@ export function issuedIn({ model, cpu }: IRates): number {
 /** Share of the tiles' time that is work: the best tile. */
 function utilisation(
   { m, n, k }: Pick<IWork, 'm' | 'n' | 'k'>,
-  { model, units }: IRates
+  { model, units, loss }: IRates
 ): number {
   let best = model.utilisation_floor;
   for (const [rows, columns, own] of model.tiles) {
@@ -153,7 +160,7 @@ function utilisation(
       }
       share *= tiles / (Math.ceil(tiles / units) * units);
     }
-    best = Math.max(best, (share * depth) / (depth + model.gemm_k0));
+    best = Math.max(best, (share * depth) / (depth + model.gemm_k0 * loss));
   }
   return best;
 }
@@ -192,7 +199,10 @@ function shareOf(work: IWork, rates: IRates): number {
   }
   if (kind === KERNEL.grouped) {
     const padded = Math.ceil(n / model.grouped_step) * model.grouped_step;
-    const share = model.grouped_e * (n / padded) * (k / (k + model.grouped_k0));
+    const share =
+      model.grouped_e *
+      (n / padded) *
+      (k / (k + model.grouped_k0 * rates.loss));
     return Math.max(share, model.utilisation_floor);
   }
   const share = model.gemm_e * utilisation(work, rates);
