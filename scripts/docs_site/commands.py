@@ -31,7 +31,7 @@ def command_page(name: str) -> str:
     """Markdown: usage, help text, arguments and options of one command."""
     command = command_of(name)
     context = click.Context(command, info_name=f"{NAME} {name}")
-    parts = [f"# {name}", f"```text\n{usage(command, context)}\n```", *_paragraphs(command.help or "")]
+    parts = [f"# {NAME} {name}", f"```text\n{usage(command, context)}\n```", *_paragraphs(command.help or "")]
     options = [one for one in command.get_params(context) if isinstance(one, click.Option) and not one.hidden]
     rows = "".join(_row(option, context) for option in options)
     parts.append(f"## Options\n\n| option | meaning |\n|---|---|\n{rows}")

@@ -19,6 +19,8 @@ OUTSIDE = {
     "profiles/README.md": "profiles.md",
 }
 """File of the repository → page of the site."""
+NAMED_BY_FILE = ("reference/commands/", "rules/")
+"""Folders whose pages are called in the navigation as their files are: commands and rules."""
 LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
 SOURCE = re.compile(r"(src=\"|srcset=\")([^\":]+)(\")")
 
@@ -81,6 +83,9 @@ def navigation(nav: Any, pages: dict[str, str]) -> Any:
         return {title: navigation(inner, pages) for title, inner in nav.items()}
     if not nav.endswith("/"):
         return nav
-    first = {"index.md", "README.md"}
-    inside = [page for page in pages if page.startswith(nav)]
-    return sorted(inside, key=lambda page: (page.removeprefix(nav) not in first, page))
+    inside = sorted(page.removeprefix(nav) for page in pages if page.startswith(nav))
+    first = [f"{nav}{name}" for name in inside if name in ("index.md", "README.md")]
+    others = [name for name in inside if f"{nav}{name}" not in first]
+    if nav not in NAMED_BY_FILE:
+        return first + [f"{nav}{name}" for name in others]
+    return first + [{name.removesuffix(".md"): f"{nav}{name}"} for name in others]
