@@ -47,6 +47,7 @@ class _Request:
     out_html: str | None
     out_md: str | None
     out_pdf: str | None
+    sensitivity: str | None
     llm_summary: bool
     llm_url: str | None
     llm_model: str | None
@@ -152,6 +153,12 @@ class _Result:
     is_flag=True,
     help="Read every weight, for the rules about their values (NaN, all zero, duplicates).",
 )
+@click.option(
+    "--sensitivity",
+    metavar="FILE",
+    shell_complete=files,
+    help="Add recommendations for quantization from the JSON of `sensitivity`.",
+)
 @click.option("--hash", is_flag=True, help="Give the SHA-256 of the file, and of the files with its weights.")
 @click.option("--findings", is_flag=True, help="List all findings with their nodes; else they are counted.")
 @hardware
@@ -181,7 +188,14 @@ def _run(request: _Request) -> int:
     outputs = _targets(request, [first])
     documents = _documents(request, outputs)
     service = _service(request)
+    measured = None
+    if request.sensitivity is not None:
+        from py_autodoc.sensitivity.advice import read_sensitivity, with_advice
+
+        measured = read_sensitivity(request.sensitivity)
     analysis = _analyze(request, first)
+    if measured is not None:
+        analysis = with_advice(analysis, measured)
     status = _verdict(request, first, analysis)
     written = None if service is None else _written(request, analysis, service)
     result = _Result(analysis, request.max_layers, written)
@@ -230,7 +244,7 @@ def _documents(request: _Request, outputs: dict[str, Target]) -> Documents | Non
         return None
     from py_autodoc.cli.documents import asked
 
-    held = [request.models[0], request.thresholds or "", request.hardware]
+    held = [request.models[0], request.thresholds or "", request.sensitivity or "", request.hardware]
     return asked(outputs, request.update, request.assets_dir, request.with_plots, held, request.force)
 
 
@@ -280,6 +294,7 @@ def _run_all(request: _Request) -> int:
         "--out-md": request.out_md,
         "--out-pdf": request.out_pdf,
         "--llm-summary": request.llm_summary,
+        "--sensitivity": request.sensitivity,
         "--update": request.update,
         "--assets-dir": request.assets_dir,
         "--with-plots": request.with_plots,

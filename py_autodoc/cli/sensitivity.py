@@ -62,6 +62,15 @@ from py_autodoc.render.text import printable
 @click.option("--all", "every", is_flag=True, help="List every layer.")
 @click.option("--out-json", metavar="PATH", help="Write the result as JSON; - is stdout.")
 @click.option("--out-html", metavar="PATH", help="Write a page that shows the model, painted by the errors.")
+@click.option(
+    "--out-md", metavar="PATH", help="Write the report of the model, with recommendations, as Markdown."
+)
+@click.option("--out-pdf", metavar="PATH", help="Write the same as PDF; needs onnx-autodoc[pdf].")
+@click.option(
+    "--measure",
+    is_flag=True,
+    help="Also quantize mixtures to files and measure their latency here, in turn with the float model.",
+)
 @click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
 @force
 @talk
@@ -80,7 +89,10 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
     target that is not reached.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
+    from py_autodoc.cli.documents import asked
     from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
+    from py_autodoc.report.build import build_report
+    from py_autodoc.sensitivity.advice import with_advice
     from py_autodoc.sensitivity.api import sensitivity_analysed
     from py_autodoc.sensitivity.lines import sensitivity_lines
     from py_autodoc.sensitivity.measure import MEMORY
@@ -88,17 +100,22 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
     given = {
         "--out-json": (options["out_json"], "sensitivity"),
         "--out-html": (options["out_html"], "html"),
+        "--out-md": (options["out_md"], "markdown"),
+        "--out-pdf": (options["out_pdf"], "pdf"),
     }
     inputs = [one for one in (model, options["data"], options["hardware"]) if one]
     outputs = targets(given, inputs, options["force"])
+    documents = asked(outputs, None, None, False, inputs, options["force"])
     if options["data"] is None:
         stderr.warning(
             "the inputs are made up; real ones may rank the layers otherwise. Give them with --data."
         )
+    data = samples_at(options["data"], options["preprocessing"])
+    bindings, input_shapes = parse_bindings(options["bind"]), parse_input_shapes(options["input_shape"])
     with ProgressLine(printable(os.path.basename(model)), progress) as line:
         found, analysis = sensitivity_analysed(
             model,
-            samples_at(options["data"], options["preprocessing"]),
+            data,
             samples=options["samples"],
             seed=options["seed"],
             activations=options["activations"],
@@ -107,12 +124,27 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
             output=options["output"],
             auto=options["auto"],
             budget=options["budget"],
-            bindings=parse_bindings(options["bind"]),
-            input_shapes=parse_input_shapes(options["input_shape"]),
+            bindings=bindings,
+            input_shapes=input_shapes,
             hardware=options["hardware"],
             memory=byte_size(options["memory"], "--memory") or MEMORY,
             progress=lambda done, total: line.update("layers", done, total),
         )
+        if options["measure"]:
+            from py_autodoc.mixtures import measure_mixtures
+
+            found = measure_mixtures(
+                model,
+                found,
+                data,
+                bindings=bindings,
+                input_shapes=input_shapes,
+                progress=line.update,
+            )
+    analysis = with_advice(analysis, found)
+    for shown, size in documents.write(analysis, build_report(analysis)) if documents else ():
+        if sys.stderr.isatty():
+            stderr.note(f"Wrote {shown} ({size:,} bytes).")
     for option, target in outputs.items():
         if option == "--out-json":
             written = target.write(found.to_json(pretty))

@@ -31,6 +31,7 @@ from py_autodoc.tags.files import finish, staging, targets, to_ir
 from py_autodoc.tags.model import ROOT
 from py_autodoc.tags.read import table_in
 from py_autodoc.verify.api import verify
+from py_autodoc.verify.document import VerifiedOutput
 from py_autodoc.version import version
 
 RECIPE = "onnx_autodoc.quantization"
@@ -51,6 +52,7 @@ def quantize(
     bindings: Mapping[str, int] | None = None,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     force: bool = False,
+    compare: bool = True,
     progress: Step | None = None,
 ) -> Quantization:
     """Write a quantized model, with its tags and the recipe in its metadata. The model itself stays as it is.
@@ -66,6 +68,7 @@ def quantize(
         bindings: sizes of free dimensions for the samples; others as the data has them.
         input_shapes: whole shapes of inputs.
         force: replace a file that we did not write.
+        compare: run both models and compare their results; False: there are no ``outputs``.
         progress: told of each step.
 
     Raises:
@@ -107,13 +110,15 @@ def quantize(
         tell("tags", 2, 4)
         share = _finished(proto, made, final, _noted(chosen, runtime, said, len(inputs)))
         tell("comparing", 3, 4)
-        found = verify(
-            final, model, inputs[:COMPARED], bindings=analysis.types.bindings, input_shapes=input_shapes
-        )
+        outputs = list[VerifiedOutput]()
+        if compare:
+            outputs = verify(
+                final, model, inputs[:COMPARED], bindings=analysis.types.bindings, input_shapes=input_shapes
+            ).outputs
         result = onnx.load(final)
         pairs = clipping_pairs(result) if chosen.activations == "u8" and chosen.weights == "s8" else None
         machine = cpu()
-        findings = _findings(chosen, found.outputs, pairs, machine["flags"], data is None)
+        findings = _findings(chosen, outputs, pairs, machine["flags"], data is None)
         # What restored the tags marked its own file.
         unmark(result)
         with staging(places[0].path) as stage:
@@ -135,7 +140,7 @@ def quantize(
         bytes_after=size,
         nodes=len(result.graph.node),
         tagged=share,
-        outputs=found.outputs,
+        outputs=outputs,
         clipping=pairs,
         findings=findings,
     )

@@ -47,7 +47,7 @@ from py_autodoc.report.dims import Dims, resolve, unsuggested
 from py_autodoc.report.rebatch import Rebatch, followed
 from py_autodoc.report.resize import Resize, at_sizes
 from py_autodoc.report.rule_settings import rule_settings
-from py_autodoc.report.schema import RuleSettings
+from py_autodoc.report.schema import QuantizationAdvice, RuleSettings
 from py_autodoc.report.source import open_model, plain_source
 
 if TYPE_CHECKING:
@@ -131,6 +131,8 @@ class Analysis:
     """The model in words; nothing known when the stage failed."""
     resize: Resize | None = None
     """How sizes were changed that the file has fixed; None when they were not."""
+    quantization: QuantizationAdvice | None = None
+    """What measurements of the sensitivity recommend; None without them."""
 
     @property
     def peak(self) -> PeakMemory | None:

@@ -69,6 +69,7 @@ def brief_report(analysis: Analysis, payload: GraphPayload, max_layers: int) -> 
             identity=payload.identity,
             resize=analysis.resize.info() if analysis.resize else None,
             dataset=dataset(analysis.model.metadata),
+            quantization=analysis.quantization,
         )
 
 
@@ -106,6 +107,7 @@ def report_around(analysis: Analysis, layers: list[Layer], omitted: int) -> Repo
         identity=identity(analysis),
         resize=analysis.resize.info() if analysis.resize else None,
         dataset=dataset(analysis.model.metadata),
+        quantization=analysis.quantization,
     )
 
 

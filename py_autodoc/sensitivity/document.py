@@ -51,6 +51,8 @@ class CurvePoint(msgspec.Struct, frozen=True, kw_only=True):
     """Of the layers' weights and all others, as they would be stored."""
     latency_ms: float | None
     """Estimated on the device that was asked for: each kernel in the precision of its layer."""
+    measured_ms: float | None = None
+    """Median of the file that ``quantize`` makes with these layers in float, run here; null without."""
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,6 +102,10 @@ class Sensitivity(msgspec.Struct, frozen=True, kw_only=True):
     choice: Choice | None
     device: str
     """Of ``latency_ms``; empty where none was asked for."""
+    measured_on: str = ""
+    """The processor of ``measured_ms``; empty where nothing was measured."""
+    measured_float_ms: float | None = None
+    """Median of the float model, run in turn with the mixtures."""
 
     def heat(self) -> dict[str, object]:
         """The relative errors as numbers to paint the graph by, for ``Autodoc.overlay`` and pictures."""

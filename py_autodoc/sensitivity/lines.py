@@ -39,6 +39,11 @@ def sensitivity_lines(found: Sensitivity, every: bool = False) -> Iterator[str]:
             yield f"{point.float_layers:3} float  {_point(point)}"
         if found.device:
             yield f"Latencies: estimates for {found.device}, each kernel in the precision of its layer."
+        if found.measured_float_ms is not None:
+            yield (
+                f"Measured on {found.measured_on}: medians of the files that `quantize` makes with these "
+                f"layers in float, run in turn. The float model takes {found.measured_float_ms:.3g} ms."
+            )
     if found.choice is not None:
         yield ""
         kept = ", ".join(found.choice.float_layers) or "none"
@@ -62,7 +67,8 @@ def quality_text(one: Quality) -> str:
 
 def _point(one: CurvePoint) -> str:
     latency = "" if one.latency_ms is None else f", {one.latency_ms:.3g} ms"
-    return f"{quality_text(one.quality)}, weights {size(one.weight_bytes)}{latency}"
+    measured = "" if one.measured_ms is None else f", measured {one.measured_ms:.3g} ms"
+    return f"{quality_text(one.quality)}, weights {size(one.weight_bytes)}{latency}{measured}"
 
 
 def _cut(text: str) -> str:

@@ -871,6 +871,36 @@ export interface components {
       follows: components['schemas']['DimFollows'] | null;
     };
     /**
+     * EngineSummary
+     * @description The recommended mixture of float and quantized layers.
+     */
+    EngineSummary: {
+      /** @description Layers with weights that can be quantized. */
+      layers: number;
+      /** @description Of these, layers that stay in float. */
+      float_layers: number;
+      /** @description Of these, quantized layers. */
+      quantized_layers: number;
+      /** @description Bytes of all weights of the mixture. */
+      weight_bytes: number;
+      /** @description Bytes of all weights in float. */
+      float_weight_bytes: number;
+      /** @description Latency of the mixture; null if it is unknown. */
+      latency_ms: number | null;
+      /** @description Latency of the float model; null if it is unknown. */
+      float_latency_ms: number | null;
+      /** @description `float_latency_ms` over `latency_ms`; null if either is unknown. */
+      speedup: number | null;
+      /** @description `measured`, `estimated`, or empty. */
+      latency_source: string;
+      /** @description Device of the latencies; empty without them. */
+      device: string;
+      /** @description Signal-to-noise ratio of the mixture; null if nothing differs. */
+      sqnr_db: number | null;
+      /** @description Share of samples whose largest score is at the same position as in float; null without classes. */
+      agreement: number | null;
+    };
+    /**
      * ExpressionCondition
      * @description What a binding must fulfil for expressions to hold.
      */
@@ -2121,6 +2151,32 @@ export interface components {
       hint: string;
     };
     /**
+     * QuantizationAdvice
+     * @description What measurements of the sensitivity to quantization recommend.
+     */
+    QuantizationAdvice: {
+      /** @description Samples that were measured. */
+      samples: number;
+      /** @description Source of the samples. */
+      data: string;
+      /** @description Output that was compared. */
+      output: string;
+      /** @description Number format of the data. */
+      activations: string;
+      /** @description Number format of the weights. */
+      weights: string;
+      /** @description Layers that were measured. */
+      layers_measured: number;
+      /** @description Layers that can be quantized. */
+      layers_total: number;
+      /** @description Layers to keep in a higher precision, the most sensitive first. */
+      sensitive_layers: components['schemas']['SensitiveLayerInfo'][];
+      /** @description The recommended mixture; null if mixtures were not measured. */
+      engine: components['schemas']['EngineSummary'] | null;
+      /** @description In sentences: strategy, layers, calibration, trade-off. */
+      recommendations: string[];
+    };
+    /**
      * QuantizationInfo
      * @description Whether and how layers are quantized. Shares are between 0 and 1.
      */
@@ -2283,6 +2339,8 @@ export interface components {
       llm_summary: components['schemas']['LlmSummary'] | null;
       /** @description Classes and training data named in the metadata; null if there are none. */
       dataset: components['schemas']['DatasetInfo'] | null;
+      /** @description Which layers to quantize, from measurements; null without `--sensitivity`. */
+      quantization: components['schemas']['QuantizationAdvice'] | null;
     };
     /**
      * ReportDocument
@@ -2504,6 +2562,26 @@ export interface components {
     SectionStage: {
       title: string;
       detail: string;
+    };
+    /**
+     * SensitiveLayerInfo
+     * @description A layer to keep in a higher precision.
+     */
+    SensitiveLayerInfo: {
+      /** @description Path of the module, or the name of the node. */
+      layer: string;
+      /** @description `layers[].id`; null if the report has no such layer. */
+      node: number | null;
+      /** @description The number formats that were measured, such as `u8 data, s8 weights`. */
+      quantization: string;
+      /** @description Signal-to-noise ratio of the result with only this layer quantized; null if nothing differs. */
+      sqnr_db: number | null;
+      /** @description Kullback-Leibler divergence of the class probabilities in nats; null without classes. */
+      kl: number | null;
+      /** @description Share of samples whose largest score moved; null without classes. */
+      accuracy_drop: number | null;
+      /** @description What to do. */
+      recommendation: string;
     };
     /**
      * Task

@@ -97,6 +97,7 @@ from py_autodoc.report.schema.payload import (
     TensorColumns,
     TimelineColumns,
 )
+from py_autodoc.report.schema.quantization import EngineSummary, QuantizationAdvice, SensitiveLayerInfo
 from py_autodoc.report.schema.sections import (
     ReportDocument,
     SectionBlock,
@@ -155,6 +156,7 @@ __all__ = [
     "DimFollows",
     "DimInfo",
     "DimValue",
+    "EngineSummary",
     "ExpressionCondition",
     "ExpressionPool",
     "ExtractRequest",
@@ -200,6 +202,7 @@ __all__ = [
     "Plan",
     "Plans",
     "Problem",
+    "QuantizationAdvice",
     "QuantizationInfo",
     "RebatchInfo",
     "RebatchNote",
@@ -220,6 +223,7 @@ __all__ = [
     "SectionCell",
     "SectionInfo",
     "SectionStage",
+    "SensitiveLayerInfo",
     "Task",
     "TaskKernel",
     "TaskLayer",

@@ -23,6 +23,7 @@ from py_autodoc.report.schema.model import (
     Runnable,
 )
 from py_autodoc.report.schema.payload import RuleSettings
+from py_autodoc.report.schema.quantization import QuantizationAdvice
 from py_autodoc.report.schema.wire import Wire
 
 
@@ -75,3 +76,5 @@ class ReportFields(Wire, frozen=True, kw_only=True):
     """Summary by a language model; null without ``--llm-summary``."""
     dataset: DatasetInfo | None = None
     """Classes and training data named in the metadata; null if there are none."""
+    quantization: QuantizationAdvice | None = None
+    """Which layers to quantize, from measurements; null without ``--sensitivity``."""

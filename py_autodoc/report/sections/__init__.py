@@ -11,8 +11,8 @@ from py_autodoc.report.sections.model import Context, Section
 
 ORDER = (
     "summary", "language_model", "identity", "totals", "interface", "architecture", "blocks", "layers",
-    "operators", "memory", "attention", "precision", "findings", "dimensions", "device", "labels",
-    "diagnostics", "coverage", "origin",
+    "operators", "memory", "attention", "precision", "quantization", "findings", "dimensions", "device",
+    "labels", "diagnostics", "coverage", "origin",
 )  # fmt: skip
 """Files of this folder, in the order of the report."""
 

@@ -1,0 +1,183 @@
+"""What a measurement of sensitivity recommends, as the report has it."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from py_autodoc.bounded import check_json
+from py_autodoc.errors import InputError, PathError
+from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.limits import TABLE
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.schema import EngineSummary, QuantizationAdvice, SensitiveLayerInfo
+from py_autodoc.sensitivity.document import SCHEMA, CurvePoint, Sensitivity
+from py_autodoc.units import plural, size
+
+ENOUGH = 128
+"""Samples that ranges of a calibration are taken from at least."""
+_MAX_BYTES = 64 << 20
+_CLOSE_DB, _CLOSE_SHARE = 30.0, 0.99
+"""From here on all layers quantized count as close to the float model."""
+
+
+def read_sensitivity(path: PathLike) -> Sensitivity:
+    """What ``sensitivity --out-json`` wrote. Raises: PathError, InputError."""
+    name = base_name(path)[:200]
+    try:
+        if Path(path).stat().st_size > _MAX_BYTES:
+            raise InputError("bad-sensitivity", f"{name} is too large for a result of `sensitivity`.")
+        data = Path(path).read_bytes()
+    except OSError as fault:
+        raise PathError("path-missing", f"{name} cannot be read: {fault.strerror or fault}.") from fault
+    try:
+        check_json(data, TABLE)
+        found = msgspec.convert(_finite(msgspec.json.decode(data)), Sensitivity)
+    except (ValueError, msgspec.MsgspecError) as fault:
+        line = str(fault).strip().splitlines()[0][:200]
+        raise InputError(
+            "bad-sensitivity", f"{name} is not a result of `sensitivity`: {line}",
+            "Write it with `sensitivity MODEL --out-json`.",
+        ) from fault  # fmt: skip
+    if found.schema != SCHEMA:
+        raise InputError(
+            "bad-sensitivity", f"{name} has the schema {found.schema[:40]!r} instead of {SCHEMA}."
+        )
+    return found
+
+
+def _finite(document: Any) -> Any:
+    """The document with its relative errors: JSON has null for infinity."""
+    if isinstance(document, list):
+        return [_finite(one) for one in document]
+    if isinstance(document, dict):
+        held = {key: _finite(one) for key, one in document.items()}
+        return {**held, "relative_error": math.inf} if held.get("relative_error", 0) is None else held
+    return document
+
+
+def with_advice(analysis: Analysis, found: Sensitivity) -> Analysis:
+    """The analysis with what the measurement recommends. Raises: InputError: it is of another model."""
+    from dataclasses import replace
+
+    names = {tensor.name for tensor in analysis.model.tensors}
+    missing = next((one.output for one in found.layers if one.output not in names), None)
+    if missing is not None:
+        raise InputError(
+            "other-sensitivity",
+            f"The sensitivity of {found.model[:80]} has a layer {missing[:80]}, which "
+            f"{analysis.model.file.name} does not have.",
+            "Measure this model with `sensitivity`.",
+        )
+    return replace(analysis, quantization=advice(found))
+
+
+def advice(found: Sensitivity) -> QuantizationAdvice:
+    """The sensitive layers, the recommended mixture and sentences about both."""
+    by_name = {one.name: one for one in found.layers}
+    point = found.choice.point if found.choice is not None else next(iter(found.curve), None)
+    layers = [
+        SensitiveLayerInfo(
+            layer=one.layer, node=by_name[one.layer].node if one.layer in by_name else None,
+            quantization=one.quantization, sqnr_db=one.sqnr_db, kl=one.kl, accuracy_drop=one.accuracy_drop,
+            recommendation=one.recommendation,
+        )
+        for one in found.sensitive_layers
+    ]  # fmt: skip
+    engine = None if point is None else _engine(found, point)
+    return QuantizationAdvice(
+        samples=found.samples, data=found.data, output=found.output, activations=found.activations,
+        weights=found.weights, layers_measured=found.measured, layers_total=len(found.layers),
+        sensitive_layers=layers, engine=engine,
+        recommendations=[*_strategy(found), *_calibration(found), *_tradeoff(engine)],
+    )  # fmt: skip
+
+
+def _engine(found: Sensitivity, point: CurvePoint) -> EngineSummary:
+    """The mixture beside the float model, which is the last point of the curve."""
+    whole, count = found.curve[-1], len(found.layers)
+    measured = point.measured_ms is not None and found.measured_float_ms is not None
+    times = (point.measured_ms, found.measured_float_ms) if measured else (point.latency_ms, whole.latency_ms)
+    known = times[0] is not None and times[1] is not None
+    return EngineSummary(
+        layers=count, float_layers=point.float_layers, quantized_layers=count - point.float_layers,
+        weight_bytes=point.weight_bytes, float_weight_bytes=whole.weight_bytes,
+        latency_ms=times[0] if known else None, float_latency_ms=times[1] if known else None,
+        speedup=times[1] / times[0] if times[0] and times[1] else None,
+        latency_source=("measured" if measured else "estimated") if known else "",
+        device=(found.measured_on if measured else found.device) if known else "",
+        sqnr_db=point.quality.sqnr_db, agreement=point.quality.agreement,
+    )  # fmt: skip
+
+
+def _strategy(found: Sensitivity) -> list[str]:
+    kinds = f"{found.activations} data and {found.weights} weights"
+    count, names = len(found.layers), [one.layer for one in found.sensitive_layers]
+    shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    if found.measured < count:
+        return [
+            f"Strategy: open, because {found.measured} of {plural(count, 'layer')} were measured. "
+            "Measure all of them."
+        ]
+    if found.choice is not None and not found.choice.reached:
+        return [f"Strategy: {found.choice.target} is not reached with any number of float layers."]
+    if found.choice is not None and found.choice.point.float_layers:
+        kept = found.choice.point.float_layers
+        return [
+            f"Strategy: mixed precision. Quantize {count - kept} of {plural(count, 'layer')} to {kinds} to "
+            f"reach {found.choice.target}.",
+            f"Sensitive layers: keep {shown} in float or in 16 bits.",
+        ]
+    if found.choice is not None:
+        return [
+            f"Strategy: quantize all {plural(count, 'layer')} to {kinds}; that reaches {found.choice.target}."
+        ]
+    if _close(found):
+        said = f"Strategy: quantize all {plural(count, 'layer')} to {kinds}."
+    else:
+        said = f"Strategy: mixed precision of {kinds} and float. Choose a target with --auto."
+    return [said, *([f"Sensitive layers: {shown} first if accuracy falls."] if names else [])]
+
+
+def _close(found: Sensitivity) -> bool:
+    """Whether all layers quantized are close to the float model."""
+    whole = found.all_quantized
+    if whole is None:
+        return False
+    if whole.agreement is not None:
+        return whole.agreement >= _CLOSE_SHARE
+    return whole.sqnr_db is None or whole.sqnr_db >= _CLOSE_DB
+
+
+def _calibration(found: Sensitivity) -> list[str]:
+    if found.data.startswith("made up"):
+        return [
+            "Calibration: the samples are made up, so ranges and ranking are not those of real inputs. "
+            f"Measure again with at least {ENOUGH} real samples."
+        ]
+    if found.samples < ENOUGH:
+        return [
+            f"Calibration: use at least {ENOUGH} samples of real inputs for the ranges; "
+            f"this measurement used {found.samples}."
+        ]
+    return [
+        f"Calibration: {found.samples} samples were used; minmax ranges first, then percentile or entropy."
+    ]
+
+
+def _tradeoff(engine: EngineSummary | None) -> list[str]:
+    if engine is None:
+        return []
+    parts = [f"weights of {size(engine.weight_bytes)} instead of {size(engine.float_weight_bytes)}"]
+    if engine.speedup is not None:
+        parts.append(f"{engine.speedup:.2f} times as fast ({engine.latency_source}, {engine.device})")
+    if engine.agreement is not None:
+        parts.append(f"the largest score as in float for {engine.agreement:.1%} of the samples")
+    parts.append("no difference" if engine.sqnr_db is None else f"SQNR {engine.sqnr_db:.1f} dB")
+    said = [f"Trade-off: {', '.join(parts)}."]
+    if engine.speedup is not None and engine.speedup < 1:
+        said.append(f"On {engine.device} the mixture is slower than float: there, quantize for size only.")
+    return said
