@@ -58,6 +58,9 @@ ORDER = [
     "HardwareEstimates",
     "LayerLatency",
     "LlmSummary",
+    "QuantizationAdvice",
+    "SensitiveLayerInfo",
+    "EngineSummary",
 ]
 HEAD = """# The report
 
