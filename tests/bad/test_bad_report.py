@@ -11,6 +11,7 @@ from corpus import CASES, Diag, Error, Ok, params
 
 from py_autodoc import analyze
 from py_autodoc.report.analysis import FAILED, run
+from py_autodoc.report.build import build_report
 from py_autodoc.report.details import node_details
 from py_autodoc.report.openapi import report_schema
 from py_autodoc.report.payload import build_payload
@@ -49,7 +50,8 @@ def test_case(case, made, validator, monkeypatch, tmp_path):
             analyze(path)
         assert caught.value.code == case.expect.code
         return
-    report = analyze(path)
+    analysis = run(path)
+    report = build_report(analysis)
     text = report.to_json()
     data = json.loads(text, parse_constant=_no_constant)
     validator.validate(data)
@@ -62,14 +64,11 @@ def test_case(case, made, validator, monkeypatch, tmp_path):
         assert isinstance(case.expect, Ok)
     assert _numbers_are_honest(data)
     assert list(tmp_path.iterdir()) == []
+    _viewer_has_all(analysis)
 
 
-@pytest.mark.parametrize(
-    "case", params([c for c in CASES if c.name not in SLOW and not isinstance(c.expect, Error)])
-)
-def test_viewer(case, made):
+def _viewer_has_all(analysis):
     """The payload and every node's details exist, bounded, wherever a report does."""
-    analysis = run(made(case))
     payload = build_payload(analysis)
     nodes = len(analysis.model.nodes)
     assert len(payload.nodes.op) == len(payload.nodes.macs) == len(payload.nodes.scope) == nodes

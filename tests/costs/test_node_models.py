@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from onnx.backend.test.loader import load_model_tests
+from onnx_node_tests import node_cases
 
 from costs.harness import analyse
 from py_autodoc.costs.engine import totals
@@ -18,9 +18,8 @@ NEEDS_DATA = {"ImageDecoder", "Gradient"}
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # the package computes its expected outputs
 def test_every_operator_of_every_model_has_a_cost() -> None:
-    models = load_model_tests(kind="node")
+    models = node_cases()
     assert len(models) > 1500
     missing: Counter[str] = Counter()
     for case in models:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import onnx
 import pytest
 import torch
-from onnx.backend.test.loader import load_model_tests
+from onnx_node_tests import node_cases
 from torch_files import imported, save
 
 from py_autodoc.to_torch import NotCoveredError, write
@@ -112,16 +111,13 @@ def outcome(case: Any, folder: Any) -> str:
 
 @pytest.mark.filterwarnings("ignore")  # of numpy, while the package computes its expected outputs
 def test_node_tests(tmp_path):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        cases = load_model_tests(kind="node")
     counted: Counter[str] = Counter()
     wrong = {}
-    for case in cases:
+    for case in node_cases():
         found = outcome(case, tmp_path)
         if found not in ("passed", "uncovered"):
             wrong[case.name] = found
         counted[found if found in ("passed", "uncovered") else "failed"] += 1
     assert {name: fault for name, fault in wrong.items() if name not in FAILS} == {}
-    assert FAILS.keys() <= wrong.keys() | (FAILS.keys() - {case.name for case in cases})
+    assert FAILS.keys() <= wrong.keys() | (FAILS.keys() - {case.name for case in node_cases()})
     assert counted["passed"] >= PASSED_AT_LEAST, counted

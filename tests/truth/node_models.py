@@ -6,15 +6,13 @@ of each test are the truth.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 import onnx
-from onnx.backend.test.loader import load_model_tests
+from onnx_node_tests import node_cases
 
 MAX_CONSTANT = 1024
 
@@ -25,13 +23,6 @@ class NodeModel:
     proto: onnx.ModelProto
     expected: dict[str, tuple[int, tuple[int, ...]]]
     """Output name → element type and shape; outputs that are no tensors are left out."""
-
-
-@cache
-def node_cases() -> tuple[Any, ...]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return tuple(load_model_tests(kind="node"))
 
 
 def _fact(value: Any) -> tuple[int, tuple[int, ...]] | None:

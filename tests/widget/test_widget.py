@@ -55,19 +55,19 @@ def bundle_of(widget):
 @pytest.mark.parametrize(
     "source",
     [
-        RESNET,
-        str(RESNET),
-        RESNET.read_bytes(),
-        onnx.load(RESNET),
-        onnx_ir.load(RESNET),
-        py_autodoc.analyze(RESNET),
-        Report.from_json(py_autodoc.analyze(RESNET).to_json(), model=RESNET),
-        Autodoc(RESNET).report,
+        lambda: RESNET,
+        lambda: str(RESNET),
+        RESNET.read_bytes,
+        lambda: onnx.load(RESNET),
+        lambda: onnx_ir.load(RESNET),
+        lambda: py_autodoc.analyze(RESNET),
+        lambda: Report.from_json(py_autodoc.analyze(RESNET).to_json(), model=RESNET),
+        lambda: Autodoc(RESNET).report,
     ],
     ids=["path", "text", "bytes", "proto", "ir", "report", "report from JSON", "report of a widget"],
 )
 def test_takes_a_model_in_any_form(source):
-    widget = Autodoc(source)
+    widget = Autodoc(source())
     assert widget.report.metrics.total_macs == 3_729_664
     assert bundle_of(widget)["payload"]["metrics"]["total_macs"] == 3_729_664
 

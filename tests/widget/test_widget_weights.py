@@ -52,9 +52,9 @@ def test_an_answer(form):
     assert answer["value"] == py_autodoc.read_weights(RESNET, 0).to_dict()
 
 
-@pytest.mark.parametrize("form", [str(RESNET), RESNET.read_bytes(), py_autodoc.analyze(RESNET)], ids=type)
+@pytest.mark.parametrize("form", [str, Path.read_bytes, py_autodoc.analyze], ids=["path", "bytes", "report"])
 def test_all_values_as_a_file(form):
-    (answer,) = ask(form, tensor=0, format="npy")
+    (answer,) = ask(form(RESNET), tensor=0, format="npy")
     saved = np.load(io.BytesIO(base64.b64decode(answer["value"]["data"])), allow_pickle=False)
     assert np.array_equal(saved, py_autodoc.read_array(RESNET, 0))
     assert list(saved.shape) == answer["value"]["shape"]
