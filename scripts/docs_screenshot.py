@@ -48,18 +48,14 @@ def shoot(folder: Path, theme: str, label: str) -> None:
     with tempfile.TemporaryDirectory() as home:
         write_settings(Path(home), label)
         port = free_port()
-        env = {
-            **os.environ,
-            "JUPYTERLAB_SETTINGS_DIR": home,
-            "JUPYTERLAB_WORKSPACES_DIR": f"{home}/workspaces",
-        }
+        own = {"JUPYTERLAB_SETTINGS_DIR": home, "JUPYTERLAB_WORKSPACES_DIR": f"{home}/workspaces"}
         command = [
             sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}",
             "--ServerApp.port_retries=0", "--IdentityProvider.token=", "--LabApp.news_url=None",
             f"--ServerApp.root_dir={folder}",
         ]  # fmt: skip
         log = subprocess.DEVNULL if "QUIET" in os.environ else None
-        server = subprocess.Popen(command, env=env, stdout=log, stderr=log)
+        server = subprocess.Popen(command, env={**os.environ, **own}, stdout=log, stderr=log)
         try:
             wait_for(f"http://127.0.0.1:{port}/api")
             with sync_playwright() as playwright:
