@@ -16,7 +16,7 @@ from typing import NamedTuple
 from py_autodoc.costs.engine import MAX_NUMBER
 from py_autodoc.graph.model import Shape
 from py_autodoc.hardware.kernels import Kernels
-from py_autodoc.hardware.model import Device, LatencyModel
+from py_autodoc.hardware.model import ESTIMATE, Device, LatencyModel
 from py_autodoc.hardware.products import (
     BATCHED,
     CONV,
@@ -137,11 +137,11 @@ class _Clock:
         self.attention_peak = float(device.peak(own) or self.peak)
         self.vector_peak = float(device.peak("fp32") or self.peak)
         self.cpu = device.category == "cpu"
-        # Products off the tensor cores: what those hold is not asked of them, and the loss at the ends of a
-        # sum, which is a time, is that much less of it.
+        # Products off the tensor cores: the rate that was measured there does not hold for them, and the loss at
+        # the ends of a sum, which is a time, is that much less of it.
         tensor = max(float(device.peak(one) or 0) for one in ("fp16", "bf16"))
         slower = precision == "fp32" and not self.cpu and self.peak < tensor
-        self.sustained = 1.0 if slower else device.sustained
+        self.sustained = 1.0 if slower and device.band == ESTIMATE else device.sustained
         self.loss = self.peak / tensor if slower else 1.0
         self.start = start_seconds(device, model)
         self.memory_e = model.cpu_memory_e if self.cpu else model.memory_e

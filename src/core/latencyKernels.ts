@@ -99,8 +99,8 @@ export function ratesOf(
   const cacheRate = cached
     ? Math.max(bandwidth, model.l2_bytes_per_clock * units * clock)
     : bandwidth;
-  // Products off the tensor cores: what those hold is not asked of them, and the loss at the ends of a sum,
-  // which is a time, is that much less of it.
+  // Products off the tensor cores: the rate that was measured there does not hold for them, and the loss at
+  // the ends of a sum, which is a time, is that much less of it.
   const tensor = Math.max(peakOf('fp16'), peakOf('bf16'));
   const slower = precision === 'fp32' && !cpu && peak < tensor;
   const stays = !cpu && resident <= (devices.l2_bytes[device] ?? 0);
@@ -111,7 +111,7 @@ export function ratesOf(
     peak,
     vector: peakOf('fp32') || peak,
     attention: peakOf(own) || peak,
-    held: slower ? 1 : devices.sustained[device],
+    held: slower && devices.band[device] === 0 ? 1 : devices.sustained[device],
     loss: slower ? peak / tensor : 1,
     bandwidth,
     units,
