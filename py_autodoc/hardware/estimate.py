@@ -137,8 +137,8 @@ class _Clock:
         self.attention_peak = float(device.peak(own) or self.peak)
         self.vector_peak = float(device.peak("fp32") or self.peak)
         self.cpu = device.category == "cpu"
-        # Products off the tensor cores: the rate that was measured there does not hold for them, and the loss at
-        # the ends of a sum, which is a time, is that much less of it.
+        # Products off the tensor cores: the rate that was measured there does not hold for them, and the loss
+        # at the ends of a sum, which is a time, is that much less of it.
         tensor = max(float(device.peak(one) or 0) for one in ("fp16", "bf16"))
         slower = precision == "fp32" and not self.cpu and self.peak < tensor
         self.sustained = 1.0 if slower and device.band == ESTIMATE else device.sustained
