@@ -59,6 +59,7 @@ def attributed(
     kernels: Iterable[Kernel],
     graph: onnx.ModelProto | None,
     layers: Mapping[str, Layer] | None = None,
+    alone: bool = False,
 ) -> Attribution:
     """Attribute kernels to the nodes of a model. Linear.
 
@@ -67,12 +68,13 @@ def attributed(
         kernels: with their times.
         graph: as the runtime runs it; None where only names are known.
         layers: by kernel the nodes it was made from, as TensorRT says; names decide of the others.
+        alone: times are of the nodes that are named, and of no others.
     """
     listed = list(kernels)
     tensors = {tensor.name: tensor.id for tensor in model.tensors if tensor.kind == TensorKind.ACTIVATION}
     names = {node.name: node.id for node in model.nodes if node.name}
     targets = _targets(listed, graph, tensors, names, model, layers or {})
-    owner = _owners(model, {one for found, _ in targets.values() for one in found})
+    owner = _owners(model, {one for found, _ in targets.values() for one in found}, alone)
     members: dict[int, list[int]] = {}
     for node, leads in enumerate(owner):
         if leads >= 0:
@@ -201,7 +203,7 @@ def _named(text: str, tensors: dict[str, int], names: dict[str, int], model: Mod
     return tuple(dict.fromkeys(found))
 
 
-def _owners(model: Model, targets: set[int]) -> list[int]:
+def _owners(model: Model, targets: set[int], alone: bool) -> list[int]:
     """By node: the target that its results lead to first, -1 where they lead to none.
 
     Nodes of inner graphs and those whose results are constants stay by themselves.
@@ -211,7 +213,7 @@ def _owners(model: Model, targets: set[int]) -> list[int]:
         for number in reversed(graph.nodes):
             node = model.nodes[number]
             own = next((t for t in node.outputs if t in targets), -1)
-            if own < 0:
+            if own < 0 and not alone:
                 reached = {
                     owner[reader] for t in node.outputs if t >= 0 for reader in model.tensors[t].consumers
                 }

@@ -145,7 +145,9 @@ def read_profile(file: PathLike, analysis: Analysis, layer_info: PathLike | None
         return _times(analysis, _kernels(held, 0, runs), None, name, runs)
     kernels = _listed(held, name)
     layers = None if layer_info is None else _matching(read_layer_info(layer_info), kernels, layer_info, name)
-    return _times(analysis, kernels, None, name, 1, layers)
+    # Rows of a plain table are of nodes; layers of an engine have taken in others.
+    plain = layers is None and not any(isinstance(one, dict) and "averageMs" in one for one in held)
+    return _times(analysis, kernels, None, name, 1, layers, alone=plain)
 
 
 def told_apart(files: Sequence[PathLike]) -> tuple[PathLike, PathLike | None]:
@@ -300,8 +302,9 @@ def _times(
     source: str,
     runs: int,
     layers: dict[str, Layer] | None = None,
+    alone: bool = False,
 ) -> NodeTimes:
-    found = attributed(analysis.model, kernels, graph, layers)
+    found = attributed(analysis.model, kernels, graph, layers, alone)
     nodes = []
     for members, (ms, conversion) in found.groups.items():
         anchor = max(members, key=lambda one: (_work(analysis, one), -one))

@@ -117,6 +117,12 @@ def test_plain_tables(analysis, tmp_path, text):
     assert found.heat()["values"] == {"0": 0.5, "2": 0.25}
 
 
+def test_a_table_with_few_nodes_times_these_alone(analysis, tmp_path):
+    (tmp_path / "t.csv").write_text("name,ms\nproduct,0.25\n")
+    found = read_profile(tmp_path / "t.csv", analysis)
+    assert [(one.op, one.nodes) for one in found.nodes] == [("MatMul", [2])]
+
+
 @pytest.mark.parametrize(
     "text",
     [
