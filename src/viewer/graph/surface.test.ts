@@ -134,6 +134,33 @@ describe('what is drawn', () => {
   });
 });
 
+describe('wires that are not like the others', () => {
+  it('have a colour and dashes of their own while an overlay says so', async () => {
+    await show(encoderPayload(1));
+    const overlay: IOverlay = {
+      value: () => 0,
+      color: () => '#000000',
+      textColor: () => '#ffffff',
+      wire: edge => (edge === 0 ? { color: '#a03070', dash: [5, 4] } : null)
+    };
+    const odd = (): SVGGElement[] =>
+      [...host.querySelectorAll<SVGGElement>('.oad-edges > g')].filter(g =>
+        g.firstElementChild!.getAttribute('stroke-dasharray')
+      );
+    expect(odd()).toHaveLength(0);
+    surface.setOverlay(overlay);
+    await frame();
+    expect(odd()).toHaveLength(1);
+    expect(odd()[0].style.stroke).toMatch(/a03070|160, 48, 112/);
+    expect(odd()[0].firstElementChild!.getAttribute('stroke-dasharray')).toBe(
+      '5 4'
+    );
+    surface.setOverlay(null);
+    await frame();
+    expect(odd()).toHaveLength(0);
+  });
+});
+
 describe('pointer', () => {
   it('selects, adds with Shift and clears on the ground', async () => {
     await show(encoderPayload(2));

@@ -143,7 +143,7 @@ export class WireLayer {
   ): void {
     const look = this.drawing!.paint.wire(edge);
     const dash = look?.dash.join(' ') ?? '';
-    style.setProperty('--oad-edge', look?.color ?? '');
+    style.stroke = look?.color ?? '';
     firstElementChild!.setAttribute('stroke-dasharray', dash);
   }
 
