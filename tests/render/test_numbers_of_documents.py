@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import bisect
+import gzip
 import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from html import unescape
 
 import msgspec
 import pypdfium2
@@ -15,7 +18,9 @@ from document_cases import MODELS, analysed
 from test_markdown import values
 
 from py_autodoc.render import markdown, pdf
+from py_autodoc.render.html import html_page
 from py_autodoc.report.sections.document import document
+from py_autodoc.units import count, exact, size
 
 pytestmark = pytest.mark.slow
 
@@ -145,6 +150,32 @@ def test_page_and_card_have_the_same_numbers(name):
     report = Report(made)
     about = {token for text in texts(report.data) for token in NUMBER.findall(text)} | PROSE
     assert {token for token in card if token not in shown} - about == set()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_file_of_the_page_has_these_numbers(name):
+    """The Report tab of the HTML file shows the document that is packed in it, and the part that is there
+    without scripts has no number of its own."""
+    analysis, made = analysed(name)
+    written = html_page(analysis)
+    packed = re.search(r'id="autodoc-model">([^<]*)<', written)
+    assert packed is not None
+    bundle = json.loads(gzip.decompress(base64.b64decode(packed[1])))
+    assert bundle["document"] == msgspec.to_builtins(document(made))
+    plain = re.sub(r"<(script|style)\b.*?</\1>|<[^>]*>", " ", written, flags=re.S)
+    report = Report(made)
+    known = {token for text in texts(report.data) for token in NUMBER.findall(text)} | PROSE
+    known |= set(of_document(made))
+    # Its layers are those of the JSON, in the units of the product.
+    written_as = (str, exact, count, size)
+    for value in numbers(report.data):
+        if isinstance(value, int):
+            known |= {token for write in written_as for token in NUMBER.findall(write(value))}
+    about = report.data["model"]
+    known.update(NUMBER.findall(size(about["file_bytes"] + about["external_bytes"])))
+    shown = set(NUMBER.findall(unescape(plain)))
+    assert len(shown) > 10
+    assert shown - known == set()
 
 
 @pytest.mark.parametrize("name", MODELS)
