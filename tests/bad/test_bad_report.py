@@ -85,6 +85,7 @@ def test_long_chain(made):
     case = next(case for case in CASES if case.name == "chain-300k")
     analysis = run(made(case))
     assert len(build_payload(analysis).nodes.op) == 300_000
+    assert not [note for note in analysis.model.diagnostics if note.severity != "info"]
     assert not {FAILED, "rule-failed", "structure-gave-up"} & {note.code for note in analysis.diagnostics}
 
 

@@ -87,9 +87,9 @@ def test_a_dynamically_quantized_model(name, kind, tmp_path):
         MODELS / f"{name}.onnx",
         path,
         weight_type=quantization.QuantType.QUInt8
-        if kind == "dynamic-uint8"
+        if kind == "uint8"
         else quantization.QuantType.QInt8,
-        per_channel=kind == "dynamic-channels",
+        per_channel=kind == "int8-channels",
     )
     # Sums in another order may round to the next step of 8 bits, which later layers enlarge.
     source = same(path, name, 0.02, np.median)
