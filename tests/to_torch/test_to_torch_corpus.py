@@ -86,9 +86,7 @@ def test_a_dynamically_quantized_model(name, kind, tmp_path):
     quantization.quantize_dynamic(
         MODELS / f"{name}.onnx",
         path,
-        weight_type=quantization.QuantType.QUInt8
-        if kind == "uint8"
-        else quantization.QuantType.QInt8,
+        weight_type=quantization.QuantType.QUInt8 if kind == "uint8" else quantization.QuantType.QInt8,
         per_channel=kind == "int8-channels",
     )
     # Sums in another order may round to the next step of 8 bits, which later layers enlarge.
