@@ -58,13 +58,13 @@ class Difference:
 
 
 def same_topology(a: Model, b: Model, limit: int = 100, *, weights: bool = True) -> list[Difference]:
-    """What differs between two models; empty when they are the same graph.
+    """Return the differences between two models; empty if they are the same graph.
 
     Args:
         a: a file, a protobuf, or a model of onnx_ir.
         b: the other one.
-        limit: how many differences to list; the comparison ends there.
-        weights: compare the bytes of weights, which then must be there.
+        limit: maximum number of differences; the comparison ends there.
+        weights: compare the bytes of weights, which must then be present.
 
     Raises:
         PathError, NotAModel, CorruptModel, LimitError: a file cannot be read.

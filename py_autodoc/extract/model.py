@@ -104,7 +104,7 @@ class _Opened:
 def extract_module_subgraph(
     model: PathLike | onnx.ModelProto, target: str, *, call: int | None = None, limits: Limits = LIBRARY
 ) -> Subgraph:
-    """Operations, external inputs, internal tensors and boundary operations of a module.
+    """Return operations, external inputs, internal tensors and boundary operations of a module.
 
     Args:
         model: a file or a protobuf; neither is changed.
@@ -114,7 +114,7 @@ def extract_module_subgraph(
 
     Raises:
         PathError, NotAModel, CorruptModel, LimitError, InputError: the model cannot be read.
-        OptionError: no such module; the nearest names are told.
+        OptionError: no such module; the message lists the nearest names.
     """
     if isinstance(model, onnx.ModelProto):
         copy = onnx.ModelProto()
@@ -136,27 +136,27 @@ def extract(
     limits: Limits = LIBRARY,
     force: bool = False,
 ) -> Extraction:
-    """Write a module, or some nodes, as a model of its own.
+    """Write a module, or some nodes, as a separate model.
 
-    Its inputs are the tensors from outside, its outputs what others read. Weights and constants come
-    along; computed from the same inputs, its outputs equal the full model's tensors.
+    Its inputs are the tensors from outside, its outputs the tensors that other nodes use. It contains the
+    weights and constants it needs. Given the same inputs, its outputs equal the tensors of the full model.
 
     Args:
         path: the model.
-        out: where the sub-model goes; its folder must exist.
+        out: the output file; its folder must exist.
         target: a tag or module path, as for ``extract_module_subgraph``.
         call: which call of a module that is called several times.
         outputs: instead of a module: names of tensors whose nodes to take.
         nodes: instead of a module: ids of nodes, as in a report of the same file.
         limits: how much of an untrusted file to read.
-        force: replace files that we did not write; never the model and the files of its weights.
+        force: replace files that ONNX Autodoc did not write; never the model and the files of its weights.
 
     Raises:
         PathError, NotAModel, CorruptModel, LimitError, InputError: the model cannot be read.
         ExternalDataError: weights that the sub-model needs cannot be read.
         OptionError: no such module, tensor or node.
         AnalysisError: the type of an input is not known.
-        OutputError: the result cannot be written; nothing is left behind then.
+        OutputError: the result cannot be written; no partial file is left.
     """
     targets(out, inputs=[path], force=force)
     opened = _open(path, limits)

@@ -69,27 +69,27 @@ def rebatch(
 ) -> RebatchedFile:
     """Write a model for another number of items, or for any.
 
-    Item i of the result is what the model computes for item i alone; where that cannot be had, nothing is
-    written. Weights, metadata and tags stay.
+    Item i of the result is what the model computes for item i alone; if that is impossible, nothing is
+    written. Weights, metadata and tags are kept.
 
     Args:
         path: a model whose batch is fixed.
-        out: where the result goes; its folder must exist.
-        batch: the number of items, or a name (``"batch"``) for a free one.
-        axes: input → axis of its batch, None: the input is the same for all items. What is left out is
-            found out.
+        out: the output file; its folder must exist.
+        batch: the number of items, or a name (``"batch"``) for a symbolic one.
+        axes: input → axis of its batch, None: the input is the same for all items. Others are
+            inferred.
         fixed: the batch that the file has; None: 1, or the size that the first axis of every input and
             output has.
-        bindings: sizes of other free dimensions, which the result then has fixed.
-        force: replace a file that we did not write.
+        bindings: values of other symbolic dimensions, which are then fixed in the result.
+        force: replace a file that ONNX Autodoc did not write.
         limits: how much of an untrusted file to read.
 
     Raises:
         PathError, NotAModel, CorruptModel, LimitError, InputError: the model cannot be read.
         RebatchBlocked: a node would mix items, or no rule says that it does not.
-        OptionError: an input or a size that is none.
+        OptionError: an unknown input, or an invalid value.
         ExternalDataError: weights cannot be read.
-        OutputError: the result cannot be written; nothing is left behind then.
+        OutputError: the result cannot be written; no partial file is left.
     """
     targets(out, inputs=[path], force=force)
     name = base_name(path)

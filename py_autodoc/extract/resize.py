@@ -55,25 +55,25 @@ def resize(
 ) -> ResizedFile:
     """Write a model whose sequence length or resolution is fixed for another one.
 
-    The result is the same operators with the same weights at other sizes. Numbers that stood for old sizes
-    are written anew; a stored table beside a sequence is cut to its first entries. Where a table would
-    have to be longer, lies over a picture, or a stored number can be read in two ways, nothing is written.
-    Weights, metadata and tags stay.
+    The result has the same operators and weights with other dimensions. Numbers that stood for old
+    dimensions are replaced; a stored table for a sequence is cut to its first entries. If a table would
+    have to be longer, belongs to an image, or a stored number has two possible meanings, nothing is
+    written. Weights, metadata and tags are kept.
 
     Args:
-        path: a model whose sizes are fixed.
-        out: where the result goes; its folder must exist.
-        input_shapes: input → its whole shape. Inputs that are left out keep theirs.
-        bindings: sizes of free dimensions, for which the edits hold.
-        force: replace a file that we did not write.
+        path: a model with fixed dimensions.
+        out: the output file; its folder must exist.
+        input_shapes: input → its full shape. Other inputs keep theirs.
+        bindings: values of symbolic dimensions, for which the edits hold.
+        force: replace a file that ONNX Autodoc did not write.
         limits: how much of an untrusted file to read.
 
     Raises:
         PathError, NotAModel, CorruptModel, LimitError, InputError: the model cannot be read.
-        ResizeBlocked: a node cannot have these sizes, or no rule says that it can.
-        OptionError: an input or a size that is none.
+        ResizeBlocked: a node cannot have these dimensions, or no rule says that it can.
+        OptionError: an unknown input, or an invalid value.
         ExternalDataError: weights cannot be read.
-        OutputError: the result cannot be written; nothing is left behind then.
+        OutputError: the result cannot be written; no partial file is left.
     """
     targets(out, inputs=[path], force=force)
     name = base_name(path)

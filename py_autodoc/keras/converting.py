@@ -52,19 +52,19 @@ def convert(
         out: the ONNX file to write.
         opset: version of the operators, 18 to 23; None: 20.
         input_shapes: input → shape, to fix free sizes; the empty name is the only input.
-        metadata: further entries of the model's metadata.
-        external_data: weights in ``<name>.data`` beside the model; None: from 1.5 GiB on.
+        metadata: more entries for the metadata of the model.
+        external_data: weights in ``<name>.data`` next to the model; None: from 1.5 GiB on.
         sidecar: write ``<name>.json`` with layers, nodes and tensors.
-        progress: called with each stage and the share of the work before it.
-        force: replace files that we did not write.
+        progress: called with each stage and the share of the work done.
+        force: replace files that ONNX Autodoc did not write.
 
     Raises:
         PathError: there is no such file.
         InputError: ``keras-file``: it is damaged or no whole model; ``keras-unsupported``: the layers that
             cannot be converted, all in one line.
         LimitError: it is, or unpacks to, more than we agree to read.
-        OptionError: an option makes no sense.
-        OutputError: the result cannot be written; nothing is left behind.
+        OptionError: an option is invalid.
+        OutputError: the result cannot be written; no partial file is left.
         RequirementError: h5py is missing.
     """
     wanted = _checked(opset, input_shapes, metadata)

@@ -38,7 +38,7 @@ class PlanOptions:
     """What is planned: every combination of devices (ids, files, or chosen), precisions and numbers of them.
 
     ``context``: 1,024, 4,096 and 32,768 tokens when empty, of these those that the model can have.
-    ``precision``: as the model is stored when empty. ``chunk`` tokens of a prompt go through the model at a
+    ``precision``: the stored precision when empty. ``chunk`` tokens of a prompt go through the model at a
     time, which is what activations are counted for. ``link`` is ``auto`` (the device's own link where there
     is one), ``nvlink`` or ``pcie``. ``provider`` is the cloud whose prices count, ``all`` for any, empty for
     no prices; ``price`` dollars an hour of one device in place of theirs. ``runtime`` is what runs the model,

@@ -53,28 +53,28 @@ def opdocs(
     force: bool = False,
     progress: Step | None = None,
 ) -> document.Operations:
-    """Write the operation reference of a quantized model into a folder.
+    """Write the operation reference of a quantized model to a folder.
 
-    The folder gets ``operations.json``, ``.md`` and ``.html``, and of each operation a picture, a C file and
+    The folder gets ``operations.json``, ``.md`` and ``.html``, and for each operation a picture, a C file and
     test vectors.
 
     Args:
         model: a quantized ONNX file: QOperator, QDQ or integer operators.
         out: a new or an empty folder.
-        data: values of the inputs, as ``verify``; None: one made-up sample.
-        samples: how many are run; None: 16.
-        seed: of made-up values.
+        data: values of the inputs, as for ``verify``; None: one generated sample.
+        samples: number of samples; None: 16.
+        seed: random seed for generated values.
         vectors: write inputs and outputs of the first sample.
-        bindings: sizes of free dimensions; others as the data has them.
-        input_shapes: whole shapes of inputs.
-        force: write into a folder that has files.
-        progress: told of each step.
+        bindings: values of symbolic dimensions; others are taken from the data.
+        input_shapes: full shapes of inputs.
+        force: write into a folder that is not empty.
+        progress: called with each step.
 
     Raises:
         OptionError: the model has no quantized operation.
         InputError: the model or the data cannot be used.
         RequirementError: ONNX Runtime or latex2mathml is missing.
-        AnalysisError: ONNX Runtime refuses the model.
+        AnalysisError: ONNX Runtime rejects the model.
         OutputError: the folder cannot be written.
     """
     tell = progress or (lambda step, done, total: None)

@@ -47,24 +47,24 @@ class Histogram:
 
 
 class Playground:
-    """A model with quantization that can be edited while it runs.
+    """A quantized model that can be edited while it runs.
 
     Args:
         model: a QDQ model, or a float model, which is quantized first (``recipe``).
-        samples: values of the inputs, as ``verify``; they also give the ranges of a float model.
-        reference: the float model that a QDQ ``model`` was made of: its weights are then the real ones.
+        samples: values of the inputs, as for ``verify``; they also give the ranges of a float model.
+        reference: the float model from which a QDQ ``model`` was made; its weights are then used.
         recipe: how a float model is quantized; None: ``static`` for this machine.
-        count: samples that are used; None: 16.
+        count: number of samples; None: 16.
 
     Attributes:
-        points: what can be changed, by name.
+        points: everything that can be changed, by name.
         shown: the sample whose outputs, errors and histograms are returned.
 
     Raises:
         InputError: a model or the samples cannot be used, or nothing in the model can be changed.
         OptionError: a float model without samples.
         RequirementError: ONNX Runtime is missing.
-        AnalysisError: ONNX Runtime refuses the model.
+        AnalysisError: ONNX Runtime rejects the model.
     """
 
     def __init__(

@@ -55,21 +55,22 @@ def quantize(
     compare: bool = True,
     progress: Step | None = None,
 ) -> Quantization:
-    """Write a quantized model, with its tags and the recipe in its metadata. The model itself stays as it is.
+    """Write a quantized model, with its tags and the recipe in its metadata. The original is not changed.
 
     Args:
         model: an ONNX file in float32 with its weights.
-        out: where the result goes.
-        data: values of the inputs, as ``verify``; ``static`` needs them for ranges, all methods for scores.
-        recipe: how; None: ``static`` for this machine.
-        samples: how many are taken; None: 128.
-        random_data: take made-up values for ranges; they are then wrong for real ones.
-        seed: of made-up values.
-        bindings: sizes of free dimensions for the samples; others as the data has them.
-        input_shapes: whole shapes of inputs.
-        force: replace a file that we did not write.
+        out: the output file.
+        data: values of the inputs, as for ``verify``; ``static`` needs them for ranges, every method
+            for scores.
+        recipe: settings of the quantization; None: ``static`` for this machine.
+        samples: number of samples; None: 128.
+        random_data: use generated values for ranges, which do not fit real inputs.
+        seed: random seed for generated values.
+        bindings: values of symbolic dimensions for the samples; others are taken from the data.
+        input_shapes: full shapes of inputs.
+        force: replace a file that ONNX Autodoc did not write.
         compare: run both models and compare their results; False: there are no ``outputs``.
-        progress: told of each step.
+        progress: called with each step.
 
     Raises:
         OptionError: the recipe is refused, or there is no data.

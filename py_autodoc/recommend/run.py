@@ -37,7 +37,7 @@ class RecommendOptions:
     """What the device must do. Latencies in ms, throughput in items a second, power in W, price in $/h.
 
     ``target`` is edge, local or cloud, empty for any device; ``provider`` the cloud whose prices count.
-    ``precision``: those that may be used, the fastest is taken; empty: as the model is stored.
+    ``precision``: those that may be used, the fastest is taken; empty: the stored precision.
     ``batch`` is the only batch that is tried; None: several, where the model can have them.
     """
 

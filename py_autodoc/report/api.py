@@ -35,17 +35,22 @@ def analyze(
 
     ``model`` is a path, serialized bytes, an ``onnx.ModelProto`` or an ``onnx_ir.Model``. Weights are
     read only with ``read_weights``, for the rules about their values, and with ``hash``, for the SHA-256 of
-    the files (``report.model.sha256``). ``bindings`` gives sizes to symbolic dimensions (``{"batch": 8}``,
-    ``{"*": 1}`` for every free one), ``input_shapes`` whole shapes to inputs, ``batch_size`` a size to the
-    batch dimension: where the file has it fixed, the analysis is of the model rewritten for it, or says which
-    node forbids that. ``resize`` gives whole shapes to inputs whose sequence length or resolution the file
-    has fixed, in the same way. ``assume`` gives what is still free its suggested size. ``max_layers`` keeps
-    only the heaviest layers in the list; totals stay complete.
-    ``thresholds`` is a threshold file or what one holds:
-    ``{"deep-chain": {"min_layers": 40}, "large-embedding": {"enabled": False}}``. ``hardware`` is the id of a
-    profile (``"l4"``) or a profile's file, to estimate latency and memory for, in ``precision`` (``fp32``,
-    ``tf32``, ``fp16``, ``bf16``, ``fp8``, ``int8``; None: as the model is stored), run by ``runtime``
-    (``tensorrt``, ``ort-cuda``, ``pytorch-eager``, ``torch-compile``; None: ``tensorrt``).
+    the files (``report.model.sha256``).
+
+    Dimensions: ``bindings`` has values of symbolic dimensions (``{"batch": 8}``, ``{"*": 1}`` for all
+    others), ``input_shapes`` full shapes of inputs, and ``batch_size`` the batch. If the file has a fixed
+    batch, the model is first rewritten for it, or an error names the node that prevents it. In the same way
+    ``resize`` has full shapes of inputs with a fixed sequence length or resolution. With ``assume``,
+    dimensions without a value get a typical one.
+
+    ``max_layers`` keeps only the heaviest layers in the list; totals stay complete. ``thresholds`` is a
+    threshold file or its content:
+    ``{"deep-chain": {"min_layers": 40}, "large-embedding": {"enabled": False}}``.
+
+    ``hardware`` is the id of a profile (``"l4"``) or a profile's file, for which latency and memory are
+    estimated, in ``precision`` (``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8``, ``int8``; None: the stored
+    precision), with ``runtime`` (``tensorrt``, ``ort-cuda``, ``pytorch-eager``, ``torch-compile``; None:
+    ``tensorrt``).
 
     Raises:
         InputError: the model cannot be read, is over a limit, or an option does not fit it.

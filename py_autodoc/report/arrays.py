@@ -37,11 +37,11 @@ def read_array(
     graph: str | None = None,
     limits: Limits = LIBRARY,
 ) -> Array:
-    """All values of one initializer or Constant, as a numpy array of its shape.
+    """Return all values of one initializer or Constant, as a NumPy array of its shape.
 
-    ``name`` and ``graph`` as in ``read_weights``. Only this tensor is read; the whole array is in memory.
-    bfloat16, float8 and float4 come as float32, int4 and int2 as int8, uint4 and uint2 as uint8: numpy lacks
-    these types, and the others hold each of their values.
+    ``name`` and ``graph`` are as in ``read_weights``. Only this tensor is read; the whole array is in memory.
+    bfloat16, float8 and float4 become float32, int4 and int2 int8, uint4 and uint2 uint8: NumPy lacks these
+    types, and the others hold all their values.
 
     Raises:
         InputError: the model cannot be read, it has no such constant, its data are missing or damaged, or it

@@ -39,11 +39,11 @@ def read_weights(
     graph: str | None = None,
     limits: Limits = LIBRARY,
 ) -> WeightValues:
-    """Statistics, histogram and first values of one initializer or Constant.
+    """Return statistics, histogram and first values of one initializer or Constant.
 
     ``name`` is the tensor's name or its id in a report. Only this tensor is read, in pieces of bounded
-    memory, from the model or from a file in its folder. ``graph`` names a body (``"If_3.then_branch"``;
-    ``""``: the main graph) where several graphs have a tensor of this name.
+    memory, from the model or from a file in its folder. ``graph`` names a subgraph (``"If_3.then_branch"``;
+    ``""``: the main graph) if several graphs have a tensor with this name.
 
     Raises:
         InputError: the model cannot be read, it has no such constant, or its data are missing or damaged.

@@ -72,31 +72,31 @@ def compare_precisions(
     memory: bool = True,
     progress: Progress | None = None,
 ) -> Runs:
-    """Latency, memory and results of models that take the same inputs.
+    """Measure latency, memory and results of models with the same inputs.
 
-    The models run in turn, one run each: what disturbs the machine disturbs all alike, so their ratios are
+    The models run in turn, one run each: other load on the machine affects all alike, so their ratios are
     fair. Results are compared with those of the first.
 
     Args:
         models: file by name, the reference first.
         test_data: a file of arrays or of text, a folder, a mapping of arrays or a ``DataLoader``; None:
-            made-up values.
+            generated values.
         metrics_calculator: figures of the results.
         runs: timed runs of each.
         warmup: runs of each before.
-        samples: how many are taken at most; None: 64.
-        seed: of made-up values.
+        samples: maximum number of samples; None: 64.
+        seed: random seed for generated values.
         providers: ONNX Runtime's execution providers; none: the CPU.
         threads: of one operator.
-        bindings: sizes of free dimensions.
-        input_shapes: whole shapes of inputs.
+        bindings: values of symbolic dimensions.
+        input_shapes: full shapes of inputs.
         memory: also run each in a process of its own for its memory.
-        progress: told how many runs are done.
+        progress: called with the number of runs done.
 
     Raises:
         InputError: a model or the data cannot be read, or the inputs are not the same.
         RequirementError: ONNX Runtime is missing.
-        AnalysisError: it refuses a model.
+        AnalysisError: it rejects a model.
     """
     before = machine()
     if is_texts(test_data):

@@ -88,7 +88,7 @@ def measure_nodes(
 ) -> NodeTimes:
     """Run the model under ONNX Runtime's profiler and attribute its kernels to the model's nodes.
 
-    Raises: AnalysisError: ONNX Runtime refuses the model or fails.
+    Raises: AnalysisError: ONNX Runtime rejects the model or fails.
     """
     with tempfile.TemporaryDirectory() as folder:
         optimized = str(Path(folder, "optimized.onnx"))

@@ -53,14 +53,14 @@ class InferenceRunner:
         model: an ONNX file with its weights.
         providers: ONNX Runtime's execution providers; none: the CPU.
         threads: of one operator; 0: as many as ONNX Runtime takes by itself.
-        bindings: sizes of free dimensions; others as the data has them, the batch 1.
-        input_shapes: whole shapes of inputs.
+        bindings: values of symbolic dimensions; others are taken from the data, the batch 1.
+        input_shapes: full shapes of inputs.
         data: tells the sizes of the inputs: a file, a mapping, a loader.
 
     Raises:
         InputError: the model cannot be read, or a size is not known.
         RequirementError: ONNX Runtime is missing.
-        AnalysisError: it refuses the model.
+        AnalysisError: it rejects the model.
     """
 
     def __init__(
@@ -133,9 +133,9 @@ class InferenceRunner:
                 values.
             warmup: runs that are not timed.
             iterations: runs that are, over the samples in turn.
-            samples: how many are taken at most; None: 64.
+            samples: maximum number of samples; None: 64.
             reference: results that others are compared with.
-            progress: told how many runs are done.
+            progress: called with the number of runs done.
         """
         inputs, labels, _ = self.samples(data, samples)
         outputs = [self.once(one) for one in inputs]

@@ -41,7 +41,7 @@ class TextLoader(DataLoader):
         specs: the inputs of the model.
         tokenizer: a ``tokenizer.json``, or one that is loaded.
         field: which field of an object is the text.
-        most: how many samples at most; None: all.
+        most: maximum number of samples; None: all.
 
     Raises: PathError, InputError, RequirementError.
     """
@@ -166,9 +166,9 @@ def text_loader(
         file: the texts.
         tokenizer: a ``tokenizer.json`` or a folder with it; None: the one beside the model.
         field: which field of an object is the text.
-        samples: how many samples at most; None: all.
-        bindings: sizes of free dimensions.
-        input_shapes: whole shapes of inputs.
+        samples: maximum number of samples; None: all.
+        bindings: values of symbolic dimensions.
+        input_shapes: full shapes of inputs.
 
     Raises: PathError, InputError, OptionError, RequirementError.
     """

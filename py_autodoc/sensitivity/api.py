@@ -55,7 +55,7 @@ def sensitivity(
     memory: int = MEMORY,
     progress: Progress | None = None,
 ) -> Sensitivity:
-    """How much quantizing each layer alone changes what a model returns.
+    """Measure how much quantizing each layer alone changes the results of a model.
 
     A layer is a Conv, ConvTranspose, Gemm or MatMul with a stored float32 weight. Quantized, it has its input
     and its weight rounded to integers, with ranges of the samples; all other layers stay float. One session
@@ -63,26 +63,26 @@ def sensitivity(
 
     Args:
         model: an ONNX file with its weights, in float32.
-        data: as ``verify``; None: made-up values, whose ranking may be another than that of real ones.
-        samples: how many are taken; None: 64 of data, 8 that are made up.
-        seed: of made-up values.
+        data: as for ``verify``; None: generated values, whose ranking may differ.
+        samples: number of samples; None: 64 of the data, 8 generated ones.
+        seed: random seed for generated values.
         activations: ``u8`` or ``s8``.
         weights: ``s8``, ``s7`` or ``s4``.
         per_channel: weights have a scale for each channel that comes out.
-        output: the result that is compared; None: the first of floats.
+        output: the output that is compared; None: the first float output.
         auto: a target such as ``agreement>=0.99``: the fewest float layers that reach it are found.
         budget: seconds after which no further layer is measured.
-        bindings: sizes of free dimensions; others as the data has them.
-        input_shapes: whole shapes of inputs.
+        bindings: values of symbolic dimensions; others are taken from the data.
+        input_shapes: full shapes of inputs.
         hardware: device for estimated latencies of mixtures.
         memory: bytes that a session may take; above, layers are measured in groups.
-        progress: told how many layers are measured, of how many.
+        progress: called with the number of layers measured, and of all.
 
     Raises:
         InputError: the model is quantized already, has no such layers, or data does not fit.
         OptionError: an option is unknown, or mixtures are asked for and do not fit into memory.
         RequirementError: ONNX Runtime is missing.
-        AnalysisError: it refuses the model.
+        AnalysisError: it rejects the model.
     """
     return sensitivity_analysed(
         model, data, samples=samples, seed=seed, activations=activations, weights=weights,

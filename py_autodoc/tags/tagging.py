@@ -46,7 +46,7 @@ def tag_file(
         out: where the tagged model goes; may be ``path``.
         keep: globs of torch's own classes that tags show.
         limits: how much of an untrusted file to read.
-        force: replace a file that we did not write.
+        force: replace a file that ONNX Autodoc did not write.
 
     Raises:
         PathError, NotAModel, CorruptModel, LimitError, InputError: the file cannot be used;

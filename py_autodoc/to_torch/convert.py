@@ -112,14 +112,14 @@ def write(
         out: the Python file; the weights get its name with another suffix.
         weights: ``safetensors`` or ``npz``; None: safetensors where that is installed.
         limits: how much of an untrusted file to read.
-        force: replace files that we did not write, or that were changed since.
+        force: replace files that ONNX Autodoc did not write, or that were changed since.
 
     Raises:
         PathError, NotAModel, CorruptModel, LimitError, InputError: the model cannot be read.
         NotCoveredError: it uses operators that cannot be written; see ``uncovered``.
         ExternalDataError: weights cannot be read.
         OptionError: an unknown format, or a name that is none of a Python file.
-        OutputError: the result cannot be written; nothing is left behind then.
+        OutputError: the result cannot be written; no partial file is left.
     """
     kind = weights or ("safetensors" if find_spec("safetensors") else "npz")
     if kind not in stored_weights.SUFFIXES:

@@ -66,10 +66,10 @@ def export(
     progress: Progress | None = None,
     **options: Any,
 ) -> ExportResult:
-    """Export a model and write into it which module each operation comes from.
+    """Export a model and record the module of each operation.
 
-    The graph is what the exporter alone gives, node for node and byte for byte; only metadata is added.
-    The model is exported in evaluation mode and left as it was. Files appear when they are complete.
+    The graph is that of the exporter alone, node for node and byte for byte; only metadata is added.
+    The model is exported in evaluation mode and then restored. Files appear only when they are complete.
 
     Args:
         model: a module, or a program of ``torch.export`` (exporter ``dynamo`` only).
@@ -82,27 +82,27 @@ def export(
         opset: version of the operators; None for the exporter's own choice.
         input_names: names of the graph's inputs.
         output_names: names of the graph's outputs.
-        keep: globs of torch's own classes that tags show; ``autodoc.scope`` has every module anyhow.
-        metadata: further entries of the model's metadata.
-        external_data: weights in ``<name>.data`` beside the model; None: from 1.5 GiB on.
+        keep: globs of torch classes that tags include; ``autodoc.scope`` has every module in any case.
+        metadata: more entries for the metadata of the model.
+        external_data: weights in ``<name>.data`` next to the model; None: from 1.5 GiB on.
         sidecar: write ``<name>.json`` with modules, nodes and tensors.
         generation: export the stages of a generative model (``hf``): prefill, decode with a cache, ….
         processor: of a model of transformers: tokenizer, image processor … or a list of them, whose files
             go into the model; None: those where the model was loaded from.
         task: what a model of transformers is for; None: found by ``py_autodoc.hf.detect_task``.
-        embed_metadata: a model of transformers takes its configuration, task and versions along.
-        embed_processor: and the processor's own files.
+        embed_metadata: store configuration, task and versions of a transformers model.
+        embed_processor: also store the files of the processor.
         source_folder: where the processor's files are, if not where the model says.
         sources: files and folders that the model was read from, which are never written over.
-        force: replace files that we did not write, also in a folder of ``generation``.
+        force: replace files that ONNX Autodoc did not write, also in a folder of ``generation``.
         quantize: quantize in PyTorch first (``dynamo``, with torchao); the recipe goes into the metadata.
-        progress: called with each stage and the share of the work before it.
+        progress: called with each stage and the share of the work done.
         options: options of the exporter itself.
 
     Raises:
-        OptionError: an option or the inputs make no sense; there is no such task.
+        OptionError: an option or the inputs are invalid, or the task is unknown.
         AnalysisError: ``export-forward``, ``export-failed``.
-        OutputError: the result cannot be written; nothing is left behind.
+        OutputError: the result cannot be written; no partial file is left.
         InputError: samples for ``quantize`` do not fit.
         RequirementError: ``hf`` without transformers, ``quantize`` without torchao.
     """

@@ -47,28 +47,28 @@ def verify(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     progress: Progress | None = None,
 ) -> Verification:
-    """Where the values that a model computes part from those of a reference.
+    """Compare the values that a model computes with those of a reference, layer by layer.
 
     Args:
         model: an ONNX file with its weights.
         against: an ONNX file, a ``.npz`` file or a mapping of expected values by the names of the model's
             tensors (arrays named after inputs are the data), or the ``torch.nn.Module`` that was exported.
-        data: what goes in: a ``.npz`` or ``.npy`` file, a folder of them, a mapping of arrays, an array for a
-            model with one input, or an iterable of mappings. None: noise that fits the inputs. It shows where
-            models differ and says nothing of accuracy.
+        data: values of the inputs: a ``.npz`` or ``.npy`` file, a folder of them, a mapping of arrays, an
+            array for a model with one input, or an iterable of mappings. None: noise that fits the inputs.
+            It shows where models differ, but not how accurate they are.
         tolerance: relative error (norm of the difference over the norm of the reference) that is accepted.
             None: 0.001 for float32, 0.02 for float16, 0.05 for bfloat16, 0.1 for quantized models.
-        samples: how many are taken; None: 16 of data, 2 that are made up.
-        seed: of made-up values.
-        bindings: sizes of free dimensions. Those that are not given are taken from the data, the batch is 1,
-            and what is free then has a usual size.
-        input_shapes: whole shapes of inputs.
-        progress: told how many passes are done, of how many.
+        samples: number of samples; None: 16 of the data, 2 generated ones.
+        seed: random seed for generated values.
+        bindings: values of symbolic dimensions. Others are taken from the data, the batch is 1, and the rest
+            gets a typical value.
+        input_shapes: full shapes of inputs.
+        progress: called with the number of passes done, and of all.
 
     Raises:
         InputError: a file cannot be read, data does not fit, inputs do not correspond.
         RequirementError: ONNX Runtime is missing.
-        AnalysisError: ONNX Runtime refuses a model.
+        AnalysisError: ONNX Runtime rejects a model.
     """
     return verify_analysed(
         model, against, data, tolerance=tolerance, samples=samples, seed=seed, bindings=bindings,

@@ -50,35 +50,35 @@ class _Nodes(traitlets.Any):
 
 
 class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no types
-    """A model in a notebook: the graph, its costs, and what is selected in it.
+    """A model in a notebook: the graph, its costs and the selection.
 
     ``model`` is a path, serialized bytes, an ``onnx.ModelProto``, an ``onnx_ir.Model``, a ``Report``, or an
     ``nn.Module`` with example ``inputs`` (a tensor, a tuple, or a dict of named ones; ``dynamic_shapes`` as
-    ``torch.onnx.export`` takes it). Weights are not read. All traits go both ways: set them from Python,
-    read what the user did.
+    in ``torch.onnx.export``). Weights are not read. All traits work in both directions: set them from
+    Python, or read the state of the viewer.
 
-    A report of ``analyze`` remembers its model and is shown with it; one that is read from JSON needs to know
-    it: ``Report.from_json(text, model="model.onnx")``.
+    A report of ``analyze`` keeps its model and is shown with it. A report read from JSON needs the model:
+    ``Report.from_json(text, model="model.onnx")``.
 
     ``hardware`` is the id of a device (``"l4"``) or a profile's file that latencies are estimated for, in
-    ``precision`` (``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8``, ``int8``; None: as the model is stored),
+    ``precision`` (``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8``, ``int8``; None: the stored precision),
     run by ``runtime`` (``tensorrt``, ``ort-cuda``, ``pytorch-eager``, ``torch-compile``; None: ``tensorrt``).
 
     Attributes:
         selection: Ids of the selected nodes. May be set to ids, node names or hierarchy tags; a tag selects
             every node under it.
         overlay: The heatmap: one of ``OVERLAYS``, None, or a mapping of node (id, name or tag) → number.
-        dims: Sizes given to symbolic dimensions; every number follows.
-        view: What is open and where the picture stands; kept with the notebook.
+        dims: Values of symbolic dimensions; all numbers follow.
+        view: Expanded blocks and the camera; kept with the notebook.
         theme: ``auto``, ``light`` or ``dark``.
-        direction: How a picture is set: ``right``, ``down``, ``wrapped`` (in rows, like text), or ``auto``:
-            one row or several, whichever shows more.
-        height: Pixels.
+        direction: Layout direction: ``right``, ``down``, ``wrapped`` (in rows, like text), or ``auto``: one
+            row or several, whichever shows more.
+        height: Height in pixels.
 
     Raises:
         InputError: the model cannot be read or an option does not fit it.
         RequirementError: the viewer is not built into this installation, or a module needs torch.
-        TraitError: a trait was given what it does not take.
+        TraitError: a value that a trait does not accept.
     """
 
     _bundle = traitlets.Bytes(b"").tag(sync=True)

@@ -63,15 +63,15 @@ def compare(a: Any, b: Any, **traits: Any) -> SideBySide:
 
 
 def side_by_side(left: Any, right: Any, **traits: Any) -> SideBySide:
-    """Show two models beside each other, linked.
+    """Show two linked models side by side.
 
-    Each is an ``Autodoc`` or what ``Autodoc`` takes: a path, bytes, a model, a ``Report``. ``traits``
-    (``height``, ``theme``, ``overlay``, ``dims``) go to those that are made here.
+    Each is an ``Autodoc`` or an argument of ``Autodoc``: a path, bytes, a model, a ``Report``. ``traits``
+    (``height``, ``theme``, ``overlay``, ``dims``) apply to the widgets created here.
 
     Raises:
         InputError: a model cannot be read.
         OptionError: both are the same widget.
-        TraitError: a trait was given what one of the models does not take.
+        TraitError: a value that a trait of one of the models does not accept.
     """
     shown = [model if isinstance(model, Autodoc) else Autodoc(model, **traits) for model in (left, right)]
     return SideBySide(shown[0], shown[1])

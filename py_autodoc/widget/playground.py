@@ -30,22 +30,23 @@ _WARMEST = 1.0
 
 
 class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no types
-    """A model with quantization that can be edited while it runs: the graph, and what is done to it.
+    """A quantized model that can be edited while it runs: the graph and the controls.
 
-    The graph is painted by the error of each tensor. Choose a tensor in the list or a node in the graph, then
-    move its scale or zero point, or leave it in float; outputs, scores, histogram and picture follow.
+    The graph is coloured by the error of each tensor. Choose a tensor in the list or a node in the graph,
+    then change its scale or zero point, or keep it in float; outputs, scores, histogram and image are
+    updated.
 
     Args:
         model: a QDQ model, or a float model, which is quantized first.
         samples: values of the inputs: a ``.npz`` file, a folder, arrays.
-        reference: the float model that a QDQ ``model`` was made of.
+        reference: the float model from which a QDQ ``model`` was made.
         recipe: how a float model is quantized.
-        count: samples that are used; None: 16.
+        count: number of samples; None: 16.
         height: pixels.
         labels: names of the classes, for the outputs.
 
     Attributes:
-        playground: what the controls act on; call ``refresh()`` after changing it from Python.
+        playground: the model that the controls change; call ``refresh()`` after changing it from Python.
         graph: the ``Autodoc`` widget.
 
     Raises: as ``Playground``.

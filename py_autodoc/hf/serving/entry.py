@@ -51,7 +51,7 @@ def pipeline(
         PathError, NotAModel, CorruptModel, LimitError: the file is no model.
         OptionError: the task or the processor is not known, or does not fit the file.
         InputError: the file's processor or configuration cannot be read, or needs foreign code.
-        AnalysisError: ONNX Runtime refuses the file.
+        AnalysisError: ONNX Runtime rejects the file.
         RequirementError: transformers 5, torch or onnxruntime is missing; the hint is the pip command.
     """
     _need()
