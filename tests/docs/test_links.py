@@ -15,13 +15,14 @@ import click
 import pytest
 import yaml
 
+import py_autodoc
 from py_autodoc.cli.app import COMMANDS, command_of
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 try:
     import docs_pictures
-    from docs_site import site
+    from docs_site import python_api, site
 finally:
     sys.path.remove(str(ROOT / "scripts"))
 
@@ -194,6 +195,14 @@ def resolves(name: str) -> bool:
             found = getattr(found, part)
         return True
     return False
+
+
+def test_every_public_python_name_has_a_place_in_the_reference():
+    shown = {name for _, _, names in python_api.PAGES.values() for name in names}
+    missing = {f"py_autodoc.{name}" for name in py_autodoc.__all__} - shown
+    # Every class of py_autodoc.errors is on the page of errors.
+    assert missing == {"py_autodoc.__version__", "py_autodoc.AutodocError"}
+    assert "py_autodoc.errors" in shown
 
 
 def test_shlex_reads_every_shown_command():
