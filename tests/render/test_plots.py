@@ -113,6 +113,21 @@ def test_shapes_of_a_convolutional_network_fall_and_rise():
     assert max(lines["axis 1 (channels)"]) == 2048
 
 
+@pytest.mark.parametrize(
+    ("name", "axes"),
+    [
+        ("llama", ["axis 1", "axis 2", "axis 3"]),
+        ("gpt2", ["axis 1 (positions)", "axis 2 (features)"]),
+        ("mamba", ["axis 1 (positions)", "axis 2 (features)"]),
+        ("qdq", ["axis 1 (channels)", "axis 2 (height)", "axis 3 (width)"]),
+    ],
+)
+def test_axes_have_names_where_these_are_known(name, axes):
+    """Four axes of attention are no image."""
+    lines = series.shapes(analysed(name)[1].report)
+    assert list(lines.lines) == axes
+
+
 def test_the_roof():
     analysis, made = analysed("resnet50-l4")
     roof = roofline(analysis)

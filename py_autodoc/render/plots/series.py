@@ -119,11 +119,23 @@ def shapes(report: Report) -> Lines | None:
         return _lines(sized, {"elements": prod})
     rank = ranks.most_common(1)[0][0]
     same = [(at, sizes) for at, sizes in sized if len(sizes) == rank]
-    if rank == 4:
-        return _lines(
-            same, {"axis 1 (channels)": _axis(1), "axis 2 (height)": _axis(2), "axis 3 (width)": _axis(3)}
-        )
-    return _lines(same, {"axis 1 (positions)": _axis(1), "axis 2 (features)": _axis(2)})
+    alike = [layer for layer in report.layers if len(layer.output_shape or ()) == rank]
+    spatial = 8 * sum(layer.type in _SPATIAL for layer in alike) >= len(alike)
+    names: tuple[str, ...] = _AXES.get((rank, spatial), ("", "", ""))
+    labels = [f"axis {at} ({name})" if name else f"axis {at}" for at, name in enumerate(names, 1)]
+    return _lines(same, {label: _axis(at) for at, label in enumerate(labels, 1)})
+
+
+_SPATIAL = frozenset({
+    "Conv", "ConvTranspose", "QLinearConv", "ConvInteger", "FusedConv", "MaxPool", "AveragePool",
+})  # fmt: skip
+"""Operators whose axes have a meaning of their own: channels, then space."""
+_AXES = {
+    (4, True): ("channels", "height", "width"),
+    (3, True): ("channels", "length"),
+    (3, False): ("positions", "features"),
+}
+"""Rank, and whether such operators give much of it → the axes after the first; those of attention are unknown."""
 
 
 def _axis(axis: int) -> Callable[[tuple[int, ...]], int]:
