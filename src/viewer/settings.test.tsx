@@ -6,7 +6,7 @@ import { repeatPayload, resnetPayload } from '../core/testing/payloads';
 import { BoxKind } from '../core/types';
 import type { IViewerSettings } from './api';
 import { MockProvider } from '../providers/mock';
-import { guardConsole, settle } from './testing/render';
+import { guardConsole, settle, settleDrawn } from './testing/render';
 import { FakeSurface, surface } from './testing/surface';
 import { Viewer } from './Viewer';
 import type { GraphPayload } from '../schema';
@@ -30,8 +30,8 @@ async function open(payload: GraphPayload, state?: object) {
       onStateChange={(_, own) => saved.push(own)}
     />
   );
-  const { rerender } = render(draw({}));
-  await settle();
+  const { container, rerender } = render(draw({}));
+  await settleDrawn(container);
   const change = async (settings: Partial<IViewerSettings>): Promise<void> => {
     rerender(draw(settings));
     await settle();

@@ -52,6 +52,16 @@ export async function settle(): Promise<void> {
   });
 }
 
+/** The same, until the picture is drawn: what is rendered at the end of one turn is laid out in the next. */
+export async function settleDrawn(container: HTMLElement): Promise<void> {
+  await settle();
+  const isWaiting = (): boolean =>
+    container.querySelector('.oad-GraphHost:not([data-drawn])') !== null;
+  for (let turn = 0; turn < 50 && isWaiting(); turn++) {
+    await settle();
+  }
+}
+
 export async function mountProvider(
   provider: IReportProvider,
   props: Partial<IViewerProps> = {}
@@ -67,13 +77,7 @@ export async function mountProvider(
       }}
     />
   );
-  await settle();
-  // What is rendered at the end of one turn is measured, laid out and drawn in the next.
-  const isWaiting = (): boolean =>
-    result.container.querySelector('.oad-GraphHost:not([data-drawn])') !== null;
-  for (let turn = 0; turn < 50 && isWaiting(); turn++) {
-    await settle();
-  }
+  await settleDrawn(result.container);
   const root = result.container.querySelector<HTMLElement>('.oad-Viewer');
   if (handle === null || root === null) {
     throw new Error('The viewer did not start.');
