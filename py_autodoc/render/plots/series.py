@@ -135,7 +135,7 @@ _AXES = {
     (3, True): ("channels", "length"),
     (3, False): ("positions", "features"),
 }
-"""Rank, and whether such operators give much of it → the axes after the first; those of attention are unknown."""
+"""Rank, and whether such operators give much of it → axes after the first; those of attention are unknown."""
 
 
 def _axis(axis: int) -> Callable[[tuple[int, ...]], int]:
