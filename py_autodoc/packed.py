@@ -1,7 +1,7 @@
 """From bytes to the text of a metadata value and back.
 
 Up to 10 KB of plain text stay as they are. More is compressed and written as base 64 (the alphabet without
-a slash, so that no value looks like a path) behind ``gz:`` or ``xz:``; bytes that are no text are ``b64:``.
+a slash, so that no value looks like a path) behind ``gz:`` or ``xz:``; bytes that are not text are ``b64:``.
 The same bytes give the same text.
 
 Values come from untrusted files: unpacking stops at a bound, and takes bounded memory.

@@ -81,7 +81,7 @@ def _boxes_and_scores(shapes: list[tuple[int, Shape]], batches: set[Dim]) -> Sig
     """(…, candidates, 4) beside (…, candidates, classes)."""
     for number, shape in shapes:
         if len(shape) not in (2, 3) or shape[-1] != 4 or (len(shape) == 2 and shape[0] in batches):
-            continue  # four numbers and some scores for each item of the batch are no candidates
+            continue  # four numbers and some scores for each item of the batch are not candidates
         for other, scores in shapes:
             if other != number and len(scores) == len(shape) and scores[-2] == shape[-2] is not None:
                 why = f"outputs of {size(shape)} boxes and {size(scores)} scores for the same candidates"

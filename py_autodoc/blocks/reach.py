@@ -84,5 +84,5 @@ class Backward:
             if not made.isdisjoint(node.inputs):
                 found.append(number)
                 made.update(node.outputs)
-                made.discard(-1)  # an output left out is no input left out
+                made.discard(-1)  # an output left out is not an input left out
         return found

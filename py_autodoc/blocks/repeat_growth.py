@@ -77,7 +77,7 @@ class Growth:
         return all(self.free[node] for part in run.parts for node in part)
 
     def _closed(self, run: Run) -> bool:
-        """Take the nodes of a run, unless layers lie between its parts: then they are no run.
+        """Take the nodes of a run, unless layers lie between its parts: then they are not a run.
 
         A run that is taken is turned to where its parts should begin.
         """

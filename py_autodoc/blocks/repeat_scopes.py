@@ -20,7 +20,7 @@ Members = list[tuple[int, list[int]]]
 def scope_runs(model: Model, wiring: Wiring) -> list[Run]:
     """Groups of isomorphic siblings: a chain, or elements of one numbered list (``layer.0``, ``layer.2``).
 
-    Siblings that merely look alike (query and key, the norm before and the norm after) are no run.
+    Siblings that merely look alike (query and key, the norm before and the norm after) are not a run.
     """
     tree = _Tree(model, wiring)
     found: list[Members] = []

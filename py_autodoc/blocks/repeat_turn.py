@@ -78,7 +78,7 @@ def _better_cuts(wiring: Wiring, parts: list[list[int]]) -> list[int]:
         for at in range(1, 2 * size + 1):
             row[at] += row[at - 1]
     costs = [(width[at] + width[at + size], -(stream[at] + stream[at + size])) for at in range(size)]
-    # A cut that nothing crosses is no cut between parts that feed each other.
+    # A cut that nothing crosses is not a cut between parts that feed each other.
     better = [at for at in range(size) if costs[at] < costs[0] and costs[at][0]]
     better.sort(key=lambda at: (costs[at], min(at, size - at), at))
     return better[:_CUTS]

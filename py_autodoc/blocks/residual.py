@@ -62,7 +62,7 @@ class _Finder:
                 if join.form != "concat":
                     self.sources[number] = match.source
                 for inner in join.inner:
-                    # The difference inside an interpolation is no join of its own.
+                    # The difference inside an interpolation is not a join of its own.
                     found.pop(inner, None)
                 found[number] = self._found(join, match)
                 break
@@ -99,7 +99,7 @@ class _Finder:
         return _Match(candidate.tensor, candidate.steps, candidate.weights, tuple(path), weighted, long)
 
     def _nested(self, path: list[int], source: tuple[int, ...]) -> bool:
-        """Residuals on the path begin on it: a path that enters another one from the side is no block.
+        """Residuals on the path begin on it: a path that enters another one from the side is not a block.
 
         This tells a position embedding, or memory, that is added in every layer from a skip.
         """

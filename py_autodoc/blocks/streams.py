@@ -76,7 +76,7 @@ def _bottleneck(flow: Flow, tensor: int) -> int | None:
 
 
 def _plain(flow: Flow, tensor: int) -> bool:
-    """True for stored constants: a position table is no stream."""
+    """True for stored constants: a position table is not a stream."""
     return flow.model.tensors[tensor].is_constant
 
 

@@ -59,7 +59,7 @@ def _causality(layers: Sequence[Attention]) -> str:
     if not open_:
         return "all causal" if not no else "none causal" if not yes else f"{yes} of them causal"
     if open_ == len(known):
-        return "causal or not cannot be told (the masks' values were not read)"
+        return "causal or not is unknown (the masks' values were not read)"
     parts = [(yes, "causal"), (no, "not causal"), (open_, "under masks whose values were not read")]
     return ", ".join(f"{count} {what}" for count, what in parts if count)
 
@@ -101,7 +101,7 @@ def _crossing(
         told = "attention whose scores are computed in pieces comes before the cross attention"
         return "encoder-decoder", 0.7, [*lines, told]
     if selves and (all(layer.causal for layer in selves) or any(layer.past for layer in layers)):
-        told = "cross attention reads what the caller feeds: the decoder half of an encoder-decoder"
+        told = "cross attention reads an input of the model: the decoder half of an encoder-decoder"
         return "transformer-decoder", 0.85, [*lines, told]
     if len(crossing) < len(layers):
         told = "cross attention comes first: latent positions read the input"
@@ -163,4 +163,4 @@ def _open(stock: Inventory, lines: list[str], bare: bool | None, main: Flow) -> 
     ]
     if ranks and max(ranks) == 2:
         return "transformer-encoder", 0.6, [*lines, "one result for the whole input"]
-    return "unknown", 0.0, [*lines, "an encoder or a decoder: the mask would tell"]
+    return "unknown", 0.0, [*lines, "an encoder or a decoder: the mask is unknown"]

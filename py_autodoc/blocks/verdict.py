@@ -153,7 +153,7 @@ class _Case:
         lines = [f"{count} Softmaxes over products of computed tensors weigh others: attention in pieces"]
         words = outputs.vocabulary(self.main)
         if words is not None and words[0] in self.stock.token_tables:
-            return "unknown", 0.0, [*lines, "an encoder or a decoder: the mask would tell"]
+            return "unknown", 0.0, [*lines, "an encoder or a decoder: the mask is unknown"]
         return "transformer-encoder", 0.6, lines
 
     def _recurrent(self) -> _Made:

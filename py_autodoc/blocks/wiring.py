@@ -27,7 +27,7 @@ _FLOATS = frozenset({1, 10, 11, 14, 15, 16, *range(17, 21), 23, 24})
 _OPEN, _DONE = 1, 2
 """What a walk knows of a node: it has been entered, it has been left."""
 _OMITTED, _DATA = -1, -2
-"""What an input is in a label when it is no constant."""
+"""What an input is in a label when it is not a constant."""
 _PLAIN = frozenset({int, float, str, bytes})
 """Types of attributes that stand for themselves."""
 _OFFERING = frozenset({
@@ -37,7 +37,7 @@ _OFFERING = frozenset({
 """Operators that compute the same whether their further results are asked for or not: the last layer of an
 encoder hands on no sum."""
 _BY_VALUE = frozenset({"Resize", "Upsample", "Range", "OneHot"})
-"""Operators whose float inputs of several elements say what to do: they are no weights."""
+"""Operators whose float inputs of several elements say what to do: they are not weights."""
 
 
 class Wiring:
@@ -274,7 +274,7 @@ class Wirings:
     def _valued(self, tensor: int, always: bool) -> int:
         """A number that stands for type, shape and value of a constant; -1 when it is a weight.
 
-        Integers are no weights, nor is a single float number: it is a factor or an epsilon.
+        Integers are not weights, nor is a single float number: it is a factor or an epsilon.
         """
         found = None if always else self.by_value.get(tensor)
         if found is None:

@@ -80,7 +80,7 @@ def plan(policy: Policy) -> Plan:
     tests = None if policy.baseline is None else baseline_tests(policy.baseline, bool(hardware))
     if not rules and tests is None:
         raise OptionError(
-            "nothing-to-check", "There is nothing to check.",
+            "nothing-to-check", "Nothing to check.",
             "Add a limit such as --max-macs 5G, --fail-on high, --require 'opset>=17', or a policy file.",
         )  # fmt: skip
     sizes = policy.sizes

@@ -159,7 +159,9 @@ class _Result:
     shell_complete=files,
     help="Add recommendations for quantization from the JSON of `sensitivity`.",
 )
-@click.option("--hash", is_flag=True, help="Give the SHA-256 of the file, and of the files with its weights.")
+@click.option(
+    "--hash", is_flag=True, help="Report the SHA-256 of the file, and of the files with its weights."
+)
 @click.option("--findings", is_flag=True, help="List all findings with their nodes; else they are counted.")
 @hardware
 @force

@@ -56,7 +56,7 @@ def assets(given: str, names: Sequence[str], inputs: Iterable[str], force: bool)
             raise OutputError("output-folder-missing", message, "Create it first.")
         return Assets(folder, force)
     if not folder.is_dir():
-        raise OutputError("output-failed", f"--assets-dir: {given} is no folder.", "Give another name.")
+        raise OutputError("output-failed", f"--assets-dir: {given} is not a folder.", "Choose another name.")
     places([_wanted(folder, name) for name in names], tuple(inputs), force)
     return Assets(folder, force)
 

@@ -28,7 +28,7 @@ def counts(given: Sequence[str], option: str) -> list[int]:
     for item in texts(given):
         if not item.isascii() or not item.isdigit() or not 1 <= int(item[:10]) <= 1 << 20:
             raise OptionError(
-                "bad-list", f"{option}: {item[:40]!r} is no number from 1 to 1,048,576.", "Write 1,4,16."
+                "bad-list", f"{option}: {item[:40]!r} is not a number from 1 to 1,048,576.", "Write 1,4,16."
             )
         found.append(int(item))
     return found
@@ -42,7 +42,9 @@ def tokens(given: Sequence[str], option: str) -> list[int]:
         count = int(match[1]) << {"": 0, "k": 10, "m": 20}[match[2].lower()] if match else 0
         if not 1 <= count <= 1 << 24:
             raise OptionError(
-                "bad-list", f"{option}: {item[:40]!r} is no number from 1 to 16,777,216.", "Write 1k,4k,32k."
+                "bad-list",
+                f"{option}: {item[:40]!r} is not a number from 1 to 16,777,216.",
+                "Write 1k,4k,32k.",
             )
         found.append(count)
     return found

@@ -107,7 +107,7 @@ class _Sizes:
     type=click.Choice(DIRECTIONS),
     default="auto",
     show_default=True,
-    help="Layout of the graphs in the page or picture.",
+    help="Layout of the graphs in the page or image.",
 )
 @sizes("page")
 @hardware
@@ -156,7 +156,7 @@ def command(
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     chosen = _Sizes(**given)
     if topology and structure:
-        raise OptionError("two-comparisons", "Give --topology or --structure, not both.")
+        raise OptionError("two-comparisons", "Pass --topology or --structure, not both.")
     by_bytes = topology or structure or tags
     wanted: dict[str, object] = {"--weights": weights, "--out-json": out_json, "--out-md": out_md}
     wanted |= {"--eval-metrics": eval_metrics, "--baseline-precision": baseline_precision}
@@ -169,14 +169,14 @@ def command(
         raise OptionError("two-comparisons", f"{what} not go with {which}.", "Compare once more for those.")
     drawn = out_svg is not None or out_png is not None
     if others and drawn:
-        raise OptionError("two-comparisons", "A picture shows two models.", "Give two.")
+        raise OptionError("two-comparisons", "An image shows two models.", "Give two.")
     if others and beside is not None:
         raise OptionError("two-comparisons", "--beside shows two models.", "Give two.")
     if by_bytes and beside is None and chosen != _Sizes((), (), None, (), False):
-        raise OptionError("sizes-without-page", "Sizes are those of a page.", "Give --beside PATH.html too.")
+        raise OptionError("sizes-without-page", "Sizes apply to a page.", "Pass --beside PATH.html too.")
     if direction != "auto" and beside is None and not drawn:
-        message = "--direction is of a page or picture."
-        raise OptionError("direction-without-page", message, "Give --beside or --out-svg too.")
+        message = "--direction applies to a page or an image."
+        raise OptionError("direction-without-page", message, "Pass --beside or --out-svg too.")
     status = _page(a, b, beside, chosen, direction, force) if beside is not None else 0
     if by_bytes or (beside is not None and not asked):
         if not by_bytes and not as_json:
@@ -208,7 +208,7 @@ def _page(a: str, b: str, out: str, chosen: _Sizes, direction: str, force: bool)
     from py_autodoc.render.html import html_page
 
     if out == STDOUT:
-        raise OptionError("beside-to-stdout", "--beside writes a file.", "Give a file name.")
+        raise OptionError("beside-to-stdout", "--beside writes a file.", "Pass a file name.")
     target = targets({"--beside": (out, "html")}, [a, b], force)["--beside"]
     analyses = _analyses((a, b), chosen)
     status = max(tell_verdict(p, one, True, _PARTIAL) for p, one in zip((a, b), analyses, strict=True))

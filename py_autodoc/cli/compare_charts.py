@@ -32,12 +32,12 @@ class Charts:
         """The charts of a run. Raises: OptionError, OutputError."""
         if plots and assets_dir is None and not pdf:
             raise OptionError(
-                "no-assets-dir", "--with-plots needs a place.", "Give --assets-dir DIR or --out-pdf."
+                "no-assets-dir", "--with-plots needs a place.", "Pass --assets-dir DIR or --out-pdf."
             )
         if assets_dir is None:
             return cls(plots, None)
         if not plots:
-            raise OptionError("no-plots", "--assets-dir is for plots.", "Give --with-plots too.")
+            raise OptionError("no-plots", "--assets-dir is for plots.", "Pass --with-plots too.")
         from py_autodoc.compare.tradeoff import NAMES
         from py_autodoc.render.plots import files_of
 
@@ -56,14 +56,13 @@ class Charts:
         found = tradeoffs(impact(analyses, evaluations), names)
         if not found:
             stderr.warning(
-                "Plots are left out: of every model only the size is known. "
-                "Give --eval-metrics for each, or --hardware."
+                "No plots: only the size of each model is known. Pass --eval-metrics for each, or --hardware."
             )
             return
         try:
             self.files = scatters(found, png=self.assets is not None)
         except AutodocError as fault:
-            stderr.warning(f"Plots are left out: {fault.message} {fault.hint}".strip())
+            stderr.warning(f"No plots: {fault.message} {fault.hint}".strip())
 
     def write(self) -> list[tuple[str, int]]:
         """Write them; (name, bytes) of each. Raises: OutputError."""

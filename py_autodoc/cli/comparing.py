@@ -128,7 +128,7 @@ def read_evaluations(paths: Sequence[str], models: int) -> list[Evaluation]:
     if paths and len(paths) != models:
         raise OptionError(
             "evaluations-differ", f"{models} models are compared, with {plural(len(paths), 'evaluation')}.",
-            "Give --eval-metrics once for each model, in their order.",
+            "Pass --eval-metrics once for each model, in their order.",
         )  # fmt: skip
     return [read_evaluation(path) for path in paths]
 

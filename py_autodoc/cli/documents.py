@@ -77,14 +77,14 @@ class Documents:
         try:
             files |= _graph(analysis) if self.assets is not None else {}
         except AutodocError as fault:
-            stderr.warning(f"The picture of the graph is left out: {fault.message} {fault.hint}".strip())
+            stderr.warning(f"No image of the graph: {fault.message} {fault.hint}".strip())
         if self.plots:
             from py_autodoc.render.plots import plots
 
             try:
                 files |= plots(made.report, analysis, png=self.assets is not None)
             except AutodocError as fault:
-                stderr.warning(f"Plots are left out: {fault.message} {fault.hint}".strip())
+                stderr.warning(f"No plots: {fault.message} {fault.hint}".strip())
         return files
 
     def _links(self, files: Files, folder: Path) -> dict[str, str]:
@@ -108,7 +108,7 @@ def asked(
         typst()
     if plots and assets_dir is None and pdf is None:
         raise OptionError(
-            "no-assets-dir", "--with-plots needs a place.", "Give --assets-dir DIR or --out-pdf."
+            "no-assets-dir", "--with-plots needs a place.", "Pass --assets-dir DIR or --out-pdf."
         )
     held = tuple(inputs)
     folder = None if assets_dir is None else _folder(assets_dir, plots, held, force)

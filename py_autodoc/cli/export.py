@@ -81,7 +81,7 @@ class _Request:
     "--input-shape",
     metavar="[NAME=]1x3x224x224",
     multiple=True,
-    help="Shape of an input; without a name that of the only or main one. Repeatable.",
+    help="Shape of an input; without a name, of the only or main input. Repeatable.",
 )
 @click.option("--input-text", metavar="TEXT", help="Example text for the folder's own tokenizer.")
 @click.option("--inputs", metavar="FILE.npz", help="Example inputs as arrays, named as forward's arguments.")
@@ -124,7 +124,7 @@ class _Request:
     "--samples", metavar="N", type=click.IntRange(1, 4096), help="At most N samples (default: 128)."
 )
 @click.option(
-    "--task", metavar="NAME", help="What the model is for, as text-classification (default: worked out)."
+    "--task", metavar="NAME", help="Task of the model, such as text-classification (default: inferred)."
 )
 @click.option(
     "--embed-metadata/--no-embed-metadata",
@@ -252,7 +252,7 @@ def _wanted(request: _Request) -> Wanted:
     if request.inputs is not None and any(others):
         raise OptionError("two-inputs", "--inputs gives the inputs whole.", "Leave the other options out.")
     if (request.quantize is None) != (request.data is None):
-        raise OptionError("quantize-data", "--quantize and --data go together.", "Give real inputs.")
+        raise OptionError("quantize-data", "--quantize and --data go together.", "Pass real inputs.")
     if request.generation and request.exporter != "hf":
         raise OptionError("generation", "--generation needs --exporter hf.", "")
     if request.generation and request.external_data is not None:

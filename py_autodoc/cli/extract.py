@@ -20,7 +20,7 @@ from py_autodoc.cli.options import force
 )
 @click.option("--node", metavar="ID", type=int, multiple=True, help="Id of a node in the report. Repeatable.")
 @click.option("--tensor", metavar="NAME", multiple=True, help="Take the node that makes it. Repeatable.")
-@click.option("--json", "as_json", is_flag=True, help="Print what the sub-model consists of as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the contents of the sub-model as JSON.")
 @force
 def command(
     model: str,
@@ -41,7 +41,7 @@ def command(
     from py_autodoc.extract import extract
 
     if sum((tag is not None, bool(node), bool(tensor))) != 1:
-        raise OptionError("nothing-selected", "Give one of --tag, --node and --tensor.")
+        raise OptionError("nothing-selected", "Pass one of --tag, --node and --tensor.")
     done = extract(model, out, tag, call=call, nodes=node or None, outputs=tensor or None, force=force)
     part = done.subgraph
     if as_json:

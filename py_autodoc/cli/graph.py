@@ -56,7 +56,7 @@ def _aspect(context: click.Context, parameter: click.Parameter, given: str) -> f
     except (ValueError, ZeroDivisionError):
         found = math.nan
     if not 1 / _FLATTEST <= found <= _FLATTEST:
-        raise click.BadParameter(f"{given!r:.40} is no shape; give one such as 16:10.", context, parameter)
+        raise click.BadParameter(f"{given!r:.40} is not a shape. Pass one such as 16:10.", context, parameter)
     return found
 
 
@@ -104,7 +104,7 @@ class _Request:
     type=click.Choice(OVERLAYS),
     default="auto",
     show_default=True,
-    help="Heatmap of the picture; the number in Model Explorer data (auto: MACs).",
+    help="Heatmap of the image; metric in Model Explorer data (auto: MACs).",
 )
 @click.option(
     "--theme",
@@ -126,7 +126,7 @@ class _Request:
     callback=_aspect,
     default="16:10",
     show_default=True,
-    help="Shape that rows of a picture aim at.",
+    help="Target aspect ratio of an image in rows.",
 )
 @click.option(
     "--scale",
@@ -162,7 +162,7 @@ def command(log_level: str, **options: object) -> int:
 def _run(request: _Request) -> int:
     chosen = _format(request)
     if request.overlay == "latency" and not request.hardware:
-        raise OptionError("hardware-missing", "A latency is that of a device.", "Give one: --hardware ID.")
+        raise OptionError("hardware-missing", "The latency overlay needs a device.", "Add --hardware ID.")
     asked = {"--out": (request.out, chosen)}
     target = targets(asked, [request.model, request.hardware], request.force)["--out"]
     _need(chosen)
@@ -195,7 +195,7 @@ def _tell_of_no_times(analysis: Analysis) -> None:
     found = hardware_estimates(analysis)
     if found is not None and found.reason:
         none = found.estimated_latency_ms is None
-        stderr.note(f"{'No times' if none else 'Not all times'} in the picture: {found.reason}.")
+        stderr.note(f"{'No times' if none else 'Not all times'} in the image: {found.reason}.")
 
 
 def _format(request: _Request) -> str:
@@ -294,7 +294,9 @@ def _tell_of_unnamed(found: Attached) -> None:
     """What could not be referred to is said."""
     missing = found.nodes - found.named
     if missing:
-        stderr.note(f"{missing:,} of {found.nodes:,} nodes have no name of their own in the file; left out.")
+        stderr.note(
+            f"{missing:,} of {found.nodes:,} nodes have no name of their own in the file: not included."
+        )
 
 
 def _need(chosen: str) -> None:

@@ -40,7 +40,7 @@ def command(action: str, device: str | None, category: str, cloud: str, **option
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     if action not in ACTIONS:
         raise OptionError(
-            "unknown-action", f"There is no action {action[:40]!r}.", f"One of {', '.join(ACTIONS)}."
+            "unknown-action", f"Unknown action {action[:40]!r}.", f"One of {', '.join(ACTIONS)}."
         )
     if (action == "show") != (device is not None):
         what = "needs a device" if action == "show" else "takes no device"
@@ -67,7 +67,7 @@ def _list(category: str, cloud: str, as_json: bool) -> None:
     from py_autodoc.hardware.listing import devices, instances_as_rows, table
 
     if category and cloud:
-        raise OptionError("two-lists", "--category is of devices, --cloud of instances.", "Give one of them.")
+        raise OptionError("two-lists", "--category is of devices, --cloud of instances.", "Pass one of them.")
     if cloud:
         rows = instances_as_rows("" if cloud == "all" else checked_provider(cloud))
     else:
@@ -130,7 +130,7 @@ def _make_folder() -> None:
         raise OutputError(
             "no-settings-folder",
             f"The folder of your settings cannot be written: {getattr(fault, 'strerror', None) or fault}.",
-            "Name a file: --out cpu.json.",
+            "Pass a file: --out cpu.json.",
         ) from None
 
 

@@ -63,7 +63,7 @@ def _latency(found: HardwareEstimates) -> str:
         f"{plural(found.kernels, 'kernel')}",
     ]
     if found.unknown_kernels:
-        parts.append(f"{found.unknown_kernels:,} of them unknown and left out")
+        parts.append(f"{found.unknown_kernels:,} of them unknown and not included")
     return " · ".join(part for part in parts if part)
 
 

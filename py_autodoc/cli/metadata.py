@@ -20,7 +20,9 @@ _LISTED = 50
 
 @click.command("metadata", short_help="Show the task, processor and configuration embedded in a model.")
 @click.argument("model", type=click.Path(path_type=str))
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON, but for the files' content.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print everything as JSON, except the contents of files."
+)
 @click.option(
     "--extract-processor",
     metavar="DIR",

@@ -30,7 +30,12 @@ from py_autodoc.render.text import printable
     "--samples", metavar="N", type=click.IntRange(min=1, max=4096), help="At most N samples (default: 16)."
 )
 @click.option(
-    "--seed", metavar="N", type=click.IntRange(min=0), default=0, show_default=True, help="Of made-up values."
+    "--seed",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Random seed for made-up values.",
 )
 @click.option("--no-vectors", is_flag=True, help="Write no test vectors.")
 @click.option(
@@ -38,9 +43,9 @@ from py_autodoc.render.text import printable
     metavar="NAME=N",
     multiple=True,
     shell_complete=completion.symbols,
-    help="Give a symbolic dimension its size. Repeatable.",
+    help="Value for a symbolic dimension. Repeatable.",
 )
-@click.option("--input-shape", metavar="NAME=1x3x224x224", multiple=True, help="Give an input its shape.")
+@click.option("--input-shape", metavar="NAME=1x3x224x224", multiple=True, help="Shape of an input.")
 @force
 @talk
 def command(model: str, out: str, log_level: str, progress: bool | None, **options: Any) -> int:

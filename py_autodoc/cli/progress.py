@@ -20,7 +20,7 @@ BYTES = frozenset({"weights", "hash"})
 class ProgressLine:
     """A context manager whose ``update`` is the pipeline's progress callback.
 
-    ``wanted`` None: only on a terminal. Where stderr is no terminal, each phase is a line of its own.
+    ``wanted`` None: only on a terminal. Where stderr is not a terminal, each phase is a line of its own.
     """
 
     def __init__(self, name: str, wanted: bool | None) -> None:

@@ -64,10 +64,10 @@ _FIELDS = ("method", "format", "calibration", "activations", "weights", "per_cha
     metavar="NAME=N",
     multiple=True,
     shell_complete=completion.symbols,
-    help="Give a symbolic dimension its size. Repeatable.",
+    help="Value for a symbolic dimension. Repeatable.",
 )
-@click.option("--input-shape", metavar="NAME=1x3x224x224", multiple=True, help="Give an input its shape.")
-@click.option("--out-json", metavar="PATH", help="Write what was made as JSON; - is stdout.")
+@click.option("--input-shape", metavar="NAME=1x3x224x224", multiple=True, help="Shape of an input.")
+@click.option("--out-json", metavar="PATH", help="Write a summary of the result as JSON; - is stdout.")
 @click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
 @force
 @talk
@@ -103,7 +103,7 @@ def command(model: str, out: str, log_level: str, progress: bool | None, pretty:
     if options["allow_saturation"]:
         given["allow_saturation"] = True
     if options["random_data"] and options["data"] is None:
-        stderr.warning("the ranges are those of made-up values, which real ones will not fit.")
+        stderr.warning("the ranges come from made-up values and will not fit real data.")
     with ProgressLine(printable(os.path.basename(model)), progress) as line:
         found = quantize(
             model,

@@ -20,7 +20,7 @@ _SHOWN = 8
     "--axis",
     metavar="INPUT=AXIS",
     multiple=True,
-    help="Which axis of an input is the batch; those left out are found out. Repeatable.",
+    help="Which axis of an input is the batch (default: inferred). Repeatable.",
 )
 @click.option("--same", metavar="INPUT", multiple=True, help="An input that all items share. Repeatable.")
 @click.option(
@@ -34,7 +34,7 @@ _SHOWN = 8
     "--bind", metavar="NAME=N", multiple=True, help="Fix another free dimension at a size. Repeatable."
 )
 @force
-@click.option("--json", "as_json", is_flag=True, help="Print what was changed as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the changes as JSON.")
 def command(
     model: str,
     out: str,

@@ -62,7 +62,7 @@ _TIERS = (
     metavar="NAME=N",
     multiple=True,
     shell_complete=completion.symbols,
-    help="Give a free dimension its size; the others get a usual one. Repeatable.",
+    help="Value for a symbolic dimension; the others get a typical one. Repeatable.",
 )
 @click.option("--all", "every", is_flag=True, help="List all devices under the tiers, not the best ten.")
 @click.option("--out-json", metavar="PATH", help="Write the recommendation as JSON; - is stdout.")
@@ -117,7 +117,7 @@ def command(models: tuple[str, ...], log_level: str, progress: bool | None, **op
 
 def _status(found: Recommendation) -> int:
     if not found.candidates:
-        stderr.error(f"{', '.join(found.models)}: no device has an estimate.", "Give sizes with --bind.")
+        stderr.error(f"{', '.join(found.models)}: no device has an estimate.", "Set dimensions with --bind.")
         return UNMET
     nearest = found.nearest_miss
     if nearest is not None:

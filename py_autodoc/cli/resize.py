@@ -18,11 +18,11 @@ _SHOWN = 8
     metavar="NAME=1x3x320x320",
     multiple=True,
     required=True,
-    help="The whole shape of an input; those left out keep theirs. Repeatable.",
+    help="Full shape of an input; other inputs keep theirs. Repeatable.",
 )
 @click.option("--bind", metavar="NAME=N", multiple=True, help="A size for a free dimension. Repeatable.")
 @force
-@click.option("--json", "as_json", is_flag=True, help="Print what was changed as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the changes as JSON.")
 def command(
     model: str, out: str, input_shape: tuple[str, ...], bind: tuple[str, ...], force: bool, as_json: bool
 ) -> None:

@@ -46,7 +46,12 @@ _FILES = ("data", "tokenizer", "profile", "layer_info")
 @click.option("--text-field", metavar="NAME", help="Which field of a .jsonl is the text (default: text).")
 @click.option("--samples", metavar="N", type=click.IntRange(1, 4096), help="At most N samples (default: 64).")
 @click.option(
-    "--seed", metavar="N", type=click.IntRange(min=0), default=0, show_default=True, help="Of made-up values."
+    "--seed",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Random seed for made-up values.",
 )
 @click.option(
     "--runs",
@@ -72,23 +77,23 @@ _FILES = ("data", "tokenizer", "profile", "layer_info")
     metavar="N",
     type=click.IntRange(0, 1024),
     default=0,
-    help="Of one operator (default: its own choice).",
+    help="Threads of one operator (default: ONNX Runtime's choice).",
 )
 @click.option(
     "--metrics",
     metavar="NAME",
     multiple=True,
-    help="Figures of the results: topk, or those of a plugin. Repeatable.",
+    help="Metrics of the results: topk, or the name of a plugin. Repeatable.",
 )
 @click.option(
     "--bind",
     metavar="NAME=N",
     multiple=True,
     shell_complete=completion.symbols,
-    help="Give a symbolic dimension its size. Repeatable.",
+    help="Value for a symbolic dimension. Repeatable.",
 )
 @click.option(
-    "--input-shape", metavar="NAME=1x3x224x224", multiple=True, help="Give an input its shape. Repeatable."
+    "--input-shape", metavar="NAME=1x3x224x224", multiple=True, help="Shape of an input. Repeatable."
 )
 @click.option("--layers", is_flag=True, help="Also measure the time of each layer of the first model.")
 @click.option(
@@ -102,8 +107,8 @@ _FILES = ("data", "tokenizer", "profile", "layer_info")
     "--layer-info",
     metavar="FILE",
     shell_complete=completion.files,
-    help="With a profile of trtexec: what its --exportLayerInfo wrote of the same engine; finds the nodes of "
-    "layers.",
+    help="With a profile of trtexec: the file that --exportLayerInfo wrote for the same engine. Maps its "
+    "layers to nodes.",
 )
 @click.option("--all", "every", is_flag=True, help="List every layer.")
 @click.option("--out-json", metavar="PATH", help="Write the runs as JSON; - is stdout.")
@@ -159,18 +164,18 @@ def command(
     if (options["tokenizer"] or options["text_field"]) and not is_texts(options["data"]):
         raise OptionError(
             "tokenizer-without-text", "--tokenizer and --text-field are for text.",
-            "Give that with --data: a .txt with a text a line, or a .jsonl.",
+            "Pass text with --data: a .txt file with one text per line, or a .jsonl file.",
         )  # fmt: skip
     if options["layer_info"] and not options["profile"]:
         raise OptionError(
-            "layer-info-alone", "--layer-info tells of the layers of a profile.",
-            "Give that with --profile: trtexec --exportProfile writes it.",
+            "layer-info-alone", "--layer-info describes the layers of a profile.",
+            "Pass the profile with --profile; trtexec --exportProfile writes it.",
         )  # fmt: skip
     if "--out-plot" in outputs and not options["hardware"]:
         raise OptionError(
             "plot-needs-hardware",
             "--out-plot sets times beside an estimate.",
-            "Name a device with --hardware.",
+            "Choose a device with --hardware.",
         )
     wants = options["layers"] or options["profile"] or options["hardware"]
     wants = wants or outputs.keys() & {"--out-layers", "--out-html"}

@@ -16,7 +16,7 @@ def samples_at(path: str | None, preprocessing: str | None) -> Any:
     if images_in(path) is None:
         raise OptionError(
             "preprocessing-without-images", "--preprocessing is for images.",
-            "Give an image or a folder of images with --data.",
+            "Pass an image or a folder of images with --data.",
         )  # fmt: skip
     assert path is not None
     return Images(path, preprocessing)

@@ -31,7 +31,12 @@ from py_autodoc.render.text import printable
     "--samples", metavar="N", type=click.IntRange(min=1, max=4096), help="At most N samples (default: 64)."
 )
 @click.option(
-    "--seed", metavar="N", type=click.IntRange(min=0), default=0, show_default=True, help="Of made-up values."
+    "--seed",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Random seed for made-up values.",
 )
 @click.option("--activations", type=click.Choice(["u8", "s8"]), default="u8", show_default=True)
 @click.option("--weights", type=click.Choice(["s8", "s7", "s4"]), default="s8", show_default=True)
@@ -43,15 +48,19 @@ from py_autodoc.render.text import printable
     help="Find the fewest float layers that reach this: 'agreement>=0.99', 'sqnr>=30', 'kl<=0.01'.",
 )
 @click.option("--budget", metavar="SECONDS", type=float, help="Measure no further layer after this time.")
-@click.option("--memory", metavar="SIZE", help="Of a session; above, layers go in groups (default: 3GiB).")
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    help="Memory limit of a session; above it, layers are measured in groups (default: 3GiB).",
+)
 @click.option(
     "--bind",
     metavar="NAME=N",
     multiple=True,
     shell_complete=completion.symbols,
-    help="Give a symbolic dimension its size. Repeatable.",
+    help="Value for a symbolic dimension. Repeatable.",
 )
-@click.option("--input-shape", metavar="NAME=1x3x224x224", multiple=True, help="Give an input its shape.")
+@click.option("--input-shape", metavar="NAME=1x3x224x224", multiple=True, help="Shape of an input.")
 @click.option(
     "--hardware",
     metavar="ID|FILE",

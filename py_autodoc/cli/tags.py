@@ -45,7 +45,7 @@ def command(
     from py_autodoc.tags import load_tags, restore_file, tag_file
 
     if restore and assign:
-        raise OptionError("two-outputs", "Give --restore or --assign, not both.")
+        raise OptionError("two-outputs", "Pass --restore or --assign, not both.")
     if restore or assign:
         out = str(restore or assign)
         # In Python the result may take the model's own place; a command never writes over what it was given.

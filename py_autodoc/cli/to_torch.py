@@ -18,7 +18,7 @@ from py_autodoc.units import plural
     help="Format of the weights beside OUT.py (default: safetensors where it is installed).",
 )
 @click.option("--list", "listing", is_flag=True, help="Only list the operators that are not covered.")
-@click.option("--json", "as_json", is_flag=True, help="Print what was written, or the list, as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print a summary, or the list, as JSON.")
 @force
 def command(
     model: str, out: str | None, weights: str | None, listing: bool, as_json: bool, force: bool
@@ -37,7 +37,7 @@ def command(
     if listing:
         return _list(model, as_json)
     if out is None:
-        raise OptionError("nothing-to-write", "Give the Python file to write, or --list.")
+        raise OptionError("nothing-to-write", "Pass the Python file to write, or --list.")
     from py_autodoc.to_torch import NotCoveredError, write
     from py_autodoc.to_torch.convert import table
 

@@ -41,7 +41,7 @@ def tell_verdict(path: str, analysis: Analysis, sized: bool, partial: tuple[str,
         stderr.error(f"{name}: part of the analysis failed; {means}.", see)
         return NOT_WHOLE
     sizes = " with these sizes" if sized and found.sizes else ""
-    way_out = "Give sizes that fit each other and the model." if sizes else see
+    way_out = "Pass sizes that fit each other and the model." if sizes else see
     if sizes and _overrides(analysis):
         way_out = "The file has other sizes fixed: give the shape with --resize, a batch with --batch-size."
     why = shorten(found.reason, _LONGEST)

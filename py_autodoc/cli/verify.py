@@ -45,7 +45,12 @@ _SCALE = 2.0
     "--samples", metavar="N", type=click.IntRange(min=1, max=4096), help="At most N samples (default: 16)."
 )
 @click.option(
-    "--seed", metavar="N", type=click.IntRange(min=0), default=0, show_default=True, help="Of made-up values."
+    "--seed",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Random seed for made-up values.",
 )
 @click.option(
     "--tolerance",
@@ -59,7 +64,7 @@ _SCALE = 2.0
     metavar="NAME=N",
     multiple=True,
     shell_complete=completion.symbols,
-    help="Give a symbolic dimension its size. Repeatable.",
+    help="Value for a symbolic dimension. Repeatable.",
 )
 @click.option(
     "--input-shape",

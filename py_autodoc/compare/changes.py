@@ -223,7 +223,7 @@ def _settings(left: Side, one: Unit, right: Side, other: Unit, found: list[Detai
         first, second = [one.node], [other.node]
     shaped = any(detail.kind is Change.SHAPES for detail in found)
     stored = any(detail.kind is Change.PRECISION for detail in found)
-    """Constants may be stored in another form as well, and are no settings then."""
+    """Constants may be stored in another form as well, and are not settings then."""
     for a, b in zip(first, second, strict=True):
         x, y = left.node(a), right.node(b)
         if x.op_type != y.op_type or x.domain != y.domain:

@@ -100,7 +100,7 @@ def _checked(made: _File, shown: str) -> Evaluation:
             raise OptionError(
                 "bad-evaluation",
                 f"{shown}: eval.primary_metric_value is {value:g}, in eval.metrics it is {metrics[name]!r}.",
-                "Give one value.",
+                "Pass one value.",
             )
         metrics = {name: value if value is not None else metrics.get(name), **metrics}
     for part, found in (("eval.metrics", metrics), ("perf", perf)):

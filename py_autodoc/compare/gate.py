@@ -92,15 +92,15 @@ def condition(
     if made is None:
         raise OptionError(
             "bad-condition",
-            f"{option} {text[:60]!r} is no condition.",
-            f"Give one as 'macs>+5%', or a word: {', '.join(words)}.",
+            f"{option} {text[:60]!r} is not a condition.",
+            f"Write it as 'macs>+5%', or use a word: {', '.join(words)}.",
         )
     name = made["name"].lower()
     if name not in names:
         guess = near(name, names)
         raise OptionError(
             "bad-condition",
-            f"{option} {text[:60]!r}: there is no metric {name!r}.",
+            f"{option} {text[:60]!r}: unknown metric {name!r}.",
             f"Did you mean {guess[0]!r}?" if guess else f"There are {', '.join(names)}.",
         )
     unit = made["unit"].lower()

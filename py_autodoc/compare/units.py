@@ -121,7 +121,7 @@ class _Contraction:
     # Before: which nodes compute, and what several of them are together
 
     def _ask_who_computes(self) -> None:
-        """From the end: nodes whose results say only where or how large are no core operators."""
+        """From the end: nodes whose results say only where or how large are not core operators."""
         floats, reads, live, constant = self.floats, self.reads, self.live, self.constant
         for graph in floats.model.graphs:
             for tensor in graph.outputs:

@@ -186,7 +186,7 @@ class Facts:
         if limit is not None and limit <= 0:
             return Trips(0)
         if limit is not None and _endless(limit + 1):
-            message = f"The trip count {limit} is no real bound; the body counts once (per iteration)."
+            message = f"The trip count {limit} is not a real bound; the body counts once (per iteration)."
             return Trips(None, "unbounded-loop", message)
         if limit is not None and start is not None and self._stays_true(body):
             return Trips(limit)

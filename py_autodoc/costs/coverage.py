@@ -134,7 +134,7 @@ class _Search:
             return -1, self._sizes_are_free()
         if entry.cost is None and not left:
             return number, entry.reason
-        return number, f"output sizes of {op_name(node)} that the graph does not tell"
+        return number, f"output sizes of {op_name(node)} that the graph does not give"
 
     def _named(self, tensor: int) -> bool:
         """True for a shape in the sizes of the inputs."""

@@ -29,7 +29,7 @@ __all__ = [
 LOOPING = "how often its loop runs is not known: it counts once"
 """Why a node's cost in one inference is not known although that of one execution is."""
 MAX_NUMBER = (1 << 127) - 1
-"""Larger numbers are no real costs; only a hostile file reaches them."""
+"""Larger numbers are not real costs; only a hostile file reaches them."""
 
 
 class NodeCost(msgspec.Struct, frozen=True, gc=False):

@@ -164,7 +164,7 @@ def _node(run: SymbolicRun, node: Node, sizes: SymbolicSizes) -> NodeExpressions
     cost, reason = run.one(node)
     made = _made(node, sizes)
     if made is None:
-        reason = reason or "the size of an output is no expression"
+        reason = reason or "the size of an output is not an expression"
     if cost is None:
         return NodeExpressions(activation_bytes=made, reason=reason)
     return NodeExpressions(cost.macs, cost.flops, cost.read_bytes, cost.write_bytes, made, reason)

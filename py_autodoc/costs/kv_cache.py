@@ -103,7 +103,7 @@ def kv_cache(
     """
     found = cache_inputs(model, types)
     if found is None:
-        return KVCache("none", reason="too many inputs could be cached keys and values to tell them apart")
+        return KVCache("none", reason="too many inputs could be cached keys and values to distinguish them")
     layers = _layers(model, types, found)
     if layers:
         return _summary("inputs", layers, max_context, 1.0)
@@ -196,7 +196,9 @@ def _summary(
     spans = [max_context if layer.positions is None else layer.positions for layer in layers]
     known = [span for span in spans if span is not None]
     full = per_token is not None and len(known) == len(spans)
-    why = "" if full else (reason or "neither an axis nor a table of positions tells how long the context is")
+    why = (
+        "" if full else (reason or "neither an axis nor a table of positions gives the length of the context")
+    )
     return KVCache(
         source=source,
         layers=tuple(layers),

@@ -35,7 +35,7 @@ def peaks(model: Model, sizes: Sequence[Number | None]) -> Peaks:
     """Peak memory from the bytes of every tensor, by tensor id."""
     for tensor in model.tensors:
         if sizes[tensor.id] is None and not tensor.is_constant:
-            why = f"the size of {tensor.name or f'tensor {tensor.id}'} is no expression"
+            why = f"the size of {tensor.name or f'tensor {tensor.id}'} is not an expression"
             return Peaks(dict.fromkeys(PEAKS), dict.fromkeys(PEAKS, why))
     result = Peaks({}, {})
     size: list[Any] = [

@@ -48,10 +48,12 @@ class World:
         try:
             poly = expr.parse(dim)
         except expr.ExprError:
-            return f"the size {dim[:60]} is no expression"
+            return f"the size {dim[:60]} is not an expression"
         strange = sorted(poly.names() - self.symbols)
         return (
-            wrap(poly) if not strange else f"the size {strange[0][:60]} is no expression of the input sizes"
+            wrap(poly)
+            if not strange
+            else f"the size {strange[0][:60]} is not an expression of the input sizes"
         )
 
     def dims(self) -> set[str]:
@@ -154,7 +156,7 @@ class SymbolicView(NodeView):
 
 
 def symbolic_element(world: World, array: Any, i: int) -> Any:
-    """One element of a followed value. Raises: Undecided when it is no expression of the sizes."""
+    """One element of a followed value. Raises: Undecided when it is not an expression of the sizes."""
     element = array.reshape(-1)[i]
     if array.dtype != object:
         return element
@@ -205,7 +207,7 @@ class SymbolicFacts(Facts):
         super().__init__(world.model, world.types.types)
         self.world = world
         self.undecided: dict[int, str] = {}
-        """Graph → why the number of its executions is no expression."""
+        """Graph → why the number of its executions is not an expression."""
 
     def value(self, tensor: int) -> Any | None:
         """As ``Facts.value``. Raises: Undecided."""

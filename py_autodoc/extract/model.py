@@ -93,7 +93,7 @@ class _Opened:
         nodes: Iterable[int] | None = None,
     ) -> Selection:
         if [target, outputs, nodes].count(None) != 2:
-            raise OptionError("nothing-selected", "Give either a module or nodes to extract.")
+            raise OptionError("nothing-selected", "Pass either a module or nodes to extract.")
         if nodes is not None:
             return by_ids(self.model, nodes)
         if outputs is not None:
@@ -211,7 +211,7 @@ def _cut_out(
         raise InputError(
             "graph-inconsistent",
             f"{name}: its graph makes no sense: bodies or attributes of one name.",
-            "`analyze` tells more.",
+            "Run `analyze` for details.",
         )
     protos = dict(zip(nodes, stored, strict=True))
     proto = build.sub_model(opened.proto, found, protos, _types(path, found, limits), name)

@@ -97,7 +97,7 @@ def by_ids(model: ir.Model, ids: Iterable[int]) -> Selection:
     wrong = next((one for one in wanted if not 0 <= one < len(nodes)), None)
     if wrong is not None:
         last = f"Ids are numbers from 0 to {len(nodes) - 1:,}."
-        raise OptionError("unknown-node", f"There is no node {wrong}.", last)
+        raise OptionError("unknown-node", f"Unknown node {wrong}.", last)
     what = "1 node" if len(wanted) == 1 else f"{len(wanted):,} nodes"
     return _selection(model, [nodes[one] for one in sorted(wanted)], what, None)
 

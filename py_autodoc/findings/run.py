@@ -44,7 +44,7 @@ def findings(ctx: Context, chosen: Settings | None = None) -> tuple[list[Finding
             continue
         found.extend(own[:MAX_FINDINGS])
         if len(own) > MAX_FINDINGS:
-            message = f"The rule {rule.id} found more than {MAX_FINDINGS} things; the others are left out."
+            message = f"The rule {rule.id} found more than {MAX_FINDINGS} items; the others are not included."
             notes.append(Diagnostic("findings-cut", "info", message, rule.id))
     found.sort(key=lambda item: (_RANK[item.severity], item.rule))
     return found, notes

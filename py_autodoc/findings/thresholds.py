@@ -97,9 +97,7 @@ def find_rule(id: Any, known: Mapping[str, Rule] | None = None) -> Rule:
     if isinstance(id, str) and id in known:
         return known[id]
     shown = str(id)[:80]
-    raise OptionError(
-        "unknown-rule", f"There is no rule {shown!r}.", _nearest(shown, known, "onnx-autodoc rule")
-    )
+    raise OptionError("unknown-rule", f"Unknown rule {shown!r}.", _nearest(shown, known, "onnx-autodoc rule"))
 
 
 def _nearest(name: str, known: Iterable[str], where: str) -> str:
@@ -139,7 +137,7 @@ def read_file(path: str | os.PathLike[str], what: str = "threshold file") -> Map
     try:
         about = file.stat()
         if not stat.S_ISREG(about.st_mode):
-            raise PathError("path-not-regular", f"{shown} is no regular file.")
+            raise PathError("path-not-regular", f"{shown} is not a regular file.")
         if about.st_size > MAX_FILE_BYTES:
             raise OptionError(_code(what), f"{shown} is larger than a {what} can be (1 MB).")
         text = file.read_text(encoding="utf-8")

@@ -48,7 +48,7 @@ class Expansion:
 
 
 Body = tuple[int, Mapping[FunctionKey, int]]
-"""(nodes that are no calls, calls by function) of one function or of the main graph."""
+"""(nodes that are not calls, calls by function) of one function or of the main graph."""
 
 
 def expansion(main: Body, functions: Mapping[FunctionKey, Body]) -> Expansion:

@@ -80,7 +80,7 @@ class DimNames:
                 return self._keep(dim, known)
             shown = dim if len(dim) <= 40 else f"{dim[:40]}… ({len(dim):,} characters)"
             self._note(
-                "opaque-dim", "info", f"dimension name {shown!r} is no expression; used as a name", owner
+                "opaque-dim", "info", f"dimension name {shown!r} is not an expression; used as a name", owner
             )
         return self._keep(dim, known)
 
@@ -199,7 +199,7 @@ def two_sizes(name: str, one: int, other: int, where: str = "") -> OptionError:
     """A dimension that is given two sizes; ``where`` says by what, as ``batch_size``."""
     told = f"{one} and {other}" if not where else f"{one} and, by {where}, {other}"
     what = "Every free dimension ('*')" if name == ANY else f"Dimension {name!r:.80}"
-    return OptionError("two-sizes", f"{what} is given two sizes: {told}.", "Give it one.")
+    return OptionError("two-sizes", f"{what} is given two sizes: {told}.", "Pass it one.")
 
 
 def parse_input_shapes(items: Sequence[str]) -> dict[str, tuple[int, ...]]:
@@ -216,7 +216,7 @@ def parse_input_shapes(items: Sequence[str]) -> dict[str, tuple[int, ...]]:
         if out.setdefault(name, shape) != shape:
             shown = " and ".join("x".join(map(str, one)) for one in (out[name], shape))
             what = f"Input {name!r:.80} is given two shapes: {shown}."
-            raise OptionError("two-shapes", what, "Give it one.")
+            raise OptionError("two-shapes", what, "Pass it one.")
     return out
 
 

@@ -153,7 +153,7 @@ def product(dims: tuple[Dim, ...] | list[Dim]) -> Dim:
 
 @lru_cache(maxsize=8192)
 def symbols_of(text: str) -> tuple[str, ...]:
-    """Names in an expression in order of appearance; the text itself when it is no expression."""
+    """Names in an expression in order of appearance; the text itself when it is not an expression."""
     try:
         parse(text)
     except ExprError:

@@ -128,7 +128,9 @@ def _check(location: str, wanted: _File, folders: Folders, notes: Notes) -> None
         notes.add("external-missing", f"The file with the data of {many} is not there.", shown)
         return
     if not stat.S_ISREG(status.st_mode):
-        notes.add("external-missing", f"The data of {many} should be in what is no regular file.", shown)
+        notes.add(
+            "external-missing", f"The data of {many} should be in a file that is not a regular file.", shown
+        )
         return
     if real == folders.model:
         notes.add("external-self", f"External data of {many} point at the model file itself.", shown)

@@ -43,7 +43,7 @@ def model_metadata(path: PathLike, prefix: str = "", limits: Limits = LIBRARY) -
                         raise _too_much(name, limits)
                     found[key] = source.read(value_start, value_stop).decode("utf-8", "replace")
     except WireError as fault:
-        probe(path, limits)  # says what the file is instead, where it is no model at all
+        probe(path, limits)  # says what the file is instead, where it is not a model at all
         raise CorruptModel(f"{name}: {fault}.", "The file is damaged.", fault.offset) from None
     if not graph:
         probe(path, limits)

@@ -73,7 +73,7 @@ def regular_file(path: PathLike) -> Iterator[tuple[int, os.stat_result]]:
 
 def _refuse_irregular(status: os.stat_result, name: str) -> None:
     if stat.S_ISDIR(status.st_mode):
-        raise PathError("path-not-a-file", f"{name or '.'}: is a directory.", "Name the .onnx file in it.")
+        raise PathError("path-not-a-file", f"{name or '.'}: is a directory.", "Pass the .onnx file in it.")
     if not stat.S_ISREG(status.st_mode):
         raise PathError("path-not-regular", f"{name}: is not a regular file.")
 

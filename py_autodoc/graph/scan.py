@@ -142,7 +142,7 @@ class Scan:
         self._parts = out
         census.structure_bytes = out.size
         if out.size > self.limits.structure_bytes:
-            raise self._limit("structure_bytes", out.size, "bytes besides weights")
+            raise self._limit("structure_bytes", out.size, "bytes in addition to weights")
 
     def structure(self) -> tuple[bytes, str]:
         """The protobuf without payloads, and the content identity of what was read.

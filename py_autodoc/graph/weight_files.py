@@ -123,7 +123,7 @@ class Files:
             return self._path or ""
         if self._folders is None:
             why = "its data are in another file, and a model in memory has no folder"
-            raise Unread(why, "external-missing", "Give the path of the model instead of its content.")
+            raise Unread(why, "external-missing", "Pass the path of the model instead of its content.")
         try:
             real = self._folders.resolve(name)
         except (OSError, ValueError):

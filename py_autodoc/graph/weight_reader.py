@@ -225,7 +225,7 @@ def _place(proto: onnx.TensorProto, size: int) -> tuple[str, Place]:
         start = int(entries.get("offset", "-1" if moved else "0")[:20])
         length = int(entries.get("length", str(size))[:20])
     except ValueError:
-        raise Unread("the offset or length of its data is no number") from None
+        raise Unread("the offset or length of its data is not a number") from None
     if moved:
         if start < 0:
             raise Unread("its data are in several pieces")

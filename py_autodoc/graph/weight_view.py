@@ -177,7 +177,9 @@ def _read_again(content: Content, facts: TensorFacts, check: Check) -> Spread:
             break
     spread = wide.done()
     if spread is None:
-        raise Unread("its values changed while they were read", CHANGED, "Try again when nobody writes them.")
+        raise Unread(
+            "its values changed while they were read", CHANGED, "Try again when no program is writing them."
+        )
     return spread
 
 

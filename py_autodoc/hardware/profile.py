@@ -129,7 +129,7 @@ def own_folder() -> Path:
 
 
 def _own(key: str) -> Profile | None:
-    """The user's own profile of this name. Raises: OptionError for a file that is no profile."""
+    """The user's own profile of this name. Raises: OptionError for a file that is not a profile."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,79}", key):
         return None
     try:
@@ -166,11 +166,9 @@ def find(wanted: str) -> Profile:
         raise OptionError(
             "ambiguous-device",
             f"{wanted[:80]!r} is the name of several devices.",
-            f"Give one of {', '.join(one.id for one in named)}.",
+            f"Pass one of {', '.join(one.id for one in named)}.",
         )
-    raise OptionError(
-        "unknown-device", f"There is no hardware profile {wanted[:80]!r}.", _nearest(key, known)
-    )
+    raise OptionError("unknown-device", f"Unknown hardware profile {wanted[:80]!r}.", _nearest(key, known))
 
 
 def _names(one: Profile) -> tuple[str, ...]:
@@ -190,7 +188,7 @@ def _nearest(key: str, known: Sequence[Profile]) -> str:
 
 
 def load(path: str) -> Profile:
-    """A profile of the caller's own. Raises: OptionError for what is no profile."""
+    """A profile of the caller's own. Raises: OptionError for what is not a profile."""
     name = os.path.basename(path)
     try:
         if not os.path.isfile(path):

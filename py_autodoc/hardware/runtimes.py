@@ -93,7 +93,7 @@ ORT = Runtime(
     overhead_cycles=MODEL.overhead_cycles,
     issue_s=0.0,
     compared=(),
-    source="that of TensorRT; its own was not measured",
+    source="the value of TensorRT; its own was not measured",
 )
 RUNTIMES = (
     TENSORRT,
@@ -128,7 +128,7 @@ RUNTIMES = (
         overhead_cycles=MODEL.overhead_cycles,
         issue_s=0.0,
         compared=(),
-        source="that of TensorRT; at the published batches it is a small part",
+        source="the value of TensorRT; at the published batches it is a small part",
     ),
 )
 IDS = tuple(one.id for one in RUNTIMES)
@@ -140,4 +140,4 @@ def runtime(name: str | None) -> Runtime:
     for one in RUNTIMES:
         if one.id == wish:
             return one
-    raise OptionError("unknown-runtime", f"There is no runtime {wish[:40]!r}.", f"One of {', '.join(IDS)}.")
+    raise OptionError("unknown-runtime", f"Unknown runtime {wish[:40]!r}.", f"One of {', '.join(IDS)}.")

@@ -48,7 +48,7 @@ def tensor_bytes(sized: Sized, tensor: int, width: int, dims: Mapping[str, int] 
 
 
 def elements(shape: Shape | None) -> int | None:
-    """Number of elements; None when a size is no number, or the product beyond all models."""
+    """Number of elements; None when a size is not a number, or the product beyond all models."""
     if shape is None:
         return None
     count = 1

@@ -93,7 +93,7 @@ class Traffic:
         return list(reads)
 
     def _setting(self, tensor: int) -> bool:
-        """True for sizes, axes and the like, which are no data."""
+        """True for sizes, axes and the like, which are not data."""
         if self.fusion.types.dtypes[tensor] != _INT64:
             return False
         shape = self.fusion.types.shapes[tensor]

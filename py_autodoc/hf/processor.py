@@ -60,11 +60,13 @@ class ProcessorFiles:
     def add(self, name: str, path: Path) -> None:
         """One file, if it may go into a model."""
         if not is_file_name(name):
-            self.warnings.append(f"The processor's file {name[:80]!r} has no plain name and is left out.")
+            self.warnings.append(f"The processor's file {name[:80]!r} has no plain name and is not included.")
         elif len(self.files) >= MAX_FILES:
             self.warnings.append(f"The processor has more than {MAX_FILES} files; {name} is left out.")
         elif path.stat().st_size > MAX_FILE:
-            self.warnings.append(f"The processor's {name} is larger than {MAX_FILE >> 20} MiB and left out.")
+            self.warnings.append(
+                f"The processor's {name} is larger than {MAX_FILE >> 20} MiB and not included."
+            )
         else:
             self.files[name] = _without_paths(path.read_bytes()) if name in _CONFIGS else path.read_bytes()
 
@@ -73,7 +75,7 @@ def files_of(processor: Any) -> ProcessorFiles:
     """What one or several processors write with ``save_pretrained``.
 
     Raises:
-        OptionError: one is no processor, or cannot be saved.
+        OptionError: one is not a processor, or cannot be saved.
     """
     found = ProcessorFiles()
     with scratch() as folder:
@@ -89,7 +91,7 @@ def _save(processor: Any, folder: str) -> None:
     name = type(processor).__name__
     if not hasattr(processor, "save_pretrained"):
         raise OptionError(
-            "hf-processor", f"A {name} is no processor of transformers.", "It has no save_pretrained."
+            "hf-processor", f"A {name} is not a processor of transformers.", "It has no save_pretrained."
         )
     try:
         processor.save_pretrained(folder)
@@ -143,7 +145,7 @@ def _vocabularies(where: str, local_only: bool, found: ProcessorFiles) -> list[s
     except Exception as fault:  # noqa: BLE001 - most models without one have no text; transformers raises anything
         if _located(where, "tokenizer_config.json", local_only) is not None:
             line = str(fault).strip().partition("\n")[0]
-            found.warnings.append(f"The tokenizer is left out, it cannot be loaded: {line[:160]}")
+            found.warnings.append(f"The tokenizer is not included because it cannot be loaded: {line[:160]}")
         return []
     return [name for name in tokenizer.vocab_files_names.values() if isinstance(name, str)]
 

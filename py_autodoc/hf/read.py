@@ -1,7 +1,7 @@
 """What a model's metadata says about running it.
 
 The metadata is untrusted and may have passed through any number of tools. A value that is damaged is left
-out and named in ``warnings``; nothing is raised but for a file that is no model.
+out and named in ``warnings``; nothing is raised but for a file that is not a model.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Files(Mapping[str, bytes]):
             raise InputError(
                 "hf-file-damaged",
                 f"The model's metadata: {name} {fault}.",
-                "Give the processor yourself, or export the model again.",
+                "Pass the processor yourself, or export the model again.",
             ) from None
 
     def __iter__(self) -> Iterator[str]:
@@ -96,7 +96,7 @@ def read_metadata(
         source: a model's file, of which only the metadata is read; a model in memory; or its metadata.
 
     Raises:
-        PathError, NotAModel, CorruptModel, LimitError: the file is no model. Damaged metadata raises nothing.
+        PathError, NotAModel, CorruptModel, LimitError: not a model. Damaged metadata raises nothing.
     """
     reading = _Reading(_entries(source))
     return reading.all()
@@ -167,7 +167,7 @@ class _Reading:
             if key == keys.CHECKSUMS:
                 continue
             if key in sums and sums[key] != checksum(value):
-                self.warn(f"{_shown(key)} is not what was written (its checksum differs); left out.")
+                self.warn(f"{_shown(key)} was changed (its checksum differs) and is not included.")
                 continue
             good[key] = value
         for key in sorted(str(one) for one in sums if one not in entries):
@@ -184,7 +184,7 @@ class _Reading:
         value = self.entries.get(key)
         if value is None or pattern.fullmatch(value):
             return value
-        self.warn(f"{key} is not what belongs there; left out.")
+        self.warn(f"{key} has unexpected contents and is not included.")
         return None
 
     def _object(self, key: str) -> dict[str, Any] | None:
@@ -197,7 +197,7 @@ class _Reading:
             self.warn(f"{key} {fault}; left out.")
             return None
         if not isinstance(found, dict):
-            self.warn(f"{key} is no JSON object; left out.")
+            self.warn(f"{key} is not a JSON object and is not included.")
             return None
         return found
 
@@ -213,9 +213,9 @@ class _Reading:
             if name == key:
                 continue
             if not is_file_name(name):
-                self.warn(f"{_shown(key)} is no plain file name; left out.")
+                self.warn(f"{_shown(key)} is not a plain file name and is not included.")
             elif name.lower() in seen:
-                self.warn(f"{_shown(key)} is there twice on systems that do not tell case; left out.")
+                self.warn(f"{_shown(key)} occurs twice on systems that ignore case and is not included.")
             elif len(kept) == keys.MAX_FILES:
                 self.warn(f"More than {keys.MAX_FILES} files; {name} is left out.")
             else:

@@ -57,7 +57,7 @@ def metadata_of(
         source_folder: where the model and its processor were loaded from.
 
     Raises:
-        OptionError: no such task; ``SOURCE_DATE_EPOCH`` is no number.
+        OptionError: no such task; ``SOURCE_DATE_EPOCH`` is not a number.
         RequirementError: transformers is not installed.
     """
     return gather(
@@ -144,7 +144,7 @@ def timestamp() -> str:
     """Now, or the time that ``SOURCE_DATE_EPOCH`` gives, so that a build can be repeated.
 
     Raises:
-        OptionError: the variable is no number of seconds.
+        OptionError: the variable is not a number of seconds.
     """
     given = os.environ.get("SOURCE_DATE_EPOCH", "")
     try:
@@ -153,6 +153,6 @@ def timestamp() -> str:
     except (ValueError, OverflowError, OSError):
         raise OptionError(
             "source-date-epoch",
-            f"SOURCE_DATE_EPOCH is {given[:40]!r}, which is no time.",
-            "Give seconds since 1970.",
+            f"SOURCE_DATE_EPOCH is {given[:40]!r}, which is not a time.",
+            "Pass seconds since 1970.",
         ) from None

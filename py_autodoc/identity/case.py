@@ -80,7 +80,7 @@ class Case:
 
     @cached_property
     def only(self) -> str:
-        """The role of the data when all of them have one; masks, states and numbers are no data."""
+        """The role of the data when all of them have one; masks, states and numbers are not data."""
         data = {p.role for p in self.ports if p.role in DATA}
         return data.pop() if len(data) == 1 else ""
 

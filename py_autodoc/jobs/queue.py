@@ -78,7 +78,7 @@ class JobQueue:
         sizes = max(len(spec.bindings), len(spec.input_shapes), *map(len, spec.input_shapes.values()), 0)
         if sizes > MAX_SIZES:
             message = f"{sizes:,} sizes are given, and at most {MAX_SIZES:,} are taken."
-            raise LimitError("sizes", sizes, MAX_SIZES, message, "Give those that the model has.")
+            raise LimitError("sizes", sizes, MAX_SIZES, message, "Use names that the model has.")
         now = self._now()
         key = self._key(spec)
         record = self._store.find(key, now)

@@ -115,7 +115,7 @@ def _checked(
         raise OptionError("metadata", f"metadata: {TABLE} is written by the conversion itself.", "")
     if shapes and "" in shapes and len(shapes) > 1:
         raise OptionError(
-            "bad-input-shape", "A shape without a name is that of the only input.", "Name each."
+            "bad-input-shape", "A shape without a name applies to the only input.", "Name each."
         )
     return opset or OPSET
 
@@ -125,7 +125,7 @@ def _read(archive: Archive) -> tuple[ModelSpec, Weights]:
         raise broken(
             archive.name,
             f"was written by Keras {archive.version}, whose layers had other settings.",
-            "Load it in Keras 2 and save it anew.",
+            "Load it in Keras 2 and save it again.",
         )
     model = parse(archive.config, archive.name)
     found = problems(model)

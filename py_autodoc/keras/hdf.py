@@ -153,7 +153,7 @@ class Group:
                 raise broken(
                     self._file,
                     f"{name!r} is a link to somewhere else, which is not followed.",
-                    "Save the model anew with Keras.",
+                    "Save the model again with Keras.",
                 )
             return self._group[name]
 

@@ -29,7 +29,7 @@ class LayerSpec:
 
     name: str
     kind: str
-    """Class without its package; ``ops.Add`` for an operation that is no layer."""
+    """Class without its package; ``ops.Add`` for an operation that is not a layer."""
     config: dict[str, Any]
     calls: list[Arguments] = field(default_factory=list)
     model: ModelSpec | None = None

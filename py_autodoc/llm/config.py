@@ -116,5 +116,5 @@ def _decoder(name: str, given: _Config) -> Decoder:
 
 def _fault(name: str, what: str) -> OptionError:
     return OptionError(
-        "bad-config", f"{name} describes no decoder that is known here: {what}.", "Give an ONNX model."
+        "bad-config", f"{name} describes no decoder that is known here: {what}.", "Pass an ONNX model."
     )

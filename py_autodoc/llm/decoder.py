@@ -72,7 +72,7 @@ def decoder_of(analysis: Analysis) -> Decoder:
         raise OptionError(
             "no-decoder",
             f"{name} is not a decoder with a KV cache: {why}.",
-            "Give a language model that generates text, or its config.json.",
+            "Pass a language model that generates text, or its config.json.",
         )
     if any(layer.kv_heads is None or layer.head_dim is None for layer in cache.layers):
         raise OptionError(
@@ -87,7 +87,7 @@ def decoder_of(analysis: Analysis) -> Decoder:
     if cache.source == "estimated":
         found.append("the file has no cache inputs; its causal attention layers are taken to keep one")
     if any(one.kind == "cross" for one in own):
-        found.append("keys and values of the encoder, and reading them, are left out")
+        found.append("keys and values of the encoder, and reading them, are not included")
     return Decoder(
         name=name,
         source="model",

@@ -100,7 +100,7 @@ def _plans(
     ]
     if len(setups) * len(options.batch) * len(options.context) > MAX_POINTS:
         raise OptionError(
-            "too-many-points", f"That is more than {MAX_POINTS:,} points.", "Give fewer values."
+            "too-many-points", f"That is more than {MAX_POINTS:,} points.", "Pass fewer values."
         )
     plans = []
     for hardware, wish, tensor, stages in setups:
@@ -139,7 +139,7 @@ def _runtime(options: PlanOptions, config: bool) -> Runtime:
     if config and not found.chains:
         raise OptionError(
             "no-operators", f"A configuration does not say what operators {found.label} runs.",
-            "Give an ONNX model, or --runtime tensorrt or torch-compile.",
+            "Pass an ONNX model, or --runtime tensorrt or torch-compile.",
         )  # fmt: skip
     return found
 
@@ -152,10 +152,10 @@ def _check(options: PlanOptions) -> None:
     if options.provider != "all":
         checked_provider(options.provider)
     if not options.hardware:
-        raise OptionError("hardware-missing", "A device is needed.", "Give one: --hardware ID.")
+        raise OptionError("hardware-missing", "A device is needed.", "Add --hardware ID.")
     if options.link not in LINKS:
         raise OptionError(
-            "unknown-link", f"There is no link {options.link[:40]!r}.", f"One of {', '.join(LINKS)}."
+            "unknown-link", f"Unknown link {options.link[:40]!r}.", f"One of {', '.join(LINKS)}."
         )
     for name in ("batch", "context", "tensor_parallel", "pipeline_parallel"):
         values = getattr(options, name)
@@ -188,7 +188,7 @@ class _Planned:
     ) -> None:  # fmt: skip
         chosen = hardware if isinstance(hardware, Chosen) else choose(hardware)
         if chosen is None:
-            raise OptionError("hardware-missing", "A device is empty.", "Give the id of one.")
+            raise OptionError("hardware-missing", "A device is empty.", "Pass the id of one.")
         self.device = chosen.device
         self.made, self.sized, self.options, self.provider = made, sized, options, provider
         self.wish = checked_precision(wish)
@@ -202,7 +202,7 @@ class _Planned:
         if stages > made.layers:
             raise OptionError(
                 "too-many-stages", f"{made.name} has {made.layers} layers, too few for {stages} stages.",
-                "Give a smaller --pipeline-parallel.",
+                "Use a smaller --pipeline-parallel.",
             )  # fmt: skip
         self.available = available_bytes(self.device)
         self.instance, self.price = self._price()
@@ -272,7 +272,7 @@ class _Planned:
                 f"exchanging results.{pipeline}"
             )
         if any(one.fits is False for one in points):
-            found.append("Where it does not fit, the times are those of a device with enough memory.")
+            found.append("Where it does not fit, the times are for a device with enough memory.")
         if self._copied():
             found.append(
                 f"{self.made.kv_heads} heads of keys and values on {setup.tensor} devices: each is kept "

@@ -64,7 +64,7 @@ def packaged(device: str, precision: str = "", runtime: str = "") -> Chosen:
     known = any(one.id == device for one in profiles())
     chosen = choose(device, precision, runtime) if known else None
     if chosen is None:
-        raise OptionError("unknown-device", f"There is no device {device[:80]!r}.", "Give the id of one.")
+        raise OptionError("unknown-device", f"Unknown device {device[:80]!r}.", "Pass the id of one.")
     return chosen
 
 

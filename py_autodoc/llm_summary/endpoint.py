@@ -99,7 +99,7 @@ def _key(environment: Mapping[str, str], host: str) -> str:
 
 
 def _safe(url: str) -> None:
-    """Raises: OptionError: a key or a model's facts would travel in the clear, or it is no address."""
+    """Raises: OptionError: a key or a model's facts would travel in the clear, or it is not an address."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port

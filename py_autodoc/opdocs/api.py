@@ -180,14 +180,14 @@ def _written(
         node = Node(one.op_type, seen.inputs, seen.outputs, one.attributes)
         text = c_source(stem, node)
         if text is None:
-            notes.append("There is no C file: these shapes have no plain form in C.")
+            notes.append("No C file: these shapes have no plain form in C.")
         else:
             named["c"] = f"c/{stem}.c"
             (folder / named["c"]).write_text(f"/* {NAME}: {one.op_type} */\n{text}", encoding="utf-8")
         if vectors:
             size = sum(value.nbytes for _, value in data(node)) + sum(value.nbytes for value in node.outputs)
             if size > VECTOR_BYTES:
-                notes.append(f"There are no test vectors: they would have {size:,} bytes.")
+                notes.append(f"No test vectors: they would have {size:,} bytes.")
             else:
                 named["vectors"] = f"vectors/{stem}.npz"
                 (folder / named["vectors"]).write_bytes(_packed(node))

@@ -194,7 +194,7 @@ class _Graph:
             return "a scale or zero point is computed"
         given = [one for one in sides if one is not None]
         if clamp and not _clamped(clamp, made):
-            return f"{clamp} is not what the output's range does"
+            return f"{clamp} differs from the output's range"
         attributes = {one.name: helper.get_attribute_value(one) for one in node.attribute}
         lowered = _LOWERED[node.op_type](given, made, attributes, self.opset)
         if isinstance(lowered, str):

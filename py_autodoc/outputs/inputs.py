@@ -31,7 +31,7 @@ class Inputs:
         self._paths = [os.fspath(path) for path in paths if os.fspath(path)]
 
     def same(self, status: os.stat_result) -> str | None:
-        """What a file is, as ``m.onnx`` or ``weights.bin, the data of m.onnx``; None when it is no input.
+        """What a file is, as ``m.onnx`` or ``weights.bin, the data of m.onnx``; None when it is not an input.
 
         The data of models are looked for only here: what does not exist cannot be one of them.
         """
@@ -75,7 +75,7 @@ def _files(path: str) -> Iterator[str]:
 
 
 def data_files(path: str) -> list[str]:
-    """Paths of the files that a model's tensors are in; none of a file that is no model."""
+    """Paths of the files that a model's tensors are in; none of a file that is not a model."""
     from py_autodoc.graph.load import parse_structure
     from py_autodoc.graph.notes import Notes
     from py_autodoc.graph.probe import regular_file

@@ -17,7 +17,7 @@ from py_autodoc.outputs import marks, temporary
 from py_autodoc.outputs.inputs import Inputs
 
 _MODELS = (".onnx", ".h5", ".hdf5", ".keras", ".pt2")
-_FORCE = "Give another name, or replace it with --force (in Python: force=True)."
+_FORCE = "Choose another name, or replace it with --force (in Python: force=True)."
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Place:
             now = _state(self.path)
             if now != self._found and now is not None:
                 raise OutputError(
-                    "output-changed", f"{self.shown} was written by somebody else meanwhile.", _FORCE
+                    "output-changed", f"{self.shown} was written by another program in the meantime.", _FORCE
                 )
             with suppress(FileNotFoundError):
                 finished.chmod(stat.S_IMODE(self.path.stat().st_mode))
@@ -125,7 +125,7 @@ def _checked(wanted: Wanted, inputs: Inputs, force: bool) -> tuple[Place, _Refus
     said = f"{wanted.option}: {printable(wanted.path)}" if wanted.option else shown
     there = Place(Path(wanted.path), said, False, None)
     if not os.fspath(wanted.path):
-        return there, _Refusal("output-nameless", f"{said}the path is empty.", "Give a file name.")
+        return there, _Refusal("output-nameless", f"{said}the path is empty.", "Pass a file name.")
     try:
         path = Path(os.path.realpath(wanted.path))
         there = Place(path, said, False, None)
@@ -139,7 +139,7 @@ def _checked(wanted: Wanted, inputs: Inputs, force: bool) -> tuple[Place, _Refus
     if (taken := inputs.same(status)) is not None and not (ours and inputs.inside(status)):
         return there, _input(said, shown, taken)
     if stat.S_ISDIR(status.st_mode):
-        return there, _Refusal("output-is-a-folder", f"{said or '.'} is a folder.", "Give a file name.")
+        return there, _Refusal("output-is-a-folder", f"{said or '.'} is a folder.", "Pass a file name.")
     if not regular:
         return Place(path, said, True, None), None
     there = Place(path, said, False, _state(path))
@@ -166,7 +166,7 @@ def _input(said: str, shown: str, taken: str) -> _Refusal:
     what = itself if taken == shown else f"the same file as {taken}"
     if taken.startswith(f"{shown}, "):  # "w.bin, the data of m.onnx"
         what = taken.removeprefix(f"{shown}, ")
-    return _Refusal("output-is-input", f"{said} is {what}: inputs stay as they are.", "Give another name.")
+    return _Refusal("output-is-input", f"{said} is {what}: inputs stay as they are.", "Choose another name.")
 
 
 def _unwritable(folder: Path, said: str) -> _Refusal | None:
@@ -184,7 +184,7 @@ def _twice(wanted: Sequence[Wanted], found: Sequence[Place]) -> Iterator[_Refusa
         key = unicodedata.normalize("NFC", str(one.path)).casefold()
         if not one.special and key in first:
             message = f"{first[key]} and {one.shown} would be one file."
-            yield _Refusal("two-in-one-file", message, "Give names that differ by more than case.")
+            yield _Refusal("two-in-one-file", message, "Use names that differ by more than case.")
         first.setdefault(key, one.shown)
 
 
@@ -220,9 +220,9 @@ def empty(path: Path, force: bool = False) -> None:
     """Raises: OutputError: a folder cannot be made at ``path``, or what is there is no empty folder."""
     shown = path.name or "."
     if path.exists() and not path.is_dir():
-        raise OutputError("output-not-a-folder", f"{shown} is a file.", "Name a new folder.")
+        raise OutputError("output-not-a-folder", f"{shown} is a file.", "Choose a new folder.")
     if not force and path.is_dir() and any(path.iterdir()):
-        hint = "Name a new one, or replace files in it with --force (in Python: force=True)."
+        hint = "Choose a new folder, or replace files in it with --force (in Python: force=True)."
         raise OutputError("output-not-empty", f"{shown}: the folder is not empty.", hint)
     why = _unwritable(path.parent, shown)
     if why is not None:

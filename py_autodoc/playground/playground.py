@@ -85,7 +85,7 @@ class Playground:
         if not self.points.data and not self.points.weights:
             raise InputError(
                 "nothing-to-edit", f"{self.name} has no scales that can be changed.",
-                "Give a float model, or one of QuantizeLinear and DequantizeLinear.",
+                "Pass a float model, or one with QuantizeLinear and DequantizeLinear.",
             )  # fmt: skip
         real = {} if plain is None else _real(plain, self.points)
         # Of the quantized graph, whose nodes the edits are of.

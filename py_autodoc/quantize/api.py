@@ -91,7 +91,7 @@ def quantize(
     if data is None and chosen.method == "static" and not random_data:
         raise OptionError(
             "no-data", "Static quantization needs samples of real inputs for its ranges.",
-            "Give them with --data; --random-data takes made-up values, which real ones will not fit.",
+            "Pass it with --data. --random-data uses made-up values, whose ranges will not fit real data.",
         )  # fmt: skip
     tell("reading", 0, 4)
     proto = loaded(model, "static" if plugin else chosen.method)
@@ -208,7 +208,7 @@ def _findings(recipe: Recipe, outputs: Any, pairs: Any, flags: Sequence[str], ma
     found = []
     if made_up:
         what = "ranges" if recipe.method == "static" else "scores"
-        found.append(f"The {what} are those of made-up inputs: measure again with real ones.")
+        found.append(f"The {what} come from made-up inputs: measure again with real data.")
     for one in outputs:
         plain, fused = one.error.sqnr_db, None if one.error_fused is None else one.error_fused.sqnr_db
         if plain is not None and fused is not None and plain - fused > GAP_DB:

@@ -34,7 +34,7 @@ def excluded(wanted: Sequence[str], analysis: Analysis, prepared: onnx.ModelProt
         if not names:
             raise OptionError(
                 "no-such-node", f"--exclude {text[:80]!r} means no node.",
-                "Give a node, a tensor, a module path such as encoder.layer.0, or a query such as 'op=Conv'.",
+                "Pass a node, a tensor, a module path such as encoder.layer.0, or a query such as 'op=Conv'.",
             )  # fmt: skip
         found.update(dict.fromkeys(names))
     return list(found)

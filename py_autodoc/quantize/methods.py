@@ -138,7 +138,7 @@ def method(name: str) -> Method:
     others = {one.name: one for one in entry_points(group=GROUP)}
     if name not in others:
         known = ", ".join([*BUILT_IN, *sorted(others)])
-        raise OptionError("unknown-method", f"There is no method {name[:80]!r}.", f"One of {known}.")
+        raise OptionError("unknown-method", f"Unknown method {name[:80]!r}.", f"One of {known}.")
     found: Method = others[name].load()
     return found
 

@@ -51,7 +51,9 @@ def read_recipe(path: PathLike) -> Recipe:
     except msgspec.ValidationError as fault:
         line = str(fault).strip().splitlines()[0][:200]
         name = base_name(path)[:200]
-        raise OptionError("bad-recipe", f"{name} is no recipe: {line}.", "See docs/quantize.md.") from fault
+        raise OptionError(
+            "bad-recipe", f"{name} is not a recipe: {line}.", "See docs/quantize.md."
+        ) from fault
 
 
 def completed(recipe: Recipe) -> Recipe:
@@ -105,12 +107,12 @@ def _refused(one: Recipe) -> None:
         ),
         (
             one.method == "static" and one.activations == "s8" and one.weights == "u8",
-            "There are no kernels of s8 data and u8 weights.",
+            "No kernels exist for s8 data and u8 weights.",
             "Use --weights s8, or --activations u8.",
         ),
         (
             one.activations == "u16" and one.format == "qoperator",
-            "There are no operators of 16-bit data.",
+            "No operators exist for 16-bit data.",
             "Use --format qdq.",
         ),
         (

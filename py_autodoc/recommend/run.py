@@ -68,12 +68,12 @@ def recommend(
     chosen = options or RecommendOptions()
     if chosen.target not in ("", *TARGETS):
         raise OptionError(
-            "unknown-target", f"There is no target {chosen.target[:40]!r}.", f"One of {', '.join(TARGETS)}."
+            "unknown-target", f"Unknown target {chosen.target[:40]!r}.", f"One of {', '.join(TARGETS)}."
         )
     for name in ("latency", "throughput", "power", "price"):
         wanted = getattr(chosen, name)
         if wanted is not None and not 0 < wanted < float("inf"):
-            raise OptionError("bad-amount", f"{name} is {wanted:g}; it must be above 0.", "Give a number.")
+            raise OptionError("bad-amount", f"{name} is {wanted:g}; it must be above 0.", "Pass a number.")
     provider = checked_provider(chosen.provider)
     devices = _devices(chosen.target, provider)
     swept = [_swept(model, chosen, devices, progress or _silent) for model in models]

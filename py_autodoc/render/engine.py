@@ -29,7 +29,7 @@ SECONDS = 300
 """Seconds that a picture may take: of CPU in QuickJS, by the clock in Node."""
 STACK = 4 << 20
 """Bytes of stack for QuickJS; its thread has four times as much, whatever the system gives to threads."""
-_HINT = "Give a smaller --depth, or write HTML, which is drawn in the browser."
+_HINT = "Use a smaller --depth, or write HTML, which is drawn in the browser."
 _LONE = re.compile("[\ud800-\udfff]")
 # Text leaves as JSON: QuickJS hands over texts as C strings, which end at a NUL, and refuses half a pair.
 _CALL = """
@@ -143,7 +143,7 @@ def _in_quickjs(bundle: str, request: bytes) -> str:
         # What a promise catches is told by its words as well.
         raise _limit(message) if _WORDS.search(message) else PictureFault(message)
     if drawn is None:
-        raise AnalysisError("svg-failed", "The picture could not be drawn: its code never ended.", "")
+        raise AnalysisError("svg-failed", "The image could not be drawn: its code did not end.", "")
     return _whole(drawn)
 
 
@@ -155,13 +155,13 @@ def _limit(message: str) -> LimitError | AnalysisError:
     """The error of a picture that asked for too much; another fault of the engine is ours."""
     found = _WORDS.search(message)
     if found is None:
-        return AnalysisError("svg-failed", f"The picture could not be drawn: {_first(message)}.", "")
+        return AnalysisError("svg-failed", f"The image could not be drawn: {_first(message)}.", "")
     what, limit, text = {
         "interrupted": ("seconds", SECONDS, f"{SECONDS:,} seconds"),
         "call stack": ("stack", STACK, f"{STACK >> 20} MB of stack"),
     }.get(found[0], ("memory", MEMORY, f"{MEMORY >> 20:,} MB of memory"))
     return LimitError(
-        f"picture-{what}", limit, limit, f"The picture needs more than {text}, the most it may have.", _HINT
+        f"picture-{what}", limit, limit, f"The image needs more than {text}, the most it may have.", _HINT
     )
 
 
@@ -185,7 +185,7 @@ def _in_node(program: str, request: bytes) -> str:
         except subprocess.TimeoutExpired:
             raise _limit("interrupted") from None
         except OSError as fault:
-            raise AnalysisError("svg-failed", f"Node did not draw the picture: {fault}.", "") from None
+            raise AnalysisError("svg-failed", f"Node.js did not draw the image: {fault}.", "") from None
     if done.returncode:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise PictureFault((lines or ["no reason given"])[-1])

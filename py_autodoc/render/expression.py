@@ -22,7 +22,7 @@ def pretty(
 
     ``names`` gives what to show for a symbol. Only the first terms of a long sum are shown, fewer where
     ``width`` characters are not enough (but at least one).
-    Raises: ExprError when the text is no expression.
+    Raises: ExprError when the text is not an expression.
     """
     number, shown = units.size if unit == "bytes" else units.count, ""
     for parts in range(MAX_PARTS, 0, -1):

@@ -34,7 +34,7 @@ def saved_file(analysis: Analysis, format: str, metric: str = "") -> SavedFile:
                 "no-such-number", f"No {chosen[:40]} in Model Explorer data.", f"One of {known}."
             )
         return _numbers(model_explorer_data(analysis, chosen), ".model-explorer.json")
-    raise OptionError("no-such-format", f"{format[:40]!r} is no format.", f"One of {', '.join(FORMATS)}.")
+    raise OptionError("no-such-format", f"{format[:40]!r} is not a format.", f"One of {', '.join(FORMATS)}.")
 
 
 def _numbers(found: Attached, extension: str) -> SavedFile:

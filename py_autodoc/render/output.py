@@ -76,7 +76,9 @@ def targets(
     given = {option: (path, kind) for option, (path, kind) in asked.items() if path is not None}
     printed = [option for option, (path, _) in given.items() if path == STDOUT]
     if len(printed) > 1:
-        raise OptionError("two-to-stdout", "Only one output can go to stdout.", "Give the others file names.")
+        raise OptionError(
+            "two-to-stdout", "Only one output can go to stdout.", "Pass file names for the others."
+        )
     files = {option: one for option, one in given.items() if option not in printed}
     wanted = [Wanted(path, kind, option) for option, (path, kind) in files.items()]
     checked = places([*besides, *wanted], inputs, force)

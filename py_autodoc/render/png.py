@@ -40,15 +40,15 @@ def png_picture(svg: str, scale: float = 1.0) -> bytes:
     if pixels > MAX_PIXELS:
         raise LimitError(
             "png-pixels", pixels, MAX_PIXELS,
-            f"The picture would have {pixels:,} pixels; {MAX_PIXELS:,} is the most.",
-            "Give a smaller --scale or --depth, or write SVG.",
+            f"The image would have {pixels:,} pixels; {MAX_PIXELS:,} is the most.",
+            "Use a smaller --scale or --depth, or write SVG.",
         )  # fmt: skip
     family = _FAMILY.search(svg)
     fonts = _fonts(family[1] if family else "sans-serif")
     try:
         drawn = bytes(library.svg_to_bytes(svg_string=svg, zoom=scale, **fonts))
     except ValueError as fault:
-        raise AnalysisError("png-failed", f"The picture could not be drawn: {fault}.", "Write SVG.") from None
+        raise AnalysisError("png-failed", f"The image could not be drawn: {fault}.", "Write SVG.") from None
     return signed(drawn)
 
 

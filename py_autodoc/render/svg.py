@@ -83,6 +83,6 @@ def _failure(message: str) -> LimitError | AnalysisError:
         boxes = int(found[1])
         return LimitError(
             "svg-boxes", boxes, MAX_BOXES,
-            f"The picture would have {boxes:,} boxes; {MAX_BOXES:,} is the most.", "Give a smaller --depth.",
+            f"The image would have {boxes:,} boxes; {MAX_BOXES:,} is the most.", "Use a smaller --depth.",
         )  # fmt: skip
-    return AnalysisError("svg-failed", f"The picture could not be drawn: {message[:200]}.", "")
+    return AnalysisError("svg-failed", f"The image could not be drawn: {message[:200]}.", "")

@@ -23,7 +23,7 @@ MODULE = "module"
 class _Sum:
     """Sums of some nodes; a sum stays None until a known part comes.
 
-    ``params`` is None when that of a node is: its weight cannot be, and the others are no sum.
+    ``params`` is None when that of a node is: its weight cannot be, and the others are not a sum.
     """
 
     params: int | None = 0
@@ -34,7 +34,7 @@ class _Sum:
     read_bytes: int | None = None
     write_bytes: int | None = None
     impossible: bool = False
-    """A node of it cannot run: the others are no sum."""
+    """A node of it cannot run: the others are not a sum."""
 
     def add(self, other: _Sum) -> None:
         """Add the numbers of a node."""

@@ -29,7 +29,7 @@ _SHARES = ("nodes", "shapes", "macs")
 
 
 def is_report(path: PathLike) -> bool:
-    """Does the file begin like JSON? No ONNX model does: ``{`` is no field that ONNX has.
+    """Does the file begin like JSON? No ONNX model does: ``{`` is not a field that ONNX has.
 
     Raises: PathError: there is no regular file.
     """
@@ -85,7 +85,7 @@ def counts(report: Report) -> Iterator[str]:
     if data is not None:
         yield from _differ("dataset.num_classes", data.num_classes or 0, len(data.class_names), "its names")
         if strange := [number for number in data.class_names if not number.isdecimal()]:
-            yield f"dataset.class_names has {strange[0][:40]!r}, which is no number of a class"
+            yield f"dataset.class_names has {strange[0][:40]!r}, which is not the number of a class"
 
 
 def totals(report: Report) -> Iterator[str]:
@@ -127,12 +127,12 @@ def references(report: Report) -> Iterator[str]:
         if block.id != at:
             yield f"blocks[{at}].id is {block.id}"
         if block.parent is not None and not 0 <= block.parent < len(report.blocks):
-            yield f"blocks[{at}].parent is {block.parent}, and there is no such block"
+            yield f"blocks[{at}].parent is {block.parent}, but there is no such block"
         if missing := set(block.nodes) - ids:
-            yield f"blocks[{at}].nodes has {min(missing)}, and there is no such layer"
+            yield f"blocks[{at}].nodes has {min(missing)}, but there is no such layer"
     for at, signal in enumerate(report.risk_signals):
         if missing := set(signal.nodes) - ids:
-            yield f"risk_signals[{at}].nodes has {min(missing)}, and there is no such layer"
+            yield f"risk_signals[{at}].nodes has {min(missing)}, but there is no such layer"
 
 
 def shares(report: Report) -> Iterator[str]:

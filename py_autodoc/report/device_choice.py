@@ -49,9 +49,9 @@ def choose(
     wish, runs = checked_precision(precision), runtime_of(runtime)
     if not hardware:
         if wish:
-            raise OptionError("hardware-missing", "A precision needs a device.", "Give one: --hardware ID.")
+            raise OptionError("hardware-missing", "A precision needs a device.", "Add --hardware ID.")
         if runtime:
-            raise OptionError("hardware-missing", "A runtime needs a device.", "Give one: --hardware ID.")
+            raise OptionError("hardware-missing", "A runtime needs a device.", "Add --hardware ID.")
         return None
     profile = find(os.fspath(hardware))
     found = device(profile)
@@ -76,7 +76,7 @@ def checked_precision(precision: str | None) -> str:
     if wish and wish not in PRECISIONS:
         raise OptionError(
             "unknown-precision",
-            f"There is no precision {wish[:40]!r}.",
+            f"Unknown precision {wish[:40]!r}.",
             f"One of {', '.join(PRECISIONS)}.",
         )
     return wish

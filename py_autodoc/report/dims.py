@@ -214,6 +214,6 @@ def _batch_symbols(shapes: Mapping[int, Shape | None]) -> list[str]:
         raise OptionError(
             "no-batch-dimension",
             f"The batch size of this model is fixed{fixed}.",
-            "Give whole shapes with --input-shape NAME=4x3x224x224.",
+            "Pass full shapes with --input-shape NAME=4x3x224x224.",
         )
     return list(dict.fromkeys(named or found))

@@ -61,7 +61,7 @@ def _place(report: ReportFields, table: str) -> tuple[msgspec.Struct, str]:
         return report, table
     if report.hardware_estimates is None:
         raise InputError(
-            "hardware-missing", "A latency is that of a device.", 'Give one: analyze(…, hardware="l4").'
+            "hardware-missing", "The latency overlay needs a device.", 'Pass one: analyze(…, hardware="l4").'
         )
     return report.hardware_estimates, "layers"
 

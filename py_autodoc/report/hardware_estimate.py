@@ -70,7 +70,7 @@ def _estimate(
         return None, analysis.contradiction.reason
     kernels = analysis.kernels
     if kernels is None:
-        return None, "the kernels of the model could not be told"
+        return None, "the kernels of the model could not be determined"
     if not precision:
         known = ", ".join(name for name in PRECISIONS if device.peak(name))
         return None, f"{device.name} has no published {wished} rate; it has {known}"
@@ -134,7 +134,7 @@ def _layers(model: Model, kernels: Kernels, found: Estimate) -> list[LayerLatenc
 
 
 def batch_of(analysis: Analysis) -> int | None:
-    """Items of one inference: the size named batch, else the first of the first input that is no weight."""
+    """Items of one inference: the size named batch, else the first of the first non-weight input."""
     named = [symbol for symbol in analysis.dims.symbols if "batch" in symbol.name.lower()]
     if len(named) == 1:
         return named[0].value

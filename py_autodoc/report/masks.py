@@ -50,7 +50,7 @@ def mask_boxes(
         node
         for node, count in ends.items()
         if count >= min(2, len(layers))
-        # Numbers that others read as well are no mask, but what its size or type was taken from.
+        # Numbers that others read as well are not a mask, but what its size or type was taken from.
         and (_is_truth(model, types, node) or known.issuperset(readers(node)))
     }
     places: dict[tuple[int, int], set[int]] = {}

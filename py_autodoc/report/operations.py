@@ -30,7 +30,7 @@ from py_autodoc.report.schema import (
 _CONSTANT = {
     "tensor": "Id of the tensor in the payload.",
     "name": "Name of the tensor, instead of its id.",
-    "graph": "With a name: the body that has it, empty for the main graph.",
+    "graph": "With a name: the subgraph that has it; empty for the main graph.",
 }
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -75,8 +75,8 @@ OPERATIONS: tuple[Operation, ...] = (
         {200: Plans},
         query={"device": "Id of a device."},
         optional={
-            "precision": "As the model is stored where it is left out.",
-            "runtime": "What runs the model; the usual one where it is left out.",
+            "precision": "Default: the stored precision.",
+            "runtime": "Runtime of the model. Default: the usual one of the device.",
         },
     ),
     Operation(

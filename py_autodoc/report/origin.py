@@ -53,8 +53,8 @@ def analysis_of(report: ReportFields) -> Analysis:
         found = run(origin.path or "", origin.options)
     except InputError as fault:
         message = f"The model of the report cannot be read: {fault.message}"
-        raise InputError(CODE, message, "Give the model.") from None
+        raise InputError(CODE, message, "Pass the model.") from None
     if found.model.file.identity != report.model.identity:
         message = "The model is not the one that the report was made of."
-        raise InputError(CODE, message, "Give the model, or make the report again.")
+        raise InputError(CODE, message, "Pass the model, or create the report again.")
     return found

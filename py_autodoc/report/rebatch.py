@@ -92,7 +92,7 @@ def followed(loaded: Loaded, model: Model, options: Choices) -> Rebatch | None:
         raise OptionError(
             "batch-and-shapes",
             "The batch of this model is fixed; a batch size and whole input shapes cannot be combined.",
-            "Give one of --batch-size and --input-shape.",
+            "Pass one of --batch-size and --input-shape.",
         )
     found = planned(loaded, Request(bindings=_sizes(model, options)))
     if isinstance(found, Refusal):

@@ -76,7 +76,7 @@ def repeat_columns(analysis: Analysis) -> RepeatColumns:
 
 
 def scopes_of(model: Model, tree: ScopeTree, repeat: Repeat, moved: Container[int]) -> list[int]:
-    """Scope ids of the parts in the tree of modules, empty where the parts are no scopes.
+    """Scope ids of the parts in the tree of modules, empty where the parts are not scopes.
 
     A part's first node lies in its scope or deeper, unless it is one of those ``moved``.
     """

@@ -33,7 +33,7 @@ def told(settings: RuleSettings | None) -> str:
     if settings is None:
         return ""
     changes = [
-        *([f"findings below {settings.floor} are left out"] if settings.floor else []),
+        *([f"findings below {settings.floor} are not shown"] if settings.floor else []),
         *(f"{rule} does not run" for rule in settings.disabled),
         *(f"{rule} counts as {severity}" for rule, severity in settings.severities.items()),
         *(

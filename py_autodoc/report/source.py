@@ -28,7 +28,7 @@ def plain_source(source: Any) -> tuple[str | bytes, str]:
     raise InputError(
         "not-a-source",
         f"Cannot analyse a {type(source).__name__}.",
-        "Give a path, bytes, an onnx.ModelProto or an onnx_ir.Model.",
+        "Pass a path, bytes, an onnx.ModelProto or an onnx_ir.Model.",
     )
 
 

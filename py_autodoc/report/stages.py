@@ -132,5 +132,5 @@ def _title(sizes: Sequence[Shape | None], number: int) -> str:
     if not common:
         return f"{PART_NAME}{number + 1}"
     size = "×".join("?" if d is None else str(d) for d in common[0][0])
-    # A size that is an expression is no name.
+    # A size that is an expression is not a name.
     return STAGE_NAME + (size if len(size) <= READABLE else str(number + 1))

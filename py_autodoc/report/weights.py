@@ -119,7 +119,7 @@ def weight_values(
     ``check`` is called between chunks; what it raises ends the reading.
 
     Raises:
-        PathError: there is no such tensor, or it is no constant.
+        PathError: there is no such tensor, or it is not a constant.
         InputError: see ``view_weight``.
     """
     about = constant_of(model, tensor)

@@ -36,8 +36,8 @@ def read_layer_info(file: PathLike) -> dict[str, Layer]:
     """The layers of an engine by name.
 
     Raises:
-        PathError: no such file, or it is no text.
-        InputError: it is no layer information, too large, or does not say which nodes the layers are of.
+        PathError: no such file, or it is not text.
+        InputError: it is not a layer information, too large, or does not say which nodes the layers are of.
     """
     name = base_name(file)[:200]
     try:
@@ -81,7 +81,7 @@ def _rows(text: str, name: str) -> list[Any]:
     if not isinstance(rows, list) or not rows:
         raise InputError(
             "bad-layer-info", f"{name} lists no layers of a TensorRT engine.",
-            "Give what trtexec --exportLayerInfo=FILE writes.",
+            "Pass the file that trtexec --exportLayerInfo=FILE writes.",
         )  # fmt: skip
     return rows
 

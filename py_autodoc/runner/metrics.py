@@ -58,9 +58,7 @@ class TopK(MetricsCalculator):
     ) -> Mapping[str, float]:
         """``top1``, ``top5`` (where there are more than 5 classes), ``rows``. Raises: InputError."""
         if any(one is None for one in labels):
-            raise InputError(
-                "no-labels", "Top-k needs labels.", "Give them in the data, as an array 'labels'."
-            )
+            raise InputError("no-labels", "Top-k needs labels.", "Add them to the data as an array 'labels'.")
         scores = np.concatenate([one[0].reshape(-1, one[0].shape[-1]) for one in outputs])
         wanted = np.concatenate([np.asarray(one).reshape(-1) for one in labels])
         if len(scores) != len(wanted):
@@ -117,7 +115,7 @@ def calculator(name: str) -> MetricsCalculator:
     others = {one.name: one for one in entry_points(group=GROUP)}
     if name not in others:
         known = ", ".join([*(one.name for one in BUILT_IN), *sorted(others)])
-        raise OptionError("unknown-metrics", f"There are no metrics {name[:80]!r}.", f"One of {known}.")
+        raise OptionError("unknown-metrics", f"Unknown metrics {name[:80]!r}.", f"One of {known}.")
     try:
         made = others[name].load()()
     except Exception as fault:
@@ -149,7 +147,7 @@ def figures_of(
     found = {}
     for name, value in given.items():
         if not isinstance(name, str):
-            raise InputError("bad-metrics", f"{said} figures whose names are no text.")
+            raise InputError("bad-metrics", f"{said} metrics whose names are not text.")
         if not isinstance(value, (int, float, np.integer, np.floating, np.bool_)):
             raise InputError(
                 "bad-metrics", f"{said} {name[:80]} as a {type(value).__name__} and not as a number."

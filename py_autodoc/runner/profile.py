@@ -162,11 +162,11 @@ def told_apart(files: Sequence[PathLike]) -> tuple[PathLike, PathLike | None]:
     if described and not profiles:
         raise OptionError(
             "layer-info-alone", f"{base_name(described[0])[:100]} describes layers and has no times.",
-            "Give it together with what trtexec --exportProfile wrote.",
+            "Pass it together with what trtexec --exportProfile wrote.",
         )  # fmt: skip
     raise OptionError(
         "several-profiles", f"{len(files)} files are not one profile.",
-        "Give one profile, of TensorRT with its layer information.",
+        "Pass one profile, of TensorRT with its layer information.",
     )  # fmt: skip
 
 
@@ -207,8 +207,8 @@ def _parsed(text: str, name: str) -> Any:
         if any(_ms(one) is not None for one in rows):
             return rows
     raise InputError(
-        "bad-profile", f"{name} is no profile{why}.",
-        "Give ONNX Runtime's profiling JSON, trtexec's, or a table of name and ms.",
+        "bad-profile", f"{name} is not a profile{why}.",
+        "Pass the profiling JSON of ONNX Runtime or trtexec, or a table of name and ms.",
     )  # fmt: skip
 
 
@@ -278,7 +278,7 @@ def _listed(held: Any, name: str) -> list[Kernel]:
             found.append(Kernel(_name(one.get("name") or one["node"]), _name(one.get("op", "")), ms))
     if not found:
         raise InputError(
-            "bad-profile", f"{name} names no node with a time.", "Give name and ms of each node."
+            "bad-profile", f"{name} names no node with a time.", "Write name and ms of each node."
         )
     return found
 

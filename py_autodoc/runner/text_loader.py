@@ -63,7 +63,7 @@ class TextLoader(DataLoader):
             raise InputError(
                 "no-samples",
                 f"{self.file} holds {plural(len(texts), 'text')}, and a batch takes {self.batch}.",
-                "Give more texts, or a smaller batch with --bind.",
+                "Pass more texts, or set a smaller batch with --bind.",
             )
         self._left_out = len(texts) - whole
         self._texts, self._tokenizer = texts[:whole], held
@@ -86,7 +86,7 @@ class TextLoader(DataLoader):
             )
         if self._left_out:
             verb = "is" if self._left_out == 1 else "are"
-            found.append(f"{plural(self._left_out, 'text')} {verb} left out, as a batch takes {self.batch}.")
+            found.append(f"{plural(self._left_out, 'text')} {verb} not used, as a batch takes {self.batch}.")
         return found
 
     @property
@@ -145,7 +145,7 @@ class TextLoader(DataLoader):
             raise InputError(
                 "tokens-beyond-table",
                 f"{self._tokenizer.name} gives the token {highest:,}; the model knows those below {most:,}.",
-                "Give the tokenizer that the model was trained with.",
+                "Pass the tokenizer that the model was trained with.",
             )
 
 
@@ -217,12 +217,14 @@ def _common(specs: Sequence[InputSpec]) -> tuple[int, int]:
     _refuse([one.name for one in specs], "The model")
     for one in specs:
         if len(one.shape) != 2 or (kind_of(one.name) == IDS and one.dtype.kind not in "iu"):
-            raise InputError("no-text-input", f"{one.shown} is no input for text: integers, batch × length.")
+            raise InputError(
+                "no-text-input", f"{one.shown} is not an input for text: integers, batch × length."
+            )
     shapes = {(one.shape[0], one.shape[1]) for one in specs}
     if len(shapes) > 1:
         shown = ", ".join(one.shown for one in specs)
         raise OptionError(
-            "no-text-input", f"The inputs have different sizes: {shown}.", "Give them one with --input-shape."
+            "no-text-input", f"The inputs have different sizes: {shown}.", "Set one with --input-shape."
         )
     return shapes.pop()
 

@@ -81,7 +81,7 @@ def _lines(file: PathLike, name: str) -> Iterator[tuple[int, str]]:
             if len(line) > MAX_LINE:
                 raise InputError(
                     "text-too-large", f"{name}, line {number} has more than {MAX_LINE:,} characters.",
-                    "Give one text a line.",
+                    "Write one text per line.",
                 )  # fmt: skip
             if line.strip():
                 yield number, line.rstrip("\r\n")
@@ -101,7 +101,7 @@ def _object(line: str, where: str, field: str) -> Text:
         names = ", ".join(str(one)[:40] for one in list(held)[:10] if isinstance(held[one], str))
         raise InputError(
             "bad-text", f"{where} has no text in {field[:80]!r}.",
-            f"Name another with --text-field; there is {names}." if names else "Give one text a line.",
+            f"Choose another with --text-field; there is {names}." if names else "Write one text per line.",
         )  # fmt: skip
     if pair is not None and not isinstance(pair, str):
         raise InputError("bad-text", f"{where} has no text in {PAIR!r}.")
@@ -109,5 +109,5 @@ def _object(line: str, where: str, field: str) -> Text:
     for one in (held[field], pair or ""):
         # An escape may stand for half a character, which no tokenizer takes.
         if any("\ud800" <= sign <= "\udfff" for sign in one):
-            raise InputError("bad-text", f"{where} holds half a surrogate pair, which is no character.")
+            raise InputError("bad-text", f"{where} holds half a surrogate pair, which is not a character.")
     return Text(held[field], pair, label)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
 
 FILE = "tokenizer.json"
-_HINT = f"Give the {FILE} of a fast tokenizer; save_pretrained of transformers writes it."
+_HINT = f"Pass the {FILE} of a fast tokenizer; save_pretrained of transformers writes it."
 MAX_TOKENIZER = 1 << 28
 """Bytes; the largest in use are of some 20 million."""
 _VOCABULARY = Bounds(values=20_000_000)
@@ -51,7 +51,7 @@ def find_tokenizer(model: PathLike, given: PathLike | None = None) -> Path:
     if not beside.is_file():
         raise OptionError(
             "tokenizer-missing", f"Text needs a tokenizer, and there is no {FILE} beside {base_name(model)}.",
-            "Name it with --tokenizer FILE; save_pretrained of transformers writes it.",
+            "Pass it with --tokenizer FILE; save_pretrained of transformers writes it.",
         )  # fmt: skip
     return beside
 
@@ -65,7 +65,7 @@ class TextTokenizer:
     Raises:
         RequirementError: ``tokenizers`` is not installed.
         PathError: no such file.
-        InputError: it is no tokenizer.
+        InputError: it is not a tokenizer.
     """
 
     def __init__(self, file: PathLike) -> None:
@@ -114,7 +114,7 @@ class TextTokenizer:
             raise InputError(
                 "text-too-short",
                 f"{self.name} puts {own} tokens of its own around a text; the model takes {length} in all.",
-                "Give the length with --bind or --input-shape.",
+                "Set the length with --bind or --input-shape.",
             )
         with _faults(self.name):
             self._held.enable_truncation(length, direction=side)
@@ -148,11 +148,11 @@ def _loaded(file: Path, name: str) -> Tokenizer:
         raise PathError("path-unreadable", f"{name} cannot be read as text.") from fault
     try:
         if not isinstance(parse_json(text, _VOCABULARY), dict):
-            raise InputError("bad-tokenizer", f"{name} is no tokenizer.", _HINT)
+            raise InputError("bad-tokenizer", f"{name} is not a tokenizer.", _HINT)
     except TooMuch as fault:
         raise InputError("bad-tokenizer", f"{name} {fault}.") from None
     except ValueError:
-        raise InputError("bad-tokenizer", f"{name} is no tokenizer: it is not JSON.", _HINT) from None
+        raise InputError("bad-tokenizer", f"{name} is not a tokenizer: it is not JSON.", _HINT) from None
     with _faults(name):
         return Tokenizer.from_str(text)
 
@@ -170,7 +170,7 @@ def _faults(name: str) -> Iterator[None]:
         if not isinstance(fault, Exception) and type(fault).__name__ != "PanicException":
             raise
         said = (str(fault).strip().splitlines() or ["it cannot be read"])[0][:200].rstrip(".")
-        raise InputError("bad-tokenizer", f"{name} is no tokenizer that works: {said}.", _HINT) from fault
+        raise InputError("bad-tokenizer", f"{name} is not a working tokenizer: {said}.", _HINT) from fault
 
 
 def _config(file: Path) -> dict[str, Any]:

@@ -66,7 +66,7 @@ class Images:
             raise OptionError(
                 "no-preprocessing",
                 f"The model does not say how images become {spec.shown} (range, mean, crop).",
-                f"Give it with --preprocessing: a preprocessor_config.json, or one of {', '.join(NAMED)}.",
+                f"Pass it with --preprocessing: a preprocessor_config.json, or one of {', '.join(NAMED)}.",
             )  # fmt: skip
         return found
 
@@ -128,14 +128,14 @@ def image_input(specs: Sequence[InputSpec]) -> InputSpec:
         shown = ", ".join(one.shown for one in specs[:5])
         raise InputError(
             "no-image-input", f"Images are for a model with one input; this one takes {shown}.",
-            "Give arrays in a .npz file instead.",
+            "Pass arrays in a .npz file instead.",
         )  # fmt: skip
     spec = specs[0]
     if len(spec.shape) != 4 or not {spec.shape[1], spec.shape[3]} & {1, 3}:
         raise InputError(
             "no-image-input",
             f"{spec.shown} is not an input for images.",
-            "Give arrays in a .npz file instead.",
+            "Pass arrays in a .npz file instead.",
         )
     return spec
 

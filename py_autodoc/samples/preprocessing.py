@@ -89,7 +89,7 @@ def given_preprocessing(text: PathLike) -> Preprocessing:
     except OSError as fault:
         raise OptionError(
             "bad-preprocessing", f"{name} is not a preprocessing, nor a file that can be read.",
-            f"Give a preprocessor_config.json, or one of {known}.",
+            f"Pass a preprocessor_config.json, or one of {known}.",
         ) from fault  # fmt: skip
     except ValueError as fault:
         raise InputError("bad-preprocessing", f"{name} is not a JSON file.") from fault
@@ -97,7 +97,7 @@ def given_preprocessing(text: PathLike) -> Preprocessing:
     if found is None:
         raise InputError(
             "bad-preprocessing", f"{name} does not say how images are scaled and normalized.",
-            f"Give a preprocessor_config.json of transformers, or one of {known}.",
+            f"Pass a preprocessor_config.json of transformers, or one of {known}.",
         )  # fmt: skip
     return found
 

@@ -46,7 +46,7 @@ def input_specs(analysis: Analysis) -> list[InputSpec]:
 
     Raises:
         OptionError: the size of an input is not known (``bind`` it).
-        InputError: an input is no tensor, or of a type that NumPy does not have; together too large.
+        InputError: an input is not a tensor, or of a type that NumPy does not have; together too large.
     """
     file, ports = analysis.model.file.name, {one.tensor: one for one in analysis.identified.inputs}
     found = []

@@ -65,7 +65,7 @@ def taken(
         raise OptionError(
             "bad-data",
             f"A {type(data).__name__} cannot be read as data.",
-            "Give a file, a folder, a mapping, arrays or an iterable of them.",
+            "Pass a file, a folder, a mapping, arrays or an iterable of them.",
         )
     if not found:
         raise InputError("no-samples", "The data holds no sample.")

@@ -192,7 +192,7 @@ def _document(
     elif wanted is not None:
         raise OptionError(
             "no-mixtures", "A target needs all layers in one session, measured.",
-            "Give more memory (--memory) or time (--budget).",
+            "Allow more memory (--memory) or time (--budget).",
         )  # fmt: skip
     order = [*ranking, *(number for number, score in enumerate(found.alone) if score is None)]
     ranks = {number: rank for rank, number in enumerate(ranking, 1)}

@@ -34,7 +34,7 @@ class Target:
         if known is None:
             raise OptionError(
                 "no-such-figure", f"The output is not of class scores, so it has no {self.name}.",
-                "Give a target for sqnr or relative_error.",
+                "Set a target for sqnr or relative_error.",
             )  # fmt: skip
         return bool(known >= self.value) if _LARGER[self.name] else bool(known <= self.value)
 

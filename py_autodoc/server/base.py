@@ -32,7 +32,7 @@ def _single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise OptionError("bad-request", f"{key!r:.80} stands twice in the request.", "Give it once.")
+            raise OptionError("bad-request", f"{key!r:.80} occurs twice in the request.", "Pass it once.")
         found[key] = value
     return found
 

@@ -69,7 +69,7 @@ def require_model(file: ServedFile) -> None:
     if name.lower().endswith(".ort"):
         raise InputError(
             "ort-format",
-            f"{name} is in ONNX Runtime's own format, which leaves out what the analysis needs.",
+            f"{name} is in ONNX Runtime's own format, which lacks information that the analysis needs.",
             "Open the .onnx file it was made from.",
         )
     if not file.is_model:

@@ -57,7 +57,7 @@ class ProblemMixin:
         self.finish(msgspec.json.encode(problem), **kept)
 
     def log_exception(self: Any, kind: Any, error: Any, trace: Any) -> None:
-        """An error that the user sees is no fault of the server: one line, no traceback."""
+        """An error that the user sees is not a fault of the server: one line, no traceback."""
         if isinstance(error, AutodocError):
             text = str(error).encode("unicode_escape").decode("ascii")
             self.log.info("%s %s: %s", self.request.method, error.code, text)

@@ -112,11 +112,11 @@ class Refused(OutputError):
 
 
 def _taken(name: str) -> OutputError:
-    return Refused("output-exists", f"{name} exists.", "Give another name, or ask for it to be replaced.")
+    return Refused("output-exists", f"{name} exists.", "Choose another name, or ask for it to be replaced.")
 
 
 def check_name(name: str) -> None:
     """A plain name in the model's folder. Raises: OptionError."""
     plain = name.isprintable() and not set(name) & set('/\\:*?"<>|') and not name.startswith(".")
     if not plain or len(name) > MAX_NAME or not name.lower().endswith(SUFFIX) or name == SUFFIX:
-        raise OptionError("bad-name", f"{name[:60]!r} is no file name.", f"A name that ends in {SUFFIX}.")
+        raise OptionError("bad-name", f"{name[:60]!r} is not a file name.", f"A name that ends in {SUFFIX}.")

@@ -142,7 +142,7 @@ def time_of(
     if not precision:
         return None, "", f"{device.name} has no published {wish or stored[0]} rate"
     if numbers.kernels is None:
-        return None, precision, "the kernels of the model could not be told"
+        return None, precision, "the kernels of the model could not be determined"
     found = estimate(numbers.kernels, numbers.model, device, precision, runtime.model)
     if found.unknown and not numbers.reason:
         return found, precision, f"{found.unknown:,} kernels have no time"

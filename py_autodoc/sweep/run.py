@@ -90,16 +90,16 @@ class _Run:
         both = axes.bindings.keys() & options.bindings.keys()
         if both:
             raise OptionError(
-                "swept-and-fixed", f"{min(both)} is both varied and given one size.", "Give it once."
+                "swept-and-fixed", f"{min(both)} is both varied and given one size.", "Pass it once."
             )
         self.precisions = [checked_precision(one) for one in axes.precision]
         if axes.runtime and not axes.hardware:
-            raise OptionError("hardware-missing", "A runtime needs a device.", "Give one: --hardware ID.")
+            raise OptionError("hardware-missing", "A runtime needs a device.", "Add --hardware ID.")
         self.devices: list[Device | None] = [self._device(one) for one in axes.hardware]
         known = [one for one in self.devices if one is not None]
         self.runtime = runtime_of(axes.runtime) if axes.runtime else usual_runtime(known)
         if axes.precision and not self.devices:
-            raise OptionError("hardware-missing", "A precision needs a device.", "Give one: --hardware ID.")
+            raise OptionError("hardware-missing", "A precision needs a device.", "Add --hardware ID.")
         self.rented = self._prices()
         self.sizes = list(self._points())
         self.total = len(self.sizes) * max(1, len(self.devices)) * max(1, len(self.precisions))
@@ -107,13 +107,13 @@ class _Run:
             raise OptionError(
                 "too-many-points",
                 f"The sweep has {self.total:,} points; {MAX_POINTS:,} is the most.",
-                "Give fewer values.",
+                "Pass fewer values.",
             )
 
     def _device(self, hardware: str) -> Device:
         chosen = choose(hardware)
         if chosen is None:
-            raise OptionError("hardware-missing", "A device is empty.", "Give the id of one.")
+            raise OptionError("hardware-missing", "A device is empty.", "Pass the id of one.")
         return chosen.device
 
     def _prices(self) -> dict[str, SweepPrice]:

@@ -46,7 +46,7 @@ class Evidence(Protocol):
         """Full names of the parameters and buffers that the recorded origin of the node reads."""
 
     def owner(self, name: str) -> str | None:
-        """Path of the module that owns the initializer of this name; None when it is no parameter."""
+        """Path of the module that owns the initializer of this name; None when it is not a parameter."""
 
     def rewritten(self, node: ir.Node) -> bool:
         """True when a rewriting may have made the node from several, keeping the origin of one."""

@@ -49,7 +49,7 @@ def to_ir(proto: onnx.ModelProto, name: str = "The model") -> ir.Model:
     except Exception as fault:
         line = str(fault.__cause__ or fault).strip().partition("\n")[0]
         raise InputError(
-            "graph-inconsistent", f"{name}: the graph is invalid: {line}", "`analyze` tells more."
+            "graph-inconsistent", f"{name}: the graph is invalid: {line}", "Run `analyze` for details."
         ) from fault
 
 

@@ -103,7 +103,7 @@ def _onnx(path: PathLike, limits: Limits) -> Iterator[str]:
     try:
         onnx.checker.check_model(proto)
     except UnicodeDecodeError:
-        yield "one of its texts is not UTF-8, and onnx's checker cannot tell what else is wrong"
+        yield "one of its texts is not UTF-8, so onnx's checker cannot find other faults"
     except (
         onnx.checker.ValidationError,
         onnx.shape_inference.InferenceError,
@@ -227,7 +227,7 @@ def _sidecar(given: _Model) -> Check:
 def _agreement(given: _Model, content: Any, name: str) -> Iterator[str]:
     """The sidecar lists the nodes of this model with the same tags, and no tag it does not expect."""
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
-        yield f"{name}: is no file of schema {SCHEMA}"
+        yield f"{name}: is not a file of schema {SCHEMA}"
         return
     nodes, expected = content.get("nodes"), content.get("expected_hierarchy")
     if not isinstance(nodes, dict) or not isinstance(expected, list):

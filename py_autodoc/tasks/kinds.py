@@ -48,7 +48,7 @@ def run_task(request: TaskRequest, files: TaskFiles, tell: Tell) -> TaskResult:
     kind = KINDS.get(request.kind)
     if kind is None:
         known = ", ".join(KINDS)
-        raise OptionError("unknown-task", f"There is no task {request.kind[:40]!r}.", f"One of {known}.")
+        raise OptionError("unknown-task", f"Unknown task {request.kind[:40]!r}.", f"One of {known}.")
     return kind(request, files, tell)
 
 
@@ -118,7 +118,7 @@ def profile_result(files: list[str], analysis: Analysis) -> TaskResult:
         raise InputError(
             "profile-of-another-model",
             f"None of the kernels in {found.source[:100]} is of a node of this model ({names}).",
-            "Give a profile of this model, made with the names that it has.",
+            "Pass a profile of this model, made with the names that it has.",
         )
     return times_result(found)
 

@@ -30,7 +30,7 @@ class UnknownTask(PathError):
     """There is no such task, or it was long ago."""
 
     def __init__(self) -> None:
-        super().__init__("unknown-task-id", "There is no such task any more.", "Start it again.")
+        super().__init__("unknown-task-id", "This task does not exist any more.", "Start it again.")
 
 
 class TooManyTasks(AutodocError):
@@ -122,7 +122,7 @@ class TaskManager:
                 await asyncio.wait_for(self._child(record, order), self._seconds)
             except asyncio.TimeoutError:
                 late = f"The task took more than {self._seconds:,.0f} s and was ended."
-                record.problem = problem_of(AnalysisError("task-too-long", late, "Give fewer samples."))
+                record.problem = problem_of(AnalysisError("task-too-long", late, "Pass fewer samples."))
                 record.state = FAILED
 
     async def _child(self, record: _Record, order: Order) -> None:

@@ -77,7 +77,7 @@ class NotCoveredError(InputError):
         super().__init__(
             "operators-not-covered",
             f"{name}: cannot be written as PyTorch code because of {names}{more}.",
-            "`onnx-autodoc to-torch MODEL --list` tells which nodes and why; nothing was written.",
+            "`onnx-autodoc to-torch MODEL --list` lists the nodes and the reasons; nothing was written.",
         )
         self.uncovered = uncovered
 
@@ -126,7 +126,7 @@ def write(
         known = " or ".join(stored_weights.SUFFIXES)
         raise OptionError("unknown-format", f"{kind!r}: no format of weights.", f"Use {known}.")
     if Path(out).suffix != ".py":
-        raise OptionError("not-a-python-file", f"{base_name(out)}: does not end in .py.", "Name it OUT.py.")
+        raise OptionError("not-a-python-file", f"{base_name(out)}: does not end in .py.", "Call it OUT.py.")
     suffix = stored_weights.SUFFIXES[kind]
     # A name that is a link leads to where both files go.
     real = Path(os.path.realpath(out))

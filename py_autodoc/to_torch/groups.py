@@ -73,7 +73,7 @@ class Reads:
 
 
 def grouped(model: Model, reads: Reads, skip: frozenset[int]) -> Group:
-    """The tree of groups of the main graph; ``skip`` are nodes that are no code."""
+    """The tree of groups of the main graph; ``skip`` are nodes that are not code."""
     root = Group()
     for number in model.graphs[0].nodes:
         if number in skip:

@@ -183,7 +183,7 @@ class Op(NodeReader):
         found = self.constant(place)
         sizes = None if found is None else self.writer.source.dims(found)
         if sizes is None:
-            raise NotCovered(f"input {place} is no constant")
+            raise NotCovered(f"input {place} is not a constant")
         return sizes
 
     def num(self, place: int, other: int | None = None) -> str:
@@ -295,7 +295,7 @@ class Op(NodeReader):
         """A constant input as the weight of a layer."""
         found = self.constant(place)
         if found is None:
-            raise NotCovered(f"input {place} is no constant")
+            raise NotCovered(f"input {place} is not a constant")
         dims = self.dims(place) if shape is None else shape
         return Weight(found, self.dtype(place), tuple(dims), transform, key)
 

@@ -82,7 +82,7 @@ def _nameable(source: Source, stored: list[Stored]) -> None:
         raise OptionError(
             "weights-type",
             f"{source.name}: {odd.name} is {TORCH[odd.weight.dtype]}, which safetensors cannot hold.",
-            "Give --weights npz.",
+            "Use --weights npz.",
         )
 
 

@@ -16,7 +16,7 @@ def adjusted(model: Any, example: Any, wanted: Wanted) -> Any:
     """Other inputs from a file, or of other shapes.
 
     Raises:
-        OptionError: the model has no such input, or a shape is for something that is no tensor.
+        OptionError: the model has no such input, or a shape is for something that is not a tensor.
         InputError: the file cannot be read.
     """
     if wanted.arrays is not None:
@@ -31,7 +31,7 @@ def adjusted(model: Any, example: Any, wanted: Wanted) -> Any:
         if at not in named:
             raise OptionError("unknown-input", f"The model has no input {at}.", near(at, named))
         if not isinstance(named[at], torch.Tensor):
-            raise OptionError("bad-input-shape", f"The input {at} is no tensor.", "Change the factory.")
+            raise OptionError("bad-input-shape", f"The input {at} is not a tensor.", "Change the factory.")
         named[at] = like(named[at], shape, random)
     values = list(named.values())
     count = len(inputs.args)

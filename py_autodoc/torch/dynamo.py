@@ -23,7 +23,7 @@ from py_autodoc.torch.inputs import dynamic_shapes
 from py_autodoc.torch.result import Request
 from py_autodoc.torch.scopes import namer_of, watching
 
-NO_CALLS = "This torch keeps no FX nodes: several calls of one module are not told apart."
+NO_CALLS = "This version of torch keeps no FX nodes: several calls of one module are not distinguished."
 
 
 @dataclass(slots=True)

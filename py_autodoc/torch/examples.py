@@ -65,7 +65,7 @@ def find_inputs(model: Any, processor: Mapping[str, Any], wanted: Wanted, given:
     raise AnalysisError(
         "export-forward",
         f"The model accepts none of the inputs made for it: {sentence(first)}",
-        "Give them with --inputs FILE.npz, or their shapes with --input-shape NAME=1x16.",
+        "Pass them with --inputs FILE.npz, or their shapes with --input-shape NAME=1x16.",
     ) from first
 
 
@@ -172,8 +172,8 @@ class _Maker:
             return self._floats((self.batch, SEQUENCE, self._mels()))
         raise OptionError(
             "input-unknown",
-            f"What goes into {name} cannot be worked out.",
-            f"Give --input-shape {name}=1x16 or --inputs FILE.npz.",
+            f"What goes into {name} cannot be inferred.",
+            f"Pass --input-shape {name}=1x16 or --inputs FILE.npz.",
         )
 
     def _length(self, decoder: bool) -> int:

@@ -168,7 +168,7 @@ def _check(request: Request, exporter: str, generation: bool) -> None:
     module = isinstance(request.model, torch.nn.Module)
     if not module and not isinstance(request.model, torch.export.ExportedProgram):
         raise OptionError(
-            "export-model", f"Cannot export a {type(request.model).__name__}.", "Give a torch.nn.Module."
+            "export-model", f"Cannot export a {type(request.model).__name__}.", "Pass a torch.nn.Module."
         )
     if not module and exporter != "dynamo":
         raise OptionError("export-program", "Only dynamo takes a program of torch.export.", "")

@@ -130,7 +130,7 @@ def _requirements(request: Request, generation: bool) -> tuple[Any, Any]:
             "Use dynamo.",
         )
     if request.inputs.args:
-        raise OptionError("hf-inputs", "The exporter hf takes named inputs.", "Give a dict.")
+        raise OptionError("hf-inputs", "The exporter hf takes named inputs.", "Pass a dict.")
     if request.input_names or request.output_names:
         raise OptionError("hf-names", "The exporter hf names inputs and outputs itself.", "Use dynamo.")
     options: dict[str, Any] = {"opset_version": request.opset, **request.options}

@@ -41,7 +41,7 @@ class Inputs:
         raise OptionError(
             "example-inputs",
             f"Example inputs are a {type(example).__name__}.",
-            "Give a tensor, a tuple of positional inputs, or a dict of named ones.",
+            "Pass a tensor, a tuple of positional inputs, or a dict of named ones.",
         )
 
     def by_name(self, model: Any) -> dict[str, Any]:

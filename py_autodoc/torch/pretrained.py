@@ -162,7 +162,7 @@ def _class(transformers: Any, config: Any, name: str) -> Any:
     """The class that ``architectures`` names, else the one that the kind of configuration has."""
     listed = getattr(config, "architectures", None) or []
     if not isinstance(listed, list):
-        raise InputError("bad-config", f"{name}: architectures in config.json is no list.", "")
+        raise InputError("bad-config", f"{name}: architectures in config.json is not a list.", "")
     if not listed:
         try:
             return transformers.AutoModel._model_mapping[type(config)]

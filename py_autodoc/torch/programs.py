@@ -37,7 +37,7 @@ def from_program(path: Path, wanted: Wanted) -> Loaded:
     no_sizes(wanted, "an exported program")
     if wanted.shapes or wanted.arrays or wanted.dynamic:
         raise OptionError(
-            "export-program", f"{path.name}: the inputs of an exported program are fixed.", "Export it anew."
+            "export-program", f"{path.name}: the inputs of an exported program are fixed.", "Export it again."
         )
     try:
         with quiet(), _no_pickles(), open(path, "rb") as file:

@@ -66,7 +66,7 @@ def export_quantized(request: Request, how: Quantize) -> Exported:
     """
     module, inputs = request.model, request.inputs
     if not isinstance(module, torch.nn.Module):
-        raise OptionError("quantize-program", "Only a module can be quantized.", "Give a torch.nn.Module.")
+        raise OptionError("quantize-program", "Only a module can be quantized.", "Pass a torch.nn.Module.")
     prepare, convert, quantizer = _tools(how)
     named = inputs.by_name(module)
     samples, said = taken(how.data, _specs(named), how.samples, 0, (SAMPLES, 0))

@@ -176,7 +176,7 @@ def _carried_lines(carried: Mapping[str, Any] | None) -> list[str]:
     ]
     lines += [f"- processor: {', '.join(files)}"] if files else []
     left_out = ", ".join(map(_cell, carried["left_out"]))
-    return lines + ([f"- processor files left out: {left_out}"] if left_out else [])
+    return lines + ([f"- processor files not included: {left_out}"] if left_out else [])
 
 
 def _plain(value: Any) -> str:

@@ -26,11 +26,11 @@ PROGRAM, KERAS = (".pt2",), (".h5", ".hdf5", ".keras")
 _REFUSED = {
     (".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle"): (
         "is a pickle, which can run any code when it is read, and has no module to export.",
-        "Give the model's Hugging Face folder, package.module:factory, or a .pt2 of torch.export.",
+        "Pass the model's Hugging Face folder, package.module:factory, or a .pt2 of torch.export.",
     ),
     (".safetensors", ".gguf"): (
         "has weights only.",
-        "Give the folder with its config.json, or package.module:factory.",
+        "Pass the folder with its config.json, or package.module:factory.",
     ),
     (".onnx",): ("is ONNX already.", "`onnx-autodoc tags FILE --assign OUT.onnx` tags it."),
 }
@@ -75,7 +75,7 @@ def load_source(source: str, wanted: Wanted) -> Loaded:
         raise PathError(
             "path-missing",
             f"{source}: no such file or folder.",
-            "Give a Hugging Face folder or id, package.module:factory, .pt2, .keras or .h5.",
+            "Pass a Hugging Face folder or id, package.module:factory, .pt2, .keras or .h5.",
         )
     from py_autodoc.torch.pretrained import from_pretrained
 
@@ -98,7 +98,7 @@ def _from_path(path: Path, wanted: Wanted) -> Loaded:
             raise InputError(
                 "no-config",
                 f"{shown}: the folder has no config.json.",
-                "Give a folder that save_pretrained wrote.",
+                "Pass a folder that save_pretrained wrote.",
             )
         from py_autodoc.torch.pretrained import from_pretrained
 
@@ -116,7 +116,7 @@ def _from_path(path: Path, wanted: Wanted) -> Loaded:
     raise InputError(
         "source-unknown",
         f"{shown}: not a kind of file that can be exported.",
-        "Give a Hugging Face folder, package.module:factory, .pt2, .keras or .h5.",
+        "Pass a Hugging Face folder, package.module:factory, .pt2, .keras or .h5.",
     )
 
 
@@ -144,7 +144,7 @@ def from_factory(source: str, wanted: Wanted) -> Loaded:
                 raise InputError("source-factory", f"{name} has no {part}.", near(part, known, "It has"))
             value = getattr(value, part)
         if not callable(value) or isinstance(value, torch.nn.Module):
-            raise InputError("source-factory", f"{source} is no function.", _SHAPE_OF_FACTORY)
+            raise InputError("source-factory", f"{source} is not a function.", _SHAPE_OF_FACTORY)
         torch.manual_seed(wanted.seed)
         result = _called(value, source)
     if not isinstance(result, tuple) or len(result) != 2 or not isinstance(result[0], torch.nn.Module):
@@ -216,7 +216,7 @@ def _imported(name: str) -> Any:
         if missing and (name == missing or name.startswith(f"{missing}.")):
             raise InputError(
                 "source-module",
-                f"There is no module {missing} in the current folder, and none is installed.",
+                f"Unknown module {missing} in the current folder, and none is installed.",
                 "Run from the folder the module is in.",
             ) from None
         raise InputError(

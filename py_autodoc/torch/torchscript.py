@@ -41,7 +41,7 @@ _SETUP = "_setup_trace_module_map"
 _ASSIGN = "_jit_pass_onnx_assign_scoped_names_for_node_and_value"
 _MAP = "_trace_module_map"
 NO_SCOPES = (
-    "This torch does not let its TorchScript trace be watched: modules are worked out from node names, "
+    "This version of torch does not expose its TorchScript trace: modules are inferred from node names, "
     "which are ambiguous."
 )
 _LOCK = threading.Lock()
@@ -185,7 +185,7 @@ def positional(request: Request) -> Iterator[tuple[tuple[Any, ...], list[str] | 
 
     The exporter turns named inputs into positional ones and adds the defaults of all others, which a
     decorated ``forward`` cannot take. For the time of the block ``forward`` takes tensors by position and
-    gets them by name; inputs that are no tensors stay fixed.
+    gets them by name; inputs that are not tensors stay fixed.
     """
     model, inputs = request.model, request.inputs
     if not inputs.kwargs and not hasattr(model.forward, "__wrapped__"):

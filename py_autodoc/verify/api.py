@@ -134,7 +134,7 @@ def _reference(against: Any, analysis: Analysis, specs: Sequence[InputSpec]) -> 
         return ModuleReference(against, specs)
     raise OptionError(
         "bad-reference", f"A {type(against).__name__} is not something to verify against.",
-        "Give an ONNX file, a .npz file, a mapping of arrays or a torch.nn.Module.",
+        "Pass an ONNX file, a .npz file, a mapping of arrays or a torch.nn.Module.",
     )  # fmt: skip
 
 
@@ -179,7 +179,7 @@ def _per_sample(
         if len(rows) < count:
             raise InputError(
                 "expected-counts", f"{name[:80]} has expected values for {len(rows)} of {count} samples.",
-                "Give as many as samples, in the same order.",
+                "Pass as many as samples, in the same order.",
             )  # fmt: skip
         found[name] = rows
     return found

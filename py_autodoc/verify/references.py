@@ -148,7 +148,7 @@ class Expected:
         for name in self._arrays:
             tensor = held.get(name)
             if tensor is None or not captured.has(Scaled(name)):
-                found.missed[f"{name[:80]} is no result of the model"] += 1
+                found.missed[f"{name[:80]} is not a result of the model"] += 1
             elif name in captured.outputs:
                 found.outputs.append((name, name, name))
             else:

@@ -193,10 +193,12 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
         Words that all must match (names, operators, shapes, types, modules, ``"exact text"``), and conditions
         joined by ``& | ! ( )``: ``op=Conv & macs>1e8 & in[0].shape[1]>=256``.
 
-        Raises: QueryError, which says what is wrong where; TraitError for what is no text.
+        Raises: QueryError, which says what is wrong where; TraitError for what is not text.
         """
         if not isinstance(query, str):
-            raise TraitFault("not-a-query", f"{query!r:.80} is no query.", 'Give a text: "op=Conv".')
+            raise TraitFault(
+                "not-a-query", f"{query!r:.80} is not a query.", 'Pass a string such as "op=Conv".'
+            )
         found = set(self._now.matcher.find(query))
         return [layer for layer in self.report.layers if layer.id in found]
 
@@ -276,7 +278,7 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
             return numbers
         raise TraitFault(
             "unknown-overlay",
-            f"There is no overlay {value!r:.80}.",
+            f"Unknown overlay {value!r:.80}.",
             f"One of {', '.join(OVERLAYS)}, None, a mapping of node to number, an array of one a layer.",
         )
 

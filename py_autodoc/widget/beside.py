@@ -28,7 +28,9 @@ class SideBySide(ipywidgets.HBox):  # type: ignore[misc] # ipywidgets has no typ
     def __init__(self, left: Autodoc, right: Autodoc) -> None:
         if left is right:
             raise OptionError(
-                "same-widget", "A widget cannot stand beside itself.", "Give the model twice, not the widget."
+                "same-widget",
+                "A widget cannot be compared with itself.",
+                "Pass the model twice, not the widget.",
             )
         self.left, self.right = left, right
         name = uuid.uuid4().hex

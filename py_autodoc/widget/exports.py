@@ -75,7 +75,7 @@ class Exports:
         from py_autodoc.render.png import png_picture
 
         if isinstance(scale, bool) or not isinstance(scale, (int, float)) or not 0 < scale < math.inf:
-            raise OptionError("bad-scale", f"{scale!r:.80} is no scale.", "Give a number above 0.")
+            raise OptionError("bad-scale", f"{scale!r:.80} is not a scale.", "Pass a number above 0.")
         return self._write(path, "png", png_picture(self._svg(depth, direction, aspect, theme), scale), force)
 
     def to_dot(
@@ -121,7 +121,9 @@ class Exports:
         choice("direction", direction, DIRECTIONS)
         number = isinstance(aspect, (int, float)) and not isinstance(aspect, bool)
         if not (number and 0.05 <= aspect <= 20):
-            raise OptionError("bad-aspect", f"{aspect!r:.80} is no shape.", "Give width by height: 1.6.")
+            raise OptionError(
+                "bad-aspect", f"{aspect!r:.80} is not a shape.", "Pass width by height, such as 1.6."
+            )
         if theme is not None:
             choice("theme", theme, THEMES)
         look = self._look(theme)
@@ -147,13 +149,17 @@ def _files(model: Any) -> list[str]:
 
 
 def whole_depth(depth: object) -> int | None:
-    """Levels of modules. Raises: OptionError for what is no whole number, 0 or more."""
+    """Levels of modules. Raises: OptionError for what is not a whole number, 0 or more."""
     if depth is None or (isinstance(depth, int) and not isinstance(depth, bool) and depth >= 0):
         return depth
-    raise OptionError("bad-depth", f"{depth!r:.80} is no depth.", "Give a whole number, 0 or more, or None.")
+    raise OptionError(
+        "bad-depth", f"{depth!r:.80} is not a depth.", "Pass a whole number, 0 or more, or None."
+    )
 
 
 def choice(what: str, given: object, known: tuple[str, ...]) -> None:
     """Raises: OptionError where ``given`` is none of ``known``."""
     if given not in known:
-        raise OptionError(f"bad-{what}", f"{given!r:.80} is no {what}.", f"One of {', '.join(known)}.")
+        raise OptionError(
+            f"bad-{what}", f"{given!r:.80} is not a valid {what}.", f"One of {', '.join(known)}."
+        )

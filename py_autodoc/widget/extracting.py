@@ -46,7 +46,7 @@ def extract_nodes(
 
 
 def _free(source: Any, name: str, part: str) -> Path:
-    """A new file beside the model, or in the current folder for a model that is no file."""
+    """A new file beside the model, or in the current folder for a model that is not a file."""
     from py_autodoc.extract.place import part_name, reserve
 
     path = file_of(source)
@@ -64,7 +64,7 @@ def _on_disk(source: Any, analysis: Analysis) -> Iterator[str]:
         return
     if source is None or isinstance(source, Report):
         hint = "Make the widget of the model's file."
-        raise InputError("model-not-at-hand", "The model is not at hand.", hint)
+        raise InputError("model-not-at-hand", "The model is not available.", hint)
     data, name = plain_source(source)
     with scratch() as folder:
         file = folder / Path(os.path.basename(name) or "model.onnx")

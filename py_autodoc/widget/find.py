@@ -43,15 +43,15 @@ def nodes_in(value: Any) -> list[Any]:
         return [listed]
     if not isinstance(listed, (list, tuple, set, frozenset)):
         raise TraitFault(
-            "not-nodes", f"{value!r:.80} is no selection.", "Give a list of ids, names, tags or rows."
+            "not-nodes", f"{value!r:.80} is not a selection.", "Pass a list of ids, names, tags or rows."
         )
     return list(listed)
 
 
 def whole_sizes(sizes: Any) -> dict[str, int]:
-    """Sizes of dimensions as plain numbers. Raises: TraitFault for what is no mapping, or no size."""
+    """Sizes of dimensions as plain numbers. Raises: TraitFault for what is not a mapping, or no size."""
     if not isinstance(sizes, Mapping):
-        raise TraitFault("not-sizes", f"The sizes are {sizes!r:.80}.", 'Give a mapping: {"batch": 8}.')
+        raise TraitFault("not-sizes", f"The sizes are {sizes!r:.80}.", 'Pass a mapping such as {"batch": 8}.')
     return {name: _whole(name, size) for name, size in sizes.items()}
 
 
@@ -61,7 +61,7 @@ def _whole(name: object, size: Any) -> int:
         raise TraitFault(
             "bad-size",
             f"The size of {name!r:.80} is {size!r:.80}.",
-            f"Give a whole number, 1 or more, less than {MOST:,}.",
+            f"Pass a whole number, 1 or more, less than {MOST:,}.",
         )
     return whole
 
@@ -78,7 +78,7 @@ def resolve(layers: Sequence[Layer], wanted: Iterable[Any]) -> list[int]:
         if hasattr(item, "__index__") and not isinstance(item, bool):
             item = index(item)  # numpy's
         if isinstance(item, bool) or not isinstance(item, (int, str)):
-            raise TraitFault("not-a-node", f"{item!r} is no node.", "Give ids, names or tags.")
+            raise TraitFault("not-a-node", f"{item!r} is no node.", "Pass ids, names or tags.")
         ids = [item] if isinstance(item, int) and item in known else _named(layers, item)
         if not ids:
             raise _missing(layers, item)
@@ -101,7 +101,7 @@ def _under(path: str, prefix: str) -> bool:
 
 def _missing(layers: Sequence[Layer], item: int | str) -> TraitFault:
     if isinstance(item, int):
-        return TraitFault("unknown-node", f"There is no node {item}.", f"The model has {len(layers)} nodes.")
+        return TraitFault("unknown-node", f"Unknown node {item}.", f"The model has {len(layers)} nodes.")
     found = near(item, _names(layers))
     hint = f"Near it: {', '.join(found)}." if found else "Look in report.layers for names and tags."
     return TraitFault("unknown-node", f"Nothing in the model is called {item!r}.", hint)

@@ -30,7 +30,7 @@ def own_numbers(given: object, layers: Sequence[Layer], label: str) -> dict[str,
             raise TraitFault(
                 "wrong-length",
                 f"The overlay has {len(row):,} numbers.",
-                f"Give one for each of the {len(layers):,} layers, or a mapping of node to number.",
+                f"Pass one for each of the {len(layers):,} layers, or a mapping of node to number.",
             )
         values = {
             str(layer.id): _number(layer.id, number)
@@ -65,6 +65,6 @@ def _number(node: object, number: Any) -> float:
         raise TraitFault(
             "not-a-number",
             f"The overlay's value of {node!r:.80} is {number!r:.80}.",
-            "Give finite numbers.",
+            "Pass finite numbers.",
         )
     return value

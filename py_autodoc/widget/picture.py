@@ -64,7 +64,7 @@ def picture(subject: Subject, look: Look) -> str | None:
         except RequirementError:
             return None
         except AutodocError:
-            log.warning("No picture for readers without widgets", exc_info=True)
+            log.warning("No image for readers without widgets", exc_info=True)
             return None
         if len(svg.encode()) <= MAX_BYTES:
             return _fitting(svg)

@@ -89,7 +89,7 @@ class ReportSource:
             raise OptionError(
                 "report-is-fixed",
                 f"This report was made with {_named(sizes) or 'fixed sizes'}, not with {_named(other)}.",
-                "Give the model instead of its report.",
+                "Pass the model instead of its report.",
             )
         options = self._origin.options
         if not self._batch.isdisjoint(dims):  # the sizes that are asked for now are those that count
@@ -108,7 +108,7 @@ def source_of(
             raise OptionError(
                 "inputs-missing",
                 "A module is exported by running it once.",
-                "Give some: Autodoc(module, x).",
+                "Pass some: Autodoc(module, x).",
             )
         return ModuleSource(export_module(model, inputs, dynamic_shapes), shapes)
     if inputs is not None or dynamic_shapes is not None:
@@ -119,10 +119,10 @@ def source_of(
         )
     if isinstance(model, Report):
         if shapes:
-            raise OptionError("report-is-fixed", "A report has its shapes.", "Give the model instead.")
+            raise OptionError("report-is-fixed", "A report has its shapes.", "Pass the model instead.")
         return ReportSource(model)
     if model is None:
-        raise InputError("not-a-source", "There is no model.", "Give a path, bytes, a model or a report.")
+        raise InputError("not-a-source", "No model was passed.", "Pass a path, bytes, a model or a report.")
     return ModelSource(model, shapes)
 
 

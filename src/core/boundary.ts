@@ -8,7 +8,7 @@ export interface IBoundary {
   readonly outputs: readonly number[];
 }
 
-/** Each tensor once, in the order in which the group reads or makes them. Weights are no inputs. */
+/** Each tensor once, in the order in which the group reads or makes them. Weights are not inputs. */
 export function boundary(tree: IGroupTree, group: number): IBoundary {
   const { model, nodeOrder, nodePlace, reads, firstRead, lastRead } = tree;
   const [start, end] = [tree.groupStart[group], tree.groupEnd[group]];

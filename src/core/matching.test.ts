@@ -85,7 +85,7 @@ describe('a layer that is gone', () => {
     expect(MATCHERS.name(left, right).rule(0, 6)).toBe('name');
   });
 
-  test('paths in names are no numbers', () => {
+  test('paths in names are not numbers', () => {
     const how = {
       layers: 5,
       scopes: false,

@@ -4,7 +4,7 @@ import type { MatchRule, Pairs, Side } from './matchingPairs';
 import { joinInOrder, SIDES } from './matchingPairs';
 import type { IGraphModel } from './types';
 
-/** Origins of boxes that are no modules: their labels say where they stand, not what they are. */
+/** Origins of boxes that are not modules: their labels say where they stand, not what they are. */
 const NO_MODULE = new Set(['repeat', 'repeat-part', 'structure', 'plumbing']);
 const ROOT = 0;
 
@@ -36,7 +36,7 @@ function onlyTop({ payload, nodeScope }: IGraphModel): number {
   return tops.size === 1 ? [...tops][0] : -1;
 }
 
-/** Path of every scope; boxes that are no modules have that of the module around them. */
+/** Path of every scope; boxes that are not modules have that of the module around them. */
 function scopePaths(model: IGraphModel, paths: Paths, top: number): Int32Array {
   const { parent, label, origin } = model.payload.scopes;
   const found = new Int32Array(parent.length);

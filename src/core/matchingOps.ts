@@ -173,5 +173,5 @@ export class Operators {
   }
 }
 
-/** Nodes in a row that only store otherwise: more is no quantizer's work. */
+/** Nodes in a row that only store otherwise: more is not a quantizer's work. */
 const FAR = 16;

@@ -241,7 +241,7 @@ function wordText(text: string): string {
     : lower;
 }
 
-/** Reads a query. An empty one is no query; a wrong one has a fault. Never throws. */
+/** Reads a query. An empty one is not a query; a wrong one has a fault. Never throws. */
 export function parseQuery(text: string): Parsed {
   try {
     return { query: new Parser(text).whole(), fault: null };

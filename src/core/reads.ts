@@ -45,7 +45,7 @@ function computesAlone(model: IGraphModel, isDrawn: Uint8Array): Uint8Array {
   return alone;
 }
 
-/** See `IGroupTree.reads`. Weights that the graph makes are no data flow: wires show them in their box alone. */
+/** See `IGroupTree.reads`. Weights that the graph makes are not data flow: wires show them in their box alone. */
 export function collectReads(
   model: IGraphModel,
   nodeParent: Int32Array

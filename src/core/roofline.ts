@@ -24,7 +24,7 @@ export interface IRoofPoint {
   readonly bytes: number;
   readonly seconds: number;
   readonly bound: Exclude<Bound, ''>;
-  /** FLOPs a byte. */
+  /** FLOPs per byte. */
   readonly intensity: number;
   /** FLOP/s by the estimate. */
   readonly rate: number;

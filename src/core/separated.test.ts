@@ -3,7 +3,7 @@ import CASES from '../../tests/data/formula_cases.json';
 import { safeCell, separated } from './separated';
 
 describe('cells', () => {
-  test.each(CASES.formulas)('%j is no formula', text => {
+  test.each(CASES.formulas)('%j is not a formula', text => {
     expect(safeCell(text)).toBe(`"'${text.replaceAll('"', '""')}"`);
   });
 

@@ -124,7 +124,7 @@ export interface ITensors {
   readonly id: number;
 }
 
-/** The tensors that something stands for; none for what is no tensor. */
+/** The tensors that something stands for; none for what is not a tensor. */
 export function tensorsOf(
   series: SeriesByTensor,
   what: { readonly kind: string; readonly id?: number } | null

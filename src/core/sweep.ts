@@ -58,7 +58,7 @@ export function sizesToTry(dim: DimInfo): number[] {
   return [...found].sort((a, b) => a - b);
 }
 
-/** Sizes of a text such as `1, 2, 4`; null where one is no size, or there are too many. */
+/** Sizes of a text such as `1, 2, 4`; null where one is not a size, or there are too many. */
 export function readSizes(text: string): number[] | null {
   const words = text.split(/[\s,;]+/).filter(Boolean);
   const sizes = words.map(word =>

@@ -10,7 +10,7 @@ export function actionLabels(trans: TranslationBundle): Record<string, string> {
     'find-next': trans.__('Next Match'),
     'find-previous': trans.__('Previous Match'),
     'select-hits': trans.__('Select All Matches'),
-    overview: trans.__('Overview: the First Picture'),
+    overview: trans.__('Initial View'),
     fit: trans.__('Fit to the View'),
     'toggle-direction': trans.__(
       'Flow: Automatic, Left to Right, Top to Bottom, in Rows'

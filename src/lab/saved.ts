@@ -41,7 +41,7 @@ export function readSaved(value: unknown): ISavedOutput {
   });
   const height = Number(raw.height) || HEIGHT.usual;
   return {
-    // A pair of which one half is missing is no pair.
+    // A pair of which one half is missing is not a pair.
     models: models.length === given.length ? models : [],
     apart,
     height: Math.min(Math.max(height, HEIGHT.least), HEIGHT.most)

@@ -1,4 +1,4 @@
-/** Printing the page: its reports instead of the viewer, which is no picture for paper. */
+/** Printing the page: its reports instead of the viewer, which is not a picture for paper. */
 
 import * as React from 'react';
 import { flushSync } from 'react-dom';

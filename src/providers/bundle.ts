@@ -11,7 +11,7 @@ import type {
 import type { ILoadOptions, IProgress, IReportProvider } from './provider';
 import { ProblemError, localProblem } from './provider';
 
-/** Origins of boxes that are no modules. */
+/** Origins of boxes that are not modules. */
 const NO_MODULE = new Set(['repeat', 'repeat-part', 'structure', 'plumbing']);
 
 /** The bundle format this viewer reads. */

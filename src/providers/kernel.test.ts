@@ -82,7 +82,7 @@ test('without a kernel there is no way', () => {
   expect(kernelWeights(fakeModel(false).model)).toBeUndefined();
 });
 
-test('nodes to extract go with the name of the part; a weight is no answer', async () => {
+test('nodes to extract go with the name of the part; a weight is not an answer', async () => {
   const fake = fakeModel();
   const extracting = kernelExtract(fake.model)!([3, 4], 'stem', signal());
   const [sent] = fake.sent;

@@ -1423,8 +1423,8 @@ export interface components {
       /** @description Axis of `product` that is n, from the front; of kind 7 that of the steps; -1 without a product. */
       n_axis: number[];
       /**
-       * @description Groups of a convolution: n is the size of `n_axis` over the groups. Kind 6: heads that are no axis of
-       *     `product`. Kind 7: the hidden size. Kind 8: experts that a token goes to. Else 1.
+       * @description Groups of a convolution: n is the size of `n_axis` over the groups. Kind 6: heads that are not an
+       *     axis of `product`. Kind 7: the hidden size. Kind 8: experts that a token goes to. Else 1.
        */
       groups: number[];
       /** @description Kernels whose sizes only a run can tell, and the spread of tokens that is assumed for them. */
@@ -2508,7 +2508,7 @@ export interface components {
       role: string[];
       /**
        * @description `scope` (recorded by the exporter), `name` (from `/a/b` names), `function`, `subgraph`; of
-       *     boxes that are no modules `repeat`, `repeat-part`, `structure` and `plumbing` (what only prepares
+       *     boxes that are not modules `repeat`, `repeat-part`, `structure` and `plumbing` (what only prepares
        *     sizes or weights; `type` is the operator that needs them).
        */
       origin: string[];
@@ -3277,9 +3277,9 @@ export interface operations {
       query: {
         /** @description Id of a device. */
         device: string;
-        /** @description As the model is stored where it is left out. */
+        /** @description Default: the stored precision. */
         precision?: string;
-        /** @description What runs the model; the usual one where it is left out. */
+        /** @description Runtime of the model. Default: the usual one of the device. */
         runtime?: string;
       };
       header?: never;
@@ -3383,7 +3383,7 @@ export interface operations {
         tensor?: string;
         /** @description Name of the tensor, instead of its id. */
         name?: string;
-        /** @description With a name: the body that has it, empty for the main graph. */
+        /** @description With a name: the subgraph that has it; empty for the main graph. */
         graph?: string;
       };
       header?: never;
@@ -3421,7 +3421,7 @@ export interface operations {
         tensor?: string;
         /** @description Name of the tensor, instead of its id. */
         name?: string;
-        /** @description With a name: the body that has it, empty for the main graph. */
+        /** @description With a name: the subgraph that has it; empty for the main graph. */
         graph?: string;
       };
       header?: never;

@@ -59,7 +59,7 @@ test('a node, several and a block send their nodes; the answer opens', async () 
   const status = screen.getByText(/Extracted to/);
   expect(status.textContent).toBe(
     'Extracted to sub/m.part.onnx: 2 nodes, 1 input, 2 outputs, 2.05 kB. ' +
-      'Some of its inputs depend on its outputs: nodes between the selected ones were left out. ' +
+      'Some of its inputs depend on its outputs: nodes between the selected ones were not included. ' +
       '1 control-flow node was taken whole.'
   );
   expect(files.added).toHaveBeenCalledWith('sub/m.part.onnx');

@@ -58,7 +58,7 @@ def hostile(path: Path) -> Path:
     ("options", "said"),
     [
         (("--runtime", "tensorrt"), "A runtime needs a device"),
-        (("--hardware", "l4", "--runtime", "none"), "There is no runtime"),
+        (("--hardware", "l4", "--runtime", "none"), "Unknown runtime"),
         (("--hardware", "none-such"), "none-such"),
     ],
 )

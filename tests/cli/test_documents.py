@@ -130,7 +130,7 @@ def test_a_picture_that_cannot_be_drawn_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(engine, "MEMORY", 1 << 20)
     code, _, err = run(MODEL, "--out-md", tmp_path / "card.md", "--assets-dir", tmp_path / "pictures")
     assert code == 0
-    assert "left out" in err
+    assert "No image of the graph" in err
     assert "graph.svg" not in (tmp_path / "card.md").read_text("utf-8")
     assert not (tmp_path / "pictures").exists()
 

@@ -42,8 +42,8 @@ def test_one():
 def test_a_mistyped_id():
     code, out, err = run("rule", "large-embeding")
     assert (code, out) == (1, "")
-    assert err == "error: There is no rule 'large-embeding'. Did you mean large-embedding?\n"
-    assert run("rule", "qqqq")[2] == "error: There is no rule 'qqqq'. See them all: onnx-autodoc rule.\n"
+    assert err == "error: Unknown rule 'large-embeding'. Did you mean large-embedding?\n"
+    assert run("rule", "qqqq")[2] == "error: Unknown rule 'qqqq'. See them all: onnx-autodoc rule.\n"
 
 
 def test_thresholds(tmp_path):

@@ -199,7 +199,7 @@ def test_extract(model, tmp_path):
     assert facts["files"] == ["block.onnx"]
     code, _, err = run("extract", model, out)
     assert code == 1
-    assert "Give one of --tag, --node and --tensor." in err
+    assert "Pass one of --tag, --node and --tensor." in err
     code, _, err = run("extract", model, out, "--tag", "/Net/Block.c")
     assert code == 1
     assert "Near it: /Net/Block." in err

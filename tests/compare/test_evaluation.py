@@ -162,7 +162,7 @@ def test_names_of_ours_are_kept(tmp_path):
         ('{"perf": {"x": 1e999}}', "out of range"),
         (
             '{"eval": {"primary_metric_name": "a", "primary_metric_value": 1, "metrics": {"a": 2}}}',
-            "Give one value",
+            "Pass one value",
         ),
     ],
 )  # fmt: skip

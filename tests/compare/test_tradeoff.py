@@ -193,7 +193,7 @@ def test_what_is_missing_is_said(both, tmp_path, monkeypatch):
     card = tmp_path / "c.md"
     code, _, err = compare(*both, "--with-plots", "--assets-dir", tmp_path / "p", "--out-md", card)
     assert code == 1
-    assert "warning: Plots are left out" in err
+    assert "warning: No plots" in err
     assert "pip install 'onnx-autodoc[plots]'" in err
     assert "<picture>" not in card.read_text("utf-8")
 

@@ -41,7 +41,7 @@ def test_the_node_that_leaves_the_others_open_is_named():
     assert severity == "warning"
     assert message == (
         "The costs of 2 nodes are unknown, 1 of them with MACs. "
-        "2 nodes: NonZero: output sizes of NonZero that the graph does not tell."
+        "2 nodes: NonZero: output sizes of NonZero that the graph does not give."
     )
     assert node == 0
 

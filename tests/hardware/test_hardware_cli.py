@@ -136,7 +136,7 @@ def test_what_is_unknown_makes_it_a_lower_bound():
     g.op("Mystery", g.op("Relu", "x"), domain="com.example")
     text = lines("l4", "fp16", model=g.model())["Latency"]
     assert text.startswith("≥ ")
-    assert "1 of them unknown and left out" in text
+    assert "1 of them unknown and not included" in text
     assert "(known part 2.55 µs to 5.47 µs" in text
 
 

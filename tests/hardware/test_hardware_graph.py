@@ -31,17 +31,17 @@ def test_the_picture_says_of_which_device(tmp_path):
         (
             ["--hardware", "t4", "--precision", "bf16"],
             transformer(),
-            "No times in the picture: NVIDIA T4 has no published bf16 rate; it has fp32, fp16, int8.\n",
+            "No times in the image: NVIDIA T4 has no published bf16 rate; it has fp32, fp16, int8.\n",
         ),
         (
             ["--hardware", "t4"],
             transformer("batch", "seq"),
-            "No times in the picture: 7 kernels of unknown size (bind batch, seq).\n",
+            "No times in the image: 7 kernels of unknown size (bind batch, seq).\n",
         ),
         (
             ["--hardware", "t4"],
             looped(None),
-            "Not all times in the picture: 1 kernel in a loop whose number of runs is unknown.\n",
+            "Not all times in the image: 1 kernel in a loop whose number of runs is unknown.\n",
         ),
         (["--hardware", "t4"], transformer(), ""),
     ],

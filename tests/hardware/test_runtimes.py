@@ -42,7 +42,7 @@ def test_the_default_is_tensorrt_and_its_constants_are_those_of_before():
 
 
 def test_an_unknown_runtime_is_told_with_those_that_there_are():
-    with pytest.raises(OptionError, match="There is no runtime 'onnx'") as caught:
+    with pytest.raises(OptionError, match="Unknown runtime 'onnx'") as caught:
         runtime("onnx")
     assert all(name in str(caught.value.hint) for name in IDS)
 

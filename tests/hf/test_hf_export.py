@@ -210,7 +210,7 @@ def test_the_command(bert, tmp_path):
     found = read_metadata(out)
     assert (found.task, found.task_source, dict(found.files)) == ("text-classification", "given", {})
     assert found.processor_config["tokenizer"]["model_max_length"] == 16
-    assert "left out" in err
+    assert "not included" in err
 
     code, _, _ = run("export", bert, out, "--no-embed-metadata")
     assert (code, props(out)) == (0, {})

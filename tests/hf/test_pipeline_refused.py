@@ -180,7 +180,7 @@ def test_options(full):
     assert "CPUExecutionProvider" in fault.hint
     assert "providers" in fails(OptionError, "device=cuda", full, device="cuda").hint
     fails(OptionError, "No code that comes", full, trust_remote_code=True)
-    fails(OptionError, "A dict is no processor", full, processor={})
+    fails(OptionError, "A dict is not a processor", full, processor={})
     fails(PathError, "nowhere: no such folder", full, processor="some/nowhere")
     with pytest.raises(OptionError, match="Copy the file"):
         py_autodoc.pipeline(full).save_pretrained(tempfile.mkdtemp())

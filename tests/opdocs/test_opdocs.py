@@ -208,7 +208,7 @@ def qdq(op_type, names=("a",), after=(), out_zero=0, x_scale=None, **attributes)
         (qdq("AveragePool", kernel_shape=[2, 2]), "QLinearAveragePool"),
         (qdq("Concat", ("a", "b"), axis=1), "QLinearConcat"),
         (qdq("Add", ("a", "b"), ("Relu",)), "QLinearAdd"),
-        (qdq("Add", ("a", "b"), ("Relu",), 3), "Relu is not what the output's range does"),
+        (qdq("Add", ("a", "b"), ("Relu",), 3), "Relu differs from the output's range"),
         (qdq("Add", ("a", "b"), ("Exp",)), "its result is read by Exp in float"),
         (qdq("Add", ("a", "b"), x_scale=[0.1] * 4), "a data tensor has a scale for each channel"),
     ],

@@ -171,7 +171,7 @@ def test_without_matplotlib_all_else_is_there(tmp_path, monkeypatch):
     args = ("--with-plots", "--assets-dir", tmp_path / "a", "--out-md", tmp_path / "card.md")
     code, _, err = command(RESNET, *args)
     assert code == 0
-    assert "warning: Plots are left out" in err
+    assert "warning: No plots" in err
     assert "pip install 'onnx-autodoc[plots]'" in err
     assert sorted(path.name for path in (tmp_path / "a").iterdir()) == ["graph-dark.svg", "graph.svg"]
     assert "graph.svg" in (tmp_path / "card.md").read_text("utf-8")

@@ -130,7 +130,7 @@ def test_the_table_of_latencies():
     assert len(free) == 0
     table = py_autodoc.analyze(with_a_mystery(), hardware="l4").to_pandas("latency")
     assert table["latency_ms"].isna().sum() == 1, "unknown is no 0"
-    with pytest.raises(InputError, match="A latency is that of a device"):
+    with pytest.raises(InputError, match="The latency overlay needs a device"):
         py_autodoc.analyze("tests/data/models/resnet_tiny.onnx").to_pandas("latency")
 
 

@@ -22,7 +22,7 @@ from py_autodoc.report.rule_settings import told
 MODEL = Path(__file__).parents[1] / "data" / "models" / "resnet_tiny.onnx"
 CHANGES = {"floor": "low", "compute-bottleneck": {"enabled": False}, "deep-chain": {"min_layers": 4}}
 LINE = (
-    "Rules changed (mine.json): findings below low are left out; compute-bottleneck does not run; "
+    "Rules changed (mine.json): findings below low are not shown; compute-bottleneck does not run; "
     "deep-chain.min_layers = 4."
 )
 

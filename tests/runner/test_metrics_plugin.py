@@ -130,7 +130,7 @@ class Broken(MetricsCalculator):
         (KeyError(), "The metrics broken fail: KeyError"),
         (0.5, "The metrics broken give a float and not figures by name."),
         ({"f1": "high"}, "The metrics broken give f1 as a str and not as a number."),
-        ({1: 0.5}, "The metrics broken give figures whose names are no text."),
+        ({1: 0.5}, "The metrics broken give metrics whose names are not text."),
     ],
 )
 def test_metrics_that_fail(given, says):

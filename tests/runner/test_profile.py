@@ -132,7 +132,7 @@ def test_a_table_with_few_nodes_times_these_alone(analysis, tmp_path):
 )  # fmt: skip
 def test_hostile_texts_are_no_profile(analysis, tmp_path, text):
     (tmp_path / "t").write_text(text)
-    with pytest.raises(AutodocError, match=r"is no profile|names no node"):
+    with pytest.raises(AutodocError, match=r"is not a profile|names no node"):
         read_profile(tmp_path / "t", analysis)
 
 
@@ -157,7 +157,7 @@ def test_events_that_lack_what_they_should_have(analysis, tmp_path):
 )
 def test_what_is_no_profile(analysis, tmp_path, text):
     (tmp_path / "t").write_text(text)
-    with pytest.raises(AutodocError, match=r"is no profile|names no node") as found:
+    with pytest.raises(AutodocError, match=r"is not a profile|names no node") as found:
         read_profile(tmp_path / "t", analysis)
     assert "\n" not in str(found.value)
 

@@ -63,7 +63,7 @@ def test_another_field(tmp_path):
     assert read_texts(tmp_path / "a.jsonl", "sentence") == [Text("a b", None, 0.5)]
     with pytest.raises(AutodocError, match=r"a\.jsonl, line 1 has no text in 'text'") as found:
         read_texts(tmp_path / "a.jsonl")
-    assert found.value.hint == "Name another with --text-field; there is sentence."
+    assert found.value.hint == "Choose another with --text-field; there is sentence."
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_batches(place):
     loader = text_loader(place / "m.onnx", place / "t.txt", bindings={"n": 2, "s": 5})
     ((sample, _),) = loader
     assert sample["input_ids"].shape == (2, 5)
-    assert loader.notes[-1] == "1 text is left out, as a batch takes 2."
+    assert loader.notes[-1] == "1 text is not used, as a batch takes 2."
     text_models.reader(place / "m.onnx", shape=(3, "s"))
     ((sample, _),) = text_loader(place / "m.onnx", place / "t.txt", samples=1)
     assert sample["input_ids"].shape == (3, 8)
@@ -306,7 +306,7 @@ def test_a_tokenizer_that_contradicts_itself(place):
     held = json.loads((place / "tokenizer.json").read_text())
     del held["post_processor"]["special_tokens"]["[SEP]"]
     (place / "tokenizer.json").write_text(json.dumps(held))
-    with pytest.raises(AutodocError, match=r"tokenizer\.json is no tokenizer that works: ") as found:
+    with pytest.raises(AutodocError, match=r"tokenizer\.json is not a working tokenizer: ") as found:
         text_loader(place / "m.onnx", place / "t.txt")
     assert found.value.code == "bad-tokenizer"
 

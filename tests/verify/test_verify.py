@@ -129,7 +129,7 @@ def test_expected_values_of_outputs_and_tensors(tmp_path, saved):
     assert [(one.tensor, one.diverges) for one in found.layers] == [("wr1", False), ("wr3", True)]
     assert found.layers[1].error.relative_error == pytest.approx(1 / 3, rel=1e-4)
     assert found.first == 1
-    assert found.not_compared == {"extra is no result of the model": 1}
+    assert found.not_compared == {"extra is not a result of the model": 1}
     same = verify(path, {name: rows[name] for name in ("wr4",)}, {"x": x[:, None]})
     assert (same.verdict, same.compared, same.reference) == ("agrees", 0, "the expected values")
     with pytest.raises(AutodocError, match="wr4 has expected values for 2 of 4 samples"):

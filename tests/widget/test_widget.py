@@ -138,7 +138,7 @@ def test_overlay_of_own_numbers(resnet):
 
 
 def test_an_unknown_overlay_is_told(resnet):
-    with pytest.raises(OptionError, match="no overlay 'heat'"):
+    with pytest.raises(OptionError, match="Unknown overlay 'heat'"):
         resnet.overlay = "heat"
 
 
@@ -164,7 +164,7 @@ def test_faults_of_traits_are_trait_errors_that_can_be_read(resnet):
         with pytest.raises(TraitError, match=word):
             setattr(resnet, trait, value)
         assert getattr(resnet, trait) == before
-    with pytest.raises(TraitError, match="Give a list"):
+    with pytest.raises(TraitError, match="Pass a list"):
         resnet.selection = {"a": 1}
 
 
@@ -515,12 +515,12 @@ def test_sizes_that_the_model_does_not_take_are_taken_back(dynamic, monkeypatch)
 @pytest.mark.parametrize(
     ("act", "told"),
     [
-        (lambda w: w.find(3), "3 is no query"),
+        (lambda w: w.find(3), "3 is not a query"),
         (lambda w: Autodoc(RESNET, dims=3), "The sizes are 3"),
-        (lambda w: w.to_svg("x.svg", depth="deep"), "'deep' is no depth"),
-        (lambda w: w.to_dot("x.dot", depth=-1), "-1 is no depth"),
-        (lambda w: w.to_png("x.png", scale=0), "0 is no scale"),
-        (lambda w: w.to_png("x.png", scale="2"), "'2' is no scale"),
+        (lambda w: w.to_svg("x.svg", depth="deep"), "'deep' is not a valid depth"),
+        (lambda w: w.to_dot("x.dot", depth=-1), "-1 is not a valid depth"),
+        (lambda w: w.to_png("x.png", scale=0), "0 is not a valid scale"),
+        (lambda w: w.to_png("x.png", scale="2"), "'2' is not a valid scale"),
     ],
 )
 def test_what_is_wrong_is_told_in_a_line(resnet, tmp_path, monkeypatch, act, told):

@@ -60,7 +60,7 @@ test('two models as one graph take the room of both, and give it back', async ({
     .last()
     .getByRole('button', { name: 'Merge', exact: true })
     .click();
-  const merged = page.getByRole('region', { name: 'Merged picture' });
+  const merged = page.getByRole('region', { name: 'Merged graph' });
   await expect(merged.locator('.oad-GraphHost[data-drawn]')).toBeVisible();
   await expect(sides.first()).toBeHidden();
   await expect(merged).toContainText('+ 26 added');

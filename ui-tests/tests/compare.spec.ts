@@ -100,7 +100,7 @@ test('two files from the context menu: matched, with differences, selection both
   await expect(full).toContainText(/7 of 7 selected have no counterpart in/);
   await expect(shallow).toContainText(/7 of 7 selected in [AB]/);
   await full.getByRole('button', { name: 'Merge', exact: true }).click();
-  const merged = full.getByRole('region', { name: 'Merged picture' });
+  const merged = full.getByRole('region', { name: 'Merged graph' });
   await expect(merged.locator('.oad-GraphHost[data-drawn]')).toBeVisible();
   await expect(merged).toContainText(/− 7 removed|\+ 7 added/);
   await page.keyboard.press('c');

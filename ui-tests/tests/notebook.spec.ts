@@ -172,7 +172,7 @@ test('two models compared: from change to change, only changes, blocks, and both
   );
 
   await right.getByRole('button', { name: 'Merge', exact: true }).click();
-  const merged = right.getByRole('region', { name: 'Merged picture' });
+  const merged = right.getByRole('region', { name: 'Merged graph' });
   await drawn(merged);
   await expect(merged).toContainText('+ 26 added');
   await page.keyboard.press('c');

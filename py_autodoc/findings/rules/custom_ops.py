@@ -83,4 +83,4 @@ def _place(ctx: Context, domain: str) -> tuple[str, str]:
         return "low", f"need {_ADD_ON[domain]}"
     if domain and ctx.model.unexpanded_calls:  # may be calls of the model's own functions
         return "", ""
-    return "medium", "run only where somebody registered them"
+    return "medium", "run only where they are registered"

@@ -41,7 +41,7 @@ MAX_NAMES = 20
 
 @rule(
     "dead-outputs",
-    "Results that nobody uses",
+    "Unused results",
     ("low", "info"),
     min_nodes=4,
     min_flops_share=0.01,

@@ -108,7 +108,7 @@ def _meets_convolution(ctx: Context, tensor: int) -> bool:
 
 
 def _computes_size(ctx: Context, number: int) -> bool:
-    """True for a Resize or Upsample whose sizes or scales are no constants."""
+    """True for a Resize or Upsample whose sizes or scales are not constants."""
     node = ctx.flow.nodes[number]
     if node.domain or node.op_type not in ("Resize", "Upsample"):
         return False

@@ -70,7 +70,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     major = waste >= limits["major_waste"] and whole >= limits["major_total_macs"]
     yield Finding(
         "medium" if major else "low",
-        f"Channel counts that are no multiple of {tile} in {plural(len(odd), 'layer')} with "
+        f"Channel counts that are not a multiple of {tile} in {plural(len(odd), 'layer')} with "
         f"{share(own, whole)} of the MACs, most of all {worst.inputs * worst.groups:,} → {worst.outputs:,}.",
         f"Use multiples of {tile}, or pad with zero channels; padding would add {100 * waste:.1f} % of work.",
         tuple(layer.node for _, layer in odd),

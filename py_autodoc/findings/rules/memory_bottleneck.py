@@ -97,7 +97,7 @@ def _starved(
     major = moved >= limits["major_share"] * whole and whole >= limits["major_bytes"]
     return Finding(
         "medium" if major else "low",
-        f"{plural(len(slow), 'layer')} of low arithmetic intensity ({flops / moved:.1f} FLOPs a byte) move "
+        f"{plural(len(slow), 'layer')} of low arithmetic intensity ({flops / moved:.1f} FLOPs per byte) move "
         f"{size(moved)} of {size(whole)}, {share(moved, whole)} of the traffic.",
         "Use a larger batch, weights of fewer bits, or smaller dense layers.",
         _heaviest(slow),

@@ -54,7 +54,7 @@ _HOLDS: dict[int, frozenset[int]] = {
 """Element type → types that hold each of its values exactly."""
 _TEXT = {
     "transpose": ("restore the order that the Transpose before them changed", "Transposes"),
-    "reshape": ("give a shape to what was only reshaped just before", "Reshapes"),
+    "reshape": ("reshape the result of a reshape", "Reshapes"),
     "cast": ("go back to the type that the lossless Cast before them left", "Casts"),
 }
 

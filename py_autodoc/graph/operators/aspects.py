@@ -91,7 +91,7 @@ ASPECTS = (
     ),
     Aspect(
         "integer", "Integer reference", "quantize/reference/operators.py",
-        "it is no quantized operator, or opdocs replays it with ONNX Runtime alone",
+        "it is not a quantized operator, or opdocs replays it with ONNX Runtime alone",
     ),
 )  # fmt: skip
 """In the order of the layers."""

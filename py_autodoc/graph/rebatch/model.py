@@ -87,7 +87,7 @@ def planned(loaded: Loaded, request: Request | None = None) -> Planned | Refusal
         facts = facts_of(loaded, ready, batch, request.bindings)
         if not facts:
             why = "other sizes are free, and none were found that the model runs with"
-            return Refusal("", "", why, "Give them with --bind.")
+            return Refusal("", "", why, "Set them with --bind.")
         found = search(ready, facts, batch, request.axes, request.tries)
         if isinstance(found, Plan) and (batch in (1, request.batch) or found.confirmed):
             return Planned(loaded, ready, facts, found)

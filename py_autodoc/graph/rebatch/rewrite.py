@@ -327,8 +327,8 @@ def _said(edit: Edit) -> str:
         "const": "a shape without the batch in it",
         "ints": "a shape without the batch in it",
         "sizes": "sizes with the batch in them",
-        "own": "indices are those of each item",
-        "strided": "indices are those of each item",
-        "scatter": "indices are those of each item",
+        "own": "indices belong to each item",
+        "strided": "indices belong to each item",
+        "scatter": "indices belong to each item",
         "unfold": "works item by item",
     }[edit.kind]

@@ -147,7 +147,7 @@ def _agree(traces: Sequence[Trace]) -> None:
                 raise Blocked(f"the batch of {name} depends on sizes that are free", name, _BIND)
 
 
-_BIND = "Give the other sizes with --bind."
+_BIND = "Set the other sizes with --bind."
 
 
 def _back(

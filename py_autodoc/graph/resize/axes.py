@@ -72,7 +72,7 @@ def prefix(axis: Axis) -> bool:
 
 
 def blurred(axis: Axis) -> Axis:
-    """The same where entries are no positions counted from the front any more."""
+    """The same where entries are not positions counted from the front any more."""
     return tuple(replace(part, front=False) for part in axis)
 
 

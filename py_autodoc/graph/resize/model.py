@@ -24,7 +24,7 @@ BLOCKED = "resize-blocked"
 MAX_NODES = 50_000
 """Larger graphs are not followed."""
 _IMAGE = 4
-"""Axes from which on an input of numbers is a picture, whose tables are no sequences."""
+"""Axes from which on an input of numbers is a picture, whose tables are not sequences."""
 
 
 class ResizeBlocked(InputError):
@@ -70,7 +70,7 @@ def resized(
     sizes, shapes = _sizes(copy, model, wanted, bindings or {})
     if not sizes:
         why = "other sizes are free, and none were found that the model runs with"
-        return Refusal("", "", why, "Give them with --bind.")
+        return Refusal("", "", why, "Set them with --bind.")
     plans: list[Plan] = []
     fixed: dict[str, tuple[int, ...]] = {}
     for given in sizes:
@@ -80,7 +80,7 @@ def resized(
         plans.append(found)
     found = plans[0]
     if any(other.edits != found.edits for other in plans):
-        return Refusal("", "", "what must be edited depends on sizes that are free", "Give them with --bind.")
+        return Refusal("", "", "what must be edited depends on sizes that are free", "Set them with --bind.")
     declared = {model.tensors[t].name: tuple(size) for t, size in shapes.items()}
     written = rewrite(ready.proto, found, declared, ready.opset, bindings or {})
     result = replace(loaded, proto=written.proto)

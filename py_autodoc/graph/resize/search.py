@@ -76,7 +76,7 @@ def _doubted(
     """A refusal where a node can be read in another way, with another result."""
     doubts = [(c, k) for c, (count, _) in walk.choices.items() for k in range(count) if k != picks.get(c, 0)]
     if len(doubts) > MAX_DOUBTS:
-        return Refusal("", "", f"{len(doubts)} readings of nodes would have to be told apart")
+        return Refusal("", "", f"{len(doubts)} readings of nodes would have to be distinguished")
     flips = [{**picks, choice: k} for choice, k in doubts]
     if len(walk.choices) > 1:
         flips.append({c: _other(picks.get(c, 0), count) for c, (count, _) in walk.choices.items()})

@@ -291,8 +291,8 @@ class Walk(Engine):
             raise Blocked(f"{name} has {has} entries on axis {axis} where {size} are wanted", name)
         if not prefix(wanted):
             raise Blocked(
-                f"the stored table {table} is made for {old_size(wanted)} places that are no sequence counted"
-                " from its beginning, so that no part of it is known to serve",
+                f"the stored table {table} is made for {old_size(wanted)} places that are not a sequence "
+                "counted from its beginning, so no part of it is known to fit",
                 name,
                 "Export the model at this size.",
             )

@@ -179,7 +179,7 @@ class Op(NodeReader):
             t = self.outputs[i]
             if dtype:
                 if not 0 < dtype < MAX_DTYPE:
-                    raise Bad("bad-attribute", f"{dtype} is no element type")
+                    raise Bad("bad-attribute", f"{dtype} is not an element type")
                 self.state.dtypes[t] = dtype
             if shape is not None:
                 self.state.shapes[t] = shape

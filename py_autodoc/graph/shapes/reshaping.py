@@ -163,7 +163,7 @@ def transpose(op: Op) -> None:
         return
     perm = perm if perm is not None else tuple(range(len(shape)))[::-1]
     if sorted(perm) != list(range(len(shape))):
-        raise Bad("bad-attribute", f"perm {list(perm)} is no permutation of {len(shape)} axes")
+        raise Bad("bad-attribute", f"perm {list(perm)} is not a permutation of {len(shape)} axes")
     op.set(0, tuple(shape[p] for p in perm))
     value = op.value(0)
     if value is not None:

@@ -48,7 +48,7 @@ def pipeline(
         The pipeline; its ``model`` runs the file, ``model.session`` is ONNX Runtime's.
 
     Raises:
-        PathError, NotAModel, CorruptModel, LimitError: the file is no model.
+        PathError, NotAModel, CorruptModel, LimitError: the file is not a model.
         OptionError: the task or the processor is not known, or does not fit the file.
         InputError: the file's processor or configuration cannot be read, or needs foreign code.
         AnalysisError: ONNX Runtime rejects the file.

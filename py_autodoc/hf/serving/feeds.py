@@ -83,14 +83,14 @@ class Feeds:
                 raise InputError(
                     "no-attention-mask",
                     f"{self._file} takes no attention_mask, so it would read padding as text.",
-                    "Give texts one by one (batch_size=1), or export it with attention_mask.",
+                    "Pass texts one by one (batch_size=1), or export the model with attention_mask.",
                 )
             return
         if not (array.any() if name == KINDS else array.size):
             return
         self._warned.add(name)
         warnings.warn(
-            f"{self._file} has no input {name}: it is left out, and results may differ from the model's.",
+            f"{self._file} has no input {name}: it is not included, and results may differ from the model's.",
             UserWarning,
             stacklevel=2,
         )

@@ -101,5 +101,5 @@ def _text(outputs: Sequence[Port], vocabulary: int | None) -> Guess | None:
         return Guess("fill-mask", sure, f"a score for every word at every token: {shown}")
     if named:
         sure = "medium" if last < _WORDS else "low"
-        return Guess("token-classification", sure, f"a row a token: {shown}")
+        return Guess("token-classification", sure, f"one row per token: {shown}")
     return Guess("feature-extraction", "low", f"a vector a token: {shown}")

@@ -142,7 +142,7 @@ def _pipeline_class(task: str, name: str) -> tuple[str, Any]:
         raise OptionError(
             "task-generates",
             f"{name}: {task} generates step by step, which one file without a cache does not.",
-            "For what the model computes in one step pass task='feature-extraction'.",
+            "For the result of one step, pass task='feature-extraction'.",
         )
     return task, kind
 

@@ -98,7 +98,7 @@ class OnnxModel:
     def save_pretrained(self, *_args: Any, **_kwargs: Any) -> NoReturn:
         """Nothing to save. Raises: OptionError."""
         raise OptionError(
-            "pipeline-save", f"{self.onnx.name} has everything on board.", "Copy the file instead."
+            "pipeline-save", f"{self.onnx.name} has everything it needs.", "Copy the file instead."
         )
 
 

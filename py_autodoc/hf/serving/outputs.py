@@ -121,7 +121,7 @@ def _unfit(ports: Sequence[Port], form: Form, task: str, file: str) -> OptionErr
     return OptionError(
         "task-outputs",
         f"{file} is not for {task}, which needs {wants}; it has {has}.",
-        "Give the task it was exported for, as task=….",
+        "Pass the task it was exported for, as task=….",
     )
 
 
@@ -140,7 +140,7 @@ def check_labels(task: str, ports: Sequence[Port], names: Sequence[str], labels:
         raise OptionError(
             "labels-differ",
             f"{file} scores {scored:,} labels, its configuration names {labels:,}.",
-            "Give the configuration it was exported with, as config=….",
+            "Pass the configuration it was exported with, as config=….",
         )
 
 

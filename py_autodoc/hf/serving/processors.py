@@ -89,7 +89,7 @@ def _by_role(given: Any) -> dict[str, Any]:
             return {role: given, **inner}
     raise OptionError(
         "processor-kind",
-        f"A {type(given).__name__} is no processor of transformers.",
+        f"A {type(given).__name__} is not a processor of transformers.",
         "Pass a tokenizer, an image processor, a feature extractor, or the folder of one.",
     )
 
@@ -118,7 +118,7 @@ def _loaded(folder: Path, needs: Mapping[str, bool | None], name: str) -> dict[s
             found[role] = _load(folder, role, name)
         except AutodocError:
             # A part that the task can do without may be of another kind: a feature extractor's file
-            # is no image processor.
+            # is not an image processor.
             if need:
                 raise
     return found

@@ -76,7 +76,7 @@ class QuestionAnsweringPipeline(_Base):  # type: ignore[misc]
         if inputs is None:
             inputs = _paired(question, context)
         elif question is not None or context is not None:
-            raise OptionError("question-form", "Give question= and context=, or one dict of both, not both.")
+            raise OptionError("question-form", "Pass question= and context=, or one dict of both, not both.")
         if isinstance(inputs, (tuple, list)):
             inputs = list(inputs)
             if not inputs:
@@ -191,8 +191,8 @@ def _given(parameters: dict[str, Any]) -> dict[str, Any]:
 def _form(given: Any) -> OptionError:
     return OptionError(
         "question-form",
-        f"A {type(given).__name__} is no question about a context.",
-        'Give question=… and context=…, or {"question": …, "context": …}.',
+        f"A {type(given).__name__} is not a question about a context.",
+        'Pass question=… and context=…, or {"question": …, "context": …}.',
     )
 
 

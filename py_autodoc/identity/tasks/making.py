@@ -47,7 +47,7 @@ def generation(case: Case) -> Reading | None:
     others = [p for p in case.ports if _vector(p) is None and p.role != "number" and not _label(p)]
     if made is None or not vectors or others or len(case.ports) > 4:
         return None
-    told = f"{max(vectors):,} numbers go in, a picture of {made[0]} channels and {made[1]} rows comes out"
+    told = f"{max(vectors):,} numbers go in, an image of {made[0]} channels and {made[1]} rows comes out"
     end = case.first
     bounded = end is not None and end.activation in ("Tanh", "Sigmoid")
     why = (told, f"it ends in a {end.activation}") if bounded and end is not None else (told,)

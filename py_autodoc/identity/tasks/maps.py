@@ -179,7 +179,9 @@ def image_to_image(case: Case) -> Reading | None:
         return None
     told = f"a map of the image's own size and {made.channels} channels comes out"
     if made.end.kind == "join" and image.tensor in made.end.joined:
-        return Reading(sure_of(image), (told, "what the layers make is added to the image itself"), "image")
+        return Reading(
+            sure_of(image), (told, "the result of the layers is added to the image itself"), "image"
+        )
     if made.channels == 3:
         ended = made.end.activation in ("Tanh", "Clip")
         return Reading(PROBABLE, (told, f"it ends in {made.end.activation}") if ended else (told,), "image")

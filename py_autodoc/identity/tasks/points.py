@@ -32,7 +32,7 @@ def _cloud(case: Case) -> tuple[Port, int] | None:
     return None
 
 
-_TOLD = "points of {} numbers go in, each is treated by itself, and the largest values of all are taken"
+_TOLD = "points of {} numbers go in, each is processed alone, and the maximum over all is taken"
 
 
 @task("point-cloud-classification", "point cloud classification", ("point-cloud-classification",), ())

@@ -57,7 +57,7 @@ def forecasting(case: Case) -> Reading | None:
             return None
         return Reading(PROBABLE, (measured, f"{after} other steps of as many come out"), "next values")
     if end.rank == 2 and end.kind == "linear" and _taken(case.flow, end.node) == "last":
-        told_last = "what is known at the last step alone makes the numbers that come out"
+        told_last = "the output depends on the state of the last step alone"
         return Reading(PROBABLE, (measured, told_last), "next values")
     return None
 

@@ -80,7 +80,7 @@ def recognition(case: Case) -> Reading | None:
         told = "an encoder hears, a decoder with cross attention scores the next token"
         return Reading(SURE if sound.sure else PROBABLE + 0.1, (_in(sound), told), "next-token scores")
     if sound is not None and case.tokens is not None and case.family == "encoder-decoder":
-        told = "an encoder hears, a decoder with cross attention reads what was written"
+        told = "an encoder reads sound, a decoder with cross attention reads text"
         return Reading(WEAK, (_in(sound), told), "hidden states")
     port, first = _heard(case), case.first
     if port is None or first is None or first.rank != 3 or (first.width or 0) < _LETTERS:

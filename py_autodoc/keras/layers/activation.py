@@ -136,7 +136,7 @@ FORMULAS: dict[str, Formula] = {
 
 
 def formula_name(given: Any) -> str | None:
-    """The name of an activation in a layer's settings; None where it is no function of Keras."""
+    """The name of an activation in a layer's settings; None where it is not a function of Keras."""
     if given is None:
         return "linear"
     if isinstance(given, dict):

@@ -52,7 +52,7 @@ def _both(call: Call, kind: ir.DataType | None) -> list[Tensor]:
             found.append(call.builder.cast(one, own))
             continue
         if isinstance(one, bool) or not isinstance(one, (int, float)):
-            raise call.refuse("with an operand that is no number")
+            raise call.refuse("with an operand that is not a number")
         value = call.builder.constant(np.full((1,) * rank, one, own.numpy()))
         found.append(call.made(value, (1,) * rank, order, own))
     # Numpy's rule here: smaller ranks are widened in front.

@@ -31,7 +31,7 @@ def bidirectional(call: Call) -> list[Tensor] | Tensor:
     x, initial = given[:1], given[1:] or wired
     half = len(initial) // 2
     if forward.config.get("go_backwards", False) or not backward.config.get("go_backwards", False):
-        raise call.refuse("around a layer that goes backwards by itself")
+        raise call.refuse("around a layer that already goes backwards")
     zeros = bool(forward.config.get("return_sequences"))
     made = []
     for spec, states in ((forward, initial[:half]), (backward, initial[half:])):

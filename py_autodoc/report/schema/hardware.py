@@ -182,8 +182,8 @@ class KernelColumns(Wire, frozen=True, kw_only=True):
     n_axis: list[int]
     """Axis of ``product`` that is n, from the front; of kind 7 that of the steps; -1 without a product."""
     groups: list[int]
-    """Groups of a convolution: n is the size of ``n_axis`` over the groups. Kind 6: heads that are no axis of
-    ``product``. Kind 7: the hidden size. Kind 8: experts that a token goes to. Else 1."""
+    """Groups of a convolution: n is the size of ``n_axis`` over the groups. Kind 6: heads that are not an
+    axis of ``product``. Kind 7: the hidden size. Kind 8: experts that a token goes to. Else 1."""
     routed: list[RoutedKernels] = []
     """Kernels whose sizes only a run can tell, and the spread of tokens that is assumed for them."""
 

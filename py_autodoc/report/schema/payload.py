@@ -100,7 +100,7 @@ class ScopeColumns(Wire, frozen=True, kw_only=True):
     class is known; empty when they do not say."""
     origin: list[str]
     """``scope`` (recorded by the exporter), ``name`` (from ``/a/b`` names), ``function``, ``subgraph``; of
-    boxes that are no modules ``repeat``, ``repeat-part``, ``structure`` and ``plumbing`` (what only prepares
+    boxes that are not modules ``repeat``, ``repeat-part``, ``structure`` and ``plumbing`` (what only prepares
     sizes or weights; ``type`` is the operator that needs them)."""
 
 

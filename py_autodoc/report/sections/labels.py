@@ -33,5 +33,5 @@ def section(context: Context) -> Section | None:
         shown = tuple(((Value(int(number)),), (Name(name),)) for number, name in list(names.items())[:MOST])
         more, title = max(0, len(names) - MOST), plural(len(names), "class", "classes")
         blocks.append(Table(("Class", "Label"), shown, more, title))
-        blocks.append(Paragraph(("Labels are what the file claims under ", Name(found.source), ".")))
+        blocks.append(Paragraph(("Labels come from the metadata ", Name(found.source), ".")))
     return Section("labels", "Data and labels", tuple(blocks)) if blocks else None

@@ -18,7 +18,7 @@ def section(context: Context) -> Section | None:
     checked = (
         f"{plural(missing, 'number')} in it {verb} not in this report, and marked."
         if missing
-        else "Its numbers are those of this report."
+        else "Its numbers come from this report."
     )
     blocks.append(Paragraph((f"Written by {found.model} at {found.service}, not measured. {checked}",)))
     return Section("llm", "Summary by a language model", tuple(blocks))

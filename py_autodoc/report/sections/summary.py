@@ -39,7 +39,7 @@ def _decide(context: Context) -> Iterator[Line]:
 def _what(report: Report) -> Line:
     words = report.identity
     if words is None or words.task == "unknown":
-        return ("What it does cannot be told from the file: ", architecture_line(report), ".")
+        return ("The file does not say what it does: ", architecture_line(report), ".")
     sure = "" if words.known.task in ("file", "structure") else "Probably "
     task = words.task if sure else words.task[:1].upper() + words.task[1:]
     told = {"file": "as the file says", "structure": "by its structure"}.get(

@@ -61,7 +61,7 @@ class WeightsHandler(Handler):
         assert tensor is not None
         if not (tensor.isascii() and tensor.isdigit() and len(tensor) <= MAX_ID_DIGITS):
             raise OptionError(
-                "bad-request", f"{tensor[:20]!r} is no tensor id.", "Ids are numbers from 0 up."
+                "bad-request", f"{tensor[:20]!r} is not a tensor id.", "Ids are numbers from 0 up."
             )
         return Render(what="weights", tensor=int(tensor))
 

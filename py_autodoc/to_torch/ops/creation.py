@@ -17,7 +17,7 @@ def filled(op: Op) -> None:
     found = op.tensor_attr("value")
     array = np.zeros(1, np.float32) if found is None else np.asarray(found)
     if array.size != 1 or array.dtype.kind not in "fiub":
-        raise NotCovered("a value that is no single number")
+        raise NotCovered("a value that is not a single number")
     dtype = op.out_dtype() or (7 if array.dtype == np.int64 else 1)
     item = array.reshape(-1)[0]
     fixed = op.fixed(0)

@@ -5,7 +5,7 @@ import type { IAction } from './types';
 
 export const copyName: IAction = {
   id: 'copy-name',
-  label: trans => trans.__('Copy the names of what is selected'),
+  label: trans => trans.__('Copy the names of the selected items'),
   keys: ['Ctrl+C'],
   // A text the user marked goes first: the browser copies that.
   enabled: ({ selection }) =>

@@ -3,7 +3,7 @@ import type { IAction } from './types';
 
 export const overview: IAction = {
   id: 'overview',
-  label: trans => trans.__('Overview: the first picture'),
+  label: trans => trans.__('Initial view'),
   keys: ['O'],
   run: ({ session }) => void showOverview(session)
 };

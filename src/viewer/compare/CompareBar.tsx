@@ -124,7 +124,7 @@ function MergedBar(props: {
     <div
       className="oad-Compare oad-mod-compared"
       role="group"
-      aria-label={trans.__('Merged picture')}
+      aria-label={trans.__('Merged graph')}
     >
       <span className="oad-Compare-with">
         {trans.__('Both as one graph:')}{' '}
@@ -220,7 +220,7 @@ function Counts({ companion }: { companion: ICompanion }): JSX.Element {
   );
 }
 
-/** Totals under different sizes are no comparison. */
+/** Totals under different sizes are not a comparison. */
 function Conflicts({
   companion
 }: {
@@ -259,7 +259,7 @@ function Steps(props: { compared: ICompared; side: Side }): JSX.Element {
         type="button"
         className="oad-Button oad-Compare-only"
         aria-pressed={only}
-        title={`${trans.__('Dim what is the same in both')} (V)`}
+        title={`${trans.__('Dim nodes that are equal in both')} (V)`}
         onClick={() => compared.toggleOnly(side)}
       >
         {trans.__('Only changes')}

@@ -43,7 +43,7 @@ function Picture(props: {
       ref={panel}
       className="oad-Merged"
       role="region"
-      aria-label={trans.__('Merged picture')}
+      aria-label={trans.__('Merged graph')}
       // Keys are of the picture in front.
       onKeyDown={event => event.stopPropagation()}
     >

@@ -41,7 +41,7 @@ export class CameraFollower {
     const { surface } = this._sessions[to].stage;
     const moved =
       before && now && !sameCamera(before.camera, now.camera) && surface;
-    // A view of another size fits its picture anew; that is no move of the reader's.
+    // A view of another size fits its picture anew; that is not a move of the reader's.
     const resized =
       before?.view.w !== now?.view.w || before?.view.h !== now?.view.h;
     if (!moved || resized || performance.now() < this._quietUntil) {

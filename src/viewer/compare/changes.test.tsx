@@ -268,7 +268,7 @@ describe('both as one graph', () => {
     for (let turn = 0; turn < 5; turn++) {
       await settle();
     }
-    return within(at.root).getByRole('region', { name: 'Merged picture' });
+    return within(at.root).getByRole('region', { name: 'Merged graph' });
   }
 
   test.each([0, 1])(
@@ -336,7 +336,7 @@ describe('both as one graph', () => {
     );
     await settle();
     const gone = (): boolean =>
-      within(left.root).queryByRole('region', { name: 'Merged picture' }) ===
+      within(left.root).queryByRole('region', { name: 'Merged graph' }) ===
       null;
     expect(gone()).toBe(true);
     expect(left.drawn.overlay?.text?.(1)).toBe('= same');

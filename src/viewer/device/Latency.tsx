@@ -24,8 +24,8 @@ export function LatencyFact(props: {
   const note =
     unknown > 0
       ? trans._n(
-          '%1 kernel without a number is left out',
-          '%1 kernels without a number are left out',
+          '%1 kernel with an unknown time is not included',
+          '%1 kernels with unknown times are not included',
           unknown
         )
       : Number.isNaN(seconds)

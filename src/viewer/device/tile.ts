@@ -73,8 +73,8 @@ export function latencyTile(
     spread(model, trans),
     unknown > 0
       ? trans._n(
-          'At least: %1 kernel without a number is left out.',
-          'At least: %1 kernels without a number are left out.',
+          'Lower bound: %1 kernel with an unknown time is not included.',
+          'Lower bound: %1 kernels with unknown times are not included.',
           unknown
         )
       : '',

@@ -151,7 +151,7 @@ test('reset gives the symbols back', async () => {
   expect(box().value).toBe('');
 });
 
-test('what is no size is refused', async () => {
+test('what is not a size is refused', async () => {
   const { provider } = await mount(testPayload(), { reload: analysed });
   fireEvent.click(screen.getByTitle(/Some values are assumed/));
   for (const text of ['-3', '1.5', 'abc', '1e3', '99999999999999']) {

@@ -168,7 +168,7 @@ function DimsForm(props: {
       {offered && (
         <p className="oad-Dims-note">
           {trans.__(
-            'The batch is fixed in the file. Other sizes show what the model costs when it is rewritten for them (onnx-autodoc rebatch).'
+            'The batch is fixed in the file. Other values show the costs of the model rewritten for them (onnx-autodoc rebatch).'
           )}
         </p>
       )}

@@ -23,7 +23,7 @@ function remarks(found: Extracted, trans: ITranslate): string[] {
   if (!found.convex) {
     all.push(
       trans.__(
-        'Some of its inputs depend on its outputs: nodes between the selected ones were left out.'
+        'Some of its inputs depend on its outputs: nodes between the selected ones were not included.'
       )
     );
   }

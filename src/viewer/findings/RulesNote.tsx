@@ -61,7 +61,7 @@ function changesOf(settings: RuleSettings, trans: ITranslate): string[] {
   const { floor, disabled, severities, thresholds } = settings;
   return [
     ...(floor
-      ? [trans.__('findings below %1 are left out', visible(floor))]
+      ? [trans.__('findings below %1 are not shown', visible(floor))]
       : []),
     ...disabled.map(rule => trans.__('%1 is disabled', visible(rule))),
     ...Object.entries(severities).map(([rule, severity]) =>

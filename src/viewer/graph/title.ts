@@ -70,7 +70,7 @@ export interface IStepper {
   readonly size: number;
 }
 
-/** Null when the box is no repeat, is seen from afar, or has no room for it. */
+/** Null when the box is not a repeat, is seen from afar, or has no room for it. */
 export function stepperOf(
   d: IDrawing,
   box: number,

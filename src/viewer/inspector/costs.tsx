@@ -42,8 +42,8 @@ export function Costs(props: {
             note={
               unknown > 0
                 ? trans._n(
-                    '%1 node without a number is left out',
-                    '%1 nodes without a number are left out',
+                    '%1 node with an unknown value is not included',
+                    '%1 nodes with unknown values are not included',
                     unknown
                   )
                 : known

@@ -5,7 +5,7 @@ import type { ITree, MetricId } from '../../core/types';
 const MOST = 12;
 /** A box with more of the whole is opened, when that makes few rows. */
 const HEAVY = 0.6;
-/** What has less of the whole is no stage. */
+/** What has less of the whole is not a stage. */
 const LIGHT = 0.005;
 
 export interface IStage {

@@ -86,7 +86,7 @@ export function Tensors(props: {
             <div className="oad-Tensor-role">
               {roles[index] ?? `${index}`}
               {tensor < 0 && (
-                <span className="oad-Quiet"> {trans.__('left out')}</span>
+                <span className="oad-Quiet"> {trans.__('omitted')}</span>
               )}
             </div>
             {tensor >= 0 && (

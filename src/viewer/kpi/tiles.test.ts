@@ -31,7 +31,7 @@ test('a model that cannot run says so in place of its totals', () => {
   expect(values(payload).get('params')).not.toBe('cannot run');
 });
 
-test('coverage before sizes are known is no share', () => {
+test('coverage before sizes are known is not a share', () => {
   const free = testPayload({ dims: [{ ...SYMBOL, value: null }] });
   free.coverage = { ...free.coverage, nodes: 0.003, nodes_known: 1 };
   free.coverage.nodes_total = 300;

@@ -5,7 +5,7 @@ import { deviceLabel } from './latency';
 import { lacksParts, metricOf } from './metric';
 import type { IOverlayDefinition } from './types';
 
-/** A column of a tree, NaN where a sum lacks parts: a quotient of it is no bound on anything. */
+/** A column of a tree, NaN where a sum lacks parts: a quotient of it is not a bound on anything. */
 function whole(tree: ITree, id: MetricId, entity: number): number {
   return lacksParts(tree, id, entity) ? Number.NaN : metricOf(tree, id, entity);
 }

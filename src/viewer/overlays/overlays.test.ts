@@ -21,7 +21,7 @@ import { rampOf } from './ramp';
 
 const tree = buildTree(decode(testPayload()));
 
-test('each overlay reads its number; unknown is no number', () => {
+test('each overlay reads its number; unknown is not a number', () => {
   expect(OVERLAYS.macs.value(tree, 2)).toBe(2000);
   expect(OVERLAYS.params.value(tree, 0)).toBe(100);
   expect(OVERLAYS.weight_bytes.value(tree, 5)).toBe(800);
@@ -95,7 +95,7 @@ test('the sum of a group that lacks parts is a lower bound, its quotient unknown
   expect(OVERLAYS.intensity.value(lacking, block)).toBeNaN();
   payload.nodes.macs[0] = null;
   payload.nodes.macs[1] = 0;
-  // At least nothing: that is no number.
+  // At least nothing: that is not a number.
   const nothing = buildTree(decode(payload));
   expect(entityText(OVERLAYS.macs, nothing, block)).toBe('—');
   expect(OVERLAYS.intensity.value(lacking, 0)).toBeGreaterThan(0);

@@ -23,7 +23,7 @@ interface IRoofProps {
   readonly onPlaces: (places: readonly IPlace[]) => void;
 }
 
-/** FLOP/s over FLOPs a byte, both on a scale of powers, below the roof of the device. */
+/** FLOP/s over FLOPs per byte, both on a scale of powers, below the roof of the device. */
 export function Roof(props: IRoofProps): JSX.Element {
   const trans = useTrans();
   const { found, width, height, at, chosen, onPlaces } = props;
@@ -103,7 +103,7 @@ export function Roof(props: IRoofProps): JSX.Element {
           x={width / 2}
           y={height + 29}
         >
-          {trans.__('FLOPs a byte')}
+          {trans.__('FLOPs per byte')}
         </text>
         <path className="oad-Roofline-roof" d={roof} />
         <line

@@ -99,7 +99,7 @@ function Linked({ found }: { found: IRoofline }): JSX.Element {
     const { node, intensity, rate, seconds, flops, bytes, bound } =
       points[point];
     return trans.__(
-      '%1: %2 (%3 of the time shown), %4 FLOPs, %5, %6 FLOPs a byte, %7FLOP/s; bound by %8',
+      '%1: %2 (%3 of the time shown), %4 FLOPs, %5, %6 FLOPs per byte, %7FLOP/s; bound by %8',
       nodeLabel(model, node),
       formatSeconds(seconds),
       formatShare(seconds / total),
@@ -171,7 +171,7 @@ function Linked({ found }: { found: IRoofline }): JSX.Element {
           aria-valuetext={
             at < 0
               ? trans.__(
-                  '%1 kernels, the slowest first; arrow keys go along',
+                  '%1 kernels, slowest first; use the arrow keys to move',
                   points.length
                 )
               : describe(at)

@@ -39,7 +39,7 @@ describe('the roofline', () => {
     fireEvent.keyDown(chart(), { key: 'Home' });
     await settle();
     expect(said()).toContain('bound by kernel starts');
-    expect(said()).toMatch(/FLOPs a byte/);
+    expect(said()).toMatch(/FLOPs per byte/);
     // The slowest kernel, with all that runs in it.
     const { pointed } = state(handle);
     const kernel = payload.hardware!.kernels.node[pointed[0]];
@@ -66,7 +66,7 @@ describe('the roofline', () => {
     act(() => handle.selectNodes([second]));
     await settle();
     expect(document.querySelector('.oad-Roofline-note')?.textContent).toMatch(
-      /FLOPs a byte/
+      /FLOPs per byte/
     );
   });
 

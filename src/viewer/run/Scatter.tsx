@@ -110,7 +110,7 @@ export function Scatter(props: {
         aria-valuetext={
           at < 0
             ? trans.__(
-                '%1 kernels, the slowest first; arrow keys go along',
+                '%1 kernels, slowest first; use the arrow keys to move',
                 both.length
               )
             : describe(at)

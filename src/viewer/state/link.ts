@@ -9,7 +9,7 @@ import { readSnapshot, SNAPSHOT_VERSION } from './snapshot';
 
 /** Longer addresses are cut or refused by servers, chats and mail programs. */
 export const MOST_CHARACTERS = 7000;
-/** A view unpacks to kilobytes; what unpacks to more is no view. */
+/** A view unpacks to kilobytes; what unpacks to more is not a view. */
 const MOST_BYTES = 1 << 20;
 
 const PREFIX = 'view=';

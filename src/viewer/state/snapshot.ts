@@ -22,7 +22,7 @@ import { MOST_ALSO, type ISelectionRecord } from './selectionRecords';
 
 export const SNAPSHOT_VERSION = 1;
 
-/** Longer lists than this are no list that a view wrote. */
+/** Longer lists than this are not a list that a view wrote. */
 const MOST_ITEMS = 20_000;
 
 /** All parts are optional: what is missing keeps its default. */
@@ -157,7 +157,7 @@ function overlay(value: unknown): OverlayId | null | undefined {
     : undefined;
 }
 
-/** Longer texts are no device's id. */
+/** Longer texts are not a device's id. */
 const LONGEST_ID = 200;
 
 function device(value: unknown): IDeviceChoice | null | undefined {

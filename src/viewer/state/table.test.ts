@@ -27,7 +27,7 @@ describe('reading a stored table back', () => {
     expect(readTable(value)).toEqual(DEFAULT_TABLE);
   });
 
-  test.each([null, undefined, 'x', []])('%j is no table', value => {
+  test.each([null, undefined, 'x', []])('%j is not a table', value => {
     expect(readTable(value)).toBeUndefined();
   });
 });

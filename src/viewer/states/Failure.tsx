@@ -113,7 +113,7 @@ export function FileBanner({
         {file === 'changed'
           ? trans.__('The file has changed on disk.')
           : trans.__(
-              'The file is no longer there; this is what was read before.'
+              'The file no longer exists. This view shows what was read before.'
             )}
       </span>
       {file === 'changed' && (

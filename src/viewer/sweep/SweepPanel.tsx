@@ -70,7 +70,7 @@ export function SweepPanel(): JSX.Element {
     return (
       <p className="oad-Drawer-none">
         {trans.__(
-          'Other sizes of this model need an analysis, and nobody is here to run one. Open the model in JupyterLab, or run onnx-autodoc sweep.'
+          'Other values of the dimensions need an analysis. Open the model in JupyterLab, or run onnx-autodoc sweep.'
         )}
       </p>
     );

@@ -75,7 +75,7 @@ describe('curves', () => {
     expect(provider.loads).toHaveLength(1);
   });
 
-  test('refuse what is no size', async () => {
+  test('refuse what is not a size', async () => {
     await mount(fixed);
     await open();
     await setSizes('1, x');

@@ -240,7 +240,7 @@ describe('export', () => {
   });
 
   test.each(['=1+2', '+x', '-x', '@SUM(A1)', '\tx', '\r=1'])(
-    'a name like %j is no formula',
+    'a name like %j is not a formula',
     name => {
       const cell = rowsCsv(shown(table({ name }))).split('\r\n')[1];
       expect(cell.startsWith(`"'${name}"`)).toBe(true);

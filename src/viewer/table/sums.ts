@@ -76,7 +76,7 @@ export class Sums {
     const unknown = Math.max(
       ...[...over, ...under].map(id => this._unknown[id][entry])
     );
-    // A quotient of sums that lack parts is no bound on anything.
+    // A quotient of sums that lack parts is not a bound on anything.
     const value =
       unknown > 0
         ? Number.NaN

@@ -19,7 +19,7 @@ import { FakeSurface } from './surface';
 
 /** Call once at the top of a test file. */
 export function guardConsole(): void {
-  // A busy machine is no fault of the viewer.
+  // A busy machine is not a fault of the viewer.
   vi.setConfig({ testTimeout: 60_000 });
   beforeEach(() => {
     FakeSurface.last = null;

@@ -69,7 +69,7 @@ test('says why a picture is not made', async () => {
   expect(screen.queryByRole('alert')).toBeNull();
 });
 
-test('a PNG at any scale; what is no scale is not taken', async () => {
+test('a PNG at any scale; what is not a scale is not taken', async () => {
   await mount(testPayload());
   fireEvent.click(button());
   const box = screen.getByRole('spinbutton', { name: 'PNG scale' });

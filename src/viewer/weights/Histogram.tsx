@@ -68,7 +68,7 @@ export function Histogram(props: {
         aria-valuenow={Math.max(0, at)}
         aria-valuetext={
           at < 0
-            ? trans.__('%1 bars; arrow keys go along', counts.length)
+            ? trans.__('%1 bars; use the arrow keys to move', counts.length)
             : describe(at)
         }
         onPointerMove={event => setAt(under(event))}

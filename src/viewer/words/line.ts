@@ -73,7 +73,7 @@ export function reasonsOf(made: Identity, trans: ITranslate): IReason[] {
     file: trans.__('the file names it'),
     structure: trans.__('read from the structure'),
     likely: trans.__('likely, not certain'),
-    unknown: trans.__('nothing tells')
+    unknown: trans.__('no evidence')
   };
   return (['task', 'family', 'precision'] as const).map(about => ({
     about,

@@ -31,7 +31,7 @@ _NEAR = 1e-6
 _FIRST_SIZE = 8
 """Sizes of inputs up to this are found in too many numbers."""
 _SMALL = 3
-"""Numbers up to this are no sizes."""
+"""Numbers up to this are not sizes."""
 _INTEGERS = frozenset({3, 5, 6, 7, 12, 13})
 
 

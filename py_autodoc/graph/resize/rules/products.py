@@ -130,7 +130,7 @@ def recurrent(walk: Walk, node: Node) -> None:
     axes = walk.at(node.inputs[0])
     steps = 0 if node.attributes.get("layout", 0) == 0 else 1
     if any(moves(axis) for k, axis in enumerate(axes) if k != steps):
-        raise Blocked("another axis than that of the steps does not stay")
+        raise Blocked("an axis other than the step axis changes")
     if walk.has(node, 4) and walk.stored(node.inputs[4]):
         raise Blocked("its lengths are stored", walk.name(node.inputs[4]))
     walk.infer(node)

@@ -107,7 +107,7 @@ def _sizes(walk: Walk, node: Node, asked: list[int], moving: list[tuple[int, int
     alike = [sizes for sizes in held if tuple(map(old_size, sizes)) == wanted]
     followed = list(dict.fromkeys(tuple(map(new_size, sizes)) for sizes in alike))
     if followed and not (given == wanted and set(wanted) <= walk.roots):
-        walk.note(node, f"its stored sizes {list(wanted)} are those of another tensor, and follow it")
+        walk.note(node, f"its stored sizes {list(wanted)} belong to another tensor and follow it")
         return [_with(asked, moving, sizes) for sizes in followed]
     grown = [new_size(axes[a]) * asked[k] / old_size(axes[a]) for k, a in moving]
     if not moving or not all(size.is_integer() for size in grown):
