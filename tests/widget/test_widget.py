@@ -517,10 +517,10 @@ def test_sizes_that_the_model_does_not_take_are_taken_back(dynamic, monkeypatch)
     [
         (lambda w: w.find(3), "3 is not a query"),
         (lambda w: Autodoc(RESNET, dims=3), "The sizes are 3"),
-        (lambda w: w.to_svg("x.svg", depth="deep"), "'deep' is not a valid depth"),
-        (lambda w: w.to_dot("x.dot", depth=-1), "-1 is not a valid depth"),
-        (lambda w: w.to_png("x.png", scale=0), "0 is not a valid scale"),
-        (lambda w: w.to_png("x.png", scale="2"), "'2' is not a valid scale"),
+        (lambda w: w.to_svg("x.svg", depth="deep"), "'deep' is not a depth"),
+        (lambda w: w.to_dot("x.dot", depth=-1), "-1 is not a depth"),
+        (lambda w: w.to_png("x.png", scale=0), "0 is not a scale"),
+        (lambda w: w.to_png("x.png", scale="2"), "'2' is not a scale"),
     ],
 )
 def test_what_is_wrong_is_told_in_a_line(resnet, tmp_path, monkeypatch, act, told):
