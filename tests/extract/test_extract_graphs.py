@@ -230,7 +230,7 @@ def test_faults_leave_nothing(saved, tmp_path: Path) -> None:
         extract(path, tmp_path / "out.onnx", "/Net/Onne")
     with pytest.raises(OptionError, match="only call 0"):
         extract(path, tmp_path / "out.onnx", "one", call=3)
-    with pytest.raises(OptionError, match="no node 70"):
+    with pytest.raises(OptionError, match="Unknown node 70"):
         extract(path, tmp_path / "out.onnx", nodes=[70])
     with pytest.raises(OptionError):
         extract(path, tmp_path / "out.onnx")

@@ -294,7 +294,7 @@ def test_what_is_no_decoder(tmp_path):
     ("args", "words"),
     [(["--hardware", "h999"], "no hardware profile"), (["--hardware", "l4", "--context", "x"], "--context"),
      (["--hardware", "l4", "--link", "rope"], "no link"),
-     (["--hardware", "l4", "--cloud", "moon"], "no provider"),
+     (["--hardware", "l4", "--cloud", "moon"], "Unknown provider"),
      (["--hardware", "l4", "--pipeline-parallel", "4"], "too few for 4 stages"),
      (["--hardware", "l4", "--price", "-1"], "--price")],
 )  # fmt: skip

@@ -277,4 +277,4 @@ def test_what_a_million_items_cost():
     assert all(point.usd_per_million is None for point in sweep(path, Axes(hardware=["l4"])).points)
     code = CliRunner().invoke(app, ["sweep", str(path), "--hardware", "l4", "--cloud", "moon"])
     assert code.exit_code == 1
-    assert "no provider" in code.stderr
+    assert "Unknown provider" in code.stderr
