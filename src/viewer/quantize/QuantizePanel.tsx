@@ -169,14 +169,16 @@ function Found({ state }: { state: IBoard }): JSX.Element {
           )}
         </div>
       )}
-      {said.flatMap(
-        (one, at) =>
-          one?.lines.map((line, place) => (
-            <p key={`${at}-${place}`} className="oad-Quantize-line">
-              {brief(visible(line), 400)}
-            </p>
-          )) ?? []
-      )}
+      <div className="oad-Quantize-said">
+        {said.flatMap(
+          (one, at) =>
+            one?.lines.map((line, place) => (
+              <p key={`${at}-${place}`} className="oad-Quantize-line">
+                {brief(visible(line), 400)}
+              </p>
+            )) ?? []
+        )}
+      </div>
     </>
   );
 }

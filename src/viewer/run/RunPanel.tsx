@@ -102,11 +102,13 @@ export function RunPanel(): JSX.Element {
       </div>
       <Progress state={state} onCancel={() => board.cancel()} />
       <Problems state={state} of={RUNS} />
-      {shown?.lines.map((line, at) => (
-        <p key={at} className="oad-Quantize-line">
-          {brief(visible(line), 400)}
-        </p>
-      ))}
+      <div className="oad-Quantize-said">
+        {shown?.lines.map((line, at) => (
+          <p key={at} className="oad-Quantize-line">
+            {brief(visible(line), 400)}
+          </p>
+        ))}
+      </div>
       {shown?.times && <Times times={shown.times} />}
       {shown?.verification && <Verified found={shown.verification} />}
     </div>
