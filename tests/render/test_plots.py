@@ -155,7 +155,7 @@ def test_no_pyplot():
         "import sys; sys.path[:0] = [sys.argv[1]]\n"
         "from document_cases import analysed\n"
         "from py_autodoc.render.plots import plots\n"
-        "analysis, made = analysed('resnet50')\n"
+        "analysis, made = analysed('loop')\n"
         "assert 'matplotlib' not in sys.modules\n"
         "plots(made.report, analysis)\n"
         "assert 'matplotlib' in sys.modules and 'matplotlib.pyplot' not in sys.modules\n"
