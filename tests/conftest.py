@@ -36,11 +36,15 @@ ZOO = (
 """They share what ``export_zoo.exported`` keeps in memory."""
 LONG = (
     *ZOO,
-    "tests/truth/test_node_reports.py",
+    "tests/to_torch/test_to_torch_corpus.py",
     "tests/torch/test_export_hf_plain.py",
     "tests/to_torch/test_to_torch_models.py",
+    "tests/render/test_plots.py",
     "tests/to_torch/test_to_torch_nodes.py",
+    "tests/fuzz/test_fuzz_commands.py",
+    "tests/cli/test_cli_streams.py",
     "tests/bad/test_bad_report.py",
+    "tests/truth/test_node_reports.py",
     "tests/hf/test_hf_export.py",
     "tests/hf/test_pipeline_minilm.py",
     "tests/server/test_server_jobs.py",
