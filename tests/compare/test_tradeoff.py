@@ -187,7 +187,7 @@ def test_what_is_missing_is_said(both, tmp_path, monkeypatch):
     code, _, err = compare(FLOAT, INT8, "--with-plots", "--assets-dir", tmp_path / "p", "--topology")
     assert (code, "--with-plots does not go with" in err) == (2, True)
     code, _, err = compare(FLOAT, INT8, "--with-plots", "--assets-dir", tmp_path / "p")
-    assert (code, "of every model only the size is known" in err) == (1, True)
+    assert (code, "only the size of each model is known" in err) == (1, True)
     assert not (tmp_path / "p").exists()
     monkeypatch.setattr("py_autodoc.render.plots.find_spec", lambda name: None)
     card = tmp_path / "c.md"
