@@ -1,10 +1,11 @@
 /** What is done where somebody is there to do it: a server, or a notebook's kernel. */
 
+import { formatSeconds } from '../../core/units';
 import type { GivenFile, TaskOrder } from '../../providers/provider';
 import { boardOf, type TaskKind } from '../quantize/board';
 import { showTab } from '../session/panels';
 import type { Session } from '../session/session';
-import { brief } from '../ui/text';
+import { brief, visible } from '../ui/text';
 
 export function startTask(session: Session, order: TaskOrder): void {
   const { kind, ...rest } = order;
@@ -33,8 +34,23 @@ export async function attribute(
   await board.profile(files);
   // There is no tab that tells of it.
   const { problem, results } = board.get();
+  const lost = results.profile?.times?.lost ?? [];
   const said = problem
     ? [problem.what.detail, problem.what.hint]
-    : (results.profile?.lines ?? []);
+    : [
+        ...(results.profile?.lines ?? []),
+        lost.length > 0
+          ? trans.__(
+              'Of no node: %1.',
+              lost
+                .slice(0, 3)
+                .map(
+                  ({ name, ms }) =>
+                    `${brief(visible(name), 40)} ${formatSeconds(ms / 1e3)}`
+                )
+                .join(', ')
+            )
+          : ''
+      ];
   store.set({ notice: brief(said.filter(Boolean).join(' '), 400) });
 }
