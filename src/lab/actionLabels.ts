@@ -19,7 +19,7 @@ export function actionLabels(trans: TranslationBundle): Record<string, string> {
     'collapse-all': trans.__('Collapse All'),
     locate: trans.__('Show the Selection in the Graph'),
     'go-back': trans.__('Back to the Last Selection or View'),
-    'go-forward': trans.__('Forward Again'),
+    'go-forward': trans.__('Forward'),
     'select-same': trans.__('Select All of the Same Type'),
     'fit-selection': trans.__('Fit the Selection to the View'),
     'trace-ancestors': trans.__('Trace Upstream Nodes'),

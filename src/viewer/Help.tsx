@@ -32,12 +32,12 @@ export function Help(): JSX.Element | null {
   );
   const rows: (readonly [string, readonly string[]])[] = [
     ...singles.map(action => [action.label(trans), keysOf(action)] as const),
-    [trans.__('Go to a stored view'), ['1 – 9']],
-    [trans.__('Store the view'), ['Ctrl+1 – 9', 'Shift+1 – 9']],
+    [trans.__('Go to a saved view'), ['1 – 9']],
+    [trans.__('Save the view'), ['Ctrl+1 – 9', 'Shift+1 – 9']],
     [trans.__('Move between boxes (focus in the graph)'), ['← → ↑ ↓']],
     [trans.__('Zoom'), ['Ctrl+wheel']],
     [trans.__('Zoom to an area'), ['Ctrl+drag']],
-    [trans.__('Select more'), ['Shift+click', 'Shift+drag']],
+    [trans.__('Add to the selection'), ['Shift+click', 'Shift+drag']],
     [trans.__('Context menu'), ['Shift+F10']]
   ];
   return (

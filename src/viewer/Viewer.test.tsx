@@ -174,11 +174,11 @@ describe('loading and failing', () => {
     state = 'gone';
     await check();
     expect(screen.queryByText('The file has changed on disk.')).toBeNull();
-    expect(screen.queryByText(/no longer there/)).toBeTruthy();
+    expect(screen.queryByText(/no longer exists/)).toBeTruthy();
     expect(screen.queryByRole('button', { name: 'Reload' })).toBeNull();
     fireEvent.click(screen.getByRole('button', { name: 'Close' }));
     await check();
-    expect(screen.queryByText(/no longer there/)).toBeNull();
+    expect(screen.queryByText(/no longer exists/)).toBeNull();
     state = 'changed';
     await check();
     expect(screen.queryByText('The file has changed on disk.')).toBeTruthy();

@@ -124,5 +124,5 @@ test('where nobody can write a file there is no entry, and a host hears why', as
   const { handle } = await open();
   expect(entry(2)).toBeNull();
   act(() => void handle.run('extract'));
-  expect(screen.getByText(/open the model in JupyterLab/)).toBeTruthy();
+  expect(screen.getByText(/Open the model in JupyterLab/)).toBeTruthy();
 });

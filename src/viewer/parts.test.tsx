@@ -121,11 +121,11 @@ describe('the inspector', () => {
     fireEvent.change(box, { target: { value: '99' } });
     fireEvent.blur(box);
     expect(box.value).toBe('4');
-    fireEvent.click(screen.getByText('Show all parts'));
+    fireEvent.click(screen.getByText('Show all instances'));
     await settle();
     expect(alone()).toBe(-1);
     expect(surface().selection).toEqual([reluOf(3)]);
-    fireEvent.click(screen.getByLabelText('Next part'));
+    fireEvent.click(screen.getByLabelText('Next instance'));
     await settle();
     expect(surface().selection).toEqual([reluOf(4)]);
   });

@@ -68,7 +68,7 @@ test('two models as one graph take the room of both, and give it back', async ({
   await expect(merged).toContainText(/Change 1 of \d+/);
   await page.keyboard.press('v');
   await expect(merged).toContainText(/\d+ of \d+ nodes differ/);
-  await merged.getByRole('button', { name: 'Two pictures' }).click();
+  await merged.getByRole('button', { name: 'Side by side' }).click();
   await expect(sides.first()).toBeVisible();
   await expect(page.locator('.oad-GraphHost[data-drawn]:visible')).toHaveCount(
     2

@@ -107,7 +107,7 @@ test('two files from the context menu: matched, with differences, selection both
   await expect(merged).toContainText('Change 1 of 7');
   await page.keyboard.press('v');
   await expect(merged).toContainText('7 of 122 nodes differ');
-  await merged.getByRole('button', { name: 'Two pictures' }).click();
+  await merged.getByRole('button', { name: 'Side by side' }).click();
   await expect(merged).toHaveCount(0);
   await expect(full.locator('.oad-graph')).toBeVisible();
 });

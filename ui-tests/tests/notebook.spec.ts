@@ -177,7 +177,7 @@ test('two models compared: from change to change, only changes, blocks, and both
   await expect(merged).toContainText('+ 26 added');
   await page.keyboard.press('c');
   await expect(merged).toContainText(/Change 1 of \d+/);
-  await merged.getByRole('button', { name: 'Two pictures' }).click();
+  await merged.getByRole('button', { name: 'Side by side' }).click();
   await expect(merged).toHaveCount(0);
   expect(log.foreign).toEqual([]);
 });

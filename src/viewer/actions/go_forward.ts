@@ -3,7 +3,7 @@ import type { IAction } from './types';
 
 export const goForward: IAction = {
   id: 'go-forward',
-  label: trans => trans.__('Forward again'),
+  label: trans => trans.__('Forward'),
   keys: ['Alt+ArrowRight'],
   enabled: state => state.forward.length > 0,
   run: ({ session }) => void forward(session)

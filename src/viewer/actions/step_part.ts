@@ -3,7 +3,7 @@ import type { IAction } from './types';
 
 export const nextPart: IAction = {
   id: 'next-part',
-  label: trans => trans.__('Next part of the repeat'),
+  label: trans => trans.__('Next instance of the repeat'),
   keys: ['PageDown', ']'],
   enabled: state => selectedRepeat(state) !== null,
   run: ({ session }) => void stepSelection(session, 1)
@@ -11,7 +11,7 @@ export const nextPart: IAction = {
 
 export const previousPart: IAction = {
   id: 'previous-part',
-  label: trans => trans.__('Previous part of the repeat'),
+  label: trans => trans.__('Previous instance of the repeat'),
   keys: ['PageUp', '['],
   enabled: state => selectedRepeat(state) !== null,
   run: ({ session }) => void stepSelection(session, -1)

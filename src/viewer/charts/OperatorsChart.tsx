@@ -54,7 +54,7 @@ export function OperatorsChart({ model, order }: IChartProps): JSX.Element {
       title:
         unknown > 0
           ? trans.__(
-              '%1 nodes, of %2 it is unknown',
+              '%1 nodes, unknown for %2',
               formatExact(nodes.length),
               formatExact(unknown)
             )

@@ -39,7 +39,7 @@ function foundText({ carried }: ICompanion, trans: ITranslate): string {
 function amissText({ side, carried }: ICompanion, trans: ITranslate): string {
   const other = LETTERS[otherSide(side)];
   if (carried.kind === 'found' && carried.rule === 'position') {
-    return trans.__('The counterpart is a guess: by order alone');
+    return trans.__('The counterpart is a guess, based on order only');
   }
   if (carried.kind !== 'missing') {
     return '';
@@ -144,7 +144,7 @@ function MergedBar(props: {
           className="oad-Button"
           onClick={companion.toggleMerged}
         >
-          {trans.__('Two pictures')}
+          {trans.__('Side by side')}
         </button>
       </span>
     </div>

@@ -332,7 +332,7 @@ describe('both as one graph', () => {
     const { left, link } = await pair();
     const region = await merge(left);
     fireEvent.click(
-      within(region).getByRole('button', { name: 'Two pictures' })
+      within(region).getByRole('button', { name: 'Side by side' })
     );
     await settle();
     const gone = (): boolean =>

@@ -68,7 +68,9 @@ test('a device is found by words, chosen by keyboard, and colours the graph', as
     /^Latency, rough≥ 200 µs100–400 µs for the known kernels · best case 0.78 ns/
   );
   // What stands behind it, for those who ask.
-  expect(tile()).toContain('At least: 1 kernel without a number is left out.');
+  expect(tile()).toContain(
+    'Lower bound: 1 kernel with an unknown time is not included.'
+  );
   expect(plain(screen.getByRole('dialog').textContent)).toContain(
     'Assumes a fusing runtime (TensorRT class). Uncertainty: ×0.5 … ×2 (rough).'
   );
@@ -205,9 +207,7 @@ test('a view brings its device along; one that is not listed is said', async () 
     handle.setState({ version: 1, device: { device: 'gone', precision: '' } })
   );
   await settle();
-  expect(
-    within(totals()).getByTitle('The device “gone” is not known here.')
-  ).toBeTruthy();
+  expect(within(totals()).getByTitle('Unknown device “gone”.')).toBeTruthy();
   await act(async () => handle.setState({ version: 1, device: null }));
   expect(within(totals()).getByText(CHOOSE)).toBeTruthy();
 });

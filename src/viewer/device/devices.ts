@@ -136,7 +136,7 @@ export function noTimeReason(
   }
   const device = deviceOf(part, choice.device);
   if (device < 0) {
-    return trans.__('The device “%1” is not known here.', choice.device);
+    return trans.__('Unknown device “%1”.', choice.device);
   }
   const name = part.devices.name[device];
   return choice.precision

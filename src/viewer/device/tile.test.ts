@@ -44,7 +44,7 @@ test('a sum that lacks kernels is a lower bound, its band one of the known part'
 
 test('what is assumed of experts is told where there are some', () => {
   const payload = withHardware(testPayload());
-  const assumed = 'Tokens are taken to be spread evenly over the experts.';
+  const assumed = 'Assumes that tokens are spread evenly over the experts.';
   expect(tileOf(timed(payload)).detail).not.toContain(assumed);
   payload.hardware!.kernels.routed = [
     { router: 0, chosen: 1, dims: ['n'], kernels: [0], macs: [0], depth: [0] }

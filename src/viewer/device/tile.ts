@@ -37,7 +37,7 @@ function spread({ latency, payload }: IGraphModel, trans: ITranslate): string {
     (kernels?.routed ?? []).length > 0 ||
     kernels?.kind.includes(KERNEL.experts);
   return isRouted
-    ? trans.__('Tokens are taken to be spread evenly over the experts.')
+    ? trans.__('Assumes that tokens are spread evenly over the experts.')
     : '';
 }
 

@@ -70,7 +70,7 @@ function NoDims(): JSX.Element {
       )}
       {batch?.status === 'none' && batch.reason && (
         <p>
-          {trans.__('The batch cannot be another: %1.', brief(batch.reason))}
+          {trans.__('The batch cannot be changed: %1.', brief(batch.reason))}
         </p>
       )}
     </div>

@@ -155,7 +155,7 @@ export function Drawer(): JSX.Element {
     >
       {drawer && (
         <Splitter
-          label={trans.__('Height of the tables')}
+          label={trans.__('Height of the bottom panel')}
           axis="y"
           direction={-1}
           size={Math.min(height || drawerHeight, drawerHeight)}
@@ -194,7 +194,7 @@ export function Drawer(): JSX.Element {
           aria-expanded={drawer}
           aria-label={
             drawer
-              ? trans.__('Close the tables')
+              ? trans.__('Close the bottom panel')
               : trans.__('Open the bottom panel')
           }
           onClick={() => setPanels(session, { drawer: !drawer })}

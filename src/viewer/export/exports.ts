@@ -157,7 +157,7 @@ export async function exportFile(
   } catch (error) {
     const { detail, hint } = problemOf(error);
     const why = [detail, hint].filter(Boolean).join(' ');
-    store.set({ notice: trans.__('The file could not be made: %1', why) });
+    store.set({ notice: trans.__('The file could not be created: %1', why) });
   }
 }
 
@@ -201,7 +201,7 @@ export async function exportPng(
     save(session, suffix, await pngOf(page, scale, colors));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const notice = trans.__('No image could be made: %1', reason);
+    const notice = trans.__('No image could be created: %1', reason);
     session.store.set({ notice });
   }
 }

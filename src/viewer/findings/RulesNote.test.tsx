@@ -43,7 +43,7 @@ test('what was set is listed, and by what', async () => {
     read_weights: true
   });
   expect(text).toContain('Rules with 4 changes from rules.toml');
-  expect(text).toContain('findings below low are left out');
+  expect(text).toContain('findings below low are not shown');
   expect(text).toContain('large-embedding is disabled');
   expect(text).toContain('deep-chain: severity set to info');
   expect(text).toContain('deep-chain.min_layers = 40');

@@ -77,7 +77,7 @@ describe('a node', () => {
     const module = { scope: '', via, scopes: [], calls: {}, stack: [] };
     await mount(testPayload(), { details: { 0: convDetails(0, { module }) } });
     await select(0);
-    expect(fact('Scope')).toBe('the model itself');
+    expect(fact('Scope')).toBe('top-level module');
     expect(fact('Source')).toBe(words);
   });
 

@@ -68,7 +68,7 @@ function Recorded({ module }: { module: Origin }): JSX.Element {
             <CopyButton label={trans.__('Copy the scope')} text={() => scope} />
           </span>
         ) : (
-          trans.__('the model itself')
+          trans.__('top-level module')
         )}
       </Fact>
       {words && <Fact label={trans.__('Source')}>{words}</Fact>}
@@ -103,7 +103,7 @@ function Paths({ paths }: { paths: readonly string[] }): JSX.Element {
     <ul className="oad-Paths">
       {paths.map((path, at) => (
         <li key={at}>
-          {path ? <Name text={path} /> : trans.__('the model itself')}
+          {path ? <Name text={path} /> : trans.__('top-level module')}
         </li>
       ))}
     </ul>

@@ -33,7 +33,8 @@ export function PartPicker(): JSX.Element | null {
   const count = partsOf(tree, fold).length;
   const go = (to: number): void => void showPart(session, { fold, index: to });
   const arrow = (step: 1 | -1): JSX.Element => {
-    const label = step > 0 ? trans.__('Next part') : trans.__('Previous part');
+    const label =
+      step > 0 ? trans.__('Next instance') : trans.__('Previous instance');
     return (
       <button
         type="button"
@@ -50,7 +51,7 @@ export function PartPicker(): JSX.Element | null {
     <div
       className="oad-Parts"
       role="group"
-      aria-label={trans.__('Parts of %1', tree.groupLabel[fold])}
+      aria-label={trans.__('Instances of %1', tree.groupLabel[fold])}
       title={brief(tree.groupLabel[fold])}
     >
       {arrow(-1)}
@@ -64,7 +65,7 @@ export function PartPicker(): JSX.Element | null {
         onClick={() => go(shown >= 0 ? -1 : Math.max(0, index))}
       >
         {shown >= 0
-          ? trans.__('Show all parts')
+          ? trans.__('Show all instances')
           : trans.__('Show only this one')}
       </button>
     </div>

@@ -17,7 +17,7 @@ export function SeriesList({ tensor }: { tensor: number }): JSX.Element | null {
       title={
         kind === 'input'
           ? trans.__('Grouped inputs')
-          : trans.__('One pill for these outputs')
+          : trans.__('Grouped outputs')
       }
       count={members.length}
     >

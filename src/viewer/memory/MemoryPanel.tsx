@@ -153,7 +153,7 @@ function Moment(props: {
         <bdi>{nodeLabel(model, timeline.node[step])}</bdi>
         <br />
         {trans.__(
-          '%1 alive, %2 without reuse',
+          '%1 live, %2 without reuse',
           formatBytes(timeline.inplace_bytes[step]),
           formatBytes(timeline.simple_bytes[step])
         )}

@@ -35,7 +35,9 @@ export function QuantizePanel(): JSX.Element {
           className="oad-Input"
           type="text"
           spellCheck={false}
-          placeholder={trans.__('samples.npz beside the model; empty: made up')}
+          placeholder={trans.__(
+            'samples.npz next to the model; empty: random values'
+          )}
           value={state.data}
           onChange={event => board.set({ data: event.currentTarget.value })}
         />
@@ -119,8 +121,8 @@ function methodText(
   trans: ITranslate
 ): string {
   return {
-    static: trans.__('8 bits, ranges of the samples'),
-    dynamic: trans.__('8-bit weights, ranges of each run'),
+    static: trans.__('8 bits, ranges from the samples'),
+    dynamic: trans.__('8-bit weights, ranges from each run'),
     'int8-weights': trans.__('8-bit weights in blocks'),
     'int4-weights': trans.__('4-bit weights in blocks'),
     fp16: trans.__('float16')
@@ -209,7 +211,7 @@ function Layers(props: {
   };
   return (
     <div className="oad-Quantize-layers">
-      <table aria-label={trans.__('Layers, the most sensitive first')}>
+      <table aria-label={trans.__('Layers, most sensitive first')}>
         <thead>
           <tr>
             <th>{trans.__('Float')}</th>

@@ -88,7 +88,7 @@ export function ReportPanel(): JSX.Element {
         )}
         {isOfOtherSizes(document, payload) && (
           <span className="oad-Quiet" role="note">
-            {trans.__('The report is of the sizes of the analysis.')}
+            {trans.__('The report uses the dimensions of the analysis.')}
           </span>
         )}
       </div>

@@ -100,7 +100,7 @@ test('says when other sizes are shown than those it is of', async () => {
   });
   await open();
   const note = (): Element | null =>
-    screen.queryByText(/of the sizes of the analysis/);
+    screen.queryByText(/uses the dimensions of the analysis/);
   expect(note()).toBeNull();
   unmount();
   await mount(payload, { sections: async () => testReport({ [name]: 1 }) });

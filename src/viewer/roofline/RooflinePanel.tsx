@@ -30,7 +30,7 @@ export function RooflinePanel(): JSX.Element {
   if (!hardwareOf(model.payload)) {
     return (
       <p className="oad-Drawer-none">
-        {trans.__('This file was made without the data of devices.')}
+        {trans.__('This file has no device data.')}
       </p>
     );
   }
@@ -117,7 +117,7 @@ function Linked({ found }: { found: IRoofline }): JSX.Element {
   );
   const left = [
     over
-      ? trans.__('Points above the slope find their data in the cache.')
+      ? trans.__('Kernels above the slope read their data from the cache.')
       : '',
     found.moving > 0
       ? trans._n(
@@ -219,7 +219,7 @@ function Linked({ found }: { found: IRoofline }): JSX.Element {
           ? describe(told)
           : [
               trans.__(
-                'One point a kernel, by the estimate. Click one to select its node.'
+                'One point per kernel, from the estimate. Click a point to select its node.'
               ),
               ...left
             ]

@@ -35,7 +35,7 @@ describe('the roofline', () => {
     await open();
     const { anchor, kind } = payload.hardware!.kernels;
     const count = kind.filter(one => one >= 0).length;
-    expect(said()).toContain(`${count} kernels, the slowest first`);
+    expect(said()).toContain(`${count} kernels, slowest first`);
     fireEvent.keyDown(chart(), { key: 'Home' });
     await settle();
     expect(said()).toContain('bound by kernel starts');

@@ -39,7 +39,9 @@ export function RunPanel(): JSX.Element {
           className="oad-Input"
           type="text"
           spellCheck={false}
-          placeholder={trans.__('samples.npz beside the model; empty: made up')}
+          placeholder={trans.__(
+            'samples.npz next to the model; empty: random values'
+          )}
           value={state.data}
           onChange={event => board.set({ data: event.currentTarget.value })}
         />
@@ -57,7 +59,7 @@ export function RunPanel(): JSX.Element {
           className="oad-Button"
           disabled={busy}
           title={trans.__(
-            'A file of ONNX Runtime, of trtexec with its layer information, or a table of node and milliseconds; it can be dropped on the graph, too'
+            'A profile from ONNX Runtime or trtexec (with its layer information), or a table of nodes and milliseconds. You can also drop it on the graph.'
           )}
           onClick={() => askProfile(session)}
         >
@@ -170,7 +172,7 @@ function Times({ times }: { times: TaskTimes }): JSX.Element {
       )}
       <div className="oad-Run-parts">
         <div className="oad-Quantize-layers">
-          <table aria-label={trans.__('Kernels, the slowest first')}>
+          <table aria-label={trans.__('Kernels, slowest first')}>
             <thead>
               <tr>
                 <th>{trans.__('Layer')}</th>
@@ -197,7 +199,7 @@ function Times({ times }: { times: TaskTimes }): JSX.Element {
               {lost.map(one => (
                 <tr key={`lost ${one.name}`} className="oad-Quiet">
                   <td>{brief(visible(one.name), 80)}</td>
-                  <td>{trans.__('of no node')}</td>
+                  <td>{trans.__('no node')}</td>
                   <td>{formatSeconds(one.ms / 1e3)}</td>
                   <td>{total_ms > 0 ? formatShare(one.ms / total_ms) : '—'}</td>
                   {timed && <td>—</td>}

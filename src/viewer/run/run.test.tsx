@@ -116,7 +116,7 @@ test('files that are dropped are painted, and what belongs to no node is said', 
   expect(cells(table)).toEqual([
     ['layer 0', 'Conv', '500 µs', '50.0 %', '1'],
     ['layer 1', 'Conv', '250 µs', '25.0 %', '1'],
-    ['memcpy', 'of no node', '250 µs', '25.0 %', '—']
+    ['memcpy', 'no node', '250 µs', '25.0 %', '—']
   ]);
   expect(screen.getByRole('tabpanel').textContent).toContain(
     '25.0 % of the time (250 µs) belongs to no node'

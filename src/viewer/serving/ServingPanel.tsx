@@ -29,7 +29,7 @@ export function ServingPanel(): JSX.Element {
     return (
       <p className="oad-Drawer-none">
         {trans.__(
-          'Nobody is here to plan text generation. Open the model in JupyterLab, or run onnx-autodoc llm MODEL --hardware ID; a page that is made with --hardware has the numbers of that device.'
+          'Text generation cannot be planned here. Open the model in JupyterLab, or run onnx-autodoc llm MODEL --hardware ID. A page created with --hardware has the results for that device.'
         )}
       </p>
     );
@@ -37,7 +37,7 @@ export function ServingPanel(): JSX.Element {
   if (!choice) {
     return (
       <p className="oad-Drawer-none">
-        {trans.__('Tokens a second depend on the device.')}
+        {trans.__('Tokens per second depend on the device.')}
         <button
           type="button"
           className="oad-Button"
@@ -65,7 +65,7 @@ function Asked({ choice }: { choice: IDeviceChoice }): JSX.Element {
     return (
       <p className="oad-Drawer-none">
         {trans.__(
-          'This page has the numbers of the device that it was made for. For another one, run onnx-autodoc llm MODEL --hardware %1.',
+          'This page has the results for one device. For another one, run onnx-autodoc llm MODEL --hardware %1.',
           brief(choice.device, 60)
         )}
       </p>
@@ -198,13 +198,16 @@ function Served(props: {
 function factsOf(plan: ServingPlan, trans: ITranslate): string {
   const facts = [
     trans.__('Weights %1', formatBytes(plan.weight_bytes)),
-    trans.__('KV cache %1 a token', formatBytes(plan.kv_cache_bytes_per_token)),
+    trans.__(
+      'KV cache %1 per token',
+      formatBytes(plan.kv_cache_bytes_per_token)
+    ),
     trans.__('usable memory %1', formatBytes(plan.available_bytes))
   ];
   if (plan.compute_bound_batch !== null) {
     facts.push(
       trans.__(
-        'decode is bound by compute from about %1 tokens a step',
+        'decode is bound by compute from about %1 tokens per step',
         formatExact(Math.round(plan.compute_bound_batch))
       )
     );
@@ -368,7 +371,7 @@ function Notes({
   return (
     <section
       className="oad-Chart oad-Serving-notes"
-      aria-label={trans.__('How sure this is')}
+      aria-label={trans.__('Accuracy')}
     >
       <ul>{notes.map(text => text && <li key={text}>{text}</li>)}</ul>
     </section>

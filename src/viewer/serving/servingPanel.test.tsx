@@ -179,8 +179,8 @@ test('prefill and decode apart, by batch and by context, and what fits', async (
   fireEvent.change(screen.getByLabelText('Curves over'), {
     target: { value: 'context' }
   });
-  expect(plain(panel.textContent)).toContain('KV cache 1.05 MB a token');
-  expect(plain(panel.textContent)).toContain('about 296 tokens a step');
+  expect(plain(panel.textContent)).toContain('KV cache 1.05 MB per token');
+  expect(plain(panel.textContent)).toContain('about 296 tokens per step');
   expect(said(ALL, 'End')).toBe(
     'context 4,096: 100 (50–200) with batch 1; 550 (275–1.1 K) with batch 11'
   );
@@ -235,11 +235,13 @@ test('without a device one is asked for; a page says what it lacks', async () =>
   fireEvent.click(screen.getByRole('option', { name: /Acme Two/ }));
   await settle();
   await act(async () => new Promise(done => setTimeout(done, 5)));
-  expect(screen.getByText(/the device that it was made for/)).toBeTruthy();
+  expect(screen.getByText(/results for one device/)).toBeTruthy();
   first.unmount();
   await mount(decoder('acme-two'));
   await open();
-  expect(screen.getByText(/Nobody is here to plan/)).toBeTruthy();
+  expect(
+    screen.getByText(/Text generation cannot be planned here/)
+  ).toBeTruthy();
 });
 
 test('only decoders have the tab', async () => {

@@ -30,7 +30,7 @@ export async function extractSelection(session: ISession): Promise<void> {
   if (!provider.extract) {
     store.set({
       notice: trans.__(
-        'Nobody is here to write a file: open the model in JupyterLab, or run the cell again.'
+        'This view cannot write files. Open the model in JupyterLab, or run the cell again.'
       )
     });
     return;

@@ -140,8 +140,8 @@ function announce(
   store.set({
     announcement:
       index < 0
-        ? trans.__('%1: all parts', name)
-        : trans.__('%1: part %2 of %3', name, index + 1, count)
+        ? trans.__('%1: all instances', name)
+        : trans.__('%1: instance %2 of %3', name, index + 1, count)
   });
 }
 

@@ -51,7 +51,7 @@ export function DevicesPanel(): JSX.Element {
     <Devices part={part} />
   ) : (
     <p className="oad-Drawer-none">
-      {trans.__('This file was made without the data of devices.')}
+      {trans.__('This file has no device data.')}
     </p>
   );
 }

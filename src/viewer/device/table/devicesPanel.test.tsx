@@ -179,8 +179,6 @@ describe('the table of devices', () => {
 
   test('without the data of devices it says so', async () => {
     await open({ ...testPayload(), hardware: null });
-    expect(
-      screen.getByText('This file was made without the data of devices.')
-    ).toBeTruthy();
+    expect(screen.getByText('This file has no device data.')).toBeTruthy();
   });
 });
