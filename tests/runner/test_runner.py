@@ -197,7 +197,7 @@ def test_plugins_come_by_entry_point(monkeypatch):
 
     monkeypatch.setattr(metrics, "entry_points", lambda group: [Entry()])
     assert calculator("mine").calculate([1, 2], [], None) == {"samples": 2.0}
-    with pytest.raises(AutodocError, match="no metrics 'other'") as found:
+    with pytest.raises(AutodocError, match="Unknown metrics 'other'") as found:
         calculator("other")
     assert "mine" in found.value.hint
 
