@@ -64,6 +64,15 @@ test('two models as one graph take the room of both, and give it back', async ({
   await expect(merged.locator('.oad-GraphHost[data-drawn]')).toBeVisible();
   await expect(sides.first()).toBeHidden();
   await expect(merged).toContainText('+ 26 added');
+  // Edges of the second model alone look different, on the graph as in the legend.
+  const added = merged.locator('path[stroke-dasharray="9 3 1.5 3"]');
+  await expect(added.and(merged.locator('.oad-edges path')).first()).toHaveCSS(
+    'stroke',
+    'rgb(61, 90, 30)'
+  );
+  await expect(
+    added.and(merged.locator('.oad-Legend-states path'))
+  ).toHaveCount(1);
   await page.keyboard.press('c');
   await expect(merged).toContainText(/Change 1 of \d+/);
   await page.keyboard.press('v');
