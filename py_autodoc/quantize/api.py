@@ -220,6 +220,8 @@ def _findings(recipe: Recipe, outputs: Any, pairs: Any, flags: Sequence[str], ma
                 lost += (
                     " Sums of u8 and s8 saturate on this processor: use --target cpu-avx2 or --weights s7."
                 )
+            else:
+                lost += " Find the layer with `verify`, and keep it in float with --exclude."
             found.append(lost)
     if pairs is not None and pairs.clipping and "cpu-vnni" not in recipe.target:
         found.append(

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import onnx
-import onnx_ir as ir
 
 from py_autodoc.errors import AnalysisError, InputError, OptionError
 from py_autodoc.ort import one_line
+from py_autodoc.quantize.half import half
 from py_autodoc.quantize.recipe import Recipe
 from py_autodoc.quantize.storage import is_large, store
 from py_autodoc.samples import Sample
@@ -104,22 +104,6 @@ def weights_only(bits: int) -> Method:
         store(maker.model.model, target)
 
     return quantized
-
-
-def half(
-    source: Path, target: Path, recipe: Recipe, samples: Sequence[Sample], exclude: Sequence[str]
-) -> None:
-    """All of it in float16, but inputs and outputs."""
-    tool = import_module("onnxruntime.transformers.float16")
-    # Of a path it infers shapes on disk, which it cannot do of a large model in memory.
-    made = tool.convert_float_to_float16(
-        str(source) if is_large(source) else onnx.load(source),
-        keep_io_types=True, node_block_list=list(exclude), disable_shape_infer=False,
-    )  # fmt: skip
-    # The tool puts its casts at the end; nodes have to stand after what they read.
-    model = ir.from_proto(made)
-    model.graph.sort()
-    store(ir.to_proto(model), target)
 
 
 BUILT_IN: dict[str, Method] = {
