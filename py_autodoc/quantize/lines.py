@@ -13,7 +13,8 @@ def quantization_lines(found: Quantization) -> Iterator[str]:
     """What was made, how it compares with the float model, and what is to be known of it."""
     one = found.recipe
     ratio = found.bytes_before / found.bytes_after if found.bytes_after else 0.0
-    yield f"{found.out}: {size(found.bytes_after)}, {ratio:.1f} times smaller than {found.model}."
+    said = f"{ratio:.1f} times smaller" if ratio >= 1 or not ratio else f"{1 / ratio:.1f} times larger"
+    yield f"{found.out}: {size(found.bytes_after)}, {said} than {found.model}."
     parts = [one.method]
     if one.method in ("static", "dynamic"):
         parts += [one.format] if one.method == "static" else []

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import io
 import logging
+import re
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
@@ -141,8 +143,15 @@ def apply(
         with _quiet():
             run(source, target, recipe, samples, exclude)
     except Exception as fault:
+        if "scale issue" in str(fault):  # the tool's word for ranges that are no numbers
+            raise InputError(
+                "data-not-finite",
+                f"{name}: tensors inside the model are NaN or infinite with these samples.",
+                "Use other samples. `verify` names the layer.",
+            ) from fault  # fmt: skip
         raise AnalysisError(
-            "quantizer-failed", f"{name}: the {recipe.method} quantizer fails: {one_line(fault, source)}"
+            "quantizer-failed",
+            f"{name}: the {recipe.method} quantizer fails: {_plain(one_line(fault, source))}",
         ) from fault
     if recipe.method in BUILT_IN and recipe.method != "fp16":
         made = {node.op_type for node in onnx.load(target, load_external_data=False).graph.node}
@@ -153,6 +162,11 @@ def apply(
             )  # fmt: skip
 
 
+def _plain(text: str) -> str:
+    """What ONNX Runtime says, without its codes and without the names of temporary files."""
+    return re.sub(r"\[ONNXRuntimeError\] : \d+ : \w+ : |Load model from \S+ failed:\s*", "", text)
+
+
 @contextmanager
 def _quiet() -> Iterator[None]:
     """The tools print, and warn through two loggers, of what ``prepare`` has done."""
@@ -160,7 +174,8 @@ def _quiet() -> Iterator[None]:
     logging.disable(logging.WARNING)
     runtime.set_default_logger_severity(_FATAL)
     try:
-        with redirect_stdout(io.StringIO()):
+        with redirect_stdout(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
             yield
     finally:
         runtime.set_default_logger_severity(_WARNING)

@@ -58,7 +58,9 @@ def sample_files(path: str | os.PathLike[str]) -> list[Path]:
         raise PathError("path-missing", f"{shown}: no such file or folder that can be read.") from fault
     files = sorted(one for one in at.iterdir() if one.suffix in (".npz", ".npy")) if at.is_dir() else [at]
     if not files:
-        raise InputError("no-samples", f"{path}: the folder holds no .npz and no .npy file.")
+        raise InputError(
+            "no-samples", f"{base_name(path)}: the folder holds no .npz file, no .npy file and no image."
+        )
     return files
 
 
@@ -116,4 +118,6 @@ def _bounded(file: Path) -> None:
 
 def _line(fault: BaseException) -> str:
     text = str(fault).strip().splitlines()
+    if text and "pickle" in text[0]:  # which is never loaded, whatever NumPy says of it
+        return "it holds something else than arrays of numbers."
     return (text[0][:200] if text else type(fault).__name__).rstrip(".") + "."

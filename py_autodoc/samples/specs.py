@@ -159,7 +159,10 @@ def _cast(value: Any, spec: InputSpec, source: str) -> np.ndarray[Any, Any]:
         raise InputError("sample-not-finite", f"{source}: {spec.name} holds NaN or infinity.")
     if array.dtype == spec.dtype:
         return np.ascontiguousarray(array)
-    cast = array.astype(spec.dtype)
+    with np.errstate(over="ignore", invalid="ignore"):
+        cast = array.astype(spec.dtype)
+    if spec.dtype.kind == "f" and not np.isfinite(cast).all():
+        raise InputError("sample-type", f"{source}: {spec.name} holds values that do not fit {spec.dtype}.")
     if spec.dtype.kind in "iub" and not np.array_equal(cast.astype(array.dtype), array):
         raise InputError(
             "sample-type", f"{source}: {spec.name} holds {array.dtype}; its values do not fit {spec.dtype}."

@@ -243,3 +243,36 @@ def test_no_room_for_temporary_files(tmp_path, monkeypatch):
     with pytest.raises(AutodocError, match="Temporary files take about"):
         quantize(RESNET8, tmp_path / "q.onnx", None, Recipe(target=TARGET), random_data=True, samples=2)
     assert not list(tmp_path.iterdir())
+
+
+def product(op, weight):
+    """A product behind one operator."""
+    graph = helper.make_graph(
+        [helper.make_node(op, ["x"], ["l"], domain="my.ops" if op == "Magic" else ""),
+         helper.make_node("MatMul", ["l", "w"], ["y"])],
+        "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 4])],
+        [numpy_helper.from_array(np.full((4, 4), weight, np.float32), "w")],
+    )  # fmt: skip
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("my.ops", 1)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=8)
+
+
+@pytest.mark.parametrize(
+    ("op", "weight", "said"),
+    [
+        ("Relu", np.nan, "the weight w holds NaN or infinity"),
+        ("Log", 1.0, "tensors inside the model are NaN or infinite"),
+        ("Magic", 1.0, "static quantizer fails: Fatal error: my.ops:Magic"),
+    ],
+)
+def test_models_that_cannot_be_quantized(op, weight, said, tmp_path):
+    onnx.save(product(op, weight), tmp_path / "m.onnx")
+    with pytest.raises(AutodocError, match=said):
+        quantize(tmp_path / "m.onnx", tmp_path / "q.onnx", {"x": -np.ones((2, 4))}, Recipe(target=TARGET))
+    assert [one.name for one in tmp_path.iterdir()] == ["m.onnx"]
+
+
+def test_values_that_do_not_fit(tmp_path):
+    with pytest.raises(AutodocError, match="do not fit float32"):
+        quantize(DIGITS, tmp_path / "q.onnx", {"image": np.full((2, 1, 8, 8), 1e300)}, Recipe(target=TARGET))
