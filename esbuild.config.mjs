@@ -36,6 +36,9 @@ async function textOf(entry, options) {
   return done.outputFiles[0].text;
 }
 
+/** The entry of the one-file page. */
+const PAGE = 'src/page/index.tsx';
+
 const WORK = join(root, 'src/core/layout/work.ts');
 
 /** Where the layout is asked for by a name that is not its own file's. */
@@ -115,21 +118,33 @@ const withoutReact = {
   }
 };
 
-/** Leaves out panels that need a server: their tabs are not shown in a page or a notebook. */
-const withoutServer = {
-  name: 'without-server',
-  setup(builder) {
-    const namespace = 'no-server';
-    builder.onResolve({ filter: /\/(QuantizePanel|RunPanel)$/ }, () => ({
-      path: 'panel',
-      namespace
-    }));
-    builder.onLoad({ filter: /.*/, namespace }, () => ({
-      contents:
-        'export const QuantizePanel = () => null; export const RunPanel = QuantizePanel;'
-    }));
-  }
-};
+/** Leaves out components, by the end of their path: nothing is in their place. */
+function without(...paths) {
+  const namespace = `without-${paths.length}`;
+  return {
+    name: namespace,
+    setup(builder) {
+      const filter = new RegExp(`/(${paths.join('|')})$`);
+      builder.onResolve({ filter }, ({ path }) => ({
+        path: basename(path),
+        namespace
+      }));
+      builder.onLoad({ filter: /.*/, namespace }, ({ path }) => ({
+        contents: `export const ${path} = () => null;`
+      }));
+    }
+  };
+}
+
+/** What needs a server: such tabs are not shown in a page or a notebook. */
+const withoutServer = without('QuantizePanel', 'RunPanel');
+
+/** What needs somebody who reads the model's file: neither server nor kernel is behind a one-file page. */
+const withoutFile = without(
+  'Statistics',
+  'SaveValues',
+  'extract/ExtractionBanner'
+);
 
 /** Leaves out of the page what a server or a kernel is asked for. */
 const withoutKernel = {
@@ -212,7 +227,7 @@ const widgetPieces = {
 
 const builds = [
   {
-    entryPoints: ['src/page/index.tsx'],
+    entryPoints: [PAGE],
     outfile: join(out, 'page.js'),
     format: 'iife'
   },
@@ -252,7 +267,13 @@ for (const options of builds) {
     plugins:
       options.platform === 'node'
         ? []
-        : [inlineWorker, withoutServer, withoutKernel, widgetPieces]
+        : [
+            inlineWorker,
+            withoutServer,
+            withoutKernel,
+            widgetPieces,
+            ...(options.entryPoints[0] === PAGE ? [withoutFile] : [])
+          ]
   });
   const bytes = packed(readFileSync(options.outfile));
   console.log(
@@ -270,7 +291,7 @@ function atMost(what, bytes, budget) {
   }
 }
 
-const { texts, eager, metafile } = await inPieces('src/page/index.tsx', [
+const { texts, eager, metafile } = await inPieces(PAGE, [
   inlineWorker,
   withoutServer,
   withoutKernel,

@@ -1,6 +1,12 @@
 /** The models that the benchmarks of pictures look at, analysed, and the viewer's code to draw them with. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  statSync
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -43,13 +49,24 @@ if not given and zoo.exists():
                 put("zoo-" + Path(name).stem, packed.extract(name, folder))
 `;
 
+/** The files that are named; of a folder all models in it. */
+function modelsIn(given) {
+  return given.flatMap(path =>
+    statSync(path).isDirectory()
+      ? readdirSync(path)
+          .filter(name => name.endsWith('.onnx'))
+          .map(name => join(path, name))
+      : [path]
+  );
+}
+
 /** Name and file of the payload of each model: those `given`, else all of the test data. */
 export function payloads(keep, given) {
   const folder = keep ?? mkdtempSync(join(tmpdir(), 'autodoc-first-'));
   mkdirSync(folder, { recursive: true });
   const own = join(root, '.venv/bin/python');
   const python = process.env.PYTHON ?? (existsSync(own) ? own : 'python3');
-  execFileSync(python, ['-c', ANALYSE, folder, ...given], {
+  execFileSync(python, ['-c', ANALYSE, folder, ...modelsIn(given)], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit']
   });

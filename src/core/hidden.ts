@@ -94,7 +94,10 @@ export function hiddenNodes(
   );
 }
 
-/** Whether the entity has a box of its own: nothing around it is closed, and nothing hidden. */
+/**
+ * Whether the entity has a box of its own, or the card of what prepares for it: nothing else around it is
+ * closed, and nothing hidden.
+ */
 export function hasBox(
   tree: IGroupTree,
   entity: number,
@@ -106,7 +109,11 @@ export function hasBox(
   const gone = new Set(hidden);
   return (
     !gone.has(own) &&
-    around.every(one => !gone.has(one) && isOpen(one - nodeCount))
+    around.every(
+      one =>
+        !gone.has(one) &&
+        (isOpen(one - nodeCount) || tree.groupMain[one - nodeCount] === own)
+    )
   );
 }
 
@@ -125,7 +132,7 @@ export function withAncestors(tree: ITree, entity: number): number[] {
 }
 
 /** The level's items that stay, by their new numbers; -1 = gone. */
-function renumber(level: ILevel, hidden: ReadonlySet<number>) {
+function renumber(level: ILevel, hidden: Pick<ReadonlySet<number>, 'has'>) {
   const gone = new Uint8Array(level.itemCount);
   level.children.forEach((entity, item) => {
     gone[item] = hidden.has(entity) ? 1 : 0;
@@ -156,7 +163,7 @@ function renumber(level: ILevel, hidden: ReadonlySet<number>) {
  */
 export function withoutHidden(
   level: ILevel,
-  hidden: ReadonlySet<number>
+  hidden: Pick<ReadonlySet<number>, 'has'>
 ): ILevel {
   if (!level.children.some(entity => hidden.has(entity))) {
     return level;

@@ -44,6 +44,8 @@ export interface ILevel {
   readonly linkMember: Int32Array;
   /** Present when some children are hidden: see `withoutHidden`. */
   readonly cuts?: readonly ICut[];
+  /** Present when some children are chips on others: entity of the host by that of the chip. */
+  readonly chips?: ReadonlyMap<number, number>;
 }
 
 /** Marks of pill and port items until their final numbers are known. */

@@ -1,6 +1,6 @@
 /** Decides what the first picture opens. */
 
-import { withPart } from './parts';
+import { partsOf, withPart } from './parts';
 import type { IGroupTree } from './tree';
 
 /** Up to so many boxes a picture tells too little without a look into a repeat. */
@@ -63,11 +63,29 @@ function families(
   return [...byLikeness.values()];
 }
 
-/** Boxes that opening the groups adds; a repeat gives its place to one of its parts. */
-function growth(tree: IGroupTree, family: readonly number[]): number {
+/** The part of a repeat that is shown first, as a group; -1 for a node and for all that is no repeat. */
+function firstPart(tree: IGroupTree, group: number): number {
+  const [first = -1] = tree.groupFold[group] ? partsOf(tree, group) : [];
+  return first < tree.model.nodeCount ? -1 : first - tree.model.nodeCount;
+}
+
+/**
+ * Boxes that opening the groups adds; a repeat gives its place to one of its parts, which opens with it
+ * unless it is `alone`.
+ */
+function growth(
+  tree: IGroupTree,
+  family: readonly number[],
+  alone: boolean
+): number {
+  const inside = (group: number) =>
+    group < 0 ? 0 : tree.children[group + 1].length - 1;
   return family.reduce(
     (sum, group) =>
-      sum + (tree.groupFold[group] ? 0 : tree.children[group + 1].length - 1),
+      sum +
+      (tree.groupFold[group]
+        ? inside(alone ? -1 : firstPart(tree, group))
+        : inside(group)),
     0
   );
 }
@@ -99,26 +117,35 @@ function next(
   visible: number,
   budget: number
 ): { family: readonly number[]; cost: number } | undefined {
-  const fitting = (choices: readonly (readonly number[])[]) =>
+  const fitting = (
+    choices: readonly (readonly number[])[],
+    withFolds: boolean
+  ) =>
     choices
       .map(family => ({
         family,
-        cost: growth(tree, family),
+        cost: growth(tree, family, visible <= FEW),
         depth: tree.groupDepth[family[0]],
         fold: tree.groupFold[family[0]],
         size: size(tree, family)
       }))
       .filter(({ cost }) => visible === 1 || visible + cost <= budget)
-      // The parts of a repeat tell nothing new. Alone it would be the whole picture.
-      .filter(({ fold }) => !fold || visible <= FEW)
+      .filter(({ fold }) => !fold || withFolds)
       .filter(({ family }) => visible <= FEW || !isPlumbing(tree, family))
       .sort((a, b) => a.fold - b.fold || a.depth - b.depth || b.size - a.size);
-  const [whole] = fitting(closed);
-  if (visible > LITTLE || whole?.cost <= 2 * LITTLE) {
-    return whole;
-  }
-  const [one] = fitting((whole?.family ?? closed.flat()).map(group => [group]));
-  return one;
+  const chosen = (withFolds: boolean) => {
+    const [whole] = fitting(closed, withFolds);
+    if (visible > LITTLE || whole?.cost <= 2 * LITTLE) {
+      return whole;
+    }
+    const singles = (whole?.family ?? closed.flat()).map(group => [group]);
+    const [one] = fitting(singles, withFolds);
+    return one;
+  };
+  // The parts of a repeat tell nothing new, but where there is little else to see.
+  return (
+    chosen(visible <= FEW) ?? (visible <= LITTLE ? chosen(true) : undefined)
+  );
 }
 
 /** One picture on the way from a closed model to the most that may be open. */
@@ -157,6 +184,10 @@ export function openingSteps(tree: IGroupTree, budget: number): IOpeningStep[] {
       open[group] = 1;
       if (tree.groupFold[group]) {
         hidden = withPart(tree, hidden, { fold: group, index: 0 });
+        const part = firstPart(tree, group);
+        if (part >= 0 && visible > FEW) {
+          open[part] = 1;
+        }
       }
     }
     visible += chosen.cost;

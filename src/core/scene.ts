@@ -88,6 +88,9 @@ class SceneBuilder {
     this._points = 0;
     for (const opened of this._opened) {
       this._fillBoxes(opened, columns);
+      opened.placed.level.chips?.forEach((host, chip) => {
+        this._boxOfEntity[chip] = this._boxOfEntity[host];
+      });
       this._fillEdges(opened, columns);
     }
     return {

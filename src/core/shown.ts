@@ -98,9 +98,14 @@ export class Shown {
 
   /** Opens all around an entity and shows it if it was hidden. */
   reveal(entity: number): void {
-    const { model, groupParent, children } = this._tree;
+    const { model, groupParent, groupMain, children } = this._tree;
     let group = this._parentOf(entity);
     let below = entity;
+    if (group >= 0 && groupMain[group] === entity) {
+      // The card is its own.
+      below = model.nodeCount + group;
+      group = groupParent[group];
+    }
     for (; group >= 0; group = groupParent[group]) {
       this._lookInto(group, children[group + 1].indexOf(below));
       this._set(group, 1);

@@ -1,5 +1,6 @@
 /** The tree of boxes: groups, their nodes, their totals, and who reads which tensor where. */
 
+import { chipsByHost } from './chips';
 import { groupBy, IntList } from './csr';
 import type { IRows } from './csr';
 import { collectGroups, trimGroups } from './groups';
@@ -249,7 +250,7 @@ export function buildTree(model: IGraphModel): IGroupTree {
     entity < model.nodeCount
       ? nodeParent[entity]
       : parent[entity - model.nodeCount];
-  return {
+  const tree = {
     model,
     groupCount: numbering.count,
     groupParent: parent,
@@ -282,7 +283,7 @@ export function buildTree(model: IGraphModel): IGroupTree {
     inputHome: inputHomes(model, numbering, reads, groupBody, series),
     outputsOf,
     series,
-    path: entity => {
+    path: (entity: number) => {
       const labels: string[] = [];
       for (let g = parentOf(entity); g >= 0; g = parent[g]) {
         labels.push(groupLabel[g]);
@@ -290,4 +291,5 @@ export function buildTree(model: IGraphModel): IGroupTree {
       return labels.reverse();
     }
   };
+  return { ...tree, groupChips: chipsByHost(tree) };
 }

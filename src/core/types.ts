@@ -74,6 +74,11 @@ export interface ITree {
   readonly groupPlumbing: Uint8Array;
   /** The node that such a box is for; -1 where several read it, and for all other groups. */
   readonly groupMain: Int32Array;
+  /**
+   * Groups of what only prepares that are chips on the card of the node or group (entity) which alone reads
+   * them, while both are closed.
+   */
+  readonly groupChips: ReadonlyMap<number, readonly number[]>;
   /** Group of each node, -1 = root. */
   readonly nodeParent: Int32Array;
   /** Entities of each level, in order of first node. */

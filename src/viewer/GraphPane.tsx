@@ -25,6 +25,7 @@ function stringsOf(trans: ITranslate): ISurfaceStrings {
     expanded: trans.__('expanded'),
     collapsed: trans.__('collapsed'),
     nodes: trans.__('%1 nodes'),
+    prepared: trans.__('prepared by %1'),
     share: trans.__('%1 of MACs'),
     unknown: trans.__('unknown'),
     overview: trans.__('Overview'),

@@ -1,4 +1,4 @@
-import { formatCount } from '../core';
+import { formatCount } from '../core/units';
 import type { GraphPayload } from '../schema';
 import type { ITranslate } from './translate';
 

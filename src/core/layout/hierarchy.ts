@@ -1,5 +1,6 @@
 /** Lays out open groups, children first: levels, memory of equal ones, panels and their ports. */
 
+import { withChips } from '../chips';
 import { withoutHidden } from '../hidden';
 import { LevelBuilder } from '../levels';
 import type { ILevel } from '../levels';
@@ -200,8 +201,15 @@ export class Hierarchy {
     placedOf: (child: number) => IPlacedLevel | undefined,
     rows: { readonly room: number; readonly kept: readonly number[] } | null
   ): IPlacedLevel | Promise<IPlacedLevel> {
-    const level = withoutHidden(this.level(group), this.hidden);
-    const { direction } = this;
+    const { direction, hidden } = this;
+    const { nodeCount } = this._tree.model;
+    const isClosed = (entity: number) =>
+      !hidden.has(entity) &&
+      (entity < nodeCount || !isOpen(entity - nodeCount));
+    const level = withoutHidden(
+      withChips(this._tree, this.level(group), isClosed),
+      hidden
+    );
     const items = this._items(level, isOpen, placedOf);
     const title = this._title(level);
     const room = rows?.room ?? Infinity;

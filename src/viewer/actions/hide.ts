@@ -1,4 +1,4 @@
-import { hiddenByHand } from '../../core';
+import { hiddenByHand } from '../../core/parts';
 import { hideSelection, showAll, showOnlySelection } from '../session/hide';
 import type { IAction } from './types';
 import { selectedEntities } from '../session/entities';

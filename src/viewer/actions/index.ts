@@ -29,6 +29,7 @@ import { selectHits } from './select_hits';
 import { selectSame } from './select_same';
 import { nextPart, previousPart } from './step_part';
 import { traceAncestors, traceDescendants, tracePaths } from './trace';
+import { toggleChips } from './toggle_chips';
 import { toggleDirection } from './toggle_direction';
 import { toggleGroup, toggleGroupDeep } from './toggle_group';
 import { toggleNames } from './toggle_names';
@@ -62,6 +63,7 @@ export const ACTIONS: readonly IAction[] = [
   toggleDirection,
   toggleGroup,
   toggleGroupDeep,
+  toggleChips,
   expandAll,
   collapseAll,
   nextPart,

@@ -6,7 +6,7 @@ export const traceAncestors: IAction = {
   label: trans => trans.__('Trace upstream nodes'),
   keys: ['A'],
   enabled: state => canTrace(state, 'ancestors'),
-  run: ({ session }) => startTrace(session, 'ancestors')
+  run: ({ session }) => void startTrace(session, 'ancestors')
 };
 
 export const traceDescendants: IAction = {
@@ -14,7 +14,7 @@ export const traceDescendants: IAction = {
   label: trans => trans.__('Trace downstream nodes'),
   keys: ['Shift+A'],
   enabled: state => canTrace(state, 'descendants'),
-  run: ({ session }) => startTrace(session, 'descendants')
+  run: ({ session }) => void startTrace(session, 'descendants')
 };
 
 export const tracePaths: IAction = {
@@ -22,5 +22,5 @@ export const tracePaths: IAction = {
   label: trans => trans.__('Trace the paths between both'),
   keys: ['P'],
   enabled: state => canTrace(state, 'paths'),
-  run: ({ session }) => startTrace(session, 'paths')
+  run: ({ session }) => void startTrace(session, 'paths')
 };

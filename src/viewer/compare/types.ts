@@ -1,6 +1,6 @@
 /** What a linked view knows of the other one. */
 
-import type { IGraphModel } from '../../core';
+import type { IGraphModel } from '../../core/types';
 import type { IReportProvider } from '../../providers/provider';
 import type { ComparisonColumns } from '../../schema';
 import type {

@@ -1,5 +1,5 @@
 import * as React from 'react';
-import { hardwareOf } from '../../core';
+import { hardwareOf } from '../../core/latency';
 import { usableBytes } from '../../core/latency';
 import { useDocument, useSession, useTrans, useView } from '../context';
 import { deviceLabel } from '../overlays/latency';

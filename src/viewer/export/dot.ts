@@ -1,6 +1,8 @@
 /** The visible graph in the DOT language, at its present collapse level. */
 import { pillText } from '../../core/series';
 import { BoxKind } from '../../core/types';
+import { chipText } from '../../core/chips';
+import { chipsOn, isStack } from '../graph/chips';
 import type { IDrawing } from '../graph/primitives';
 import { clip } from '../graph/text';
 import type { ICaption } from './page';
@@ -25,8 +27,13 @@ function statement(drawing: IDrawing, box: number): string {
     case BoxKind.Node:
     case BoxKind.Group: {
       const { title, instance, lines } = cards.of(entity);
-      const label = quoted(title, instance, ...lines.map(line => line.text));
-      const group = scene.boxKind[box] === BoxKind.Group;
+      const label = quoted(
+        title,
+        instance,
+        ...lines.map(line => line.text),
+        ...chipsOn(drawing, box).map(group => chipText(drawing.tree, group))
+      );
+      const group = isStack(drawing, box);
       return `b${box} [label=${label}${group ? ' shape=box3d' : ''}];`;
     }
     case BoxKind.Port:

@@ -1,7 +1,8 @@
 /** What a screen reader is told after a block opened or closed. */
 import { BoxKind } from '../../core/types';
 import type { ISurfaceStrings } from './api';
-import { exactBox } from './entities';
+import { chipsOn } from './chips';
+import { entityAt } from './entities';
 import type { IDrawing } from './primitives';
 import { boxName } from './names';
 
@@ -11,9 +12,16 @@ export function groupState(
   entity: number | undefined,
   strings: ISurfaceStrings
 ): string | null {
-  const box =
-    drawing && entity !== undefined ? exactBox(drawing.scene, entity) : -1;
-  if (box < 0 || !drawing) {
+  if (!drawing || entity === undefined) {
+    return null;
+  }
+  const { scene, model } = drawing;
+  const box = scene.boxOf(entity);
+  // A chip says what its card says.
+  const isThere =
+    entityAt(scene, box) === entity ||
+    (box >= 0 && chipsOn(drawing, box).includes(entity - model.nodeCount));
+  if (!isThere) {
     return null;
   }
   const open = drawing.scene.boxKind[box] === BoxKind.OpenGroup;

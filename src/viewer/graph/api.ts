@@ -98,6 +98,8 @@ export interface ISurfaceStrings {
   collapsed: string;
   /** `%1` nodes. */
   nodes: string;
+  /** `%1` is what prepares sizes, masks or weights for a box: `sizes · 5`. */
+  prepared: string;
   /** `%1` share. */
   share: string;
   unknown: string;
@@ -118,6 +120,7 @@ export const DEFAULT_STRINGS: ISurfaceStrings = {
   expanded: 'expanded',
   collapsed: 'collapsed',
   nodes: '%1 nodes',
+  prepared: 'prepared by %1',
   share: '%1 of MACs',
   unknown: 'unknown',
   overview: 'Overview',

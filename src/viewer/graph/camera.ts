@@ -28,7 +28,7 @@ export interface ICameraView {
 
 const MAX_ZOOM = 4;
 /** A whole picture is shown at most so large: a few boxes fill more of a wide pane and stay boxes. */
-const MAX_FIT = 1.25;
+const MAX_FIT = 1.5;
 /** Screen pixels of the scene that always stay in view. */
 const KEEP_IN_VIEW = 48;
 

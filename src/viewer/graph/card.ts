@@ -1,6 +1,8 @@
 /** What stands on a card: the one place that decides, for sizing, drawing and reading aloud. */
 import type { IGraphModel, ITree } from '../../core/types';
 import { formatCount } from '../../core/units';
+import { faceOf } from '../../core/chips';
+import { chipsFor, type IChip, roomOf } from './chipSizes';
 import {
   DEFAULT_DETAILS,
   DEFAULT_STRINGS,
@@ -42,6 +44,8 @@ export interface ICard {
   /** Share of the model's MACs, NaN = unknown or none. Groups only. */
   readonly share: number;
   readonly w: number;
+  /** What stands behind the title where it is closed. */
+  readonly chips: readonly IChip[];
   /** Width without the setting; the same as `w` where there is none. */
   readonly bare: number;
   readonly h: number;
@@ -133,7 +137,9 @@ export class Cards {
     let card = this.cache.get(entity);
     if (!card) {
       const nodes = this.model.nodeCount;
-      card = entity < nodes ? this.node(entity) : this.group(entity - nodes);
+      const face = faceOf(this.tree, entity);
+      card =
+        face < nodes ? this.node(face, entity) : this.group(entity - nodes);
       this.cache.set(entity, card);
     }
     return card;
@@ -158,8 +164,10 @@ export class Cards {
     return h < card.h ? this.short(entity) : card;
   }
 
-  private node(node: number): ICard {
-    const { model, details, text } = this;
+  /** The card of a node, or of the group of what prepares for it. */
+  private node(node: number, entity: number): ICard {
+    const { model, tree, details, text } = this;
+    const group = entity - model.nodeCount;
     const title = clip(model.opType(node));
     const lines: ICardLine[] = [];
     const name = model.nodeName(node);
@@ -174,25 +182,35 @@ export class Cards {
       const weights = this.weights(node);
       lines.push(...weights.map(w => ({ kind: 'weight' as const, text: w })));
     }
-    const cost = this.cost(
-      model.metrics.macs[node],
-      model.metrics.params[node]
-    );
+    const { groupMetrics: sums, groupUnknown: lacks } = tree;
+    const cost =
+      group < 0
+        ? this.cost(model.metrics.macs[node], model.metrics.params[node])
+        : this.cost(
+            sums.macs[group],
+            sums.params[group],
+            lacks.macs[group],
+            lacks.params[group]
+          );
     if (details.costs && heavy && cost) {
       lines.push({ kind: 'cost', text: cost });
     }
     const setting = settingOf(model, node);
     const beside = setting ? BESIDE + text.width(setting, BODY_SIZE) : 0;
-    const titleWidth = text.width(title, TITLE_SIZE, 600) + 2 * PAD_X;
+    const chips = chipsFor(tree, entity, text);
+    const titleWidth =
+      text.width(title, TITLE_SIZE, 600) + roomOf(chips) + 2 * PAD_X;
     const least = Math.max(lines.length > 0 ? MIN_CARD : 0, titleWidth);
+    const most = MAX_CARD + roomOf(chips);
     return {
       title,
       instance: setting,
       category: model.category(node),
       lines,
+      chips,
       share: NaN,
-      w: this.widest(lines, Math.max(least, titleWidth + beside)),
-      bare: this.widest(lines, least),
+      w: this.widest(lines, Math.max(least, titleWidth + beside), most),
+      bare: this.widest(lines, least, most),
       h: HEADER + body(lines.length)
     };
   }
@@ -204,18 +222,12 @@ export class Cards {
     const size = tree.groupSize[group];
     const macs = tree.groupMetrics.macs[group];
     const params = tree.groupMetrics.params[group];
-    const isPlumbing = tree.groupPlumbing[group] === 1;
-    const main = tree.groupMain[group];
     const lines: ICardLine[] = [
       {
         kind: 'name',
         text: fill(this.strings.nodes, formatCount(size))
       }
     ];
-    if (main >= 0 && details.weights && this.isHeavy(main)) {
-      const weights = this.weights(main);
-      lines.push(...weights.map(w => ({ kind: 'weight' as const, text: w })));
-    }
     const { groupUnknown: lacks } = tree;
     const cost = this.cost(
       macs,
@@ -226,8 +238,9 @@ export class Cards {
     if (details.costs && cost) {
       lines.push({ kind: 'cost', text: cost });
     }
-    const title = isPlumbing ? label : type || label;
-    const instance = type && type !== label && !isPlumbing ? label : '';
+    const title = type || label;
+    const instance = type && type !== label ? label : '';
+    const chips = chipsFor(tree, tree.model.nodeCount + group, text);
     const titleWidth =
       CHEVRON +
       (tree.groupFold[group] ? 2 * STEP : 0) +
@@ -235,15 +248,17 @@ export class Cards {
       (instance
         ? BESIDE + Math.max(LEAST_NAME, text.width(instance, BODY_SIZE))
         : 0) +
+      roomOf(chips) +
       2 * PAD_X;
     const share = this.totalMacs > 0 ? macs / this.totalMacs : NaN;
     const least = Math.max(MIN_CARD + CHEVRON, titleWidth);
-    const w = this.widest(lines, least, MAX_GROUP);
+    const w = this.widest(lines, least, MAX_GROUP + roomOf(chips));
     return {
       title,
       instance,
-      category: main >= 0 ? this.model.category(main) : 'group',
+      category: 'group',
       lines,
+      chips,
       share,
       w,
       bare: w,
@@ -321,7 +336,7 @@ export class Cards {
   private widest(
     lines: readonly ICardLine[],
     least: number,
-    most = MAX_CARD
+    most: number
   ): number {
     let w = least;
     for (const line of lines) {

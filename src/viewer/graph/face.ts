@@ -1,6 +1,6 @@
 /** The face of a card, of a node as of a closed group: at reading size, and as a block of colour. */
-import { BoxKind } from '../../core/types';
 import { BESIDE, type ICard } from './card';
+import { drawChips, drawMarks, isStack, placedChips } from './chips';
 import { blockTitleSize } from './lod';
 import {
   BODY_PAD,
@@ -47,7 +47,7 @@ export function drawBlock(
   const h = scene.boxH[box];
   const card = d.cards.fitting(scene.boxEntity[box], h);
   const over = paint.overlaid(box);
-  if (scene.boxKind[box] === BoxKind.Group) {
+  if (isStack(d, box)) {
     drawStack(w, h, sink);
   }
   if (paint.ghost(box)) {
@@ -77,6 +77,7 @@ export function drawBlock(
     };
     sink.text(x, y + size * 0.35 + small, text, style);
   }
+  drawMarks(d, box, sink);
 }
 
 /** An outline of what is no longer there. */
@@ -127,7 +128,7 @@ export function drawCard(
   const w = scene.boxW[box];
   const h = scene.boxH[box];
   const card = d.cards.fitting(scene.boxEntity[box], h);
-  const isGroup = scene.boxKind[box] === BoxKind.Group;
+  const isGroup = isStack(d, box);
   const over = paint.overlaid(box);
   if (isGroup) {
     drawStack(w, h, sink);
@@ -153,11 +154,12 @@ export function drawCard(
   if (stepper) {
     drawStepper(stepper, onHeader, true, sink);
   }
+  const end = stepper ? stepper.x + PAD_X : w;
   drawTitle(
     d,
     card,
     isGroup,
-    stepper ? stepper.x + PAD_X : w,
+    drawChips(placedChips(d, box, k), end, sink),
     bare ? h : HEADER,
     over !== null,
     onHeader,

@@ -127,6 +127,14 @@ const TITLE_WIDTH = 120;
 /** So near to a side of the view it may come: the lines of legend and overview have room there. */
 export const OPENED_MARGIN = PADDING;
 
+/** Whether the box is the entity's own, or the card of what it is a chip of. */
+function stands(scene: IScene, box: number, entity: number | null): boolean {
+  return (
+    box >= 0 &&
+    (scene.boxEntity[box] === entity || scene.boxKind[box] <= BoxKind.Group)
+  );
+}
+
 /**
  * The camera under which the entity's top left corner stays where it was on the screen, and what must be
  * seen of it: all of it where that fits the view, its title where not; null when it is not in both scenes.
@@ -138,9 +146,10 @@ export function heldCamera(
   after: IScene,
   entity: number | null
 ): { readonly camera: ICamera; readonly seen: IRect } | null {
-  const old = entity === null ? -1 : exactBox(before, entity);
-  const now = entity === null ? -1 : exactBox(after, entity);
-  if (old < 0 || now < 0) {
+  // What opened out of a chip was on a card, and what closed into one is there.
+  const old = entity === null ? -1 : before.boxOf(entity);
+  const now = entity === null ? -1 : after.boxOf(entity);
+  if (!stands(before, old, entity) || !stands(after, now, entity)) {
     return null;
   }
   const rect = boxRect(after, now);

@@ -84,12 +84,16 @@ export class Interaction implements IPointerSink {
       return;
     }
     this.used = null;
-    if (box >= 0) {
+    const chip = this.picker.chipAt(box, at);
+    if (box >= 0 && chip < 0) {
       this.actor.setCursor(box, false);
     }
     if (what?.kind === 'entity') {
       const step = this.picker.stepAt(box, at);
-      if (step !== null && callbacks.onStep) {
+      if (chip >= 0) {
+        this.used = { id: what.id, at, time: event.timeStamp };
+        callbacks.onActivate?.(chip, { recursive: event.altKey });
+      } else if (step !== null && callbacks.onStep) {
         this.used = { id: what.id, at, time: event.timeStamp };
         callbacks.onStep(what.id, step);
       } else if (this.picker.onChevron(box, at)) {
@@ -123,6 +127,7 @@ export class Interaction implements IPointerSink {
       // The two clicks of a double-click on a control have already done what they do.
       const control =
         this.isSecond(at, event) ||
+        picker.chipAt(box, at) >= 0 ||
         picker.onChevron(box, at) ||
         picker.stepAt(box, at) !== null;
       if (!control) {

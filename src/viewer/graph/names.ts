@@ -8,6 +8,8 @@ import {
 import { BoxKind, type IGraphModel, type ITree } from '../../core/types';
 import { formatCount, formatShare, UNKNOWN } from '../../core/units';
 import { DEFAULT_STRINGS, type ISurfaceStrings } from './api';
+import { chipText } from '../../core/chips';
+import { chipsOn } from './chips';
 import type { IDrawing } from './primitives';
 import { clip } from './text';
 import { fill } from './fillTemplate';
@@ -153,8 +155,14 @@ export function boxName(
   switch (scene.boxKind[box]) {
     case BoxKind.Node:
     case BoxKind.Group:
-    case BoxKind.OpenGroup:
-      return withPainted(d, entity, spoken(model, tree, entity, strings));
+    case BoxKind.OpenGroup: {
+      const chips = chipsOn(d, box).map(group => chipText(tree, group));
+      const said = [
+        withPainted(d, entity, spoken(model, tree, entity, strings)),
+        chips.length > 0 ? fill(strings.prepared, chips.join(', ')) : ''
+      ];
+      return said.filter(part => part).join(', ');
+    }
     case BoxKind.Input:
     case BoxKind.Output: {
       const isInput = scene.boxKind[box] === BoxKind.Input;

@@ -3,6 +3,7 @@ import { pillTensors, wireTensors } from '../../core/series';
 import { BoxKind } from '../../core/types';
 import type { IHover } from './api';
 import { type IPoint, type IRect, toWorld } from './camera';
+import { chipAt, isStack, placedChips } from './chips';
 import { CHEVRON, HEADER, PAD_X, TITLE_BAR } from './metrics';
 import { stepAt, stepperOf } from './title';
 import type { IActor } from './interactionHost';
@@ -103,9 +104,28 @@ export class Picker {
     return stepAt(stepper, p.x - left, p.y - scene.boxY[box]);
   }
 
+  /** The entity of the chip that is pointed at, -1 = none. */
+  chipAt(box: number, at: IPoint): number {
+    const { camera, view, drawing } = this.actor;
+    if (!drawing || box < 0) {
+      return -1;
+    }
+    const { scene } = drawing;
+    const p = toWorld(camera, view, at.x, at.y);
+    const chips = placedChips(drawing, box, camera.k);
+    const [x, y] = [p.x - scene.boxX[box], p.y - scene.boxY[box]];
+    const group = chipAt(chips, x, y);
+    return group < 0 ? -1 : drawing.model.nodeCount + group;
+  }
+
   onChevron(box: number, at: IPoint): boolean {
-    const { scene, camera, view } = this.actor;
-    if (!scene || scene.boxKind[box] === BoxKind.Node) {
+    const { scene, camera, view, drawing } = this.actor;
+    if (
+      !scene ||
+      !drawing ||
+      scene.boxKind[box] === BoxKind.Node ||
+      (scene.boxKind[box] === BoxKind.Group && !isStack(drawing, box))
+    ) {
       return false;
     }
     const p = toWorld(camera, view, at.x, at.y);

@@ -94,9 +94,16 @@ export class GraphSurface implements IActor {
     const before = this.scene
       ? { scene: this.scene, camera: this.camera }
       : null;
-    const held = this.scene && entityAt(this.scene, this._cursor);
+    // What opens out of a chip takes the cursor along from the card, and brings it back.
+    const { anchorEntity: anchor = -1 } = how;
+    const moves =
+      this._cursor >= 0 && this.scene?.boxOf(anchor) === this._cursor;
+    const held = moves
+      ? anchor
+      : this.scene && entityAt(this.scene, this._cursor);
     this.renderer.setDrawing(this.drawings.of(scene, model, tree));
-    this._cursor = held === null ? -1 : exactBox(scene, held);
+    this._cursor =
+      held === null ? -1 : moves ? scene.boxOf(held) : exactBox(scene, held);
     this.renderer.svg.setCursor(this._cursor);
     const ringed = this.marks.decor.cursor >= 0 ? this._cursor : -1;
     this.marks.renew(scene, ringed);

@@ -9,6 +9,7 @@ import { BlocksOfGroup } from './BlockList';
 import { Breadcrumb } from './Breadcrumb';
 import { Costs } from './costs';
 import { Fact, Facts, Jump, Section, Some, Title } from './parts';
+import { MainNode, Prepared } from './Prepared';
 import { Tensors } from './tensors';
 import { useActivationTotal } from './totals';
 import { Histogram } from './Histogram';
@@ -67,6 +68,8 @@ export function GroupInspector({ group }: { group: number }): JSX.Element {
         <Fact label={trans.__('Blocks inside')}>
           {formatExact(blocks.length)}
         </Fact>
+        <MainNode group={group} />
+        <Prepared entity={entity} />
       </Facts>
       <Section title={trans.__('Costs')}>
         <Costs

@@ -2,8 +2,10 @@
 
 import * as React from 'react';
 import { formatExact, formatShape, formatShare } from '../../core';
+import type { IGroupTree } from '../../core/tree';
 import type { Identity, IdentityValue } from '../../schema';
 import { useDocument, useSession, useTrans } from '../context';
+import { faceOf } from '../../core/chips';
 import { showTab } from '../session/panels';
 import { brief, visible } from '../ui/text';
 import { reasonsOf, shapeNow, tensorOf } from '../words/line';
@@ -73,6 +75,15 @@ export function Ports(props: {
   );
 }
 
+/** A block's label, an operator with its name: several of one type are told apart. */
+function stageName(tree: IGroupTree, entity: number): string {
+  const { model } = tree;
+  const face = faceOf(tree, entity);
+  return face < model.nodeCount
+    ? `${model.opType(face)} ${model.nodeName(face)}`.trim()
+    : tree.groupLabel[face - model.nodeCount];
+}
+
 /** The boxes that the work is spread over, with their share of it. */
 export function Stages(): JSX.Element | null {
   const trans = useTrans();
@@ -102,14 +113,7 @@ export function Stages(): JSX.Element | null {
                   : { kind: 'group', id: entity - nodeCount }
               }
             >
-              <bdi>
-                {brief(
-                  entity < nodeCount
-                    ? model.opType(entity)
-                    : tree.groupLabel[entity - nodeCount],
-                  80
-                )}
-              </bdi>
+              <bdi>{brief(stageName(tree, entity), 80)}</bdi>
             </Jump>
             <span className="oad-Share-bar" aria-hidden="true">
               <span style={{ width: `${share * 100}%` }} />

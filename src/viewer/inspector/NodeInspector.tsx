@@ -17,6 +17,7 @@ import { Metadata } from './Metadata';
 import { ModuleFacts } from './ModuleFacts';
 import { OperatorDocs } from './OperatorDocs';
 import { Fact, Facts, Section, Title } from './parts';
+import { Prepared } from './Prepared';
 import { Tensors } from './tensors';
 import { useActivationTotal } from './totals';
 import { useDetails, type DetailsState } from './useDetails';
@@ -53,6 +54,7 @@ export function NodeInspector({ node }: { node: number }): JSX.Element {
         )}
         <Fact label={trans.__('Opset')}>{op ? op.opset : '?'}</Fact>
         <Repeat node={node} />
+        <Prepared entity={node} />
       </Facts>
       <ChangesOfNode node={node} />
       <Section title={trans.__('Costs')}>

@@ -6,7 +6,7 @@ import {
   formatExact,
   formatShare,
   UNKNOWN
-} from '../../core';
+} from '../../core/units';
 import { cannotRun } from '../../core/runnable';
 import { totalOf } from '../../core/totals';
 import type { GraphPayload } from '../../schema';

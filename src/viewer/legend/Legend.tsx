@@ -1,5 +1,5 @@
 import * as React from 'react';
-import type { ITree } from '../../core';
+import type { ITree } from '../../core/types';
 import { actionById, runAction } from '../actions';
 import { useKeys, useSession, useTrans, useView } from '../context';
 import type { Corner, IPlace } from '../graph/docks';

@@ -1,5 +1,6 @@
 /** What the context menu offers for what it was opened on: actions by id, between lines. */
 
+import { chipGroups } from '../../core/chips';
 import { selectedRepeat } from '../session/parts';
 import type { IMenuState, IViewerState } from '../state/types';
 
@@ -48,8 +49,12 @@ export function menuEntries(
     return ['locate', null, ...TRACES.slice(0, 2), null, 'copy-name'];
   }
   const isGroup = what.id >= (state.document?.model.nodeCount ?? Infinity);
+  const tree = state.document?.tree;
+  const hasChips = tree !== undefined && chipGroups(tree, what.id).length > 0;
   return [
-    ...(isGroup ? ['toggle-group', 'toggle-group-deep', null] : []),
+    ...(isGroup ? ['toggle-group', 'toggle-group-deep'] : []),
+    ...(hasChips ? ['toggle-chips'] : []),
+    ...(isGroup || hasChips ? [null] : []),
     ...(selectedRepeat(state) ? ['next-part', 'previous-part', null] : []),
     ...TRACES,
     null,

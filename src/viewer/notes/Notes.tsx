@@ -1,5 +1,7 @@
 import * as React from 'react';
-import { formatExact, hiddenByHand, hiddenNodes } from '../../core';
+import { formatExact } from '../../core/units';
+import { hiddenByHand } from '../../core/parts';
+import { hiddenNodes } from '../../core/hidden';
 import { useDocument, useSession, useTrans, useView } from '../context';
 import { lazily } from '../lazy/lazily';
 import { showAll } from '../session/hide';

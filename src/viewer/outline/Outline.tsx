@@ -1,6 +1,7 @@
 import * as React from 'react';
-import type { IGroupTree } from '../../core';
-import { formatShare } from '../../core';
+import type { IGroupTree } from '../../core/tree';
+import { faceOf } from '../../core/chips';
+import { formatShare } from '../../core/units';
 import { useDocument, useSession, useTrans, useView } from '../context';
 import {
   OVERLAYS,
@@ -179,10 +180,12 @@ function Row(props: IRowProps): JSX.Element {
   const value = definition.value(tree, row.entity);
   const total = useTotal(tree, overlay);
   const share = total > 0 ? value / total : Number.NaN;
-  const label = isGroup ? tree.groupLabel[group] : model.opType(row.entity);
-  const quiet = isGroup
-    ? tree.groupType[group] || tree.groupRole[group]
-    : model.nodeName(row.entity);
+  const face = faceOf(tree, row.entity);
+  const isNode = face < model.nodeCount;
+  const label = isNode ? model.opType(face) : tree.groupLabel[group];
+  const quiet = isNode
+    ? model.nodeName(face)
+    : tree.groupType[group] || tree.groupRole[group];
   return (
     <div
       id={props.id}

@@ -1,4 +1,4 @@
-import type { ScaleMode } from '../../core';
+import type { ScaleMode } from '../../core/scale';
 import type { ITranslate } from '../translate';
 
 /** How values become colours, in a word. */

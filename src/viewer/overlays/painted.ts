@@ -1,5 +1,5 @@
 /** An overlay over the boxes of one scene: values of what is visible decide the range of colours. */
-import { textOn } from '../../core';
+import { textOn } from '../../core/scale';
 import { createScale, histogram } from '../../core/scale';
 import type { ISpan, ScaleMode } from '../../core/scale';
 import { BoxKind, type IScene, type ITree } from '../../core/types';

@@ -1,6 +1,6 @@
 /** The heat ramp as the graph uses it: what is heavy stands out from the ground, light or dark. */
 
-import { rampColor, textOn } from '../../core';
+import { rampColor, textOn } from '../../core/scale';
 import type { RampId } from '../../schema/metrics';
 import type { IOverlay } from '../graph/api';
 

@@ -2,6 +2,7 @@
 
 import { pillTensors, pillText } from '../../core/series';
 import type { IGraphModel, IRowWidth, ITree } from '../../core/types';
+import { faceOf } from '../../core/chips';
 import type { IDocument, Selection, IViewerState } from '../state/types';
 import { NOTHING } from '../state/types';
 import { MOST_ALSO, type ISelectionRecord } from '../state/selectionRecords';
@@ -24,9 +25,10 @@ export function entityOf(
 /** A node's name, or its operator where it has none; a group's label. */
 export function entityName(tree: ITree, entity: number): string {
   const { model } = tree;
-  return entity < model.nodeCount
-    ? model.nodeName(entity) || model.opType(entity)
-    : tree.groupLabel[entity - model.nodeCount];
+  const face = faceOf(tree, entity);
+  return face < model.nodeCount
+    ? model.nodeName(face) || model.opType(face)
+    : tree.groupLabel[face - model.nodeCount];
 }
 
 /** What a selection is called: of a series what its pill says; empty for nothing. */

@@ -2,8 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { buildTree, decode, parseQuery } from '../../core';
 import { testPayload } from '../testing/payload';
 import { IDENTITY } from '../translate';
-import { findEntities } from './find';
+import { findAll } from '../../core/matcher';
+import type { ITree } from '../../core/types';
 import { queryMessage } from './queryMessage';
+
+function findEntities(tree: ITree, text: string): number[] {
+  const { query } = parseQuery(text);
+  return query === null ? [] : findAll(tree, query);
+}
 
 const tree = buildTree(decode(testPayload()));
 

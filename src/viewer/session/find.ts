@@ -1,37 +1,51 @@
 /** Searching: the query lives in the state, its grammar and its matches are the core's. */
 
-import { findAll } from '../../core/matcher';
-import { parseQuery } from '../../core/query';
-import type { ITree } from '../../core/types';
+import { piece } from '../lazy/lazily';
 import { NO_SEARCH } from '../state/types';
 import { selectionOf } from './entities';
 import type { ISession } from './types';
 
-/** Entities that match; best first, or in graph order when no word ranks them. None for a wrong query. */
-export function findEntities(tree: ITree, text: string): number[] {
-  const { query } = parseQuery(text);
-  return query === null ? [] : findAll(tree, query);
+export const searching = piece(() => import('./searching'));
+
+/** What to do with the code of searches: at once where it has come. */
+function search(
+  session: ISession,
+  text: string,
+  at: (hits: readonly number[]) => number
+): void {
+  const run = ({ parseQuery, findAll }: typeof import('./searching')): void => {
+    const { document, search } = session.store.get();
+    if (document && search.query === text) {
+      const { query, fault } = parseQuery(text);
+      const hits = query === null ? [] : findAll(document.tree, query);
+      session.store.set({ search: { query: text, hits, at: at(hits), fault } });
+    }
+  };
+  if (searching.now) {
+    run(searching.now);
+  } else {
+    void searching.get().then(run);
+  }
 }
 
 /** Finds what matches; the picture only marks it until the user steps through. */
 export function setQuery(session: ISession, text: string): void {
-  const { document } = session.store.get();
-  if (text.trim() === '' || !document) {
-    session.store.set({ search: { ...NO_SEARCH, query: text } });
-    return;
+  const { document, search: before } = session.store.get();
+  const asks = text.trim() !== '' && document !== null;
+  session.store.set({
+    search: { ...(asks ? before : NO_SEARCH), query: text }
+  });
+  if (asks) {
+    search(session, text, () => -1);
   }
-  const { query, fault } = parseQuery(text);
-  const hits = query === null ? [] : findAll(document.tree, query);
-  session.store.set({ search: { query: text, hits, at: -1, fault } });
 }
 
 /** The same query over other numbers of the same model; stays at its match where that still is one. */
 export function findAgain(session: ISession): void {
-  const { document, search } = session.store.get();
-  if (document && search.query.trim() !== '') {
-    const hits = findEntities(document.tree, search.query);
-    const at = hits.indexOf(search.hits[search.at] ?? -1);
-    session.store.set({ search: { ...search, hits, at } });
+  const { document, search: before } = session.store.get();
+  if (document && before.query.trim() !== '') {
+    const match = before.hits[before.at] ?? -1;
+    search(session, before.query, hits => hits.indexOf(match));
   }
 }
 

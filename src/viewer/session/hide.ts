@@ -1,6 +1,7 @@
 /** Leaving parts out of the picture. */
 
-import { hiddenByHand, othersOf } from '../../core';
+import { othersOf } from '../../core/hidden';
+import { hiddenByHand } from '../../core/parts';
 import type { IDocument, IHiddenRecord } from '../state/types';
 import { selectedEntities } from './entities';
 import { remember } from './places';
@@ -26,7 +27,15 @@ export async function hideSelection(session: ISession): Promise<void> {
   const state = session.store.get();
   const chosen = selectedEntities(state);
   if (chosen.length > 0) {
-    await hide(session, () => [...state.hidden, ...chosen]);
+    // What is a chip on a card goes with it.
+    await hide(session, ({ tree }) => [
+      ...state.hidden,
+      ...chosen,
+      ...chosen
+        .flatMap(entity => tree.groupChips.get(entity) ?? [])
+        .filter(group => !session.stage.isOpen(group))
+        .map(group => tree.model.nodeCount + group)
+    ]);
     session.store.set({ selection: { kind: 'none' }, also: [] });
   }
 }

@@ -7,7 +7,7 @@ import {
   partsOf,
   withPart,
   type IPart
-} from '../../core';
+} from '../../core/parts';
 import { withAncestors } from '../../core/hidden';
 import type { IDocument, IViewerState } from '../state/types';
 import { entityName, entityOf, selectionOf } from './entities';

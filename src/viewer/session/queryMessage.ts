@@ -1,6 +1,7 @@
 /** What is wrong with a query, in words. */
 
-import { FIELD_NAMES, type IQueryFault } from '../../core';
+import { FIELD_NAMES } from '../../core/queryFields';
+import type { IQueryFault } from '../../core/query';
 import type { ITranslate } from '../translate';
 import { brief } from '../ui/text';
 

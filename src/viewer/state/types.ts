@@ -1,16 +1,11 @@
 /** Everything the viewer's parts share. Ids are those of `core/types.ts`. */
 
 import type { FileState } from '../../providers/provider';
-import type {
-  Flow,
-  IGraphModel,
-  IGroupTree,
-  IQueryFault,
-  IRowWidth,
-  ISpan,
-  ITrace,
-  ScaleMode
-} from '../../core';
+import type { Flow, IGraphModel, IRowWidth } from '../../core/types';
+import type { IGroupTree } from '../../core/tree';
+import type { IQueryFault } from '../../core/query';
+import type { ISpan, ScaleMode } from '../../core/scale';
+import type { ITrace } from '../../core/trace';
 import type { IProgress } from '../../providers/provider';
 import type { Extracted, Problem } from '../../schema';
 import type { ICompanion } from '../compare/types';

@@ -5,6 +5,8 @@ import type { IGroupTree } from '../../core';
 import { pillText, pillTensors, tensorsOf } from '../../core/series';
 import { BoxKind, type IScene } from '../../core/types';
 import { useDocument, useSession, useTrans, useView } from '../context';
+import { faceOf } from '../../core/chips';
+import { chipsOn } from '../graph/chips';
 import type { OverlayId } from '../overlays';
 import type { ITranslate } from '../translate';
 import { activeIn } from '../ui/focus';
@@ -117,12 +119,14 @@ function tipOf(
     };
   }
   const group = id - model.nodeCount;
-  const facts = factsOf(tree, id, trans, overlay);
-  return group < 0
+  const chips = chipsOn({ scene, tree }, box);
+  const facts = factsOf(tree, id, trans, overlay, chips);
+  const face = faceOf(tree, id);
+  return face < model.nodeCount
     ? {
-        kind: operator(tree, id),
-        setting: settingOf(model, id),
-        name: model.nodeName(id),
+        kind: operator(tree, face),
+        setting: settingOf(model, face),
+        name: model.nodeName(face),
         facts
       }
     : {

@@ -6,6 +6,7 @@ import { partOf, partsOf } from '../../core/parts';
 import { totalOf } from '../../core/totals';
 import type { IGraphModel, MetricId, PayloadMetric } from '../../core/types';
 import { METRICS } from '../../schema/metrics';
+import { chipText } from '../../core/chips';
 import { OVERLAYS, type IOverlayDefinition, type OverlayId } from '../overlays';
 import { lacksParts, metricOf } from '../overlays/metric';
 import { overlayText } from '../overlays/painted';
@@ -170,12 +171,40 @@ function instances(
   };
 }
 
-/** Place, shapes and costs of a node or block; `overlay` is what colours it. */
+/** Nodes of a chip that are named in a tip. */
+const NAMED = 4;
+
+/** What prepares for the box: which nodes, and what they cost. */
+function prepared(tree: IGroupTree, group: number, trans: ITranslate): IFact {
+  const { model, groupStart, groupEnd, nodeOrder, groupMain } = tree;
+  const nodes = Array.from(
+    nodeOrder.subarray(groupStart[group], groupEnd[group])
+  ).filter(node => node !== groupMain[group]);
+  const named = nodes
+    .slice(0, NAMED)
+    .map(node => `${model.opType(node)} ${model.nodeName(node)}`.trim());
+  const rest = nodes.length - named.length;
+  const more = rest > 0 ? [trans._n('%1 more', '%1 more', rest)] : [];
+  const values = nodes.map(node => model.metrics.flops[node]);
+  const known = values.filter(value => !Number.isNaN(value));
+  const sum = known.reduce((all, value) => all + value, 0);
+  const least = known.length < values.length ? '≥ ' : '';
+  const cost = `${least}${formatCount(sum, 'FLOPs')}`;
+  return {
+    label: chipText(tree, group),
+    text: `${brief([...named, ...more].join(', '), 200)}; ${cost}`
+  };
+}
+
+/**
+ * Place, shapes and costs of a node or block; `overlay` is what colours it, `chips` are on its card.
+ */
 export function factsOf(
   tree: IGroupTree,
   entity: number,
   trans: ITranslate,
-  overlay: OverlayId | null = null
+  overlay: OverlayId | null = null,
+  chips: readonly number[] = []
 ): IFact[] {
   const { model } = tree;
   const { inputs, outputs } = ends(tree, entity);
@@ -206,6 +235,7 @@ export function factsOf(
   if (overlay !== null && !COSTS.some(id => id === overlay)) {
     facts.push(painted(tree, entity, overlay, trans));
   }
+  facts.push(...chips.map(group => prepared(tree, group, trans)));
   return facts;
 }
 

@@ -1,8 +1,7 @@
 import * as React from 'react';
 import { useSession, useTrans, useView } from '../context';
-import { setQuery, stepSearch } from '../session/find';
+import { searching, setQuery, stepSearch } from '../session/find';
 import { selectAll } from '../session/selecting';
-import { queryHelp, queryMessage } from '../session/queryMessage';
 import { Icon, type IconName } from '../ui/Icon';
 
 /** Finds nodes and groups; Enter and Shift+Enter walk through the matches. */
@@ -12,6 +11,8 @@ export function SearchBox(): JSX.Element {
   const { query, hits, at, fault } = useView(state => state.search);
   const none = query !== '' && hits.length === 0;
   const faultId = React.useId();
+  const [code, setCode] = React.useState(searching.now);
+  const fetch = (): void => void searching.get().then(setCode);
   const count =
     query === '' || fault
       ? ''
@@ -28,7 +29,9 @@ export function SearchBox(): JSX.Element {
         autoComplete="off"
         placeholder={trans.__('Search names, types, shapes…')}
         aria-label={trans.__('Find in the model')}
-        title={queryHelp(trans)}
+        title={code?.queryHelp(trans)}
+        onFocus={fetch}
+        onPointerEnter={fetch}
         aria-invalid={fault !== null}
         aria-describedby={fault ? faultId : undefined}
         value={query}
@@ -64,7 +67,7 @@ export function SearchBox(): JSX.Element {
       />
       {fault && (
         <p id={faultId} className="oad-Search-fault" role="status">
-          {queryMessage(fault, trans)}
+          {searching.now?.queryMessage(fault, trans)}
         </p>
       )}
     </div>

@@ -1,6 +1,6 @@
 import * as React from 'react';
 import { useTrans, useView, useSession } from '../context';
-import { hardwareOf } from '../../core';
+import { hardwareOf } from '../../core/latency';
 import { OVERLAYS, availableOverlays, isOverlayId } from '../overlays';
 import { WidthContext } from '../root';
 import { paintBy } from '../session/device';

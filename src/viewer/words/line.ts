@@ -1,6 +1,6 @@
 /** The model in words: one line, and the reasons for each of its facts. */
 
-import { formatExact, formatShape } from '../../core';
+import { formatExact, formatShape } from '../../core/units';
 import type { GraphPayload, Identity, IdentityValue } from '../../schema';
 import type { ITranslate } from '../translate';
 import { brief } from '../ui/text';

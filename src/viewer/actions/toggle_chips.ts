@@ -1,0 +1,35 @@
+import { chipGroups } from '../../core/chips';
+import { entityOf } from '../session/entities';
+import type { IViewerState } from '../state/types';
+import type { IAction } from './types';
+
+/** What prepares sizes, masks or weights for the selected box, or what is selected itself. */
+function chipsOf({ document, selection }: IViewerState): readonly number[] {
+  const entity = document && entityOf(document.model, selection);
+  if (!document || entity === null) {
+    return [];
+  }
+  const { tree } = document;
+  const found = chipGroups(tree, entity);
+  const isChip =
+    selection.kind === 'group' &&
+    [...tree.groupChips.values()].some(list => list.includes(selection.id));
+  return isChip && found.length === 0 ? [selection.id] : found;
+}
+
+export const toggleChips: IAction = {
+  id: 'toggle-chips',
+  label: trans => trans.__('Open or close what prepares the selected box'),
+  keys: ['M'],
+  enabled: state => chipsOf(state).length > 0,
+  run: ({ session: { store, stage } }) => {
+    const groups = chipsOf(store.get());
+    const isOpen = groups.some(group => stage.isOpen(group));
+    void stage.change(view => {
+      const changes = groups.map(group =>
+        isOpen ? view.collapse(group) : view.expand(group)
+      );
+      return changes[changes.length - 1];
+    }, stage.selected() ?? undefined);
+  }
+};

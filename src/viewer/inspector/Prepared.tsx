@@ -1,0 +1,44 @@
+/** What prepares sizes, masks or weights for a box, and the node that a box prepares for. */
+
+import * as React from 'react';
+import type { ITree } from '../../core/types';
+import { useDocument, useTrans } from '../context';
+import { chipText } from '../../core/chips';
+import { brief } from '../ui/text';
+import { Fact, Jump } from './parts';
+
+/** `Prepared by`: chips on the card of the entity that are boxes of their own when opened. */
+export function Prepared({ entity }: { entity: number }): JSX.Element | null {
+  const trans = useTrans();
+  const { tree } = useDocument();
+  const groups = tree.groupChips.get(entity) ?? [];
+  return groups.length === 0 ? null : (
+    <Fact label={trans.__('Prepared by')}>
+      {groups.map(id => (
+        <span key={id}>
+          <Jump to={{ kind: 'group', id }}>
+            <bdi>{brief(chipText(tree, id), 60)}</bdi>
+          </Jump>{' '}
+        </span>
+      ))}
+    </Fact>
+  );
+}
+
+/** `Operator`: the node that all else in the group prepares for. */
+export function MainNode({ group }: { group: number }): JSX.Element | null {
+  const trans = useTrans();
+  const { tree } = useDocument();
+  const id = tree.groupMain[group];
+  return id < 0 ? null : (
+    <Fact label={trans.__('Operator')}>
+      <Jump to={{ kind: 'node', id }}>
+        <bdi>{brief(nodeText(tree, id), 120)}</bdi>
+      </Jump>
+    </Fact>
+  );
+}
+
+function nodeText({ model }: ITree, node: number): string {
+  return `${model.opType(node)} ${model.nodeName(node)}`.trim();
+}
