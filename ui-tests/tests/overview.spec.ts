@@ -98,6 +98,7 @@ test('a block says what it does next, what goes in and what comes out', async ({
   await expect(inspector(page)).toContainText('Inputs');
   await expect(inspector(page)).toContainText('Outputs');
   await expect(inspector(page)).toContainText(/340 MB.*340,217,916 B/s);
+  await setOpen(page, /^encoder/, false);
   await button('Expand').click();
   await expect(button('Collapse')).toBeVisible();
   await button('Collapse').click();
