@@ -22,7 +22,7 @@ from py_autodoc.quantize.clipping import clipping_pairs
 from py_autodoc.quantize.document import GAP_DB, Quantization
 from py_autodoc.quantize.exclude import excluded
 from py_autodoc.quantize.methods import BUILT_IN, apply, method
-from py_autodoc.quantize.prepare import loaded, prepared
+from py_autodoc.quantize.prepare import fitted, loaded, prepared
 from py_autodoc.quantize.recipe import VNNI, Recipe, completed
 from py_autodoc.quantize.storage import check_room, store, too_large
 from py_autodoc.samples import Images, input_specs, sized, taken
@@ -95,6 +95,7 @@ def quantize(
         )  # fmt: skip
     tell("reading", 0, 4)
     proto = loaded(model, "static" if plugin else chosen.method)
+    chosen = chosen if plugin else fitted(chosen, given, proto, name)
     analysis = sized(model, data, bindings, input_shapes)
     inputs, said = taken(data, input_specs(analysis), samples, seed, (SAMPLES, MADE))
     folded = prepared(proto, name, fold=chosen.method in ("static", "fp16"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import onnx
 from onnx import numpy_helper
@@ -10,10 +11,12 @@ from py_autodoc.errors import InputError
 from py_autodoc.graph.probe import PathLike, base_name
 from py_autodoc.ort import read_model
 from py_autodoc.outputs.marks import unmark
+from py_autodoc.quantize.recipe import Recipe
 from py_autodoc.tags import read_tags, write_tags
 from py_autodoc.tags.files import to_ir
 
 _QUANTIZED = frozenset({"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulNBits"})
+_PER_CHANNEL = 13
 _LEAST = {"static": 11, "dynamic": 11, "int8-weights": 13, "int4-weights": 13, "fp16": 9}
 
 
@@ -44,6 +47,23 @@ def loaded(path: PathLike, method: str) -> onnx.ModelProto:
                 )  # fmt: skip
     unmark(proto)
     return proto
+
+
+def fitted(recipe: Recipe, given: Recipe, proto: onnx.ModelProto, name: str) -> Recipe:
+    """The recipe for a model: DequantizeLinear has scales per channel from opset 13 on.
+
+    Raises: InputError: they were asked for and the model is older.
+    """
+    opset = max((one.version for one in proto.opset_import if one.domain in ("", "ai.onnx")), default=0)
+    standard = recipe.method == "static" and recipe.format == "qdq" and recipe.activations != "u16"
+    if not (standard and recipe.per_channel and recipe.weights != "u8") or opset >= _PER_CHANNEL:
+        return recipe
+    if given.per_channel:
+        raise InputError(
+            "opset-too-old", f"{name} has opset {opset}; scales per channel need {_PER_CHANNEL}.",
+            "Use --per-tensor, or convert it with onnx.version_converter.",
+        )  # fmt: skip
+    return msgspec.structs.replace(recipe, per_channel=False)
 
 
 def prepared(proto: onnx.ModelProto, name: str, fold: bool = True) -> int:

@@ -276,3 +276,15 @@ def test_models_that_cannot_be_quantized(op, weight, said, tmp_path):
 def test_values_that_do_not_fit(tmp_path):
     with pytest.raises(AutodocError, match="do not fit float32"):
         quantize(DIGITS, tmp_path / "q.onnx", {"image": np.full((2, 1, 8, 8), 1e300)}, Recipe(target=TARGET))
+
+
+def test_scales_per_channel_need_opset_13(tmp_path):
+    model = product("Relu", 0.5)
+    model.opset_import[0].version = 12
+    onnx.save(model, tmp_path / "m.onnx")
+    data = {"x": np.ones((2, 4), np.float32)}
+    found = quantize(tmp_path / "m.onnx", tmp_path / "q.onnx", data, Recipe(target=TARGET))
+    assert found.recipe.per_channel is False
+    assert found.outputs[0].error.relative_error < 0.05
+    with pytest.raises(AutodocError, match="scales per channel need 13"):
+        quantize(tmp_path / "m.onnx", tmp_path / "p.onnx", data, Recipe(target=TARGET, per_channel=True))
