@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import onnx
 
-from py_autodoc.errors import AnalysisError
-from py_autodoc.graph.probe import PathLike
+from py_autodoc.errors import AnalysisError, InputError
+from py_autodoc.graph.probe import PathLike, base_name
 from py_autodoc.ort import LARGEST, weight_bytes
 from py_autodoc.samples import Sample
 from py_autodoc.sensitivity.layers import Array, Layer, Scheme, weights_of
@@ -53,7 +53,9 @@ class Bench:
         classes: whether its last axis holds scores of classes.
         memory: bytes that sessions may take together.
 
-    Raises: AnalysisError: ONNX Runtime refuses the model, or fails on a sample.
+    Raises:
+        InputError: the model has more than 2 GB of weights.
+        AnalysisError: ONNX Runtime refuses the model, or fails on a sample.
     """
 
     def __init__(
@@ -71,6 +73,8 @@ class Bench:
         self._path, self._model, self._output, self._memory = path, model, output, memory
         self._weights = weights_of(model, self.layers)
         held = weight_bytes(model.graph)
+        if held > LARGEST:  # with sessions and what they pack, memory would be several times that
+            raise InputError("model-too-large", f"{base_name(path)} has more than 2 GB of weights.")
         fixed = 2 * held
         switched = _COPIES * 4 * sum(one.size for one in self.layers)
         self._fits = fixed + switched <= memory

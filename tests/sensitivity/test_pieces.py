@@ -7,6 +7,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from py_autodoc.errors import AutodocError
 from py_autodoc.sensitivity import sensitivity
 from py_autodoc.sensitivity.layers import Scheme, layers_of
 from py_autodoc.sensitivity.measure import Bench
@@ -125,3 +126,10 @@ def test_the_budget_measures_what_is_there(tmp_path):
     assert found.measured == 0
     assert found.float_error < 1e-5
     assert found.all_quantized is None
+
+
+def test_models_over_the_limit_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("py_autodoc.sensitivity.measure.LARGEST", 1000)
+    onnx.save(chain(), tmp_path / "m.onnx")
+    with pytest.raises(AutodocError, match="more than 2 GB of weights"):
+        sensitivity(tmp_path / "m.onnx", samples=2)
