@@ -42,7 +42,7 @@ test('a profile that is dropped on the graph paints it, and says what it could n
   await expect(view.locator('.oad-Legend')).toContainText('Measured latency');
   await expect(table.getByRole('row')).toHaveCount(4);
   await expect(table.getByRole('row').last()).toContainText(
-    'elsewhereof no node200 µs20.0 %'
+    'elsewhereno node200 µs20.0 %'
   );
   await expect(view.getByText(/20.0 % of the time/)).toBeVisible();
   await table.getByRole('button').first().click();
