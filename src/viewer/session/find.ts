@@ -51,6 +51,12 @@ export function findAgain(session: ISession): void {
 
 /** Goes to the next (1) or previous (-1) match, opening what hides it; wraps around. */
 export function stepSearch(session: ISession, step: 1 | -1): void {
+  const { query } = session.store.get().search;
+  if (!searching.now && query.trim() !== '') {
+    // Asked before the first search has its answer.
+    void searching.get().then(() => stepSearch(session, step));
+    return;
+  }
   const { document, search: found } = session.store.get();
   const { hits, at } = found;
   if (!document || hits.length === 0) {
