@@ -26,12 +26,12 @@ import onnxruntime
 from onnx import AttributeProto, GraphProto, TensorProto, numpy_helper
 
 from py_autodoc.errors import AutodocError
-from py_autodoc.hardware.estimate import estimate
+from py_autodoc.hardware.latency_estimate import estimate
 from py_autodoc.hardware.runtimes import TENSORRT
 from py_autodoc.measure.calibrate import Clock, calibrate, quickest
-from py_autodoc.report.analysis import Analysis, Options, run
-from py_autodoc.report.device_analysis import kernels_in, sized
-from py_autodoc.report.device_choice import choose
+from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
+from py_autodoc.report.pipeline.device_analysis import estimate_inputs, kernels_in
+from py_autodoc.report.pipeline.device_choice import choose_device
 
 DATA = Path(__file__).parents[1] / "tests/data"
 SECONDS = 1.0
@@ -51,16 +51,18 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "cpu.json"
         path.write_text(json.dumps(profile), encoding="utf-8")
-        chosen = choose(str(path))
+        chosen = choose_device(str(path))
         assert chosen is not None
         print("| model | ms | estimate | ratio | FLOPs | as TensorRT |\n|---|---|---|---|---|---|")
         rows, inside = [], 0
         for name, model in models():
             try:
-                analysis = run(model.SerializeToString(), Options(assume=True))
+                analysis = run_analysis(model.SerializeToString(), Options(assume=True))
                 measured = runtime(model, analysis, threads, clock)
                 found, fused = (
-                    estimate(kernels_in(analysis, one), sized(analysis), chosen.device, "fp32", one.model)
+                    estimate(
+                        kernels_in(analysis, one), estimate_inputs(analysis), chosen.device, "fp32", one.model
+                    )
                     for one in (chosen.runtime, TENSORRT)
                 )
             except (AutodocError, Exception) as fault:  # noqa: BLE001 - it does not run here, and is told so

@@ -27,8 +27,8 @@ from onnx import TensorProto
 from synthetic import Decoder
 
 from py_autodoc.compare.align import align
-from py_autodoc.report.analysis import Analysis, Options, run
-from py_autodoc.report.payload import build_payload
+from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 HERE = Path(__file__).parent
 ROUNDS = 6
@@ -108,10 +108,10 @@ def viewer(left: Analysis, right: Analysis) -> dict[str, float] | None:
 
 
 def main() -> int:
-    align(*(run(decoder(2, False), Options(assume=True)) for _ in range(2)))  # imports, schemas
+    align(*(run_analysis(decoder(2, False), Options(assume=True)) for _ in range(2)))  # imports, schemas
     for layers in [int(one) for one in sys.argv[1:]] or [205, 1020]:
         models = [decoder(layers, False), decoder(layers - 1, True)]
-        analysis, sides = timed(lambda models=models: [run(m, Options(assume=True)) for m in models])
+        analysis, sides = timed(lambda models=models: [run_analysis(m, Options(assume=True)) for m in models])
         assert isinstance(sides, list)
         left, right = sides
         nodes = [len(one.model.nodes) for one in sides]

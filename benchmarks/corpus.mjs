@@ -30,13 +30,13 @@ const ANALYSE = `
 import io, sys, tempfile, zipfile
 from pathlib import Path
 import msgspec
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.payload import build_payload
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 out, *given = sys.argv[1:]
 def put(name, path):
     to = Path(out, name + ".json")
     if not to.exists():
-        payload = build_payload(run(str(path), Options(assume=True)))
+        payload = build_payload(run_analysis(str(path), Options(assume=True)))
         to.write_bytes(msgspec.json.encode(msgspec.structs.replace(payload, expressions=None, timeline=None)))
 data = Path("tests/data")
 for path in [Path(p) for p in given] or sorted([*data.glob("models/*.onnx"), *data.glob("stripped/*.onnx")]):

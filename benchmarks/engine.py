@@ -49,11 +49,11 @@ OURS = (
     + """
 from py_autodoc.findings.registry import rules
 from py_autodoc.graph.shapes import infer
-from py_autodoc.report.analysis import run
-from py_autodoc.report.build import build_report
+from py_autodoc.report.pipeline.analysis import run_analysis
+from py_autodoc.report.document.build_report import build_report
 rules()
 nodes = []
-measure(lambda: nodes.append(build_report(run(path)).graph.num_nodes))
+measure(lambda: nodes.append(build_report(run_analysis(path)).graph.num_nodes))
 print(json.dumps({"nodes": nodes[0]}))
 """
 )
@@ -82,9 +82,9 @@ PAYLOAD = (
     _METER
     + """
 import msgspec
-from py_autodoc.report.analysis import run
-from py_autodoc.report.payload import build_payload
-found, size = run(path), []
+from py_autodoc.report.pipeline.analysis import run_analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
+found, size = run_analysis(path), []
 measure(lambda: size.append(len(msgspec.json.encode(build_payload(found)))))
 print(json.dumps({"bytes": size[0]}))
 """
@@ -93,28 +93,28 @@ PASSES = """
 import json, statistics, sys, time
 from py_autodoc.blocks import analyse
 from py_autodoc.costs.engine import cost_table, totals
-from py_autodoc.costs.memory import peak_activation
+from py_autodoc.costs.liveness import peak_activation
 from py_autodoc.costs.params import count_params
-from py_autodoc.costs.sizes import Sizes
-from py_autodoc.graph.build import build
-from py_autodoc.graph.load import load
+from py_autodoc.costs.tensor_sizes import TensorSizes
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.loading.load import load
 from py_autodoc.graph.shapes import infer
-from py_autodoc.report.analysis import run
+from py_autodoc.report.pipeline.analysis import run_analysis
 
-spent, guard = {}, analyse._Run._guard
+spent, guard = {}, analyse._Recognition._guard
 def timed(self, name, *arguments):
     start = time.process_time()
     try:
         return guard(self, name, *arguments)
     finally:
         spent[name] = spent.get(name, 0) + time.process_time() - start
-analyse._Run._guard = timed
+analyse._Recognition._guard = timed
 
 def foundation(path):
     loaded = load(path)
     model = build(loaded)
     types = infer(loaded, model, {}, {})
-    sizes = Sizes(model, types)
+    sizes = TensorSizes(model, types)
     totals(model, cost_table(model, types, sizes).nodes)
     count_params(model, types, sizes)
     peak_activation(model, types, sizes)
@@ -133,10 +133,10 @@ base, new, whole, each = [], [], [], {}
 for _ in range(rounds):
     base.append(cpu(lambda: foundation(path)))
     spent.clear()
-    new.append(cpu(lambda: analyse.structure(model, types)))
+    new.append(cpu(lambda: analyse.recognise_structure(model, types)))
     for name, seconds in spent.items():
         each.setdefault(name, []).append(seconds)
-    whole.append(cpu(lambda: run(path)))
+    whole.append(cpu(lambda: run_analysis(path)))
     gc.collect()
 print(json.dumps({"nodes": len(model.nodes), "base": min(base), "structure": min(new), "whole": min(whole)}))
 print(json.dumps({"each": {name: min(seconds) for name, seconds in each.items()}}))

@@ -21,8 +21,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from py_autodoc.report import analysis
-from py_autodoc.report.payload import build_payload
+from py_autodoc.report.pipeline import analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET_MS = 10
@@ -68,12 +68,12 @@ def cpu(work) -> float:
 
 def without_expressions(source) -> float:
     """CPU milliseconds of an analysis that makes none."""
-    make = analysis._Run._symbolic
-    analysis._Run._symbolic = lambda *_: None
+    make = analysis._Pipeline._symbolic
+    analysis._Pipeline._symbolic = lambda *_: None
     try:
-        return cpu(lambda: analysis.run(source))
+        return cpu(lambda: analysis.run_analysis(source))
     finally:
-        analysis._Run._symbolic = make
+        analysis._Pipeline._symbolic = make
 
 
 def browser(pool: bytes, sizes: dict[str, int]) -> dict[str, float]:
@@ -88,13 +88,13 @@ def browser(pool: bytes, sizes: dict[str, int]) -> dict[str, float]:
 
 def main() -> int:
     source, sizes = tower(2000), {"batch": 3, "height": 224, "width": 320}
-    found = analysis.run(source)
+    found = analysis.run_analysis(source)
     pool = build_payload(found).expressions
     assert pool is not None
     bound = analysis.Options(bindings=sizes)
-    again = cpu(lambda: analysis.run(source, bound))
+    again = cpu(lambda: analysis.run_analysis(source, bound))
     web = browser(msgspec.json.encode(pool), sizes)
-    assert web["macs"] == analysis.run(source, bound).totals.macs, "the evaluators disagree"
+    assert web["macs"] == analysis.run_analysis(source, bound).totals.macs, "the evaluators disagree"
     size = len(msgspec.json.encode(pool))
     print(f"nodes {len(found.model.nodes):,}  trees {len(pool.trees):,}  pool {size:,} bytes")
     print(f"new analysis            {again:8.2f} ms")
@@ -104,7 +104,7 @@ def main() -> int:
         f"evaluate for new sizes  {web['evaluate']:8.2f} ms   target {TARGET_MS}   {ratio:,.0f} times faster"
     )
     for name, model in (("BERT-base, free batch and seq", BERT), ("the 2,000 nodes", source)):
-        plain, whole = without_expressions(model), cpu(lambda model=model: analysis.run(model))
+        plain, whole = without_expressions(model), cpu(lambda model=model: analysis.run_analysis(model))
         print(
             f"analysis of {name}: {plain:.1f} ms, with expressions {whole:.1f} ms, {whole / plain:.2f} times"
         )

@@ -32,7 +32,7 @@ from task_truth import accepted  # noqa: E402
 
 from py_autodoc.hf import metadata_of, read_metadata  # noqa: E402
 from py_autodoc.hf.tasks import detect_task  # noqa: E402
-from py_autodoc.hf.write import gather  # noqa: E402
+from py_autodoc.hf.write import gather_metadata  # noqa: E402
 
 LIMITS = {"extraction": 500.0, "parsing": 100.0, "characters": 100_000}
 
@@ -92,7 +92,7 @@ def times(folder, runs):
             ("parsing the metadata of the file", *milliseconds(lambda: read_metadata(path), runs)),
             ("and unpacking every file", *milliseconds(lambda: dict(read_metadata(path).files), runs)),
         ]
-    return rows, gather(model, source_folder=folder)
+    return rows, gather_metadata(model, source_folder=folder)
 
 
 def tasks():

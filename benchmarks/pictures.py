@@ -16,9 +16,9 @@ from pathlib import Path
 import msgspec
 
 from py_autodoc.render import engine
-from py_autodoc.render.node import node
-from py_autodoc.report.analysis import run
-from py_autodoc.report.payload import build_payload
+from py_autodoc.render.nodejs import find_nodejs
+from py_autodoc.report.pipeline.analysis import run_analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 MODELS = [
     "tests/data/stripped/resnet50.stripped.onnx",
@@ -45,7 +45,7 @@ def timed(draw, repeats: int) -> tuple[str, float]:
 
 def request(model: str, depth: int | None) -> bytes:
     """What the engine is asked for."""
-    payload = msgspec.structs.replace(build_payload(run(model)), expressions=None, timeline=None)
+    payload = msgspec.structs.replace(build_payload(run_analysis(model)), expressions=None, timeline=None)
     options = {"dark": False, "overlay": "auto", "depth": depth, "budget": 40, "most": 4000}
     return msgspec.json.encode({"payload": payload, "options": options})
 
@@ -55,7 +55,7 @@ def main() -> None:
     parser.add_argument("models", nargs="*", default=MODELS)
     parser.add_argument("--repeats", type=int, default=5)
     given = parser.parse_args()
-    program = node()
+    program = find_nodejs()
     print(f"{'model':32} {'depth':>5} {'bytes':>9} {'QuickJS s':>9} {'Node s':>7} {'ratio':>6}  same bytes")
     for model in given.models:
         for depth in (None, 20):

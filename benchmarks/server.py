@@ -23,10 +23,10 @@ from typing import Any
 import onnx
 from onnx import TensorProto, helper
 
-from py_autodoc.jobs.frames import Spec
+from py_autodoc.jobs.file_stamps import Stamp
+from py_autodoc.jobs.ipc_frames import AnalysisSpec
+from py_autodoc.jobs.job_queue import JobQueue
 from py_autodoc.jobs.launch import default_launcher
-from py_autodoc.jobs.queue import JobQueue
-from py_autodoc.jobs.stamps import Stamp
 from py_autodoc.limits import SERVER
 
 TICK_S = 0.001
@@ -81,7 +81,7 @@ async def measure_model(queue: JobQueue, path: Path) -> None:
 
 
 async def measure_thread(path: Path) -> None:
-    from py_autodoc.jobs.session import open_session
+    from py_autodoc.jobs.model_session import open_session
 
     def work() -> None:
         open_session(spec_of(path), lambda *_: None).graph()
@@ -124,8 +124,8 @@ async def watched(work: Awaitable[Any]) -> tuple[Any, float, str]:
     return result, seconds, f"stall {late * 1e3:.1f} ms (loop's own CPU {own * 1e3:.1f} ms)"
 
 
-def spec_of(path: Path) -> Spec:
-    return Spec(path=str(path.resolve()), stamp=Stamp.of(os.stat(path)), assume=True, limits=SERVER)
+def spec_of(path: Path) -> AnalysisSpec:
+    return AnalysisSpec(path=str(path.resolve()), stamp=Stamp.of(os.stat(path)), assume=True, limits=SERVER)
 
 
 def make_model(path: Path, size: int) -> None:

@@ -2,7 +2,8 @@
 
     python benchmarks/sweep.py [MODEL …]
 
-Baseline: ``py_autodoc.report.analysis.run`` at every point in the same process. Prints the ratio.
+Baseline: ``py_autodoc.report.pipeline.analysis.run_analysis`` at every point in the same process. Prints the
+ratio.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 from py_autodoc.sweep import Axes, sweep
 
 DATA = Path(__file__).parent.parent / "tests" / "data" / "stripped"
@@ -27,7 +28,7 @@ def main() -> None:
     """One line a model."""
     given = [(Path(path), 10) for path in sys.argv[1:]] or list(USUAL)
     for path, lengths in given:
-        base = run(str(path), Options(assume=True))
+        base = run_analysis(str(path), Options(assume=True))
         others = [one.name for one in base.dims.symbols if "batch" not in one.name.lower()]
         bindings = {others[0]: [16 * (at + 1) for at in range(lengths)]} if others and lengths > 1 else {}
         axes = Axes(batch=BATCHES, bindings=bindings, hardware=["l4"], precision=["fp16"])
@@ -37,7 +38,7 @@ def main() -> None:
         began = time.process_time()
         for point in found.points:
             sizes = {"bindings": point.bindings} if point.bindings else {"batch_size": point.batch}
-            run(str(path), Options(**sizes, hardware="l4", precision="fp16"))  # type: ignore[arg-type]
+            run_analysis(str(path), Options(**sizes, hardware="l4", precision="fp16"))  # type: ignore[arg-type]
         fresh = time.process_time() - began
         print(
             f"{path.stem}: {len(found.points)} points in {swept:.2f} CPU s, an analysis each "

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from py_autodoc.extract import extract_module_subgraph, extract_submodel
     from py_autodoc.extract.rebatch import rebatch
     from py_autodoc.extract.resize import resize
-    from py_autodoc.hf.serving.entry import pipeline
+    from py_autodoc.hf.serving.pipeline_entry import pipeline
     from py_autodoc.limits import Limits
     from py_autodoc.report.api import analyze
-    from py_autodoc.report.arrays import read_array
-    from py_autodoc.report.report import Report
-    from py_autodoc.report.weights import read_weights
+    from py_autodoc.report.document.report import Report
+    from py_autodoc.report.document.weight_arrays import read_array
+    from py_autodoc.report.document.weights import read_weights
     from py_autodoc.widget import Autodoc, QuantPlayground, side_by_side
 
     __version__: str
@@ -45,13 +45,13 @@ _LAZY = {
     "AutodocError": "py_autodoc.errors",
     "Limits": "py_autodoc.limits",
     "QuantPlayground": "py_autodoc.widget",
-    "Report": "py_autodoc.report.report",
+    "Report": "py_autodoc.report.document.report",
     "analyze": "py_autodoc.report.api",
     "extract_module_subgraph": "py_autodoc.extract",
     "extract_submodel": "py_autodoc.extract",
-    "pipeline": "py_autodoc.hf.serving.entry",
-    "read_array": "py_autodoc.report.arrays",
-    "read_weights": "py_autodoc.report.weights",
+    "pipeline": "py_autodoc.hf.serving.pipeline_entry",
+    "read_array": "py_autodoc.report.document.weight_arrays",
+    "read_weights": "py_autodoc.report.document.weights",
     "rebatch": "py_autodoc.extract.rebatch",
     "resize": "py_autodoc.extract.resize",
     "side_by_side": "py_autodoc.widget",

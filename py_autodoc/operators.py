@@ -12,14 +12,14 @@ from dataclasses import dataclass
 # Importing a package of rules registers them, and who answers for them.
 from py_autodoc.costs import rules as _costs  # noqa: F401
 from py_autodoc.graph import shapes as _shapes  # noqa: F401
-from py_autodoc.graph.opdocs import defined
+from py_autodoc.graph.building.operator_docs import defined
 from py_autodoc.graph.operators.aspects import ASPECTS, Aspect, Key, Link, links
 from py_autodoc.graph.rebatch import rules as _rebatch  # noqa: F401
 from py_autodoc.graph.resize import rules as _resize  # noqa: F401
-from py_autodoc.hardware import operators as _kernels  # noqa: F401
+from py_autodoc.hardware import fusion_roles as _kernels  # noqa: F401
 from py_autodoc.quantize.reference import operators as _integers  # noqa: F401
-from py_autodoc.report import categories as _categories  # noqa: F401
-from py_autodoc.report import node_settings as _settings  # noqa: F401
+from py_autodoc.report.encode import categories as _categories  # noqa: F401
+from py_autodoc.report.viewer_payload import node_settings as _settings  # noqa: F401
 from py_autodoc.to_torch import registry as _torch  # noqa: F401
 
 __all__ = ["ASPECTS", "Aspect", "Key", "Link", "Operator", "coverage"]

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from py_autodoc.errors import AnalysisError, InputError, OptionError, RequirementError
-from py_autodoc.graph.load import load
-from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.graph.loading.load import load
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
 
 if TYPE_CHECKING:
     import onnx

@@ -46,7 +46,7 @@ _XZ_FILTERS = [
 _ALPHABET = re.compile(r"[A-Za-z0-9_-]*={0,2}")
 
 
-class Damaged(ValueError):
+class DamagedValue(ValueError):
     """A value cannot be unpacked; the text says why, as the end of a sentence."""
 
 
@@ -57,14 +57,14 @@ def pack_json(value: Any) -> str:
 
 
 def unpack_json(value: str) -> Any:
-    """What ``pack_json`` wrote. Raises: Damaged."""
+    """What ``pack_json`` wrote. Raises: DamagedValue."""
     data = unpack(value, MAX_JSON)
     try:
         return parse_json(data, SETTINGS)
     except TooMuch as fault:
-        raise Damaged(str(fault)) from None
+        raise DamagedValue(str(fault)) from None
     except ValueError:
-        raise Damaged("is not JSON") from None
+        raise DamagedValue("is not JSON") from None
 
 
 def special_floats(value: Any) -> Any:
@@ -114,11 +114,11 @@ def unpack(value: str, limit: int = MAX_FILE) -> bytes:
     if not prefix:
         data = value.encode("utf-8", "surrogatepass")
         if len(data) > limit:
-            raise Damaged(f"has more than {limit:,} bytes")
+            raise DamagedValue(f"has more than {limit:,} bytes")
         return data
     # A good compressor still leaves more than a thousandth; the text is bounded before it is decoded.
     if len(value) > 2 * limit:
-        raise Damaged(f"has more than {limit:,} bytes")
+        raise DamagedValue(f"has more than {limit:,} bytes")
     packed = _bytes(value[len(prefix) :])
     if prefix == _RAW:
         return packed
@@ -130,9 +130,9 @@ def _inflated(packed: bytes, limit: int) -> bytes:
     try:
         data = inflate.decompress(packed, limit)
     except zlib.error:
-        raise Damaged("is damaged gzip") from None
+        raise DamagedValue("is damaged gzip") from None
     if not inflate.eof:
-        raise Damaged(_over(limit, len(data)) or "is cut off")
+        raise DamagedValue(_over(limit, len(data)) or "is cut off")
     return data
 
 
@@ -142,11 +142,11 @@ def _unpacked(packed: bytes, limit: int) -> bytes:
         data = expand.decompress(packed, limit)
         # The end of the stream may follow the last byte of the data.
         if not expand.eof and len(data) == limit and expand.decompress(b"", 1):
-            raise Damaged(_over(limit, limit))
+            raise DamagedValue(_over(limit, limit))
     except (lzma.LZMAError, EOFError):
-        raise Damaged("is damaged xz") from None
+        raise DamagedValue("is damaged xz") from None
     if not expand.eof:
-        raise Damaged("is cut off")
+        raise DamagedValue("is cut off")
     return data
 
 
@@ -160,11 +160,11 @@ def _text(data: bytes) -> str:
 
 def _bytes(text: str) -> bytes:
     if not _ALPHABET.fullmatch(text):
-        raise Damaged("is damaged base 64")
+        raise DamagedValue("is damaged base 64")
     try:
         return base64.urlsafe_b64decode(text)
     except (binascii.Error, ValueError):
-        raise Damaged("is damaged base 64") from None
+        raise DamagedValue("is damaged base 64") from None
 
 
 def checksum(value: str) -> str:

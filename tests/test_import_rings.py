@@ -6,12 +6,12 @@ import pytest
 RINGS = {
     frozenset(f"py_autodoc.{name}" for name in names)
     for names in (
-        ("graph.contradiction", "graph.faults", "graph.model"),
-        ("hf.serving.entry", "hf.serving.load"),
-        ("to_torch.classes", "to_torch.lists", "to_torch.module"),
-        ("to_torch.finish", "to_torch.op", "to_torch.registry", "to_torch.writer"),
-        ("torch.examples", "torch.pretrained", "torch.programs", "torch.sources"),
-        ("widget.autodoc", "widget.boxes", "widget.saved"),
+        ("graph.ir.contradiction", "graph.ir.diagnostic_causes", "graph.ir.model"),
+        ("hf.serving.pipeline_entry", "hf.serving.load"),
+        ("to_torch.classes", "to_torch.module_lists", "to_torch.module"),
+        ("to_torch.finish_module", "to_torch.op", "to_torch.registry", "to_torch.writer"),
+        ("torch.examples", "torch.pretrained", "torch.program_files", "torch.sources"),
+        ("widget.autodoc", "widget.container_outputs", "widget.saved_output"),
         (
             "server.app",
             "server.base",

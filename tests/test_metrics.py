@@ -18,13 +18,13 @@ from py_autodoc import metrics
 from py_autodoc.cli import graph
 from py_autodoc.compare.measures import MEASURES
 from py_autodoc.metrics import METRICS, RAMPS, Metric, Place, shown
-from py_autodoc.render import attachments, svg
+from py_autodoc.render import svg, viewer_attachments
 from py_autodoc.render.csv import layers_csv
 from py_autodoc.report.api import analyze
-from py_autodoc.report.query_fields import FIELD_NAMES, field_of
+from py_autodoc.report.encode.total_texts import strip
+from py_autodoc.report.node_query.query_fields import FIELD_NAMES, field_of
 from py_autodoc.report.schema import Coverage, Layer, NodeColumns
 from py_autodoc.report.schema import Metrics as Totals
-from py_autodoc.report.total_texts import strip
 
 ROOT = Path(__file__).resolve().parents[1]
 MODEL = ROOT / "tests/data/models/resnet_tiny.onnx"
@@ -94,7 +94,7 @@ def test_heatmaps_are_the_same_everywhere():
     assert list(svg.OVERLAYS) == list(graph.OVERLAYS) == offered == ["auto", "none", *heatmaps]
     assert list(OVERLAYS) == heatmaps
     # What the widget's documentation says.
-    assert set(attachments.METRICS) == (set(heatmaps) | {"read_bytes", "write_bytes"}) - {"latency"}
+    assert set(viewer_attachments.METRICS) == (set(heatmaps) | {"read_bytes", "write_bytes"}) - {"latency"}
 
 
 def test_the_documentation_names_every_heatmap():

@@ -10,9 +10,9 @@ import pytest
 
 from py_autodoc import analyze
 from py_autodoc.errors import OptionError, RequirementError
-from py_autodoc.hardware.profile import find, profiles
-from py_autodoc.near import near
-from py_autodoc.widget.find import TraitFault, resolve
+from py_autodoc.hardware.profile import find_profile, profiles
+from py_autodoc.similar_names import similar_names
+from py_autodoc.widget.trait_values import TraitFault, resolve_nodes
 
 KNOWN = [
     "/Net/Block.a",
@@ -37,16 +37,16 @@ KNOWN = [
     ],
 )
 def test_near(name, found):
-    assert near(name, KNOWN) == found
+    assert similar_names(name, KNOWN) == found
 
 
 def test_a_selection_that_is_not_there_names_modules_as_well():
     layers = analyze("tests/data/models/bert_tiny.onnx").layers
     with pytest.raises(TraitFault) as caught:
-        resolve(layers, ["encoder.layer.0.attention"])
+        resolve_nodes(layers, ["encoder.layer.0.attention"])
     assert "encoder/layer.0/attention" in caught.value.hint
     with pytest.raises(TraitFault) as caught:
-        resolve(layers, ["encoder/layer.0/atention"])
+        resolve_nodes(layers, ["encoder/layer.0/atention"])
     assert "Near it: m/encoder/layer.0/attention" in caught.value.hint
 
 
@@ -54,10 +54,10 @@ def test_a_part_of_a_name_lists_all_devices_that_match():
     wanted = [one.id for one in profiles() if "jetson" in one.id]
     assert len(wanted) > 5
     with pytest.raises(OptionError) as caught:
-        find("jetson")
+        find_profile("jetson")
     assert all(one in f"{caught.value.hint} ".replace(".", " ").replace(",", " ").split() for one in wanted)
     with pytest.raises(OptionError) as caught:
-        find("jetsno-orin")
+        find_profile("jetsno-orin")
     assert "Nearest: jetson" in caught.value.hint
 
 

@@ -8,7 +8,7 @@ import pytest
 from py_autodoc.graph.operators import aspects
 from py_autodoc.graph.operators.aspects import ASPECTS, Link, answers, link_to, links
 from py_autodoc.operators import coverage
-from py_autodoc.report.categories import CATEGORIES
+from py_autodoc.report.encode.categories import CATEGORIES
 
 ROOT = Path(__file__).parents[1]
 

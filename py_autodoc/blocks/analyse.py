@@ -6,52 +6,59 @@ import logging
 from collections.abc import Callable
 from typing import TypeVar
 
-from py_autodoc.blocks.attention import find_attention
-from py_autodoc.blocks.conv import find_conv_blocks
-from py_autodoc.blocks.embedding import find_embeddings
-from py_autodoc.blocks.flow import Flow, Flows
-from py_autodoc.blocks.head import find_heads
-from py_autodoc.blocks.mlp import find_mlps
-from py_autodoc.blocks.model import Attention, Found, Quantized, Repeat, Structure, Verdict
-from py_autodoc.blocks.norm import find_normalizations
-from py_autodoc.blocks.quantized import find_quantized
-from py_autodoc.blocks.recurrent import find_recurrent
-from py_autodoc.blocks.repeats import find_repeats
-from py_autodoc.blocks.residual import find_residuals
-from py_autodoc.blocks.verdict import verdict
-from py_autodoc.graph.model import Model, TypeTable
+from py_autodoc.blocks.architecture.classify_architecture import classify_architecture
+from py_autodoc.blocks.attention_layers.attention import find_attention
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph, DataflowGraphs
+from py_autodoc.blocks.layer_blocks.conv import find_conv_blocks
+from py_autodoc.blocks.layer_blocks.embedding import find_embeddings
+from py_autodoc.blocks.layer_blocks.head import find_heads
+from py_autodoc.blocks.layer_blocks.mlp import find_mlps
+from py_autodoc.blocks.layer_blocks.normalization import find_normalizations
+from py_autodoc.blocks.layer_blocks.quantized_layers import find_quantized
+from py_autodoc.blocks.layer_blocks.recurrent import find_recurrent
+from py_autodoc.blocks.repetition.repeats import find_repeats
+from py_autodoc.blocks.residual_blocks.residual import find_residuals
+from py_autodoc.blocks.results import (
+    ArchitectureVerdict,
+    AttentionLayer,
+    QuantizedLayer,
+    RecognisedBlock,
+    Repeat,
+    Structure,
+)
+from py_autodoc.graph.ir.model import Model, TypeTable
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
-def structure(model: Model, types: TypeTable, flows: Flows | None = None) -> Structure:
+def recognise_structure(model: Model, types: TypeTable, flows: DataflowGraphs | None = None) -> Structure:
     """What the graph is made of. ``flows``: those of the model, where others read them too.
 
     Never raises on an odd model: a recogniser that fails is left out and named in ``gave_up``.
 
     Raises: MemoryError.
     """
-    return _Run(model, types, flows or Flows(model, types)).run()
+    return _Recognition(model, types, flows or DataflowGraphs(model, types)).run()
 
 
-def quantized_only(model: Model, types: TypeTable, flows: Flows) -> Structure:
+def quantized_only(model: Model, types: TypeTable, flows: DataflowGraphs) -> Structure:
     """The quantized layers alone, in a fifth of the time. Raises like ``structure``."""
-    made = _Run(model, types, flows)
+    made = _Recognition(model, types, flows)
     for flow in flows.all():
         if flow.order:
             made.quantized_layers(flow)
     return Structure(quantized=tuple(made.quantized), gave_up=tuple(made._gave_up()))
 
 
-class _Run:
-    def __init__(self, model: Model, types: TypeTable, flows: Flows) -> None:
+class _Recognition:
+    def __init__(self, model: Model, types: TypeTable, flows: DataflowGraphs) -> None:
         self.model = model
         self.types = types
         self.flows = flows
-        self.found: list[Found] = []
-        self.attention: list[Attention] = []
-        self.quantized: list[Quantized] = []
+        self.found: list[RecognisedBlock] = []
+        self.attention: list[AttentionLayer] = []
+        self.quantized: list[QuantizedLayer] = []
         self.failed: dict[tuple[str, str], int] = {}
 
     def run(self) -> Structure:
@@ -62,23 +69,23 @@ class _Run:
         repeats: list[Repeat] = self._guard("repeats", lambda: find_repeats(model, types), [])
         kind = self._guard(
             "verdict",
-            lambda: verdict(model, types, found, attention, repeats, self.flows),
-            Verdict("unknown", 0.0, ()),
+            lambda: classify_architecture(model, types, found, attention, repeats, self.flows),
+            ArchitectureVerdict("unknown", 0.0, ()),
         )
         return Structure(
             found, attention, tuple(repeats), kind, tuple(self.quantized), tuple(self._gave_up())
         )
 
-    def quantized_layers(self, flow: Flow) -> None:
+    def quantized_layers(self, flow: DataflowGraph) -> None:
         """Those of one graph; they are added."""
         self.quantized += self._guard("quantized layers", lambda: find_quantized(flow), [])
 
-    def _graph(self, flow: Flow) -> None:
+    def _graph(self, flow: DataflowGraph) -> None:
         """Everything in one graph; what it finds is added."""
         if not flow.order:
             return
-        attention: list[Attention] = self._guard("attention", lambda: find_attention(flow), [])
-        norms: list[Found] = self._guard("normalizations", lambda: find_normalizations(flow), [])
+        attention: list[AttentionLayer] = self._guard("attention", lambda: find_attention(flow), [])
+        norms: list[RecognisedBlock] = self._guard("normalizations", lambda: find_normalizations(flow), [])
         self.attention += attention
         self.found += norms
         self.found += self._guard("convolutions", lambda: find_conv_blocks(flow), [])

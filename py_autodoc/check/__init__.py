@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from py_autodoc.check.outcomes import Checked, Node, Outcome, Status
+from py_autodoc.check.outcomes import CheckOutcome, CheckResult, OutcomeNode, Status
 from py_autodoc.check.policy import (
     Policy,
     PolicyBaseline,
@@ -23,9 +23,9 @@ from py_autodoc.check.policy import (
 from py_autodoc.check.run import check, checked, plan
 
 __all__ = [
-    "Checked",
-    "Node",
-    "Outcome",
+    "CheckOutcome",
+    "CheckResult",
+    "OutcomeNode",
     "Policy",
     "PolicyBaseline",
     "PolicyFindings",

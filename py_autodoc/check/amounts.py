@@ -6,7 +6,7 @@ import re
 from math import isnan
 
 from py_autodoc.errors import OptionError
-from py_autodoc.report.query import query_number
+from py_autodoc.report.node_query.query_parser import query_number
 
 _TIME = re.compile(r"(.*?)\s*(us|µs|ms|s)?", re.IGNORECASE)
 _TIMES = {"us": 1e-3, "µs": 1e-3, "ms": 1.0, "s": 1e3, "": 1.0}

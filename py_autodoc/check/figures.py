@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from py_autodoc import units
 from py_autodoc.compare.measures import MEASURES, Number, lower_bounds, measured
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.hardware_estimate import hardware_estimates
-from py_autodoc.report.labels import cut
-from py_autodoc.report.report import Report
-from py_autodoc.report.runnable import runnable
+from py_autodoc.report.builders.hardware_section import hardware_estimates
+from py_autodoc.report.builders.runnable_section import runnable
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.encode.labels import shorten_middle
+from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.schema.estimates import HardwareEstimates
 from py_autodoc.units import plural
 
@@ -21,7 +21,7 @@ BY_SIZES = ("macs", "flops", "peak", "latency")
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class CheckedFigure:
     """One number of a model. Times are in milliseconds, sizes in bytes."""
 
     value: Number
@@ -32,7 +32,7 @@ class Figure:
     """Why the value is unknown."""
 
 
-Figures = dict[str, Figure]
+Figures = dict[str, CheckedFigure]
 
 
 def written(id: str, value: Number) -> str:
@@ -50,14 +50,20 @@ def writer(id: str) -> Callable[[float | None], str]:
 def figures(analysis: Analysis) -> Figures:
     """All figures of an analysed model; ``latency`` only where a device was chosen."""
     read, why = measured(analysis), unknown_costs(analysis)
-    found = {name: Figure(value, reason="" if value is not None else why) for name, value in read.items()}
+    found = {
+        name: CheckedFigure(value, reason="" if value is not None else why) for name, value in read.items()
+    }
     for name, least in lower_bounds(analysis).items():
-        found[name] = Figure(None, least, cut(analysis.params.reason) if name == "params" else why)
+        found[name] = CheckedFigure(
+            None, least, shorten_middle(analysis.params.reason) if name == "params" else why
+        )
     if read["weights"] is None:
-        found["weights"] = Figure(None, reason="the size of a constant is unknown")
+        found["weights"] = CheckedFigure(None, reason="the size of a constant is unknown")
     if read["peak"] is None:
         peak = analysis.peak
-        found["peak"] = Figure(None, reason=cut(peak.reason if peak else "the memory stage failed") or why)
+        found["peak"] = CheckedFigure(
+            None, reason=shorten_middle(peak.reason if peak else "the memory stage failed") or why
+        )
     estimate = hardware_estimates(analysis)
     if estimate is not None:
         found["latency"] = _latency(estimate)
@@ -69,18 +75,21 @@ def unknown_costs(analysis: Analysis) -> str:
     verdict = runnable(analysis)
     if verdict.verdict == "no":
         return f"the model cannot run: {verdict.reason}"
-    free = [cut(symbol.name, 40) for symbol in analysis.dims.symbols if symbol.value is None]
+    free = [shorten_middle(symbol.name, 40) for symbol in analysis.dims.symbols if symbol.value is None]
     if free:
         return f"dimensions have no value: {_some(free)}"
     total = analysis.totals
     if total.unknown_ops:
-        names = [cut(name, 60) for name in sorted(total.unknown_ops, key=lambda n: -total.unknown_ops[n])]
+        names = [
+            shorten_middle(name, 60)
+            for name in sorted(total.unknown_ops, key=lambda n: -total.unknown_ops[n])
+        ]
         return f"{plural(sum(total.unknown_ops.values()), 'node')} without a cost rule: {_some(names)}"
     count = total.nodes_total - total.nodes_known
     if not count:
         return ""
     first = max(total.reasons, key=lambda reason: total.reasons[reason], default="")
-    return f"{plural(count, 'node')} of unknown cost" + (f": {cut(first)}" if first else "")
+    return f"{plural(count, 'node')} of unknown cost" + (f": {shorten_middle(first)}" if first else "")
 
 
 def reported(report: Report) -> Figures:
@@ -92,32 +101,38 @@ def reported(report: Report) -> Figures:
     )
     mac_share = 1.0 if cover.macs is None else cover.macs
     found = {
-        "size": Figure(file.file_bytes + file.external_bytes),
+        "size": CheckedFigure(file.file_bytes + file.external_bytes),
         "params": _known(numbers.total_params, numbers.params_reason or why),
         "weights": _known(numbers.weight_bytes, why),
         "macs": _partly(numbers.total_macs, mac_share >= 1 and not cover.unknown_ops, why),
         "flops": _partly(numbers.total_flops, cover.nodes_known == cover.nodes_total, why),
         "peak": _known(numbers.peak_activation_bytes, numbers.peak_reason or why),
-        "nodes": Figure(report.graph.num_nodes),
+        "nodes": CheckedFigure(report.graph.num_nodes),
     }
     if report.hardware_estimates is not None:
         found["latency"] = _latency(report.hardware_estimates)
     return found
 
 
-def _known(value: Number, why: str) -> Figure:
-    return Figure(value, reason="" if value is not None else cut(why))
+def _known(value: Number, why: str) -> CheckedFigure:
+    return CheckedFigure(value, reason="" if value is not None else shorten_middle(why))
 
 
-def _partly(value: Number, whole: bool, why: str) -> Figure:
-    return Figure(value) if whole and value is not None else Figure(None, value, cut(why))
+def _partly(value: Number, whole: bool, why: str) -> CheckedFigure:
+    return (
+        CheckedFigure(value)
+        if whole and value is not None
+        else CheckedFigure(None, value, shorten_middle(why))
+    )
 
 
-def _latency(estimate: HardwareEstimates) -> Figure:
+def _latency(estimate: HardwareEstimates) -> CheckedFigure:
     value = estimate.estimated_latency_ms
     if value is not None and not estimate.unknown_kernels:
-        return Figure(value)
-    return Figure(None, value, cut(estimate.reason) or "there is no estimate for this device")
+        return CheckedFigure(value)
+    return CheckedFigure(
+        None, value, shorten_middle(estimate.reason) or "there is no estimate for this device"
+    )
 
 
 def _some(names: list[str], most: int = 3) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from py_autodoc.graph.model import Model
-from py_autodoc.report.labels import cut, node_label
+from py_autodoc.graph.ir.model import Model
+from py_autodoc.report.encode.labels import node_label, shorten_middle
 
 FAILS = 5
 """Exit status when a model does not pass."""
@@ -27,7 +27,7 @@ class Status(str, Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class OutcomeNode:
     """A node of the model. ``id`` is that of ``layers[].id`` in the report."""
 
     id: int
@@ -36,7 +36,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CheckOutcome:
     """Result of one rule on one model."""
 
     rule: str
@@ -48,7 +48,7 @@ class Outcome:
     """One sentence with the figures. Names in it come from the model."""
     hint: str = ""
     """How to fix it; may be empty."""
-    nodes: tuple[Node, ...] = ()
+    nodes: tuple[OutcomeNode, ...] = ()
     """At most ``MAX_NODES``."""
     node_count: int = 0
     """All of them."""
@@ -70,12 +70,12 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckResult:
     """One model with its outcomes, or with the fault that kept it from being checked."""
 
     file: str
     """The path as given."""
-    outcomes: tuple[Outcome, ...] = ()
+    outcomes: tuple[CheckOutcome, ...] = ()
     fault: Fault | None = None
     seconds: float = field(default=0.0, compare=False)
 
@@ -91,25 +91,25 @@ class Checked:
             return self.fault.exit_status
         return 0 if self.passes else FAILS
 
-    def of(self, *statuses: Status) -> list[Outcome]:
+    def of(self, *statuses: Status) -> list[CheckOutcome]:
         """The outcomes with one of these statuses."""
         return [one for one in self.outcomes if one.status in statuses]
 
 
-def nodes_of(model: Model, ids: Iterable[int]) -> tuple[Node, ...]:
+def nodes_of(model: Model, ids: Iterable[int]) -> tuple[OutcomeNode, ...]:
     """The first nodes of a list, for an outcome."""
-    found: list[Node] = []
+    found: list[OutcomeNode] = []
     for id in ids:
         if len(found) == MAX_NODES:
             break
         if 0 <= id < len(model.nodes):
             node = model.nodes[id]
-            found.append(Node(id, node_label(node), cut(node.op_type)))
+            found.append(OutcomeNode(id, node_label(node), shorten_middle(node.op_type)))
     return tuple(found)
 
 
-def named(nodes: Sequence[Node], count: int, most: int = 5) -> str:
+def named(nodes: Sequence[OutcomeNode], count: int, most: int = 5) -> str:
     """``a, b and 3 more``; empty without nodes."""
-    names = [cut(one.name, 80) for one in nodes[:most]]
+    names = [shorten_middle(one.name, 80) for one in nodes[:most]]
     more = [f"{count - len(names):,} more"] if count > len(names) else []
     return " and ".join([", ".join(names), *more]) if names else ""

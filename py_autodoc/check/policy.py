@@ -35,11 +35,11 @@ POLICY_FILE = "autodoc.toml"
 Severity = Literal["info", "low", "medium", "high"]
 
 
-class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
+class _PolicyTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
     """A table of the file. Names have hyphens there."""
 
 
-class PolicySizes(_Table, frozen=True, kw_only=True):
+class PolicySizes(_PolicyTable, frozen=True, kw_only=True):
     """Dimensions of the analysis, as the options of ``analyze`` give them."""
 
     bind: dict[str, int] = {}
@@ -49,7 +49,7 @@ class PolicySizes(_Table, frozen=True, kw_only=True):
     assume: bool = False
 
 
-class PolicyLimits(_Table, frozen=True, kw_only=True):
+class PolicyLimits(_PolicyTable, frozen=True, kw_only=True):
     """Most that a figure of the whole model may be."""
 
     params: Amount | None = None
@@ -65,7 +65,7 @@ class PolicyLimits(_Table, frozen=True, kw_only=True):
     """Estimated, on ``hardware``."""
 
 
-class PolicyOperators(_Table, frozen=True, kw_only=True):
+class PolicyOperators(_PolicyTable, frozen=True, kw_only=True):
     """Operators by name, ``domain::Op`` outside ai.onnx; ``*`` matches anything."""
 
     forbid: list[str] = []
@@ -73,7 +73,7 @@ class PolicyOperators(_Table, frozen=True, kw_only=True):
     """With entries, every other operator is forbidden."""
 
 
-class PolicyFindings(_Table, frozen=True, kw_only=True):
+class PolicyFindings(_PolicyTable, frozen=True, kw_only=True):
     """Findings that a model may not have."""
 
     fail_on: Severity | None = None
@@ -82,7 +82,7 @@ class PolicyFindings(_Table, frozen=True, kw_only=True):
     """Ids of rules whose findings are accepted."""
 
 
-class PolicyWhere(_Table, frozen=True, kw_only=True):
+class PolicyWhere(_PolicyTable, frozen=True, kw_only=True):
     """Rules for the nodes that a query matches."""
 
     query: str
@@ -95,7 +95,7 @@ class PolicyWhere(_Table, frozen=True, kw_only=True):
     fail_on: Severity | None = None
 
 
-class PolicyBaseline(_Table, frozen=True, kw_only=True):
+class PolicyBaseline(_PolicyTable, frozen=True, kw_only=True):
     """What a model is compared with."""
 
     file: str
@@ -108,7 +108,7 @@ class PolicyBaseline(_Table, frozen=True, kw_only=True):
     """Conditions as those of ``compare --fail-on``, and ``new-findings``."""
 
 
-class Policy(_Table, frozen=True, kw_only=True):
+class Policy(_PolicyTable, frozen=True, kw_only=True):
     """All that is asked of a model."""
 
     models: list[str] = []

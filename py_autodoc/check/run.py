@@ -13,7 +13,7 @@ import msgspec
 
 from py_autodoc.bounded import TooMuch, check_json
 from py_autodoc.check.figures import unknown_costs
-from py_autodoc.check.outcomes import Checked, Fault, Outcome, Status
+from py_autodoc.check.outcomes import CheckOutcome, CheckResult, Fault, Status
 from py_autodoc.check.policy import Policy
 from py_autodoc.check.rules.baseline import (
     Baseline,
@@ -28,14 +28,14 @@ from py_autodoc.check.rules.limits import limit_rules
 from py_autodoc.check.rules.operators import operator_rules
 from py_autodoc.check.rules.requirements import requirement_rule
 from py_autodoc.check.rules.where import where_rules
-from py_autodoc.check.subject import Rule, Subject
+from py_autodoc.check.subject import CheckSubject, Rule
 from py_autodoc.errors import AutodocError, OptionError, OutputError, PathError
 from py_autodoc.findings.thresholds import settings
 from py_autodoc.limits import Bounds
-from py_autodoc.report.analysis import Analysis, Options, run
-from py_autodoc.report.device_choice import choose
-from py_autodoc.report.labels import cut
-from py_autodoc.report.report import Report
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.encode.labels import shorten_middle
+from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
+from py_autodoc.report.pipeline.device_choice import choose_device
 
 _log = logging.getLogger(__name__)
 MAX_REPORT_BYTES = 1 << 30
@@ -44,7 +44,7 @@ Analyse = Callable[[str], Analysis]
 
 
 @dataclass(frozen=True)
-class Plan:
+class CheckPlan:
     """The checked policy: every mistake in it is known before a model is read."""
 
     options: Options
@@ -54,14 +54,14 @@ class Plan:
     """Unknown figures are warnings."""
     tests: BaselineTests | None = None
 
-    def with_baseline(self, base: Baseline | None) -> Plan:
+    def with_baseline(self, base: Baseline | None) -> CheckPlan:
         """With the rules of a baseline that was read. Raises: OptionError."""
         if base is None or self.tests is None:
             return self
         return replace(self, rules=(*self.rules, *baseline_rules(base, self.tests)))
 
 
-def plan(policy: Policy) -> Plan:
+def plan(policy: Policy) -> CheckPlan:
     """The rules of a policy, and the options of the analysis.
 
     Raises: OptionError: something in the policy is wrong, or it asks for nothing.
@@ -74,7 +74,7 @@ def plan(policy: Policy) -> Plan:
     rules += [requirement_rule(text, hardware) for text in policy.require]
     for one in policy.where:
         rules += where_rules(one, tuple(policy.findings.ignore))
-    choose(
+    choose_device(
         hardware or None, policy.precision, policy.runtime
     )  # what is wrong with them is wrong for every model
     tests = None if policy.baseline is None else baseline_tests(policy.baseline, bool(hardware))
@@ -95,7 +95,7 @@ def plan(policy: Policy) -> Plan:
         precision=policy.precision,
         runtime=policy.runtime,
     )
-    return Plan(options, (_runs, *rules), policy.unknown == "warn", tests)
+    return CheckPlan(options, (_runs, *rules), policy.unknown == "warn", tests)
 
 
 def read_baseline(path: str, analyse: Analyse) -> Baseline:
@@ -126,55 +126,57 @@ def read_baseline(path: str, analyse: Analyse) -> Baseline:
         ) from None  # fmt: skip
 
 
-def checked(file: str, plan: Plan, analyse: Analyse) -> Checked:
+def checked(file: str, plan: CheckPlan, analyse: Analyse) -> CheckResult:
     """One model. What keeps it from being checked is its ``fault``, so that others go on.
 
     Raises: OutputError, and OptionError of options that fit no model.
     """
     try:
-        subject = Subject(analyse(file))
+        subject = CheckSubject(analyse(file))
         found = [one for rule in plan.rules for one in rule(subject)]
-        return Checked(file, tuple(_warned(one) if plan.warn else one for one in found))
+        return CheckResult(file, tuple(_warned(one) if plan.warn else one for one in found))
     except OutputError:
         raise
     except AutodocError as fault:
-        return Checked(file, fault=Fault(fault.code, fault.message, fault.hint, fault.exit_status))
+        return CheckResult(file, fault=Fault(fault.code, fault.message, fault.hint, fault.exit_status))
     except MemoryError:
-        return Checked(file, fault=Fault("memory", "The analysis ran out of memory.", exit_status=2))
+        return CheckResult(file, fault=Fault("memory", "The analysis ran out of memory.", exit_status=2))
     except Exception as fault:  # noqa: BLE001 - a fault of this program, reported as one: the others are still checked
         _log.debug("Checking %s failed.", file, exc_info=True)
-        told = cut(f"{type(fault).__name__}: {fault}", 200)
-        return Checked(file, fault=Fault("internal-error", f"The check failed: {told}", exit_status=2))
+        told = shorten_middle(f"{type(fault).__name__}: {fault}", 200)
+        return CheckResult(file, fault=Fault("internal-error", f"The check failed: {told}", exit_status=2))
 
 
-def check(source: Any, policy: Policy) -> Checked:
+def check(source: Any, policy: Policy) -> CheckResult:
     """Check one model: a path, bytes or a model in memory.
 
     Raises: OptionError: the policy is wrong. A model that cannot be read is a ``fault`` of the result.
     """
     made = plan(policy)
     if policy.baseline is not None:
-        made = made.with_baseline(read_baseline(policy.baseline.file, lambda path: run(path, made.options)))
+        made = made.with_baseline(
+            read_baseline(policy.baseline.file, lambda path: run_analysis(path, made.options))
+        )
     file = os.fsdecode(source) if isinstance(source, (str, os.PathLike)) else "model"
-    return checked(file, made, lambda _: run(source, made.options))
+    return checked(file, made, lambda _: run_analysis(source, made.options))
 
 
-def _runs(subject: Subject) -> list[Outcome]:
+def _runs(subject: CheckSubject) -> list[CheckOutcome]:
     """Said of every model: one that cannot run, or of which a stage failed, does not pass."""
     analysis = subject.analysis
     if analysis.contradiction is not None:
         message = f"{unknown_costs(analysis).capitalize()}."
-        return [Outcome("runnable", "The model can run", Status.FAILED, message)]
+        return [CheckOutcome("runnable", "The model can run", Status.FAILED, message)]
     if analysis.partial:
         stages = [one.message for one in analysis.diagnostics if one.code == "analysis-failed"]
-        return [Outcome("analysis", "The analysis is complete", Status.UNKNOWN, " ".join(stages))]
+        return [CheckOutcome("analysis", "The analysis is complete", Status.UNKNOWN, " ".join(stages))]
     return []
 
 
-def _warned(one: Outcome) -> Outcome:
+def _warned(one: CheckOutcome) -> CheckOutcome:
     return replace(one, status=Status.WARNING) if one.status is Status.UNKNOWN else one
 
 
-def worst(found: Sequence[Checked]) -> int:
+def worst(found: Sequence[CheckResult]) -> int:
     """The exit status of a run: the largest of all."""
     return max((one.exit_status for one in found), default=0)

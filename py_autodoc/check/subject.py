@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from py_autodoc.check.figures import Figures, figures
-from py_autodoc.check.outcomes import Outcome
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.matcher import Matcher
-from py_autodoc.report.payload import build_payload
+from py_autodoc.check.outcomes import CheckOutcome
+from py_autodoc.report.node_query.node_matcher import NodeMatcher
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 
 @dataclass(frozen=True)
-class Subject:
+class CheckSubject:
     """One analysed model."""
 
     analysis: Analysis
@@ -25,10 +25,10 @@ class Subject:
         return figures(self.analysis)
 
     @cached_property
-    def matcher(self) -> Matcher:
+    def matcher(self) -> NodeMatcher:
         """Answers queries; its columns are costs of one inference by node."""
-        return Matcher(build_payload(self.analysis))
+        return NodeMatcher(build_payload(self.analysis))
 
 
-Rule = Callable[[Subject], list[Outcome]]
+Rule = Callable[[CheckSubject], list[CheckOutcome]]
 """A rule gives at least one outcome."""

@@ -15,19 +15,19 @@ import click
 from py_autodoc.cli import stderr, stdout
 from py_autodoc.cli.completion import files
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import force, hardware, sizes, talk
+from py_autodoc.cli.options import force, hardware, progress_options, sizes
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.cli.verdict import tell_verdict
 from py_autodoc.errors import AutodocError, OptionError, OutputError, ServiceError
-from py_autodoc.render.output import Target, pieces_to_stdout, targets, to_stdout
-from py_autodoc.render.text import printable
+from py_autodoc.render.output_target import Target, pieces_to_stdout, targets, to_stdout
+from py_autodoc.render.terminal_text import printable
 
 if TYPE_CHECKING:
     from py_autodoc.cli.documents import Documents
-    from py_autodoc.cli.many import Outcome
+    from py_autodoc.cli.many import ModelOutcome
     from py_autodoc.llm_summary import Endpoint
-    from py_autodoc.report.analysis import Analysis, Options
-    from py_autodoc.report.report import Report
+    from py_autodoc.report.document.report import Report
+    from py_autodoc.report.pipeline.analysis import Analysis, Options
     from py_autodoc.report.schema import LlmSummary
 
 PARTIAL = 2
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class _Request:
+class _AnalyzeRequest:
     """The options as given."""
 
     models: tuple[str, ...]
@@ -86,7 +86,7 @@ class _Result:
     @cached_property
     def report(self) -> Report:
         """The report as asked for."""
-        from py_autodoc.report.build import build_report
+        from py_autodoc.report.document.build_report import build_report
 
         made = build_report(self.analysis, self.max_layers)
         if self.written is None:
@@ -165,7 +165,7 @@ class _Result:
 @click.option("--findings", is_flag=True, help="List all findings with their nodes; else they are counted.")
 @hardware
 @force
-@talk
+@progress_options
 def command(log_level: str, **options: object) -> int:
     """Read the structure of MODEL (never its weights, unless asked to) and say what it is and what it costs.
 
@@ -180,10 +180,10 @@ def command(log_level: str, **options: object) -> int:
     summary (everything else is there); of several models the worst.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
-    return _run(_Request(**options))  # type: ignore[arg-type]
+    return _run(_AnalyzeRequest(**options))  # type: ignore[arg-type]
 
 
-def _run(request: _Request) -> int:
+def _run(request: _AnalyzeRequest) -> int:
     first = request.models[0]
     if len(request.models) > 1 or os.path.isdir(first):
         return _run_all(request)
@@ -211,7 +211,7 @@ def _run(request: _Request) -> int:
     return max(status, NO_SUMMARY) if service is not None and written is None else status
 
 
-def _service(request: _Request) -> Endpoint | None:
+def _service(request: _AnalyzeRequest) -> Endpoint | None:
     """The language model to ask, None without. Raises: OptionError, RequirementError."""
     if not request.llm_summary:
         given = {
@@ -226,10 +226,10 @@ def _service(request: _Request) -> Endpoint | None:
     return endpoint(os.environ, request.llm_url, request.llm_model, request.llm_api)
 
 
-def _written(request: _Request, analysis: Analysis, service: Endpoint) -> LlmSummary | None:
+def _written(request: _AnalyzeRequest, analysis: Analysis, service: Endpoint) -> LlmSummary | None:
     """What the language model writes; None, and told, where it fails."""
     from py_autodoc.llm_summary import summarize
-    from py_autodoc.report.build import build_report
+    from py_autodoc.report.document.build_report import build_report
 
     try:
         with ProgressLine(service.host, request.progress) as line:
@@ -240,7 +240,7 @@ def _written(request: _Request, analysis: Analysis, service: Endpoint) -> LlmSum
         return None
 
 
-def _documents(request: _Request, outputs: dict[str, Target]) -> Documents | None:
+def _documents(request: _AnalyzeRequest, outputs: dict[str, Target]) -> Documents | None:
     """The documents that were asked for; None without any."""
     if not any((request.out_md, request.out_pdf, request.update, request.assets_dir, request.with_plots)):
         return None
@@ -250,7 +250,7 @@ def _documents(request: _Request, outputs: dict[str, Target]) -> Documents | Non
     return asked(outputs, request.update, request.assets_dir, request.with_plots, held, request.force)
 
 
-def _verdict(request: _Request, model: str, analysis: Analysis) -> int:
+def _verdict(request: _AnalyzeRequest, model: str, analysis: Analysis) -> int:
     """The status of a model that cannot run or is not wholly analysed, which is said first."""
     sized = bool(
         request.bind
@@ -262,7 +262,7 @@ def _verdict(request: _Request, model: str, analysis: Analysis) -> int:
     return tell_verdict(model, analysis, sized)
 
 
-def _show(request: _Request, result: _Result, outputs: dict[str, Target], remark: bool) -> None:
+def _show(request: _AnalyzeRequest, result: _Result, outputs: dict[str, Target], remark: bool) -> None:
     """The results of one model, and what they leave out where no summary says so."""
     _write(result, outputs, request.pretty)
     if not outputs and sys.stdout.isatty():
@@ -287,9 +287,9 @@ def _remarks(analysis: Analysis) -> None:
         stderr.warning(line)
 
 
-def _run_all(request: _Request) -> int:
+def _run_all(request: _AnalyzeRequest) -> int:
     """Several models: each by itself, the results as they come."""
-    from py_autodoc.cli.many import Lines, json_line, model_files, table_csv
+    from py_autodoc.cli.many import OutcomeLines, json_line, model_files, table_csv
 
     alone = {
         "--out-html": request.out_html,
@@ -308,7 +308,7 @@ def _run_all(request: _Request) -> int:
     files = model_files(request.models)
     outputs, done = _targets(request, files), []
     terminal = not outputs and sys.stdout.isatty()
-    lines = Lines(files)
+    lines = OutcomeLines(files)
     if terminal:
         stdout.lines([lines.head()])
     for outcome in _outcomes(request, files):
@@ -322,29 +322,29 @@ def _run_all(request: _Request) -> int:
     return max(outcome.status for outcome in done)
 
 
-def _outcomes(request: _Request, files: list[str]) -> Iterator[Outcome]:
+def _outcomes(request: _AnalyzeRequest, files: list[str]) -> Iterator[ModelOutcome]:
     """What became of each file; one that is broken does not stop the others."""
-    from py_autodoc.cli.many import Outcome
+    from py_autodoc.cli.many import ModelOutcome
 
     for file in files:
         try:
             result = _Result(_analyze(request, file), request.max_layers)
             status = _verdict(request, file, result.analysis)
-            yield Outcome(file, status, result.report)
+            yield ModelOutcome(file, status, result.report)
         except OutputError:
             raise
         except AutodocError as error:
             stderr.error(_named(file, error.message), error.hint)
-            yield Outcome(file, error.exit_status, None, error.code, error.message)
+            yield ModelOutcome(file, error.exit_status, None, error.code, error.message)
         except MemoryError:
             message = f"{file}: the analysis ran out of memory."
             stderr.error(message)
-            yield Outcome(file, PARTIAL, None, "memory", message)
+            yield ModelOutcome(file, PARTIAL, None, "memory", message)
         except Exception as fault:
             log.debug("%s failed", file, exc_info=True)
             message = f"{file}: the analysis failed because of a fault of ours ({type(fault).__name__})."
             stderr.error(message, "Analyse it alone with --log-level debug, and please report it.")
-            yield Outcome(file, PARTIAL, None, "internal", message)
+            yield ModelOutcome(file, PARTIAL, None, "internal", message)
 
 
 def _named(file: str, message: str) -> str:
@@ -352,7 +352,7 @@ def _named(file: str, message: str) -> str:
     return message if file in message else f"{file}: {message.removeprefix(f'{os.path.basename(file)}: ')}"
 
 
-def _targets(request: _Request, files: list[str]) -> dict[str, Target]:
+def _targets(request: _AnalyzeRequest, files: list[str]) -> dict[str, Target]:
     """Outputs by option, checked."""
     return targets(
         {
@@ -367,10 +367,10 @@ def _targets(request: _Request, files: list[str]) -> dict[str, Target]:
     )
 
 
-def _options(request: _Request) -> Options:
+def _options(request: _AnalyzeRequest) -> Options:
     from py_autodoc.findings.thresholds import settings
-    from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
-    from py_autodoc.report.analysis import Options
+    from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
+    from py_autodoc.report.pipeline.analysis import Options
 
     return Options(
         bindings=parse_bindings(request.bind),
@@ -387,17 +387,17 @@ def _options(request: _Request) -> Options:
     )
 
 
-def _analyze(request: _Request, model: str) -> Analysis:
-    from py_autodoc.report.analysis import run
+def _analyze(request: _AnalyzeRequest, model: str) -> Analysis:
+    from py_autodoc.report.pipeline.analysis import run_analysis
 
     options = _options(request)
     with ProgressLine(printable(os.path.basename(model)), request.progress) as progress:
-        return run(model, options, progress.update)
+        return run_analysis(model, options, progress.update)
 
 
 def _pieces(result: _Result, pretty: bool) -> Iterator[bytes]:
     """The report as JSON, without the memory that the whole takes."""
-    from py_autodoc.report.stream import report_pieces
+    from py_autodoc.report.document.report_stream import report_pieces
 
     return report_pieces(result.analysis, result.max_layers, pretty, result.written)
 

@@ -51,7 +51,7 @@ COMMANDS = {
 INVALID, UNEXPECTED, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 
 
-class _ReaderLeft(Exception):
+class _StdoutClosed(Exception):
     """Nobody reads our stdout any more."""
 
 
@@ -62,7 +62,7 @@ def _reader() -> Iterator[None]:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
-        raise _ReaderLeft from None
+        raise _StdoutClosed from None
 
 
 def command_of(name: str) -> click.Command:
@@ -149,7 +149,7 @@ class App(click.Group):
         except (click.Abort, KeyboardInterrupt):
             stderr.error("interrupted")
             return INTERRUPTED
-        except _ReaderLeft:
+        except _StdoutClosed:
             drop_stdout()
             return BROKEN_PIPE
         except AutodocError as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from py_autodoc.errors import OutputError
-from py_autodoc.outputs import Wanted, places
+from py_autodoc.outputs import OutputRequest, places
 
 Files: TypeAlias = Mapping[str, tuple[str, bytes]]
 """Figure (``depth``, ``depth-dark``, ``depth.png`` …) → file name and data."""
@@ -61,6 +61,6 @@ def assets(given: str, names: Sequence[str], inputs: Iterable[str], force: bool)
     return Assets(folder, force)
 
 
-def _wanted(folder: Path, name: str) -> Wanted:
+def _wanted(folder: Path, name: str) -> OutputRequest:
     kind = "svg" if name.startswith("graph") else "plot"
-    return Wanted(folder / name, kind, "--assets-dir")
+    return OutputRequest(folder / name, kind, "--assets-dir")

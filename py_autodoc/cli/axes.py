@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from py_autodoc.errors import OptionError
-from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
+from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
 
 _UNITS = {
     "": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12,

@@ -10,11 +10,11 @@ import click
 
 from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import force, hardware, sizes, talk
+from py_autodoc.cli.options import force, hardware, progress_options, sizes
 
 if TYPE_CHECKING:
-    from py_autodoc.check import Checked
-    from py_autodoc.render.output import Target
+    from py_autodoc.check import CheckResult
+    from py_autodoc.render.output_target import Target
 
 _ACTIONS = "GITHUB_ACTIONS"
 """Set to ``true`` by the runners of GitHub."""
@@ -82,7 +82,7 @@ _ACTIONS = "GITHUB_ACTIONS"
 @sizes("result")
 @hardware
 @force
-@talk
+@progress_options
 def command(models: tuple[str, ...], log_level: str, progress: bool | None, **options: Any) -> int:
     """Check MODEL against limits and rules; files, folders and patterns such as 'models/**/*.onnx'.
 
@@ -101,7 +101,7 @@ def command(models: tuple[str, ...], log_level: str, progress: bool | None, **op
     set_level(log_level)
     from py_autodoc.check.run import plan, read_baseline, worst
     from py_autodoc.cli.checking import Analyser, given_policy, models_of
-    from py_autodoc.render.output import targets
+    from py_autodoc.render.output_target import targets
 
     policy, source = given_policy(options)
     made = plan(policy)
@@ -122,7 +122,9 @@ def command(models: tuple[str, ...], log_level: str, progress: bool | None, **op
     return worst(found)
 
 
-def _checked(files: list[str], made: Any, run: Any, outputs: dict[str, Target], every: bool) -> list[Checked]:
+def _checked(
+    files: list[str], made: Any, run: Any, outputs: dict[str, Target], every: bool
+) -> list[CheckResult]:
     """All models, each told as soon as it is known unless stdout has a document."""
     from py_autodoc.check.formats.text import lines, summary
     from py_autodoc.check.run import checked
@@ -141,14 +143,14 @@ def _checked(files: list[str], made: Any, run: Any, outputs: dict[str, Target], 
     return found
 
 
-def _write(found: list[Checked], outputs: dict[str, Target]) -> None:
+def _write(found: list[CheckResult], outputs: dict[str, Target]) -> None:
     for option, target in outputs.items():
         written = target.write(_document(option, found, target.to_stdout))
         if not target.to_stdout and sys.stderr.isatty():
             stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
 
 
-def _document(option: str, found: list[Checked], printed: bool) -> str:
+def _document(option: str, found: list[CheckResult], printed: bool) -> str:
     if option == "--junit":
         from py_autodoc.check.formats.junit import junit
 
@@ -162,7 +164,7 @@ def _document(option: str, found: list[Checked], printed: bool) -> str:
     return document(found, printed)
 
 
-def _annotate(found: list[Checked], outputs: dict[str, Target], wanted: bool | None) -> None:
+def _annotate(found: list[CheckResult], outputs: dict[str, Target], wanted: bool | None) -> None:
     """Annotations on stdout, or on stderr, which runners read as well, where stdout has a document."""
     if not (os.environ.get(_ACTIONS) == "true" if wanted is None else wanted):
         return

@@ -24,9 +24,9 @@ from py_autodoc.cli.many import expanded, model_files
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.errors import OptionError
 from py_autodoc.findings.registry import SEVERITIES
-from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
-from py_autodoc.render.text import printable
-from py_autodoc.report.analysis import Analysis, Options, run
+from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
+from py_autodoc.render.terminal_text import printable
+from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
 
 _LIMITS = ("params", "macs", "flops", "peak_memory", "weights", "size", "latency")
 _OF_NODES = ("params", "macs", "flops", "weights")
@@ -172,7 +172,7 @@ class Analyser:
             if self._sized:
                 options, left = fitting(path, options)
                 self._unused = left if self._unused is None else self._unused & left
-            return run(path, options, line.update)
+            return run_analysis(path, options, line.update)
 
     def tell_unused(self) -> None:
         """Warn of sizes that no model has a use for."""

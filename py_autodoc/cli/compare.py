@@ -16,14 +16,14 @@ from py_autodoc.cli.options import force, hardware, sizes
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.cli.verdict import tell_verdict
 from py_autodoc.errors import AutodocError, InputError, OptionError
-from py_autodoc.render.output import STDOUT, targets
-from py_autodoc.render.text import printable
+from py_autodoc.render.output_target import STDOUT, targets
+from py_autodoc.render.terminal_text import printable
 from py_autodoc.units import plural
 
 if TYPE_CHECKING:
     from py_autodoc.compare.tags import TagChange, TagComparison
     from py_autodoc.compare.topology import Difference
-    from py_autodoc.report.analysis import Analysis
+    from py_autodoc.report.pipeline.analysis import Analysis
 
 DIFFERENT, TROUBLE = 1, 2
 """Exit statuses, as those of ``cmp`` and ``diff``."""
@@ -226,8 +226,8 @@ def _analyses(
 
     Raises: OptionError: none has it.
     """
-    from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
-    from py_autodoc.report.analysis import Options, run
+    from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
+    from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
     bindings, shapes = parse_bindings(chosen.bind), parse_input_shapes(chosen.input_shape)
     resize = parse_input_shapes(chosen.resize)
@@ -245,7 +245,7 @@ def _analyses(
     for path in paths:
         with ProgressLine(printable(os.path.basename(path)), None) as line:
             options, left = fitting(path, every) if bindings or shapes or resize else (every, set())
-            analyses.append(run(path, options, line.update))
+            analyses.append(run_analysis(path, options, line.update))
         unused.append(left)
     nowhere = sorted(set.intersection(*unused))
     if nowhere:

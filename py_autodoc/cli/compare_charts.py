@@ -13,7 +13,7 @@ from py_autodoc.errors import AutodocError, OptionError
 
 if TYPE_CHECKING:
     from py_autodoc.compare.impact import Evaluations
-    from py_autodoc.report.analysis import Analysis
+    from py_autodoc.report.pipeline.analysis import Analysis
 
 
 @dataclass

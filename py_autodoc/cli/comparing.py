@@ -11,17 +11,17 @@ from py_autodoc.cli import stderr, stdout
 from py_autodoc.cli.compare_charts import Charts
 from py_autodoc.cli.verdict import tell_verdict
 from py_autodoc.errors import OptionError
-from py_autodoc.render.output import targets
-from py_autodoc.render.text import shorten
+from py_autodoc.render.output_target import targets
+from py_autodoc.render.terminal_text import shorten
 from py_autodoc.units import plural
 
 if TYPE_CHECKING:
     from py_autodoc.compare.align import Alignment
     from py_autodoc.compare.evaluation import Evaluation
-    from py_autodoc.compare.gate import Condition
+    from py_autodoc.compare.gate import GateCondition
     from py_autodoc.compare.impact import Evaluations
-    from py_autodoc.render.output import Target
-    from py_autodoc.report.analysis import Analysis
+    from py_autodoc.render.output_target import Target
+    from py_autodoc.report.pipeline.analysis import Analysis
 
 T = TypeVar("T")
 SAME, DIFFERENT, FAILS = 0, 1, 5
@@ -170,7 +170,7 @@ def _document(
     option: str,
     analyses: Sequence[Analysis],
     found: Sequence[Alignment],
-    failed: Sequence[tuple[Condition, int, str]],
+    failed: Sequence[tuple[GateCondition, int, str]],
     target: Target,
     evaluations: Evaluations,
     charts: Charts,

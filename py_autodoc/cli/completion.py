@@ -54,9 +54,9 @@ def rules(_: click.Context, __: click.Parameter, incomplete: str) -> list[Comple
 def symbols(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """``NAME=`` of the free dimensions of the model that stands on the line already; nothing without one."""
     from py_autodoc.errors import AutodocError
-    from py_autodoc.graph.build import build
-    from py_autodoc.graph.dims import usual
-    from py_autodoc.graph.load import load
+    from py_autodoc.graph.building.build import build
+    from py_autodoc.graph.loading.load import load
+    from py_autodoc.graph.symbolic_dims.dim_names import usual
 
     # An option that still waits for its value leaves the arguments unread.
     given = context.params.get("models") or context.params.get("model") or context.args

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from py_autodoc.cli import stderr
 from py_autodoc.cli.assets import Assets, Files, assets
 from py_autodoc.errors import AutodocError, InputError, OptionError
-from py_autodoc.outputs import Place, place
+from py_autodoc.outputs import OutputPlace, place
 
 if TYPE_CHECKING:
-    from py_autodoc.render.output import Target
-    from py_autodoc.report.analysis import Analysis
-    from py_autodoc.report.report import Report
-    from py_autodoc.report.sections.model import Context
+    from py_autodoc.render.output_target import Target
+    from py_autodoc.report.document.report import Report
+    from py_autodoc.report.pipeline.analysis import Analysis
+    from py_autodoc.report.sections.section_model import SectionContext
 
 GRAPH = {"graph": ("light", "graph.svg"), "graph-dark": ("dark", "graph-dark.svg")}
 """Figure → theme and file of the graph."""
@@ -31,12 +31,12 @@ class Documents:
 
     card: Target | None
     pdf: Target | None
-    update: Place | None
+    update: OutputPlace | None
     assets: Assets | None
     plots: bool
     before: str = ""
     """Text of the file that is updated."""
-    _context: dict[int, Context] = field(default_factory=dict)
+    _context: dict[int, SectionContext] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return any(one is not None for one in (self.card, self.pdf, self.update, self.assets))
@@ -46,7 +46,7 @@ class Documents:
         from py_autodoc.render.document import context
 
         made = context(analysis, report)
-        texts: list[tuple[Place | Target, str | bytes]] = []
+        texts: list[tuple[OutputPlace | Target, str | bytes]] = []
         files = self._pictures(analysis, made)
         if self.pdf is not None:
             from py_autodoc.render.pdf import pdf
@@ -67,11 +67,11 @@ class Documents:
         for target, result in texts:
             data = result.encode("utf-8") if isinstance(result, str) else result
             # A card on a terminal is text.
-            target.write(result if not isinstance(target, Place) else data)  # type: ignore[arg-type]
+            target.write(result if not isinstance(target, OutputPlace) else data)  # type: ignore[arg-type]
             written.append((target.shown, len(data)))
         return written
 
-    def _pictures(self, analysis: Analysis, made: Context) -> dict[str, tuple[str, bytes]]:
+    def _pictures(self, analysis: Analysis, made: SectionContext) -> dict[str, tuple[str, bytes]]:
         """Figure → file name and data. What cannot be drawn is told and left out."""
         files: dict[str, tuple[str, bytes]] = {}
         try:
@@ -124,7 +124,7 @@ def _folder(given: str, plots: bool, inputs: tuple[str, ...], force: bool) -> As
     return assets(given, names, inputs, force)
 
 
-def _to_update(path: str, inputs: tuple[str, ...]) -> tuple[Place, str]:
+def _to_update(path: str, inputs: tuple[str, ...]) -> tuple[OutputPlace, str]:
     """The file and its text. Raises: InputError: it is not there, not text, or has no markers."""
     from py_autodoc.render.markdown import updated
 
@@ -153,7 +153,7 @@ def charts(files: Files) -> dict[str, str]:
 def _graph(analysis: Analysis) -> dict[str, tuple[str, bytes]]:
     """The picture of the graph in both themes."""
     from py_autodoc.render.svg import svg_picture
-    from py_autodoc.report.payload import build_payload
+    from py_autodoc.report.viewer_payload.build_payload import build_payload
 
     payload = build_payload(analysis)
     return {

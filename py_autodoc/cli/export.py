@@ -13,26 +13,26 @@ import click
 
 from py_autodoc import outputs
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import force, talk
+from py_autodoc.cli.options import force, progress_options
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.errors import OptionError
 from py_autodoc.outputs.marks import DATA, sealed_text
 from py_autodoc.outputs.placing import empty
-from py_autodoc.render.output import Target, targets
-from py_autodoc.render.text import printable
+from py_autodoc.render.output_target import Target, targets
+from py_autodoc.render.terminal_text import printable
 
 if TYPE_CHECKING:
-    from py_autodoc.torch.given import Wanted
+    from py_autodoc.torch.input_options import InputOptions
     from py_autodoc.torch.quantizing import Quantize
     from py_autodoc.torch.result import ExportResult
-    from py_autodoc.torch.sources import Loaded
+    from py_autodoc.torch.sources import LoadedSource
 
 STAGES = ("load", "export", "tag", "save", "sidecar")
 KERAS = (".h5", ".hdf5", ".keras")
 
 
 @dataclass(frozen=True, slots=True)
-class _Request:
+class _ExportRequest:
     """The options as given."""
 
     source: str
@@ -141,7 +141,7 @@ class _Request:
 @click.option("--jit-graph", metavar="FILE", help="Write the TorchScript graph as text; - is stdout.")
 @click.option("--fx-graph", metavar="FILE", help="Write the graph of torch.export as text; - is stdout.")
 @force
-@talk
+@progress_options
 def command(log_level: str, **options: object) -> int:
     """Export SOURCE to OUT.onnx; its graph is the exporter's own, only metadata is added.
 
@@ -159,10 +159,10 @@ def command(log_level: str, **options: object) -> int:
     written, 4 the hub could not be reached.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
-    return _run(_Request(**options))  # type: ignore[arg-type]
+    return _run(_ExportRequest(**options))  # type: ignore[arg-type]
 
 
-def _run(request: _Request) -> int:
+def _run(request: _ExportRequest) -> int:
     outputs = _targets(request)
     if request.exporter is None and request.source.lower().endswith(KERAS):
         from py_autodoc.cli.export_keras import run
@@ -171,7 +171,7 @@ def _run(request: _Request) -> int:
     return _traced(replace(request, exporter=request.exporter or "dynamo"), outputs)
 
 
-def _traced(request: _Request, outputs: dict[str, Target]) -> int:
+def _traced(request: _ExportRequest, outputs: dict[str, Target]) -> int:
     """An export that runs the model once, in torch."""
     wanted = _wanted(request)
     from py_autodoc.torch.sources import need_torch
@@ -218,7 +218,7 @@ def _traced(request: _Request, outputs: dict[str, Target]) -> int:
     return _finish(result, loaded, report, outputs)
 
 
-def _targets(request: _Request) -> dict[str, Target]:
+def _targets(request: _ExportRequest) -> dict[str, Target]:
     """Everything that will be written, checked together; the files beside the model are returned."""
     asked = {
         "--report-json": (request.report_json, "export-report"),
@@ -229,15 +229,15 @@ def _targets(request: _Request) -> dict[str, Target]:
     if request.generation:
         empty(Path(os.path.realpath(request.out)), request.force)
         return targets(asked, _sources(request), request.force)
-    beside = [outputs.Wanted(request.out, "onnx")]
+    beside = [outputs.OutputRequest(request.out, "onnx")]
     if request.external_data:
-        beside.append(outputs.Wanted(f"{os.path.realpath(request.out)}{DATA}", "data"))
+        beside.append(outputs.OutputRequest(f"{os.path.realpath(request.out)}{DATA}", "data"))
     if request.sidecar:
-        beside.append(outputs.Wanted(f"{request.out}.json", "sidecar"))
+        beside.append(outputs.OutputRequest(f"{request.out}.json", "sidecar"))
     return targets(asked, _sources(request), request.force, beside)
 
 
-def _sources(request: _Request) -> list[str]:
+def _sources(request: _ExportRequest) -> list[str]:
     """Files and folders that are read. The file of ``package.module:factory`` is one."""
     name = request.source.partition(":")[0]
     module = f"{name.replace('.', os.sep)}.py"
@@ -245,8 +245,8 @@ def _sources(request: _Request) -> list[str]:
     return [path for path in map(os.path.expanduser, found) if path and os.path.exists(path)]
 
 
-def _wanted(request: _Request) -> Wanted:
-    from py_autodoc.torch.given import Wanted, parse_dynamic, parse_shapes
+def _wanted(request: _ExportRequest) -> InputOptions:
+    from py_autodoc.torch.input_options import InputOptions, parse_dynamic, parse_shapes
 
     others = (request.input_shape, request.input_text, request.batch_size, request.sequence_length)
     if request.inputs is not None and any(others):
@@ -257,7 +257,7 @@ def _wanted(request: _Request) -> Wanted:
         raise OptionError("generation", "--generation needs --exporter hf.", "")
     if request.generation and request.external_data is not None:
         raise OptionError("generation", "With --generation the weights are always in files beside.", "")
-    return Wanted(
+    return InputOptions(
         parse_shapes(request.input_shape),
         request.input_text,
         Path(request.inputs) if request.inputs is not None else None,
@@ -270,7 +270,7 @@ def _wanted(request: _Request) -> Wanted:
     )
 
 
-def _quantize(request: _Request) -> Quantize | None:
+def _quantize(request: _ExportRequest) -> Quantize | None:
     if request.quantize is None:
         return None
     from py_autodoc.torch.quantizing import Quantize
@@ -284,31 +284,35 @@ def _keep(extra: tuple[str, ...]) -> tuple[str, ...]:
     return (*KEEP, *extra)
 
 
-def _loaded(source: str, wanted: Wanted) -> tuple[Loaded, dict[str, Any], dict[str, dict[int, str]] | None]:
+def _loaded(
+    source: str, wanted: InputOptions
+) -> tuple[LoadedSource, dict[str, Any], dict[str, dict[int, str]] | None]:
     """The model, its inputs by name, and its dynamic axes."""
-    from py_autodoc.torch.adjust import adjusted
-    from py_autodoc.torch.given import dynamic_axes_of
-    from py_autodoc.torch.inputs import Inputs
+    from py_autodoc.torch.adjust_inputs import adjust_inputs
+    from py_autodoc.torch.input_options import dynamic_axes_of
+    from py_autodoc.torch.inputs import ModelInputs
     from py_autodoc.torch.sources import load_source
 
     loaded = load_source(source, wanted)
     if loaded.facts["kind"] in ("factory", "keras"):
-        loaded.example = adjusted(loaded.model, loaded.example, wanted)
-    named = Inputs.of(loaded.example).by_name(loaded.model)
+        loaded.example = adjust_inputs(loaded.model, loaded.example, wanted)
+    named = ModelInputs.of(loaded.example).by_name(loaded.model)
     return loaded, named, dynamic_axes_of(wanted.dynamic, named)
 
 
-def _finish(result: ExportResult, loaded: Loaded, report: dict[str, Any], outputs: dict[str, Target]) -> int:
+def _finish(
+    result: ExportResult, loaded: LoadedSource, report: dict[str, Any], outputs: dict[str, Target]
+) -> int:
     from py_autodoc.cli.export_output import delivered
-    from py_autodoc.torch import dumps
+    from py_autodoc.torch import graph_dumps
     from py_autodoc.torch.report import markdown
 
     makers = {
         "--report-json": lambda: json.dumps(report, indent=2, ensure_ascii=False) + "\n",
         "--report-md": lambda: sealed_text(markdown(report), "markdown"),
-        "--jit-graph": lambda: sealed_text(dumps.jit_graph(loaded.model, loaded.example), "text"),
+        "--jit-graph": lambda: sealed_text(graph_dumps.jit_graph(loaded.model, loaded.example), "text"),
         "--fx-graph": lambda: sealed_text(
-            dumps.fx_graph(loaded.model, loaded.example, result.exported), "text"
+            graph_dumps.fx_graph(loaded.model, loaded.example, result.exported), "text"
         ),
     }
     return delivered(report, loaded.notes, outputs, makers)

@@ -9,8 +9,8 @@ from typing import Any, cast
 
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.errors import OptionError
-from py_autodoc.render.output import Target
-from py_autodoc.render.text import printable
+from py_autodoc.render.output_target import Target
+from py_autodoc.render.terminal_text import printable
 
 STAGES = ("load", "export", "tag", "save", "sidecar")
 _TRACING = {
@@ -47,7 +47,7 @@ def run(request: Mapping[str, Any], outputs: Mapping[str, Target]) -> int:
     from py_autodoc.cli.export_output import delivered
     from py_autodoc.keras import convert
     from py_autodoc.outputs.marks import sealed_text
-    from py_autodoc.torch.given import parse_shapes
+    from py_autodoc.torch.input_options import parse_shapes
     from py_autodoc.torch.report import markdown, report_of
 
     with ProgressLine(printable(os.path.basename(request["source"])), request["progress"]) as progress:

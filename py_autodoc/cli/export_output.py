@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from py_autodoc.cli import stderr
 from py_autodoc.errors import AnalysisError, InputError
-from py_autodoc.render.output import Target
+from py_autodoc.render.output_target import Target
 
 if TYPE_CHECKING:
     from py_autodoc.torch.result import ExportResult
-    from py_autodoc.torch.sources import Loaded
+    from py_autodoc.torch.sources import LoadedSource
 
 
 PARTIAL = 2
 """Exit status when the model is written and a dump that was asked for is not."""
 
 
-def exported(loaded: Loaded, out: str, generation: bool, options: dict[str, Any]) -> ExportResult:
+def exported(loaded: LoadedSource, out: str, generation: bool, options: dict[str, Any]) -> ExportResult:
     """Export. Raises: as ``py_autodoc.torch.export``; then nothing is left behind."""
     from py_autodoc.torch.exporting import export
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from py_autodoc.cli.streams import styled
 from py_autodoc.render import units
-from py_autodoc.render.text import printable, shorten
+from py_autodoc.render.terminal_text import printable, shorten
 
 MAX_WIDTH = 120
 MAX_INPUTS = 12

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from py_autodoc.metrics import BY_ID, ids
-from py_autodoc.render.expression import pretty
-from py_autodoc.render.text import printable, shorten
-from py_autodoc.report.report import Report
-from py_autodoc.report.total_texts import expressions
+from py_autodoc.render.expression import format_expression
+from py_autodoc.render.terminal_text import printable, shorten
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.encode.total_texts import expressions
 
 _IN_STRIP = frozenset(ids("strip"))
 MAX_CONDITIONS = 3
@@ -30,7 +30,7 @@ def expression_lines(report: Report) -> list[tuple[str, str]]:
         if text is None:
             shown = f"—  ({printable(metrics.expr_reasons.get(name, ''))})"
         else:
-            shown = (bound if unit == "count" else "") + pretty(text, unit, names, WIDTH)
+            shown = (bound if unit == "count" else "") + format_expression(text, unit, names, WIDTH)
         lines.append((label, shorten(shown, WIDTH)))
     conditions = metrics.expr_conditions
     if conditions and known:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from py_autodoc.report.report import Report
+from py_autodoc.report.document.report import Report
 from py_autodoc.report.schema import RiskSignal
 from py_autodoc.units import plural
 

@@ -14,16 +14,16 @@ import click
 from py_autodoc import metrics
 from py_autodoc.cli import stderr
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import force, hardware, sizes, talk
+from py_autodoc.cli.options import force, hardware, progress_options, sizes
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.cli.verdict import tell_verdict
 from py_autodoc.errors import OptionError
-from py_autodoc.render.output import STDOUT, targets
-from py_autodoc.render.text import printable
+from py_autodoc.render.output_target import STDOUT, targets
+from py_autodoc.render.terminal_text import printable
 
 if TYPE_CHECKING:
-    from py_autodoc.render.attachments import Attached
-    from py_autodoc.report.analysis import Analysis
+    from py_autodoc.render.viewer_attachments import AttachmentFile
+    from py_autodoc.report.pipeline.analysis import Analysis
 
 _PARTIAL = ("numbers are missing", "See `analyze` for its diagnostics.")
 """Exit status when a stage of the analysis failed."""
@@ -61,7 +61,7 @@ def _aspect(context: click.Context, parameter: click.Parameter, given: str) -> f
 
 
 @dataclass(frozen=True, slots=True)
-class _Request:
+class _GraphRequest:
     """The options as given."""
 
     model: str
@@ -139,7 +139,7 @@ class _Request:
 @sizes("picture")
 @hardware
 @force
-@talk
+@progress_options
 def command(log_level: str, **options: object) -> int:
     """Write the graph of MODEL for other programs; the format follows the ending of --out.
 
@@ -156,10 +156,10 @@ def command(log_level: str, **options: object) -> int:
     part of the analysis failed (the file is written all the same), 3 the file could not be written.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
-    return _run(_Request(**options))  # type: ignore[arg-type]
+    return _run(_GraphRequest(**options))  # type: ignore[arg-type]
 
 
-def _run(request: _Request) -> int:
+def _run(request: _GraphRequest) -> int:
     chosen = _format(request)
     if request.overlay == "latency" and not request.hardware:
         raise OptionError("hardware-missing", "The latency overlay needs a device.", "Add --hardware ID.")
@@ -190,7 +190,7 @@ def _run(request: _Request) -> int:
 
 def _tell_of_no_times(analysis: Analysis) -> None:
     """A picture without the colours that were asked for says why."""
-    from py_autodoc.report.hardware_estimate import hardware_estimates
+    from py_autodoc.report.builders.hardware_section import hardware_estimates
 
     found = hardware_estimates(analysis)
     if found is not None and found.reason:
@@ -198,7 +198,7 @@ def _tell_of_no_times(analysis: Analysis) -> None:
         stderr.note(f"{'No times' if none else 'Not all times'} in the image: {found.reason}.")
 
 
-def _format(request: _Request) -> str:
+def _format(request: _GraphRequest) -> str:
     if request.format:
         return request.format
     if request.out == STDOUT:
@@ -214,9 +214,9 @@ def _format(request: _Request) -> str:
     )
 
 
-def _analyze(request: _Request) -> Analysis:
-    from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
-    from py_autodoc.report.analysis import Options, run
+def _analyze(request: _GraphRequest) -> Analysis:
+    from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
+    from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
     options = Options(
         bindings=parse_bindings(request.bind),
@@ -229,12 +229,12 @@ def _analyze(request: _Request) -> Analysis:
         runtime=request.runtime,
     )
     with ProgressLine(printable(os.path.basename(request.model)), request.progress) as progress:
-        return run(request.model, options, progress.update)
+        return run_analysis(request.model, options, progress.update)
 
 
-def _svg(analysis: Analysis, request: _Request) -> str:
+def _svg(analysis: Analysis, request: _GraphRequest) -> str:
     from py_autodoc.render.svg import svg_picture
-    from py_autodoc.report.payload import build_payload
+    from py_autodoc.report.viewer_payload.build_payload import build_payload
 
     return svg_picture(
         build_payload(analysis),
@@ -246,43 +246,43 @@ def _svg(analysis: Analysis, request: _Request) -> str:
     )
 
 
-def _png(analysis: Analysis, request: _Request) -> bytes:
+def _png(analysis: Analysis, request: _GraphRequest) -> bytes:
     from py_autodoc.render.png import png_picture
 
     return png_picture(_svg(analysis, request), request.scale)
 
 
-def _html(analysis: Analysis, request: _Request) -> str:
+def _html(analysis: Analysis, request: _GraphRequest) -> str:
     from py_autodoc.render.html import html_page
 
     return html_page(analysis, direction=request.direction)
 
 
-def _dot(analysis: Analysis, request: _Request) -> str:
+def _dot(analysis: Analysis, request: _GraphRequest) -> str:
     from py_autodoc.render.dot import dot
-    from py_autodoc.report.payload import build_payload
+    from py_autodoc.report.viewer_payload.build_payload import build_payload
 
     return dot(build_payload(analysis), request.depth, direction=request.direction)
 
 
-def _netron(analysis: Analysis, request: _Request) -> Attached:
-    from py_autodoc.render.attachments import netron_attachment
+def _netron(analysis: Analysis, request: _GraphRequest) -> AttachmentFile:
+    from py_autodoc.render.viewer_attachments import netron_attachment
 
     return netron_attachment(analysis)
 
 
-def _model_explorer(analysis: Analysis, request: _Request) -> Attached:
-    from py_autodoc.render.attachments import model_explorer_data
+def _model_explorer(analysis: Analysis, request: _GraphRequest) -> AttachmentFile:
+    from py_autodoc.render.viewer_attachments import model_explorer_data
 
     return model_explorer_data(analysis, _metric(analysis, request))
 
 
-def _metric(analysis: Analysis, request: _Request) -> str:
+def _metric(analysis: Analysis, request: _GraphRequest) -> str:
     """The number to write. Raises: OptionError where there is none of this name."""
-    from py_autodoc.render.attachments import offered
+    from py_autodoc.render.viewer_attachments import available_metrics
 
     metric = "macs" if request.overlay == "auto" else request.overlay
-    known = offered(analysis)
+    known = available_metrics(analysis)
     if metric not in known:
         raise OptionError(
             "no-such-number", f"Model Explorer data has no {metric}.", f"One of {', '.join(known)}."
@@ -290,7 +290,7 @@ def _metric(analysis: Analysis, request: _Request) -> str:
     return metric
 
 
-def _tell_of_unnamed(found: Attached) -> None:
+def _tell_of_unnamed(found: AttachmentFile) -> None:
     """What could not be referred to is said."""
     missing = found.nodes - found.named
     if missing:
@@ -311,7 +311,7 @@ def _need(chosen: str) -> None:
         resvg()
 
 
-_WRITERS: dict[str, Callable[[Analysis, _Request], str | bytes | Attached]] = {
+_WRITERS: dict[str, Callable[[Analysis, _GraphRequest], str | bytes | AttachmentFile]] = {
     "svg": _svg,
     "png": _png,
     "html": _html,

@@ -104,7 +104,7 @@ def _texts(value: Any) -> list[str]:
 def _calibrate(threads: int, out: str | None, forced: bool, as_json: bool) -> None:
     from py_autodoc.hardware.profile import own_folder
     from py_autodoc.measure.calibrate import calibrate, lines
-    from py_autodoc.render.output import targets
+    from py_autodoc.render.output_target import targets
 
     path = str(own_folder() / f"{THIS}.json") if out is None else out
     if out is None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from py_autodoc.hardware.runtimes import runtime
 from py_autodoc.render import units
-from py_autodoc.render.text import printable, shorten
-from py_autodoc.report.report import Report
+from py_autodoc.render.terminal_text import printable, shorten
+from py_autodoc.report.document.report import Report
 from py_autodoc.report.schema import HardwareEstimates
 from py_autodoc.units import plural
 

@@ -10,11 +10,11 @@ import click
 
 from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import force, runtime_option, talk
+from py_autodoc.cli.options import force, progress_options, runtime_option
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.outputs.marks import sealed_text
-from py_autodoc.render.output import targets
-from py_autodoc.render.text import printable
+from py_autodoc.render.output_target import targets
+from py_autodoc.render.terminal_text import printable
 
 if TYPE_CHECKING:
     from py_autodoc.llm import Plans
@@ -79,7 +79,7 @@ UNKNOWN = 2
 @click.option("--out-md", metavar="PATH", help="Write the plans as Markdown; - is stdout.")
 @click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
 @force
-@talk
+@progress_options
 def command(model: str, log_level: str, progress: bool | None, pretty: bool, **options: Any) -> int:
     """Plan text generation with MODEL, a decoder as ONNX or the config.json of a Llama or Mistral model.
 
@@ -96,7 +96,7 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
     from py_autodoc.cli import axes
-    from py_autodoc.graph.dims import parse_bindings
+    from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings
     from py_autodoc.llm import PlanOptions, plan
 
     chunk = axes.tokens([options["prefill_chunk"]], "--prefill-chunk")

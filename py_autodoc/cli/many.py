@@ -13,9 +13,9 @@ from py_autodoc.cli.findings_lines import finding_counts
 from py_autodoc.errors import PathError
 from py_autodoc.metrics import shown, total_of
 from py_autodoc.render.csv import csv_text
-from py_autodoc.render.text import printable, shorten
-from py_autodoc.report.report import Report
-from py_autodoc.report.total_texts import CANNOT_RUN, strip
+from py_autodoc.render.terminal_text import printable, shorten
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.encode.total_texts import CANNOT_RUN, strip
 
 SUFFIX = ".onnx"
 _NAME = 48
@@ -38,7 +38,7 @@ CSV_COLUMNS = (
 )
 
 
-class Outcome(NamedTuple):
+class ModelOutcome(NamedTuple):
     """What became of one file: a report, or why there is none; ``status`` is the exit status of it alone."""
 
     file: str
@@ -92,14 +92,14 @@ def _below(folder: str) -> Iterator[str]:
         yield from (os.path.join(place, name) for name in names if name.lower().endswith(SUFFIX))
 
 
-def json_line(outcome: Outcome) -> str:
+def json_line(outcome: ModelOutcome) -> str:
     """``{"file", "status", "error", "report"}`` in one line; of the last two one is null."""
     error = None if outcome.report is not None else {"code": outcome.code, "message": outcome.message}
     line = {"file": outcome.file, "status": outcome.status, "error": error, "report": outcome.report}
     return msgspec.json.encode(line).decode() + "\n"
 
 
-class Lines:
+class OutcomeLines:
     """The table on a terminal, line by line as results come."""
 
     def __init__(self, files: Iterable[str]) -> None:
@@ -109,7 +109,7 @@ class Lines:
         """The names of the columns."""
         return self._line("Model", [title for title, _ in _COLUMNS], "Findings")
 
-    def of(self, outcome: Outcome) -> str:
+    def of(self, outcome: ModelOutcome) -> str:
         """The line of one file."""
         if outcome.report is None:
             return f"{self._name(outcome.file)}  {printable(outcome.message)}"
@@ -125,12 +125,12 @@ class Lines:
         return "  ".join([self._name(name), *numbers, last]).rstrip()
 
 
-def table_csv(outcomes: Iterable[Outcome]) -> str:
+def table_csv(outcomes: Iterable[ModelOutcome]) -> str:
     """One row a file, numbers exact, unknown cells empty."""
     return csv_text([CSV_COLUMNS, *(_row(outcome) for outcome in outcomes)])
 
 
-def _row(outcome: Outcome) -> list[int | float | str | None]:
+def _row(outcome: ModelOutcome) -> list[int | float | str | None]:
     report = outcome.report
     if report is None:
         return [outcome.file, outcome.status, *[None] * (len(CSV_COLUMNS) - 3), outcome.message]

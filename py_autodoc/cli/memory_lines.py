@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from py_autodoc.render import units
-from py_autodoc.render.text import printable, shorten
-from py_autodoc.report.report import Report
+from py_autodoc.render.terminal_text import printable, shorten
+from py_autodoc.report.document.report import Report
 from py_autodoc.report.schema import KVCacheInfo, MemoryInfo, MemoryPeak, WeightMemory
 
 SHOWN = 3

@@ -8,8 +8,8 @@ import click
 
 from py_autodoc.cli import stderr, stdout
 from py_autodoc.errors import InputError
-from py_autodoc.render.text import printable, shorten
-from py_autodoc.report.values import metadata_text
+from py_autodoc.render.terminal_text import printable, shorten
+from py_autodoc.report.encode.json_values import metadata_text
 
 if TYPE_CHECKING:
     from py_autodoc.hf.read import HfMetadata
@@ -33,10 +33,10 @@ def command(model: str, as_json: bool, extract_processor: str | None) -> None:
 
     The folder of --extract-processor is one that from_pretrained of transformers reads.
     """
-    from py_autodoc.graph.metadata import model_metadata
+    from py_autodoc.graph.protobuf.metadata import model_metadata
     from py_autodoc.hf.keys import PREFIX
     from py_autodoc.hf.read import read_metadata
-    from py_autodoc.hf.unpacked import write_processor
+    from py_autodoc.hf.unpack_processor import write_processor
 
     entries = model_metadata(model)
     found = read_metadata(entries)

@@ -10,10 +10,10 @@ import click
 
 from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import force, preprocessing, talk
+from py_autodoc.cli.options import force, preprocessing, progress_options
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.cli.sample_data import samples_at
-from py_autodoc.render.text import printable
+from py_autodoc.render.terminal_text import printable
 
 
 @click.command("opdocs", short_help="What every quantized operation computes: formulas, C, test vectors.")
@@ -47,7 +47,7 @@ from py_autodoc.render.text import printable
 )
 @click.option("--input-shape", metavar="NAME=1x3x224x224", multiple=True, help="Shape of an input.")
 @force
-@talk
+@progress_options
 def command(model: str, out: str, log_level: str, progress: bool | None, **options: Any) -> int:
     """Write the operation reference of MODEL, a quantized model, into a folder.
 
@@ -63,7 +63,7 @@ def command(model: str, out: str, log_level: str, progress: bool | None, **optio
     written, 5 an output of the reference is not that of ONNX Runtime.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
-    from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
+    from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
     from py_autodoc.opdocs import opdocs
     from py_autodoc.opdocs.tables import summary
 

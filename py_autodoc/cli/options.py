@@ -146,7 +146,7 @@ def force(command: F) -> F:
     )(command)
 
 
-def talk(command: F) -> F:
+def progress_options(command: F) -> F:
     """What is said on stderr: ``--progress``, ``--log-level``."""
     both: Callable[[F], F] = _all(
         click.option(

@@ -51,11 +51,11 @@ class ProgressLine:
         if not self._terminal:
             stderr.note(text)
         elif not self._patient or time.monotonic() - self._start > QUIET_S:
-            stderr.raw(f"\r\x1b[2K{text}")
+            stderr.write_raw(f"\r\x1b[2K{text}")
             self._shown = True
 
     def __exit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._shown:
-            stderr.raw("\r\x1b[2K")
+            stderr.write_raw("\r\x1b[2K")

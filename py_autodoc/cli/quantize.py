@@ -10,11 +10,11 @@ import click
 
 from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import force, preprocessing, talk
+from py_autodoc.cli.options import force, preprocessing, progress_options
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.cli.sample_data import samples_at
-from py_autodoc.render.output import targets
-from py_autodoc.render.text import printable
+from py_autodoc.render.output_target import targets
+from py_autodoc.render.terminal_text import printable
 
 _FIELDS = ("method", "format", "calibration", "activations", "weights", "per_channel", "target", "block_size")
 
@@ -70,7 +70,7 @@ _FIELDS = ("method", "format", "calibration", "activations", "weights", "per_cha
 @click.option("--out-json", metavar="PATH", help="Write a summary of the result as JSON; - is stdout.")
 @click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
 @force
-@talk
+@progress_options
 def command(model: str, out: str, log_level: str, progress: bool | None, pretty: bool, **options: Any) -> int:
     """Quantize MODEL, in float32, to OUT.onnx with ONNX Runtime's tools, and compare both.
 
@@ -89,7 +89,7 @@ def command(model: str, out: str, log_level: str, progress: bool | None, pretty:
     set_level(log_level)
     import msgspec
 
-    from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
+    from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
     from py_autodoc.quantize import Recipe, quantize
     from py_autodoc.quantize.lines import quantization_lines
     from py_autodoc.quantize.recipe import read_recipe

@@ -52,7 +52,7 @@ def command(
     says that it does not, nothing is written and the node is named. Weights, metadata and tags stay.
     """
     from py_autodoc.extract.rebatch import parse_axes, parse_batch, rebatch
-    from py_autodoc.graph.dims import parse_bindings
+    from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings
 
     done = rebatch(
         model,

@@ -10,13 +10,13 @@ import click
 
 from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import force, runtime_option, talk
+from py_autodoc.cli.options import force, progress_options, runtime_option
 from py_autodoc.cli.progress import ProgressLine
-from py_autodoc.render.output import targets
-from py_autodoc.render.text import printable
+from py_autodoc.render.output_target import targets
+from py_autodoc.render.terminal_text import printable
 
 if TYPE_CHECKING:
-    from py_autodoc.recommend import Candidate, Recommendation
+    from py_autodoc.recommend import DeviceCandidate, Recommendation
 
 UNMET = 5
 """Exit status when no device meets all targets."""
@@ -68,7 +68,7 @@ _TIERS = (
 @click.option("--out-json", metavar="PATH", help="Write the recommendation as JSON; - is stdout.")
 @click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
 @force
-@talk
+@progress_options
 def command(models: tuple[str, ...], log_level: str, progress: bool | None, **options: Any) -> int:
     """Say which device to take for MODEL, as the system requirements of a game do.
 
@@ -84,7 +84,7 @@ def command(models: tuple[str, ...], log_level: str, progress: bool | None, **op
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
     from py_autodoc.cli import axes
-    from py_autodoc.graph.dims import parse_bindings
+    from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings
     from py_autodoc.recommend import RecommendOptions, recommend
 
     chosen = RecommendOptions(
@@ -134,7 +134,7 @@ def lines(found: Recommendation, every: bool = False) -> list[str]:
     sizes = ", ".join(f"{name} = {size}" for name, size in found.bindings.items())
     text = [f"System requirements of {', '.join(found.models)}{f' at {sizes}' if sizes else ''}"]
     for name, title in _TIERS:
-        one: Candidate | None = getattr(found, name)
+        one: DeviceCandidate | None = getattr(found, name)
         text += ["", title]
         if one is None:
             text.append("  none")
@@ -159,11 +159,11 @@ def lines(found: Recommendation, every: bool = False) -> list[str]:
     return text
 
 
-def _batch(one: Candidate) -> str:
+def _batch(one: DeviceCandidate) -> str:
     return "" if one.batch is None else f", batch {one.batch}"
 
 
-def _price(one: Candidate) -> str:
+def _price(one: DeviceCandidate) -> str:
     if one.price_usd_per_hour is None:
         return ""
     million = f", ${one.usd_per_million:.3g} a million items" if one.usd_per_million is not None else ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.dims import Symbol
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.report.pipeline.dim_bindings import Symbol
 from py_autodoc.units import plural, share
 
 _REASONS = 2

@@ -33,7 +33,7 @@ def command(
     a picture, or a number can be read in two ways, nothing is written and the node is named.
     """
     from py_autodoc.extract.resize import resize
-    from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
+    from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
 
     done = resize(
         model, out, parse_input_shapes(input_shape), bindings=parse_bindings(bind), force=force

@@ -10,15 +10,15 @@ import click
 
 from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import force, preprocessing, talk
+from py_autodoc.cli.options import force, preprocessing, progress_options
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.cli.sample_data import samples_at
 from py_autodoc.errors import OptionError
-from py_autodoc.render.output import Target, targets
-from py_autodoc.render.text import printable
+from py_autodoc.render.output_target import Target, targets
+from py_autodoc.render.terminal_text import printable
 
 if TYPE_CHECKING:
-    from py_autodoc.report.analysis import Analysis
+    from py_autodoc.report.pipeline.analysis import Analysis
     from py_autodoc.runner.profile import NodeTimes
     from py_autodoc.runner.text_loader import TextLoader
 
@@ -132,7 +132,7 @@ _FILES = ("data", "tokenizer", "profile", "layer_info")
 )
 @click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
 @force
-@talk
+@progress_options
 def command(
     models: tuple[str, ...], log_level: str, progress: bool | None, pretty: bool, **options: Any
 ) -> int:
@@ -226,16 +226,16 @@ def _layers(
     model: str, options: dict[str, Any], outputs: dict[str, Target], pretty: bool, progress: bool | None,
     quiet: bool,
 ) -> None:  # fmt: skip
-    from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
+    from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
     from py_autodoc.runner.lines import node_lines
     from py_autodoc.runner.loaders import DataLoader
     from py_autodoc.runner.profile import measure_nodes, read_profile
-    from py_autodoc.samples import sized
+    from py_autodoc.samples import analysis_at_sizes
 
     data = _data(model, options)
     bindings, shapes = parse_bindings(options["bind"]), parse_input_shapes(options["input_shape"])
     told = data.sizes() if isinstance(data, DataLoader) else data
-    analysis = sized(model, told, bindings, shapes, options["hardware"])
+    analysis = analysis_at_sizes(model, told, bindings, shapes, options["hardware"])
     found: NodeTimes
     if options["profile"]:
         found = read_profile(options["profile"], analysis, options["layer_info"])
@@ -284,7 +284,7 @@ def _beside(found: NodeTimes, analysis: Analysis, plot: Target | None, quiet: bo
 
 
 def _session(options: dict[str, Any]) -> dict[str, Any]:
-    from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
+    from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
 
     return {
         "providers": [one.strip() for one in options["providers"].split(",") if one.strip()],
@@ -305,7 +305,7 @@ def _data(model: str, options: dict[str, Any]) -> Any:
 
 
 def _texts(model: str, options: dict[str, Any]) -> TextLoader:
-    from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
+    from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
     from py_autodoc.runner.session import SAMPLES
     from py_autodoc.runner.text_loader import text_loader
     from py_autodoc.runner.texts import FIELD

@@ -11,11 +11,11 @@ import click
 from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.axes import byte_size
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import force, preprocessing, talk
+from py_autodoc.cli.options import force, preprocessing, progress_options
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.cli.sample_data import samples_at
-from py_autodoc.render.output import targets
-from py_autodoc.render.text import printable
+from py_autodoc.render.output_target import targets
+from py_autodoc.render.terminal_text import printable
 
 
 @click.command("sensitivity", short_help="What quantizing each layer alone does to the results.")
@@ -82,7 +82,7 @@ from py_autodoc.render.text import printable
 )
 @click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
 @force
-@talk
+@progress_options
 def command(model: str, log_level: str, progress: bool | None, pretty: bool, **options: Any) -> int:
     """Measure how sensitive each layer of MODEL is to quantization, and which to keep in float.
 
@@ -99,8 +99,8 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
     from py_autodoc.cli.documents import asked
-    from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
-    from py_autodoc.report.build import build_report
+    from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
+    from py_autodoc.report.document.build_report import build_report
     from py_autodoc.sensitivity.advice import with_advice
     from py_autodoc.sensitivity.api import sensitivity_analysed
     from py_autodoc.sensitivity.lines import sensitivity_lines

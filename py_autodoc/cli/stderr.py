@@ -8,7 +8,7 @@ from contextlib import suppress
 import click
 
 from py_autodoc.cli.streams import styled
-from py_autodoc.render.text import printable
+from py_autodoc.render.terminal_text import printable
 
 
 def error(message: str, hint: str = "") -> None:
@@ -23,7 +23,7 @@ def warning(message: str) -> None:
 
 def note(text: str) -> None:
     """One line."""
-    raw(printable(text) + "\n")
+    write_raw(printable(text) + "\n")
 
 
 def usage(fault: click.UsageError) -> None:
@@ -32,7 +32,7 @@ def usage(fault: click.UsageError) -> None:
     error(fault.format_message(), help_at.strip())
 
 
-def raw(text: str) -> None:
+def write_raw(text: str) -> None:
     """Text as it is. A stderr that nobody reads is no reason to fail."""
     stream = styled(sys.stderr)
     with suppress(OSError, ValueError):

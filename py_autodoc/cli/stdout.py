@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from py_autodoc.render.output import to_stdout
-from py_autodoc.render.text import printable
+from py_autodoc.render.output_target import to_stdout
+from py_autodoc.render.terminal_text import printable
 
 
 def text(result: str) -> None:

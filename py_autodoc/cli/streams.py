@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
-from py_autodoc.render.output import stdout_failed
-from py_autodoc.render.text import printable_text
+from py_autodoc.render.output_target import stdout_failed
+from py_autodoc.render.terminal_text import printable_text
 
 
 class _Stream(io.TextIOBase):

@@ -18,12 +18,13 @@ from py_autodoc.cli.memory_lines import memory_lines
 from py_autodoc.cli.streams import styled
 from py_autodoc.metrics import BY_ID, shown, words
 from py_autodoc.render import units
-from py_autodoc.render.text import printable, shorten
-from py_autodoc.report.architecture_text import architecture_line, quantization_line
-from py_autodoc.report.block_counts import block_counts
-from py_autodoc.report.numbers import layer_number
-from py_autodoc.report.report import Report
-from py_autodoc.report.rule_settings import told
+from py_autodoc.render.terminal_text import printable, shorten
+from py_autodoc.report.builders.node_numbers import layer_number
+from py_autodoc.report.document.architecture_text import architecture_line, quantization_line
+from py_autodoc.report.document.block_counts import block_counts
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.encode.total_texts import strip
+from py_autodoc.report.pipeline.rule_settings import describe_rule_settings
 from py_autodoc.report.schema import (
     DiagnosticInfo,
     DimInfo,
@@ -34,7 +35,6 @@ from py_autodoc.report.schema import (
     RepeatInfo,
     ValueInfo,
 )
-from py_autodoc.report.total_texts import strip
 
 MAX_WIDTH = 120
 TOP_LAYERS = 10
@@ -93,7 +93,7 @@ def _parts(report: Report, width: int, findings: bool) -> Iterable[RenderableTyp
         yield _section(_layers_title(report), _layers(report, layers, width))
     if report.metrics.by_op:
         yield _section("Operators", _operators(report, width))
-    rules = told(report.rule_settings)
+    rules = describe_rule_settings(report.rule_settings)
     if report.risk_signals or rules or findings:
         found = _findings(report, findings)
         yield _section("Findings", Group(Text(_clean(rules, _RULES)), found) if rules else found)

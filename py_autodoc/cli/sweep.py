@@ -10,10 +10,10 @@ import click
 
 from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import force, runtime_option, talk
+from py_autodoc.cli.options import force, progress_options, runtime_option
 from py_autodoc.cli.progress import ProgressLine
-from py_autodoc.render.output import targets
-from py_autodoc.render.text import printable
+from py_autodoc.render.output_target import targets
+from py_autodoc.render.terminal_text import printable
 
 if TYPE_CHECKING:
     from py_autodoc.sweep import Sweep
@@ -67,7 +67,7 @@ INCOMPLETE = 2
 @click.option("--out-csv", metavar="PATH", help="Write every point as CSV; - is stdout.")
 @click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
 @force
-@talk
+@progress_options
 def command(model: str, log_level: str, pretty: bool, progress: bool | None, **options: Any) -> int:
     """Analyse MODEL at every combination of the given batches, sizes, devices and precisions.
 

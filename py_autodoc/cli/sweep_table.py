@@ -15,7 +15,7 @@ from rich.text import Text
 from py_autodoc import units
 from py_autodoc.cli.streams import styled
 from py_autodoc.metrics import BY_ID
-from py_autodoc.render.text import printable, shorten
+from py_autodoc.render.terminal_text import printable, shorten
 from py_autodoc.sweep.choose import KNEE
 from py_autodoc.sweep.schema import Sweep, SweepPoint
 

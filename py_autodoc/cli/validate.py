@@ -22,7 +22,7 @@ def command(model: str, as_json: bool) -> int:
     \b
     Exit status: 0 when nothing failed, 1 otherwise.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
-    from py_autodoc.report.check import is_report, validate_report
+    from py_autodoc.report.document.validation import is_report, validate_report
     from py_autodoc.tags.validate import FAILED, validate
 
     checks = validate_report(model) if is_report(model) else validate(model)

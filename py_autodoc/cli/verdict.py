@@ -6,10 +6,10 @@ import os
 from typing import TYPE_CHECKING
 
 from py_autodoc.cli import stderr
-from py_autodoc.render.text import shorten
+from py_autodoc.render.terminal_text import shorten
 
 if TYPE_CHECKING:
-    from py_autodoc.report.analysis import Analysis
+    from py_autodoc.report.pipeline.analysis import Analysis
 
 NOT_WHOLE = 2
 """Exit status: the model cannot run with its sizes, or part of the analysis failed; results are written."""
@@ -30,7 +30,7 @@ def tell_verdict(path: str, analysis: Analysis, sized: bool, partial: tuple[str,
     Returns:
         The exit status: 0 or ``NOT_WHOLE``.
     """
-    from py_autodoc.report.runnable import runnable  # imports much
+    from py_autodoc.report.builders.runnable_section import runnable  # imports much
 
     name = os.path.basename(path)
     found = runnable(analysis)
@@ -52,7 +52,7 @@ def tell_verdict(path: str, analysis: Analysis, sized: bool, partial: tuple[str,
 
 def _overrides(analysis: Analysis) -> bool:
     """True when an input was given a number where the file has another."""
-    from py_autodoc.graph.dims import graph_inputs
+    from py_autodoc.graph.symbolic_dims.dim_names import graph_inputs
 
     for tensor in graph_inputs(analysis.model):
         given = analysis.types.shapes[tensor.id]

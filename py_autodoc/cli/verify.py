@@ -10,14 +10,14 @@ import click
 
 from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import force, preprocessing, talk
+from py_autodoc.cli.options import force, preprocessing, progress_options
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.cli.sample_data import samples_at
-from py_autodoc.render.output import targets
-from py_autodoc.render.text import printable
+from py_autodoc.render.output_target import targets
+from py_autodoc.render.terminal_text import printable
 
 if TYPE_CHECKING:
-    from py_autodoc.report.analysis import Analysis
+    from py_autodoc.report.pipeline.analysis import Analysis
     from py_autodoc.verify import Verification
 
 DIVERGES = 5
@@ -79,7 +79,7 @@ _SCALE = 2.0
 @click.option("--out-png", metavar="PATH", help="The same as PNG; needs onnx-autodoc[pictures].")
 @click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
 @force
-@talk
+@progress_options
 def command(model: str, log_level: str, progress: bool | None, pretty: bool, **options: Any) -> int:
     """Compare what MODEL computes with what a reference computes, layer by layer.
 
@@ -96,7 +96,7 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
     written, 5 an output is beyond the tolerance.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
-    from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
+    from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
     from py_autodoc.verify.api import verify_analysed
     from py_autodoc.verify.document import AGREES
 
@@ -142,7 +142,7 @@ def _document(option: str, found: Verification, analysis: Analysis, pretty: bool
 
         return html_page(analysis, numbers=found.heat())
     from py_autodoc.render.svg import svg_picture
-    from py_autodoc.report.payload import build_payload
+    from py_autodoc.report.viewer_payload.build_payload import build_payload
 
     svg = svg_picture(build_payload(analysis), overlay="user", numbers=found.heat())
     if option == "--out-svg":

@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from enum import Enum
 
 from py_autodoc.compare.boundary import hand_over
-from py_autodoc.compare.changes import Change, Detail, Side, bits, changes
+from py_autodoc.compare.changes import Change, ComparedSide, Detail, bits, changes
 from py_autodoc.compare.interface import interface
 from py_autodoc.compare.meaning import PRODUCTS
 from py_autodoc.compare.merge import groups
 from py_autodoc.compare.pairing import pair
-from py_autodoc.compare.units import Contracted, contract
+from py_autodoc.compare.units import ContractedGraph, contract
 from py_autodoc.compare.wiring import ends, rewired
-from py_autodoc.graph.collector import paused
-from py_autodoc.graph.model import TensorKind
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.numbers import of_inference
+from py_autodoc.graph.ir.gc_pause import gc_paused
+from py_autodoc.graph.ir.model import TensorKind
+from py_autodoc.report.builders.node_numbers import per_inference
+from py_autodoc.report.pipeline.analysis import Analysis
 
 SAME = 0.98
 """Score from which two models are one architecture."""
@@ -30,7 +30,7 @@ SIMILAR = 0.5
 _WIDENED = 0.9
 
 
-class Verdict(str, Enum):
+class AlignmentVerdict(str, Enum):
     """What two models are to each other."""
 
     SAME = "same architecture"
@@ -60,7 +60,7 @@ class Pair:
 class Alignment:
     """The one structure of pairs. A node is in one pair at most; constants are in none."""
 
-    sides: tuple[Side, Side]
+    sides: tuple[ComparedSide, ComparedSide]
     pairs: tuple[Pair, ...]
     only_left: tuple[int, ...]
     only_right: tuple[int, ...]
@@ -72,7 +72,7 @@ class Alignment:
     """Twice the MACs in counterparts over those of both models; None when no MACs are known."""
     score_nodes: float
     """The same by core operators."""
-    verdict: Verdict
+    verdict: AlignmentVerdict
     products_only: tuple[int, int]
     """Products with weights that have no counterpart, by side."""
     interface: tuple[Detail, ...] = ()
@@ -105,7 +105,7 @@ def align(
     ``contents`` tells of each node what its weights hold, where they were read: equal keys mean equal
     weights, which then decide before everything else.
     """
-    with paused():
+    with gc_paused():
         return _align(left, right, contents)
 
 
@@ -115,7 +115,7 @@ def _align(
     contents: tuple[dict[int, Hashable], dict[int, Hashable]] | None,
 ) -> Alignment:
     graphs = tuple(contract(one.model, one.types) for one in (left, right))
-    sides = Side(left, graphs[0]), Side(right, graphs[1])
+    sides = ComparedSide(left, graphs[0]), ComparedSide(right, graphs[1])
     keys = None
     if contents is not None:
         keys = _contents(graphs[0], contents[0]), _contents(graphs[1], contents[1])
@@ -155,7 +155,7 @@ def _align(
 
 
 def _pair(
-    sides: tuple[Side, Side],
+    sides: tuple[ComparedSide, ComparedSide],
     group: tuple[tuple[tuple[int, int], ...], tuple[int, ...], tuple[int, ...]],
     handed: Sequence[tuple[int, int]],
     wires: Mapping[int, Detail],
@@ -182,7 +182,7 @@ def _pair(
 
 
 def _summed(
-    sides: tuple[Side, Side], joined: tuple[tuple[int, int], ...], details: list[Detail]
+    sides: tuple[ComparedSide, ComparedSide], joined: tuple[tuple[int, int], ...], details: list[Detail]
 ) -> list[Detail]:
     """The changes of a fused node: that it is fused once, the others as they are."""
     work: list[list[str]] = []
@@ -197,7 +197,7 @@ def _summed(
     return rest
 
 
-def _exact(side: Side) -> list[Hashable]:
+def _exact(side: ComparedSide) -> list[Hashable]:
     """All of a unit that formats of one model need not have in common."""
     found: list[Hashable] = []
     places: dict[int, int] = {}
@@ -219,14 +219,14 @@ def _short(value: object) -> bool:
     return isinstance(value, (int, float, str)) or (isinstance(value, (list, tuple)) and len(value) < 16)
 
 
-def _names(side: Side) -> list[str]:
+def _names(side: ComparedSide) -> list[str]:
     """Each unit by the name of its node, its output where it has none; nothing where several share one."""
     units = side.graph.units
     names = [side.node(u.node).name or (side.model.tensors[u.out].name if u.out >= 0 else "") for u in units]
     return _unique(names)
 
 
-def _weights(side: Side) -> list[str]:
+def _weights(side: ComparedSide) -> list[str]:
     """Each unit by the name of its weight, which a second export keeps; nothing where several share one."""
     found = []
     for unit in side.graph.units:
@@ -243,7 +243,7 @@ def _unique(names: list[str]) -> list[str]:
     return [name if seen[name] == 1 else "" for name in names]
 
 
-def _contents(graph: Contracted, contents: dict[int, Hashable]) -> list[Hashable]:
+def _contents(graph: ContractedGraph, contents: dict[int, Hashable]) -> list[Hashable]:
     return [contents.get(unit.node) if unit.opened < 2 else None for unit in graph.units]
 
 
@@ -255,7 +255,7 @@ def _back(to: list[int], count: int) -> list[int]:
     return found
 
 
-def _scores(sides: tuple[Side, Side], to: list[int]) -> tuple[float | None, float]:
+def _scores(sides: tuple[ComparedSide, ComparedSide], to: list[int]) -> tuple[float | None, float]:
     """By MACs and by core operators: counterparts count where their weights have the same sizes."""
     units = sides[0].graph.units, sides[1].graph.units
     alike = [other if other >= 0 and units[0][one].weight == units[1][other].weight else -1
@@ -264,7 +264,7 @@ def _scores(sides: tuple[Side, Side], to: list[int]) -> tuple[float | None, floa
     total = inside = 0
     for side, known in zip(sides, matched, strict=True):
         for node, owners in enumerate(side.graph.owner):
-            macs = of_inference(side.analysis.costs[node]).macs if owners else 0
+            macs = per_inference(side.analysis.costs[node]).macs if owners else 0
             if macs and not side.node(node).subgraphs:
                 total += macs
                 inside += macs if all(known[unit] >= 0 for unit in owners) else 0
@@ -273,24 +273,24 @@ def _scores(sides: tuple[Side, Side], to: list[int]) -> tuple[float | None, floa
     return (inside / total if total else None), nodes
 
 
-def _products(graph: Contracted, to: list[int]) -> int:
+def _products(graph: ContractedGraph, to: list[int]) -> int:
     return sum(
         other < 0 and bool(unit.weight) and unit.core in PRODUCTS
         for unit, other in zip(graph.units, to, strict=True)
     )
 
 
-def _paired(graphs: Sequence[Contracted], to: list[int]) -> float:
+def _paired(graphs: Sequence[ContractedGraph], to: list[int]) -> float:
     """Share of core operators that have a counterpart, of whatever sizes."""
     count = sum(len(graph.units) for graph in graphs)
     return 2 * sum(other >= 0 for other in to) / count if count else 1.0
 
 
-def _verdict(score: float, apart: bool, paired: float) -> Verdict:
+def _verdict(score: float, apart: bool, paired: float) -> AlignmentVerdict:
     """By the score; what corresponds nearly everywhere is similar even where all its sizes are others.
 
     ``apart``: products without a counterpart, or wires between other operators.
     """
     if score >= SAME and not apart:
-        return Verdict.SAME
-    return Verdict.SIMILAR if score >= SIMILAR or paired >= _WIDENED else Verdict.DIFFERENT
+        return AlignmentVerdict.SAME
+    return AlignmentVerdict.SIMILAR if score >= SIMILAR or paired >= _WIDENED else AlignmentVerdict.DIFFERENT

@@ -6,11 +6,11 @@ of the graph or before a reader that has one may be there on both sides all the 
 
 from __future__ import annotations
 
-from py_autodoc.compare.changes import Side
+from py_autodoc.compare.changes import ComparedSide
 from py_autodoc.compare.meaning import GLUE
 
 
-def hand_over(sides: tuple[Side, Side], to: list[int]) -> list[tuple[int, int]]:
+def hand_over(sides: tuple[ComparedSide, ComparedSide], to: list[int]) -> list[tuple[int, int]]:
     """Pairs of such nodes (left, right): operators alike, behind units of which one has no counterpart."""
     back = [-1] * len(sides[1].graph.units)
     for one, other in enumerate(to):
@@ -47,7 +47,7 @@ def hand_over(sides: tuple[Side, Side], to: list[int]) -> list[tuple[int, int]]:
     return found
 
 
-def _outputs(sides: tuple[Side, Side]) -> list[tuple[int, int]]:
+def _outputs(sides: tuple[ComparedSide, ComparedSide]) -> list[tuple[int, int]]:
     """Outputs of the graphs that correspond: by name, else by their place where there are as many."""
     first, second = (side.model.graphs[0].outputs for side in sides)
     if len(first) == len(second):

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from py_autodoc.compare.meaning import FORMS, LAYOUTS, MERGED, QUANTIZED
 from py_autodoc.compare.settings import different, settings
-from py_autodoc.compare.units import Contracted, Unit
-from py_autodoc.graph.model import Node, Shape
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.labels import dtype_name
+from py_autodoc.compare.units import ContractedGraph, Unit
+from py_autodoc.graph.ir.model import Node, Shape
+from py_autodoc.report.encode.labels import dtype_name
+from py_autodoc.report.pipeline.analysis import Analysis
 
 
 class Change(IntFlag):
@@ -58,10 +58,10 @@ class Detail(NamedTuple):
     """Of weights: the largest difference of two values."""
 
 
-class Side:
+class ComparedSide:
     """One model with its units, and what is asked of them."""
 
-    def __init__(self, analysis: Analysis, graph: Contracted) -> None:
+    def __init__(self, analysis: Analysis, graph: ContractedGraph) -> None:
         self.analysis = analysis
         self.graph = graph
         self.model, self.types = analysis.model, analysis.types
@@ -136,7 +136,7 @@ class Side:
         return [self.node(number).op_type for number in unit.nodes[: unit.work]]
 
 
-def changes(left: Side, one: Unit, right: Side, other: Unit) -> list[Detail]:
+def changes(left: ComparedSide, one: Unit, right: ComparedSide, other: Unit) -> list[Detail]:
     """What is not the same about two counterparts."""
     found: list[Detail] = []
     before, after = left.precision(one), right.precision(other)
@@ -171,7 +171,9 @@ def bits(found: list[Detail]) -> Change:
     return made
 
 
-def _function(left: Side, one: Unit, right: Side, other: Unit, fused: bool, found: list[Detail]) -> None:
+def _function(
+    left: ComparedSide, one: Unit, right: ComparedSide, other: Unit, fused: bool, found: list[Detail]
+) -> None:
     """The activation and the bias: what is computed, whoever computes it."""
     acts = left.activation(one), right.activation(other)
     if acts[0] != acts[1]:
@@ -196,7 +198,7 @@ def _forms(one: list[str], other: list[str]) -> bool:
     ) and not {"Gemm"} & {*one, *other}
 
 
-def _sizes(left: Side, one: Unit, right: Side, other: Unit, found: list[Detail]) -> None:
+def _sizes(left: ComparedSide, one: Unit, right: ComparedSide, other: Unit, found: list[Detail]) -> None:
     if one.weight and other.weight and one.weight != other.weight:
         found.append(Detail(Change.SHAPES, "weight", _shape(one.weight), _shape(other.weight)))
     before, after = left.shape(one), right.shape(other)
@@ -216,7 +218,7 @@ def _sizes(left: Side, one: Unit, right: Side, other: Unit, found: list[Detail])
         found.append(Detail(Change.SHAPES, "result", _shape(before), _shape(after)))
 
 
-def _settings(left: Side, one: Unit, right: Side, other: Unit, found: list[Detail]) -> None:
+def _settings(left: ComparedSide, one: Unit, right: ComparedSide, other: Unit, found: list[Detail]) -> None:
     """Settings of the nodes that compute, where they are the same operators on both sides."""
     first, second = one.nodes[: one.work], other.nodes[: other.work]
     if len(first) != len(second):
@@ -240,7 +242,7 @@ _PLACED = frozenset({"Transpose"})
 """What moves values as its settings say; those of others follow from the sizes."""
 
 
-def _turned(left: Side, one: Unit, right: Side, other: Unit, found: list[Detail]) -> None:
+def _turned(left: ComparedSide, one: Unit, right: ComparedSide, other: Unit, found: list[Detail]) -> None:
     """Settings of what moves values, in whatever order it does."""
     if any(detail.kind is Change.SHAPES for detail in found):
         return

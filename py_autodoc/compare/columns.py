@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from py_autodoc.compare.align import Alignment, Pair
 from py_autodoc.compare.changes import NAMES, Detail
 from py_autodoc.compare.parts import parts
-from py_autodoc.report.labels import cut
+from py_autodoc.report.encode.labels import shorten_middle
 from py_autodoc.report.schema.aligned import AlignedBlock, AlignedChange, ComparisonColumns
 
 NO_PART = -2
@@ -40,8 +40,8 @@ def comparison_columns(found: Alignment) -> ComparisonColumns:
         interface=_changes(found.interface),
         blocks=[
             AlignedBlock(
-                left=None if one.left is None else cut(one.left),
-                right=None if one.right is None else cut(one.right),
+                left=None if one.left is None else shorten_middle(one.left),
+                right=None if one.right is None else shorten_middle(one.right),
                 pairs=one.pairs,
                 changed=dict(one.changed),
                 only_left=one.only_left,
@@ -68,6 +68,11 @@ def _main(found: Alignment, pair: Pair, side: int) -> int:
 
 def _changes(details: Iterable[Detail]) -> list[AlignedChange]:
     return [
-        AlignedChange(kind=NAMES[one.kind], what=cut(one.what), left=cut(one.left), right=cut(one.right))
+        AlignedChange(
+            kind=NAMES[one.kind],
+            what=shorten_middle(one.what),
+            left=shorten_middle(one.left),
+            right=shorten_middle(one.right),
+        )
         for one in details
     ]

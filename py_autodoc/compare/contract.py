@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from py_autodoc.compare.document import SCHEMA, Comparison
-from py_autodoc.report.openapi import JSON_SCHEMA, components
+from py_autodoc.report.openapi_spec.openapi import JSON_SCHEMA, components
 
 
 def comparison_schema() -> dict[str, Any]:

@@ -14,10 +14,10 @@ from py_autodoc.compare.impact import Evaluations, impact
 from py_autodoc.compare.measures import Number, deltas, lower_bounds, measured, precision
 from py_autodoc.compare.parts import parts
 from py_autodoc.compare.variants import core_precisions
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.hardware_estimate import hardware_estimates
-from py_autodoc.report.labels import cut
-from py_autodoc.report.parts import generator, metrics
+from py_autodoc.report.builders.hardware_section import hardware_estimates
+from py_autodoc.report.builders.shared_parts import build_metrics, generator
+from py_autodoc.report.encode.labels import shorten_middle
+from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.schema.estimates import HardwareEstimates
 from py_autodoc.report.schema.model import Generator
 from py_autodoc.report.schema.wire import Wire
@@ -193,12 +193,12 @@ def comparison(
             Variant(
                 precision=kind,
                 quantization_scheme=scheme,
-                model_path=cut(one.model.file.name),
+                model_path=shorten_middle(one.model.file.name),
                 size_bytes=one.model.file.bytes + one.model.file.external_bytes,
                 metrics=dict(values),
                 lower_bounds=dict(lower_bounds(one)),
-                evaluation=None if (held := known[at]) is None else cut(held.file),
-                precision_breakdown=metrics(one).precision_breakdown,
+                evaluation=None if (held := known[at]) is None else shorten_middle(held.file),
+                precision_breakdown=build_metrics(one).precision_breakdown,
                 hardware_estimates=hardware_estimates(one),
                 deltas_vs_baseline=dict(deltas(numbers[0], values)) if at else None,
             )
@@ -207,7 +207,7 @@ def comparison(
     return Comparison(
         schema_version=SCHEMA,
         generator=generator(),
-        model_family_id=cut(PurePath(analyses[0].model.file.name).stem),
+        model_family_id=shorten_middle(PurePath(analyses[0].model.file.name).stem),
         baseline_precision=variants[0].precision,
         variants=variants,
         alignment=infos[0],
@@ -238,7 +238,7 @@ def _impact(analyses: Sequence[Analysis], known: Evaluations, aligned: Sequence[
         front_of=list(found.axes),
         variants=[
             VariantImpact(
-                model_path=cut(one.model.file.name),
+                model_path=shorten_middle(one.model.file.name),
                 size_ratio=point.size / first.size if first.size else 1.0,
                 latency_ms=point.latency,
                 speedup=found.speedup(at),
@@ -269,7 +269,7 @@ def _alignment(found: Alignment, right: int) -> AlignmentInfo:
             ComparedPair(
                 left=list(pair.left),
                 right=list(pair.right),
-                core=cut(pair.core),
+                core=shorten_middle(pair.core),
                 changes=[_change(one) for one in pair.details],
             )
             for pair in found.pairs
@@ -279,8 +279,8 @@ def _alignment(found: Alignment, right: int) -> AlignmentInfo:
         interface=[_change(one) for one in found.interface],
         blocks=[
             ComparedBlock(
-                left=None if one.left is None else cut(one.left),
-                right=None if one.right is None else cut(one.right),
+                left=None if one.left is None else shorten_middle(one.left),
+                right=None if one.right is None else shorten_middle(one.right),
                 pairs=one.pairs,
                 changed=dict(one.changed),
                 only_left=one.only_left,
@@ -296,9 +296,9 @@ def _alignment(found: Alignment, right: int) -> AlignmentInfo:
 def _change(one: Detail) -> ComparedChange:
     return ComparedChange(
         kind=NAMES[one.kind],
-        what=cut(one.what),
-        left=cut(one.left),
-        right=cut(one.right),
+        what=shorten_middle(one.what),
+        left=shorten_middle(one.left),
+        right=shorten_middle(one.right),
         distance=one.distance,
         largest=one.largest,
     )

@@ -41,7 +41,7 @@ class _Eval(msgspec.Struct, frozen=True):
     metrics: dict[str, float | None] = {}
 
 
-class _File(msgspec.Struct, frozen=True):
+class _EvaluationFile(msgspec.Struct, frozen=True):
     model_id: str = ""
     precision: str = ""
     task_type: str = ""
@@ -79,7 +79,7 @@ def read_evaluation(path: str) -> Evaluation:
             raise OptionError("bad-evaluation", f"{shown} is larger than an evaluation can be (1 MiB).")
         data = Path(path).read_bytes()
         check_json(data, _BOUNDS)
-        made = msgspec.json.decode(data, type=_File)
+        made = msgspec.json.decode(data, type=_EvaluationFile)
     except OSError as fault:
         raise PathError("path-unreadable", f"Cannot read {shown}: {fault.strerror or fault}.") from None
     except TooMuch as fault:
@@ -92,7 +92,7 @@ def read_evaluation(path: str) -> Evaluation:
     return _checked(made, shown)
 
 
-def _checked(made: _File, shown: str) -> Evaluation:
+def _checked(made: _EvaluationFile, shown: str) -> Evaluation:
     metrics, perf = dict(made.eval.metrics), dict(made.perf)
     name, value = made.eval.primary_metric_name, made.eval.primary_metric_value
     if name:

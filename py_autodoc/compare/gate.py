@@ -7,11 +7,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from py_autodoc.compare.align import Alignment, Verdict
+from py_autodoc.compare.align import Alignment, AlignmentVerdict
 from py_autodoc.compare.changes import NAMES, Change
 from py_autodoc.compare.measures import MEASURES, Number, measured, percent, relative
 from py_autodoc.errors import OptionError
-from py_autodoc.near import near
+from py_autodoc.similar_names import similar_names
 
 _SCALES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _FORM = re.compile(
@@ -26,7 +26,7 @@ WORDS = ("architecture", "interface", "added", "removed", *_KINDS)
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class GateCondition:
     """One condition. With ``than`` it is about a number, else about a word of ``WORDS``."""
 
     text: str
@@ -60,7 +60,7 @@ class Condition:
 
     def _word(self, found: Alignment) -> str:
         if self.name == "architecture":
-            return "" if found.verdict is Verdict.SAME else found.verdict.value
+            return "" if found.verdict is AlignmentVerdict.SAME else found.verdict.value
         if self.name == "interface":
             first = found.interface[0] if found.interface else None
             return "" if first is None else f"{first.what}: {first.left} → {first.right}"
@@ -77,7 +77,7 @@ def condition(
     option: str = "--fail-on",
     names: Sequence[str] = _NUMBERS,
     words: Sequence[str] = WORDS,
-) -> Condition:
+) -> GateCondition:
     """Read a condition: ``architecture``, ``removed``, ``macs>+5%``, ``size>100M``, ``params<-1000``.
 
     A number with a sign or a percentage is the change from the first model, one without the value itself.
@@ -87,7 +87,7 @@ def condition(
     """
     word = text.strip().lower()
     if word in words:
-        return Condition(text.strip(), word)
+        return GateCondition(text.strip(), word)
     made = _FORM.fullmatch(text)
     if made is None:
         raise OptionError(
@@ -97,7 +97,7 @@ def condition(
         )
     name = made["name"].lower()
     if name not in names:
-        guess = near(name, names)
+        guess = similar_names(name, names)
         raise OptionError(
             "bad-condition",
             f"{option} {text[:60]!r}: unknown metric {name!r}.",
@@ -108,10 +108,12 @@ def condition(
     if made["sign"] == "-":
         number = -number
     share = unit == "%"
-    return Condition(text.strip(), name, made["than"], number, bool(made["sign"]) or share, share)
+    return GateCondition(text.strip(), name, made["than"], number, bool(made["sign"]) or share, share)
 
 
-def failing(conditions: Sequence[Condition], found: Sequence[Alignment]) -> list[tuple[Condition, int, str]]:
+def failing(
+    conditions: Sequence[GateCondition], found: Sequence[Alignment]
+) -> list[tuple[GateCondition, int, str]]:
     """(condition, which alignment, reason) of those that hold."""
     if not conditions or not found:
         return []

@@ -9,15 +9,15 @@ from py_autodoc.compare.align import Alignment
 from py_autodoc.compare.changes import Change
 from py_autodoc.compare.evaluation import Evaluation, lower_is_better
 from py_autodoc.compare.measures import precision
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.hardware_estimate import hardware_estimates
+from py_autodoc.report.builders.hardware_section import hardware_estimates
+from py_autodoc.report.pipeline.analysis import Analysis
 
 Evaluations = Sequence[Evaluation | None]
 ESTIMATED = "estimated_latency_ms"
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ImpactPoint:
     """One variant. Sizes are bytes, times milliseconds; None where unknown."""
 
     size: int
@@ -38,7 +38,7 @@ class Impact:
     lower_is_better: bool
     latency: str | None
     """The time that is compared: measured where every variant has it, else estimated."""
-    points: tuple[Point, ...]
+    points: tuple[ImpactPoint, ...]
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ def impact(analyses: Sequence[Analysis], evaluations: Evaluations = ()) -> Impac
     latency, times, bands = _times(analyses, known)
     fewer = quality is not None and lower_is_better(quality)
     points = [
-        Point(
+        ImpactPoint(
             one.model.file.bytes + one.model.file.external_bytes,
             times[at],
             _quality(known[at], quality) if quality else None,
@@ -112,7 +112,7 @@ def _times(
     return (ESTIMATED, made, bands) if made else (None, [], [])
 
 
-def _beats(other: Point, one: Point, fewer: bool) -> bool:
+def _beats(other: ImpactPoint, one: ImpactPoint, fewer: bool) -> bool:
     sign = -1 if fewer else 1
     pairs = [(-other.size, -one.size)]
     if other.latency is not None and one.latency is not None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from py_autodoc.compare.changes import Change, Detail, Side
-from py_autodoc.graph.model import Shape, Tensor, TensorKind
-from py_autodoc.report.labels import dtype_name
+from py_autodoc.compare.changes import Change, ComparedSide, Detail
+from py_autodoc.graph.ir.model import Shape, Tensor, TensorKind
+from py_autodoc.report.encode.labels import dtype_name
 from py_autodoc.units import UNKNOWN
 from py_autodoc.units import shape as written
 
 
-def interface(left: Side, right: Side) -> tuple[Detail, ...]:
+def interface(left: ComparedSide, right: ComparedSide) -> tuple[Detail, ...]:
     """What changed of inputs and outputs."""
     found: list[Detail] = []
     for kind in ("input", "output"):
@@ -34,7 +34,7 @@ def paired(
         yield None, other
 
 
-def declared(side: Side, kind: str) -> list[Tensor]:
+def declared(side: ComparedSide, kind: str) -> list[Tensor]:
     """Inputs or outputs of the graph, weights left out."""
     graph, tensors = side.model.graphs[0], side.model.tensors
     ids = graph.inputs if kind == "input" else graph.outputs

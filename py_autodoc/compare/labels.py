@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from py_autodoc.compare.meaning import COMMUTATIVE
-from py_autodoc.compare.units import Contracted
+from py_autodoc.compare.units import ContractedGraph
 
 ROUNDS = 6
 """How far a label sees."""
@@ -29,7 +29,7 @@ class Book:
 class Around:
     """Who reads whom, and the labels by what lies around a unit. ``own`` is the label of each by itself."""
 
-    def __init__(self, graph: Contracted, own: Labels, book: Book, outer: list[Hashable]) -> None:
+    def __init__(self, graph: ContractedGraph, own: Labels, book: Book, outer: list[Hashable]) -> None:
         self.graph = graph
         self.own = own
         self.book = book
@@ -77,7 +77,7 @@ class Around:
         return found
 
 
-def readers(graph: Contracted) -> list[list[tuple[int, int]]]:
+def readers(graph: ContractedGraph) -> list[list[tuple[int, int]]]:
     """Unit → (operand, reader) of those that read it; operands of commutative operators count as one."""
     found: list[list[tuple[int, int]]] = [[] for _ in graph.units]
     for at, unit in enumerate(graph.units):
@@ -88,16 +88,16 @@ def readers(graph: Contracted) -> list[list[tuple[int, int]]]:
     return found
 
 
-def plain_labels(graph: Contracted, book: Book) -> Labels:
+def plain_labels(graph: ContractedGraph, book: Book) -> Labels:
     """The operator and the sizes of its stored matrix."""
     return [book.number((unit.core, unit.weight)) for unit in graph.units]
 
 
-def kinds(graph: Contracted) -> list[Hashable]:
+def kinds(graph: ContractedGraph) -> list[Hashable]:
     """What comes from outside, by its kind alone."""
     return [kind for kind, _ in graph.leaves]
 
 
-def places(graph: Contracted) -> list[Hashable]:
+def places(graph: ContractedGraph) -> list[Hashable]:
     """The same with the place among the inputs."""
     return list(graph.leaves)

@@ -9,10 +9,10 @@ from py_autodoc.compare.align import Alignment
 from py_autodoc.compare.impact import Evaluations
 from py_autodoc.compare.sections import sections, title
 from py_autodoc.render.markdown_text import picture, pictures
-from py_autodoc.render.text import printable
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.labels import cut
-from py_autodoc.report.sections.model import Block, Figure, Items, Line, Paragraph, Table
+from py_autodoc.render.terminal_text import printable
+from py_autodoc.report.encode.labels import shorten_middle
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.report.sections.section_model import Block, Figure, Items, Line, Paragraph, Table
 
 _LONGEST = 600
 """Characters of a text; cells are shorter."""
@@ -64,4 +64,4 @@ def _text(line: Line) -> str:
 
 
 def _plain(text: str) -> str:
-    return _MARKUP.sub(r"\\\1", printable(cut(text, _LONGEST)))
+    return _MARKUP.sub(r"\\\1", printable(shorten_middle(text, _LONGEST)))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from py_autodoc.blocks.flow import COPIES, RESHAPES
-from py_autodoc.blocks.ops import QUANTIZE
+from py_autodoc.blocks.dataflow.dataflow_graph import COPIES, RESHAPES
+from py_autodoc.blocks.dataflow.operator_queries import QUANTIZE
 
 PASSED = COPIES | QUANTIZE
 """Hand their first input on; left out before anything is recognised."""
@@ -31,7 +31,7 @@ DATA: dict[str, tuple[int, ...]] = {
 """Operator → the inputs that it computes with; the others say where and how large. Missing: all."""
 
 
-class Form(NamedTuple):
+class MeaningForm(NamedTuple):
     """A float operator in another form: its name, where its operands stand, and which are computed with."""
 
     core: str
@@ -39,41 +39,41 @@ class Form(NamedTuple):
 
 
 _LINEAR2 = (0, 3)
-FORMS: dict[str, Form] = {
-    "QLinearConv": Form("Conv", (0, 3, 8)),
-    "QLinearConvTranspose": Form("ConvTranspose", (0, 3, 8)),
-    "ConvInteger": Form("Conv", (0, 1)),
-    "FusedConv": Form("Conv", (0, 1, 2, 3)),
-    "NhwcConv": Form("Conv", (0, 1, 2)),
-    "NhwcFusedConv": Form("Conv", (0, 1, 2, 3)),
-    "QLinearMatMul": Form("MatMul", _LINEAR2),
-    "MatMulInteger": Form("MatMul", (0, 1)),
-    "MatMulInteger16": Form("MatMul", (0, 1)),
-    "MatMulIntegerToFloat": Form("MatMul", (0, 1, 6)),
-    "DynamicQuantizeMatMul": Form("MatMul", (0, 1, 4)),
-    "QGemm": Form("MatMul", (0, 3, 6)),
-    "Gemm": Form("MatMul", (0, 1, 2)),
-    "FusedGemm": Form("MatMul", (0, 1, 2)),
-    "GemmFloat8": Form("MatMul", (0, 1, 2)),
-    "FusedMatMul": Form("MatMul", (0, 1)),
-    "FusedMatMulActivation": Form("MatMul", (0, 1)),
-    "TransposeMatMul": Form("MatMul", (0, 1)),
-    "MatMulNBits": Form("MatMul", (0, 1, 5)),
-    "MatMulBnb4": Form("MatMul", (0, 1)),
-    "MatMulFpQ4": Form("MatMul", (0, 1)),
-    "QLinearAdd": Form("Add", _LINEAR2),
-    "QLinearMul": Form("Mul", _LINEAR2),
-    "QLinearAveragePool": Form("AveragePool", (0,)),
-    "QLinearGlobalAveragePool": Form("GlobalAveragePool", (0,)),
-    "QLinearSoftmax": Form("Softmax", (0,)),
-    "QLinearSigmoid": Form("Sigmoid", (0,)),
-    "QLinearLeakyRelu": Form("LeakyRelu", (0,)),
-    "QLinearReduceMean": Form("ReduceMean", (0,)),
-    "QLinearWhere": Form("Where", (0, 1, 4)),
-    "NhwcMaxPool": Form("MaxPool", (0,)),
-    "GatherBlockQuantized": Form("Gather", (0, 1)),
-    "DynamicQuantizeLSTM": Form("LSTM", (0, 1, 2, 3, 4, 5, 6, 7)),
-    "BiasSoftmax": Form("Softmax", (0, 1)),
+FORMS: dict[str, MeaningForm] = {
+    "QLinearConv": MeaningForm("Conv", (0, 3, 8)),
+    "QLinearConvTranspose": MeaningForm("ConvTranspose", (0, 3, 8)),
+    "ConvInteger": MeaningForm("Conv", (0, 1)),
+    "FusedConv": MeaningForm("Conv", (0, 1, 2, 3)),
+    "NhwcConv": MeaningForm("Conv", (0, 1, 2)),
+    "NhwcFusedConv": MeaningForm("Conv", (0, 1, 2, 3)),
+    "QLinearMatMul": MeaningForm("MatMul", _LINEAR2),
+    "MatMulInteger": MeaningForm("MatMul", (0, 1)),
+    "MatMulInteger16": MeaningForm("MatMul", (0, 1)),
+    "MatMulIntegerToFloat": MeaningForm("MatMul", (0, 1, 6)),
+    "DynamicQuantizeMatMul": MeaningForm("MatMul", (0, 1, 4)),
+    "QGemm": MeaningForm("MatMul", (0, 3, 6)),
+    "Gemm": MeaningForm("MatMul", (0, 1, 2)),
+    "FusedGemm": MeaningForm("MatMul", (0, 1, 2)),
+    "GemmFloat8": MeaningForm("MatMul", (0, 1, 2)),
+    "FusedMatMul": MeaningForm("MatMul", (0, 1)),
+    "FusedMatMulActivation": MeaningForm("MatMul", (0, 1)),
+    "TransposeMatMul": MeaningForm("MatMul", (0, 1)),
+    "MatMulNBits": MeaningForm("MatMul", (0, 1, 5)),
+    "MatMulBnb4": MeaningForm("MatMul", (0, 1)),
+    "MatMulFpQ4": MeaningForm("MatMul", (0, 1)),
+    "QLinearAdd": MeaningForm("Add", _LINEAR2),
+    "QLinearMul": MeaningForm("Mul", _LINEAR2),
+    "QLinearAveragePool": MeaningForm("AveragePool", (0,)),
+    "QLinearGlobalAveragePool": MeaningForm("GlobalAveragePool", (0,)),
+    "QLinearSoftmax": MeaningForm("Softmax", (0,)),
+    "QLinearSigmoid": MeaningForm("Sigmoid", (0,)),
+    "QLinearLeakyRelu": MeaningForm("LeakyRelu", (0,)),
+    "QLinearReduceMean": MeaningForm("ReduceMean", (0,)),
+    "QLinearWhere": MeaningForm("Where", (0, 1, 4)),
+    "NhwcMaxPool": MeaningForm("MaxPool", (0,)),
+    "GatherBlockQuantized": MeaningForm("Gather", (0, 1)),
+    "DynamicQuantizeLSTM": MeaningForm("LSTM", (0, 1, 2, 3, 4, 5, 6, 7)),
+    "BiasSoftmax": MeaningForm("Softmax", (0, 1)),
 }
 """Operator of any known domain → the one that it stands for."""
 _PAIRS_OF_INPUTS = {"QLinearConcat": "Concat"}

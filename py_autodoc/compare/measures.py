@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from py_autodoc import units
 from py_autodoc.metrics import shown, total_label, total_of
-from py_autodoc.report import parts
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.identity import identity
-from py_autodoc.report.quantization import quantization
+from py_autodoc.report.builders import shared_parts
+from py_autodoc.report.builders.identity_section import identity
+from py_autodoc.report.builders.quantization_section import quantization
+from py_autodoc.report.pipeline.analysis import Analysis
 
 Number = int | float | None
 _SHORT = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float64": "fp64"}
@@ -35,15 +35,15 @@ def _params(analysis: Analysis) -> Number:
 
 
 def _nodes(analysis: Analysis) -> Number:
-    return parts.graph_info(analysis).num_nodes
+    return shared_parts.graph_info(analysis).num_nodes
 
 
 _READ: dict[str, Callable[[Analysis], Number]] = {
     "file_bytes": _file,
     "params": _params,
     "weight_bytes": lambda a: a.params.weight_bytes,
-    "macs": lambda a: parts.metrics(a).total_macs,
-    "flops": lambda a: parts.metrics(a).total_flops,
+    "macs": lambda a: shared_parts.build_metrics(a).total_macs,
+    "flops": lambda a: shared_parts.build_metrics(a).total_flops,
     "peak": lambda a: a.peak.inplace if a.peak else None,
     "nodes": _nodes,
 }
@@ -70,9 +70,9 @@ def lower_bounds(analysis: Analysis) -> dict[str, Number]:
     total = analysis.totals
     found: dict[str, Number] = {}
     if total.mac_nodes_known < total.mac_nodes_total or total.unknown_ops:
-        found["macs"] = parts.metrics(analysis).total_macs
+        found["macs"] = shared_parts.build_metrics(analysis).total_macs
     if total.nodes_known < total.nodes_total:
-        found["flops"] = parts.metrics(analysis).total_flops
+        found["flops"] = shared_parts.build_metrics(analysis).total_flops
     if analysis.params.reason:
         found["params"] = analysis.params.total
     return found

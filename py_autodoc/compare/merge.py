@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.compare.changes import Side
+from py_autodoc.compare.changes import ComparedSide
 from py_autodoc.compare.labels import readers
 from py_autodoc.compare.meaning import MERGED, WEIGHTED
-from py_autodoc.compare.units import Contracted
+from py_autodoc.compare.units import ContractedGraph
 
 Joined = tuple[tuple[int, int], ...]
 
 
 def groups(
-    sides: tuple[Side, Side], to: list[int]
+    sides: tuple[ComparedSide, ComparedSide], to: list[int]
 ) -> Iterator[tuple[Joined, tuple[int, ...], tuple[int, ...]]]:
     """(pairs of units, nodes of the left, nodes of the right) of what cannot be told apart."""
     root = list(range(len(to)))
@@ -50,7 +50,9 @@ def groups(
         yield tuple(joined), tuple(nodes[0]), tuple(nodes[1])
 
 
-def _absorbed(sides: tuple[Side, Side], side: int, to: list[int] | dict[int, int]) -> dict[int, list[int]]:
+def _absorbed(
+    sides: tuple[ComparedSide, ComparedSide], side: int, to: list[int] | dict[int, int]
+) -> dict[int, list[int]]:
     """Unit → units without a counterpart that only serve it, where a fused node stands on the other side.
 
     Such is the arithmetic that makes a mask, which a fused attention does itself.
@@ -81,7 +83,7 @@ def _absorbed(sides: tuple[Side, Side], side: int, to: list[int] | dict[int, int
     return found
 
 
-def _free(graph: Contracted, at: int) -> bool:
+def _free(graph: ContractedGraph, at: int) -> bool:
     """Whether a unit holds no learned matrix, which nothing else can do the work of."""
     unit = graph.units[at]
     return not (unit.core in WEIGHTED and unit.weight)

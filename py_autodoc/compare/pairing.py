@@ -11,7 +11,7 @@ from collections.abc import Hashable, Sequence
 
 from py_autodoc.compare.labels import Around, Book, Labels, kinds, places, plain_labels
 from py_autodoc.compare.swaps import Swaps
-from py_autodoc.compare.units import Contracted
+from py_autodoc.compare.units import ContractedGraph
 
 _TRUST = 0.95
 """Share of wires that must join counterparts at both ends before names are believed."""
@@ -24,7 +24,11 @@ class Pairing:
     """The units of two models and who is whose counterpart; -1: nobody's."""
 
     def __init__(
-        self, left: Contracted, right: Contracted, own: tuple[Labels, Labels], around: tuple[Around, Around]
+        self,
+        left: ContractedGraph,
+        right: ContractedGraph,
+        own: tuple[Labels, Labels],
+        around: tuple[Around, Around],
     ) -> None:
         self.sides = (left, right)
         self.own = own
@@ -116,8 +120,8 @@ class Pairing:
 
 
 def pair(
-    left: Contracted,
-    right: Contracted,
+    left: ContractedGraph,
+    right: ContractedGraph,
     exact: tuple[Sequence[Hashable], Sequence[Hashable]],
     names: tuple[Sequence[str], Sequence[str]],
     weights: tuple[Sequence[str], Sequence[str]],

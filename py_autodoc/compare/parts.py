@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 
 from py_autodoc.compare.align import Alignment
 from py_autodoc.compare.changes import NAMES
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.numbers import of_inference
-from py_autodoc.report.scopes import scope_tree
+from py_autodoc.report.builders.node_numbers import per_inference
+from py_autodoc.report.module_tree.scope_tree import scope_tree
+from py_autodoc.report.pipeline.analysis import Analysis
 
 _MOST = 64
 """Blocks of a model; modules are told as deep as they are no more than these."""
 
 
 @dataclass(slots=True)
-class Part:
+class ComparedPart:
     """One block. ``left`` and ``right`` are its paths, None where it has no counterpart."""
 
     left: str | None
@@ -39,7 +39,7 @@ class Part:
         return not (self.changed or self.only_left or self.only_right)
 
 
-def parts(found: Alignment) -> list[Part]:
+def parts(found: Alignment) -> list[ComparedPart]:
     """The blocks in the order of the left model, then those of the right alone."""
     sides = found.sides
     paths = [_paths(side.analysis) for side in sides]
@@ -55,9 +55,9 @@ def parts(found: Alignment) -> list[Part]:
     for path, other in partner.items():
         if other not in home or votes[path][other] > votes[home[other]][other]:
             home[other] = path
-    made: dict[tuple[int, str], Part] = {}
+    made: dict[tuple[int, str], ComparedPart] = {}
 
-    def part(side: int, path: str) -> Part:
+    def part(side: int, path: str) -> ComparedPart:
         if side and path in home:
             side, path = 0, home[path]
         known = made.get((side, path))
@@ -65,7 +65,7 @@ def parts(found: Alignment) -> list[Part]:
             other = partner.get(path) if not side else None
             other = other if other is not None and home.get(other) == path else None
             names = (path, other) if not side else (None, path)
-            known = made[side, path] = Part(*names)
+            known = made[side, path] = ComparedPart(*names)
         return known
 
     for path in dict.fromkeys(paths[0]):
@@ -83,12 +83,12 @@ def parts(found: Alignment) -> list[Part]:
     for at, side in enumerate(sides):
         for node, owners in enumerate(side.graph.owner):
             if owners:
-                macs = of_inference(side.analysis.costs[node]).macs
+                macs = per_inference(side.analysis.costs[node]).macs
                 part(at, paths[at][node]).macs[at] += macs or 0
     return [one for one in made.values() if one.pairs or not one.same]
 
 
-def _firsts(found: Alignment, part: Callable[[int, int], Part]) -> None:
+def _firsts(found: Alignment, part: Callable[[int, int], ComparedPart]) -> None:
     """Where each block is best looked at."""
     differ = [[n for pair in found.pairs if pair.details for n in (pair.left, pair.right)[side]]
               for side in (0, 1)]  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from py_autodoc.compare.align import Alignment, Verdict
+from py_autodoc.compare.align import Alignment, AlignmentVerdict
 from py_autodoc.compare.impact import Evaluations
 from py_autodoc.compare.measures import MEASURES, measured, percent, relative
 from py_autodoc.compare.picture import CAPTION, picture
@@ -13,7 +13,7 @@ from py_autodoc.compare.sections import sections, title
 from py_autodoc.compare.summary import relation, verdict_line
 from py_autodoc.errors import AutodocError
 from py_autodoc.render.pdf import ASPECT, document
-from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.pipeline.analysis import Analysis
 
 _TILES = ("size", "params", "macs", "peak")
 """Numbers whose change stands at the top."""
@@ -55,7 +55,7 @@ def pdf(
 
 def _picture(found: Alignment) -> dict[str, str]:
     """The graph as a figure; nothing where it would say nothing, or cannot be drawn."""
-    if found.verdict is Verdict.DIFFERENT or found.same:
+    if found.verdict is AlignmentVerdict.DIFFERENT or found.same:
         return {}
     try:
         return {"graph": picture(found, direction="wrapped", aspect=ASPECT)}

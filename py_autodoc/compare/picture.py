@@ -5,7 +5,7 @@ from __future__ import annotations
 from py_autodoc.compare.align import Alignment
 from py_autodoc.compare.columns import comparison_columns
 from py_autodoc.render.svg import ASPECT, svg_picture
-from py_autodoc.report.payload import build_payload
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 CAPTION = (
     "Both models as one graph. Dashes and −: removed. +: added. ≠: changed. ◐: other precision. ⊕: fused."

@@ -9,13 +9,13 @@ from py_autodoc.compare.align import Alignment, Pair
 from py_autodoc.compare.changes import NAMES
 from py_autodoc.compare.impact import Evaluations, impact, layer_precisions, precisions
 from py_autodoc.compare.measures import percent, relative
-from py_autodoc.compare.parts import Part, parts
+from py_autodoc.compare.parts import ComparedPart, parts
 from py_autodoc.compare.summary import front_line, lone, relation, rows, table, verdict_line
 from py_autodoc.compare.tradeoff import captions, labelled
 from py_autodoc.compare.variants import variant_rows
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.labels import cut, node_label
-from py_autodoc.report.sections.model import (
+from py_autodoc.report.encode.labels import node_label, shorten_middle
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.report.sections.section_model import (
     Block,
     Figure,
     Items,
@@ -71,7 +71,7 @@ def sections(
     best = front_line(gained, names)
     told = (Paragraph(_line(best)),) if best else ()
     plotted = captions(gained, labelled(names, precisions(analyses)))
-    figures = [Figure(name, cut(caption, _LONGEST)) for name, caption in plotted.items()]
+    figures = [Figure(name, shorten_middle(caption, _LONGEST)) for name, caption in plotted.items()]
     made.append(Section("numbers", "Numbers", (_table(("", *names), numbers), *told, *figures)))
     short = variant_rows(found, gained)
     if short:
@@ -115,7 +115,7 @@ def _pair(found: Alignment) -> Iterator[Block]:
         yield _table(("Node", "Counterpart", "Changes"), own)
 
 
-def _block(one: Part) -> list[Line]:
+def _block(one: ComparedPart) -> list[Line]:
     changes = ", ".join(f"{count:,} {kind}" for kind, count in sorted(one.changed.items()))
     return [
         _named(one.left),
@@ -140,11 +140,11 @@ def _table(head: tuple[str, ...], body: Sequence[Sequence[Line]]) -> Table:
 
 
 def _line(text: str) -> Line:
-    return (cut(text, _LONGEST),)
+    return (shorten_middle(text, _LONGEST),)
 
 
 def _named(text: str | None) -> Line:
-    return (Name(cut(text, _LONGEST)) if text else "–",)
+    return (Name(shorten_middle(text, _LONGEST)) if text else "–",)
 
 
 def _count(number: int) -> Line:

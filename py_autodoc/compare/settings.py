@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from py_autodoc.costs.slots import LEARNED, QUANTIZED
-from py_autodoc.graph.model import ConstTensor, Model, Node, TypeTable
-from py_autodoc.graph.opdocs import op_doc
+from py_autodoc.costs.weight_slots import LEARNED, QUANTIZED
+from py_autodoc.graph.building.operator_docs import op_doc
+from py_autodoc.graph.ir.model import ConstTensor, Model, Node, TypeTable
 
 _MOST = 16
 """Elements of a constant that is a setting."""

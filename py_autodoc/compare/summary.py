@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import takewhile
 
-from py_autodoc.compare.align import Alignment, Pair, Verdict
+from py_autodoc.compare.align import Alignment, AlignmentVerdict, Pair
 from py_autodoc.compare.changes import Change, Detail
 from py_autodoc.compare.impact import Evaluations, Impact, evaluation_rows
 from py_autodoc.compare.measures import (
@@ -20,9 +20,9 @@ from py_autodoc.compare.measures import (
     precision,
     relative,
 )
-from py_autodoc.compare.parts import Part, parts
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.labels import node_label
+from py_autodoc.compare.parts import ComparedPart, parts
+from py_autodoc.report.encode.labels import node_label
+from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.units import UNKNOWN, plural
 
 _NAMED = 3
@@ -59,7 +59,7 @@ def verdict_line(found: Alignment) -> str:
     resized = sum(
         any(one.what == "weight" and one.kind is Change.SHAPES for one in p.details) for p in found.pairs
     )
-    if resized and found.verdict is not Verdict.DIFFERENT:
+    if resized and found.verdict is not AlignmentVerdict.DIFFERENT:
         share = f", {resized:,} with weights of other sizes"
     text = found.verdict.value
     return f"{text[0].upper()}{text[1:]}: {counted}{share}."
@@ -67,7 +67,7 @@ def verdict_line(found: Alignment) -> str:
 
 def relation(found: Alignment) -> str:
     """What the second model is of the first, where that can be said: quantized, fused, in other numbers."""
-    if found.verdict is not Verdict.SAME or found.same:
+    if found.verdict is not AlignmentVerdict.SAME or found.same:
         return ""
     a, b = (precision(side.analysis) for side in found.sides)
     kinds = Change(0)
@@ -93,7 +93,7 @@ def rows(found: Alignment, most: int = 4) -> list[Row]:
     ]
     if len(found.interface) > most:
         made.append(Row("interface", len(found.interface) - most, "other inputs and outputs"))
-    if found.verdict is Verdict.DIFFERENT:
+    if found.verdict is AlignmentVerdict.DIFFERENT:
         return made
     for kind, title in _TITLES:
         if kind is Change.WEIGHTS:
@@ -151,7 +151,7 @@ def _told(pair: Pair, kind: Change) -> list[Detail]:
     return list(dict.fromkeys(of))
 
 
-def lone(found: Alignment, side: int, blocks: list[Part]) -> str:
+def lone(found: Alignment, side: int, blocks: list[ComparedPart]) -> str:
     """What one model has alone: how many nodes, of which operators, in which blocks. Empty: nothing."""
     nodes = (found.only_left, found.only_right)[side]
     if not nodes:
@@ -224,7 +224,7 @@ def _cells(numbers: list[tuple[dict[str, Number], dict[str, Number]]], one: Meas
     return found
 
 
-def changed_blocks(found: Alignment) -> list[Part]:
+def changed_blocks(found: Alignment) -> list[ComparedPart]:
     """Blocks in which something differs."""
     return [one for one in parts(found) if not one.same]
 

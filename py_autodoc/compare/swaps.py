@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Sequence
 
 from py_autodoc.compare.labels import readers
 from py_autodoc.compare.meaning import COMMUTATIVE
-from py_autodoc.compare.units import Contracted
+from py_autodoc.compare.units import ContractedGraph
 
 _MOST_SWAPS = 1_000
 """Swaps that follow from one wire."""
@@ -24,8 +24,8 @@ class Swaps:
 
     def __init__(
         self,
-        left: Contracted,
-        right: Contracted,
+        left: ContractedGraph,
+        right: ContractedGraph,
         own: tuple[Sequence[Hashable], Sequence[Hashable]],
         to: list[int],
     ) -> None:

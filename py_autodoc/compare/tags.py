@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from py_autodoc.tags import Coverage, Tags
+from py_autodoc.tags import TagCoverage, Tags
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,8 @@ class TagChange:
 class TagComparison:
     """Distribution of nodes over tags, and structure of the tags, of two models."""
 
-    a: Coverage
-    b: Coverage
+    a: TagCoverage
+    b: TagCoverage
     same: int
     """Tags with the same number of nodes of each operator type."""
     changed: tuple[TagChange, ...]

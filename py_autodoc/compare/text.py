@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from py_autodoc.compare.align import Alignment, Verdict
+from py_autodoc.compare.align import Alignment, AlignmentVerdict
 from py_autodoc.compare.impact import Evaluations, impact
 from py_autodoc.compare.parts import parts
 from py_autodoc.compare.summary import front_line, lone, relation, rows, table, verdict_line
 from py_autodoc.metrics import total_label
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.labels import cut
+from py_autodoc.report.encode.labels import shorten_middle
+from py_autodoc.report.pipeline.analysis import Analysis
 
 _WIDE = 40
 _LINE = 96
@@ -37,7 +37,7 @@ def text(
 
 def _pair(found: Alignment) -> list[str]:
     lines = [" ".join(part for part in (verdict_line(found), relation(found)) if part)]
-    if found.verdict is Verdict.DIFFERENT:
+    if found.verdict is AlignmentVerdict.DIFFERENT:
         return lines
     blocks = parts(found)
     told_of: dict[str, list[str]] = {}
@@ -54,15 +54,15 @@ def _pair(found: Alignment) -> list[str]:
             made.append((word, told))
     last = ""
     for kind, what in made:
-        lines.append(f"  {kind if kind != last else '':<11}{cut(what, 200)}")
+        lines.append(f"  {kind if kind != last else '':<11}{shorten_middle(what, 200)}")
         last = kind
     return lines
 
 
 def _numbers(analyses: Sequence[Analysis], evaluations: Evaluations) -> list[str]:
     made = [row for row in table(analyses, evaluations) if row[0] != _LEFT_OUT]
-    names = ["", *(cut(_name(one), _WIDE) for one in analyses)]
-    grid = [names, *([cut(label, _WIDE), *values] for label, values in made)]
+    names = ["", *(shorten_middle(_name(one), _WIDE) for one in analyses)]
+    grid = [names, *([shorten_middle(label, _WIDE), *values] for label, values in made)]
     widths = [max(len(row[at]) for row in grid) for at in range(len(names))]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in grid
@@ -70,4 +70,4 @@ def _numbers(analyses: Sequence[Analysis], evaluations: Evaluations) -> list[str
 
 
 def _name(analysis: Analysis) -> str:
-    return cut(analysis.model.file.name or "model", _MOST)
+    return shorten_middle(analysis.model.file.name or "model", _MOST)

@@ -24,13 +24,13 @@ import onnx
 import onnx_ir as ir
 
 from py_autodoc.errors import InputError
-from py_autodoc.graph.external import external_facts
-from py_autodoc.graph.load import parse_structure
-from py_autodoc.graph.notes import Notes
-from py_autodoc.graph.probe import PathLike, base_name, regular_file
-from py_autodoc.graph.survey import survey
-from py_autodoc.graph.wire import Source
-from py_autodoc.tags.files import structure, to_ir
+from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
+from py_autodoc.graph.loading.external_data import external_facts
+from py_autodoc.graph.loading.first_pass import collect_and_sanitize
+from py_autodoc.graph.loading.load import parse_structure
+from py_autodoc.graph.protobuf.probe import PathLike, base_name, regular_file
+from py_autodoc.graph.protobuf.protobuf_wire import WireSource
+from py_autodoc.tags.model_files import load_structure, to_ir
 
 Model: TypeAlias = PathLike | onnx.ModelProto | ir.Model
 
@@ -81,7 +81,7 @@ def same_topology(a: Model, b: Model, limit: int = 100, *, weights: bool = True)
 
 def input_names(path: PathLike) -> tuple[set[str], set[str]]:
     """Names of a model's inputs, and of the dimensions that they leave free. Raises: as ``same_topology``."""
-    inputs = structure(path).graph.inputs
+    inputs = load_structure(path).graph.inputs
     sizes = [str(size.value) for one in inputs for size in one.shape or () if not isinstance(size, int)]
     parts = (part for size in sizes for part in (size, *_NAMES.findall(size)))
     return {str(one.name) for one in inputs}, set(parts)
@@ -96,7 +96,7 @@ def _open(source: Model, weights: bool) -> ir.Model:
             return to_ir(source)
         name = base_name(source)
         if not weights:
-            return structure(source)
+            return load_structure(source)
         _check_weights(source, name)
         # As onnx_ir loads it, but that texts need not be UTF-8.
         model = to_ir(onnx.load(source, load_external_data=False), name)
@@ -110,9 +110,9 @@ def _open(source: Model, weights: bool) -> ir.Model:
 def _check_weights(path: PathLike, name: str) -> None:
     """Weights may only be read from regular files in the model's folder."""
     with regular_file(path) as (fd, status):
-        proto = parse_structure(Source(status.st_size, fd), name)
-    notes = Notes()
-    external_facts(survey(proto, Notes()).external, os.fspath(path), notes)
+        proto = parse_structure(WireSource(status.st_size, fd), name)
+    notes = DiagnosticCollector()
+    external_facts(collect_and_sanitize(proto, DiagnosticCollector()).external, os.fspath(path), notes)
     faults = notes.done()
     if faults:
         raise InputError(faults[0].code, f"{name}: {faults[0].message}")

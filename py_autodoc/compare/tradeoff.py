@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 
-from py_autodoc.compare.impact import ESTIMATED, Impact, Point
-from py_autodoc.render.plots.series import Axis, Scatter, Spot
+from py_autodoc.compare.impact import ESTIMATED, Impact, ImpactPoint
+from py_autodoc.render.plots.series import PlotAxis, Scatter, Spot
 from py_autodoc.units import seconds, size
 
 NAMES = ("quality-by-latency", "quality-by-size", "latency-by-size")
@@ -57,7 +57,7 @@ def labelled(names: Sequence[str], precisions: Sequence[str]) -> list[str]:
     return made
 
 
-def front(spots: Sequence[Spot], x: Axis, y: Axis) -> tuple[int, ...]:
+def front(spots: Sequence[Spot], x: PlotAxis, y: PlotAxis) -> tuple[int, ...]:
     """Places of the spots that no other beats in both numbers, by ``x``; equal ones once."""
     sign_x, sign_y = (1 if one.lower_is_better else -1 for one in (x, y))
     order = sorted(range(len(spots)), key=lambda at: (sign_x * spots[at].x, sign_y * spots[at].y))
@@ -68,7 +68,7 @@ def front(spots: Sequence[Spot], x: Axis, y: Axis) -> tuple[int, ...]:
     return tuple(sorted(kept, key=lambda at: spots[at].x))
 
 
-def _spot(found: Impact, point: Point, label: str, up: str, along: str) -> Spot:
+def _spot(found: Impact, point: ImpactPoint, label: str, up: str, along: str) -> Spot:
     (third,) = set(_NUMBERS) - {up, along}
     value = _value(point, third)
     detail = "" if value is None else _written(found, third, value)
@@ -82,13 +82,13 @@ def _spot(found: Impact, point: Point, label: str, up: str, along: str) -> Spot:
     )  # fmt: skip
 
 
-def _axis(found: Impact, name: str) -> Axis:
+def _axis(found: Impact, name: str) -> PlotAxis:
     if name == "size":
-        return Axis("size", "size")
+        return PlotAxis("size", "size")
     if name == "latency":
         label = found.latency or name
-        return Axis("estimated latency" if label == ESTIMATED else label, "ms")
-    return Axis(found.quality or name, "", found.lower_is_better)
+        return PlotAxis("estimated latency" if label == ESTIMATED else label, "ms")
+    return PlotAxis(found.quality or name, "", found.lower_is_better)
 
 
 def _listed(found: Impact) -> str:
@@ -101,7 +101,7 @@ def _has(found: Impact, name: str) -> bool:
     return name == "size" or (found.latency if name == "latency" else found.quality) is not None
 
 
-def _value(point: Point, name: str) -> float | None:
+def _value(point: ImpactPoint, name: str) -> float | None:
     return point.size if name == "size" else point.latency if name == "latency" else point.quality
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from py_autodoc.blocks.activations import SIMPLE, activation_of
-from py_autodoc.blocks.flow import RESHAPES, Flow
-from py_autodoc.blocks.norm import find_normalizations
+from py_autodoc.blocks.dataflow.dataflow_graph import RESHAPES, DataflowGraph
+from py_autodoc.blocks.layer_blocks.activations import SIMPLE, activation_of
+from py_autodoc.blocks.layer_blocks.normalization import find_normalizations
+from py_autodoc.compare.float_equivalent import FloatGraph, execution, float_graph
+from py_autodoc.compare.fused_operators import Step, opening
 from py_autodoc.compare.meaning import ACTIVATED, AFFINE, DATA, GLUE, PRODUCTS, WEIGHTED
-from py_autodoc.compare.opened import Step, opening
-from py_autodoc.compare.plain import Plain, execution, plain
-from py_autodoc.graph.model import Model, Node, TensorKind, TypeTable
+from py_autodoc.graph.ir.model import Model, Node, TensorKind, TypeTable
 
 _TRIGGERS = ("Erf", "Tanh", "Sigmoid", "HardSigmoid", "Softplus", "Exp")
 """Operators that activations in several nodes have."""
@@ -60,7 +60,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Contracted:
+class ContractedGraph:
     """The units of a model, in an order in which what is read nearly always comes first."""
 
     units: list[Unit]
@@ -70,13 +70,13 @@ class Contracted:
     """Node → its units; empty for constants alone."""
 
 
-def contract(model: Model, types: TypeTable) -> Contracted:
+def contract(model: Model, types: TypeTable) -> ContractedGraph:
     """The units of a model. Linear in nodes and wires."""
-    return _Contraction(plain(model, types), model, types).run()
+    return _Contraction(float_graph(model, types), model, types).run()
 
 
 class _Contraction:
-    def __init__(self, floats: Plain, source: Model, types: TypeTable) -> None:
+    def __init__(self, floats: FloatGraph, source: Model, types: TypeTable) -> None:
         self.floats = floats
         self.source = source
         self.shapes = types.shapes
@@ -102,7 +102,7 @@ class _Contraction:
         self.slot: dict[int, int] = {}
         """Tensor → which output of its node it is, or is made from; missing: the first."""
 
-    def run(self) -> Contracted:
+    def run(self) -> ContractedGraph:
         floats = self.floats
         self._ask_who_computes()
         self._recognise()
@@ -116,7 +116,7 @@ class _Contraction:
             if number in self.live:
                 self._node(self.nodes[number])
         self._rest()
-        return Contracted(self.units, self.leaves, self.owner)
+        return ContractedGraph(self.units, self.leaves, self.owner)
 
     # Before: which nodes compute, and what several of them are together
 
@@ -152,21 +152,21 @@ class _Contraction:
                 if number not in self.part:
                     self._activation(flow, number)
 
-    def _activation(self, flow: Flow, number: int) -> None:
+    def _activation(self, flow: DataflowGraph, number: int) -> None:
         """The activation that this operator is in the middle of, if it is in one."""
         starts: list[int] = []
-        pending = list(flow.reads[number])
+        pending = list(flow.data_inputs[number])
         while pending and len(starts) < _STARTS:
             tensor = pending.pop(0)
             starts.append(tensor)
-            maker = flow.makers[tensor]
-            if flow.bare[maker] in _BEFORE and len(starts) < _STARTS:
-                pending += [t for t in flow.reads[maker] if t not in starts]
+            maker = flow.producers[tensor]
+            if flow.op_types[maker] in _BEFORE and len(starts) < _STARTS:
+                pending += [t for t in flow.data_inputs[maker] if t not in starts]
         for tensor in reversed(starts):
             found = activation_of(flow, tensor)
             if found is not None and len(found.nodes) > 1 and number in found.nodes:
                 if not any(n in self.part for n in found.nodes):
-                    self._together(found.name, found.nodes, flow.makers[found.output])
+                    self._together(found.name, found.nodes, flow.producers[found.output])
                 return
 
     def _together(self, name: str, nodes: tuple[int, ...], last: int) -> None:

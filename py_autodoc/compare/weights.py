@@ -18,13 +18,13 @@ from py_autodoc.compare.align import Alignment, Pair, align
 from py_autodoc.compare.changes import Change, Detail
 from py_autodoc.compare.units import Unit
 from py_autodoc.errors import AutodocError
-from py_autodoc.graph.decode import decode
-from py_autodoc.graph.model import Model, Tensor
-from py_autodoc.graph.weight_array import read_array
-from py_autodoc.graph.weight_files import Files, Unread
-from py_autodoc.graph.weight_reader import Content, chunks, content_of
-from py_autodoc.graph.weight_view import held_constant
-from py_autodoc.report.analysis import Analysis
+from py_autodoc.graph.ir.model import Model, Tensor
+from py_autodoc.graph.tensor_data.tensor_bytes import TensorFiles, UnreadableTensor
+from py_autodoc.graph.tensor_data.tensor_decoding import decode
+from py_autodoc.graph.tensor_data.weight_array import read_array
+from py_autodoc.graph.tensor_data.weight_reader import TensorContent, chunks, content_of
+from py_autodoc.graph.tensor_data.weight_view import held_constant
+from py_autodoc.report.pipeline.analysis import Analysis
 
 _STEPS = 8
 _MOST_SCALES = 1 << 20
@@ -34,7 +34,7 @@ Scaling = tuple[np.ndarray, np.ndarray, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldWeights:
     """A stored weight, and how to get from what is stored to what it means."""
 
     tensor: Tensor
@@ -46,21 +46,21 @@ class Held:
     axis: int = 0
 
 
-class Weights:
+class WeightComparison:
     """The weights of one model, read on demand. To be closed."""
 
     def __init__(self, analysis: Analysis, source: str | bytes) -> None:
         self.analysis = analysis
         self.source = source
         self.model: Model = analysis.model
-        self.files = Files(source, analysis.loaded.facts.bytes)
+        self.files = TensorFiles(source, analysis.loaded.facts.bytes)
         self._digests: dict[int, str | None] = {}
 
     def close(self) -> None:
         """Closes the files."""
         self.files.__exit__()
 
-    def of(self, unit: Unit) -> Held | None:
+    def of(self, unit: Unit) -> HeldWeights | None:
         """The matrix or kernel that a unit applies; None when it has none, or not as a stored tensor."""
         node = self.model.nodes[unit.node]
         known = _SCALED.get(node.op_type)
@@ -77,7 +77,7 @@ class Weights:
                     return replace(made, turned=made.turned != turned)
         return None
 
-    def _behind(self, tensor: int) -> Held | None:
+    def _behind(self, tensor: int) -> HeldWeights | None:
         """The stored tensor behind conversions of it."""
         turned, scale, zero, axis = False, -1, -1, 0
         for _ in range(_STEPS):
@@ -86,7 +86,7 @@ class Weights:
                 shape = about.shape
                 if shape is None or not all(isinstance(n, int) for n in shape):
                     return None
-                return Held(
+                return HeldWeights(
                     about, tuple(int(n) for n in shape if isinstance(n, int)), turned, scale, zero, axis
                 )
             node = self.model.nodes[about.producer] if about.producer >= 0 else None
@@ -105,17 +105,17 @@ class Weights:
             tensor = node.inputs[0]
         return None
 
-    def content(self, held: Held) -> Content | None:
+    def content(self, held: HeldWeights) -> TensorContent | None:
         """Where the numbers are; None where they cannot be read."""
         found = held_constant(self.analysis.loaded, self.model, held.tensor)
         if found is None or found.indices is not None:
             return None
         try:
             return content_of(found.values, self.files)
-        except Unread:
+        except UnreadableTensor:
             return None
 
-    def digest(self, held: Held) -> str | None:
+    def digest(self, held: HeldWeights) -> str | None:
         """SHA-256 of the stored bytes; None where they cannot be read."""
         known = self._digests.get(held.tensor.id, "")
         if known != "":
@@ -128,16 +128,16 @@ class Weights:
                 for data, _ in chunks(content):
                     sha.update(data)
                 made = sha.hexdigest()
-            except Unread:
+            except UnreadableTensor:
                 made = None
         self._digests[held.tensor.id] = made
         return made
 
-    def values(self, held: Held, scaling: Scaling | None) -> Iterator[Any]:
-        """The values in order, chunk by chunk, scaled back. Raises: Unread."""
+    def values(self, held: HeldWeights, scaling: Scaling | None) -> Iterator[Any]:
+        """The values in order, chunk by chunk, scaled back. Raises: UnreadableTensor."""
         content = self.content(held)
         if content is None:
-            raise Unread("it cannot be decoded")
+            raise UnreadableTensor("it cannot be decoded")
         at = 0
         for data, count in chunks(content):
             made = np.asarray(decode(data, content.dtype, count), dtype=np.float64).ravel()
@@ -149,17 +149,17 @@ class Weights:
             at += count
             yield made
 
-    def scaling(self, held: Held) -> Scaling | None:
-        """Scales and zero points by channel. Raises: Unread: they cannot be told."""
+    def scaling(self, held: HeldWeights) -> Scaling | None:
+        """Scales and zero points by channel. Raises: UnreadableTensor: they cannot be told."""
         if held.scale < 0:
             return None
         scale = self._small(held.scale)
         zero = self._small(held.zero) if held.zero >= 0 else np.zeros(1)
         axis = held.axis + len(held.shape) if held.axis < 0 else held.axis
         if not 0 <= axis < max(1, len(held.shape)):
-            raise Unread("its scales fit no axis")
+            raise UnreadableTensor("its scales fit no axis")
         if scale.size > 1 and scale.size != held.shape[axis]:
-            raise Unread("its scales fit no axis")
+            raise UnreadableTensor("its scales fit no axis")
         return scale, zero, axis
 
     def _small(self, tensor: int) -> Any:
@@ -170,7 +170,7 @@ class Weights:
                     self.analysis.loaded, self.model, self.source, tensor, most=8 * _MOST_SCALES
                 )
             except AutodocError as fault:
-                raise Unread(f"its scales cannot be read: {fault}") from None
+                raise UnreadableTensor(f"its scales cannot be read: {fault}") from None
             known = read.array()
         return np.asarray(known, dtype=np.float64).ravel()
 
@@ -180,7 +180,7 @@ def align_with_weights(left: tuple[Analysis, str | bytes], right: tuple[Analysis
 
     Each side is an analysis and the file it was made from.
     """
-    sides = Weights(*left), Weights(*right)
+    sides = WeightComparison(*left), WeightComparison(*right)
     try:
         first = align(left[0], right[0])
         contents = tuple(_contents(one, first, at) for at, one in enumerate(sides))
@@ -191,7 +191,7 @@ def align_with_weights(left: tuple[Analysis, str | bytes], right: tuple[Analysis
             one.close()
 
 
-def _contents(weights: Weights, found: Alignment, at: int) -> dict[int, Hashable]:
+def _contents(weights: WeightComparison, found: Alignment, at: int) -> dict[int, Hashable]:
     """Node → the digest of its matrix."""
     made: dict[int, Hashable] = {}
     for unit in found.sides[at].graph.units:
@@ -202,7 +202,7 @@ def _contents(weights: Weights, found: Alignment, at: int) -> dict[int, Hashable
     return made
 
 
-def _compared(sides: tuple[Weights, Weights], found: Alignment, pair: Pair) -> Pair:
+def _compared(sides: tuple[WeightComparison, WeightComparison], found: Alignment, pair: Pair) -> Pair:
     details = list(pair.details)
     for one, other in pair.units:
         units = found.sides[0].graph.units[one], found.sides[1].graph.units[other]
@@ -217,7 +217,9 @@ def _compared(sides: tuple[Weights, Weights], found: Alignment, pair: Pair) -> P
     return pair if len(details) == len(pair.details) else replace(pair, details=tuple(details))
 
 
-def _difference(sides: tuple[Weights, Weights], one: Held, other: Held) -> Detail | None:
+def _difference(
+    sides: tuple[WeightComparison, WeightComparison], one: HeldWeights, other: HeldWeights
+) -> Detail | None:
     """How two weights differ; None when they do not, or when that cannot be told."""
     digests = sides[0].digest(one), sides[1].digest(other)
     plain = one.scale < 0 and other.scale < 0 and one.turned == other.turned
@@ -230,7 +232,7 @@ def _difference(sides: tuple[Weights, Weights], one: Held, other: Held) -> Detai
         return Detail(Change.WEIGHTS, "weight is stored in another form", told[0], told[1])
     try:
         distance = _distance(sides, one, other)
-    except Unread as why:
+    except UnreadableTensor as why:
         return Detail(Change.WEIGHTS, f"weight cannot be compared: {why}", told[0], told[1])
     if distance is None:
         return None
@@ -240,7 +242,9 @@ def _difference(sides: tuple[Weights, Weights], one: Held, other: Held) -> Detai
     return Detail(Change.WEIGHTS, "weight", told[0], told[1], *numbers)
 
 
-def _distance(sides: tuple[Weights, Weights], one: Held, other: Held) -> tuple[float, float] | None:
+def _distance(
+    sides: tuple[WeightComparison, WeightComparison], one: HeldWeights, other: HeldWeights
+) -> tuple[float, float] | None:
     """Norm of the difference over that of the first, and its largest value; None when all are equal."""
     parts = sides[0].values(one, sides[0].scaling(one)), sides[1].values(other, sides[1].scaling(other))
     apart = whole = largest = 0.0

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from py_autodoc.compare.changes import Change, Detail, Side
+from py_autodoc.compare.changes import Change, ComparedSide, Detail
 from py_autodoc.compare.interface import declared, paired
 from py_autodoc.compare.meaning import COMMUTATIVE
-from py_autodoc.compare.units import Contracted, Unit
-from py_autodoc.report.labels import node_label
+from py_autodoc.compare.units import ContractedGraph, Unit
+from py_autodoc.report.encode.labels import node_label
 
 _MOST = 256
 """Sources of what is looked through; with more of them it may come from anywhere."""
@@ -30,7 +30,7 @@ _Source = tuple[int, int]
 class _Wires:
     """Units of one model by what they are in the right one: a unit, ``-2 - leaf``, ``_ANY``."""
 
-    def __init__(self, graph: Contracted, units: Sequence[int], leaves: Sequence[int]) -> None:
+    def __init__(self, graph: ContractedGraph, units: Sequence[int], leaves: Sequence[int]) -> None:
         self.graph = graph
         self._units = units
         self._leaves = leaves
@@ -56,7 +56,7 @@ class _Wires:
         return self._through[source] if known is None else frozenset({known})
 
 
-def rewired(sides: tuple[Side, Side], to: Sequence[int]) -> dict[int, Detail]:
+def rewired(sides: tuple[ComparedSide, ComparedSide], to: Sequence[int]) -> dict[int, Detail]:
     """Left unit → what it reads that its counterpart does not, or the other way round."""
     left, right = sides[0].graph, sides[1].graph
     leaves = _leaves(sides)
@@ -74,7 +74,7 @@ def rewired(sides: tuple[Side, Side], to: Sequence[int]) -> dict[int, Detail]:
     return found
 
 
-def ends(sides: tuple[Side, Side], to: Sequence[int]) -> list[Detail]:
+def ends(sides: tuple[ComparedSide, ComparedSide], to: Sequence[int]) -> list[Detail]:
     """Outputs of the graph that are given by operators which are not counterparts."""
     found = []
     makers = [_makers(side) for side in sides]
@@ -95,11 +95,11 @@ def ends(sides: tuple[Side, Side], to: Sequence[int]) -> list[Detail]:
     return found
 
 
-def _operator(side: Side, source: _Source) -> str:
+def _operator(side: ComparedSide, source: _Source) -> str:
     return side.operator(side.graph.units[source[0]])
 
 
-def _makers(side: Side) -> dict[str, _Source]:
+def _makers(side: ComparedSide) -> dict[str, _Source]:
     """Output of the graph, by name → what gives it, where one operator alone does."""
     found = {}
     for tensor in side.model.graphs[0].outputs:
@@ -111,7 +111,7 @@ def _makers(side: Side) -> dict[str, _Source]:
 
 
 def _lost(
-    sides: tuple[Side, Side], wires: tuple[_Wires, _Wires], one: Unit, other: Unit
+    sides: tuple[ComparedSide, ComparedSide], wires: tuple[_Wires, _Wires], one: Unit, other: Unit
 ) -> tuple[list[_Source], list[_Source]] | None:
     """Sources that a unit and its counterpart do not share; None: they read the same."""
     known = [wires[0].known(source) for source in one.ins], [wires[1].known(source) for source in other.ins]
@@ -155,7 +155,7 @@ def _those(
     return found
 
 
-def _leaves(sides: tuple[Side, Side]) -> tuple[list[int], list[int]]:
+def _leaves(sides: tuple[ComparedSide, ComparedSide]) -> tuple[list[int], list[int]]:
     """By leaf of each side: the same number for counterparts."""
     numbers: dict[tuple[str, int], int] = {}
     found: list[list[int]] = []
@@ -177,7 +177,7 @@ def _leaves(sides: tuple[Side, Side]) -> tuple[list[int], list[int]]:
     return found[0], found[1]
 
 
-def _named(side: Side, sources: Sequence[_Source]) -> str:
+def _named(side: ComparedSide, sources: Sequence[_Source]) -> str:
     """The sources by the names of their nodes or inputs, one of several outputs by its number."""
     names = []
     for source, slot in sources:

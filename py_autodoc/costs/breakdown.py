@@ -13,19 +13,19 @@ from heapq import nlargest
 from itertools import islice
 
 from py_autodoc.costs.engine import MAX_NUMBER, NodeCost, in_inference
-from py_autodoc.costs.memory import SHARES_INPUT
+from py_autodoc.costs.liveness import VIEW_OPS
 from py_autodoc.costs.params import Constant, ParamTable
-from py_autodoc.costs.sizes import Sizes
-from py_autodoc.graph.model import Model, Tensor
+from py_autodoc.costs.tensor_sizes import TensorSizes
+from py_autodoc.graph.ir.model import Model, Tensor
 
 TOP = 10
 """Weights and activations that are listed one by one."""
 
-ORIGINS = ("inline", "external", "generated")
+STORAGE_KINDS = ("inline", "external", "generated")
 
 
 @dataclass(slots=True)
-class Share:
+class WeightShare:
     """A part of the constants. A sum is None when that of one of them is unknown."""
 
     tensors: int = 0
@@ -40,7 +40,7 @@ class Share:
 
 
 @dataclass(slots=True)
-class Produced:
+class ActivationShare:
     """What the nodes of one operator type produce in one inference.
 
     ``bytes`` is the sum of what is known, None when nothing is; ``unknown`` counts the nodes that it
@@ -61,18 +61,18 @@ class Produced:
 
 
 @dataclass(frozen=True, slots=True)
-class Breakdown:
+class MemoryBreakdown:
     """Bytes by what they are. Operators are (domain, operator); ``("", "")`` stands for no user."""
 
-    by_dtype: dict[tuple[int, int], Share]
+    by_dtype: dict[tuple[int, int], WeightShare]
     """(element type, bits of one weight where several share an element, else 0) → weights."""
-    by_op: dict[tuple[str, str], Share]
+    by_op: dict[tuple[str, str], WeightShare]
     """Operator of the first node that uses them → weights."""
-    by_origin: dict[str, Share]
+    by_origin: dict[str, WeightShare]
     """``inline``, ``external``, ``generated`` → weights."""
-    produced: dict[tuple[str, str], Produced]
+    produced: dict[tuple[str, str], ActivationShare]
     """Operator → activations. An inner node and the control-flow node that hands its output on count both."""
-    produced_total: Produced
+    produced_total: ActivationShare
     largest_weights: tuple[Constant, ...]
     largest_activations: tuple[int, ...]
     """Tensor ids, graph inputs included; views of another listed tensor's memory left out."""
@@ -80,31 +80,31 @@ class Breakdown:
 
 def breakdown(
     model: Model,
-    sizes: Sizes,
+    sizes: TensorSizes,
     params: ParamTable,
     costs: Sequence[NodeCost],
-) -> Breakdown:
+) -> MemoryBreakdown:
     """Break the bytes of weights and activations down. Linear in the size of the graph.
 
     Never raises on content.
     """
-    by_dtype: dict[tuple[int, int], Share] = {}
-    by_op: dict[tuple[str, str], Share] = {}
-    by_origin = {origin: Share() for origin in ORIGINS}
+    by_dtype: dict[tuple[int, int], WeightShare] = {}
+    by_op: dict[tuple[str, str], WeightShare] = {}
+    by_origin = {origin: WeightShare() for origin in STORAGE_KINDS}
     for constant in params.constants:
         node = model.nodes[constant.node] if constant.node >= 0 else None
         held = (constant.dtype, constant.bits)
         if held not in by_dtype:
-            by_dtype[held] = Share()
+            by_dtype[held] = WeightShare()
         by_dtype[held].add(constant)
         user = (node.domain, node.op_type) if node else ("", "")
         if user not in by_op:
-            by_op[user] = Share()
+            by_op[user] = WeightShare()
         by_op[user].add(constant)
         by_origin[constant.origin].add(constant)
     produced, total = _produced(model, sizes, costs)
     stored = sorted((c for c in params.constants if c.tensor >= 0 and c.bytes), key=lambda c: c.tensor)
-    return Breakdown(
+    return MemoryBreakdown(
         by_dtype=by_dtype,
         by_op=by_op,
         by_origin=by_origin,
@@ -116,10 +116,10 @@ def breakdown(
 
 
 def _produced(
-    model: Model, sizes: Sizes, costs: Sequence[NodeCost]
-) -> tuple[dict[tuple[str, str], Produced], Produced]:
+    model: Model, sizes: TensorSizes, costs: Sequence[NodeCost]
+) -> tuple[dict[tuple[str, str], ActivationShare], ActivationShare]:
     """Bytes of the outputs of every counted node, by operator and in all."""
-    table: dict[tuple[str, str], Produced] = {}
+    table: dict[tuple[str, str], ActivationShare] = {}
     size = sizes.bytes
     for node, entry in zip(model.nodes, costs, strict=True):
         if not entry.counted or node.is_constant:
@@ -134,15 +134,15 @@ def _produced(
             number = None
         kind = (node.domain, node.op_type)
         if kind not in table:
-            table[kind] = Produced()
+            table[kind] = ActivationShare()
         table[kind].add(number)
     known = [part.bytes for part in table.values() if part.bytes is not None]
     nodes = sum(part.nodes for part in table.values())
     unknown = sum(part.unknown for part in table.values())
-    return table, Produced(nodes, sum(known) if known else None, unknown)
+    return table, ActivationShare(nodes, sum(known) if known else None, unknown)
 
 
-def _largest(model: Model, sizes: Sizes) -> tuple[int, ...]:
+def _largest(model: Model, sizes: TensorSizes) -> tuple[int, ...]:
     """The largest activations of all graphs, ties in the order of the file."""
     size = sizes.bytes
     tensors = model.tensors
@@ -156,7 +156,7 @@ def _is_view(model: Model, tensor: Tensor) -> bool:
     if tensor.producer < 0:
         return False
     node = model.nodes[tensor.producer]
-    if node.domain or node.op_type not in SHARES_INPUT or not node.inputs or node.outputs[0] != tensor.id:
+    if node.domain or node.op_type not in VIEW_OPS or not node.inputs or node.outputs[0] != tensor.id:
         return False
     return node.inputs[0] >= 0 and not model.tensors[node.inputs[0]].is_constant
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from py_autodoc.costs.attended import attention_of, returned
-from py_autodoc.graph.model import Model, Node, TensorKind, TypeTable
+from py_autodoc.costs.attention_usage import attention_of, is_graph_output
+from py_autodoc.graph.ir.model import Model, Node, TensorKind, TypeTable
 
 MS = "com.microsoft"
 PAST: Mapping[tuple[str, str], tuple[int, ...]] = {
@@ -84,7 +84,7 @@ def cache_inputs(model: Model, types: TypeTable) -> list[Cache] | None:
     Never raises on content.
     """
     found: list[Cache] = []
-    search = _Search(model, types)
+    search = _CacheSearch(model, types)
     for tensor in model.graphs[0].inputs:
         shape = types.shapes[tensor]
         if model.tensors[tensor].kind == TensorKind.INPUT and shape is not None and 3 <= len(shape) <= 6:
@@ -94,7 +94,7 @@ def cache_inputs(model: Model, types: TypeTable) -> list[Cache] | None:
     return found
 
 
-class _Search:
+class _CacheSearch:
     def __init__(self, model: Model, types: TypeTable) -> None:
         self.model = model
         self.types = types
@@ -133,7 +133,7 @@ class _Search:
             return
         self.candidates += 1
         result = node.outputs[0]
-        if self.candidates > MAX_CANDIDATES or not returned(self.model, result):
+        if self.candidates > MAX_CANDIDATES or not is_graph_output(self.model, result):
             return
         for attention, role in attention_of(self.model, result):
             axes = _layout(view, axis)

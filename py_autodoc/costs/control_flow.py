@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from py_autodoc.graph.model import Diagnostic, Dim, Model, Node, TensorKind, TypeTable
+from py_autodoc.graph.ir.model import Diagnostic, Dim, Model, Node, TensorKind, TypeTable
 
 UNBOUNDED_TRIPS = (1 << 31) - 1
 """Trip counts from here on mean "until the condition fails" (exporters write INT32_MAX, INT64_MAX)."""
@@ -21,7 +21,7 @@ _MAX_CHAIN = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Runs:
+class ExecutionCount:
     """Executions of a graph: ``times`` counts an unknown loop as one iteration (``exact`` False)."""
 
     times: int = 1
@@ -44,14 +44,14 @@ Weight = tuple[int, int, int]
 
 
 def graph_runs(
-    model: Model, types: TypeTable, own: Callable[[int], Weight], facts: Facts | None = None
-) -> tuple[list[Runs], list[Diagnostic]]:
+    model: Model, types: TypeTable, own: Callable[[int], Weight], facts: TripFacts | None = None
+) -> tuple[list[ExecutionCount], list[Diagnostic]]:
     """Runs of every graph; ``own(node)`` is the node's known cost of one execution.
 
     Graph 0 runs once. A body has a larger id than the graph it lies in.
     """
-    facts = facts or Facts(model, types)
-    runs = [Runs()] * len(model.graphs)
+    facts = facts or TripFacts(model, types)
+    runs = [ExecutionCount()] * len(model.graphs)
     if len(model.graphs) == 1:
         return runs, []
     trips: dict[int, Trips] = {}
@@ -73,12 +73,12 @@ def graph_runs(
             message = "Nested loops repeat this body too often; it counts once a pass of the outer loop."
             diagnostics.append(Diagnostic("unbounded-loop", "warning", message, graph.name, node=node.id))
         counted = outer.counted and taken.get(node.id, graph.id) == graph.id
-        runs[graph.id] = Runs(times, exact, counted)
+        runs[graph.id] = ExecutionCount(times, exact, counted)
     return runs, diagnostics
 
 
 def _branches(
-    model: Model, facts: Facts, trips: dict[int, Trips], own: Callable[[int], Weight]
+    model: Model, facts: TripFacts, trips: dict[int, Trips], own: Callable[[int], Weight]
 ) -> dict[int, int]:
     """If node → the graph of the branch that counts. Bodies are summed before what holds them."""
     total: dict[int, Weight] = {}
@@ -108,7 +108,7 @@ def _branches(
     return taken
 
 
-class Facts:
+class TripFacts:
     """What constants and shapes say about conditions and trip counts."""
 
     def __init__(self, model: Model, types: TypeTable) -> None:

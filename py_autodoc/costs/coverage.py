@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from py_autodoc.costs.engine import NodeCost, op_name
 from py_autodoc.costs.registry import carries_macs
-from py_autodoc.costs.sizes import Sizes
-from py_autodoc.graph.expr import symbols_of
-from py_autodoc.graph.model import Diagnostic, Model, TensorKind, TypeTable
+from py_autodoc.costs.tensor_sizes import TensorSizes
+from py_autodoc.graph.ir.model import Diagnostic, Model, TensorKind, TypeTable
+from py_autodoc.graph.symbolic_dims.dim_arithmetic import symbols_of
 from py_autodoc.units import plural
 
 CODE = "partial-coverage"
@@ -32,9 +32,9 @@ class Gap:
     """Of these, nodes that multiply and accumulate."""
 
 
-def gaps(model: Model, types: TypeTable, costs: Sequence[NodeCost], sizes: Sizes) -> list[Gap]:
+def gaps(model: Model, types: TypeTable, costs: Sequence[NodeCost], sizes: TensorSizes) -> list[Gap]:
     """The reasons for unknown costs, those of most MAC-carrying nodes first. Linear in the graph."""
-    search = _Search(model, types, costs, sizes)
+    search = _GapSearch(model, types, costs, sizes)
     found: dict[str, Gap] = {}
     for node, entry in zip(model.nodes, costs, strict=True):
         if entry.cost is not None or node.is_constant:
@@ -47,7 +47,9 @@ def gaps(model: Model, types: TypeTable, costs: Sequence[NodeCost], sizes: Sizes
     return sorted(found.values(), key=lambda gap: (-gap.macs, -gap.nodes, gap.node, gap.reason))
 
 
-def uncovered(model: Model, types: TypeTable, costs: Sequence[NodeCost], sizes: Sizes) -> list[Diagnostic]:
+def uncovered(
+    model: Model, types: TypeTable, costs: Sequence[NodeCost], sizes: TensorSizes
+) -> list[Diagnostic]:
     """One diagnostic with the largest reasons when some costs are unknown, none otherwise."""
     unknown = sum(
         entry.cost is None and (node.op_type != "Constant" or bool(node.domain))
@@ -85,10 +87,10 @@ def _free(model: Model, types: TypeTable) -> frozenset[str]:
     return frozenset(name for shape in shapes for d in shape if isinstance(d, str) for name in symbols_of(d))
 
 
-class _Search:
+class _GapSearch:
     """From a node without a cost back to what leaves its sizes open."""
 
-    def __init__(self, model: Model, types: TypeTable, costs: Sequence[NodeCost], sizes: Sizes) -> None:
+    def __init__(self, model: Model, types: TypeTable, costs: Sequence[NodeCost], sizes: TensorSizes) -> None:
         self.model = model
         self.types = types
         self.free = _free(model, types)

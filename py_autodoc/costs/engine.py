@@ -10,9 +10,9 @@ import msgspec
 
 from py_autodoc.costs import rules
 from py_autodoc.costs.control_flow import graph_runs
-from py_autodoc.costs.registry import BYTES_UNKNOWN, Cost, NodeView, Unknown, carries_macs, rule_for
-from py_autodoc.costs.sizes import Sizes
-from py_autodoc.graph.model import Diagnostic, Model, Node, TypeTable
+from py_autodoc.costs.registry import BYTES_UNKNOWN, Cost, NodeView, UnknownSize, carries_macs, rule_for
+from py_autodoc.costs.tensor_sizes import TensorSizes
+from py_autodoc.graph.ir.model import Diagnostic, Model, Node, TypeTable
 
 __all__ = [
     "CostTable",
@@ -116,9 +116,9 @@ def node_costs(model: Model, types: TypeTable) -> list[NodeCost]:
     return cost_table(model, types).nodes
 
 
-def cost_table(model: Model, types: TypeTable, sizes: Sizes | None = None) -> CostTable:
+def cost_table(model: Model, types: TypeTable, sizes: TensorSizes | None = None) -> CostTable:
     """Cost of every node and the diagnostics. Never raises on content."""
-    run = CostRun(model, types, sizes or Sizes(model, types))
+    run = CostRun(model, types, sizes or TensorSizes(model, types))
     known: dict[tuple[Cost | None, str], tuple[Cost | None, str]] = {}
     # Layers repeat, and so do their costs: what is equal is one object.
     own = [known.setdefault(found, found) for found in map(run.one, model.nodes)]
@@ -143,7 +143,7 @@ def cost_table(model: Model, types: TypeTable, sizes: Sizes | None = None) -> Co
 class CostRun:
     """Applies the rules; remembers what failed."""
 
-    def __init__(self, model: Model, types: TypeTable, sizes: Sizes) -> None:
+    def __init__(self, model: Model, types: TypeTable, sizes: TensorSizes) -> None:
         self.model = model
         self.types = types
         self.sizes = sizes
@@ -161,7 +161,7 @@ class CostRun:
             return None, fault.reason
         try:
             cost = rule(self.view(node))
-        except Unknown as fault:
+        except UnknownSize as fault:
             return None, str(fault)
         except (ArithmeticError, ValueError, TypeError, IndexError, KeyError, AttributeError) as fault:
             self.failed.setdefault((op_name(node), f"{type(fault).__name__}: {fault}"), node.id)
@@ -250,7 +250,7 @@ def totals(model: Model, costs: Sequence[NodeCost], runnable: bool = True) -> To
 
     A model that is not ``runnable`` has no sums: those of the nodes before its contradiction say nothing.
     """
-    sums = {"macs": _Sum(), "flops": _Sum(), "read": _Sum(), "write": _Sum()}
+    sums = {"macs": _CostSum(), "flops": _CostSum(), "read": _CostSum(), "write": _CostSum()}
     by_op: dict[tuple[str, str], OpTotal] = {}
     reasons: Counter[str] = Counter()
     unknown: Counter[str] = Counter()
@@ -295,7 +295,7 @@ def totals(model: Model, costs: Sequence[NodeCost], runnable: bool = True) -> To
     )  # fmt: skip
 
 
-class _Sum:
+class _CostSum:
     """A sum that remembers whether anything went into it."""
 
     __slots__ = ("parts", "value")

@@ -11,26 +11,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from py_autodoc.costs.control_flow import Runs, graph_runs
+from py_autodoc.costs.control_flow import ExecutionCount, graph_runs
 from py_autodoc.costs.engine import NodeCost
 from py_autodoc.costs.registry import Cost
 from py_autodoc.costs.symbolic import (
     MAX_TERMS,
-    Invalid,
+    EvaluationError,
     Number,
     Symbolic,
-    Undecided,
-    Unknown,
+    UndecidedComparison,
+    UnknownSize,
     times,
     to_poly,
     wrap,
 )
 from py_autodoc.costs.symbolic_peak import peaks
-from py_autodoc.costs.symbolic_view import SymbolicFacts, SymbolicRun, SymbolicSizes, World
-from py_autodoc.graph import bounds
-from py_autodoc.graph.evaluate import Values
-from py_autodoc.graph.model import Model, Node, Shape
-from py_autodoc.graph.poly import Monomial, Poly
+from py_autodoc.costs.symbolic_view import SymbolicDims, SymbolicFacts, SymbolicRun, SymbolicSizes
+from py_autodoc.graph.ir.model import Model, Node, Shape
+from py_autodoc.graph.symbolic_dims import poly_bounds
+from py_autodoc.graph.symbolic_dims.poly import Monomial, Poly
+from py_autodoc.graph.symbolic_dims.poly_values import PolyValues
 
 if TYPE_CHECKING:  # shape inference is slow to import
     from py_autodoc.graph.shapes import SymbolicTypes
@@ -66,14 +66,14 @@ Relation = Literal["zero", "positive", "nonzero"]
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class CostCondition:
     """What a binding must fulfil: ``value`` = 0, >= 1 or ≠ 0."""
 
     relation: Relation
     value: Symbolic
 
-    def holds(self, values: Values) -> bool:
-        """True under the binding of ``values``. Raises: Invalid."""
+    def holds(self, values: PolyValues) -> bool:
+        """True under the binding of ``values``. Raises: EvaluationError."""
         found = values.of(self.value.poly)
         return (
             found == 0
@@ -97,26 +97,26 @@ class Expressions:
     original: Mapping[str, str]
     nodes: list[NodeExpressions]
     totals: dict[str, Number | None]
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[CostCondition, ...] = ()
     peak: dict[str, Number | None] = field(default_factory=dict)
-    inplace_conditions: tuple[Condition, ...] = ()
+    inplace_conditions: tuple[CostCondition, ...] = ()
     """What the in-place peak needs besides."""
     reasons: dict[str, str] = field(default_factory=dict)
     shapes: Sequence[Shape | None] = ()
     """By tensor, sizes as expressions; empty when there are no expressions."""
 
     def check(self, bindings: Mapping[str, int], in_place: bool = False, least: int = 1) -> None:
-        """Raises: Invalid when the expressions (the in-place peak) do not hold under these sizes.
+        """Raises: EvaluationError when the expressions (the in-place peak) do not hold under these sizes.
 
         They are made for sizes of at least 1; who asks for 0 has to prove them there.
         """
-        values = Values(bindings, least)
+        values = PolyValues(bindings, least)
         for name in self.symbols:
             if bindings.get(name, least - 1) < least:
-                raise Invalid(f"{name} needs a size of at least {least}")
+                raise EvaluationError(f"{name} needs a size of at least {least}")
         for condition in (*self.conditions, *(self.inplace_conditions if in_place else ())):
             if not condition.holds(values):
-                raise Invalid(
+                raise EvaluationError(
                     f"the expressions do not hold where {condition.value.poly.text} is "
                     f"{values.of(condition.value.poly)}"
                 )
@@ -128,7 +128,7 @@ def expressions(model: Model, types: SymbolicTypes, reference: Reference) -> Exp
     ``reference`` decides whether a node without an expression has no number either, and so is missing
     from the numeric total as well. Never raises on content.
     """
-    world = World(model, types)
+    world = SymbolicDims(model, types)
     sizes = SymbolicSizes(world)
     run = SymbolicRun(world, sizes)
     nodes = [_node(run, node, sizes) for node in model.nodes]
@@ -146,7 +146,7 @@ def expressions(model: Model, types: SymbolicTypes, reference: Reference) -> Exp
     sums = {f"total_{m}": _total(model, nodes, m, known, reasons) for m in SUMMED}
     peak = peaks(model, sizes.bytes)
     reasons.update((f"peak_{name}", why) for name, why in peak.reasons.items())
-    differ = tuple(Condition("nonzero", Symbolic(p)) for p in peak.differ)
+    differ = tuple(CostCondition("nonzero", Symbolic(p)) for p in peak.differ)
     return Expressions(
         types.symbols,
         types.original,
@@ -180,7 +180,7 @@ def _made(node: Node, sizes: SymbolicSizes) -> Number | None:
                 return None
             try:
                 made = made + size
-            except Undecided:
+            except UndecidedComparison:
                 return None
     return made
 
@@ -188,7 +188,7 @@ def _made(node: Node, sizes: SymbolicSizes) -> Number | None:
 class _Reference:
     """Whether a number that has no expression exists at all."""
 
-    def __init__(self, ask: Reference, types: SymbolicTypes, conditions: Sequence[Condition]) -> None:
+    def __init__(self, ask: Reference, types: SymbolicTypes, conditions: Sequence[CostCondition]) -> None:
         self._ask = ask
         self._types = types
         self._conditions = conditions
@@ -210,29 +210,29 @@ class _Reference:
         if answer is None:
             return None
         sizes, costs = answer
-        values = Values({s: sizes.get(name, 0) for s, name in self._types.original.items()})
+        values = PolyValues({s: sizes.get(name, 0) for s, name in self._types.original.items()})
         try:
             return costs if all(c.holds(values) for c in self._conditions) else None
-        except Invalid:
+        except EvaluationError:
             return None
 
 
-class _Undecidable:
+class _UndecidableCost:
     """A weight that cannot be compared with others."""
 
-    def __add__(self, other: object) -> _Undecidable:
+    def __add__(self, other: object) -> _UndecidableCost:
         return self
 
     __radd__ = __mul__ = __rmul__ = __add__
 
     def __eq__(self, other: object) -> bool:
-        raise Undecided("a cost inside has no expression")
+        raise UndecidedComparison("a cost inside has no expression")
 
     __hash__ = None  # type: ignore[assignment]
     __lt__ = __gt__ = __le__ = __ge__ = __eq__
 
 
-def _executions(model: Model, world: World, nodes: list[NodeExpressions], known: _Reference) -> None:
+def _executions(model: Model, world: SymbolicDims, nodes: list[NodeExpressions], known: _Reference) -> None:
     """Fill in how often each node runs."""
     if len(model.graphs) == 1:
         return
@@ -244,7 +244,7 @@ def _executions(model: Model, world: World, nodes: list[NodeExpressions], known:
             if value is not None:
                 total = total + value
             elif known.has(number, metric):
-                return _Undecidable()
+                return _UndecidableCost()
         return total
 
     def weight(number: int) -> tuple[int, int, int]:
@@ -253,10 +253,10 @@ def _executions(model: Model, world: World, nodes: list[NodeExpressions], known:
     facts = SymbolicFacts(world)
     try:
         runs, _ = graph_runs(model, world.types.types, weight, facts)
-    except Unknown as fault:
+    except UnknownSize as fault:
         for node, found in zip(model.nodes, nodes, strict=True):
             if node.graph:
-                _run(found, Runs(), str(fault))
+                _run(found, ExecutionCount(), str(fault))
         return
     why: dict[int, str] = {}
     for graph in model.graphs[1:]:
@@ -266,7 +266,7 @@ def _executions(model: Model, world: World, nodes: list[NodeExpressions], known:
         _run(found, runs[node.graph], why.get(node.graph, ""))
 
 
-def _run(found: NodeExpressions, runs: Runs, why: str) -> None:
+def _run(found: NodeExpressions, runs: ExecutionCount, why: str) -> None:
     if why:
         found.times = None
         found.reason = found.reason or why
@@ -278,7 +278,7 @@ def _total(
     model: Model, nodes: list[NodeExpressions], metric: Metric, known: _Reference, reasons: dict[str, str]
 ) -> Number | None:
     """Sum over the nodes that run, as the numeric engine adds them up: unknown numbers left out."""
-    key, total, parts = f"total_{metric}", _Sum(), 0
+    key, total, parts = f"total_{metric}", _ExpressionSum(), 0
     try:
         for node, found in zip(model.nodes, nodes, strict=True):
             if node.is_constant:
@@ -286,29 +286,29 @@ def _total(
             value = getattr(found, metric)
             if value is None:
                 if known.has(node.id, metric):
-                    raise Undecided(f"{node.name or node.op_type}: {found.reason}")
+                    raise UndecidedComparison(f"{node.name or node.op_type}: {found.reason}")
                 continue
             if found.times is None:
-                raise Undecided(f"{node.name or node.op_type}: {found.reason}")
+                raise UndecidedComparison(f"{node.name or node.op_type}: {found.reason}")
             if found.counted:
                 parts += 1
                 total.add(value, found.times)
         if not parts and nodes:
-            raise Unknown("no part of it is known")
+            raise UnknownSize("no part of it is known")
         return total.result()
-    except Unknown as fault:
+    except UnknownSize as fault:
         reasons[key] = str(fault)
         return None
 
 
-class _Sum:
+class _ExpressionSum:
     """A running sum, one dictionary for all terms."""
 
     def __init__(self) -> None:
         self.terms: dict[Monomial, int] = {}
 
     def add(self, value: Number, runs: Number) -> None:
-        """``value`` times ``runs``. Raises: Undecided when the sum becomes too large."""
+        """``value`` times ``runs``. Raises: UndecidedComparison when the sum becomes too large."""
         if isinstance(value, int) and isinstance(runs, int):
             self.terms[()] = self.terms.get((), 0) + value * runs
             return
@@ -318,28 +318,28 @@ class _Sum:
         for mono, coef in p.terms.items():
             self.terms[mono] = self.terms.get(mono, 0) + coef
         if len(self.terms) > 2 * MAX_TERMS:
-            raise Undecided(f"the expression has more than {MAX_TERMS} terms")
+            raise UndecidedComparison(f"the expression has more than {MAX_TERMS} terms")
 
     def result(self) -> Number:
-        """The sum. Raises: Undecided."""
+        """The sum. Raises: UndecidedComparison."""
         return wrap(Poly({m: c for m, c in self.terms.items() if c}))
 
 
-def _conditions(world: World) -> tuple[Condition, ...] | None:
+def _conditions(world: SymbolicDims) -> tuple[CostCondition, ...] | None:
     """What the shapes take for granted; None when it is too much to write down."""
     types = world.types
     least = [p for p in types.positive if p.names() <= world.symbols]
     for text in sorted(world.dims()):
         try:
             value = to_poly(world.number(text))
-        except Unknown:
+        except UnknownSize:
             continue
-        low = bounds.lower(value)
+        low = poly_bounds.lower(value)
         if (low is None or low < 1) and value not in least:
             least.append(value)
     if len(least) > MAX_CONDITIONS:
         return None
-    least = bounds.undominated(least, largest=False)
-    found = [Condition("zero", Symbolic(p)) for p in types.zero if p.names() <= world.symbols]
-    found += [Condition("positive", Symbolic(p)) for p in least]
+    least = poly_bounds.undominated(least, largest=False)
+    found = [CostCondition("zero", Symbolic(p)) for p in types.zero if p.names() <= world.symbols]
+    found += [CostCondition("positive", Symbolic(p)) for p in least]
     return tuple(found) if len(found) <= MAX_CONDITIONS else None

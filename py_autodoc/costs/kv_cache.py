@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from py_autodoc.costs.cache_inputs import Cache, cache_inputs
-from py_autodoc.costs.slots import PASSES_ON
-from py_autodoc.graph.model import Dim, Model, TypeTable
-from py_autodoc.graph.values import BITS
+from py_autodoc.costs.weight_slots import PASSES_ON
+from py_autodoc.graph.ir.model import Dim, Model, TypeTable
+from py_autodoc.graph.protobuf.tensor_protos import BITS
 
 _ROLES = ("key", "both", "value")
 ESTIMATE = 0.9

@@ -5,10 +5,10 @@ A parameter is an element of a float (or quantized) weight:
 * every float constant counts, in an initializer or a Constant node, of any graph (all branches of an
   If), dense or sparse (stored values), inside the file or external; so do the learned numbers that
   ai.onnx.ml keeps in attributes;
-* an integer constant counts where an operator takes a quantized weight (``slots.QUANTIZED``), directly,
-  through views, or through a Gather; several packed in one element count each;
+* an integer constant counts where an operator takes a quantized weight (``weight_slots.QUANTIZED``),
+directly, through views, or through a Gather; several packed in one element count each;
 * a ConstantOfShape output counts where it is a weight: its shape is a constant and it reaches a weight
-  input (``slots.LEARNED``) through views only. Published "light" models are written so.
+  input (``weight_slots.LEARNED``) through views only. Published "light" models are written so.
 
 One tensor counts once however often it is used, and so do two tensors that share one external
 region. Scales, zero points, integer constants, masks and text are listed apart.
@@ -23,8 +23,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from py_autodoc.costs.sizes import FLOAT_TYPES, Sizes
-from py_autodoc.costs.slots import (
+from py_autodoc.costs.tensor_sizes import FLOAT_TYPES, TensorSizes
+from py_autodoc.costs.weight_slots import (
     LEARNED,
     ML_ATTRIBUTES,
     PASSES_ON,
@@ -34,8 +34,8 @@ from py_autodoc.costs.slots import (
     packed_bits,
     packed_elements,
 )
-from py_autodoc.graph.model import ConstTensor, Model, Node, Tensor, TypeTable
-from py_autodoc.graph.values import BITS
+from py_autodoc.graph.ir.model import ConstTensor, Model, Node, Tensor, TypeTable
+from py_autodoc.graph.protobuf.tensor_protos import BITS
 
 MAX_ELEMENTS = 1 << 50
 """Most elements of one constant that are believed: more than all weights of any model together."""
@@ -86,13 +86,13 @@ class ParamTable:
     """Node → why its parameters are None."""
 
 
-def count_params(model: Model, types: TypeTable, sizes: Sizes | None = None) -> ParamTable:
+def count_params(model: Model, types: TypeTable, sizes: TensorSizes | None = None) -> ParamTable:
     """Count parameters and constants of every graph. Reads no weight. Never raises on content."""
-    return _Count(model, types, sizes or Sizes(model, types)).run()
+    return _Count(model, types, sizes or TensorSizes(model, types)).run()
 
 
 class _Count:
-    def __init__(self, model: Model, types: TypeTable, sizes: Sizes) -> None:
+    def __init__(self, model: Model, types: TypeTable, sizes: TensorSizes) -> None:
         self.model = model
         self.types = types
         self.sizes = sizes

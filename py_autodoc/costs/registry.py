@@ -7,7 +7,7 @@ Conventions (one place, every rule follows them):
 * ``flops = 2·macs +`` the arithmetic of the rest (a bias add, a normalization, an activation).
 * Data movement (Reshape, Transpose, Gather, Concat, Cast …) has 0 of both, but bytes.
 * A rule sees sizes through ``NodeView``; asking for a size that is not a number raises
-  ``Unknown`` and the cost becomes ``None`` with that reason. A rule never guesses.
+  ``UnknownSize`` and the cost becomes ``None`` with that reason. A rule never guesses.
 * Rules use only ``+ - * //``, ``prod``, ``ceil_div``, ``minimum``, ``maximum`` on sizes, so that
   they also work on symbolic sizes.
 """
@@ -20,9 +20,9 @@ from typing import Any
 
 import msgspec
 
-from py_autodoc.costs.sizes import Sizes
-from py_autodoc.costs.symbolic import Unknown, as_int, ceil_quotient, extreme
-from py_autodoc.graph.model import Model, Node, Shape, TypeTable
+from py_autodoc.costs.symbolic import UnknownSize, as_int, ceil_quotient, extreme
+from py_autodoc.costs.tensor_sizes import TensorSizes
+from py_autodoc.graph.ir.model import Model, Node, Shape, TypeTable
 from py_autodoc.graph.operators.aspects import Key, Link, answers, link_to
 from py_autodoc.graph.operators.node_reader import NodeReader
 
@@ -33,7 +33,7 @@ __all__ = [
     "Cost",
     "NodeView",
     "Rule",
-    "Unknown",
+    "UnknownSize",
     "broadcast",
     "carries_macs",
     "ceil_div",
@@ -157,11 +157,11 @@ class NodeView(NodeReader):
 
     __slots__ = ("model", "sizes", "types")
 
-    def __init__(self, model: Model, types: TypeTable, node: Node, sizes: Sizes | None = None) -> None:
+    def __init__(self, model: Model, types: TypeTable, node: Node, sizes: TensorSizes | None = None) -> None:
         super().__init__(node)
         self.model = model
         self.types = types
-        self.sizes = sizes or Sizes(model, types)
+        self.sizes = sizes or TensorSizes(model, types)
 
     @property
     def op(self) -> str:
@@ -191,30 +191,30 @@ class NodeView(NodeReader):
         """Its array when it is small and known, else None."""
         return self.types.values.get(tensor)
 
-    def malformed(self, message: str) -> Unknown:
+    def malformed(self, message: str) -> UnknownSize:
         """The cost of such a node is unknown."""
-        return Unknown(message)
+        return UnknownSize(message)
 
     def shape(self, i: int) -> tuple[int, ...]:
-        """Shape of input ``i``. Raises: Unknown when it is absent or not all numbers."""
+        """Shape of input ``i``. Raises: UnknownSize when it is absent or not all numbers."""
         return self._numbers(self._tensor(self.node.inputs, i, "input"), f"input {i}")
 
     def dims(self, i: int, rank: int) -> tuple[int, ...]:
-        """Shape of input ``i``, which must have ``rank`` dimensions. Raises: Unknown."""
+        """Shape of input ``i``, which must have ``rank`` dimensions. Raises: UnknownSize."""
         shape = self.shape(i)
         if len(shape) != rank:
-            raise Unknown(f"input {i} has {len(shape)} dimensions, not {rank}")
+            raise UnknownSize(f"input {i} has {len(shape)} dimensions, not {rank}")
         return shape
 
     def dim(self, i: int, axis: int) -> int:
-        """Size of input ``i`` along ``axis``. Raises: Unknown when there is no such axis."""
+        """Size of input ``i`` along ``axis``. Raises: UnknownSize when there is no such axis."""
         shape = self.shape(i)
         if not -len(shape) <= axis < len(shape):
-            raise Unknown(f"input {i} has {len(shape)} dimensions, no axis {axis}")
+            raise UnknownSize(f"input {i} has {len(shape)} dimensions, no axis {axis}")
         return shape[axis]
 
     def out(self, i: int = 0) -> tuple[int, ...]:
-        """Shape of output ``i``. Raises: Unknown when it is absent or not all numbers."""
+        """Shape of output ``i``. Raises: UnknownSize when it is absent or not all numbers."""
         return self._numbers(self._tensor(self.node.outputs, i, "output"), f"output {i}")
 
     def numel(self, i: int) -> int:
@@ -228,17 +228,17 @@ class NodeView(NodeReader):
         return prod(self.out(i)) if n is None else n
 
     def bytes_in(self, i: int) -> int:
-        """Stored bytes of input ``i``. Raises: Unknown."""
+        """Stored bytes of input ``i``. Raises: UnknownSize."""
         n = self.sizes.bytes[self._tensor(self.node.inputs, i, "input")]
         if n is None:
-            raise Unknown(f"size of input {i} is unknown")
+            raise UnknownSize(f"size of input {i} is unknown")
         return n
 
     def bytes_out(self, i: int = 0) -> int:
-        """Bytes of output ``i``. Raises: Unknown."""
+        """Bytes of output ``i``. Raises: UnknownSize."""
         n = self.sizes.bytes[self._tensor(self.node.outputs, i, "output")]
         if n is None:
-            raise Unknown(f"size of output {i} is unknown")
+            raise UnknownSize(f"size of output {i} is unknown")
         return n
 
     def raw_shape(self, i: int) -> Shape | None:
@@ -246,12 +246,12 @@ class NodeView(NodeReader):
         return self.types.shapes[self.node.inputs[i]] if self.has(i) else None
 
     def positive_attr(self, name: str, default: int | None = None) -> int:
-        """An integer attribute of at least 1. Raises: Unknown when it is absent or smaller."""
+        """An integer attribute of at least 1. Raises: UnknownSize when it is absent or smaller."""
         value = self.attr(name, default)
         if not isinstance(value, int):
-            raise Unknown(f"attribute {name} is {'missing' if value is None else 'not an integer'}")
+            raise UnknownSize(f"attribute {name} is {'missing' if value is None else 'not an integer'}")
         if value < 1:
-            raise Unknown(f"attribute {name} is {value}")
+            raise UnknownSize(f"attribute {name} is {value}")
         return value
 
     def scalar(self, i: int) -> int | None:
@@ -266,16 +266,18 @@ class NodeView(NodeReader):
 
     def _tensor(self, ids: Sequence[int], i: int, what: str) -> int:
         if i >= len(ids) or ids[i] < 0:
-            raise Unknown(f"{what} {i} is missing")
+            raise UnknownSize(f"{what} {i} is missing")
         return ids[i]
 
     def _numbers(self, tensor: int, what: str) -> tuple[int, ...]:
         shape = self.types.shapes[tensor]
         if shape is None:
-            raise Unknown(f"shape of {what} is unknown")
+            raise UnknownSize(f"shape of {what} is unknown")
         for d in shape:
             if not isinstance(d, int):
-                raise Unknown(f"{what} has the dimension {d}" if d else f"{what} has an unknown dimension")
+                raise UnknownSize(
+                    f"{what} has the dimension {d}" if d else f"{what} has an unknown dimension"
+                )
             if d < 0:
-                raise Unknown(f"{what} has the negative dimension {d}")
+                raise UnknownSize(f"{what} has the negative dimension {d}")
         return shape  # type: ignore[return-value]

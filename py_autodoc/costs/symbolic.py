@@ -1,7 +1,8 @@
 """Numbers with symbols: sizes on which the cost rules run as they run on integers.
 
 A ``Symbolic`` wraps a polynomial of ``graph.poly``. ``+ - * // %`` follow Python's integers;
-comparisons answer when the answer is the same for all sizes >= 1 and raise ``Undecided`` otherwise, so
+comparisons answer when the answer is the same for all sizes >= 1 and raise ``UndecidedComparison``
+otherwise, so
 that a rule never takes a branch that some sizes would not take. A result without symbols is an ``int``.
 """
 
@@ -10,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from py_autodoc.graph import bounds
-from py_autodoc.graph.evaluate import Invalid, Values
-from py_autodoc.graph.poly import ExprError, Poly, floordiv_poly
+from py_autodoc.graph.symbolic_dims import poly_bounds
+from py_autodoc.graph.symbolic_dims.poly import ExprError, Poly, floordiv_poly
+from py_autodoc.graph.symbolic_dims.poly_values import EvaluationError, PolyValues
 
 __all__ = [
-    "Invalid",
+    "EvaluationError",
     "Number",
     "Symbolic",
-    "Undecided",
-    "Unknown",
+    "UndecidedComparison",
+    "UnknownSize",
     "as_int",
     "ceil_quotient",
     "evaluate",
@@ -36,11 +37,11 @@ MAX_DEGREE = 16
 MAX_COEFFICIENT = 1 << 127
 
 
-class Unknown(Exception):
+class UnknownSize(Exception):
     """A cost cannot be computed; the text says why."""
 
 
-class Undecided(Unknown):
+class UndecidedComparison(UnknownSize):
     """An expression does not exist, or what it would be depends on the sizes."""
 
 
@@ -94,7 +95,7 @@ class Symbolic:
         gap = self.poly - to_poly(other)
         if not gap.terms:
             return True
-        if bounds.never_zero(gap):
+        if poly_bounds.never_zero(gap):
             return False
         raise self._undecided("=", other)
 
@@ -110,7 +111,7 @@ class Symbolic:
 
     def __ge__(self, other: Number) -> bool:
         gap = self.poly - to_poly(other)
-        low, high = bounds.lower(gap), bounds.upper(gap)
+        low, high = poly_bounds.lower(gap), poly_bounds.upper(gap)
         if low is not None and low >= 0:
             return True
         if high is not None and high < 0:
@@ -119,7 +120,7 @@ class Symbolic:
 
     def __le__(self, other: Number) -> bool:
         gap = to_poly(other) - self.poly
-        low, high = bounds.lower(gap), bounds.upper(gap)
+        low, high = poly_bounds.lower(gap), poly_bounds.upper(gap)
         if low is not None and low >= 0:
             return True
         if high is not None and high < 0:
@@ -132,16 +133,21 @@ class Symbolic:
     def __repr__(self) -> str:
         return f"Symbolic({self.poly.text})"
 
-    def _undecided(self, relation: str, other: object) -> Undecided:
+    def _undecided(self, relation: str, other: object) -> UndecidedComparison:
         right = other.poly.text if isinstance(other, Symbolic) else str(other)
-        return Undecided(f"it depends on the sizes whether {self.poly.text[:60]} {relation} {right[:60]}")
+        return UndecidedComparison(
+            f"it depends on the sizes whether {self.poly.text[:60]} {relation} {right[:60]}"
+        )
 
     def names(self) -> set[str]:
         """The symbols it depends on."""
         return self.poly.names()
 
     def evaluate(self, bindings: Mapping[str, int]) -> int:
-        """The number under sizes >= 1. Raises: Invalid, for a missing or smaller size or a division by 0."""
+        """The number under sizes >= 1.
+
+        Raises: EvaluationError, for a missing or smaller size or a division by 0.
+        """
         return evaluate(self, bindings)
 
 
@@ -154,15 +160,15 @@ def to_poly(value: Number) -> Poly:
 
 
 def wrap(p: Poly) -> Number:
-    """A polynomial as a number. Raises: Undecided when it is too large to be kept."""
+    """A polynomial as a number. Raises: UndecidedComparison when it is too large to be kept."""
     value = p.as_int()
     if value is not None:
         return value
     if len(p.terms) > MAX_TERMS:
-        raise Undecided(f"the expression has more than {MAX_TERMS} terms")
+        raise UndecidedComparison(f"the expression has more than {MAX_TERMS} terms")
     for mono, coef in p.terms.items():
         if len(mono) > MAX_DEGREE or not -MAX_COEFFICIENT < coef < MAX_COEFFICIENT:
-            raise Undecided("the expression is too large")
+            raise UndecidedComparison("the expression is too large")
     return Symbolic(p)
 
 
@@ -172,19 +178,19 @@ def symbol(name: str) -> Symbolic:
 
 
 def times(a: Poly, b: Poly) -> Poly:
-    """Product. Raises: Undecided when writing it out takes too many terms."""
+    """Product. Raises: UndecidedComparison when writing it out takes too many terms."""
     if len(a.terms) * len(b.terms) > 16 * MAX_TERMS:
-        raise Undecided(f"the expression has more than {MAX_TERMS} terms")
+        raise UndecidedComparison(f"the expression has more than {MAX_TERMS} terms")
     return a * b
 
 
 def quotient(num: Poly, den: Poly) -> Number:
-    """``num // den``. Raises: Undecided for a divisor that may be 0 or of either sign."""
+    """``num // den``. Raises: UndecidedComparison for a divisor that may be 0 or of either sign."""
     d = den.as_int()
     if d is None:
-        low = bounds.lower(den)
+        low = poly_bounds.lower(den)
         if low is None or low < 1:
-            raise Undecided(f"the divisor {den.text[:60]} may be 0")
+            raise UndecidedComparison(f"the divisor {den.text[:60]} may be 0")
     try:
         return wrap(floordiv_poly(num, den))
     except ExprError:
@@ -194,9 +200,9 @@ def quotient(num: Poly, den: Poly) -> Number:
 def extreme(largest: bool, a: Number, b: Number) -> Number:
     """``max(a, b)`` or ``min(a, b)``, without what the other one always covers."""
     try:
-        return wrap(bounds.extreme(largest, to_poly(a), to_poly(b)))
+        return wrap(poly_bounds.max_or_min(largest, to_poly(a), to_poly(b)))
     except ExprError as fault:
-        raise Undecided(str(fault)) from None
+        raise UndecidedComparison(str(fault)) from None
 
 
 def ceil_quotient(a: Number, b: Number) -> Number:
@@ -207,10 +213,10 @@ def ceil_quotient(a: Number, b: Number) -> Number:
 
 
 def evaluate(value: Number, bindings: Mapping[str, int]) -> int:
-    """The number under sizes >= 1. Raises: Invalid."""
+    """The number under sizes >= 1. Raises: EvaluationError."""
     if not isinstance(value, Symbolic):
         return value
-    return Values(bindings).of(value.poly)
+    return PolyValues(bindings).of(value.poly)
 
 
 def as_int(value: Number) -> int:

@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from py_autodoc.costs.memory import Plan, Sweep
-from py_autodoc.costs.symbolic import Number, Symbolic, Undecided, Unknown, to_poly, wrap
-from py_autodoc.graph.bounds import MAX_ARGS, not_negative, undominated
-from py_autodoc.graph.model import Model, Node
-from py_autodoc.graph.poly import Extreme, Poly
+from py_autodoc.costs.liveness import GraphLifetimes, LivenessSweep
+from py_autodoc.costs.symbolic import Number, Symbolic, UndecidedComparison, UnknownSize, to_poly, wrap
+from py_autodoc.graph.ir.model import Model, Node
+from py_autodoc.graph.symbolic_dims.poly import Extreme, Poly
+from py_autodoc.graph.symbolic_dims.poly_bounds import MAX_ARGS, not_negative, undominated
 
 PEAKS = ("simple", "inplace")
 MAX_DIFFER = 16
 """Most conditions on the sizes for the in-place peak."""
-WAITING = 8
+MAX_PENDING = 8
 """New candidates kept before the covered ones are dropped."""
 
 
@@ -41,13 +41,15 @@ def peaks(model: Model, sizes: Sequence[Number | None]) -> Peaks:
     size: list[Any] = [
         0 if n is None else n if isinstance(n, int) else _Size(n.poly, result.differ) for n in sizes
     ]
-    plans = [Plan(model, graph) for graph in model.graphs]
+    plans = [GraphLifetimes(model, graph) for graph in model.graphs]
     for name in PEAKS:
         try:
             result.found[name] = _peak(plans, size, in_place=name == "inplace")
             if len(result.differ) > MAX_DIFFER:
-                raise Undecided(f"who takes over whose memory depends on more than {MAX_DIFFER} conditions")
-        except Unknown as fault:
+                raise UndecidedComparison(
+                    f"who takes over whose memory depends on more than {MAX_DIFFER} conditions"
+                )
+        except UnknownSize as fault:
             result.found[name], result.reasons[name] = None, str(fault)
             result.differ.clear()
     return result
@@ -70,7 +72,7 @@ class _Size(Symbolic):
     def __eq__(self, other: object) -> bool:
         try:
             return super().__eq__(other)
-        except Undecided:
+        except UndecidedComparison:
             if not isinstance(other, (int, Symbolic)):
                 raise
             gap = self.poly - to_poly(other)
@@ -79,12 +81,12 @@ class _Size(Symbolic):
             return False
 
 
-def _peak(plans: list[Plan], size: list[Any], in_place: bool) -> Number:
-    """One peak. Raises: Undecided."""
+def _peak(plans: list[GraphLifetimes], size: list[Any], in_place: bool) -> Number:
+    """One peak. Raises: UndecidedComparison."""
     fronts: list[Any] = [[] for _ in plans]
     """By graph: the sums that its peak is the maximum of."""
     for graph in reversed(range(len(plans))):  # a body comes after what holds it
-        front = Front()
+        front = PeakCandidates()
         if in_place:
             plans[graph].inplace(size, fronts, {}, front)
         else:
@@ -94,7 +96,7 @@ def _peak(plans: list[Plan], size: list[Any], in_place: bool) -> Number:
     return wrap(parts[0]) if len(parts) == 1 else Symbolic(Poly.atom(Extreme(True, parts)))
 
 
-class Front(Sweep):
+class PeakCandidates(LivenessSweep):
     """Collects the sums of which the peak is the maximum."""
 
     def __init__(self) -> None:
@@ -130,15 +132,15 @@ class Front(Sweep):
                     parts[at] = candidate
                     return
         self.parts.append(candidate)
-        if len(self.parts) > WAITING + len(self.settled):
+        if len(self.parts) > MAX_PENDING + len(self.settled):
             self.pruned()
 
     def pruned(self) -> list[Poly]:
-        """The sums that no other one always covers. Raises: Undecided for too many."""
+        """The sums that no other one always covers. Raises: UndecidedComparison for too many."""
         self.settled = undominated(self.settled + self.parts, settled=len(self.settled))
         self.parts = []
         if len(self.settled) > MAX_ARGS:
-            raise Undecided(f"the peak is the maximum of more than {MAX_ARGS} sums")
+            raise UndecidedComparison(f"the peak is the maximum of more than {MAX_ARGS} sums")
         return self.settled
 
 

@@ -10,8 +10,16 @@ from __future__ import annotations
 import re
 
 from py_autodoc.costs.symbolic import Number, to_poly, wrap
-from py_autodoc.graph.grammar import Parser
-from py_autodoc.graph.poly import Atom, ExprError, FloorDiv, Poly, floordiv_poly, operand, sum_text
+from py_autodoc.graph.symbolic_dims.dim_grammar import Parser
+from py_autodoc.graph.symbolic_dims.poly import (
+    Atom,
+    ExprError,
+    FloorDiv,
+    Poly,
+    floordiv_poly,
+    operand,
+    sum_text,
+)
 
 MAX_TEXT = 4096
 """Longest text of an expression; a longer one is given as a tree only."""
@@ -60,10 +68,10 @@ def parse(source: str) -> Number:
     """An expression from its text. Raises: ExprError when it is not in the grammar."""
     if len(source) > MAX_TEXT:
         raise ExprError("too long")
-    return wrap(_Parser(source).whole())
+    return wrap(_ExpressionParser(source).whole())
 
 
-class _Parser(Parser):
+class _ExpressionParser(Parser):
     token = re.compile(r"\s*(?:(\d{1,40})|([A-Za-z_][A-Za-z0-9_.]*)|(//|[-+*/(),]))")
     depth = MAX_DEPTH
     functions = ("max", "min", "ceil")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from py_autodoc.costs.control_flow import Facts, Trips
+from py_autodoc.costs.control_flow import TripFacts, Trips
 from py_autodoc.costs.engine import CostRun
 from py_autodoc.costs.registry import BYTES_UNKNOWN, Cost, NodeView
-from py_autodoc.costs.sizes import Sizes
-from py_autodoc.costs.symbolic import Number, Undecided, Unknown, as_int, wrap
-from py_autodoc.graph import expr
-from py_autodoc.graph.model import Dim, Model, Node, Shape
-from py_autodoc.graph.values import BITS
+from py_autodoc.costs.symbolic import Number, UndecidedComparison, UnknownSize, as_int, wrap
+from py_autodoc.costs.tensor_sizes import TensorSizes
+from py_autodoc.graph.ir.model import Dim, Model, Node, Shape
+from py_autodoc.graph.protobuf.tensor_protos import BITS
+from py_autodoc.graph.symbolic_dims import dim_arithmetic
 
 if TYPE_CHECKING:  # shape inference is slow to import
     from py_autodoc.graph.shapes import SymbolicTypes
@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # shape inference is slow to import
 _MEASURES = frozenset({"Shape", "Size", "Constant"})
 
 
-class World:
+class SymbolicDims:
     """The numbers behind the dimensions of one model."""
 
     def __init__(self, model: Model, types: SymbolicTypes) -> None:
@@ -32,22 +32,22 @@ class World:
         self._computed: list[bool] | None = None
 
     def number(self, dim: Dim) -> Number:
-        """A dimension as a number over the free symbols. Raises: Unknown, Undecided."""
+        """A dimension as a number over the free symbols. Raises: UnknownSize, UndecidedComparison."""
         if isinstance(dim, int):
             return dim
         if dim is None:
-            raise Unknown("a dimension is unknown")
+            raise UnknownSize("a dimension is unknown")
         found = self._numbers.get(dim)
         if found is None:
             found = self._numbers[dim] = self._read(dim)
         if isinstance(found, str):
-            raise Undecided(found)
+            raise UndecidedComparison(found)
         return found
 
     def _read(self, dim: str) -> Number | str:
         try:
-            poly = expr.parse(dim)
-        except expr.ExprError:
+            poly = dim_arithmetic.parse(dim)
+        except dim_arithmetic.ExprError:
             return f"the size {dim[:60]} is not an expression"
         strange = sorted(poly.names() - self.symbols)
         return (
@@ -85,10 +85,10 @@ class World:
         return found
 
 
-class SymbolicSizes(Sizes):
+class SymbolicSizes(TensorSizes):
     """``numel`` and ``bytes`` of every tensor as numbers with symbols; None where there is none."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: SymbolicDims) -> None:
         types, memo = world.types.types, dict[tuple[Shape | None, int], tuple[Any, Any]]()
         counts: list[Any] = []
         sizes: list[Any] = []
@@ -106,7 +106,7 @@ class SymbolicSizes(Sizes):
         self.bytes = sizes
 
 
-def _measured(world: World, shape: Shape | None, dtype: int) -> tuple[Number | None, Number | None]:
+def _measured(world: SymbolicDims, shape: Shape | None, dtype: int) -> tuple[Number | None, Number | None]:
     """Elements and dense bytes of a type."""
     if shape is None or any(isinstance(d, int) and d < 0 for d in shape):
         return None, None
@@ -116,7 +116,7 @@ def _measured(world: World, shape: Shape | None, dtype: int) -> tuple[Number | N
             count = count * world.number(d)
         bits = BITS.get(dtype)
         return count, None if bits is None else (count * bits + 7) // 8
-    except Unknown:
+    except UnknownSize:
         return None, None
 
 
@@ -125,18 +125,18 @@ class SymbolicView(NodeView):
 
     __slots__ = ("world",)
 
-    def __init__(self, world: World, node: Node, sizes: SymbolicSizes) -> None:
+    def __init__(self, world: SymbolicDims, node: Node, sizes: SymbolicSizes) -> None:
         super().__init__(world.model, world.types.types, node, sizes)
         self.world = world
 
     def value(self, i: int) -> Any | None:
-        """As ``NodeView.value``. Raises: Undecided for a value that the sizes decide."""
+        """As ``NodeView.value``. Raises: UndecidedComparison for a value that the sizes decide."""
         value = super().value(i)
         if value is None:
             if self.has(i) and self.world.computable(self.node.inputs[i]):
-                raise Undecided(f"the value of input {i} depends on the sizes")
+                raise UndecidedComparison(f"the value of input {i} depends on the sizes")
         elif value.dtype == object:
-            raise Undecided(f"the value of input {i} depends on the sizes")
+            raise UndecidedComparison(f"the value of input {i} depends on the sizes")
         return value
 
     def scalar(self, i: int) -> int | None:
@@ -149,26 +149,29 @@ class SymbolicView(NodeView):
     def _numbers(self, tensor: int, what: str) -> tuple[int, ...]:
         shape = self.types.shapes[tensor]
         if shape is None:
-            raise Unknown(f"shape of {what} is unknown")
+            raise UnknownSize(f"shape of {what} is unknown")
         if any(isinstance(d, int) and d < 0 for d in shape):
-            raise Unknown(f"{what} has a negative dimension")
+            raise UnknownSize(f"{what} has a negative dimension")
         return tuple(as_int(self.world.number(d)) for d in shape)
 
 
-def symbolic_element(world: World, array: Any, i: int) -> Any:
-    """One element of a followed value. Raises: Undecided when it is not an expression of the sizes."""
+def symbolic_element(world: SymbolicDims, array: Any, i: int) -> Any:
+    """One element of a followed value.
+
+    Raises: UndecidedComparison when it is not an expression of the sizes.
+    """
     element = array.reshape(-1)[i]
     if array.dtype != object:
         return element
     if element is None:
-        raise Undecided("a value depends on the sizes")
+        raise UndecidedComparison("a value depends on the sizes")
     return world.number(element)
 
 
 class SymbolicRun(CostRun):
     """The cost engine over symbolic sizes."""
 
-    def __init__(self, world: World, sizes: SymbolicSizes) -> None:
+    def __init__(self, world: SymbolicDims, sizes: SymbolicSizes) -> None:
         super().__init__(world.model, world.types.types, sizes)
         self.world = world
         self.symbolic = sizes
@@ -183,7 +186,7 @@ class SymbolicRun(CostRun):
         """As ``CostRun.traffic``; a sum that is too large to be kept is unknown."""
         try:
             return super().traffic(tensors)
-        except Undecided as fault:
+        except UndecidedComparison as fault:
             self._too_large = f"bytes: {fault}"
             return BYTES_UNKNOWN
 
@@ -200,48 +203,48 @@ class SymbolicRun(CostRun):
         return True
 
 
-class SymbolicFacts(Facts):
+class SymbolicFacts(TripFacts):
     """Trip counts and conditions with symbols. What the sizes decide is kept as a reason, by graph."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: SymbolicDims) -> None:
         super().__init__(world.model, world.types.types)
         self.world = world
         self.undecided: dict[int, str] = {}
         """Graph → why the number of its executions is not an expression."""
 
     def value(self, tensor: int) -> Any | None:
-        """As ``Facts.value``. Raises: Undecided."""
+        """As ``TripFacts.value``. Raises: UndecidedComparison."""
         found = super().value(tensor)
         if found is None and tensor >= 0 and self.world.computable(tensor):
-            raise Undecided("a loop count or condition depends on the sizes")
+            raise UndecidedComparison("a loop count or condition depends on the sizes")
         return found
 
     def element(self, array: Any, i: int) -> Any:
-        """One element of a known value. Raises: Undecided."""
+        """One element of a known value. Raises: UndecidedComparison."""
         return symbolic_element(self.world, array, i)
 
     def number(self, tensor: int) -> int | None:
-        """The single integer of a known tensor, with symbols. Raises: Undecided."""
+        """The single integer of a known tensor, with symbols. Raises: UndecidedComparison."""
         value = self.value(tensor)
         return value if value is None or hasattr(value, "poly") else int(value)
 
     def size(self, dim: Dim) -> int | None:
-        """A dimension as a number. Raises: Undecided."""
+        """A dimension as a number. Raises: UndecidedComparison."""
         return None if dim is None else as_int(self.world.number(dim))
 
     def trips(self, node: Node, body: int) -> Trips:
-        """As ``Facts.trips``; an undecided count is unknown, with the reason kept."""
+        """As ``TripFacts.trips``; an undecided count is unknown, with the reason kept."""
         try:
             return super().trips(node, body)
-        except Undecided as fault:
+        except UndecidedComparison as fault:
             self.undecided[body] = str(fault)
             return Trips(None)
 
     def branch(self, node: Node, total: dict[int, Any]) -> int:
-        """As ``Facts.branch``; -1 when the sizes decide, with the reason kept for every branch."""
+        """As ``TripFacts.branch``; -1 when the sizes decide, with the reason kept for every branch."""
         try:
             return super().branch(node, total)
-        except Undecided as fault:
+        except UndecidedComparison as fault:
             for _, body in node.subgraphs:
                 self.undecided[body] = f"which branch of If counts depends on the sizes ({fault})"
             return -1

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from py_autodoc.costs.memory import NEVER, Liveness, PeakMemory, Sweep, liveness
-from py_autodoc.costs.sizes import Sizes
-from py_autodoc.graph.model import Model, TypeTable
+from py_autodoc.costs.liveness import NEVER, Liveness, LivenessSweep, PeakMemory, liveness
+from py_autodoc.costs.tensor_sizes import TensorSizes
+from py_autodoc.graph.ir.model import Model, TypeTable
 
 RANDOM = frozenset({"Bernoulli", "Multinomial", "RandomNormalLike", "RandomUniformLike"})
 """Operators with inputs whose result differs from run to run."""
@@ -105,13 +105,13 @@ class Timeline:
         return sorted(kept)
 
 
-def timeline(model: Model, types: TypeTable, sizes: Sizes | None = None) -> Timeline:
+def timeline(model: Model, types: TypeTable, sizes: TensorSizes | None = None) -> Timeline:
     """Memory over the execution of one inference. Linear in the size of the graph."""
-    table = sizes or Sizes(model, types)
+    table = sizes or TensorSizes(model, types)
     live = liveness(model, types, table)
     known = bool(live.simple)
-    simple = live.simple[0] if known else Sweep()
-    inplace = live.inplace[0] if known else Sweep()
+    simple = live.simple[0] if known else LivenessSweep()
+    inplace = live.inplace[0] if known else LivenessSweep()
     peaks = _Peaks(model, live, [n or 0 for n in table.bytes]) if known else None
     return Timeline(
         peak=live.peak,
@@ -155,7 +155,7 @@ class _Peaks:
         self.size = size
         self.folded = constant_results(model)
 
-    def moment(self, sweeps: Sequence[Sweep], memory: Mapping[int, int]) -> Moment:
+    def moment(self, sweeps: Sequence[LivenessSweep], memory: Mapping[int, int]) -> Moment:
         """What is alive in the main graph, and in the bodies the peak stands in."""
         found: list[Alive] = []
         nodes: list[int] = []

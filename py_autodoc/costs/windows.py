@@ -7,15 +7,15 @@ corner is a sum of quotients: by Euclid's algorithm for numbers, window by windo
 
 from __future__ import annotations
 
-from py_autodoc.costs.registry import NodeView, Unknown, ceil_div, maximum, minimum, plain
-from py_autodoc.graph import pooling
+from py_autodoc.costs.registry import NodeView, UnknownSize, ceil_div, maximum, minimum, plain
+from py_autodoc.graph.symbolic_dims import pooling_windows
 
 MAX_WINDOWS = 16
 """Most windows that may reach into the padding of an axis whose size is a symbol."""
 
 
 def covered(v: NodeView, padding: bool = False, channels_last: bool = False) -> int:
-    """Elements that all windows of pooling ``v`` cover together. Raises: Unknown.
+    """Elements that all windows of pooling ``v`` cover together. Raises: UnknownSize.
 
     Args:
         v: a pooling with input 0 (N, C, d1…dn) and output (N, C, o1…on), or channels last.
@@ -24,20 +24,20 @@ def covered(v: NodeView, padding: bool = False, channels_last: bool = False) -> 
     """
     x, y = v.shape(0), v.out()
     if len(x) < 3 or len(x) != len(y):
-        raise Unknown("pooling needs spatial axes, as many in its output as in its input")
+        raise UnknownSize("pooling needs spatial axes, as many in its output as in its input")
     spatial = slice(1, -1) if channels_last else slice(2, None)
     try:
-        axes = pooling.axes(v.node.attributes, len(x) - 2)
-    except pooling.PoolFault as fault:
-        raise Unknown(str(fault)) from None
+        axes = pooling_windows.axes(v.node.attributes, len(x) - 2)
+    except pooling_windows.PoolFault as fault:
+        raise UnknownSize(str(fault)) from None
     count = y[0] * (y[-1] if channels_last else y[1])
     for axis, size, windows in zip(axes, x[spatial], y[spatial], strict=True):
         count = count * along(axis, size, windows, padding)
     return count
 
 
-def along(axis: pooling.Axis, size: int, windows: int, padding: bool = False) -> int:
-    """Elements that ``windows`` windows cover along one axis of ``size``. Raises: Unknown."""
+def along(axis: pooling_windows.PoolingAxis, size: int, windows: int, padding: bool = False) -> int:
+    """Elements that ``windows`` windows cover along one axis of ``size``. Raises: UnknownSize."""
     k, s, d = axis.kernel, axis.stride, axis.dilation
     head, tail, widest = _pads(axis, size)
     before, after = (head, tail) if padding else (0, 0)
@@ -47,9 +47,9 @@ def along(axis: pooling.Axis, size: int, windows: int, padding: bool = False) ->
     return windows * k - early - _corner(windows, k, s, d, late, over)
 
 
-def _pads(axis: pooling.Axis, size: int) -> tuple[int, int, tuple[int, int]]:
+def _pads(axis: pooling_windows.PoolingAxis, size: int) -> tuple[int, int, tuple[int, int]]:
     """Padding before and after the axis, and the widest that both can be."""
-    if axis.auto_pad not in pooling.SAME:
+    if axis.auto_pad not in pooling_windows.SAME:
         return axis.head, axis.tail, (max(axis.head, 0), max(axis.tail, 0))
     k, s = axis.kernel, axis.stride
     total = maximum((ceil_div(size, s) - 1) * s + k - size, 0)
@@ -61,13 +61,13 @@ def _pads(axis: pooling.Axis, size: int) -> tuple[int, int, tuple[int, int]]:
 def _corner(windows: int, k: int, s: int, d: int, edge: int, widest: int) -> int:
     """Pairs of window i and element j with ``i·s + j·d < edge``, i < ``windows``, j < ``k``.
 
-    ``widest`` bounds an edge that is a symbol. Raises: Unknown.
+    ``widest`` bounds an edge that is a symbol. Raises: UnknownSize.
     """
     if plain(edge, windows):
         return _counted(windows, k, s, d, edge)
     reaching = -(-(min(edge, widest) if plain(edge) else widest) // s)
     if reaching > MAX_WINDOWS:
-        raise Unknown(f"more than {MAX_WINDOWS} windows of an axis reach into its padding")
+        raise UnknownSize(f"more than {MAX_WINDOWS} windows of an axis reach into its padding")
     pairs = 0
     for i in range(reaching):
         beyond = minimum(maximum(ceil_div(edge - i * s, d), 0), k)
@@ -101,18 +101,18 @@ def quotients(n: int, m: int, a: int, b: int) -> int:
 
 def over_channels(size: int, channels: int) -> int:
     """Elements that windows of ``size`` channels, cut at the first and last, cover together."""
-    same = pooling.Axis(size, head=(size - 1) // 2, tail=size // 2)
+    same = pooling_windows.PoolingAxis(size, head=(size - 1) // 2, tail=size // 2)
     return along(same, channels, channels)
 
 
 def resampled(size: int, out: int, support: int) -> int:
     """Samples that the outputs of an antialiased axis weigh together, cut at both ends.
 
-    A filter spans ``support`` samples on either side of its centre, of the coarser grid. Raises: Unknown
+    A filter spans ``support`` samples on either side of its centre, of the coarser grid. Raises: UnknownSize
     for a size that is a symbol.
     """
     if not plain(size, out):
-        raise Unknown("the filters of an antialiased axis have no exact expression in its size")
+        raise UnknownSize("the filters of an antialiased axis have no exact expression in its size")
     if size < 1 or out < 1:
         return 0
     reach = 2 * support * max(size, out)

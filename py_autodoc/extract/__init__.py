@@ -1,7 +1,7 @@
 """Sub-models: one module, or some nodes, as a model of its own that runs.
 
 ``extract_module_subgraph`` tells what a module consists of (requirement R13); ``extract`` writes it.
-Names are loaded when they are first used: the server needs ``place`` alone.
+Names are loaded when they are first used: the server needs ``output_name`` alone.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from py_autodoc.extract.model import (
+    from py_autodoc.extract.write_sub_model import (
         Extraction,
         Subgraph,
         extract,
@@ -33,7 +33,7 @@ def __getattr__(name: str) -> Any:
     """Load a public name (PEP 562)."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from py_autodoc.extract import model
+    from py_autodoc.extract import write_sub_model
 
     # ``py_autodoc.extract`` is this package, so the function has another name there.
-    return model.extract if name == "extract_submodel" else getattr(model, name)
+    return write_sub_model.extract if name == "extract_submodel" else getattr(write_sub_model, name)

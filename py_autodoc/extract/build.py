@@ -11,12 +11,12 @@ import onnx
 import onnx_ir as ir
 
 from py_autodoc.errors import AnalysisError, ExternalDataError
-from py_autodoc.extract.cut import Cut
-from py_autodoc.graph.names import text
-from py_autodoc.graph.survey import nested
-from py_autodoc.graph.weight_files import Files, Unread
-from py_autodoc.graph.weight_reader import Content, content_of
-from py_autodoc.tags.store import nested_nodes
+from py_autodoc.extract.sub_model_parts import SubModelParts
+from py_autodoc.graph.ir.name_sanitizer import decode_text
+from py_autodoc.graph.loading.first_pass import nested
+from py_autodoc.graph.tensor_data.tensor_bytes import TensorFiles, UnreadableTensor
+from py_autodoc.graph.tensor_data.weight_reader import TensorContent, content_of
+from py_autodoc.tags.tag_storage import nested_nodes
 
 EXTRACTED = "autodoc.extracted"
 """Metadata of a sub-model: the model it was cut from, what was asked for, whether it is convex."""
@@ -30,7 +30,11 @@ Types = Mapping[str, onnx.TypeProto]
 
 
 def sub_model(
-    source: onnx.ModelProto, found: Cut, nodes: Mapping[ir.Node, onnx.NodeProto], types: Types, name: str
+    source: onnx.ModelProto,
+    found: SubModelParts,
+    nodes: Mapping[ir.Node, onnx.NodeProto],
+    types: Types,
+    name: str,
 ) -> onnx.ModelProto:
     """The sub-model, its weights still references to ``source``'s file.
 
@@ -54,7 +58,7 @@ def sub_model(
         # A part of a model is for no task, whatever the whole is for.
         entry
         for entry in source.metadata_props
-        if not text(entry.key).startswith(("autodoc.", "hf_"))
+        if not decode_text(entry.key).startswith(("autodoc.", "hf_"))
     )
     facts = {"from": name, "target": selection.target, "call": selection.call, "convex": found.convex}
     model.metadata_props.add(key=EXTRACTED, value=json.dumps(facts, ensure_ascii=False))
@@ -63,7 +67,7 @@ def sub_model(
     graph.node.extend(nodes[node] for node in found.nodes)
     for node in graph.node:
         for one in nested_nodes(node):
-            kept = [entry for entry in one.metadata_props if not text(entry.key).startswith(EXPANDED)]
+            kept = [entry for entry in one.metadata_props if not decode_text(entry.key).startswith(EXPANDED)]
             del one.metadata_props[:]
             one.metadata_props.extend(kept)
     graph.input.extend(_value(value, types, name) for value in found.external_inputs)
@@ -73,7 +77,7 @@ def sub_model(
     return model
 
 
-def _weights(source: onnx.ModelProto, found: Cut, graph: onnx.GraphProto, name: str) -> None:
+def _weights(source: onnx.ModelProto, found: SubModelParts, graph: onnx.GraphProto, name: str) -> None:
     wanted = {value.name for value in found.initializers}
     for held in _graphs(source):
         for tensor in held.initializer:
@@ -140,7 +144,9 @@ def tensors_of(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
                 pending.extend(nested(attribute))
 
 
-def referred(graph: onnx.GraphProto, files: Files, name: str) -> list[tuple[onnx.TensorProto, Content]]:
+def external_tensors(
+    graph: onnx.GraphProto, files: TensorFiles, name: str
+) -> list[tuple[onnx.TensorProto, TensorContent]]:
     """Tensors whose bytes are elsewhere, with where.
 
     Raises: ExternalDataError: they cannot be read.
@@ -150,13 +156,13 @@ def referred(graph: onnx.GraphProto, files: Files, name: str) -> list[tuple[onnx
         if tensor.data_location == _T.EXTERNAL:
             try:
                 found.append((tensor, content_of(tensor, files)))
-            except Unread as why:
+            except UnreadableTensor as why:
                 raise unread(name, tensor, why) from None
     return found
 
 
 def inline(
-    found: list[tuple[onnx.TensorProto, Content]], name: str, check: Callable[[], None] | None = None
+    found: list[tuple[onnx.TensorProto, TensorContent]], name: str, check: Callable[[], None] | None = None
 ) -> None:
     """Put the bytes into the tensors. Raises: ExternalDataError, and what ``check`` raises between pieces."""
     for tensor, content in found:
@@ -167,13 +173,15 @@ def inline(
                     check()
                 pieces.append(piece)
             data = b"".join(pieces)
-        except Unread as why:
+        except UnreadableTensor as why:
             raise unread(name, tensor, why) from None
         settle(tensor)
         tensor.raw_data = data
 
 
-def beside(found: list[tuple[onnx.TensorProto, Content]], out: BinaryIO, location: str, name: str) -> None:
+def write_external(
+    found: list[tuple[onnx.TensorProto, TensorContent]], out: BinaryIO, location: str, name: str
+) -> None:
     """Write the bytes to ``out`` and refer to it as ``location``. Raises: ExternalDataError, OSError."""
     at = 0
     for tensor, content in found:
@@ -185,7 +193,7 @@ def beside(found: list[tuple[onnx.TensorProto, Content]], out: BinaryIO, locatio
             for piece in content.pieces():
                 out.write(piece)
                 at += len(piece)
-        except Unread as why:
+        except UnreadableTensor as why:
             raise unread(name, tensor, why) from None
         settle(tensor)
         tensor.data_location = _T.EXTERNAL
@@ -199,7 +207,7 @@ def settle(tensor: onnx.TensorProto) -> None:
     tensor.ClearField("data_location")
 
 
-def unread(name: str, tensor: onnx.TensorProto, why: Unread) -> ExternalDataError:
+def unread(name: str, tensor: onnx.TensorProto, why: UnreadableTensor) -> ExternalDataError:
     """The error that says which tensor cannot be read, and why."""
     hint = why.hint or "Put the model's weights into its folder."
     return ExternalDataError(why.code, f"{name}: {tensor.name or 'a constant'}: {why}.", hint)

@@ -12,11 +12,11 @@ import onnx
 
 from py_autodoc.errors import OptionError
 from py_autodoc.extract.rewritten import write_rewritten
-from py_autodoc.graph.load import load
-from py_autodoc.graph.probe import PathLike, base_name
-from py_autodoc.graph.rebatch import Layout, RebatchBlocked, Refusal, Request, planned
+from py_autodoc.graph.loading.load import load
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
+from py_autodoc.graph.rebatch import BatchRefusal, BatchRequest, Layout, RebatchBlocked, plan_batch
 from py_autodoc.limits import LIBRARY, Limits
-from py_autodoc.tags.files import targets
+from py_autodoc.tags.model_files import targets
 
 MAX_BATCH = 1 << 20
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}\Z")
@@ -95,8 +95,8 @@ def rebatch(
     name = base_name(path)
     loaded = load(path, limits)
     _check(loaded.proto, batch, axes or {}, name)
-    found = planned(loaded, Request(fixed, dict(axes or {}), bindings=dict(bindings or {})))
-    if isinstance(found, Refusal):
+    found = plan_batch(loaded, BatchRequest(fixed, dict(axes or {}), bindings=dict(bindings or {})))
+    if isinstance(found, BatchRefusal):
         raise RebatchBlocked(name, found)
     odd = found.checked(batch if isinstance(batch, int) else found.plan.batch + 2)
     if odd is not None:

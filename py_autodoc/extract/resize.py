@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from py_autodoc.extract.rewritten import write_rewritten
-from py_autodoc.graph.load import load
-from py_autodoc.graph.probe import PathLike, base_name
-from py_autodoc.graph.rebatch import Refusal
-from py_autodoc.graph.resize import ResizeBlocked, resized
+from py_autodoc.graph.loading.load import load
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
+from py_autodoc.graph.rebatch import BatchRefusal
+from py_autodoc.graph.resize import ResizeBlocked, resize_model
 from py_autodoc.limits import LIBRARY, Limits
-from py_autodoc.tags.files import targets
+from py_autodoc.tags.model_files import targets
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,8 @@ def resize(
     targets(out, inputs=[path], force=force)
     name = base_name(path)
     loaded = load(path, limits)
-    found = resized(loaded, input_shapes, bindings)
-    if isinstance(found, Refusal):
+    found = resize_model(loaded, input_shapes, bindings)
+    if isinstance(found, BatchRefusal):
         raise ResizeBlocked(name, found)
     paths = write_rewritten(path, out, loaded, found.loaded.proto, name, force)
     return ResizedFile(paths, found.inputs, found.fixed, found.outputs, found.edits, found.notes)

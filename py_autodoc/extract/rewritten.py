@@ -7,21 +7,21 @@ from pathlib import Path
 
 import onnx
 
-from py_autodoc.extract.build import EXPANDED, beside, referred, tensors_of
+from py_autodoc.extract.build import EXPANDED, external_tensors, tensors_of, write_external
 from py_autodoc.extract.stream import write_model
-from py_autodoc.graph.load import Loaded
-from py_autodoc.graph.names import text
-from py_autodoc.graph.probe import PathLike
-from py_autodoc.graph.values import MAX_ELEMENTS, element_count, stored_bytes
-from py_autodoc.graph.weight_files import Files
+from py_autodoc.graph.ir.name_sanitizer import decode_text
+from py_autodoc.graph.loading.load import LoadedModel
+from py_autodoc.graph.protobuf.probe import PathLike
+from py_autodoc.graph.protobuf.tensor_protos import MAX_ELEMENTS, element_count, stored_bytes
+from py_autodoc.graph.tensor_data.tensor_bytes import TensorFiles
 from py_autodoc.outputs.marks import DATA, unmark
 from py_autodoc.tags import read_tags, write_tags
-from py_autodoc.tags.files import LARGE, finish, staging, targets, to_ir
-from py_autodoc.tags.store import proto_nodes
+from py_autodoc.tags.model_files import LARGE, finish, staging, targets, to_ir
+from py_autodoc.tags.tag_storage import proto_nodes
 
 
 def write_rewritten(
-    path: PathLike, out: PathLike, loaded: Loaded, proto: onnx.ModelProto, name: str, force: bool
+    path: PathLike, out: PathLike, loaded: LoadedModel, proto: onnx.ModelProto, name: str, force: bool
 ) -> tuple[Path, ...]:
     """Write in one step; weights beside the model when they are large.
 
@@ -44,12 +44,12 @@ def write_rewritten(
     large = _weight_bytes(proto) > LARGE
     places = targets(out, data=large, inputs=[path], force=force)
     target = places[0].path
-    with Files(source, os.stat(source).st_size) as files, staging(target) as folder:
+    with TensorFiles(source, os.stat(source).st_size) as files, staging(target) as folder:
         with open(folder / target.name, "xb") as file:
             if large:
                 location = f"{target.name}{DATA}"
                 with open(folder / location, "xb") as data:
-                    beside(referred(proto.graph, files, name), data, location, name)
+                    write_external(external_tensors(proto.graph, files, name), data, location, name)
                 file.write(proto.SerializeToString())
             else:
                 write_model(proto, files, file, name)
@@ -59,7 +59,7 @@ def write_rewritten(
 def _tags_of_calls(proto: onnx.ModelProto, name: str) -> None:
     """Nodes that came out of functions lose the marks of that, and keep their tags."""
     for node in proto_nodes(proto):
-        kept = [entry for entry in node.metadata_props if not text(entry.key).startswith(EXPANDED)]
+        kept = [entry for entry in node.metadata_props if not decode_text(entry.key).startswith(EXPANDED)]
         del node.metadata_props[:]
         node.metadata_props.extend(kept)
     tags = read_tags(to_ir(proto, name))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from py_autodoc.errors import InputError, OptionError
-from py_autodoc.near import near
+from py_autodoc.similar_names import similar_names
 from py_autodoc.tags import Tags, bodies, walk
 from py_autodoc.tags.paths import below
 
@@ -144,7 +144,7 @@ def _nothing(tags: Tags, target: str, path: str | None) -> OptionError:
 
 
 def _unknown(what: str, name: str, known: Sequence[str]) -> OptionError:
-    found = near(name, known)
+    found = similar_names(name, known)
     hint = f"Near it: {', '.join(found)}." if found else "`onnx-autodoc tags MODEL` lists the modules."
     return OptionError(f"unknown-{what.split()[0]}", f"{name}: no such {what}.", hint)
 

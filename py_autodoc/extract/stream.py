@@ -8,24 +8,24 @@ from typing import BinaryIO
 import onnx
 
 from py_autodoc.errors import ExternalDataError
-from py_autodoc.extract.build import inline, referred, settle, unread
-from py_autodoc.graph.weight_files import Files, Unread
-from py_autodoc.graph.weight_reader import Content, content_of
-from py_autodoc.graph.wire import encode_header
+from py_autodoc.extract.build import external_tensors, inline, settle, unread
+from py_autodoc.graph.protobuf.protobuf_wire import encode_header
+from py_autodoc.graph.tensor_data.tensor_bytes import TensorFiles, UnreadableTensor
+from py_autodoc.graph.tensor_data.weight_reader import TensorContent, content_of
 
 _GRAPH, _INITIALIZER, _RAW = 7, 5, 9
 
 
-def write_model(proto: onnx.ModelProto, files: Files, out: BinaryIO, name: str) -> int:
+def write_model(proto: onnx.ModelProto, files: TensorFiles, out: BinaryIO, name: str) -> int:
     """Write ``proto`` as one file, weights of the main graph read from ``files`` as they are written.
 
     ``proto`` loses what was written. Weights in bodies and attributes are read at once. Returns the bytes
     of weights. Raises: ExternalDataError: weights cannot be read; OSError.
     """
     initializers = list(proto.graph.initializer)
-    held = [_Held(tensor, files, name) for tensor in initializers]
+    held = [_InitializerEntry(tensor, files, name) for tensor in initializers]
     del proto.graph.initializer[:]
-    inner = referred(proto.graph, files, name)
+    inner = external_tensors(proto.graph, files, name)
     inline(inner, name)
     graph = proto.graph.SerializeToString()
     proto.ClearField("graph")
@@ -38,16 +38,16 @@ def write_model(proto: onnx.ModelProto, files: Files, out: BinaryIO, name: str) 
     return sum(c.size for _, c in inner) + sum(one.content.size for one in held if one.content)
 
 
-class _Held:
+class _InitializerEntry:
     """One initializer as the entry of a graph."""
 
-    def __init__(self, tensor: onnx.TensorProto, files: Files, name: str) -> None:
+    def __init__(self, tensor: onnx.TensorProto, files: TensorFiles, name: str) -> None:
         self.tensor, self.name = tensor, name
-        self.content: Content | None = None
+        self.content: TensorContent | None = None
         if tensor.data_location == onnx.TensorProto.EXTERNAL:
             try:
                 self.content = content_of(tensor, files)
-            except Unread as why:
+            except UnreadableTensor as why:
                 raise unread(name, tensor, why) from None
         self.head = b""
         body = tensor
@@ -73,7 +73,7 @@ class _Held:
                 if left < 0:
                     break
                 yield piece
-        except Unread as why:
+        except UnreadableTensor as why:
             raise unread(self.name, self.tensor, why) from None
         if left:
             raise ExternalDataError(

@@ -16,14 +16,14 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
-from py_autodoc.blocks.flow import Flow, Flows
-from py_autodoc.blocks.model import Structure
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph, DataflowGraphs
+from py_autodoc.blocks.results import Structure
 from py_autodoc.costs.engine import NodeCost, Totals
-from py_autodoc.costs.memory import PeakMemory
+from py_autodoc.costs.liveness import PeakMemory
 from py_autodoc.costs.params import ParamTable
-from py_autodoc.costs.sizes import Sizes
-from py_autodoc.graph.model import Diagnostic, Model, TypeTable
-from py_autodoc.graph.weight_stats import TensorFacts
+from py_autodoc.costs.tensor_sizes import TensorSizes
+from py_autodoc.graph.ir.model import Diagnostic, Model, TypeTable
+from py_autodoc.graph.tensor_data.weight_stats import TensorFacts
 
 SEVERITIES = ("info", "low", "medium", "high")
 Number = int | float
@@ -48,12 +48,12 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Context:
+class RuleContext:
     """Everything a rule may look at. Nothing here reads a file."""
 
     model: Model
     types: TypeTable
-    sizes: Sizes
+    sizes: TensorSizes
     costs: list[NodeCost]
     totals: Totals
     params: ParamTable
@@ -64,15 +64,15 @@ class Context:
     diagnostics: tuple[Diagnostic, ...] = ()
     weights: tuple[TensorFacts, ...] | None = None
     """None unless weights were read."""
-    flows: Flows | None = None
+    flows: DataflowGraphs | None = None
     """The flows of the model where other stages have read them, too."""
     shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    """What one rule worked out and others use too; see ``findings/layers.py``."""
+    """What one rule worked out and others use too; see ``findings/weighted_layers.py``."""
 
     @cached_property
-    def flow(self) -> Flow:
+    def flow(self) -> DataflowGraph:
         """The main graph."""
-        return (self.flows or Flows(self.model, self.types)).of(0)
+        return (self.flows or DataflowGraphs(self.model, self.types)).of(0)
 
     @cached_property
     def kinds(self) -> dict[tuple[str, str], list[int]]:
@@ -94,7 +94,7 @@ class Context:
         return sorted(n for kind, numbers in self.kinds.items() if chosen(kind) for n in numbers)
 
 
-Check = Callable[[Context], Iterable[Finding]]
+Check = Callable[[RuleContext], Iterable[Finding]]
 
 
 @dataclass(frozen=True)

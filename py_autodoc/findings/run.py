@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
 
-from py_autodoc.findings.registry import SEVERITIES, Context, Evidence, Finding, Rule, rules
-from py_autodoc.findings.thresholds import Settings, settings
-from py_autodoc.graph.model import Diagnostic
+from py_autodoc.findings.registry import SEVERITIES, Evidence, Finding, Rule, RuleContext, rules
+from py_autodoc.findings.thresholds import RuleOptions, settings
+from py_autodoc.graph.ir.model import Diagnostic
 
 MAX_NODES = 100
 """Nodes listed of one finding; when there are more, its evidence has their number as ``nodes_total``."""
@@ -21,7 +21,7 @@ _RANK = {severity: rank for rank, severity in enumerate(reversed(SEVERITIES))}
 log = logging.getLogger(__name__)
 
 
-def findings(ctx: Context, chosen: Settings | None = None) -> tuple[list[Finding], list[Diagnostic]]:
+def findings(ctx: RuleContext, chosen: RuleOptions | None = None) -> tuple[list[Finding], list[Diagnostic]]:
     """What the rules find, the worst first and then by rule; and the rules that failed.
 
     ``chosen`` says which rules run and at which severity (default: all, at their own); the thresholds
@@ -50,7 +50,7 @@ def findings(ctx: Context, chosen: Settings | None = None) -> tuple[list[Finding
     return found, notes
 
 
-def _of_rule(rule: Rule, ctx: Context, chosen: Settings) -> list[Finding]:
+def _of_rule(rule: Rule, ctx: RuleContext, chosen: RuleOptions) -> list[Finding]:
     """The findings of one rule, the worst first. Raises: ValueError when one breaks the contract."""
     results: Iterable[Finding] = rule.check(ctx)
     own = []

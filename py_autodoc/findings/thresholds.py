@@ -37,7 +37,7 @@ FLOOR = "floor"
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class RuleOptions:
     """Checked settings of all rules."""
 
     thresholds: Mapping[str, Mapping[str, Number]]
@@ -52,7 +52,7 @@ class Settings:
     """Base name of the file they come from; empty when they come from none."""
 
 
-def settings(overrides: Mapping[str, Any] | str | os.PathLike[str] | None = None) -> Settings:
+def settings(overrides: Mapping[str, Any] | str | os.PathLike[str] | None = None) -> RuleOptions:
     """Settings from what a threshold file holds, from the path of one, or the defaults.
 
     Raises:
@@ -88,7 +88,7 @@ def settings(overrides: Mapping[str, Any] | str | os.PathLike[str] | None = None
                 severities[entry.id] = _severity(f"{entry.id}.severity", value)
             else:
                 values[entry.id][name] = _number(entry, name, value)
-    return Settings(values, frozenset(disabled), severities, floor, source)
+    return RuleOptions(values, frozenset(disabled), severities, floor, source)
 
 
 def find_rule(id: Any, known: Mapping[str, Rule] | None = None) -> Rule:

@@ -7,12 +7,12 @@ from functools import lru_cache
 import msgspec
 
 from py_autodoc.errors import OptionError
-from py_autodoc.hardware.profile import folder
+from py_autodoc.hardware.profile import profiles_folder
 
 FILE = "cloud_instances.json"
 
 
-class Instance(msgspec.Struct, frozen=True, kw_only=True):
+class CloudInstance(msgspec.Struct, frozen=True, kw_only=True):
     """One type of instance. Prices are on demand, approximate, of ``region`` at ``price_date``."""
 
     id: str
@@ -34,17 +34,17 @@ class Instance(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @lru_cache(maxsize=1)
-def instances() -> tuple[Instance, ...]:
+def instances() -> tuple[CloudInstance, ...]:
     """All that are known, by provider and price; those without a price last. Read once."""
-    found = msgspec.json.decode((folder() / FILE).read_bytes(), type=list[Instance])
+    found = msgspec.json.decode((profiles_folder() / FILE).read_bytes(), type=list[CloudInstance])
 
-    def rank(one: Instance) -> tuple[str, float, str]:
+    def rank(one: CloudInstance) -> tuple[str, float, str]:
         return one.provider, one.approx_on_demand_usd_per_hour or float("inf"), one.id
 
     return tuple(sorted(found, key=rank))
 
 
-def of_device(device: str, provider: str = "") -> Instance | None:
+def of_device(device: str, provider: str = "") -> CloudInstance | None:
     """The cheapest instance with one whole device of that id; None when none has a price."""
     priced = [
         one
@@ -58,7 +58,7 @@ def of_device(device: str, provider: str = "") -> Instance | None:
     return min(priced, key=lambda one: one.approx_on_demand_usd_per_hour or 0, default=None)
 
 
-def of_devices(device: str, count: int, provider: str = "") -> tuple[Instance, float] | None:
+def of_devices(device: str, count: int, provider: str = "") -> tuple[CloudInstance, float] | None:
     """The instance with at least so many devices that costs the least for them, and the dollars an hour.
 
     Of an instance with several times as many only a share counts. None when none has a price.

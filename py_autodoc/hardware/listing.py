@@ -9,7 +9,7 @@ import msgspec
 
 from py_autodoc.errors import OptionError
 from py_autodoc.hardware.cloud import instances
-from py_autodoc.hardware.profile import PRECISIONS, estimable, find, profiles
+from py_autodoc.hardware.profile import PRECISIONS, estimable, find_profile, profiles
 
 Row = dict[str, Any]
 
@@ -60,7 +60,7 @@ def instances_as_rows(provider: str = "") -> list[Row]:
 
 def facts(device: str) -> Row:
     """All that is known of a device. Raises: OptionError for one that is not known."""
-    found = find(device)
+    found = find_profile(device)
     row = {name: value for name, value in msgspec.structs.asdict(found).items() if value not in (None, ())}
     if found.interconnect is not None:  # flat, as the other facts
         links = msgspec.structs.asdict(found.interconnect)

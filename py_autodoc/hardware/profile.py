@@ -100,7 +100,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
         return None if value is None else int(value)
 
 
-def folder() -> Path:
+def profiles_folder() -> Path:
     """Where the packaged profiles are: in the wheel beside the code, in a checkout beside the package."""
     package = Path(__file__).resolve().parent.parent
     inside = package / "profiles"
@@ -112,7 +112,7 @@ def profiles() -> tuple[Profile, ...]:
     """The packaged profiles by vendor and name, read once."""
     found = []
     decoder = msgspec.json.Decoder(Profile)
-    for vendor in sorted(os.scandir(folder()), key=lambda entry: entry.name):
+    for vendor in sorted(os.scandir(profiles_folder()), key=lambda entry: entry.name):
         if vendor.is_dir():
             for file in os.scandir(vendor.path):
                 if file.name.endswith(".json"):
@@ -134,7 +134,7 @@ def _own(key: str) -> Profile | None:
         return None
     try:
         path = own_folder() / f"{key}.json"
-        return load(str(path)) if path.is_file() else None
+        return load_profile(str(path)) if path.is_file() else None
     except (OSError, RuntimeError):  # there is no home, or it cannot be read
         return None
 
@@ -144,14 +144,14 @@ def estimable(profile: Profile) -> bool:
     return profile.memory_bandwidth_bytes_per_s is not None and any(map(profile.peak, PRECISIONS))
 
 
-def find(wanted: str) -> Profile:
+def find_profile(wanted: str) -> Profile:
     """The packaged profile of an id or alias, the user's own of that name, or the profile in a file.
 
     What ends in ``.json`` or has a separator is a file. Raises: OptionError, which names the nearest ids or
     what is wrong with the file.
     """
     if wanted.endswith(".json") or os.sep in wanted or "/" in wanted:
-        return load(wanted)
+        return load_profile(wanted)
     key = wanted.strip().lower()
     known = profiles()
     exact = [one for one in known if one.id == key]
@@ -187,7 +187,7 @@ def _nearest(key: str, known: Sequence[Profile]) -> str:
     return f"{nearest}All ids: onnx-autodoc analyze --list-hardware; or give a profile's JSON file."
 
 
-def load(path: str) -> Profile:
+def load_profile(path: str) -> Profile:
     """A profile of the caller's own. Raises: OptionError for what is not a profile."""
     name = os.path.basename(path)
     try:

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from py_autodoc.graph.model import Model, Node, Shape
-from py_autodoc.hardware.operators import ROLES, Role
-from py_autodoc.hardware.products import GEMM
+from py_autodoc.graph.ir.model import Model, Node, Shape
+from py_autodoc.hardware.fusion_roles import ROLES, FusionRole
+from py_autodoc.hardware.kernel_products import GEMM
 
 _MEMORY = 0
 
@@ -28,7 +28,7 @@ class Mixture:
     """Experts that a token goes to."""
 
 
-class Experts(NamedTuple):
+class RoutedExperts(NamedTuple):
     """The kernels of a mixture whose sizes depend on the routing; the last three are parallel."""
 
     router: int
@@ -49,7 +49,7 @@ def routed(
     crossing: Sequence[Sequence[int]],
     kinds: Sequence[int],
     mixtures: Iterable[Mixture],
-) -> list[Experts]:
+) -> list[RoutedExperts]:
     """The kernels of each mixture that work on the tokens of one expert; ``crossing`` are their tensors."""
     found = []
     for mixture in mixtures:
@@ -70,7 +70,7 @@ def routed(
         if rows:
             kernels, macs_of, depths = zip(*rows, strict=True)
             found.append(
-                Experts(mixture.router, mixture.chosen, tuple(sorted(dims)), kernels, macs_of, depths)
+                RoutedExperts(mixture.router, mixture.chosen, tuple(sorted(dims)), kernels, macs_of, depths)
             )
     return found
 
@@ -89,7 +89,12 @@ def _sized_by(dims: set[str], tensors: Iterable[int], shapes: Sequence[Shape | N
 
 def _product(node: Node, shapes: Sequence[Shape | None], dims: set[str]) -> tuple[int, int]:
     """(MACs a token, terms of a sum) of rows times a matrix; nothing for other nodes."""
-    if node.domain or ROLES.get(node.op_type) != Role.PRODUCT or len(node.inputs) < 2 or not node.outputs:
+    if (
+        node.domain
+        or ROLES.get(node.op_type) != FusionRole.PRODUCT
+        or len(node.inputs) < 2
+        or not node.outputs
+    ):
         return 0, 0
     rows, matrix = shapes[node.inputs[0]], shapes[node.inputs[1]]
     if not rows or not matrix or len(matrix) != 2 or not set(rows) & dims:

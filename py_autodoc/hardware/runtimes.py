@@ -1,6 +1,6 @@
 """The runtimes that a latency can be estimated for: what each runs as one kernel, and what a start costs.
 
-One table. ``kernels`` reads what fuses, ``Runtime.model`` gives the constants of the estimate. To add a
+One table. ``kernel_fusion`` reads what fuses, ``Runtime.model`` gives the constants of the estimate. To add a
 runtime: one entry here.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from py_autodoc.errors import OptionError
-from py_autodoc.hardware.model import MODEL, LatencyModel
+from py_autodoc.hardware.latency_model import MODEL, LatencyConstants
 
 BIAS, NORMALIZATION, RESIDUAL, ACTIVATION, OTHER = (
     "bias", "normalization", "residual", "activation", "other"
@@ -52,7 +52,7 @@ class Runtime:
     """Where the times between kernels are from."""
 
     @property
-    def model(self) -> LatencyModel:
+    def model(self) -> LatencyConstants:
         """The constants of the estimate."""
         return replace(
             MODEL,

@@ -15,8 +15,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from py_autodoc.graph.model import Shape
-from py_autodoc.hardware.model import LatencyModel
+from py_autodoc.graph.ir.model import Shape
+from py_autodoc.hardware.latency_model import LatencyConstants
 
 
 class Steps(NamedTuple):
@@ -77,7 +77,7 @@ def whole(rows: float) -> int:
     return math.ceil(rows - 1e-6)
 
 
-def experts_share(found: Routing, model: LatencyModel) -> float:
+def experts_share(found: Routing, model: LatencyConstants) -> float:
     """Share of the peak that the products of the experts reach: rows are padded to whole tiles."""
     if not found.rows:
         return model.batched_e

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from py_autodoc.hf.read import HfMetadata, read_metadata
-    from py_autodoc.hf.serving.entry import pipeline
+    from py_autodoc.hf.serving.pipeline_entry import pipeline
     from py_autodoc.hf.tasks import TaskGuess, detect_task
     from py_autodoc.hf.write import metadata_of
 
@@ -20,7 +20,7 @@ _LAZY = {
     "TaskGuess": "py_autodoc.hf.tasks",
     "detect_task": "py_autodoc.hf.tasks",
     "metadata_of": "py_autodoc.hf.write",
-    "pipeline": "py_autodoc.hf.serving.entry",
+    "pipeline": "py_autodoc.hf.serving.pipeline_entry",
     "read_metadata": "py_autodoc.hf.read",
 }
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from py_autodoc.errors import InputError
 from py_autodoc.hf import keys
-from py_autodoc.packed import MAX_FILE, Damaged, checksum, unpack, unpack_json
+from py_autodoc.packed import MAX_FILE, DamagedValue, checksum, unpack, unpack_json
 
 if TYPE_CHECKING:
     import onnx
@@ -27,7 +27,7 @@ _LONGEST_LINE = 200
 _MAX_WARNINGS = 20
 
 
-class Files(Mapping[str, bytes]):
+class StoredFiles(Mapping[str, bytes]):
     """Files of the processor, unpacked when asked for.
 
     ``files[name]`` raises InputError where a file cannot be unpacked although its checksum is right.
@@ -42,7 +42,7 @@ class Files(Mapping[str, bytes]):
         packed = self._packed[name]
         try:
             return unpack(packed, MAX_FILE)
-        except Damaged as fault:
+        except DamagedValue as fault:
             raise InputError(
                 "hf-file-damaged",
                 f"The model's metadata: {name} {fault}.",
@@ -73,7 +73,7 @@ class HfMetadata:
     """given, registry, architecture or fallback."""
     processor_config: dict[str, Any] | None = None
     """Role (``tokenizer``, ``image_processor`` …) → its settings."""
-    files: Files = field(default_factory=Files)
+    files: StoredFiles = field(default_factory=StoredFiles)
     """The processor's own files by plain file name."""
     generation_config: dict[str, Any] | None = None
     created: str | None = None
@@ -98,13 +98,13 @@ def read_metadata(
     Raises:
         PathError, NotAModel, CorruptModel, LimitError: not a model. Damaged metadata raises nothing.
     """
-    reading = _Reading(_entries(source))
+    reading = _MetadataReading(_entries(source))
     return reading.all()
 
 
 def _entries(source: Any) -> dict[str, str]:
     if isinstance(source, (str, os.PathLike)):
-        from py_autodoc.graph.metadata import model_metadata
+        from py_autodoc.graph.protobuf.metadata import model_metadata
 
         return model_metadata(source, keys.PREFIX)
     if isinstance(source, Mapping):
@@ -119,7 +119,7 @@ def _entries(source: Any) -> dict[str, str]:
     }
 
 
-class _Reading:
+class _MetadataReading:
     """One pass over the entries, collecting warnings."""
 
     def __init__(self, entries: Mapping[str, str]) -> None:
@@ -157,7 +157,7 @@ class _Reading:
         if keys.CHECKSUMS in entries:
             try:
                 sums = unpack_json(entries[keys.CHECKSUMS])
-            except Damaged as fault:
+            except DamagedValue as fault:
                 self.warn(f"{keys.CHECKSUMS} {fault}: the metadata cannot be checked.")
             if not isinstance(sums, dict):
                 self.warn(f"{keys.CHECKSUMS} is no JSON object: the metadata cannot be checked.")
@@ -193,7 +193,7 @@ class _Reading:
             return None
         try:
             found = unpack_json(value)
-        except Damaged as fault:
+        except DamagedValue as fault:
             self.warn(f"{key} {fault}; left out.")
             return None
         if not isinstance(found, dict):
@@ -205,7 +205,7 @@ class _Reading:
         found = self._object(keys.EXPORTER) or {}
         return {str(name)[:80]: str(one)[:80] for name, one in list(found.items())[:40]}
 
-    def _files(self) -> Files:
+    def _files(self) -> StoredFiles:
         kept: dict[str, str] = {}
         seen: set[str] = set()
         for key in sorted(self.entries):
@@ -221,7 +221,7 @@ class _Reading:
             else:
                 kept[name] = self.entries[key]
                 seen.add(name.lower())
-        return Files(kept)
+        return StoredFiles(kept)
 
 
 def is_file_name(name: str) -> bool:

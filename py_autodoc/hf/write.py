@@ -21,7 +21,7 @@ _PACKAGES = ("transformers", "tokenizers", "torch", "onnx", "onnx-ir", "onnxscri
 
 
 @dataclass(slots=True)
-class Gathered:
+class EmbeddedMetadata:
     """Metadata, and what there is to say about it."""
 
     entries: dict[str, str]
@@ -60,12 +60,12 @@ def metadata_of(
         OptionError: no such task; ``SOURCE_DATE_EPOCH`` is not a number.
         RequirementError: transformers is not installed.
     """
-    return gather(
+    return gather_metadata(
         model_or_config, processor, task=task, embed_processor=embed_processor, source_folder=source_folder
     ).entries
 
 
-def gather(
+def gather_metadata(
     model_or_config: Any,
     processor: Any = None,
     *,
@@ -73,7 +73,7 @@ def gather(
     embed_processor: bool = True,
     source_folder: str | os.PathLike[str] | None = None,
     cached_only: bool = False,
-) -> Gathered:
+) -> EmbeddedMetadata:
     """As ``metadata_of``, with sizes and warnings.
 
     ``cached_only``: a ``source_folder`` that is an id of the hub is looked for in the hub's cache only.
@@ -99,7 +99,7 @@ def gather(
     packed = {one: pack_file(data) for one, data in held.files.items()} if embed_processor else {}
     entries.update({keys.FILE + one: text for one, text in packed.items()})
     entries[keys.CHECKSUMS] = pack_json({key: checksum(value) for key, value in sorted(entries.items())})
-    found = Gathered(
+    found = EmbeddedMetadata(
         dict(sorted(entries.items())),
         name,
         source,

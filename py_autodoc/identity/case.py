@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from py_autodoc.blocks.flow import Flow
-from py_autodoc.blocks.model import Found, Structure
-from py_autodoc.graph.model import Model, Shape
-from py_autodoc.identity.ends import End, end_of
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
+from py_autodoc.blocks.results import RecognisedBlock, Structure
+from py_autodoc.graph.ir.model import Model, Shape
 from py_autodoc.identity.inputs import input_ports
-from py_autodoc.identity.model import Port
+from py_autodoc.identity.model import ModelPort
+from py_autodoc.identity.output_ends import OutputEnd, end_of
 from py_autodoc.identity.words import said, words
 
 _MAX_OUTPUTS = 64
@@ -22,13 +22,13 @@ _STATES = frozenset({"state", "staten", "hn", "cn"})
 
 
 @dataclass(frozen=True)
-class Case:
+class IdentityCase:
     """One model: roles of its inputs, ends of its outputs, what it is made of."""
 
-    flow: Flow
+    flow: DataflowGraph
     """Of the main graph."""
     structure: Structure
-    flows: Sequence[Flow] = ()
+    flows: Sequence[DataflowGraph] = ()
     """Of all graphs, the main one first; empty where it is the only one."""
 
     @property
@@ -37,7 +37,7 @@ class Case:
         return self.flow.model
 
     @cached_property
-    def ports(self) -> list[Port]:
+    def ports(self) -> list[ModelPort]:
         """The inputs in the file's order."""
         found = input_ports(self.flow, self.structure)
         decoding = self.crossing and self.family == "transformer-decoder"
@@ -50,7 +50,7 @@ class Case:
                 found[place] = replace(port, sure=False)
         return found
 
-    def port(self, *roles: str) -> Port | None:
+    def port(self, *roles: str) -> ModelPort | None:
         """The first input of one of these roles."""
         return next((port for port in self.ports if port.role in roles), None)
 
@@ -59,22 +59,22 @@ class Case:
         return sum(port.role == role for port in self.ports)
 
     @property
-    def image(self) -> Port | None:
+    def image(self) -> ModelPort | None:
         """The first image that goes in."""
         return self.port("image")
 
     @property
-    def tokens(self) -> Port | None:
+    def tokens(self) -> ModelPort | None:
         """The first row of token ids that goes in."""
         return self.port("tokens")
 
     @property
-    def wave(self) -> Port | None:
+    def wave(self) -> ModelPort | None:
         """The first sound that goes in, as samples."""
         return self.port("waveform")
 
     @property
-    def bands(self) -> Port | None:
+    def bands(self) -> ModelPort | None:
         """The first sound that goes in, as frequency bands."""
         return self.port("spectrogram")
 
@@ -85,14 +85,14 @@ class Case:
         return data.pop() if len(data) == 1 else ""
 
     @cached_property
-    def ends(self) -> list[End]:
+    def ends(self) -> list[OutputEnd]:
         """The ends of the outputs that are results: states and caches left out."""
         tensors = [t for t in self.model.graphs[0].outputs[:_MAX_OUTPUTS] if not self._kept(t)]
         return [end_of(self.flow, tensor, self._normalizing) for tensor in tensors]
 
     @cached_property
     def _normalizing(self) -> frozenset[int]:
-        blocks = (block for block in self.structure.found if block.kind == "normalization")
+        blocks = (block for block in self.structure.blocks if block.kind == "normalization")
         return frozenset(node for block in blocks for node in block.nodes)
 
     def _kept(self, tensor: int) -> bool:
@@ -122,16 +122,16 @@ class Case:
         return self._kept(tensor)
 
     @cached_property
-    def end(self) -> End | None:
+    def end(self) -> OutputEnd | None:
         """The only result; None when there are several."""
         return self.ends[0] if len(self.ends) == 1 else None
 
     @property
-    def first(self) -> End | None:
+    def first(self) -> OutputEnd | None:
         """The first result."""
         return self.ends[0] if self.ends else None
 
-    def name(self, end: End) -> tuple[str, ...]:
+    def name(self, end: OutputEnd) -> tuple[str, ...]:
         """Words of an output's name."""
         return words(self.model.tensors[end.tensor].name)
 
@@ -140,11 +140,11 @@ class Case:
         return any(set(parts).intersection(self.name(end)) for end in self.ends)
 
     @cached_property
-    def heads(self) -> list[Found]:
+    def heads(self) -> list[RecognisedBlock]:
         """Recognised heads."""
-        return [block for block in self.structure.found if block.kind == "head"]
+        return [block for block in self.structure.blocks if block.kind == "head"]
 
-    def head(self, end: End) -> Found | None:
+    def head(self, end: OutputEnd) -> RecognisedBlock | None:
         """The head that ends in an output."""
         return next((head for head in self.heads if end.node in head.nodes), None)
 
@@ -170,7 +170,7 @@ class Case:
         return any(layer.kind == "cross" for layer in self.structure.attention)
 
     @cached_property
-    def vocabulary(self) -> End | None:
+    def vocabulary(self) -> OutputEnd | None:
         """The output with one score a row of the token table for each position."""
         rows = [port.rows for port in self.ports if port.role == "tokens" and port.rows]
         return next((e for e in self.ends if e.rank in (2, 3) and _as_many(e.width or 0, rows)), None)
@@ -215,6 +215,6 @@ LANGUAGE = 5000
 """Rows of a table from which tokens are words of a language: music, molecules and sound codes have fewer."""
 
 
-def text_like(case: Case) -> bool:
+def text_like(case: IdentityCase) -> bool:
     """Whether the tokens are those of a language for sure."""
     return case.positions >= LANGUAGE

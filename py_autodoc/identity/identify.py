@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from py_autodoc.blocks.flow import Flow
-from py_autodoc.blocks.model import Structure
-from py_autodoc.identity.case import DATA, Case
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
+from py_autodoc.blocks.results import Structure
+from py_autodoc.identity.case import DATA, IdentityCase
 from py_autodoc.identity.kind import kind_of
+from py_autodoc.identity.metadata_task import task_in_metadata
 from py_autodoc.identity.model import (
     FILE,
     LIKELY,
@@ -16,33 +17,32 @@ from py_autodoc.identity.model import (
     STRUCTURE,
     SURE,
     WEAK,
-    Identified,
-    Named,
-    Port,
-    Reading,
+    MetadataTask,
+    ModelIdentity,
+    ModelPort,
+    RuleReading,
 )
-from py_autodoc.identity.named import named_task
-from py_autodoc.identity.registry import Task, tasks
+from py_autodoc.identity.registry import TaskRule, tasks
 
 _MAX_WHY = 8
 log = logging.getLogger(__name__)
 
 
-def identify(flow: Flow, structure: Structure, flows: Sequence[Flow] = ()) -> Identified:
+def identify(flow: DataflowGraph, structure: Structure, flows: Sequence[DataflowGraph] = ()) -> ModelIdentity:
     """What a model is. ``flow`` is that of its main graph, ``flows`` those of all its graphs."""
-    case = Case(flow, structure, flows)
+    case = IdentityCase(flow, structure, flows)
     readings = _readings(case)
-    told = named_task(case.model)
+    told = task_in_metadata(case.model)
     task = _task(told, readings)
     roles = {port.tensor: port.role for port in case.ports if port.role}
     output = next((reading.output for one, reading in readings if one.id == task.id), "")
     outputs = _outputs(case, output, roles)
-    return Identified(task, kind_of(case), tuple(sorted(case.ports, key=_weight)), tuple(outputs), roles)
+    return ModelIdentity(task, kind_of(case), tuple(sorted(case.ports, key=_weight)), tuple(outputs), roles)
 
 
-def _readings(case: Case) -> list[tuple[Task, Reading]]:
+def _readings(case: IdentityCase) -> list[tuple[TaskRule, RuleReading]]:
     """What the rules take it for, the strongest first; equally strong ones in the order of their ids."""
-    found: list[tuple[Task, Reading]] = []
+    found: list[tuple[TaskRule, RuleReading]] = []
     for one in tasks().values():
         try:
             reading = one.read(case)
@@ -56,41 +56,43 @@ def _readings(case: Case) -> list[tuple[Task, Reading]]:
     return sorted(found, key=lambda item: -item[1].strength)
 
 
-def _task(told: Named | None, readings: list[tuple[Task, Reading]]) -> Named:
+def _task(told: MetadataTask | None, readings: list[tuple[TaskRule, RuleReading]]) -> MetadataTask:
     """What the file names before what the structure says; two sure readings make each likely only."""
     own = next((r for one, r in readings if told is not None and one.id == told.id), None)
     if told is not None and told.known == FILE:
         why = (*told.why, *(own.why if own is not None else ()))
-        return Named(told.id, told.text, FILE, why[:_MAX_WHY])
+        return MetadataTask(told.id, told.text, FILE, why[:_MAX_WHY])
     if not readings:
         return told or NOTHING
     one, best = readings[0]
     if told is not None and best.strength < SURE:
-        return Named(told.id, told.text, LIKELY, told.why)
+        return MetadataTask(told.id, told.text, LIKELY, told.why)
     if best.strength < WEAK:
         return NOTHING
     rival = next((other for other, r in readings[1:] if r.strength == best.strength), None)
     sure = best.strength >= SURE and rival is None
     why = (*best.why, *((f"it may as well be for {rival.words}",) if rival is not None else ()))
-    return Named(one.id, one.words, STRUCTURE if sure else LIKELY, why[:_MAX_WHY])
+    return MetadataTask(one.id, one.words, STRUCTURE if sure else LIKELY, why[:_MAX_WHY])
 
 
-def _weight(port: Port) -> int:
+def _weight(port: ModelPort) -> int:
     """Data first, then what is fed beside it, then states and caches."""
     if port.role in DATA:
         return 0
     return 2 if port.role in ("state", "key/value cache", "sample rate", "number", "time step") else 1
 
 
-def _outputs(case: Case, role: str, roles: dict[int, str]) -> list[Port]:
+def _outputs(case: IdentityCase, role: str, roles: dict[int, str]) -> list[ModelPort]:
     """The outputs, results before states and caches."""
     results = {end.tensor: end for end in case.ends}
-    found: list[Port] = []
+    found: list[ModelPort] = []
     for tensor in dict.fromkeys(case.model.graphs[0].outputs):
         about = case.model.tensors[tensor]
         kept = tensor not in results and case.kept(tensor)
         own = "state or cache" if kept else role if len(results) == 1 or not found else ""
         if own:
             roles[tensor] = own
-        found.append(Port(tensor, about.name, case.flow.types.dtypes[tensor], case.flow.shapes[tensor], own))
+        found.append(
+            ModelPort(tensor, about.name, case.flow.types.dtypes[tensor], case.flow.shapes[tensor], own)
+        )
     return sorted(found, key=lambda port: port.role == "state or cache")

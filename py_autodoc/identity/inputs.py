@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from py_autodoc.blocks.flow import Flow
-from py_autodoc.blocks.model import Structure
-from py_autodoc.blocks.ops import CONV, MOVES, NORMS, RECURRENT, is_linear
-from py_autodoc.graph.model import Dim, Shape, TensorKind
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
+from py_autodoc.blocks.dataflow.operator_queries import CONV, COPY_OR_LAYOUT_OPS, NORMS, RECURRENT, is_linear
+from py_autodoc.blocks.results import Structure
+from py_autodoc.graph.ir.model import Dim, Shape, TensorKind
 from py_autodoc.identity import words as w
-from py_autodoc.identity.model import Port
+from py_autodoc.identity.model import ModelPort
 
 _ARITHMETIC = frozenset({
     "Sub", "Mul", "Div", "Add", "Pad", "Resize", "Upsample", "Slice", "Split", "Clip", "Concat", "Neg",
@@ -18,7 +18,7 @@ _ARITHMETIC = frozenset({
     "DynamicQuantizeLinear", "Mod", "AveragePool",
 })  # fmt: skip
 _EMBEDDING = frozenset({"EmbedLayerNormalization", "QEmbedLayerNormalization"})
-_PREPARING = (MOVES | _ARITHMETIC | frozenset(NORMS)) - _EMBEDDING
+_PREPARING = (COPY_OR_LAYOUT_OPS | _ARITHMETIC | frozenset(NORMS)) - _EMBEDDING
 """What may stand between an input and the operator that tells what it is."""
 _TABLES = frozenset({"Gather", "GatherBlockQuantized", "GatherElements"})
 _SPECTRAL = frozenset({"STFT", "DFT", "MelWeightMatrix"})
@@ -59,17 +59,17 @@ class _Use(NamedTuple):
     tensor: int
 
 
-def input_ports(flow: Flow, structure: Structure) -> list[Port]:
+def input_ports(flow: DataflowGraph, structure: Structure) -> list[ModelPort]:
     """The inputs that a caller feeds, in the file's order, each with its role."""
     past = {tensor for layer in structure.attention for tensor in layer.past}
     fed = [t for t in flow.model.graphs[0].inputs if flow.model.tensors[t].kind == TensorKind.INPUT]
     return [_port(flow, tensor, past) for tensor in fed[: 4 * _MAX]]
 
 
-def _port(flow: Flow, tensor: int, past: set[int]) -> Port:
+def _port(flow: DataflowGraph, tensor: int, past: set[int]) -> ModelPort:
     about = flow.model.tensors[tensor]
     shape = flow.shapes[tensor]
-    port = Port(tensor, about.name, flow.types.dtypes[tensor] or about.dtype, shape, "")
+    port = ModelPort(tensor, about.name, flow.types.dtypes[tensor] or about.dtype, shape, "")
     if not flow.readers[tensor]:
         return port  # nothing is made of it
     if tensor in past or _held(port):
@@ -82,13 +82,13 @@ def _port(flow: Flow, tensor: int, past: set[int]) -> Port:
     return port
 
 
-def _held(port: Port) -> bool:
+def _held(port: ModelPort) -> bool:
     """Keys and values of earlier positions by their name: the past values of a series have no heads."""
     parts = w.words(port.name)
     return "past" in parts and (port.rank < 0 or port.rank > 3 or bool(w.CACHED.intersection(parts)))
 
 
-def first_uses(flow: Flow, tensor: int) -> list[_Use]:
+def first_uses(flow: DataflowGraph, tensor: int) -> list[_Use]:
     """The first operators that do more than prepare a tensor, nearest first. Bounded."""
     found: list[_Use] = []
     queue, seen = [tensor], {tensor}
@@ -96,9 +96,9 @@ def first_uses(flow: Flow, tensor: int) -> list[_Use]:
         if len(queue) > _MAX:
             break
         for reader in flow.readers[held][:_MAX_READERS]:
-            name = flow.bare[reader]
+            name = flow.op_types[reader]
             inputs = flow.nodes[reader].inputs
-            if name in _PREPARING and not (name in ("Add", "Mul") and len(flow.reads[reader]) > 2):
+            if name in _PREPARING and not (name in ("Add", "Mul") and len(flow.data_inputs[reader]) > 2):
                 if name == "Where" and inputs and inputs[0] == held:
                     found.append(_Use(name, reader, 0, held))
                     continue
@@ -110,14 +110,14 @@ def first_uses(flow: Flow, tensor: int) -> list[_Use]:
     return found
 
 
-def _follow(flow: Flow, reader: int, queue: list[int], seen: set[int]) -> None:
+def _follow(flow: DataflowGraph, reader: int, queue: list[int], seen: set[int]) -> None:
     for made in flow.nodes[reader].outputs:
         if made >= 0 and made not in seen:
             seen.add(made)
             queue.append(made)
 
 
-def _state(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
+def _state(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
     """What a recurrent layer begins with, or what comes back as an output of the same size."""
     if port.dtype not in _FLOATS:
         return None
@@ -128,7 +128,7 @@ def _state(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
     return None
 
 
-def _returned(flow: Flow, port: Port) -> bool:
+def _returned(flow: DataflowGraph, port: ModelPort) -> bool:
     """An output is of its size, or is a state by its name."""
     results = flow.model.graphs[0].outputs[:_MAX]
     return port.shape is not None and any(
@@ -136,7 +136,7 @@ def _returned(flow: Flow, port: Port) -> bool:
     )
 
 
-def _called(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
+def _called(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
     """Names that transformers gives inputs of one kind only."""
     shape = port.shape
     if shape is None or port.dtype not in _FLOATS or not uses:
@@ -152,7 +152,7 @@ def _called(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
     return None
 
 
-def _tokens(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
+def _tokens(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
     """Integers that are looked up in a table of learned rows."""
     if port.dtype not in _INTS or port.shape is None or len(port.shape) > 3:
         return None
@@ -170,7 +170,7 @@ def _tokens(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
         elif use.op == "OneHot" and use.place == 0:
             depth = flow.value(inputs[1])
             rows.append(int(depth.reshape(-1)[0]) if depth is not None and depth.size else 0)
-        elif use.op == "Equal" and len(flow.reads[use.node]) == 1:
+        elif use.op == "Equal" and len(flow.data_inputs[use.node]) == 1:
             # One-hot rows by comparison with 0 … n-1.
             compared = [flow.shapes[t] for t in inputs if t >= 0 and flow.constants[t]]
             sizes = [d for s in compared if s is not None for d in s if isinstance(d, int) and d > _FEW]
@@ -190,7 +190,7 @@ def _tokens(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
     return replace(port, role="tokens", rows=most or None)
 
 
-def _image(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
+def _image(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
     """Rows and columns of 1, 3 or 4 numbers, read by a convolution or cut into patches."""
     shape = port.shape
     if shape is None or len(shape) not in (3, 4) or port.dtype not in _FLOATS | {2, 4}:
@@ -247,7 +247,7 @@ def _count(dim: Dim) -> int | None:
     return dim if isinstance(dim, int) else None
 
 
-def _kernels(flow: Flow, uses: list[_Use]) -> list[Shape]:
+def _kernels(flow: DataflowGraph, uses: list[_Use]) -> list[Shape]:
     """Shapes of the kernels that read an input first."""
     found = []
     for use in uses:
@@ -261,7 +261,7 @@ def _kernels(flow: Flow, uses: list[_Use]) -> list[Shape]:
     return found
 
 
-def _signal(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
+def _signal(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
     """A long row of samples: read by a convolution over one channel, a Fourier transform, or so named."""
     shape = port.shape
     if shape is None or port.dtype not in _FLOATS | {5} or not 1 <= len(shape) <= 3:
@@ -286,28 +286,28 @@ def _signal(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
     return replace(port, role=role, channels=1, size=(length,), sure=sure)
 
 
-def _rated(flow: Flow) -> bool:
+def _rated(flow: DataflowGraph) -> bool:
     """The file says at which rate it is sampled, or asks for it."""
     names = [flow.model.tensors[t].name for t in flow.model.graphs[0].inputs[:_MAX]]
     keys = list(flow.model.metadata)[:_MAX]
     return any("".join(w.words(name)) in ("sr", "samplerate", "samplingrate") for name in (*names, *keys))
 
 
-def _frames(flow: Flow, uses: list[_Use]) -> int:
+def _frames(flow: DataflowGraph, uses: list[_Use]) -> int:
     """Product of the strides of the chain of convolutions that begins with the first one."""
     node = next((use.node for use in uses if use.op in CONV), -1)
     total = 1
     for _ in range(4 * _MAX):
         if node < 0:
             break
-        if flow.bare[node] in CONV:
+        if flow.op_types[node] in CONV:
             strides = flow.nodes[node].attributes.get("strides")
             if isinstance(strides, (list, tuple)):
                 total *= max((s for s in strides if isinstance(s, int)), default=1)
-        elif flow.bare[node] in ("MatMul", "Gemm", "Softmax"):
+        elif flow.op_types[node] in ("MatMul", "Gemm", "Softmax"):
             break
-        readers = flow.readers[flow.firsts[node]] if flow.firsts[node] >= 0 else ()
-        node = next((reader for reader in readers if flow.bare[reader] not in _ASIDE), -1)
+        readers = flow.readers[flow.first_outputs[node]] if flow.first_outputs[node] >= 0 else ()
+        node = next((reader for reader in readers if flow.op_types[reader] not in _ASIDE), -1)
     return total
 
 
@@ -318,7 +318,7 @@ def bins(shape: Shape | None) -> int:
     return found[0] if len(found) == 1 and len(rest) <= 2 and len(shape or ()) in (2, 3, 4) else 0
 
 
-def _spectrum(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
+def _spectrum(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
     """Frames of frequency bands."""
     shape = port.shape
     if shape is None or port.dtype not in _FLOATS or len(shape) not in (3, 4):
@@ -335,7 +335,7 @@ def _spectrum(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
     return replace(port, role="spectrogram" if named or bands else "features", sure=named or whisper)
 
 
-def _bands(flow: Flow, shape: Shape, uses: list[_Use]) -> Dim:
+def _bands(flow: DataflowGraph, shape: Shape, uses: list[_Use]) -> Dim:
     """The number of bands where it is a usual one: channels of a convolution over time, or the last axis."""
     if len(shape) == 4:
         return next((d for d in shape[:1:-1] if d in _BANDS), None)
@@ -345,7 +345,7 @@ def _bands(flow: Flow, shape: Shape, uses: list[_Use]) -> Dim:
     return shape[-1] if shape[-1] in _FEW_BANDS else None
 
 
-def _small(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
+def _small(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
     """A number, or one for each item of the batch."""
     shape = port.shape
     if shape is None or len(shape) > 1:
@@ -364,7 +364,7 @@ def waves(uses: list[_Use]) -> bool:
     return {"Sin", "Cos"} <= {use.op for use in uses}
 
 
-def _mask(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
+def _mask(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
     if w.said(port.name, w.MASK):
         return replace(port, role="attention mask" if "attention" in w.words(port.name) else "mask")
     if w.said(port.name, w.LENGTH) and port.dtype in _INTS:
@@ -375,7 +375,7 @@ def _mask(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
     return None if computed else replace(port, role="mask", sure=False)
 
 
-def _other(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
+def _other(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
     """Hidden states of another model, rows of features."""
     shape = port.shape
     parts = w.words(port.name)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from py_autodoc.blocks.inventory import CONV, RECURRENT, take
-from py_autodoc.identity.case import Case
-from py_autodoc.identity.model import FILE, LIKELY, NOTHING, STRUCTURE, Named
-from py_autodoc.identity.named import named_make
+from py_autodoc.blocks.architecture.layer_inventory import CONV, RECURRENT, count_layers
+from py_autodoc.identity.case import IdentityCase
+from py_autodoc.identity.metadata_task import named_make
+from py_autodoc.identity.model import FILE, LIKELY, NOTHING, STRUCTURE, MetadataTask
 
 _WORDS = {
     "cnn": "CNN",
@@ -21,10 +21,10 @@ _WORDS = {
 }
 _SURE = 0.75
 _MIXED, _SIDE = 0.3, 0.05
-"""Shares of the multiply-accumulates, as ``blocks/verdict.py`` has them."""
+"""Shares of the multiply-accumulates, as ``blocks/architecture/classify_architecture.py`` has them."""
 
 
-def kind_of(case: Case) -> Named:
+def kind_of(case: IdentityCase) -> MetadataTask:
     """The family in words, with the make where the file names it."""
     verdict = case.structure.verdict
     words = _WORDS.get(verdict.family) or _mixture(case)
@@ -33,22 +33,22 @@ def kind_of(case: Case) -> Named:
         return NOTHING
     known = STRUCTURE if verdict.confidence >= _SURE else LIKELY
     why = tuple(verdict.evidence)
-    if words and any(block.kind == "moe" for block in case.structure.found):
+    if words and any(block.kind == "moe" for block in case.structure.blocks):
         words += " with mixtures of experts"
     if made is None:
-        return Named(verdict.family, words, known, why)
+        return MetadataTask(verdict.family, words, known, why)
     told = f"{made[0]}: {made[1]}"
     if not words:
-        return Named("unknown", made[0], FILE, (told,))
-    return Named(verdict.family, f"{words} ({made[0]})", known, (told, *why))
+        return MetadataTask("unknown", made[0], FILE, (told,))
+    return MetadataTask(verdict.family, f"{words} ({made[0]})", known, (told, *why))
 
 
-def _mixture(case: Case) -> str:
+def _mixture(case: IdentityCase) -> str:
     """Of detectors, segmenters and hybrids: what they are made of."""
     family = case.family
     if family not in ("detector", "segmenter", "hybrid"):
         return ""
-    stock = take(list(case.flows) or [case.flow])
+    stock = count_layers(list(case.flows) or [case.flow])
     conv, recurrent = stock.share(CONV), stock.share(RECURRENT)
     parts = []
     if stock.kinds[CONV].layers and (conv >= _MIXED or not case.structure.attention):

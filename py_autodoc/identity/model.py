@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from py_autodoc.graph.model import Shape
+from py_autodoc.graph.ir.model import Shape
 
 FILE, STRUCTURE, LIKELY, UNKNOWN = "file", "structure", "likely", "unknown"
 """How a fact is known: the file names it; the structure admits no other usual reading; it suggests one;
@@ -15,7 +15,7 @@ SURE, PROBABLE, WEAK = 0.9, 0.6, 0.3
 """Strength of a reading: what is below ``SURE`` is said to be likely only."""
 
 
-class Reading(NamedTuple):
+class RuleReading(NamedTuple):
     """What one rule takes the model for."""
 
     strength: float
@@ -26,7 +26,7 @@ class Reading(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Port:
+class ModelPort:
     """An input or output of the main graph."""
 
     tensor: int
@@ -51,7 +51,7 @@ class Port:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class MetadataTask:
     """A fact in words and how it is known."""
 
     id: str
@@ -62,16 +62,16 @@ class Named:
     why: tuple[str, ...] = ()
 
 
-NOTHING = Named(UNKNOWN, UNKNOWN, UNKNOWN)
+NOTHING = MetadataTask(UNKNOWN, UNKNOWN, UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
-class Identified:
+class ModelIdentity:
     """A model in words."""
 
-    task: Named = NOTHING
-    family: Named = NOTHING
-    inputs: tuple[Port, ...] = ()
+    task: MetadataTask = NOTHING
+    family: MetadataTask = NOTHING
+    inputs: tuple[ModelPort, ...] = ()
     """Those that say most first: data before masks, states and caches."""
-    outputs: tuple[Port, ...] = ()
+    outputs: tuple[ModelPort, ...] = ()
     roles: Mapping[int, str] = field(default_factory=dict)

@@ -12,14 +12,14 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
-from py_autodoc.identity.case import Case
-from py_autodoc.identity.model import Reading
+from py_autodoc.identity.case import IdentityCase
+from py_autodoc.identity.model import RuleReading
 
-Read = Callable[[Case], Reading | None]
+Read = Callable[[IdentityCase], RuleReading | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class TaskRule:
     """A registered task."""
 
     id: str
@@ -32,7 +32,7 @@ class Task:
     """Ends of the names of classes, as ``ForImageClassification``."""
 
 
-_TASKS: dict[str, Task] = {}
+_TASKS: dict[str, TaskRule] = {}
 
 
 def task(
@@ -43,13 +43,13 @@ def task(
     def add(read: Read) -> Read:
         if id in _TASKS:
             raise ValueError(f"two tasks are called {id}")
-        _TASKS[id] = Task(id, words, read, pipelines, classes)
+        _TASKS[id] = TaskRule(id, words, read, pipelines, classes)
         return read
 
     return add
 
 
-def tasks() -> Mapping[str, Task]:
+def tasks() -> Mapping[str, TaskRule]:
     """Every task by id, sorted. Imports ``identity/tasks`` the first time."""
     _import_tasks()
     return dict(sorted(_TASKS.items()))

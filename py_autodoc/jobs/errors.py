@@ -20,7 +20,7 @@ class UnknownNode(PathError):
         super().__init__("unknown-node", f"The model has no node with the id {node[:20]}.")
 
 
-class Stopped(AutodocError):
+class JobStopped(AutodocError):
     """The one who asked went away. Never shown to anybody."""
 
     http_status = 499

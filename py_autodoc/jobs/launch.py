@@ -15,7 +15,7 @@ from typing import Protocol
 from py_autodoc import children
 from py_autodoc.jobs import zygote
 
-ENGINE = "py_autodoc.jobs.session:open_session"
+ENGINE = "py_autodoc.jobs.model_session:open_session"
 READ_BYTES = 1 << 18
 EXIT_GRACE_S = 5.0
 

@@ -23,13 +23,13 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from py_autodoc import confine
+from py_autodoc import process_limits
 from py_autodoc.errors import AnalysisError, AutodocError
-from py_autodoc.jobs import frames
-from py_autodoc.jobs.errors import Stopped, out_of_memory
-from py_autodoc.jobs.frames import Spec
+from py_autodoc.jobs import ipc_frames
+from py_autodoc.jobs.errors import JobStopped, out_of_memory
+from py_autodoc.jobs.file_stamps import Companion
+from py_autodoc.jobs.ipc_frames import AnalysisSpec
 from py_autodoc.jobs.problems import problem_of, unexpected
-from py_autodoc.jobs.stamps import Companion
 
 ProgressCall = Callable[[str, int, int], None]
 PROGRESS_INTERVAL_S = 0.1
@@ -42,7 +42,7 @@ T = TypeVar("T")
 TOO_DEEP = AnalysisError("too-deep", "The model is nested too deeply.", "Simplify its subgraphs and types.")
 
 
-class Session(Protocol):
+class WorkerSession(Protocol):
     """An analysed model that answers with encoded JSON."""
 
     identity: str
@@ -63,23 +63,23 @@ class Session(Protocol):
     def node(self, node: int) -> bytes:
         """Details of one node."""
 
-    def weights(self, request: frames.Render, check: Callable[[], None]) -> bytes:
+    def weights(self, request: ipc_frames.BodyRequest, check: Callable[[], None]) -> bytes:
         """Values of one constant. ``check`` is called from time to time; what it raises ends the reading."""
 
-    def file(self, request: frames.Render) -> bytes:
+    def file(self, request: ipc_frames.BodyRequest) -> bytes:
         """A file for the reader to keep."""
 
-    def comparison(self, request: frames.Render) -> bytes:
+    def comparison(self, request: ipc_frames.BodyRequest) -> bytes:
         """How this model and another one correspond."""
 
-    def serving(self, request: frames.Render) -> bytes:
+    def serving(self, request: ipc_frames.BodyRequest) -> bytes:
         """Text generation on a device."""
 
-    def extract(self, request: frames.Render, check: Callable[[], None]) -> bytes:
+    def extract(self, request: ipc_frames.BodyRequest, check: Callable[[], None]) -> bytes:
         """What was cut out in a line of JSON, then the sub-model itself. ``check`` as in ``weights``."""
 
 
-Engine = Callable[[Spec, ProgressCall], Session]
+Engine = Callable[[AnalysisSpec, ProgressCall], WorkerSession]
 
 
 def find_engine(name: str) -> Engine:
@@ -96,8 +96,8 @@ class Worker:
         self._engine = engine
         self._source = source
         self._sink = sink
-        self._requests: queue.SimpleQueue[frames.Render] = queue.SimpleQueue()
-        self._slow: collections.deque[frames.Render] = collections.deque()
+        self._requests: queue.SimpleQueue[ipc_frames.BodyRequest] = queue.SimpleQueue()
+        self._slow: collections.deque[ipc_frames.BodyRequest] = collections.deque()
         """Those that came while weights were read and wait for their end."""
         self._stopped: set[int] = set()
         """Requests nobody waits for; written by the thread that reads."""
@@ -106,65 +106,69 @@ class Worker:
 
     def serve(self) -> None:
         """Analyses what the first frame asks for, then answers requests for ever."""
-        kind, payload = frames.read_frame(self._source)
-        if kind != frames.ANALYSE:
-            raise frames.BrokenStream
-        spec = msgspec.json.decode(payload, type=Spec)
+        kind, payload = ipc_frames.read_frame(self._source)
+        if kind != ipc_frames.ANALYSE:
+            raise ipc_frames.BrokenStream
+        spec = msgspec.json.decode(payload, type=AnalysisSpec)
         limits = spec.limits
-        confine.confine(limits.memory_bytes, limits.seconds)
+        process_limits.limit_process(limits.memory_bytes, limits.seconds)
         threading.stack_size(_READER_STACK_BYTES)
         threading.Thread(target=self._read_requests, daemon=True).start()
         session = self._guarded(spec, lambda: self._engine(spec, self._progress))
         if session is None:
             return
-        summary = frames.Summary(identity=session.identity, companions=session.companions)
-        self._send(frames.encode(frames.SUMMARY, summary))
+        summary = ipc_frames.Summary(identity=session.identity, companions=session.companions)
+        self._send(ipc_frames.encode(ipc_frames.SUMMARY, summary))
         while True:
             request = self._slow.popleft() if self._slow else self._requests.get()
             self._answer(spec, session, request, partial(self._between, spec, session, request.number))
 
     def _answer(
-        self, spec: Spec, session: Session, request: frames.Render, check: Callable[[], None]
+        self,
+        spec: AnalysisSpec,
+        session: WorkerSession,
+        request: ipc_frames.BodyRequest,
+        check: Callable[[], None],
     ) -> None:
-        confine.renew_cpu(spec.limits.seconds)
+        process_limits.renew_cpu(spec.limits.seconds)
         body = self._guarded(spec, partial(render, session, request, check), request.number)
         self._stopped.discard(request.number)
         if body is not None:
-            self._send(frames.pack(frames.BEGIN, frames.NUMBER.pack(request.number)))
+            self._send(ipc_frames.pack(ipc_frames.BEGIN, ipc_frames.NUMBER.pack(request.number)))
             # Weights do not shrink.
             self._send_body(body, packed=not request.bulky)
 
-    def _between(self, spec: Spec, session: Session, number: int) -> None:
+    def _between(self, spec: AnalysisSpec, session: WorkerSession, number: int) -> None:
         """Called while weights are read for the request ``number``: who asks for little does not wait.
 
-        Raises: Stopped.
+        Raises: JobStopped.
         """
         while number not in self._stopped:
             try:
                 request = self._requests.get_nowait()
             except queue.Empty:
                 return
-            if request.what in frames.SLOW:
+            if request.what in ipc_frames.SLOW:
                 self._slow.append(request)
             else:
                 self._answer(spec, session, request, _nothing)
-        raise Stopped
+        raise JobStopped
 
     def _read_requests(self) -> None:
         try:
             while True:
-                kind, payload = frames.read_frame(self._source)
-                if kind == frames.STOP:
-                    self._stopped.add(frames.NUMBER.unpack(payload)[0])
+                kind, payload = ipc_frames.read_frame(self._source)
+                if kind == ipc_frames.STOP:
+                    self._stopped.add(ipc_frames.NUMBER.unpack(payload)[0])
                     continue
-                if kind != frames.RENDER:
+                if kind != ipc_frames.RENDER:
                     break
-                self._requests.put(msgspec.json.decode(payload, type=frames.Render))
+                self._requests.put(msgspec.json.decode(payload, type=ipc_frames.BodyRequest))
         finally:
             # The server is gone or has no more use for this process; nothing is worth cleaning up.
             os._exit(0)
 
-    def _guarded(self, spec: Spec, work: Callable[[], T], number: int | None = None) -> T | None:
+    def _guarded(self, spec: AnalysisSpec, work: Callable[[], T], number: int | None = None) -> T | None:
         """The result of ``work``, or None after its problem was sent, as the answer to ``number``."""
         try:
             return work()
@@ -175,11 +179,11 @@ class Worker:
         except RecursionError:
             problem = problem_of(TOO_DEEP)
         except Exception:  # noqa: BLE001 - the process boundary: whatever it is, the server must hear of it
-            self._send(frames.pack(frames.LOG, traceback.format_exc().encode()[-LOG_BYTES:]))
+            self._send(ipc_frames.pack(ipc_frames.LOG, traceback.format_exc().encode()[-LOG_BYTES:]))
             problem = unexpected()
         if number is not None:
-            self._send(frames.pack(frames.BEGIN, frames.NUMBER.pack(number)))
-        self._send(frames.encode(frames.PROBLEM, problem))
+            self._send(ipc_frames.pack(ipc_frames.BEGIN, ipc_frames.NUMBER.pack(number)))
+        self._send(ipc_frames.encode(ipc_frames.PROBLEM, problem))
         return None
 
     def _progress(self, phase: str, done: int, total: int) -> None:
@@ -187,23 +191,23 @@ class Worker:
         if phase == self._last_phase and now - self._last_progress < PROGRESS_INTERVAL_S:
             return
         self._last_phase, self._last_progress = phase, now
-        self._send(frames.encode(frames.PROGRESS, frames.Progress(phase, done, total)))
+        self._send(ipc_frames.encode(ipc_frames.PROGRESS, ipc_frames.JobProgress(phase, done, total)))
 
     def _send_body(self, body: bytes, packed: bool) -> None:
         pays = packed and len(body) >= GZIP_FROM_BYTES
         sent = gzip.compress(body, GZIP_LEVEL, mtime=0) if pays else body
-        for chunk in frames.chunks(sent):
-            self._send(frames.HEADER.pack(frames.CHUNK, len(chunk)))
+        for chunk in ipc_frames.chunks(sent):
+            self._send(ipc_frames.HEADER.pack(ipc_frames.CHUNK, len(chunk)))
             self._send(chunk)
         digest = hashlib.sha256(body).hexdigest()[:32]
-        end = frames.End(size=len(sent), raw_size=len(body), gzip=pays, digest=digest)
-        self._send(frames.encode(frames.END, end))
+        end = ipc_frames.JobEnd(size=len(sent), raw_size=len(body), gzip=pays, digest=digest)
+        self._send(ipc_frames.encode(ipc_frames.END, end))
 
     def _send(self, data: bytes | memoryview) -> None:
-        frames.write_all(self._sink, data)
+        ipc_frames.write_all(self._sink, data)
 
 
-def render(session: Session, request: frames.Render, check: Callable[[], None]) -> bytes:
+def render(session: WorkerSession, request: ipc_frames.BodyRequest, check: Callable[[], None]) -> bytes:
     """The body that was asked for."""
     if request.what == "graph":
         return session.graph()
@@ -232,12 +236,12 @@ def _nothing() -> None:
 
 def run(engine: Engine, source: int, sink: int) -> None:
     """Serves until the stream ends; a stream that breaks is the normal end."""
-    with contextlib.suppress(frames.BrokenStream, OSError):
+    with contextlib.suppress(ipc_frames.BrokenStream, OSError):
         Worker(engine, source, sink).serve()
 
 
 def main(engine: str) -> None:
     """A process of its own, over standard input and output (platforms without fork)."""
     source, sink = os.dup(0), os.dup(1)
-    confine.silence()
+    process_limits.silence()
     run(find_engine(engine), source, sink)

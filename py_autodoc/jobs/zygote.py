@@ -18,7 +18,7 @@ import struct
 import sys
 from typing import NoReturn
 
-from py_autodoc import confine
+from py_autodoc import process_limits
 from py_autodoc.jobs import worker
 
 ORDER = struct.Struct("!cI")
@@ -97,10 +97,10 @@ class Zygote:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             os.setsid()
-            confine.die_with_parent(parent)
+            process_limits.die_with_parent(parent)
             for descriptor in (self._control.fileno(), self._woken, self._waker):
                 os.close(descriptor)
-            confine.silence()
+            process_limits.silence()
             worker.run(self._engine, channel, channel)
             status = 0
         finally:

@@ -12,11 +12,11 @@ from typing import IO, Any
 
 from py_autodoc.bounded import TooMuch, parse_json
 from py_autodoc.errors import LimitError
-from py_autodoc.graph.probe import PathLike, base_name, regular_file
+from py_autodoc.graph.protobuf.probe import PathLike, base_name, regular_file
 from py_autodoc.keras import hdf_reader
-from py_autodoc.keras.faults import broken, reading, too_large
-from py_autodoc.keras.hdf import RATIO, most_weights
-from py_autodoc.keras.hdf_reader import Group
+from py_autodoc.keras.conversion_errors import broken, reading, too_large
+from py_autodoc.keras.hdf_reader import RawGroup
+from py_autodoc.keras.safe_hdf5 import RATIO, most_weights
 from py_autodoc.limits import DESCRIPTION
 
 LEGACY, ZIPPED = "h5", "keras"
@@ -40,7 +40,7 @@ class Archive:
     """What the model is made of."""
     size: int
     """Bytes of the file."""
-    weights: Group
+    weights: RawGroup
     """For ``h5`` the group with one group a layer, for ``keras`` the whole of ``model.weights.h5``."""
 
 
@@ -69,7 +69,7 @@ def opened(path: PathLike) -> Iterator[Archive]:
             raise broken(name, "is neither HDF5 nor a .keras archive.", "Save the model with Keras.")
 
 
-def _legacy(top: Group, name: str, size: int) -> Archive:
+def _legacy(top: RawGroup, name: str, size: int) -> Archive:
     config = top.attribute("model_config")
     if config is None:
         only = top.attribute("layer_names") is not None or top.group("layers") is not None

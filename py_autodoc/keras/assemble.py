@@ -10,9 +10,9 @@ from onnx_ir.passes.common import ShapeInferencePass
 
 from py_autodoc.errors import AnalysisError
 from py_autodoc.keras.builder import Builder
-from py_autodoc.keras.run import Runner
+from py_autodoc.keras.model_runner import ModelRunner
 from py_autodoc.keras.spec import Ref
-from py_autodoc.keras.tensor import Tensor, straight
+from py_autodoc.keras.tensor import KerasTensor, straight
 from py_autodoc.tags import Frame, ModuleInfo, Namer, Tags, assign
 from py_autodoc.tags.paths import parent
 from py_autodoc.version import NAME, version
@@ -21,7 +21,7 @@ _IR_VERSION = 10
 EXPORTER = "keras"
 
 
-class _Recorded:
+class _RecordedModule:
     """Evidence of the tags: the layer under which each node was made."""
 
     exact = True
@@ -51,7 +51,7 @@ class _Recorded:
 
 
 def assemble(
-    runner: Runner, outputs: Sequence[tuple[Ref, Tensor]], names: Sequence[str], title: str
+    runner: ModelRunner, outputs: Sequence[tuple[Ref, KerasTensor]], names: Sequence[str], title: str
 ) -> tuple[ir.Model, Tags]:
     """The model with its tags; every tensor has a type.
 
@@ -74,7 +74,7 @@ def assemble(
     for (_, tensor), value in zip(outputs, values, strict=True):
         _agree(value, tensor)
     namer = Namer(runner.modules, keep=(), infrastructure=(), named=True)
-    return model, assign(model, namer, _Recorded(builder.frames), EXPORTER)
+    return model, assign(model, namer, _RecordedModule(builder.frames), EXPORTER)
 
 
 def output_names(outputs: Sequence[Ref], inputs: Collection[str]) -> list[str]:
@@ -91,7 +91,9 @@ def output_names(outputs: Sequence[Ref], inputs: Collection[str]) -> list[str]:
     return list(found)
 
 
-def _outputs(builder: Builder, outputs: Sequence[tuple[Ref, Tensor]], names: Sequence[str]) -> list[ir.Value]:
+def _outputs(
+    builder: Builder, outputs: Sequence[tuple[Ref, KerasTensor]], names: Sequence[str]
+) -> list[ir.Value]:
     """The outputs as Keras has them: in its order of axes, under its names."""
     found: dict[ir.Value, None] = {}
     for (_, tensor), name in zip(outputs, names, strict=True):
@@ -124,7 +126,7 @@ def _drop_unused(builder: Builder, outputs: Collection[ir.Value]) -> None:
     builder.initializers = {name: one for name, one in builder.initializers.items() if one.uses()}
 
 
-def _agree(value: ir.Value, tensor: Tensor) -> None:
+def _agree(value: ir.Value, tensor: KerasTensor) -> None:
     """What ONNX infers about an output must be what Keras says."""
     dims = list(value.shape) if value.shape is not None else []
     known = [
@@ -138,7 +140,7 @@ def _agree(value: ir.Value, tensor: Tensor) -> None:
         )
 
 
-def module_infos(runner: Runner) -> dict[str, ModuleInfo]:
+def module_infos(runner: ModelRunner) -> dict[str, ModuleInfo]:
     """Layer → what is known about it, for the file beside the model."""
     children: dict[str, dict[str, str]] = {}
     own: dict[str, list[str]] = {}

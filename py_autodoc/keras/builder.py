@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import onnx_ir as ir
 
-from py_autodoc.keras.tensor import Order, Shape, Tensor
+from py_autodoc.keras.tensor import KerasTensor, Order, Shape
 from py_autodoc.tags import Frame
 
 _SMALL = 64
@@ -124,7 +124,7 @@ class Builder:
 
     # -- tensors -------------------------------------------------------------------------------------
 
-    def turned(self, tensor: Tensor, order: Order) -> ir.Value:
+    def turned(self, tensor: KerasTensor, order: Order) -> ir.Value:
         """A tensor's value with its axes in an order; a Transpose only where it lies otherwise."""
         if tensor.order == order:
             return tensor.value
@@ -136,13 +136,13 @@ class Builder:
 
     def tensor(
         self, value: ir.Value, shape: Shape, order: Order | None = None, kind: ir.DataType = ir.DataType.FLOAT
-    ) -> Tensor:
+    ) -> KerasTensor:
         """A tensor that the current layer made."""
-        return Tensor(value, shape, order or tuple(range(len(shape))), kind, maker=self.at)
+        return KerasTensor(value, shape, order or tuple(range(len(shape))), kind, maker=self.at)
 
-    def cast(self, tensor: Tensor, kind: ir.DataType) -> Tensor:
+    def cast(self, tensor: KerasTensor, kind: ir.DataType) -> KerasTensor:
         """The tensor in another type."""
         if tensor.kind == kind:
             return tensor
         value = self.op("Cast", tensor.value, to=kind.value)
-        return Tensor(value, tensor.shape, tensor.order, kind, tensor.mask, self.at)
+        return KerasTensor(value, tensor.shape, tensor.order, kind, tensor.mask, self.at)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from py_autodoc.keras.faults import broken, too_large
+from py_autodoc.keras.conversion_errors import broken, too_large
 from py_autodoc.keras.spec import Arguments, LayerSpec, ModelSpec, Ref, refs
 from py_autodoc.limits import LIBRARY
 
@@ -19,7 +19,7 @@ _TENSOR = "__keras_tensor__"
 _MAX_STRUCTURE = 16
 
 
-class _Parser:
+class _ConfigParser:
     def __init__(self, file: str) -> None:
         self.file = file
         self.count = 0
@@ -209,7 +209,7 @@ def parse(config: dict[str, Any], file: str) -> ModelSpec:
         )
     build = config.get("build_config")
     shape = build.get("input_shape") if isinstance(build, dict) else None
-    return _Parser(file).model(kind, config.get("config"), 0, shape)
+    return _ConfigParser(file).model(kind, config.get("config"), 0, shape)
 
 
 def _count_own_call(model: ModelSpec) -> None:

@@ -8,22 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from py_autodoc.errors import OptionError
-from py_autodoc.graph.probe import PathLike
-from py_autodoc.graph.recorded import TABLE
+from py_autodoc.graph.ir.exporter_records import TABLE
+from py_autodoc.graph.protobuf.probe import PathLike
 from py_autodoc.keras import layers
 from py_autodoc.keras.archive import Archive, opened
 from py_autodoc.keras.assemble import EXPORTER, assemble, module_infos, output_names
 from py_autodoc.keras.builder import Builder
 from py_autodoc.keras.config import parse
-from py_autodoc.keras.faults import broken, unsupported
+from py_autodoc.keras.conversion_errors import broken, unsupported
+from py_autodoc.keras.model_runner import ModelRunner
 from py_autodoc.keras.result import ConvertResult
-from py_autodoc.keras.run import Runner
 from py_autodoc.keras.spec import ModelSpec, refs
-from py_autodoc.keras.support import problems, rounded
-from py_autodoc.keras.weights import Weights, find
-from py_autodoc.tags import files, sidecar_path, write_sidecar, write_tags
+from py_autodoc.keras.unsupported_layers import find_unsupported, rounded
+from py_autodoc.keras.weights import ModelWeights, find
+from py_autodoc.tags import model_files, sidecar_path, write_sidecar, write_tags
+from py_autodoc.tags.export_stages import ExportProgress, StageTimer
 from py_autodoc.tags.sidecar import sidecar as sidecar_of
-from py_autodoc.tags.stages import Clock, Progress
 
 OPSET, OLDEST, NEWEST = 20, 18, 23
 """The version of the operators by default, and those that can be asked for."""
@@ -39,7 +39,7 @@ def convert(
     metadata: Mapping[str, str] | None = None,
     external_data: bool | None = None,
     sidecar: bool = True,
-    progress: Progress | None = None,
+    progress: ExportProgress | None = None,
     force: bool = False,
 ) -> ConvertResult:
     """Convert a ``.h5`` or ``.keras`` file; neither Keras nor TensorFlow is needed.
@@ -68,14 +68,14 @@ def convert(
         RequirementError: h5py is missing.
     """
     wanted = _checked(opset, input_shapes, metadata)
-    files.targets(out, data=bool(external_data), sidecar=sidecar, inputs=[path], force=force)
-    clock = Clock(progress)
+    model_files.targets(out, data=bool(external_data), sidecar=sidecar, inputs=[path], force=force)
+    clock = StageTimer(progress)
     clock("load", 0.0)
     with opened(path) as archive:
         model, weights = _read(archive)
         clock("export", 0.3)
         builder = Builder(wanted)
-        runner = Runner(builder, weights, archive.name, _major(archive), input_shapes or {})
+        runner = ModelRunner(builder, weights, archive.name, _major(archive), input_shapes or {})
         names = output_names(refs(model.outputs), {ref.layer for ref in refs(model.inputs)})
         builder.reserve(names)
         outputs = runner.top(model)
@@ -92,7 +92,7 @@ def convert(
     made.metadata_props.update({"keras.version": source["keras"], **(metadata or {})})
     clock("save", 0.8)
     target = Path(out)
-    files.save(made, target, external_data, inputs=[path], force=force)
+    model_files.save(made, target, external_data, inputs=[path], force=force)
     clock("sidecar", 0.95)
     content = sidecar_of(made, tags, module_infos(runner), tags.called | {*runner.modules}, file=target.name)
     beside = sidecar_path(target) if sidecar else None
@@ -120,7 +120,7 @@ def _checked(
     return opset or OPSET
 
 
-def _read(archive: Archive) -> tuple[ModelSpec, Weights]:
+def _read(archive: Archive) -> tuple[ModelSpec, ModelWeights]:
     if _major(archive) < 2:
         raise broken(
             archive.name,
@@ -128,7 +128,7 @@ def _read(archive: Archive) -> tuple[ModelSpec, Weights]:
             "Load it in Keras 2 and save it again.",
         )
     model = parse(archive.config, archive.name)
-    found = problems(model)
+    found = find_unsupported(model)
     if found:
         raise unsupported(archive.name, found)
     return model, find(archive, model)
@@ -140,7 +140,7 @@ def _major(archive: Archive) -> int:
     return int(number[0]) if number else 2 if archive.form == "h5" else 3
 
 
-def _source(archive: Archive, model: ModelSpec, weights: Weights) -> dict[str, Any]:
+def _source(archive: Archive, model: ModelSpec, weights: ModelWeights) -> dict[str, Any]:
     return {
         "kind": "keras",
         "name": archive.name,
@@ -152,7 +152,7 @@ def _source(archive: Archive, model: ModelSpec, weights: Weights) -> dict[str, A
     }
 
 
-def _inputs(runner: Runner) -> str:
+def _inputs(runner: ModelRunner) -> str:
     return f"It has {', '.join(str(value.name) for value in runner.inputs[:8])}."
 
 

@@ -16,10 +16,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from py_autodoc import confine
+from py_autodoc import process_limits
 from py_autodoc.errors import InputError, LimitError, RequirementError
-from py_autodoc.keras.faults import reading
-from py_autodoc.keras.hdf import Group, need_h5py
+from py_autodoc.keras.conversion_errors import reading
+from py_autodoc.keras.safe_hdf5 import WeightGroup, need_h5py
 
 FRAME = struct.Struct("!cQ")
 READY, ANSWER, PIECE, BROKEN, LIMIT, MISSING, MEMORY, FAULT = (
@@ -33,8 +33,8 @@ _KNOWN_GROUPS = 256
 def main(source: int, name: str, size: int, memory_bytes: int, seconds: float) -> None:
     """Serves the file that is open as ``source``, over stdin and stdout, until nobody asks any more."""
     with os.fdopen(os.dup(0), "rb") as requests, os.fdopen(os.dup(1), "wb") as answers:
-        confine.silence()
-        confine.confine(memory_bytes, seconds)
+        process_limits.silence()
+        process_limits.limit_process(memory_bytes, seconds)
         serve(os.fdopen(source, "rb"), requests, answers, name, size)
 
 
@@ -60,7 +60,7 @@ def serve(file: IO[bytes], requests: IO[bytes], answers: IO[bytes], name: str, s
             try:
                 if service.top is None:
                     with reading(name):
-                        service.top = Group(h5py.File(file, "r"), name, size)
+                        service.top = WeightGroup(h5py.File(file, "r"), name, size)
                 for data in service.answers(what, tuple(path), last):
                     send(PIECE, data)
                 send(ANSWER, json.dumps(service.said).encode())
@@ -82,10 +82,10 @@ class _Service:
     """What can be asked about a file."""
 
     def __init__(self, name: str) -> None:
-        self.top: Group | None = None
+        self.top: WeightGroup | None = None
         self.said: Any = None
         self._name = name
-        self._group: Callable[[tuple[str, ...]], Group | None] = lru_cache(_KNOWN_GROUPS)(self._found)
+        self._group: Callable[[tuple[str, ...]], WeightGroup | None] = lru_cache(_KNOWN_GROUPS)(self._found)
 
     def answers(self, what: str, path: tuple[str, ...], name: str) -> Iterator[Any]:
         """Sets ``said``; yields values where those of a weight are asked for."""
@@ -110,7 +110,7 @@ class _Service:
                 for part in stored.parts(PIECE_BYTES):
                     yield np.ascontiguousarray(part).reshape(-1).view(np.uint8)
 
-    def _found(self, path: tuple[str, ...]) -> Group | None:
+    def _found(self, path: tuple[str, ...]) -> WeightGroup | None:
         if not path:
             return self.top
         above = self._group(path[:-1])

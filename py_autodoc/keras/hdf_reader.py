@@ -25,8 +25,8 @@ import numpy.typing as npt
 from py_autodoc import children
 from py_autodoc.errors import AnalysisError, InputError, LimitError
 from py_autodoc.keras import hdf_child as child
-from py_autodoc.keras.faults import broken
-from py_autodoc.keras.hdf import MAX_ATTRIBUTE, h5py_missing, most_weights, plain
+from py_autodoc.keras.conversion_errors import broken
+from py_autodoc.keras.safe_hdf5 import MAX_ATTRIBUTE, h5py_missing, most_weights, plain
 
 _MEMORY, _SECONDS = 2 << 30, 4.0
 """What reading takes beside what grows with the file: libraries are mapped, not used."""
@@ -36,10 +36,10 @@ EXIT_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class RawDataset:
     """One weight in the file, not read yet."""
 
-    reader: Reader
+    reader: HdfReader
     path: tuple[str, ...]
     name: str
     """As the file calls it."""
@@ -60,21 +60,23 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class RawGroup:
     """One group of a file, by the names on the way to it."""
 
-    reader: Reader
+    reader: HdfReader
     path: tuple[str, ...] = ()
 
     def names(self) -> list[str]:
         """Names of what lies in it."""
         return [str(name) for name in self.reader.ask("names", self.path) or ()]
 
-    def group(self, name: str) -> Group | None:
+    def group(self, name: str) -> RawGroup | None:
         """The group of this name; None where there is none."""
-        return Group(self.reader, (*self.path, name)) if self.reader.ask("group", self.path, name) else None
+        return (
+            RawGroup(self.reader, (*self.path, name)) if self.reader.ask("group", self.path, name) else None
+        )
 
-    def dataset(self, name: str) -> Stored | None:
+    def dataset(self, name: str) -> RawDataset | None:
         """The dataset of this name, which may be a path of hard links; None where there is none.
 
         Raises:
@@ -87,7 +89,7 @@ class Group:
         shape, nbytes, kind = tuple(int(size) for size in found[0]), int(found[1]), np.dtype(str(found[2]))
         if not plain(kind) or any(size < 0 for size in shape) or nbytes != math.prod(shape) * kind.itemsize:
             raise broken(self.reader.name, f"{name} has no plausible size.")
-        return Stored(self.reader, self.path, name, shape, nbytes, kind)
+        return RawDataset(self.reader, self.path, name, shape, nbytes, kind)
 
     def attribute(self, name: str) -> str | None:
         """An attribute as text; None where there is none. Raises: InputError, LimitError."""
@@ -100,7 +102,7 @@ class Group:
         return None if found is None else [str(one) for one in found]
 
 
-class Reader:
+class HdfReader:
     """The process, and what is asked of it."""
 
     def __init__(
@@ -203,7 +205,7 @@ def need_h5py() -> None:
 
 
 @contextlib.contextmanager
-def opened(file: IO[bytes], name: str, size: int) -> Iterator[Group]:
+def opened(file: IO[bytes], name: str, size: int) -> Iterator[RawGroup]:
     """The whole of an open file of ``size`` bytes; nothing of it is left after the block.
 
     Raises:
@@ -212,12 +214,12 @@ def opened(file: IO[bytes], name: str, size: int) -> Iterator[Group]:
     start = in_thread if sys.platform == "win32" else in_process
     reader = start(file, name, size)
     try:
-        yield Group(reader)
+        yield RawGroup(reader)
     finally:
         reader.end(0.0)
 
 
-def in_process(file: IO[bytes], name: str, size: int) -> Reader:
+def in_process(file: IO[bytes], name: str, size: int) -> HdfReader:
     """A reader with a process of its own."""
     file.flush()
     memory, seconds = limits(size)
@@ -247,10 +249,10 @@ def in_process(file: IO[bytes], name: str, size: int) -> Reader:
             process.wait()
             return None
 
-    return Reader(name, requests, answers, end)
+    return HdfReader(name, requests, answers, end)
 
 
-def in_thread(file: IO[bytes], name: str, size: int) -> Reader:
+def in_thread(file: IO[bytes], name: str, size: int) -> HdfReader:
     """A reader without a process, where a child cannot be given an open file (Windows): a crash is ours."""
     source, asking = os.pipe()
     answering, sink = os.pipe()
@@ -270,7 +272,7 @@ def in_thread(file: IO[bytes], name: str, size: int) -> Reader:
         thread.join(max(patience, EXIT_S))
         return None
 
-    return Reader(name, requests, answers, end)
+    return HdfReader(name, requests, answers, end)
 
 
 def limits(size: int) -> tuple[int, float]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from py_autodoc.tags.result import Written
+from py_autodoc.tags.result import TaggedModel
 
 
 @dataclass(slots=True)
-class ConvertResult(Written):
+class ConvertResult(TaggedModel):
     """A converted model. Its exporter is ``keras``."""
 
     source: dict[str, Any] = field(kw_only=True)

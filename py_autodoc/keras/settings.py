@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from py_autodoc.keras.faults import Unsupported, broken
+from py_autodoc.keras.conversion_errors import Unsupported, broken
 
 MAX_SIZE = 1 << 31
 FORMATS = ("channels_last", "channels_first")
 
 
-class Settings:
+class LayerSettings:
     """One layer's ``config``."""
 
     def __init__(self, values: dict[str, Any], label: str, file: str) -> None:

@@ -24,10 +24,10 @@ Order = tuple[int, ...]
 class Mask:
     """Which steps of a sequence count; worked out only when somebody asks."""
 
-    make: Callable[[], Tensor]
-    made: Tensor | None = None
+    make: Callable[[], KerasTensor]
+    made: KerasTensor | None = None
 
-    def tensor(self) -> Tensor:
+    def tensor(self) -> KerasTensor:
         """A tensor of booleans: batch, steps."""
         if self.made is None:
             self.made = self.make()
@@ -35,7 +35,7 @@ class Mask:
 
 
 @dataclass(frozen=True, slots=True)
-class Tensor:
+class KerasTensor:
     """What a layer gave back."""
 
     value: ir.Value
@@ -67,7 +67,7 @@ class Tensor:
         """Where an axis of ``shape`` lies."""
         return self.order.index(axis % self.rank)
 
-    def masked(self, mask: Mask | None) -> Tensor:
+    def masked(self, mask: Mask | None) -> KerasTensor:
         """The same with another mask."""
         return replace(self, mask=mask)
 

@@ -10,20 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from py_autodoc.keras.archive import LEGACY, Archive
-from py_autodoc.keras.faults import broken, too_large
-from py_autodoc.keras.hdf import most_weights
-from py_autodoc.keras.hdf_reader import Group, Stored
-from py_autodoc.keras.slots import ALIASES, Slot, attribute, slots
+from py_autodoc.keras.conversion_errors import broken, too_large
+from py_autodoc.keras.hdf_reader import RawDataset, RawGroup
+from py_autodoc.keras.layer_weight_slots import ALIASES, Slot, attribute, slots
+from py_autodoc.keras.safe_hdf5 import most_weights
 from py_autodoc.keras.spec import LayerSpec, ModelSpec
 
 Key = tuple[tuple[str, ...], str]
 _CONTAINERS = ("layers", "_layer_checkpoint_dependencies")
 
 
-class Weights:
+class ModelWeights:
     """All weights of one file by layer and name."""
 
-    def __init__(self, found: Mapping[Key, Stored], file: str) -> None:
+    def __init__(self, found: Mapping[Key, RawDataset], file: str) -> None:
         self._found = found
         self._file = file
 
@@ -46,7 +46,7 @@ class Weights:
             )
         return stored.read().astype(np.float32, copy=False)
 
-    def _stored(self, path: tuple[str, ...], name: str) -> Stored:
+    def _stored(self, path: tuple[str, ...], name: str) -> RawDataset:
         found = self._found.get((path, name))
         if found is None:
             raise broken(self._file, f"{'/'.join(path)}: the file has no {name} for it.")
@@ -63,7 +63,7 @@ class Weights:
         return sorted({one.kind for one in self._found.values()})
 
 
-def find(archive: Archive, model: ModelSpec) -> Weights:
+def find(archive: Archive, model: ModelSpec) -> ModelWeights:
     """Find the weights of a model; none is read.
 
     Raises:
@@ -75,10 +75,10 @@ def find(archive: Archive, model: ModelSpec) -> Weights:
     most = most_weights(archive.size)
     if total > most:
         raise too_large(archive.name, "memory_bytes", total, most, "bytes of weights")
-    return Weights(found, archive.name)
+    return ModelWeights(found, archive.name)
 
 
-def _legacy(archive: Archive, model: ModelSpec) -> dict[Key, Stored]:
+def _legacy(archive: Archive, model: ModelSpec) -> dict[Key, RawDataset]:
     """``.h5``: a flat list a layer, what is trained first."""
     listed = archive.weights.texts("layer_names")
     if listed is None:
@@ -130,9 +130,9 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:8]) + (" …" if len(names) > 8 else "") or "none"
 
 
-def _numbered(archive: Archive, model: ModelSpec) -> dict[Key, Stored]:
+def _numbered(archive: Archive, model: ModelSpec) -> dict[Key, RawDataset]:
     """``.keras``: a group a layer, its own weights by number."""
-    found: dict[Key, Stored] = {}
+    found: dict[Key, RawDataset] = {}
     groups = _Groups(archive.weights, model)
     for spec in model.layers.values():
         by_layer: dict[tuple[str, ...], list[Slot]] = {}
@@ -151,11 +151,11 @@ def _numbered(archive: Archive, model: ModelSpec) -> dict[Key, Stored]:
 class _Groups:
     """From layers to groups of the file, whose names are classes with numbers."""
 
-    def __init__(self, top: Group, model: ModelSpec) -> None:
-        self._known: dict[tuple[str, ...], Group | None] = {(): top}
+    def __init__(self, top: RawGroup, model: ModelSpec) -> None:
+        self._known: dict[tuple[str, ...], RawGroup | None] = {(): top}
         self._add((), model)
 
-    def at(self, path: tuple[str, ...]) -> Group | None:
+    def at(self, path: tuple[str, ...]) -> RawGroup | None:
         """The group of a layer; None where there is none."""
         if path not in self._known:
             above = self.at(path[:-1])
@@ -191,12 +191,12 @@ class _Groups:
                 self._known[place] = found
 
 
-def _attribute(group: Group, name: str) -> Group | None:
+def _attribute(group: RawGroup, name: str) -> RawGroup | None:
     """A layer that another one holds; some versions keep the underscore of the attribute."""
     return group.group(name) or group.group(f"_{name}")
 
 
-def _group_names(container: Group | None, layers: Iterable[LayerSpec]) -> dict[str, str]:
+def _group_names(container: RawGroup | None, layers: Iterable[LayerSpec]) -> dict[str, str]:
     """Layer → group: by the name that the group keeps, else by counting classes as Keras does."""
     if container is None:
         return {}

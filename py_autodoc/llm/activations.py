@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from py_autodoc.costs.expressions import Expressions
-from py_autodoc.graph import expr
-from py_autodoc.graph.evaluate import Invalid, Values
-from py_autodoc.graph.model import Dim
-from py_autodoc.hardware.kernels import Kernels
-from py_autodoc.hardware.sizes import Sized, tensor_bytes
+from py_autodoc.graph.ir.model import Dim
+from py_autodoc.graph.symbolic_dims import dim_arithmetic
+from py_autodoc.graph.symbolic_dims.poly_values import EvaluationError, PolyValues
+from py_autodoc.hardware.estimate_inputs import EstimateInputs, tensor_bytes
+from py_autodoc.hardware.kernel_fusion import Kernels
 
 
 class Shapes:
@@ -19,23 +19,25 @@ class Shapes:
     Totals need every tensor to have an expression; here those that ``caches`` counts elsewhere need none.
     """
 
-    def __init__(self, kernels: Kernels, sized: Sized, costs: Expressions, caches: frozenset[int]) -> None:
+    def __init__(
+        self, kernels: Kernels, sized: EstimateInputs, costs: Expressions, caches: frozenset[int]
+    ) -> None:
         self._sized, self._names = sized, costs.original
         crossing = {t for each in (*kernels.reads, *kernels.writes) for t in each if not sized.weight[t]}
         self._shapes = {tensor: costs.shapes[tensor] for tensor in crossing - caches}
         self._parsed = {
-            dim: expr.parse(dim)
+            dim: dim_arithmetic.parse(dim)
             for shape in self._shapes.values()
             for dim in shape or ()
             if isinstance(dim, str)
         }
 
-    def at(self, sizes: Mapping[str, int]) -> Sized | None:
+    def at(self, sizes: Mapping[str, int]) -> EstimateInputs | None:
         """The model with those shapes; None where an expression does not hold."""
-        values = Values({name: sizes[own] for name, own in self._names.items() if own in sizes})
+        values = PolyValues({name: sizes[own] for name, own in self._names.items() if own in sizes})
         try:
             known: dict[str, Dim] = {dim: values.of(poly) for dim, poly in self._parsed.items()}
-        except Invalid:
+        except EvaluationError:
             return None
         shapes = list(self._sized.shapes)
         for tensor, shape in self._shapes.items():
@@ -44,7 +46,7 @@ class Shapes:
         return replace(self._sized, shapes=shapes)
 
 
-def alive_bytes(kernels: Kernels, sized: Sized, width: int, caches: frozenset[int]) -> int | None:
+def alive_bytes(kernels: Kernels, sized: EstimateInputs, width: int, caches: frozenset[int]) -> int | None:
     """The most bytes that cross borders of kernels at once; what is inside a kernel never is in memory.
 
     Kernels run in the order of their last nodes. A tensor lives from the kernel that writes it, inputs of the

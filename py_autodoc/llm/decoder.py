@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 
 from py_autodoc.costs.engine import in_inference
 from py_autodoc.errors import OptionError
-from py_autodoc.graph.values import BITS
-from py_autodoc.hardware.model import MODEL
-from py_autodoc.hardware.products import EXPERTS
+from py_autodoc.graph.protobuf.tensor_protos import BITS
+from py_autodoc.hardware.estimate_inputs import FLOATS, tensor_bytes
+from py_autodoc.hardware.kernel_products import EXPERTS
+from py_autodoc.hardware.latency_model import MODEL
 from py_autodoc.hardware.sequential import routing
-from py_autodoc.hardware.sizes import FLOATS, tensor_bytes
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.device_analysis import sized
-from py_autodoc.report.device_choice import stored_precisions
-from py_autodoc.report.hardware_estimate import batch_of
+from py_autodoc.report.builders.hardware_section import batch_of
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.report.pipeline.device_analysis import estimate_inputs
+from py_autodoc.report.pipeline.device_choice import stored_precisions
 
 WIDTHS = dict(MODEL.widths)
 _NARROW = 8
@@ -132,7 +132,7 @@ class _Weights:
 
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
-        self._sized = sized(analysis)
+        self._sized = estimate_inputs(analysis)
         kernels = analysis.kernels
         reads = [] if kernels is None else kernels.reads
         self.experts = list(self._mixtures())

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from py_autodoc.errors import OptionError
-from py_autodoc.hardware.cloud import Instance, checked_provider, of_devices
-from py_autodoc.hardware.profile import Profile, find
+from py_autodoc.hardware.cloud import CloudInstance, checked_provider, of_devices
+from py_autodoc.hardware.profile import Profile, find_profile
 from py_autodoc.hardware.runtimes import TENSORRT, Runtime
 from py_autodoc.hardware.runtimes import runtime as runtime_of
 from py_autodoc.limits import LIBRARY, Limits
@@ -18,8 +18,14 @@ from py_autodoc.llm.decoder import Decoder, decoder_of
 from py_autodoc.llm.links import LINKS, link_of
 from py_autodoc.llm.sizes import SizedModel
 from py_autodoc.llm.step import COMPARED_PROMPT, Setup, decode_time, of_long_prompt, prefill_time
-from py_autodoc.report.device_choice import Chosen, checked_precision, choose, precision_in, usual_runtime
-from py_autodoc.report.hardware_estimate import WORKSPACE, available_bytes
+from py_autodoc.report.builders.hardware_section import WORKSPACE, available_bytes
+from py_autodoc.report.pipeline.device_choice import (
+    DeviceChoice,
+    checked_precision,
+    choose_device,
+    precision_in,
+    usual_runtime,
+)
 from py_autodoc.report.schema.generation import SCHEMA, DecoderFacts, Limit, LlmPoint, Plan, Plans
 from py_autodoc.report.schema.model import Generator
 from py_autodoc.version import NAME, version
@@ -45,7 +51,7 @@ class PlanOptions:
     empty: as ``analyze`` has it.
     """
 
-    hardware: Sequence[str | Chosen]
+    hardware: Sequence[str | DeviceChoice]
     batch: Sequence[int] = (1, 8, 32)
     context: Sequence[int] = ()
     precision: Sequence[str] = ()
@@ -104,7 +110,7 @@ def _plans(
         )
     plans = []
     for hardware, wish, tensor, stages in setups:
-        planned = _Planned(made, sized, options, runtime, provider, hardware, wish, tensor, stages)
+        planned = _PlannedModel(made, sized, options, runtime, provider, hardware, wish, tensor, stages)
         plans.append(planned.plan())
         if progress is not None:
             progress(len(plans), len(setups))
@@ -133,7 +139,7 @@ def _plans(
 def _runtime(options: PlanOptions, config: bool) -> Runtime:
     """What runs the model. Raises: OptionError: it runs operator by operator, and there are none."""
     if not options.runtime:
-        chosen = [one if isinstance(one, Chosen) else choose(one) for one in options.hardware]
+        chosen = [one if isinstance(one, DeviceChoice) else choose_device(one) for one in options.hardware]
         return usual_runtime([one.device for one in chosen if one is not None])
     found = runtime_of(options.runtime)
     if config and not found.chains:
@@ -179,14 +185,14 @@ def _assumptions(made: Decoder, sized: SizedModel | None, runtime: Runtime) -> l
     return found
 
 
-class _Planned:
+class _PlannedModel:
     """One device, or several of it, in one precision."""
 
     def __init__(
         self, made: Decoder, sized: SizedModel | None, options: PlanOptions, runtime: Runtime,
-        provider: str, hardware: str | Chosen, wish: str, tensor: int, stages: int,
+        provider: str, hardware: str | DeviceChoice, wish: str, tensor: int, stages: int,
     ) -> None:  # fmt: skip
-        chosen = hardware if isinstance(hardware, Chosen) else choose(hardware)
+        chosen = hardware if isinstance(hardware, DeviceChoice) else choose_device(hardware)
         if chosen is None:
             raise OptionError("hardware-missing", "A device is empty.", "Pass the id of one.")
         self.device = chosen.device
@@ -207,7 +213,7 @@ class _Planned:
         self.available = available_bytes(self.device)
         self.instance, self.price = self._price()
 
-    def _price(self) -> tuple[Instance | None, float | None]:
+    def _price(self) -> tuple[CloudInstance | None, float | None]:
         if self.options.price is not None:
             return None, self.options.price * self.count
         if not self.options.provider:
@@ -405,8 +411,8 @@ class _Planned:
         return Limit(batch=found, context=context, limited_by="" if found is None else end, reason=reason)
 
 
-def _profile(hardware: str | Chosen) -> Profile:
-    return find(hardware.device.id if isinstance(hardware, Chosen) else hardware)
+def _profile(hardware: str | DeviceChoice) -> Profile:
+    return find_profile(hardware.device.id if isinstance(hardware, DeviceChoice) else hardware)
 
 
 def _million(price: float | None, rate: float | None) -> float | None:

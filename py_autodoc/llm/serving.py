@@ -13,8 +13,8 @@ from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.llm.decoder import decoder_of
 from py_autodoc.llm.run import PlanOptions, plan_sized
 from py_autodoc.llm.sizes import SizedModel
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.device_choice import Chosen, choose
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.report.pipeline.device_choice import DeviceChoice, choose_device
 from py_autodoc.report.schema.generation import Plans
 
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -32,14 +32,14 @@ def decodes(analysis: Analysis) -> bool:
     return cache is not None and cache.source != "none" and bool(cache.layers)
 
 
-class Serving:
+class ServingGrid:
     """An analysed decoder; its structure is analysed again at other sizes, once a runtime."""
 
     def __init__(self, analysis: Analysis, limits: Limits = LIBRARY) -> None:
         self._analysis, self._limits = analysis, limits
         self._kept: tuple[Runtime, SizedModel] | None = None
 
-    def on(self, chosen: Chosen) -> Plans:
+    def on(self, chosen: DeviceChoice) -> Plans:
         """The model on a device. Raises: OptionError: it generates no tokens."""
         analysis = self._analysis
         if self._kept is None or self._kept[0] is not chosen.runtime:
@@ -59,10 +59,10 @@ class Serving:
         return msgspec.structs.replace(found, model=analysis.model.file.name)
 
 
-def packaged(device: str, precision: str = "", runtime: str = "") -> Chosen:
+def packaged(device: str, precision: str = "", runtime: str = "") -> DeviceChoice:
     """A device that this installation knows by its id, never a file. Raises: OptionError."""
     known = any(one.id == device for one in profiles())
-    chosen = choose(device, precision, runtime) if known else None
+    chosen = choose_device(device, precision, runtime) if known else None
     if chosen is None:
         raise OptionError("unknown-device", f"Unknown device {device[:80]!r}.", "Pass the id of one.")
     return chosen

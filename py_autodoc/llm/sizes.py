@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from py_autodoc.hardware.estimate import Estimate
-from py_autodoc.hardware.model import Device
+from py_autodoc.hardware.latency_estimate import Estimate
+from py_autodoc.hardware.latency_model import Device
 from py_autodoc.hardware.runtimes import TENSORRT, Runtime
 from py_autodoc.limits import Limits
 from py_autodoc.llm.activations import Shapes, alive_bytes
-from py_autodoc.report.analysis import Analysis, Options, run
-from py_autodoc.report.device_analysis import kernels_in, sized
-from py_autodoc.report.dims import batch_names
-from py_autodoc.report.hardware_estimate import batch_of
-from py_autodoc.sweep.costs import Costs, Sizes, same_work, time_of
-from py_autodoc.sweep.evaluate import Evaluator, Numbers
+from py_autodoc.report.builders.hardware_section import batch_of
+from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
+from py_autodoc.report.pipeline.device_analysis import estimate_inputs, kernels_in
+from py_autodoc.report.pipeline.dim_bindings import batch_names
+from py_autodoc.sweep.costs import Costs, SweepSizes, same_work, time_of
+from py_autodoc.sweep.evaluate import Evaluator, SweepNumbers
 
 MAX_KEPT = 64
 """Points whose numbers are kept for the next device."""
@@ -30,17 +30,17 @@ class SizedModel:
     ) -> None:
         self._source, self._limits, self._given = source, limits, bindings
         self._runtime = runtime
-        self.base = self._analysed(Sizes(None, bindings, {}), assume=True)
+        self.base = self._analysed(SweepSizes(None, bindings, {}), assume=True)
         self._batch = batch_names(self.base.model)
         self._past, self._tokens, self._total = _names(self.base, self._batch)
-        at = Sizes(None, dict(bindings), {})
+        at = SweepSizes(None, dict(bindings), {})
         free = bool(self._tokens)
         # The second point, of sizes that nothing else has, is what the expressions are proved with.
         proof = self._sizes(2, 3, 5) if free else at
         self._costs = Costs(self._analysed, [at, proof], at, self.base)
         self._prompted = self._evaluator()
         self._caches = _caches(self.base)
-        self._prompts: dict[tuple[int, int], Numbers | str] = {}
+        self._prompts: dict[tuple[int, int], SweepNumbers | str] = {}
         self._alive: dict[tuple[int, int, int, int], int | None] = {}
         self._shapes = self._proved(proof) if free else None
 
@@ -62,7 +62,7 @@ class SizedModel:
     @property
     def kernels(self) -> int | None:
         """Kernels of a pass, with those of loops as often as they run; None when one of these is unknown."""
-        found, repeat = self.base.kernels, sized(self.base).repeat
+        found, repeat = self.base.kernels, estimate_inputs(self.base).repeat
         if found is None:
             return None
         runs = [repeat.get(anchor, 1) for anchor in found.anchor]
@@ -70,7 +70,7 @@ class SizedModel:
 
     def prefill(
         self, batch: int, prompt: int, device: Device, wish: str
-    ) -> tuple[Estimate | None, Numbers | None, str]:
+    ) -> tuple[Estimate | None, SweepNumbers | None, str]:
         """The estimate of a prompt for each sequence, the numbers it stands on, and what is missing."""
         if (batch, prompt) not in self._prompts:
             if len(self._prompts) >= MAX_KEPT:
@@ -84,7 +84,7 @@ class SizedModel:
             return None, numbers, why or f"{found.unknown:,} kernels have no time"
         return found, numbers, why
 
-    def _prompt(self, sizes: Sizes) -> Numbers | str:
+    def _prompt(self, sizes: SweepSizes) -> SweepNumbers | str:
         found = None if self._prompted is None else self._prompted.at(self._costs.whole(sizes))
         return self._costs.at(sizes)[0] if found is None else found
 
@@ -95,7 +95,7 @@ class SizedModel:
             return None
         sizes = self._sizes(2, 3, 0)
         mine, checked = found.at(self._costs.whole(sizes)), self._costs.fresh(sizes)
-        same = mine is not None and isinstance(checked, Numbers) and same_work(mine, checked)
+        same = mine is not None and isinstance(checked, SweepNumbers) and same_work(mine, checked)
         return found if same else None
 
     def activations(self, batch: int, tokens: int, past: int, width: int) -> int | None:
@@ -114,41 +114,41 @@ class SizedModel:
         return -(-own * tokens // (batch * queries))
 
     def _activations(self, batch: int, tokens: int, past: int, width: int) -> int | None:
-        sizes = self._sizes(batch, tokens, past) if self._tokens else Sizes(None, dict(self._given), {})
+        sizes = self._sizes(batch, tokens, past) if self._tokens else SweepSizes(None, dict(self._given), {})
         if self._shapes is not None and self.base.kernels is not None:
             found = self._shapes.at(sizes.bindings)
             return None if found is None else alive_bytes(self.base.kernels, found, width, self._caches)
         return self._analysed_alive(sizes, width)
 
-    def _proved(self, proof: Sizes) -> Shapes | None:
+    def _proved(self, proof: SweepSizes) -> Shapes | None:
         """Expressions of the shapes, kept only when they give what an analysis gives at another point."""
         base = self.base
         if base.kernels is None or base.symbolic is None or len(base.model.graphs) > 1:
             return None
         if len(base.symbolic.shapes) != len(base.model.tensors):
             return None
-        shapes = Shapes(base.kernels, sized(base), base.symbolic, self._caches)
+        shapes = Shapes(base.kernels, estimate_inputs(base), base.symbolic, self._caches)
         mine = shapes.at(proof.bindings)
         own = None if mine is None else alive_bytes(base.kernels, mine, 2, self._caches)
         return shapes if own is not None and own == self._analysed_alive(proof, 2) else None
 
-    def _analysed_alive(self, sizes: Sizes, width: int) -> int | None:
+    def _analysed_alive(self, sizes: SweepSizes, width: int) -> int | None:
         numbers, _ = self._costs.at(sizes)
         if isinstance(numbers, str) or numbers.kernels is None:
             return None
         return alive_bytes(numbers.kernels, numbers.model, width, self._caches)
 
-    def _sizes(self, batch: int, tokens: int, past: int) -> Sizes:
+    def _sizes(self, batch: int, tokens: int, past: int) -> SweepSizes:
         bindings = dict(self._given)
         bindings.update(dict.fromkeys(self._batch, batch))
         bindings.update(dict.fromkeys(self._tokens, tokens))
         bindings.update(dict.fromkeys(self._past, past))
         bindings.update(dict.fromkeys(self._total, past + tokens))
-        return Sizes(batch if self._batch else None, bindings, {})
+        return SweepSizes(batch if self._batch else None, bindings, {})
 
-    def _analysed(self, sizes: Sizes, assume: bool = False) -> Analysis:
+    def _analysed(self, sizes: SweepSizes, assume: bool = False) -> Analysis:
         options = Options(bindings=dict(sizes.bindings), assume=assume, limits=self._limits)
-        found = run(self._source, options)
+        found = run_analysis(self._source, options)
         if found.kernels is None or self._runtime is TENSORRT:
             return found
         return replace(found, kernels=kernels_in(found, self._runtime))

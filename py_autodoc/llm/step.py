@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from py_autodoc.hardware.estimate import Estimate, start_seconds
-from py_autodoc.hardware.kernels import CORE
-from py_autodoc.hardware.model import ESTIMATE, MODEL, ROUGH, Band, Device
+from py_autodoc.hardware.kernel_fusion import CORE
+from py_autodoc.hardware.latency_estimate import Estimate, start_seconds
+from py_autodoc.hardware.latency_model import ESTIMATE, MODEL, ROUGH, Band, Device
 from py_autodoc.hardware.runtimes import TENSORRT, Runtime
 from py_autodoc.llm import formulas
 from py_autodoc.llm.decoder import WIDTHS, Decoder

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from py_autodoc.graph.opdocs import op_doc
-from py_autodoc.report.labels import cut
-from py_autodoc.report.numbers import layer_in_inference
-from py_autodoc.report.report import Report
+from py_autodoc.graph.building.operator_docs import op_doc
+from py_autodoc.report.builders.node_numbers import layer_in_inference
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.encode.labels import shorten_middle
 from py_autodoc.report.schema import Layer
 
 _LAYERS, _BLOCKS, _FINDINGS, _VALUES, _DIMS, _OPERATORS = 12, 16, 12, 16, 16, 20
@@ -38,7 +38,9 @@ def facts(report: Report, redact: bool = False) -> dict[str, Any]:
         made["device"] = _device(report)
     if not redact:
         made["blocks"] = [
-            _known({"name": cut(b.name, _LONGEST), "kind": b.kind, "params": b.params, "macs": b.macs})
+            _known(
+                {"name": shorten_middle(b.name, _LONGEST), "kind": b.kind, "params": b.params, "macs": b.macs}
+            )
             for b in sorted(report.blocks, key=lambda block: -(block.macs or 0))[:_BLOCKS]
         ]
     return made
@@ -57,9 +59,9 @@ def _what(report: Report, redact: bool) -> dict[str, Any]:
         made |= {"task": words.task, "task_known_from": words.known.task}
     if not redact:
         made |= {
-            "file": cut(report.model.name, _LONGEST),
-            "producer": cut(report.model.producer_name, _LONGEST),
-            "in_words": cut(words.text, _LONGEST) if words is not None else None,
+            "file": shorten_middle(report.model.name, _LONGEST),
+            "producer": shorten_middle(report.model.producer_name, _LONGEST),
+            "in_words": shorten_middle(words.text, _LONGEST) if words is not None else None,
         }
     return _known(made)
 
@@ -71,7 +73,7 @@ def _interface(report: Report, redact: bool) -> dict[str, Any]:
         made[f"{side}_count"] = len(values)
         made[side] = [
             _known({
-                "name": f"{letter}{at}" if redact else cut(one.name, _LONGEST),
+                "name": f"{letter}{at}" if redact else shorten_middle(one.name, _LONGEST),
                 "shape": [_size(size, report, redact) for size in one.shape or ()],
                 "type": one.elem_type,
             })
@@ -84,7 +86,7 @@ def _size(size: Any, report: Report, redact: bool) -> Any:
     if isinstance(size, int) or size is None:
         return size
     if not redact:
-        return cut(str(size), 60)
+        return shorten_middle(str(size), 60)
     names = [dim.name for dim in report.dims]
     return f"d{names.index(str(size))}" if str(size) in names else None
 
@@ -104,7 +106,7 @@ def _totals(report: Report) -> dict[str, Any]:
 
 def _dims(report: Report, redact: bool) -> list[dict[str, Any]]:
     return [
-        {"name": f"d{at}" if redact else cut(one.name, 60), "value": one.value}
+        {"name": f"d{at}" if redact else shorten_middle(one.name, 60), "value": one.value}
         for at, one in enumerate(report.dims[:_DIMS])
     ]
 
@@ -122,7 +124,7 @@ def _operator(layer: Layer, redact: bool) -> str:
     """Its name; an operator that ONNX does not have is named by the model."""
     domain = "" if layer.domain == "ai.onnx" else layer.domain
     known = not redact or op_doc(domain, layer.type, 0) is not None
-    return cut(layer.type, 60) if known else "custom operator"
+    return shorten_middle(layer.type, 60) if known else "custom operator"
 
 
 def _heaviest(layers: Iterable[Layer]) -> list[Layer]:
@@ -131,7 +133,7 @@ def _heaviest(layers: Iterable[Layer]) -> list[Layer]:
 
 def _layer(layer: Layer, redact: bool) -> dict[str, Any]:
     macs = layer_in_inference(layer, "macs")
-    name = f"n{layer.id}" if redact else cut(layer.name, _LONGEST)
+    name = f"n{layer.id}" if redact else shorten_middle(layer.name, _LONGEST)
     return _known({"name": name, "operator": _operator(layer, redact), "macs": macs, "params": layer.params})
 
 
@@ -152,7 +154,7 @@ def _findings(report: Report, redact: bool) -> list[dict[str, Any]]:
             "rule": one.id,
             "severity": one.severity,
             "nodes": len(one.nodes),
-            "text": None if redact else cut(one.description, 400),
+            "text": None if redact else shorten_middle(one.description, 400),
         })
         for one in report.risk_signals[:_FINDINGS]
     ]  # fmt: skip

@@ -11,8 +11,8 @@ from py_autodoc.llm_summary.client import ask
 from py_autodoc.llm_summary.endpoint import Endpoint
 from py_autodoc.llm_summary.facts import facts
 from py_autodoc.llm_summary.grounding import marked
-from py_autodoc.report.labels import cut
-from py_autodoc.report.report import Report
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.encode.labels import shorten_middle
 from py_autodoc.report.schema.llm_summary import LlmSummary
 
 MAX_TEXT = 8_000
@@ -54,8 +54,8 @@ def summarize(
     return LlmSummary(
         short=" ".join(short.split()),
         detailed=detailed.strip(),
-        model=cut(service.model),
-        service=cut(service.host),
+        model=shorten_middle(service.model),
+        service=shorten_middle(service.host),
         names_redacted=redact,
         unsupported_numbers=unsupported,
     )

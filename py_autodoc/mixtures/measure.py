@@ -9,7 +9,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from py_autodoc.errors import OptionError
-from py_autodoc.graph.probe import PathLike
+from py_autodoc.graph.protobuf.probe import PathLike
 from py_autodoc.outputs import scratch
 from py_autodoc.quantize import Recipe, quantize
 from py_autodoc.runner import compare_precisions

@@ -13,15 +13,15 @@ import numpy as np
 from msgspec.structs import replace
 
 from py_autodoc.errors import OptionError
-from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.hardware.detect import cpu
 from py_autodoc.opdocs import document
-from py_autodoc.opdocs.c_operators import Node, c_source, data
+from py_autodoc.opdocs.c_operators import CNode, c_source, data
 from py_autodoc.opdocs.facts import facts
-from py_autodoc.opdocs.found import Found, Operation, found
+from py_autodoc.opdocs.integer_operations import QuantizedModel, QuantizedOperation, found
 from py_autodoc.opdocs.pages import html, markdown
 from py_autodoc.opdocs.picture import picture
-from py_autodoc.opdocs.replay import WHAT, Measured, replayed
+from py_autodoc.opdocs.replay import WHAT, ReplayResult, replayed
 from py_autodoc.ort import onnxruntime, open_session, read_model
 from py_autodoc.outputs import filling
 from py_autodoc.outputs.marks import COMMENT, sealed_text
@@ -29,9 +29,9 @@ from py_autodoc.outputs.placing import empty
 from py_autodoc.quantize.recipe import here
 from py_autodoc.quantize.reference import Kernel
 from py_autodoc.render.svg import svg_picture
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.payload import build_payload
-from py_autodoc.samples import input_specs, sized, taken
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
+from py_autodoc.samples import analysis_at_sizes, choose_samples, input_specs
 from py_autodoc.version import NAME, version
 
 SAMPLES, MADE = 16, 1
@@ -81,8 +81,8 @@ def opdocs(
     runtime = onnxruntime(WHAT)
     empty(Path(out), force)
     tell("reading", 0, 0)
-    analysis = sized(model, data, bindings, input_shapes)
-    inputs, said = taken(data, input_specs(analysis), samples, seed, (SAMPLES, MADE))
+    analysis = analysis_at_sizes(model, data, bindings, input_shapes)
+    inputs, said = choose_samples(data, input_specs(analysis), samples, seed, (SAMPLES, MADE))
     # What it refuses is not looked at any further.
     open_session(model, WHAT)
     whole = read_model(model, weights=True)
@@ -124,7 +124,7 @@ def opdocs(
 
 
 def _result(
-    made: Found,
+    made: QuantizedModel,
     records: list[document.Operation],
     name: str,
     samples: int,
@@ -149,7 +149,7 @@ def _result(
     )
 
 
-def _linked(record: document.Operation, made: Found) -> document.Operation:
+def _linked(record: document.Operation, made: QuantizedModel) -> document.Operation:
     """The record with where the codes of its operands come from."""
     operands = []
     for one in record.operands:
@@ -170,14 +170,14 @@ def _sizes(analysis: Analysis) -> dict[str, int]:
 
 
 def _written(
-    folder: Path, record: document.Operation, one: Operation, seen: Measured, vectors: bool
+    folder: Path, record: document.Operation, one: QuantizedOperation, seen: ReplayResult, vectors: bool
 ) -> tuple[document.Operation, str]:
     """Writes the files of an operation; the record with their names, and the picture."""
     stem = f"op_{record.number:03d}"
     named: dict[str, str] = {"picture": f"pictures/{stem}.svg"}
     notes = list(record.notes)
     if not seen.fault and seen.outputs:
-        node = Node(one.op_type, seen.inputs, seen.outputs, one.attributes)
+        node = CNode(one.op_type, seen.inputs, seen.outputs, one.attributes)
         text = c_source(stem, node)
         if text is None:
             notes.append("No C file: these shapes have no plain form in C.")
@@ -196,7 +196,7 @@ def _written(
     return replace(record, notes=notes, **named), drawn
 
 
-def _packed(node: Node) -> bytes:
+def _packed(node: CNode) -> bytes:
     """Arrays by the names of the C function's parameters, marked as ours."""
     names = ["y"] if len(node.outputs) == 1 else ["y", "y_scale", "y_zero_point"]
     arrays = {**dict(data(node)), **dict(zip(names, node.outputs, strict=False))}

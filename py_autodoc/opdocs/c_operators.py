@@ -17,7 +17,7 @@ from py_autodoc.quantize.reference.products import padding
 SPATIAL = ("row", "col", "slab")
 
 
-class Node(NamedTuple):
+class CNode(NamedTuple):
     """One operation with the values of one run; the shapes are fixed by them."""
 
     op_type: str
@@ -41,7 +41,7 @@ Source = tuple[list[str], list[str]]
 """Declarations before the function, and the lines of its body."""
 
 
-def c_source(name: str, node: Node) -> str | None:
+def c_source(name: str, node: CNode) -> str | None:
     """A C file with one function: pointers to the operands that are data, then to the outputs.
 
     None where the sizes have no plain form in C.
@@ -54,14 +54,14 @@ def c_source(name: str, node: Node) -> str | None:
     return "\n".join([c_text.HEAD, *(f"{one}\n" for one in declared), function, ""])
 
 
-def data(node: Node) -> list[tuple[str, Array]]:
+def data(node: CNode) -> list[tuple[str, Array]]:
     """The operands that the function reads, in its order."""
     places = [(role.name, role.at) for role in roles(node.op_type, len(node.inputs)) if role.at is not None]
     found = [(name, node.maybe(place)) for name, place in places]
     return [(name, value) for name, value in found if value is not None]
 
 
-def parameters(node: Node) -> list[str]:
+def parameters(node: CNode) -> list[str]:
     """The parameters of the function."""
     texts = [f"const {c_text.TYPES[value.dtype.name]} *{name}" for name, value in data(node)]
     names = ["y"] if len(node.outputs) == 1 else ["y", "y_scale", "y_zero_point"]
@@ -74,7 +74,7 @@ def _multiplier(*scales: Array) -> Array:
     return np.asarray(found / scales[2].astype(F32)) if len(scales) > 2 else np.asarray(found)
 
 
-def _conv_loops(node: Node, x: Array, x_zero: int, w: Array, w_zero: Array, finish: str) -> list[str]:
+def _conv_loops(node: CNode, x: Array, x_zero: int, w: Array, w_zero: Array, finish: str) -> list[str]:
     spatial = w.shape[2:]
     rank = len(spatial)
     strides = [int(one) for one in node.attributes.get("strides") or [1] * rank]
@@ -115,7 +115,7 @@ def _conv_loops(node: Node, x: Array, x_zero: int, w: Array, w_zero: Array, fini
     return nested(loops, [start, *inner, f"y[{y_at}] = {finish};"])
 
 
-def _conv(node: Node) -> Source:
+def _conv(node: CNode) -> Source:
     x, w = node.given(0), node.given(3)
     w_zero = _zeros(node.maybe(5), w)
     multiplier = _multiplier(node.given(1), node.given(4), node.given(6)).reshape(-1)
@@ -125,7 +125,7 @@ def _conv(node: Node) -> Source:
     return declared, _conv_loops(node, x, scalar(node.maybe(2)), w, w_zero, finish)
 
 
-def _conv_integer(node: Node) -> Source:
+def _conv_integer(node: CNode) -> Source:
     x, w = node.given(0), node.given(1)
     w_zero = _zeros(node.maybe(3), w)
     lines = _conv_loops(node, x, scalar(node.maybe(2)), w, w_zero, "(int32_t)sum")
@@ -172,7 +172,7 @@ def _product_loops(found: _Product, a_zero: str, b_zero: str, start: str, finish
     return nested(loops, [start, *inner, f"y[{y_at}] = {finish};"])
 
 
-def _matmul(node: Node) -> Source | None:
+def _matmul(node: CNode) -> Source | None:
     found = _product(node.given(0), node.given(3))
     b_zero = _zeros(node.maybe(5), node.given(3))
     multiplier = _multiplier(node.given(1), node.given(4), node.given(6)).reshape(-1)
@@ -185,7 +185,7 @@ def _matmul(node: Node) -> Source | None:
     return declared, _product_loops(found, a_zero, at("b_zero", b_zero, "j"), "uint32_t sum = 0;", finish)
 
 
-def _gemm(node: Node) -> Source | None:
+def _gemm(node: CNode) -> Source | None:
     a, b = node.given(0), node.given(3)
     found = _product(a, b, bool(node.attributes.get("transA")), bool(node.attributes.get("transB")))
     bias = node.maybe(6)
@@ -211,7 +211,7 @@ def _gemm(node: Node) -> Source | None:
     return declared, _product_loops(found, a_zero, at("b_zero", b_zero, "j"), start, finish)
 
 
-def _matmul_integer(node: Node) -> Source | None:
+def _matmul_integer(node: CNode) -> Source | None:
     a, b = node.given(0), node.given(1)
     found = _product(a, b)
     if found is None:
@@ -223,7 +223,7 @@ def _matmul_integer(node: Node) -> Source | None:
     return [array("a_zero", a_zero), array("b_zero", b_zero)], lines
 
 
-def _binary(node: Node, finish: str, declared: list[str]) -> Source:
+def _binary(node: CNode, finish: str, declared: list[str]) -> Source:
     a, b, out = node.given(0), node.given(3), node.outputs[0].shape
     names = [f"i{axis}" for axis in range(len(out))]
     value = finish.replace("$a", f"a[{strided(names, a.shape)}]").replace(
@@ -232,7 +232,7 @@ def _binary(node: Node, finish: str, declared: list[str]) -> Source:
     return declared, nested(list(zip(names, out, strict=True)), [f"y[{index(names, out)}] = {value};"])
 
 
-def _add(node: Node) -> Source:
+def _add(node: CNode) -> Source:
     a_scale, b_scale, y_scale = (F32(node.given(place).item()) for place in (1, 4, 6))
     ratio_a, ratio_b = a_scale / y_scale, b_scale / y_scale
     a_zero, b_zero, y_zero = (F32(scalar(node.maybe(place))) for place in (2, 5, 7))
@@ -248,14 +248,14 @@ def _add(node: Node) -> Source:
     return _binary(node, finish, [c_text.saturate(node.outputs[0].dtype)])
 
 
-def _mul(node: Node) -> Source:
+def _mul(node: CNode) -> Source:
     ratio = F32(node.given(1).item()) * F32(node.given(4).item()) / F32(node.given(6).item())
     product = f"((int32_t)$a - {scalar(node.maybe(2))}) * ((int32_t)$b - {scalar(node.maybe(5))})"
     finish = f"saturate((float)({product}) * {number(ratio)} + {scalar(node.maybe(7))}.0f)"
     return _binary(node, finish, [c_text.saturate(node.outputs[0].dtype)])
 
 
-def _global_average(node: Node) -> Source:
+def _global_average(node: CNode) -> Source:
     x = node.given(0)
     last = bool(node.attributes.get("channels_last", 0))
     channels = x.shape[-1] if last else x.shape[1]
@@ -272,7 +272,7 @@ def _global_average(node: Node) -> Source:
     return declared, nested([("n", x.shape[0]), ("c", channels)], ["uint32_t sum = 0;", *inner, finish])
 
 
-def _average(node: Node) -> Source:
+def _average(node: CNode) -> Source:
     x, out = node.given(0), node.outputs[0]
     last = bool(node.attributes.get("channels_last", 0))
     kernel = [int(one) for one in node.attributes["kernel_shape"]]
@@ -311,8 +311,8 @@ def _average(node: Node) -> Source:
     return [c_text.saturate(out.dtype)], lines
 
 
-def _table(function: Callable[[Array], Array]) -> Callable[[Node], Source]:
-    def source(node: Node) -> Source:
+def _table(function: Callable[[Array], Array]) -> Callable[[CNode], Source]:
+    def source(node: CNode) -> Source:
         x = node.given(0)
         entries = elementwise.looked_up(
             function, codes(x.dtype), node.given(1), node.maybe(2), node.given(3), node.maybe(4)
@@ -322,11 +322,11 @@ def _table(function: Callable[[Array], Array]) -> Callable[[Node], Source]:
     return source
 
 
-def _leaky_relu(node: Node) -> Source:
+def _leaky_relu(node: CNode) -> Source:
     return _table(elementwise.leaky_relu(float(node.attributes.get("alpha", 0.01))))(node)
 
 
-def _concat(node: Node) -> Source:
+def _concat(node: CNode) -> Source:
     y_scale, y_zero, out = node.given(0), node.maybe(1), node.outputs[0]
     axis = int(node.attributes["axis"]) % out.ndim
     outer, inner = int(np.prod(out.shape[:axis])), int(np.prod(out.shape[axis + 1 :]))
@@ -347,7 +347,7 @@ def _concat(node: Node) -> Source:
     return declared, lines
 
 
-def _softmax(node: Node) -> Source:
+def _softmax(node: CNode) -> Source:
     x, out = node.given(0), node.outputs[0]
     opset = int(node.attributes["opset"])
     axis = int(node.attributes.get("axis", 1 if opset < 13 else -1)) % x.ndim
@@ -370,7 +370,7 @@ def _softmax(node: Node) -> Source:
     return [array("exponential", entries)], nested([("o", x.size // (count * inner)), ("i", inner)], body)
 
 
-def _linear(node: Node, x: Array) -> tuple[list[str], str, str] | None:
+def _linear(node: CNode, x: Array) -> tuple[list[str], str, str] | None:
     """Declared scales and zero points, and how the element i reads them."""
     if node.attributes.get("block_size"):
         return None
@@ -382,7 +382,7 @@ def _linear(node: Node, x: Array) -> tuple[list[str], str, str] | None:
     return declared, at("scale", scale, channel), at("zero_point", zeros, channel)
 
 
-def _quantize(node: Node) -> Source | None:
+def _quantize(node: CNode) -> Source | None:
     x, out = node.given(0), node.outputs[0]
     read = _linear(node, x)
     if read is None or x.dtype != np.float32:
@@ -392,7 +392,7 @@ def _quantize(node: Node) -> Source | None:
     return [*declared, c_text.saturate(out.dtype)], nested([("i", x.size)], [f"y[i] = {value};"])
 
 
-def _dequantize(node: Node) -> Source | None:
+def _dequantize(node: CNode) -> Source | None:
     x = node.given(0)
     read = _linear(node, x)
     if read is None or node.outputs[0].dtype != np.float32:
@@ -402,7 +402,7 @@ def _dequantize(node: Node) -> Source | None:
     return declared, nested([("i", x.size)], [f"y[i] = {value};"])
 
 
-def _dynamic(node: Node) -> Source:
+def _dynamic(node: CNode) -> Source:
     x = node.given(0)
     find = nested([("i", x.size)], ["if (x[i] < least) least = x[i];", "if (x[i] > most) most = x[i];"])
     give = nested([("i", x.size)], ["y[i] = saturate(nearbyintf(x[i] / scale) + zero);"])
@@ -414,7 +414,7 @@ def _dynamic(node: Node) -> Source:
     return [c_text.saturate(np.dtype(np.uint8))], lines
 
 
-_OPERATORS: Final[dict[str, Callable[[Node], Source | None]]] = {
+_OPERATORS: Final[dict[str, Callable[[CNode], Source | None]]] = {
     "QLinearConv": _conv,
     "QLinearMatMul": _matmul,
     "QGemm": _gemm,

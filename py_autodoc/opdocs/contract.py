@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from py_autodoc.opdocs.document import SCHEMA, Operations
-from py_autodoc.report.openapi import JSON_SCHEMA, components
+from py_autodoc.report.openapi_spec.openapi import JSON_SCHEMA, components
 
 
 def operations_schema() -> dict[str, Any]:

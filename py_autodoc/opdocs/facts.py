@@ -8,9 +8,9 @@ import numpy as np
 
 from py_autodoc.opdocs import document
 from py_autodoc.opdocs.formulas import MEANINGS
-from py_autodoc.opdocs.found import Operation
-from py_autodoc.opdocs.replay import VARIANT_VALUES, Measured
-from py_autodoc.opdocs.roles import WEIGHTS, Role, roles
+from py_autodoc.opdocs.integer_operations import QuantizedOperation
+from py_autodoc.opdocs.replay import VARIANT_VALUES, ReplayResult
+from py_autodoc.opdocs.roles import WEIGHTS, InputRole, roles
 from py_autodoc.quantize.reference.arithmetic import F32, Array, limits, scalar
 from py_autodoc.quantize.reference.fixed_point import VARIANTS, mismatch, multiplier
 
@@ -19,7 +19,7 @@ CHANNELS = 4096
 _QUANTIZED = {"uint8", "int8", "uint16", "int16"}
 
 
-def facts(number: int, one: Operation, seen: Measured, module: str) -> document.Operation:
+def facts(number: int, one: QuantizedOperation, seen: ReplayResult, module: str) -> document.Operation:
     """The record of an operation, without the files that belong to it."""
     operands = [
         made
@@ -62,7 +62,7 @@ def _plain(value: Any) -> Any:
     return [int(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
-def _input(one: Operation, seen: Measured, at: int | None) -> Array | None:
+def _input(one: QuantizedOperation, seen: ReplayResult, at: int | None) -> Array | None:
     """A constant, or what the first sample had there."""
     if at is None or at >= len(one.operands):
         return None
@@ -74,7 +74,7 @@ def _input(one: Operation, seen: Measured, at: int | None) -> Array | None:
     return seen.inputs[at] if at < len(seen.inputs) else None
 
 
-def _operand(role: Role, one: Operation, seen: Measured) -> document.Operand | None:
+def _operand(role: InputRole, one: QuantizedOperation, seen: ReplayResult) -> document.Operand | None:
     place = len(one.operands) if role.at is None else role.at
     if role.at is None:
         tensor, constant, value = one.outputs[0], False, None
@@ -119,7 +119,7 @@ def _real(kind: str | None, scale: Array, zero: Array | None) -> list[float]:
     return [float(((low - zeros) * scales).min()), float(((high - zeros) * scales).max())]
 
 
-def _weights(one: Operation) -> Array | None:
+def _weights(one: QuantizedOperation) -> Array | None:
     """Constant weights less their zero point, [outputs, products]."""
     name = WEIGHTS.get(one.op_type)
     role = next((role for role in roles(one.op_type, len(one.operands)) if role.name == name), None)
@@ -141,7 +141,9 @@ def _bits(least: int, most: int) -> int:
     return max((-least - 1).bit_length() if least < 0 else 0, most.bit_length() if most > 0 else 0) + 1
 
 
-def _accumulator(one: Operation, seen: Measured, weights: Array | None) -> document.Accumulator | None:
+def _accumulator(
+    one: QuantizedOperation, seen: ReplayResult, weights: Array | None
+) -> document.Accumulator | None:
     if one.op_type not in WEIGHTS:
         return None
     worst = None
@@ -163,13 +165,13 @@ def _accumulator(one: Operation, seen: Measured, weights: Array | None) -> docum
     )
 
 
-def _bias(one: Operation, seen: Measured) -> Array | int:
+def _bias(one: QuantizedOperation, seen: ReplayResult) -> Array | int:
     role = next((role for role in roles(one.op_type, len(one.operands)) if role.name == "bias"), None)
     found = None if role is None else _input(one, seen, role.at)
     return 0 if found is None else found.astype(np.int64).reshape(-1)
 
 
-def multipliers(one: Operation, seen: Measured) -> Array | None:
+def multipliers(one: QuantizedOperation, seen: ReplayResult) -> Array | None:
     """M by channel, or one; None where nothing is requantized or a scale is not known."""
     places = {"QLinearConv": (1, 4, 6), "QLinearMatMul": (1, 4, 6), "QGemm": (1, 4, 7)}.get(one.op_type)
     if places is None:
@@ -181,7 +183,7 @@ def multipliers(one: Operation, seen: Measured) -> Array | None:
     return np.asarray(F32(one.attributes.get("alpha", 1.0)) * made)
 
 
-def _requantization(one: Operation, seen: Measured) -> document.Requantization | None:
+def _requantization(one: QuantizedOperation, seen: ReplayResult) -> document.Requantization | None:
     real = multipliers(one, seen)
     if real is None or not np.isfinite(real).all() or (real < 0).any():
         return None
@@ -195,7 +197,7 @@ def _requantization(one: Operation, seen: Measured) -> document.Requantization |
     )
 
 
-def _variants(one: Operation, seen: Measured, real: Array) -> list[document.Variant]:
+def _variants(one: QuantizedOperation, seen: ReplayResult, real: Array) -> list[document.Variant]:
     sums, zero = seen.sums, _input(one, seen, {"QGemm": 8}.get(one.op_type, 7))
     if sums is None or zero is None or not seen.outputs:
         return []

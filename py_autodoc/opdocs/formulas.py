@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 
-class Meaning(NamedTuple):
+class FormulaSymbols(NamedTuple):
     """An operator in a sentence, as formulas, and as steps."""
 
     says: str
@@ -30,8 +30,8 @@ def _table(function: str) -> tuple[str, ...]:
     )
 
 
-MEANINGS: Final[dict[str, Meaning]] = {
-    "QLinearConv": Meaning(
+MEANINGS: Final[dict[str, FormulaSymbols]] = {
+    "QLinearConv": FormulaSymbols(
         "Convolution of integers; padding is the code of the real 0.",
         (
             r"acc_{n,m,p} = bias_m + \sum_{c,k} (x_{n,c,p \cdot stride + k \cdot dilation - pad} - z_x)(w_{m,c,k} - z_{w,m})",
@@ -46,7 +46,7 @@ MEANINGS: Final[dict[str, Meaning]] = {
             *(f"    {one}" for one in _TAIL),
         ),
     ),
-    "QLinearMatMul": Meaning(
+    "QLinearMatMul": FormulaSymbols(
         "Matrix product of integers.",
         (
             r"acc_{i,j} = \sum_{k} (a_{i,k} - z_a)(b_{k,j} - z_{b,j})",
@@ -59,7 +59,7 @@ MEANINGS: Final[dict[str, Meaning]] = {
             *(f"    {one}" for one in _TAIL),
         ),
     ),
-    "QGemm": Meaning(
+    "QGemm": FormulaSymbols(
         "Matrix product of integers with a bias; without a scale of y the result is float32.",
         (
             r"acc_{i,j} = bias_j + \sum_{k} (a_{i,k} - z_a)(b_{k,j} - z_{b,j})",
@@ -72,7 +72,7 @@ MEANINGS: Final[dict[str, Meaning]] = {
             *(f"    {one}" for one in _TAIL),
         ),
     ),
-    "ConvInteger": Meaning(
+    "ConvInteger": FormulaSymbols(
         "Convolution of integers; the result is the accumulator itself.",
         (r"y_{n,m,p} = \sum_{c,k} (x_{n,c,p \cdot stride + k \cdot dilation - pad} - z_x)(w_{m,c,k} - z_w)",),
         (
@@ -80,12 +80,12 @@ MEANINGS: Final[dict[str, Meaning]] = {
             "    y = sum over c, k of (x[n, c, p * stride + k * dilation - pad] - z_x) * (w[m, c, k] - z_w)  # int32",
         ),
     ),
-    "MatMulInteger": Meaning(
+    "MatMulInteger": FormulaSymbols(
         "Matrix product of integers; the result is the accumulator itself.",
         (r"y_{i,j} = \sum_{k} (a_{i,k} - z_a)(b_{k,j} - z_{b,j})",),
         ("for each output i, j:", "    y = sum over k of (a[i, k] - z_a) * (b[k, j] - z_b[j])  # int32"),
     ),
-    "QLinearAdd": Meaning(
+    "QLinearAdd": FormulaSymbols(
         "Sum of two tensors with scales of their own.",
         (
             r"y = \operatorname{clamp}\left(\operatorname{round}\left(\frac{s_a}{s_y}(a - z_a) + \frac{s_b}{s_y}(b - z_b) + z_y\right)\right)",
@@ -95,19 +95,19 @@ MEANINGS: Final[dict[str, Meaning]] = {
             "y = clamp(round_half_even(fma(a, s_a / s_y, fma(b, s_b / s_y, constant))))",
         ),
     ),
-    "QLinearMul": Meaning(
+    "QLinearMul": FormulaSymbols(
         "Product of two tensors.",
         (
             r"y = \operatorname{clamp}\left(\operatorname{round}\left(M (a - z_a)(b - z_b) + z_y\right)\right), \quad M = \frac{s_a \cdot s_b}{s_y}",
         ),
         ("y = clamp(round_half_even(float32((a - z_a) * (b - z_b)) * M + z_y))",),
     ),
-    "QLinearGlobalAveragePool": Meaning(
+    "QLinearGlobalAveragePool": FormulaSymbols(
         "Mean over all places of a channel, summed in int32.",
         (r"acc_{n,c} = \sum_{p=1}^{P} (x_{n,c,p} - z_x), \quad M = \frac{s_x}{s_y \cdot P}", _OUT),
         ("acc = sum over all places of (x - z_x)  # int32", *_TAIL),
     ),
-    "QLinearAveragePool": Meaning(
+    "QLinearAveragePool": FormulaSymbols(
         "Mean of each window, summed in float32.",
         (
             r"r = \frac{1}{P} \sum_{p \in window} s_x (x_p - z_x)",
@@ -118,18 +118,18 @@ MEANINGS: Final[dict[str, Meaning]] = {
             "y = clamp(round_half_even(r / P / s_y + z_y))",
         ),
     ),
-    "QLinearSigmoid": Meaning(
+    "QLinearSigmoid": FormulaSymbols(
         "Logistic function, by a table of 256 codes.", _table(r"\frac{1}{1 + e^{-r}}"), _TABLE
     ),
-    "QLinearLeakyRelu": Meaning(
+    "QLinearLeakyRelu": FormulaSymbols(
         "Leaky ReLU, by a table of 256 codes.", _table(r"\max(r, 0) + \alpha \min(r, 0)"), _TABLE
     ),
-    "QLinearConcat": Meaning(
+    "QLinearConcat": FormulaSymbols(
         "Parts one after the other; those with another scale than y go through a table.",
         (r"y = \operatorname{quantize}(s_{x_i} (x_i - z_{x_i}))", _QUANTIZE),
         ("for each part: y = x if it has y's scale and zero point, else table[x]",),
     ),
-    "QLinearSoftmax": Meaning(
+    "QLinearSoftmax": FormulaSymbols(
         "Softmax along an axis, by a table of exponentials.",
         (
             r"y_k = \operatorname{clamp}\left(\operatorname{round}\left(\lfloor 1 / s_y \rfloor \cdot \frac{e^{s_x (x_k - x_{max})}}{\sum_j e^{s_x (x_j - x_{max})}}\right) + z_y\right)",
@@ -139,15 +139,15 @@ MEANINGS: Final[dict[str, Meaning]] = {
             "y[k] = clamp(round_half_even(e[k] * floor(1 / s_y) / sum(e)) + z_y)",
         ),
     ),
-    "QuantizeLinear": Meaning(
+    "QuantizeLinear": FormulaSymbols(
         "From float32 to codes.",
         (r"y = \operatorname{clamp}\left(\operatorname{round}\left(\frac{x}{s_y}\right) + z_y\right)",),
         ("y = clamp(round_half_even(x / s_y) + z_y)",),
     ),
-    "DequantizeLinear": Meaning(
+    "DequantizeLinear": FormulaSymbols(
         "From codes to float32.", (r"y = s_x (x - z_x)",), ("y = float32(x - z_x) * s_x",)
     ),
-    "DynamicQuantizeLinear": Meaning(
+    "DynamicQuantizeLinear": FormulaSymbols(
         "From float32 to uint8, with a scale and zero point from the data.",
         (
             r"s_y = \frac{\max(0, \max x) - \min(0, \min x)}{255}, \quad z_y = \operatorname{round}\left(\operatorname{clamp}\left(-\frac{\min(0, \min x)}{s_y}\right)\right)",

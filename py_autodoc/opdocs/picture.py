@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from py_autodoc.opdocs.document import Operand, Operation
-from py_autodoc.render.text import printable, shorten
+from py_autodoc.render.terminal_text import printable, shorten
 from py_autodoc.version import NAME, version
 
 _WIDTH, _GAP, _LINE, _PAD = 190, 46, 17, 10

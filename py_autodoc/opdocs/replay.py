@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import onnx
 
-from py_autodoc.graph.probe import PathLike, base_name
-from py_autodoc.opdocs.found import Operation
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
+from py_autodoc.opdocs.integer_operations import QuantizedOperation
 from py_autodoc.ort import open_session, run_session
 from py_autodoc.quantize.reference import Kernel, evaluate
 from py_autodoc.quantize.reference.arithmetic import Array
@@ -25,7 +25,7 @@ VARIANT_VALUES = 1 << 20
 
 
 @dataclass
-class Measured:
+class ReplayResult:
     """What was seen of one operation, over all samples."""
 
     shapes: list[tuple[int, ...] | None] = field(default_factory=list)
@@ -48,11 +48,11 @@ class Measured:
 def replayed(
     path: PathLike,
     proto: onnx.ModelProto,
-    operations: Sequence[Operation],
+    operations: Sequence[QuantizedOperation],
     samples: Sequence[Sample],
     sizes: Mapping[str, int],
     kernel: Kernel,
-) -> Iterator[tuple[int, Measured]]:
+) -> Iterator[tuple[int, ReplayResult]]:
     """(place among the operations, what was seen), a group of operations at a time.
 
     ``sizes`` are bytes of tensors by name. Raises: AnalysisError, InputError: as ``ort.open_session``.
@@ -61,7 +61,7 @@ def replayed(
     for group in _groups(operations, sizes):
         wanted = dict.fromkeys(name for at in group for name in _tensors(operations[at]) if name not in fed)
         session = open_session(path, WHAT, proto=_exposed(proto, wanted), fuse=True)
-        seen = {at: Measured() for at in group}
+        seen = {at: ReplayResult() for at in group}
         for number, sample in enumerate(samples):
             values = dict(
                 zip(wanted, run_session(session, list(wanted), sample, base_name(path)), strict=True)
@@ -72,7 +72,7 @@ def replayed(
         yield from seen.items()
 
 
-def _groups(operations: Sequence[Operation], sizes: Mapping[str, int]) -> Iterator[list[int]]:
+def _groups(operations: Sequence[QuantizedOperation], sizes: Mapping[str, int]) -> Iterator[list[int]]:
     group: list[int] = []
     held = 0
     for at, one in enumerate(operations):
@@ -86,7 +86,7 @@ def _groups(operations: Sequence[Operation], sizes: Mapping[str, int]) -> Iterat
         yield group
 
 
-def _tensors(one: Operation) -> Iterator[str]:
+def _tensors(one: QuantizedOperation) -> Iterator[str]:
     yield from (operand.tensor for operand in one.operands if operand is not None and operand.value is None)
     yield from (name for name in one.outputs if name)
 
@@ -99,7 +99,9 @@ def _exposed(proto: onnx.ModelProto, names: Iterable[str]) -> onnx.ModelProto:
     return made
 
 
-def _watch(seen: Measured, one: Operation, values: Mapping[str, Array], kernel: Kernel, first: bool) -> None:
+def _watch(
+    seen: ReplayResult, one: QuantizedOperation, values: Mapping[str, Array], kernel: Kernel, first: bool
+) -> None:
     inputs = [
         None if operand is None else operand.value if operand.value is not None else values[operand.tensor]
         for operand in one.operands
@@ -130,7 +132,7 @@ def _watch(seen: Measured, one: Operation, values: Mapping[str, Array], kernel: 
         seen.sums = sums
 
 
-def _compare(seen: Measured, expected: Array, found: Array) -> None:
+def _compare(seen: ReplayResult, expected: Array, found: Array) -> None:
     if expected.shape != found.shape:
         seen.fault = "ONNX Runtime gives another shape."
         return
@@ -143,7 +145,7 @@ def _compare(seen: Measured, expected: Array, found: Array) -> None:
         seen.largest = max(seen.largest, float(np.nanmax(apart)))
 
 
-def _extend(seen: Measured, values: Sequence[Array | None]) -> None:
+def _extend(seen: ReplayResult, values: Sequence[Array | None]) -> None:
     ends = [
         None if value is None or not value.size else (float(value.min()), float(value.max()))
         for value in values

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 
-class Role(NamedTuple):
+class InputRole(NamedTuple):
     """One operand: its name in formulas; where its values, scale and zero point are among the inputs."""
 
     name: str
@@ -15,16 +15,21 @@ class Role(NamedTuple):
     zero: int | None = None
 
 
-_X = Role("x", 0, 1, 2)
-_UNARY = (_X, Role("y", None, 3, 4))
-_BINARY = (Role("a", 0, 1, 2), Role("b", 3, 4, 5), Role("y", None, 6, 7))
+_X = InputRole("x", 0, 1, 2)
+_UNARY = (_X, InputRole("y", None, 3, 4))
+_BINARY = (InputRole("a", 0, 1, 2), InputRole("b", 3, 4, 5), InputRole("y", None, 6, 7))
 
-ROLES: Final[dict[str, tuple[Role, ...]]] = {
-    "QLinearConv": (_X, Role("w", 3, 4, 5), Role("bias", 8), Role("y", None, 6, 7)),
+ROLES: Final[dict[str, tuple[InputRole, ...]]] = {
+    "QLinearConv": (_X, InputRole("w", 3, 4, 5), InputRole("bias", 8), InputRole("y", None, 6, 7)),
     "QLinearMatMul": _BINARY,
-    "QGemm": (Role("a", 0, 1, 2), Role("b", 3, 4, 5), Role("bias", 6), Role("y", None, 7, 8)),
-    "ConvInteger": (Role("x", 0, None, 2), Role("w", 1, None, 3), Role("y", None)),
-    "MatMulInteger": (Role("a", 0, None, 2), Role("b", 1, None, 3), Role("y", None)),
+    "QGemm": (
+        InputRole("a", 0, 1, 2),
+        InputRole("b", 3, 4, 5),
+        InputRole("bias", 6),
+        InputRole("y", None, 7, 8),
+    ),
+    "ConvInteger": (InputRole("x", 0, None, 2), InputRole("w", 1, None, 3), InputRole("y", None)),
+    "MatMulInteger": (InputRole("a", 0, None, 2), InputRole("b", 1, None, 3), InputRole("y", None)),
     "QLinearAdd": _BINARY,
     "QLinearMul": _BINARY,
     "QLinearAveragePool": _UNARY,
@@ -32,9 +37,9 @@ ROLES: Final[dict[str, tuple[Role, ...]]] = {
     "QLinearSigmoid": _UNARY,
     "QLinearLeakyRelu": _UNARY,
     "QLinearSoftmax": _UNARY,
-    "QuantizeLinear": (Role("x", 0), Role("y", None, 1, 2)),
-    "DequantizeLinear": (_X, Role("y", None)),
-    "DynamicQuantizeLinear": (Role("x", 0), Role("y", None)),
+    "QuantizeLinear": (InputRole("x", 0), InputRole("y", None, 1, 2)),
+    "DequantizeLinear": (_X, InputRole("y", None)),
+    "DynamicQuantizeLinear": (InputRole("x", 0), InputRole("y", None)),
 }
 """``QLinearConcat`` has as many as it has parts: see ``roles``."""
 
@@ -48,9 +53,9 @@ WEIGHTS: Final = {
 """The operand that holds the weights, where it is constant."""
 
 
-def roles(op_type: str, inputs: int) -> tuple[Role, ...]:
+def roles(op_type: str, inputs: int) -> tuple[InputRole, ...]:
     """The operands of an operator with so many inputs."""
     if op_type == "QLinearConcat":
-        parts = [Role(f"x{number}", at, at + 1, at + 2) for number, at in enumerate(range(2, inputs, 3))]
-        return (*parts, Role("y", None, 0, 1))
+        parts = [InputRole(f"x{number}", at, at + 1, at + 2) for number, at in enumerate(range(2, inputs, 3))]
+        return (*parts, InputRole("y", None, 0, 1))
     return ROLES[op_type]

@@ -7,7 +7,7 @@ was killed at is removed by the next.
 
 from __future__ import annotations
 
-from py_autodoc.outputs.placing import Place, Wanted, filling, output_failed, place, places
+from py_autodoc.outputs.placing import OutputPlace, OutputRequest, filling, output_failed, place, places
 from py_autodoc.outputs.temporary import scratch
 
-__all__ = ["Place", "Wanted", "filling", "output_failed", "place", "places", "scratch"]
+__all__ = ["OutputPlace", "OutputRequest", "filling", "output_failed", "place", "places", "scratch"]

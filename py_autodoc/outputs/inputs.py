@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import islice
 
 from py_autodoc.errors import AutodocError
-from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
 
 _MOST = 10_000
 """Files of a folder that is an input."""
@@ -20,7 +20,7 @@ _MOST = 10_000
 Id = tuple[int, int]
 
 
-class Inputs:
+class ReadFiles:
     """The files behind some paths. Folders count with all that is in them, models with their data.
 
     ``data`` names those files where they are known; else the models are looked into when it matters.
@@ -76,17 +76,17 @@ def _files(path: str) -> Iterator[str]:
 
 def data_files(path: str) -> list[str]:
     """Paths of the files that a model's tensors are in; none of a file that is not a model."""
-    from py_autodoc.graph.load import parse_structure
-    from py_autodoc.graph.notes import Notes
-    from py_autodoc.graph.probe import regular_file
-    from py_autodoc.graph.survey import survey
-    from py_autodoc.graph.values import external_entries
-    from py_autodoc.graph.wire import Source
+    from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
+    from py_autodoc.graph.loading.first_pass import collect_and_sanitize
+    from py_autodoc.graph.loading.load import parse_structure
+    from py_autodoc.graph.protobuf.probe import regular_file
+    from py_autodoc.graph.protobuf.protobuf_wire import WireSource
+    from py_autodoc.graph.protobuf.tensor_protos import external_entries
 
     try:
         with regular_file(path) as (fd, status):
-            proto = parse_structure(Source(status.st_size, fd), base_name(path))
-        tensors = survey(proto, Notes()).external
+            proto = parse_structure(WireSource(status.st_size, fd), base_name(path))
+        tensors = collect_and_sanitize(proto, DiagnosticCollector()).external
     except AutodocError:
         # It is not a model that we can read, and whoever reads it next will say so.
         return []

@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from py_autodoc.graph.wire import encode_bytes
+from py_autodoc.graph.protobuf.protobuf_wire import encode_bytes
 from py_autodoc.version import NAME
 
 WRITTEN = "autodoc.written"

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import BinaryIO
 
 from py_autodoc.errors import OutputError
-from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.outputs import marks, temporary
-from py_autodoc.outputs.inputs import Inputs
+from py_autodoc.outputs.inputs import ReadFiles
 
 _MODELS = (".onnx", ".h5", ".hdf5", ".keras", ".pt2")
 _FORCE = "Choose another name, or replace it with --force (in Python: force=True)."
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class OutputRequest:
     """A file that a run is going to write."""
 
     path: PathLike
@@ -39,7 +39,7 @@ class _Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class OutputPlace:
     """A checked place for a file."""
 
     path: Path
@@ -87,14 +87,14 @@ class Place:
             os.replace(finished, self.path)
 
 
-def place(path: PathLike, kind: str, inputs: Iterable[PathLike] = (), force: bool = False) -> Place:
+def place(path: PathLike, kind: str, inputs: Iterable[PathLike] = (), force: bool = False) -> OutputPlace:
     """``places`` of one file."""
-    return places([Wanted(path, kind)], inputs, force)[0]
+    return places([OutputRequest(path, kind)], inputs, force)[0]
 
 
 def places(
-    wanted: Sequence[Wanted], inputs: Inputs | Iterable[PathLike] = (), force: bool = False
-) -> list[Place]:
+    wanted: Sequence[OutputRequest], inputs: ReadFiles | Iterable[PathLike] = (), force: bool = False
+) -> list[OutputPlace]:
     """Where the files of a run go. Called before any work is done, it looks and changes nothing.
 
     Args:
@@ -105,9 +105,9 @@ def places(
     Raises:
         OutputError: what speaks against it, of all files in one line.
     """
-    held = inputs if isinstance(inputs, Inputs) else Inputs(inputs)
+    held = inputs if isinstance(inputs, ReadFiles) else ReadFiles(inputs)
     refused: list[_Refusal] = []
-    found: list[Place] = []
+    found: list[OutputPlace] = []
     for one in wanted:
         there, why = _checked(one, held, force)
         found.append(there)
@@ -119,16 +119,16 @@ def places(
     return found
 
 
-def _checked(wanted: Wanted, inputs: Inputs, force: bool) -> tuple[Place, _Refusal | None]:
+def _checked(wanted: OutputRequest, inputs: ReadFiles, force: bool) -> tuple[OutputPlace, _Refusal | None]:
     shown = base_name(wanted.path)
     # What an option names is shown as it was given, else by its name alone.
     said = f"{wanted.option}: {printable(wanted.path)}" if wanted.option else shown
-    there = Place(Path(wanted.path), said, False, None)
+    there = OutputPlace(Path(wanted.path), said, False, None)
     if not os.fspath(wanted.path):
         return there, _Refusal("output-nameless", f"{said}the path is empty.", "Pass a file name.")
     try:
         path = Path(os.path.realpath(wanted.path))
-        there = Place(path, said, False, None)
+        there = OutputPlace(path, said, False, None)
         status = path.stat()
     except FileNotFoundError:
         return there, _unwritable(path.parent, said)
@@ -141,8 +141,8 @@ def _checked(wanted: Wanted, inputs: Inputs, force: bool) -> tuple[Place, _Refus
     if stat.S_ISDIR(status.st_mode):
         return there, _Refusal("output-is-a-folder", f"{said or '.'} is a folder.", "Pass a file name.")
     if not regular:
-        return Place(path, said, True, None), None
-    there = Place(path, said, False, _state(path))
+        return OutputPlace(path, said, True, None), None
+    there = OutputPlace(path, said, False, _state(path))
     if not ours and not force:
         what = f"{said} exists and is not a file that this command wrote, or was changed since."
         return there, _Refusal("output-exists", what, _FORCE)
@@ -177,7 +177,7 @@ def _unwritable(folder: Path, said: str) -> _Refusal | None:
     return None
 
 
-def _twice(wanted: Sequence[Wanted], found: Sequence[Place]) -> Iterator[_Refusal]:
+def _twice(wanted: Sequence[OutputRequest], found: Sequence[OutputPlace]) -> Iterator[_Refusal]:
     """Two results in one file, as it would be where file names ignore case."""
     first: dict[str, str] = {}
     for one in found:
@@ -206,7 +206,7 @@ def filling(path: PathLike, inputs: Iterable[PathLike] = (), force: bool = False
             goals = [target / one.relative_to(staged) for one in made]
             for goal in goals:
                 goal.parent.mkdir(parents=True, exist_ok=True)
-            checked = places([Wanted(goal, "") for goal in goals], inputs, force=True)
+            checked = places([OutputRequest(goal, "") for goal in goals], inputs, force=True)
             for one, there in zip(made, checked, strict=True):
                 there.take(one)
             return

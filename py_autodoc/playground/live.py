@@ -9,10 +9,10 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.ort import open_session, run_session
 from py_autodoc.playground.edits import Edits
-from py_autodoc.playground.points import DataPoint, Points, WeightPoint, clamp_nodes
+from py_autodoc.playground.points import DataPoint, EditPoints, WeightPoint, clamp_nodes
 from py_autodoc.quantize.reference.arithmetic import Array, along, dequantize, quantize
 from py_autodoc.samples import Sample
 
@@ -36,7 +36,7 @@ class Live:
     """
 
     def __init__(
-        self, path: PathLike, model: onnx.ModelProto, found: Points, real: Mapping[str, Array]
+        self, path: PathLike, model: onnx.ModelProto, found: EditPoints, real: Mapping[str, Array]
     ) -> None:
         self.points, self._name = found, base_name(path)
         self._real = dict(real)
@@ -100,7 +100,7 @@ def rounded(one: WeightPoint, real: Array, factor: float) -> Array:
     return dequantize(recoded(one, real, factor), scale, zero)
 
 
-def _built(model: onnx.ModelProto, found: Points) -> tuple[onnx.ModelProto, dict[str, str]]:
+def _built(model: onnx.ModelProto, found: EditPoints) -> tuple[onnx.ModelProto, dict[str, str]]:
     """The graph with inputs for all edits, and what tensors are called in it where that is not their name."""
     copy = onnx.ModelProto()
     copy.CopyFrom(model)

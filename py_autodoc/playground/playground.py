@@ -11,21 +11,21 @@ import numpy as np
 import onnx
 
 from py_autodoc.errors import InputError, OptionError
-from py_autodoc.graph.probe import PathLike, base_name
-from py_autodoc.near import near
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.ort import read_model
 from py_autodoc.outputs import scratch
 from py_autodoc.playground.edits import Edits, History
 from py_autodoc.playground.live import Live
-from py_autodoc.playground.points import Points, clamps_in, points
+from py_autodoc.playground.points import EditPoints, clamps_in, points
 from py_autodoc.playground.written import edited, write
 from py_autodoc.quantize.api import quantize
 from py_autodoc.quantize.prepare import loaded, prepared
 from py_autodoc.quantize.recipe import Recipe
 from py_autodoc.quantize.reference.arithmetic import Array, limits
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.samples import Sample, input_specs, sized, taken
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.samples import Sample, analysis_at_sizes, choose_samples, input_specs
 from py_autodoc.sensitivity.scores import Score, Truth
+from py_autodoc.similar_names import similar_names
 
 SAMPLES = 16
 BINS = 64
@@ -35,7 +35,7 @@ FLOAT, INTEGER = "float", "int8"
 
 
 @dataclass(frozen=True)
-class Histogram:
+class QuantizationHistogram:
     """Values of a tensor before and after it is quantized, on the sample that is shown."""
 
     edges: Array
@@ -81,7 +81,7 @@ class Playground:
         self._proto, self.file = proto, model
         float_model = reference if reference is not None else source
         plain = None if float_model is None else _prepared(float_model)
-        self.points: Points = points(proto, None if plain is None else clamps_in(plain))
+        self.points: EditPoints = points(proto, None if plain is None else clamps_in(plain))
         if not self.points.data and not self.points.weights:
             raise InputError(
                 "nothing-to-edit", f"{self.name} has no scales that can be changed.",
@@ -89,8 +89,8 @@ class Playground:
             )  # fmt: skip
         real = {} if plain is None else _real(plain, self.points)
         # Of the quantized graph, whose nodes the edits are of.
-        self.analysis: Analysis = sized(proto.SerializeToString(), samples)
-        self.samples, self.data = taken(samples, input_specs(self.analysis), count, 0, (SAMPLES, 1))
+        self.analysis: Analysis = analysis_at_sizes(proto.SerializeToString(), samples)
+        self.samples, self.data = choose_samples(samples, input_specs(self.analysis), count, 0, (SAMPLES, 1))
         self._live = Live(model, proto, self.points, real)
         self._history = History()
         self.shown = 0
@@ -134,7 +134,7 @@ class Playground:
         """Scale and zero point of a computed tensor now. Raises: OptionError."""
         point = self.points.data.get(tensor)
         if point is None:
-            meant = near(tensor, self.points.data)
+            meant = similar_names(tensor, self.points.data)
             hint = f"Did you mean {', '.join(meant)}?" if meant else "See points.data."
             raise OptionError("unknown-tensor", f"No quantized tensor is called {tensor[:80]!r}.", hint)
         return self.edits.data.get(tensor, (point.scale, point.zero_point))
@@ -229,7 +229,7 @@ class Playground:
         makers = {name: node.name for node in self._proto.graph.node for name in node.output if node.name}
         return {makers[name]: error for name, error in self.errors().items() if name in makers}
 
-    def histogram(self, tensor: str) -> Histogram:
+    def histogram(self, tensor: str) -> QuantizationHistogram:
         """Values of a quantized tensor or weight before and after its Q, with the edits."""
         if tensor in self.points.weights:
             before, after = self._live.real(tensor), self._live.weight(tensor, self.edits)
@@ -301,7 +301,7 @@ def _prepared(model: PathLike) -> onnx.ModelProto:
     return proto
 
 
-def _real(proto: onnx.ModelProto, found: Points) -> dict[str, Array]:
+def _real(proto: onnx.ModelProto, found: EditPoints) -> dict[str, Array]:
     """Float weights by the names of their codes, where the float model has them."""
     stored = {one.name: one for one in proto.graph.initializer}
     real: dict[str, Array] = {}
@@ -320,11 +320,13 @@ def _relative(plain: Array, made: Array) -> float:
     return apart / size if size else float(apart > 0)
 
 
-def _histogram(before: Array, after: Array, clipped: float) -> Histogram:
+def _histogram(before: Array, after: Array, clipped: float) -> QuantizationHistogram:
     finite = before[np.isfinite(before)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
     edges = np.linspace(low, high if high > low else low + 1.0, BINS + 1)
-    return Histogram(edges, np.histogram(before, edges)[0], np.histogram(after, edges)[0], clipped)
+    return QuantizationHistogram(
+        edges, np.histogram(before, edges)[0], np.histogram(after, edges)[0], clipped
+    )
 
 
 def summary(edits: Edits) -> str:

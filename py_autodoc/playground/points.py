@@ -54,7 +54,7 @@ class WeightPoint:
 
 
 @dataclass(frozen=True)
-class Layer:
+class EditableLayer:
     """A node with a quantized weight."""
 
     name: str
@@ -69,15 +69,15 @@ class Layer:
 
 
 @dataclass(frozen=True)
-class Points:
+class EditPoints:
     """By name, in the order of the file."""
 
     data: dict[str, DataPoint]
     weights: dict[str, WeightPoint]
-    layers: dict[str, Layer]
+    layers: dict[str, EditableLayer]
 
 
-def points(model: onnx.ModelProto, clamps: Mapping[str, Clamp] | None = None) -> Points:
+def points(model: onnx.ModelProto, clamps: Mapping[str, Clamp] | None = None) -> EditPoints:
     """All that can be changed in the main graph; scales that the model computes cannot.
 
     ``clamps`` are those of the float model; None where it is not known: then a range that begins at 0 is
@@ -111,15 +111,17 @@ def points(model: onnx.ModelProto, clamps: Mapping[str, Clamp] | None = None) ->
         and node.input[0] in stored
         and stored[node.input[0]].data_type == onnx.TensorProto.INT32
     }
-    layers: dict[str, Layer] = {}
+    layers: dict[str, EditableLayer] = {}
     for at, node in enumerate(model.graph.node):
         held = [by_output[name] for name in node.input if name in by_output]
         if node.op_type in (_Q, _DQ) or not held:
             continue
         bias = next((biases[name] for name in node.input[2:] if name in biases), "")
         name = node.name or node.output[0]
-        layers[name] = Layer(name, node.op_type, at, held[0].codes, by_copy.get(node.input[0], ""), bias)
-    return Points(data, weights, layers)
+        layers[name] = EditableLayer(
+            name, node.op_type, at, held[0].codes, by_copy.get(node.input[0], ""), bias
+        )
+    return EditPoints(data, weights, layers)
 
 
 def _data(

@@ -8,13 +8,13 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from py_autodoc.graph.probe import PathLike
+from py_autodoc.graph.protobuf.probe import PathLike
 from py_autodoc.outputs.marks import unmark
 from py_autodoc.playground.edits import Edits
 from py_autodoc.playground.live import recoded
-from py_autodoc.playground.points import DataPoint, Points, clamp_nodes
+from py_autodoc.playground.points import DataPoint, EditPoints, clamp_nodes
 from py_autodoc.quantize.reference.arithmetic import Array
-from py_autodoc.tags.files import finish, staging, targets
+from py_autodoc.tags.model_files import finish, staging, targets
 
 EDITS = "onnx_autodoc.edits"
 """Key of the edits in the metadata."""
@@ -29,7 +29,7 @@ def write(model: onnx.ModelProto, out: PathLike, source: PathLike, force: bool) 
 
 
 def edited(
-    model: onnx.ModelProto, found: Points, edits: Edits, real: Mapping[str, Array], noted: str
+    model: onnx.ModelProto, found: EditPoints, edits: Edits, real: Mapping[str, Array], noted: str
 ) -> onnx.ModelProto:
     """A copy of a QDQ model with edits. ``real`` are the float weights, ``noted`` goes into the metadata."""
     copy = onnx.ModelProto()
@@ -116,7 +116,7 @@ def _rescaled(graph: onnx.GraphProto, point: DataPoint, scale: float, zero: int)
 
 def _biases(
     graph: onnx.GraphProto,
-    found: Points,
+    found: EditPoints,
     edits: Edits,
     scales: Mapping[str, tuple[float, int]],
     stored: Mapping[str, onnx.TensorProto],

@@ -12,7 +12,7 @@ import msgspec
 import onnx
 
 from py_autodoc.errors import InputError, OptionError
-from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.hardware.detect import cpu
 from py_autodoc.ort import onnxruntime
 from py_autodoc.outputs import output_failed
@@ -25,10 +25,10 @@ from py_autodoc.quantize.methods import BUILT_IN, apply, method
 from py_autodoc.quantize.prepare import fitted, loaded, prepared
 from py_autodoc.quantize.recipe import VNNI, Recipe, completed
 from py_autodoc.quantize.storage import check_room, store, too_large
-from py_autodoc.samples import Images, input_specs, sized, taken
+from py_autodoc.samples import Images, analysis_at_sizes, choose_samples, input_specs
 from py_autodoc.tags import read_tags, restore_file, tag_file
-from py_autodoc.tags.files import finish, staging, targets, to_ir
 from py_autodoc.tags.model import ROOT
+from py_autodoc.tags.model_files import finish, staging, targets, to_ir
 from py_autodoc.tags.read import table_in
 from py_autodoc.verify.api import verify
 from py_autodoc.verify.document import VerifiedOutput
@@ -96,8 +96,8 @@ def quantize(
     tell("reading", 0, 4)
     proto = loaded(model, "static" if plugin else chosen.method)
     chosen = chosen if plugin else fitted(chosen, given, proto, name)
-    analysis = sized(model, data, bindings, input_shapes)
-    inputs, said = taken(data, input_specs(analysis), samples, seed, (SAMPLES, MADE))
+    analysis = analysis_at_sizes(model, data, bindings, input_shapes)
+    inputs, said = choose_samples(data, input_specs(analysis), samples, seed, (SAMPLES, MADE))
     folded = prepared(proto, name, fold=chosen.method in ("static", "fp16"))
     names = excluded(chosen.exclude, analysis, proto)
     if too_large(proto):

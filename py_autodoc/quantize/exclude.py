@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import onnx
 
 from py_autodoc.errors import OptionError
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.matcher import Matcher
-from py_autodoc.report.payload import build_payload
+from py_autodoc.report.node_query.node_matcher import NodeMatcher
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 
 def excluded(wanted: Sequence[str], analysis: Analysis, prepared: onnx.ModelProto) -> list[str]:
@@ -22,11 +22,11 @@ def excluded(wanted: Sequence[str], analysis: Analysis, prepared: onnx.ModelProt
     """
     by_output = {out: node.name for node in prepared.graph.node for out in node.output}
     found: dict[str, None] = {}
-    matcher: Matcher | None = None
+    matcher: NodeMatcher | None = None
     for text in wanted:
         numbers = _named(text, analysis)
         if not numbers:
-            matcher = matcher or Matcher(build_payload(analysis))
+            matcher = matcher or NodeMatcher(build_payload(analysis))
             numbers = matcher.find(text)
         made = (t for number in numbers for t in analysis.model.nodes[number].outputs if t >= 0)
         outputs = (analysis.model.tensors[t].name for t in made)

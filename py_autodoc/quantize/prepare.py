@@ -8,12 +8,12 @@ import onnx
 from onnx import numpy_helper
 
 from py_autodoc.errors import InputError
-from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.ort import read_model
 from py_autodoc.outputs.marks import unmark
 from py_autodoc.quantize.recipe import Recipe
 from py_autodoc.tags import read_tags, write_tags
-from py_autodoc.tags.files import to_ir
+from py_autodoc.tags.model_files import to_ir
 
 _QUANTIZED = frozenset({"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulNBits"})
 _PER_CHANNEL = 13

@@ -8,7 +8,7 @@ import msgspec
 
 from py_autodoc.errors import OptionError
 from py_autodoc.findings.thresholds import read_file
-from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.hardware.detect import cpu
 
 METHODS = ("static", "dynamic", "int8-weights", "int4-weights", "fp16")

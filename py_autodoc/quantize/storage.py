@@ -14,7 +14,7 @@ import onnx
 from py_autodoc.errors import OutputError
 from py_autodoc.ort import weight_bytes
 from py_autodoc.outputs.marks import DATA
-from py_autodoc.tags import files
+from py_autodoc.tags import model_files
 from py_autodoc.units import size
 
 _ROOM = 3
@@ -25,7 +25,7 @@ _SMALLEST = 1024
 
 def too_large(model: onnx.ModelProto) -> bool:
     """Whether a model in memory needs a second file for its weights."""
-    return weight_bytes(model.graph) > files.LARGE
+    return weight_bytes(model.graph) > model_files.LARGE
 
 
 def is_large(path: Path) -> bool:
@@ -34,7 +34,9 @@ def is_large(path: Path) -> bool:
 
 
 def store(model: onnx.ModelProto, path: Path) -> None:
-    """Write a model; weights of more than ``files.LARGE`` bytes go into ``<name>.data`` and out of memory.
+    """Write a model.
+
+    Weights of more than ``model_files.LARGE`` bytes go into ``<name>.data`` and out of memory.
 
     Raises: OSError.
     """

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from py_autodoc.recommend.run import RecommendOptions, recommend
-from py_autodoc.recommend.schema import Candidate, Recommendation
+from py_autodoc.recommend.schema import DeviceCandidate, Recommendation
 
-__all__ = ["Candidate", "RecommendOptions", "Recommendation", "recommend"]
+__all__ = ["DeviceCandidate", "RecommendOptions", "Recommendation", "recommend"]

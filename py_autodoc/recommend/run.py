@@ -9,11 +9,11 @@ from typing import Any
 
 from py_autodoc.errors import InputError, OptionError
 from py_autodoc.hardware.cloud import checked_provider, of_device
-from py_autodoc.hardware.model import MAGNITUDE, MODEL
+from py_autodoc.hardware.latency_model import MAGNITUDE, MODEL
 from py_autodoc.hardware.profile import Profile, estimable, profiles
 from py_autodoc.hardware.runtimes import runtime as runtime_of
 from py_autodoc.limits import LIBRARY, Limits
-from py_autodoc.recommend.schema import SCHEMA, Candidate, Constraints, Recommendation
+from py_autodoc.recommend.schema import SCHEMA, Constraints, DeviceCandidate, Recommendation
 from py_autodoc.recommend.words import reason
 from py_autodoc.report.schema.model import Generator
 from py_autodoc.sweep import Axes, Sweep, SweepOptions, SweepPoint, sweep
@@ -168,7 +168,7 @@ def _by_device(points: Sequence[SweepPoint]) -> dict[str, list[SweepPoint]]:
 
 def _candidate(
     device: Profile, points: Sequence[SweepPoint], chosen: RecommendOptions, provider: str
-) -> Candidate | None:
+) -> DeviceCandidate | None:
     """The device at the batch and precision that serve best; None without any estimate."""
     timed = [point for point in points if point.latency_ms is not None and point.precision]
     if not timed:
@@ -187,7 +187,7 @@ def _candidate(
     price = None if rented is None else rented.approx_on_demand_usd_per_hour
     soon = None if chosen.latency is None else (best.latency_ms or 0) <= chosen.latency
     misses = _misses(best, device, price, chosen)
-    return Candidate(
+    return DeviceCandidate(
         device=device.id,
         device_name=device.name,
         category=device.category,
@@ -235,7 +235,7 @@ def _misses(point: SweepPoint, device: Profile, price: float | None, chosen: Rec
 
 
 def _tiers(
-    models: list[str], chosen: RecommendOptions, found: Sequence[Candidate], sizes: dict[str, int]
+    models: list[str], chosen: RecommendOptions, found: Sequence[DeviceCandidate], sizes: dict[str, int]
 ) -> Recommendation:
     holding = [one for one in found if one.fits is not False]
     allowed = [one for one in holding if _allowed(one, chosen)]
@@ -272,12 +272,12 @@ def _tiers(
     )
 
 
-def _surer(found: Sequence[Candidate]) -> Sequence[Candidate]:
+def _surer(found: Sequence[DeviceCandidate]) -> Sequence[DeviceCandidate]:
     """Those whose latency is more than an order of magnitude, if there are any."""
     return [one for one in found if one.label != MAGNITUDE_LABEL] or found
 
 
-def _allowed(one: Candidate, chosen: RecommendOptions) -> bool:
+def _allowed(one: DeviceCandidate, chosen: RecommendOptions) -> bool:
     """Within the limits of power and price."""
     power = chosen.power is None or (one.power_watts is not None and one.power_watts <= chosen.power)
     price = chosen.price is None or (
@@ -286,12 +286,12 @@ def _allowed(one: Candidate, chosen: RecommendOptions) -> bool:
     return power and price
 
 
-def _speed(one: Candidate) -> float:
+def _speed(one: DeviceCandidate) -> float:
     """Items a second, or inferences a second where the batch is not known."""
     return one.estimated_throughput_fps or 1e3 / (one.estimated_latency_ms or float("inf"))
 
 
-def _burden(one: Candidate) -> tuple[bool, float, bool, float, float]:
+def _burden(one: DeviceCandidate) -> tuple[bool, float, bool, float, float]:
     """What a device asks for: its price where it can be rented, its power, then its speed."""
     price, power = one.price_usd_per_hour, one.power_watts
     if one.category in ("edge", "consumer", "workstation", "laptop", "apple", "cpu"):
@@ -299,7 +299,7 @@ def _burden(one: Candidate) -> tuple[bool, float, bool, float, float]:
     return price is None, price or 0.0, power is None, power or 0.0, _speed(one)
 
 
-def _distance(one: Candidate, chosen: RecommendOptions) -> float:
+def _distance(one: DeviceCandidate, chosen: RecommendOptions) -> float:
     """How far from the targets: the worst ratio; what is not known is far."""
     ratios = [1.0]
     if chosen.latency is not None:

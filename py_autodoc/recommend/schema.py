@@ -20,7 +20,7 @@ class Constraints(Wire, frozen=True, kw_only=True):
     max_price_usd_per_hour: float | None
 
 
-class Candidate(Wire, frozen=True, kw_only=True):
+class DeviceCandidate(Wire, frozen=True, kw_only=True):
     """A device with the batch and precision that serve the targets best on it."""
 
     device: str
@@ -72,16 +72,16 @@ class Recommendation(Wire, frozen=True, kw_only=True):
     user_constraints: Constraints
     bindings: dict[str, int]
     """Sizes of the free dimensions but the batch, also those that nobody gave."""
-    minimum: Candidate | None
+    minimum: DeviceCandidate | None
     """The least device that holds the model."""
-    recommended: Candidate | None
+    recommended: DeviceCandidate | None
     """The least device that meets all targets; without targets, that has half of the most throughput."""
-    optimal: Candidate | None
+    optimal: DeviceCandidate | None
     """The most throughput within the limits of power and price; a device whose latency is an order of
     magnitude is taken only when there is no other."""
-    nearest_miss: Candidate | None
+    nearest_miss: DeviceCandidate | None
     """When no device meets all targets: the one that comes closest."""
-    candidates: list[Candidate]
+    candidates: list[DeviceCandidate]
     """All devices of the target with an estimate, the best first."""
 
     def to_json(self, pretty: bool = False) -> str:

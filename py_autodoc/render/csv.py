@@ -11,8 +11,8 @@ from operator import attrgetter
 
 from py_autodoc.metrics import Metric, shown, total_of
 from py_autodoc.render.units import shape
-from py_autodoc.report.numbers import NOT_COUNTED, layer_in_inference, layer_number
-from py_autodoc.report.report import Report
+from py_autodoc.report.builders.node_numbers import NOT_COUNTED, layer_in_inference, layer_number
+from py_autodoc.report.document.report import Report
 from py_autodoc.report.schema import HardwareEstimates, Layer
 
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.build import build_report
-from py_autodoc.report.report import Report
-from py_autodoc.report.sections.model import Context
+from py_autodoc.report.document.build_report import build_report
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.report.sections.section_model import SectionContext
 
 
-def context(analysis: Analysis, report: Report | None = None) -> Context:
+def context(analysis: Analysis, report: Report | None = None) -> SectionContext:
     """The report of an analysis, with all layers, which the sections need."""
     whole = report if report is not None and not report.layers_omitted else build_report(analysis)
     if report is not None:
         whole = replace(whole, llm_summary=report.llm_summary)
-    return Context(whole)
+    return SectionContext(whole)

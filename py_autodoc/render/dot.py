@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from py_autodoc.errors import LimitError
-from py_autodoc.graph.model import TensorKind
-from py_autodoc.report.numbers import NOT_COUNTED, column_in_inference
+from py_autodoc.graph.ir.model import TensorKind
+from py_autodoc.report.builders.node_numbers import NOT_COUNTED, column_in_inference
 from py_autodoc.report.schema import GraphPayload
 from py_autodoc.units import at_least, count, shape
 
@@ -27,7 +27,7 @@ def dot(
 
     Raises: LimitError when there would be more than ``most`` boxes; the hint names a depth that fits.
     """
-    picture = _Picture(payload, depth, direction)
+    picture = _DotWriter(payload, depth, direction)
     if picture.boxes > most:
         raise LimitError(
             "dot-boxes", picture.boxes, most,
@@ -42,7 +42,7 @@ def _advice(payload: GraphPayload, depth: int | None, most: int) -> str:
     levels = _depths(payload.scopes.parent)
     start = max(levels, default=0) + 1 if depth is None else depth
     for smaller in range(min(start, 64) - 1, -1, -1):
-        if (boxes := _Picture(payload, smaller).boxes) <= most:
+        if (boxes := _DotWriter(payload, smaller).boxes) <= most:
             return f"--depth {smaller} gives {boxes:,} boxes."
     return "Use --out FILE.html, which opens module by module."
 
@@ -67,7 +67,7 @@ def _depths(parents: list[int]) -> list[int]:
     return depths
 
 
-class _Picture:
+class _DotWriter:
     """Which box shows each node: itself (``n<id>``) or the closed module that holds it (``s<id>``)."""
 
     def __init__(self, payload: GraphPayload, depth: int | None, direction: str = "right") -> None:

@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from py_autodoc.errors import AnalysisError, LimitError, RequirementError
-from py_autodoc.render.node import node
+from py_autodoc.render.nodejs import find_nodejs
 
 if TYPE_CHECKING:
     from importlib.abc import Traversable
@@ -55,14 +55,14 @@ def draw(request: bytes) -> str:
         PictureFault: the viewer refused or failed.
     """
     if quickjs() is None:
-        return _in_node(node(), request)
+        return _in_node(find_nodejs(), request)
     return _in_thread(_bundle(), request)
 
 
 def need() -> None:
     """Raises: RequirementError where ``draw`` would for want of an engine."""
     if quickjs() is None:
-        node()
+        find_nodejs()
 
 
 @cache

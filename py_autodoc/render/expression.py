@@ -8,14 +8,14 @@ from itertools import groupby
 from py_autodoc import units
 from py_autodoc.costs.symbolic import to_poly
 from py_autodoc.costs.symbolic_text import parse, rounded_up
-from py_autodoc.graph.poly import Atom, FloorDiv, Monomial, Poly, atom_text, ordered
+from py_autodoc.graph.symbolic_dims.poly import Atom, FloorDiv, Monomial, Poly, atom_text, ordered
 
 MAX_PARTS = 6
 """Terms of a sum, and parts of a maximum, that are shown."""
 _POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def pretty(
+def format_expression(
     text: str, unit: str = "count", names: Mapping[str, str] | None = None, width: int | None = None
 ) -> str:
     """An expression of the report with three-digit coefficients; ``unit`` is ``count`` or ``bytes``.
@@ -26,13 +26,13 @@ def pretty(
     """
     number, shown = units.size if unit == "bytes" else units.count, ""
     for parts in range(MAX_PARTS, 0, -1):
-        shown = _Writer(number, names or {}, parts).number(to_poly(parse(text)))
+        shown = _ExpressionWriter(number, names or {}, parts).number(to_poly(parse(text)))
         if width is None or len(shown) <= width:
             break
     return shown
 
 
-class _Writer:
+class _ExpressionWriter:
     def __init__(self, number: Callable[[float | None], str], names: Mapping[str, str], parts: int) -> None:
         self._number = number
         self._names = names

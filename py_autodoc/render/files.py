@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from py_autodoc.errors import OptionError
-from py_autodoc.render.attachments import Attached, model_explorer_data, netron_attachment, offered
-from py_autodoc.report.analysis import Analysis
+from py_autodoc.render.viewer_attachments import (
+    AttachmentFile,
+    available_metrics,
+    model_explorer_data,
+    netron_attachment,
+)
+from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.schema import SavedFile
 
 HTML, NETRON, MODEL_EXPLORER = "html", "netron", "model-explorer"
@@ -28,8 +33,8 @@ def saved_file(analysis: Analysis, format: str, metric: str = "") -> SavedFile:
         return _numbers(netron_attachment(analysis), ".netron.json")
     if format == MODEL_EXPLORER:
         chosen = metric or "macs"
-        if chosen not in offered(analysis):
-            known = ", ".join(offered(analysis))
+        if chosen not in available_metrics(analysis):
+            known = ", ".join(available_metrics(analysis))
             raise OptionError(
                 "no-such-number", f"No {chosen[:40]} in Model Explorer data.", f"One of {known}."
             )
@@ -37,7 +42,7 @@ def saved_file(analysis: Analysis, format: str, metric: str = "") -> SavedFile:
     raise OptionError("no-such-format", f"{format[:40]!r} is not a format.", f"One of {', '.join(FORMATS)}.")
 
 
-def _numbers(found: Attached, extension: str) -> SavedFile:
+def _numbers(found: AttachmentFile, extension: str) -> SavedFile:
     return SavedFile(
         text=found.text,
         media_type="application/json",

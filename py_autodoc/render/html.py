@@ -18,15 +18,15 @@ import msgspec
 from py_autodoc.errors import RequirementError
 from py_autodoc.render.document import context
 from py_autodoc.render.serving import serving_of
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.batch_part import carried_offer
-from py_autodoc.report.build import brief_report
-from py_autodoc.report.bundle import build_bundle
-from py_autodoc.report.notebook import html as summary
-from py_autodoc.report.payload import build_payload
-from py_autodoc.report.report import Report
+from py_autodoc.report.builders.batch_section import carried_offer
+from py_autodoc.report.document.build_report import brief_report
+from py_autodoc.report.document.html_repr import report_html as summary
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.schema import ComparisonColumns, GraphPayload
-from py_autodoc.report.sections.document import document
+from py_autodoc.report.sections.section_document import document
+from py_autodoc.report.viewer_payload.build_payload import build_payload
+from py_autodoc.report.viewer_payload.bundle import build_bundle
 from py_autodoc.units import at_least, count, exact, size
 
 SUMMARY_LAYERS = 30

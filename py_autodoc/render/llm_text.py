@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from py_autodoc import units
 from py_autodoc.render.markdown_text import escape
-from py_autodoc.render.text import printable
+from py_autodoc.render.terminal_text import printable
 from py_autodoc.report.schema.generation import Limit, LlmPoint, Plan, Plans
 
 _HEADS = (

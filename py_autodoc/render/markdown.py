@@ -11,9 +11,9 @@ from markupsafe import Markup
 
 from py_autodoc.errors import InputError
 from py_autodoc.render.markdown_text import Picture, code, escape, mermaid, picture, pictures, quoted
-from py_autodoc.report.report import Report
+from py_autodoc.report.document.report import Report
 from py_autodoc.report.sections import sections
-from py_autodoc.report.sections.model import Context, Name, Section, Value
+from py_autodoc.report.sections.section_model import Name, Section, SectionContext, Value
 
 if TYPE_CHECKING:
     import jinja2
@@ -49,7 +49,7 @@ _HUB_TASKS = {
 """Task of the identity → its name among the Hub's pipeline tags."""
 
 
-def card(context: Context, figures: Mapping[str, str] | None = None) -> str:
+def card(context: SectionContext, figures: Mapping[str, str] | None = None) -> str:
     """The whole card: front matter, title, sections.
 
     ``figures`` is where pictures are: name of a figure → path relative to the card. A name with ``-dark``
@@ -62,7 +62,7 @@ def card(context: Context, figures: Mapping[str, str] | None = None) -> str:
     return head + body(context, figures, level=2)
 
 
-def body(context: Context, figures: Mapping[str, str] | None = None, level: int = 2) -> str:
+def body(context: SectionContext, figures: Mapping[str, str] | None = None, level: int = 2) -> str:
     """The sections alone, titles of so many ``#``."""
     return rendered(sections(context), figures, level)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 from urllib.parse import quote
 
-from py_autodoc.render.text import printable, shorten
+from py_autodoc.render.terminal_text import printable, shorten
 
 _MARKS = re.compile(r"[\\`*_\[\]~]")
 _BACKTICKS = re.compile("`+")

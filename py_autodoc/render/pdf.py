@@ -15,24 +15,24 @@ from typing import TYPE_CHECKING, Any
 
 from py_autodoc.errors import AnalysisError, AutodocError, RequirementError
 from py_autodoc.render.svg import svg_picture
-from py_autodoc.render.text import printable, shorten
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.payload import build_payload
+from py_autodoc.render.terminal_text import printable, shorten
+from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.sections import sections
-from py_autodoc.report.sections.document import tiles
-from py_autodoc.report.sections.model import (
+from py_autodoc.report.sections.section_document import tiles
+from py_autodoc.report.sections.section_model import (
     Block,
     Cell,
-    Context,
     Diagram,
     Figure,
     Items,
     Name,
     Paragraph,
     Section,
+    SectionContext,
     Table,
     Value,
 )
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 if TYPE_CHECKING:
     from importlib.abc import Traversable
@@ -50,7 +50,9 @@ ASPECT = 1.35
 """Width by height of the picture: a page in landscape."""
 
 
-def pdf(context: Context, analysis: Analysis | None = None, plots: Mapping[str, str] | None = None) -> bytes:
+def pdf(
+    context: SectionContext, analysis: Analysis | None = None, plots: Mapping[str, str] | None = None
+) -> bytes:
     """The report as the bytes of a PDF.
 
     With ``analysis``, the graph is drawn on a page of its own. ``plots`` are figures as SVG, by name.

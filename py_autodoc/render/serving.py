@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from py_autodoc.errors import AutodocError
-from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.schema import Plans
 
 
@@ -11,11 +11,11 @@ def serving_of(analysis: Analysis) -> Plans | None:
     """The model on its device; None where it generates no tokens, or no device was chosen."""
     if analysis.hardware is None:
         return None
-    from py_autodoc.llm.serving import Serving, decodes
+    from py_autodoc.llm.serving import ServingGrid, decodes
 
     if not decodes(analysis):
         return None
     try:
-        return Serving(analysis).on(analysis.hardware)
+        return ServingGrid(analysis).on(analysis.hardware)
     except AutodocError:
         return None

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from py_autodoc.limits import LIBRARY, Limits
-from py_autodoc.report.report import Report
+from py_autodoc.report.document.report import Report
 
 if TYPE_CHECKING:
     import onnx
@@ -56,9 +56,9 @@ def analyze(
         InputError: the model cannot be read, is over a limit, or an option does not fit it.
     """
     from py_autodoc.findings.thresholds import settings
-    from py_autodoc.report.analysis import Options, run
-    from py_autodoc.report.build import build_report
-    from py_autodoc.report.origin import Origin, remember
+    from py_autodoc.report.document.build_report import build_report
+    from py_autodoc.report.document.report_origin import Origin, attach_origin
+    from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
     options = Options(
         bindings=dict(bindings or {}),
@@ -74,10 +74,10 @@ def analyze(
         precision=precision or "",
         runtime=runtime or "",
     )
-    analysis = run(model, options)
+    analysis = run_analysis(model, options)
     report = build_report(analysis, max_layers)
     if isinstance(model, (str, os.PathLike)):
-        remember(report, Origin(options, path=os.path.abspath(os.fsdecode(model))))
+        attach_origin(report, Origin(options, path=os.path.abspath(os.fsdecode(model))))
     else:
-        remember(report, Origin(options, analysis=analysis))
+        attach_origin(report, Origin(options, analysis=analysis))
     return report

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 import onnx
 
-from py_autodoc.graph.model import Model, TensorKind
-from py_autodoc.runner.layer_info import Layer
+from py_autodoc.graph.ir.model import Model, TensorKind
+from py_autodoc.runner.layer_info import TensorRTLayer
 
 _LAYOUT = re.compile(r"_nchwc(_token_\d+)?$")
 """What ONNX Runtime adds to the name of a convolution whose layout it changes; before it: the tensor."""
@@ -58,7 +58,7 @@ def attributed(
     model: Model,
     kernels: Iterable[Kernel],
     graph: onnx.ModelProto | None,
-    layers: Mapping[str, Layer] | None = None,
+    layers: Mapping[str, TensorRTLayer] | None = None,
     alone: bool = False,
 ) -> Attribution:
     """Attribute kernels to the nodes of a model. Linear.
@@ -123,7 +123,7 @@ def _targets(
     tensors: dict[str, int],
     names: dict[str, int],
     model: Model,
-    layers: Mapping[str, Layer],
+    layers: Mapping[str, TensorRTLayer],
 ) -> dict[str, tuple[tuple[int, ...], bool]]:
     """Kernel → the tensors of the model that it gives, and whether it only converts."""
     made: dict[str, list[int]] = {}
@@ -176,11 +176,13 @@ def _targets(
     return found
 
 
-def _tells(layer: Layer | None) -> bool:
+def _tells(layer: TensorRTLayer | None) -> bool:
     return layer is not None and bool(layer.nodes)
 
 
-def _sources(layer: Layer, tensors: dict[str, int], names: dict[str, int], model: Model) -> tuple[int, ...]:
+def _sources(
+    layer: TensorRTLayer, tensors: dict[str, int], names: dict[str, int], model: Model
+) -> tuple[int, ...]:
     """The tensors of the nodes that a layer was made from."""
     found = []
     for name in layer.nodes:

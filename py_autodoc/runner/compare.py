@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from py_autodoc.errors import InputError
-from py_autodoc.graph.probe import PathLike
+from py_autodoc.graph.protobuf.probe import PathLike
 from py_autodoc.runner.latency import Latency, Progress, latency, timed
 from py_autodoc.runner.machine import Machine, machine
 from py_autodoc.runner.memory import ProcessMemory
@@ -21,7 +21,7 @@ from py_autodoc.samples import Sample
 SCHEMA = "autodoc.run/1"
 
 
-class Variant(msgspec.Struct, frozen=True, kw_only=True):
+class RunVariant(msgspec.Struct, frozen=True, kw_only=True):
     """One model."""
 
     name: str
@@ -36,7 +36,7 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
     """Those of the metrics, and how far the results are from those of the first model."""
 
 
-class Runs(msgspec.Struct, frozen=True, kw_only=True):
+class RunSeries(msgspec.Struct, frozen=True, kw_only=True):
     """All models on one machine."""
 
     schema: str = SCHEMA
@@ -48,7 +48,7 @@ class Runs(msgspec.Struct, frozen=True, kw_only=True):
     samples: int
     data: str
     warmup: int
-    variants: list[Variant]
+    variants: list[RunVariant]
 
     def to_json(self, pretty: bool = False) -> str:
         """As JSON."""
@@ -71,7 +71,7 @@ def compare_precisions(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     memory: bool = True,
     progress: Progress | None = None,
-) -> Runs:
+) -> RunSeries:
     """Measure latency, memory and results of models with the same inputs.
 
     The models run in turn, one run each: other load on the machine affects all alike, so their ratios are
@@ -119,7 +119,7 @@ def compare_precisions(
     times = timed(calls, runs, warmup, progress=progress)
     given = metrics_calculator if isinstance(metrics_calculator, Sequence) else [metrics_calculator]
     chosen = [one for one in given if one is not None]
-    variants: list[Variant] = []
+    variants: list[RunVariant] = []
     for at, (name, runner) in enumerate(zip(models, found, strict=True)):
         figures: dict[str, float] = {}
         for one in chosen:
@@ -130,13 +130,13 @@ def compare_precisions(
         taken = latency(times[at], runner.batch)
         facts = runner.analysis.model.file
         variants.append(
-            Variant(
+            RunVariant(
                 name=name, model=runner.name, file_bytes=facts.bytes + facts.external_bytes, latency=taken,
                 ratio=(variants[0].latency.p50_ms if variants else taken.p50_ms) / taken.p50_ms,
                 memory=runner.memory(feeds[at][0]) if memory and not providers else None, metrics=figures,
             )
         )  # fmt: skip
-    return Runs(
+    return RunSeries(
         machine=before, providers=list(providers) or ["CPUExecutionProvider"], threads=threads,
         batch=found[0].batch, samples=len(inputs), data=said, warmup=warmup, variants=variants,
     )  # fmt: skip

@@ -8,9 +8,9 @@ from statistics import median
 
 import msgspec
 
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.latency_column import node_seconds
-from py_autodoc.report.payload import build_payload
+from py_autodoc.report.node_query.node_latency import node_seconds
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 from py_autodoc.runner.profile import NodeTimes
 
 _FACTOR = 2.0
@@ -32,7 +32,7 @@ class EstimatedNode(msgspec.Struct, frozen=True, kw_only=True):
         return self.estimated_ms / self.measured_ms if self.measured_ms else math.inf
 
 
-class Estimated(msgspec.Struct, frozen=True, kw_only=True):
+class EstimatedLatency(msgspec.Struct, frozen=True, kw_only=True):
     """All kernels with both numbers."""
 
     model: str
@@ -61,7 +61,7 @@ class Estimated(msgspec.Struct, frozen=True, kw_only=True):
         return near / whole if whole else None
 
 
-def beside_estimate(found: NodeTimes, analysis: Analysis) -> Estimated:
+def beside_estimate(found: NodeTimes, analysis: Analysis) -> EstimatedLatency:
     """The times with the estimates of an analysis that was asked about a device."""
     payload = build_payload(analysis)
     seconds = node_seconds(payload)
@@ -79,7 +79,7 @@ def beside_estimate(found: NodeTimes, analysis: Analysis) -> Estimated:
                 node=one.node, name=one.name, op=one.op, measured_ms=one.ms, estimated_ms=1e3 * sum(known)
             )
         )
-    return Estimated(
+    return EstimatedLatency(
         model=found.model,
         device="" if payload.hardware is None else payload.hardware.chosen,
         source=found.source,
@@ -90,7 +90,7 @@ def beside_estimate(found: NodeTimes, analysis: Analysis) -> Estimated:
     )
 
 
-def estimate_lines(found: Estimated) -> Iterator[str]:
+def estimate_lines(found: EstimatedLatency) -> Iterator[str]:
     """How near the estimate is, and where it is farthest off."""
     measured = f"kernels measured: {found.measured_ms:.3g} ms"
     yield f"Estimate on {found.device}: {found.estimated_ms:.3g} ms; {measured}."

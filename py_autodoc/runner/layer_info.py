@@ -9,7 +9,7 @@ from typing import Any
 
 from py_autodoc.bounded import TooMuch, check_json
 from py_autodoc.errors import InputError, PathError
-from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.limits import Bounds
 
 MAX_LAYER_INFO = 1 << 28
@@ -23,7 +23,7 @@ _DETAILED = "Build the engine again with trtexec --profilingVerbosity=detailed a
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class TensorRTLayer:
     """A layer of an engine."""
 
     nodes: tuple[str, ...]
@@ -32,7 +32,7 @@ class Layer:
     """It only changes layout or type, for another layer."""
 
 
-def read_layer_info(file: PathLike) -> dict[str, Layer]:
+def read_layer_info(file: PathLike) -> dict[str, TensorRTLayer]:
     """The layers of an engine by name.
 
     Raises:
@@ -49,7 +49,7 @@ def read_layer_info(file: PathLike) -> dict[str, Layer]:
     rows = _rows(text, name)
     if not any(isinstance(one, dict) for one in rows):
         raise InputError("layer-info-names-only", f"{name} has nothing but names of layers.", _DETAILED)
-    found: dict[str, Layer] = {}
+    found: dict[str, TensorRTLayer] = {}
     for one in rows:
         if not isinstance(one, dict) or not isinstance(one.get("Name"), str):
             continue
@@ -57,7 +57,7 @@ def read_layer_info(file: PathLike) -> dict[str, Layer]:
         if before is not None:
             # Layers of one name cannot be told apart in a profile, so they are one.
             both = tuple(dict.fromkeys((*before.nodes, *layer.nodes)))
-            layer = Layer(both, before.conversion and layer.conversion)
+            layer = TensorRTLayer(both, before.conversion and layer.conversion)
         found[one["Name"]] = layer
     if not any(one.nodes for one in found.values()):
         raise InputError(
@@ -86,11 +86,11 @@ def _rows(text: str, name: str) -> list[Any]:
     return rows
 
 
-def _layer(entry: dict[str, Any]) -> Layer:
+def _layer(entry: dict[str, Any]) -> TensorRTLayer:
     said = entry.get("Metadata")
     # A Reformat may also be what a node asks for: Origin is QDQ for QuantizeLinear, CONCAT for a copy.
     conversion = entry.get("LayerType") == "Reformat" and entry.get("Origin", "REFORMAT") == "REFORMAT"
-    return Layer(source_nodes(said) if isinstance(said, str) else (), conversion)
+    return TensorRTLayer(source_nodes(said) if isinstance(said, str) else (), conversion)
 
 
 def source_nodes(metadata: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.runner.compare import Runs
+from py_autodoc.runner.compare import RunSeries
 from py_autodoc.runner.machine import Machine
 from py_autodoc.runner.profile import NodeTimes
 from py_autodoc.units import plural, size
@@ -13,7 +13,7 @@ SHOWN = 20
 _WIDTH = 44
 
 
-def run_lines(found: Runs) -> Iterator[str]:
+def run_lines(found: RunSeries) -> Iterator[str]:
     """The machine, then each model's latency, memory and figures."""
     yield machine_line(found.machine)
     if found.machine.busy:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from py_autodoc.errors import InputError
-from py_autodoc.graph.probe import base_name
+from py_autodoc.graph.protobuf.probe import base_name
 from py_autodoc.samples import (
     Images,
     InputSpec,

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from py_autodoc.children import command, popen
-from py_autodoc.graph.probe import PathLike
+from py_autodoc.graph.protobuf.probe import PathLike
 from py_autodoc.samples import Sample
 
 _SECONDS = 600.0

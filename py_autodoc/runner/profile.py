@@ -16,13 +16,13 @@ import onnx
 
 from py_autodoc.bounded import TooMuch, check_json
 from py_autodoc.errors import InputError, OptionError, PathError
-from py_autodoc.graph.model import TensorKind
-from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.graph.ir.model import TensorKind
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.limits import Bounds
 from py_autodoc.ort import open_session, read_model, run_session
-from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.runner.attribution import Kernel, attributed
-from py_autodoc.runner.layer_info import Layer, read_layer_info
+from py_autodoc.runner.layer_info import TensorRTLayer, read_layer_info
 from py_autodoc.samples import Sample
 
 SCHEMA = "autodoc.node-times/1"
@@ -183,8 +183,8 @@ def _is_layer_info(file: PathLike) -> bool:
 
 
 def _matching(
-    layers: dict[str, Layer], kernels: list[Kernel], file: PathLike, profile: str
-) -> dict[str, Layer]:
+    layers: dict[str, TensorRTLayer], kernels: list[Kernel], file: PathLike, profile: str
+) -> dict[str, TensorRTLayer]:
     """The layers, if they are of the engine that was profiled. Raises: InputError."""
     if not any(one.name in layers for one in kernels):
         raise InputError(
@@ -301,7 +301,7 @@ def _times(
     graph: onnx.ModelProto | None,
     source: str,
     runs: int,
-    layers: dict[str, Layer] | None = None,
+    layers: dict[str, TensorRTLayer] | None = None,
     alone: bool = False,
 ) -> NodeTimes:
     found = attributed(analysis.model, kernels, graph, layers, alone)

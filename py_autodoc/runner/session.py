@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.ort import open_session, run_session
-from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.runner.latency import Latency, Progress, latency, timed
 from py_autodoc.runner.loaders import ArrayLoader, DataLoader, ImageFolderLoader
 from py_autodoc.runner.memory import ProcessMemory, process_memory
@@ -20,7 +20,7 @@ from py_autodoc.runner.metrics import MetricsCalculator, Results, figures_of
 from py_autodoc.runner.text_loader import TextLoader, text_loader
 from py_autodoc.runner.texts import is_texts
 from py_autodoc.runner.tokens import find_tokenizer
-from py_autodoc.samples import Sample, image_input, images_in, input_specs, sized, taken
+from py_autodoc.samples import Sample, analysis_at_sizes, choose_samples, image_input, images_in, input_specs
 
 WHAT = "A run"
 RUNS, WARMUP = 100, 10
@@ -78,7 +78,7 @@ class InferenceRunner:
         if is_texts(data):
             data = text_loader(model, data, samples=SAMPLES, bindings=bindings, input_shapes=input_shapes)
         told = data.sizes() if isinstance(data, DataLoader) else data
-        self.analysis: Analysis = sized(model, told, bindings, input_shapes)
+        self.analysis: Analysis = analysis_at_sizes(model, told, bindings, input_shapes)
         self.specs = input_specs(self.analysis)
         self.session = open_session(model, WHAT, threads=threads, providers=providers)
         self.metrics: list[MetricsCalculator] = []
@@ -107,10 +107,12 @@ class InferenceRunner:
         elif isinstance(data, DataLoader):
             loader, said = data, data.said
         else:
-            made, said = taken(data, self.specs, count, seed, (SAMPLES, MADE))
+            made, said = choose_samples(data, self.specs, count, seed, (SAMPLES, MADE))
             return made, [None] * len(made), said
         pairs = list(islice(loader, count or SAMPLES))
-        inputs, _ = taken((one for one, _ in pairs), self.specs, len(pairs) or None, seed, (SAMPLES, MADE))
+        inputs, _ = choose_samples(
+            (one for one, _ in pairs), self.specs, len(pairs) or None, seed, (SAMPLES, MADE)
+        )
         return inputs, [label for _, label in pairs], said
 
     def once(self, sample: Sample) -> list[np.ndarray[Any, Any]]:

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from py_autodoc.errors import InputError, OptionError
-from py_autodoc.graph.model import TensorKind
-from py_autodoc.graph.probe import PathLike, base_name
-from py_autodoc.report.analysis import Analysis, Options, run
+from py_autodoc.graph.ir.model import TensorKind
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
+from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
 from py_autodoc.runner.loaders import DataLoader
 from py_autodoc.runner.texts import FIELD, Text, read_texts
-from py_autodoc.runner.tokens import TextTokenizer, Tokens, find_tokenizer
-from py_autodoc.samples import InputSpec, Sample, input_specs, sized
+from py_autodoc.runner.tokens import TextTokenizer, TokenReader, find_tokenizer
+from py_autodoc.samples import InputSpec, Sample, analysis_at_sizes, input_specs
 from py_autodoc.units import plural
 
 IDS, MASK, TYPES, POSITIONS = "input_ids", "attention_mask", "token_type_ids", "position_ids"
@@ -111,7 +111,7 @@ class TextLoader(DataLoader):
         """Number of batches."""
         return len(self._tokens) // self.batch
 
-    def _sample(self, rows: Sequence[Tokens]) -> Sample:
+    def _sample(self, rows: Sequence[TokenReader]) -> Sample:
         shape = (self.batch, self.length)
         made = {
             IDS: np.full(shape, self._tokenizer.pad, np.int64), MASK: np.zeros(shape, np.int64),
@@ -172,7 +172,7 @@ def text_loader(
 
     Raises: PathError, InputError, OptionError, RequirementError.
     """
-    declared = run(
+    declared = run_analysis(
         os.fspath(model), Options(brief=True, bindings=bindings or {}, input_shapes=input_shapes or {})
     )
     batch, length, names = _declared(declared)
@@ -182,7 +182,7 @@ def text_loader(
         length = max(1, *(len(one.ids) for one in held.encode(texts)))
         length = min(length, held.longest or length)
     sizes = {name: np.broadcast_to(np.zeros((), np.int8), (batch, length)) for name in names}
-    specs = input_specs(sized(model, sizes, bindings, input_shapes))
+    specs = input_specs(analysis_at_sizes(model, sizes, bindings, input_shapes))
     return TextLoader(file, specs, held, field, samples)
 
 

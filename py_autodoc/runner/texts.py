@@ -10,7 +10,7 @@ from typing import Any
 
 from py_autodoc.bounded import TooMuch, parse_json
 from py_autodoc.errors import InputError, PathError
-from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.limits import Bounds
 
 ENDINGS = frozenset({".txt", ".jsonl"})

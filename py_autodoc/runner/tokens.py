@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from py_autodoc.bounded import TooMuch, parse_json
 from py_autodoc.errors import InputError, OptionError, PathError, RequirementError
-from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.limits import SETTINGS, Bounds
 from py_autodoc.runner.texts import Text
 
@@ -30,7 +30,7 @@ _LONGEST = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class TokenReader:
     """The tokens of a sample."""
 
     ids: list[int]
@@ -89,7 +89,7 @@ class TextTokenizer:
         self._held.no_truncation()
         self._held.no_padding()
 
-    def encode(self, texts: Sequence[Text], length: int | None = None) -> list[Tokens]:
+    def encode(self, texts: Sequence[Text], length: int | None = None) -> list[TokenReader]:
         """The tokens of texts, with those that the model expects around them; ``length`` at most.
 
         Raises: InputError: ``length`` has no room for these; the tokenizer contradicts itself.
@@ -107,7 +107,7 @@ class TextTokenizer:
                 found[at] = shorter
         return found
 
-    def _shortened(self, texts: Sequence[Text], length: int, side: str) -> list[Tokens]:
+    def _shortened(self, texts: Sequence[Text], length: int, side: str) -> list[TokenReader]:
         own = max(self._held.num_special_tokens_to_add(one.pair is not None) for one in texts)
         if own >= length:
             # The library would leave such texts as long as they are.
@@ -122,15 +122,15 @@ class TextTokenizer:
                 made = self._held.encode_batch([_given(one) for one in texts])
             finally:
                 self._held.no_truncation()
-        return [Tokens(list(one.ids), list(one.type_ids), cut=True) for one in made]
+        return [TokenReader(list(one.ids), list(one.type_ids), cut=True) for one in made]
 
 
 def _given(one: Text) -> str | tuple[str, str]:
     return one.text if one.pair is None else (one.text, one.pair)
 
 
-def _tokens(one: Encoding) -> Tokens:
-    return Tokens(list(one.ids), list(one.type_ids))
+def _tokens(one: Encoding) -> TokenReader:
+    return TokenReader(list(one.ids), list(one.type_ids))
 
 
 def _loaded(file: Path, name: str) -> Tokenizer:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from py_autodoc.samples.images import IMAGES, Images, image_input, images_in, read_image
-from py_autodoc.samples.made import made_samples
+from py_autodoc.samples.noise import made_samples
 from py_autodoc.samples.preprocessing import Preprocessing
 from py_autodoc.samples.read import read_arrays, read_samples, sample_files, samples_in, split
-from py_autodoc.samples.sized import sized
+from py_autodoc.samples.runnable_analysis import analysis_at_sizes
+from py_autodoc.samples.sample_source import choose_samples
 from py_autodoc.samples.specs import InputSpec, Sample, input_specs, matched, sizes_in
-from py_autodoc.samples.taken import taken
 
 __all__ = [
     "IMAGES",
@@ -16,6 +16,8 @@ __all__ = [
     "InputSpec",
     "Preprocessing",
     "Sample",
+    "analysis_at_sizes",
+    "choose_samples",
     "image_input",
     "images_in",
     "input_specs",
@@ -26,8 +28,6 @@ __all__ = [
     "read_samples",
     "sample_files",
     "samples_in",
-    "sized",
     "sizes_in",
     "split",
-    "taken",
 ]

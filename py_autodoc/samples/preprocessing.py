@@ -15,7 +15,7 @@ from typing import Any
 
 from py_autodoc.bounded import parse_json
 from py_autodoc.errors import InputError, OptionError
-from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.hf.keys import PROCESSOR_CONFIG
 from py_autodoc.hf.read import read_metadata
 from py_autodoc.limits import TABLE

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from py_autodoc.errors import InputError, PathError
-from py_autodoc.graph.probe import base_name
+from py_autodoc.graph.protobuf.probe import base_name
 from py_autodoc.samples.specs import InputSpec, Sample, matched
 
 MAX_FILE = 1 << 32

@@ -11,8 +11,8 @@ import numpy as np
 from onnx import helper
 
 from py_autodoc.errors import InputError, OptionError
-from py_autodoc.graph.model import TensorKind
-from py_autodoc.report.analysis import Analysis
+from py_autodoc.graph.ir.model import TensorKind
+from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.samples.preprocessing import Preprocessing, preprocessing_of
 
 Sample = dict[str, np.ndarray[Any, Any]]

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from py_autodoc.sensitivity.api import sensitivity
 from py_autodoc.sensitivity.document import SensitiveLayer, Sensitivity
-from py_autodoc.sensitivity.switches import Switched
+from py_autodoc.sensitivity.switches import SwitchedModel
 
-__all__ = ["SensitiveLayer", "Sensitivity", "Switched", "sensitivity"]
+__all__ = ["SensitiveLayer", "Sensitivity", "SwitchedModel", "sensitivity"]

@@ -10,9 +10,9 @@ import msgspec
 
 from py_autodoc.bounded import check_json
 from py_autodoc.errors import InputError, PathError
-from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.limits import TABLE
-from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.schema import EngineSummary, QuantizationAdvice, SensitiveLayerInfo
 from py_autodoc.sensitivity.document import SCHEMA, CurvePoint, Sensitivity
 from py_autodoc.units import plural, size

@@ -8,11 +8,10 @@ from typing import Any
 import onnx
 
 from py_autodoc.errors import InputError, OptionError
-from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.ort import read_model
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.samples import input_specs, sized, taken
-from py_autodoc.sensitivity.choose import Target, fewest, points, target
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.samples import analysis_at_sizes, choose_samples, input_specs
 from py_autodoc.sensitivity.document import (
     Advice,
     Choice,
@@ -21,9 +20,10 @@ from py_autodoc.sensitivity.document import (
     Sensitivity,
     quality,
 )
+from py_autodoc.sensitivity.float_layers import ScoreTarget, fewest, points, target
 from py_autodoc.sensitivity.latency import MixedLatency
-from py_autodoc.sensitivity.layers import Layer, Scheme, layers_of
-from py_autodoc.sensitivity.measure import MEMORY, Bench, Measured, Progress
+from py_autodoc.sensitivity.layers import QuantizableLayer, Scheme, layers_of
+from py_autodoc.sensitivity.measure import MEMORY, Bench, LayerScores, Progress
 from py_autodoc.sensitivity.scores import Score
 
 SAMPLES, MADE = 64, 8
@@ -113,10 +113,10 @@ def sensitivity_analysed(
     scheme = _scheme(activations, weights, per_channel)
     wanted = None if auto is None else target(auto)
     name = base_name(model)
-    analysis = sized(model, data, bindings, input_shapes, hardware)
+    analysis = analysis_at_sizes(model, data, bindings, input_shapes, hardware)
     proto = read_model(model, weights=True)
     layers = layers_of(proto, name)
-    given, said = taken(data, input_specs(analysis), samples, seed, (SAMPLES, MADE))
+    given, said = choose_samples(data, input_specs(analysis), samples, seed, (SAMPLES, MADE))
     result = _output(proto, output, name)
     bench = Bench(model, proto, layers, given, scheme, result, _of_classes(analysis, proto, result), memory)
     found = bench.alone(budget, progress or (lambda done, total: None))
@@ -161,9 +161,9 @@ def _of_classes(analysis: Analysis, proto: onnx.ModelProto, output: str) -> bool
 def _document(
     analysis: Analysis,
     bench: Bench,
-    found: Measured,
+    found: LayerScores,
     scheme: Scheme,
-    wanted: Target | None,
+    wanted: ScoreTarget | None,
     about: tuple[int, str, str],
 ) -> Sensitivity:
     metric = "kl" if bench.truth.classes else "relative_error"
@@ -227,14 +227,14 @@ def _ranking(scores: Sequence[Score | None], metric: str) -> list[int]:
     return sorted(worth, key=lambda number: worth[number], reverse=True)
 
 
-def _nodes(analysis: Analysis, layers: Sequence[Layer]) -> dict[int, int]:
+def _nodes(analysis: Analysis, layers: Sequence[QuantizableLayer]) -> dict[int, int]:
     """Layer → node of the analysis, by the tensor that it gives."""
     makers = {t.name: t.producer for t in analysis.model.tensors if t.graph == 0 and t.producer >= 0}
     return {number: makers[one.output] for number, one in enumerate(layers) if one.output in makers}
 
 
 def _layer(
-    analysis: Analysis, layer: Layer, node: int | None, rank: int | None, score: Score | None
+    analysis: Analysis, layer: QuantizableLayer, node: int | None, rank: int | None, score: Score | None
 ) -> SensitiveLayer:
     name, macs = layer.output, None
     if node is not None:
@@ -247,7 +247,7 @@ def _layer(
     )  # fmt: skip
 
 
-def _sizes(analysis: Analysis, layers: Sequence[Layer], scheme: Scheme) -> Any:
+def _sizes(analysis: Analysis, layers: Sequence[QuantizableLayer], scheme: Scheme) -> Any:
     """Bytes of all weights by the layers that are quantized."""
     stored = sum(t.storage.bytes or 0 for t in analysis.model.tensors if t.storage is not None and t.name)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from math import fsum
 
-from py_autodoc.hardware.estimate import estimate
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.device_analysis import sized
+from py_autodoc.hardware.latency_estimate import estimate
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.report.pipeline.device_analysis import estimate_inputs
 
 FLOAT, INTEGER = "fp32", "int8"
 
@@ -34,7 +34,7 @@ class MixedLatency:
             return
         self.device = f"{one.name}, {floating} and {INTEGER}"
         tables = [
-            estimate(kernels, sized(analysis), one, precision, chosen.runtime.model).kernels
+            estimate(kernels, estimate_inputs(analysis), one, precision, chosen.runtime.model).kernels
             for precision in (floating, INTEGER)
         ]
         self._float = [None if time is None else time.seconds for time in tables[0]]

@@ -20,7 +20,7 @@ Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class QuantizableLayer:
     """A node whose input and weight can be quantized."""
 
     at: int
@@ -37,7 +37,7 @@ class Layer:
     """Values of the weight."""
 
 
-def layers_of(model: onnx.ModelProto, name: str) -> list[Layer]:
+def layers_of(model: onnx.ModelProto, name: str) -> list[QuantizableLayer]:
     """The layers of the main graph with float32 weights, in the file's order.
 
     Raises: InputError: the model is quantized already, its operators are too old, or it has no such layer.
@@ -71,7 +71,9 @@ def layers_of(model: onnx.ModelProto, name: str) -> list[Layer]:
             continue
         size = int(np.prod(weight.dims))
         found.append(
-            Layer(at, node.op_type, node.input[0], weight.name, node.output[0], _axis(node, weight), size)
+            QuantizableLayer(
+                at, node.op_type, node.input[0], weight.name, node.output[0], _axis(node, weight), size
+            )
         )
     if not found:
         raise InputError("nothing-to-quantize", f"{name} has no convolution or product with float32 weights.")
@@ -87,7 +89,7 @@ def _axis(node: onnx.NodeProto, weight: onnx.TensorProto) -> int:
     return 0 if node.op_type == "Gemm" and transposed else len(weight.dims) - 1
 
 
-def weights_of(model: onnx.ModelProto, layers: list[Layer]) -> Mapping[str, Array]:
+def weights_of(model: onnx.ModelProto, layers: list[QuantizableLayer]) -> Mapping[str, Array]:
     """The values of the layers' weights by name. Raises: InputError: data and sizes do not fit."""
     wanted = {one.weight for one in layers}
     found = {}

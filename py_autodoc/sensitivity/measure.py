@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import onnx
 
 from py_autodoc.errors import AnalysisError, InputError
-from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.ort import LARGEST, weight_bytes
 from py_autodoc.samples import Sample
-from py_autodoc.sensitivity.layers import Array, Layer, Scheme, weights_of
+from py_autodoc.sensitivity.layers import Array, QuantizableLayer, Scheme, weights_of
 from py_autodoc.sensitivity.pieces import PlainPiece, Values, cut, declared
 from py_autodoc.sensitivity.scores import Score, Truth
-from py_autodoc.sensitivity.switches import Switched
+from py_autodoc.sensitivity.switches import SwitchedModel
 
 Progress = Callable[[int, int], None]
 MEMORY = 3 << 30
@@ -27,7 +27,7 @@ _COPIES = 6
 
 
 @dataclass(slots=True)
-class Measured:
+class LayerScores:
     """What was found."""
 
     alone: list[Score | None]
@@ -62,7 +62,7 @@ class Bench:
         self,
         path: PathLike,
         model: onnx.ModelProto,
-        layers: Sequence[Layer],
+        layers: Sequence[QuantizableLayer],
         samples: Sequence[Sample],
         scheme: Scheme,
         output: str,
@@ -98,7 +98,7 @@ class Bench:
         self._pieces = [one for one in found if one.nodes]
         self._plain: list[PlainPiece] = []
         self._inputs: list[list[onnx.ValueInfoProto]] = []
-        self._switched: dict[int, Switched] = {}
+        self._switched: dict[int, SwitchedModel] = {}
         self._limits: dict[str, tuple[float, float]] = {}
         values: list[Values] = [dict(one) for one in self._samples]
         for piece in self._pieces:
@@ -123,7 +123,7 @@ class Bench:
         known = self._limits.get(name, (0.0, 0.0))
         self._limits[name] = (min(known[0], low), max(known[1], high))
 
-    def alone(self, budget: float | None, progress: Progress) -> Measured:
+    def alone(self, budget: float | None, progress: Progress) -> LayerScores:
         """Each layer quantized alone, in the file's order, until ``budget`` seconds are over."""
         ends = None if budget is None else time.monotonic() + budget
         scores: list[Score | None] = [None] * len(self.layers)
@@ -155,10 +155,10 @@ class Bench:
             if at + 1 < len(self._pieces):
                 values = [self._plain[at].run(one) for one in values]
         if self._fits and done == total:
-            return Measured(scores, self.mixture(()), self.mixture(range(total)))
+            return LayerScores(scores, self.mixture(()), self.mixture(range(total)))
         if self._fits:
-            return Measured(scores, self._with(()), None)
-        return Measured(scores, self.truth.score([one[self._output] for one in silent]), None)
+            return LayerScores(scores, self._with(()), None)
+        return LayerScores(scores, self.truth.score([one[self._output] for one in silent]), None)
 
     def whole(self) -> bool:
         """True when sessions of all pieces fit into memory, so that mixtures can be measured."""
@@ -193,10 +193,10 @@ class Bench:
             values = plain.run(values)
         return values[self._output]
 
-    def _session(self, at: int) -> Switched:
+    def _session(self, at: int) -> SwitchedModel:
         """The switches of a piece; kept where all of them fit into memory."""
         if at not in self._switched:
-            made = Switched(
+            made = SwitchedModel(
                 self._path, self._model, self._pieces[at], self._inputs[at], self.layers, self._limits,
                 self._scheme, self._weights,
             )  # fmt: skip

@@ -16,9 +16,9 @@ import onnx
 from onnx import TensorProto, helper
 
 from py_autodoc.errors import AnalysisError
-from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.ort import onnxruntime, open_session, run_session
-from py_autodoc.sensitivity.layers import Array, Layer
+from py_autodoc.sensitivity.layers import Array, QuantizableLayer
 
 WHAT = "The sensitivity of layers"
 _WINDOW = 0.5
@@ -44,7 +44,7 @@ class Piece:
     """Tensors that later pieces read, earlier ones' included."""
 
 
-def cut(model: onnx.ModelProto, layers: Sequence[Layer], output: str, count: int) -> list[Piece]:
+def cut(model: onnx.ModelProto, layers: Sequence[QuantizableLayer], output: str, count: int) -> list[Piece]:
     """The nodes that ``output`` needs, in about ``count`` pieces with as many layers each.
 
     Cuts are where few tensors are alive. Nodes are in execution order, as the standard asks for.

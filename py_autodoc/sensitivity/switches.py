@@ -8,13 +8,13 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.ort import open_session, run_session
-from py_autodoc.sensitivity.layers import Array, Layer, Scheme, activation_scale, rounded
+from py_autodoc.sensitivity.layers import Array, QuantizableLayer, Scheme, activation_scale, rounded
 from py_autodoc.sensitivity.pieces import WHAT, Piece, Values, passed, piece_model
 
 
-class Switched:
+class SwitchedModel:
     """A piece of a model in which any of its layers can be quantized: one session answers every mixture.
 
     Each layer is an ``If`` over an input of its own. Its branches hold the node with its own weights, so that
@@ -40,7 +40,7 @@ class Switched:
         model: onnx.ModelProto,
         piece: Piece,
         inputs: Sequence[onnx.ValueInfoProto],
-        layers: Sequence[Layer],
+        layers: Sequence[QuantizableLayer],
         limits: Mapping[str, tuple[float, float]],
         scheme: Scheme,
         weights: Mapping[str, Array],
@@ -68,7 +68,12 @@ def _switch(number: int) -> str:
 
 
 def _if(
-    node: onnx.NodeProto, layer: Layer, number: int, limit: tuple[float, float], scheme: Scheme, weight: Array
+    node: onnx.NodeProto,
+    layer: QuantizableLayer,
+    number: int,
+    limit: tuple[float, float],
+    scheme: Scheme,
+    weight: Array,
 ) -> onnx.NodeProto:
     prefix = f"autodoc_{number}_"
     scale, zero = activation_scale(*limit, scheme)

@@ -8,8 +8,8 @@ from dataclasses import replace
 from jupyter_server.extension.application import ExtensionApp
 from traitlets import Bool, Float, Integer
 
+from py_autodoc.jobs.job_queue import JobQueue, QueueSettings
 from py_autodoc.jobs.launch import default_launcher
-from py_autodoc.jobs.queue import JobQueue, Settings
 from py_autodoc.limits import SERVER
 from py_autodoc.report.schema import SCHEMA_VERSION
 from py_autodoc.server.routes import tornado_rules
@@ -76,7 +76,7 @@ class AutodocApp(ExtensionApp):
             memory_bytes=self.memory_bytes,
             seconds=self.seconds,
         )
-        settings = Settings(
+        settings = QueueSettings(
             limits=limits,
             max_running=self.max_running,
             max_pending=self.max_pending,

@@ -13,8 +13,8 @@ from tornado.iostream import StreamClosedError
 
 from py_autodoc.bounded import TooMuch, check_json
 from py_autodoc.errors import LimitError, OptionError
-from py_autodoc.jobs.isolate import Body
-from py_autodoc.jobs.queue import JobQueue
+from py_autodoc.jobs.isolated_analysis import EncodedBody
+from py_autodoc.jobs.job_queue import JobQueue
 from py_autodoc.limits import REQUEST
 from py_autodoc.server.paths import ServedFile, resolve
 from py_autodoc.server.problems import ProblemMixin
@@ -86,7 +86,7 @@ class Handler(ProblemMixin, ExtensionHandlerMixin, APIHandler):
         self.set_status(status)
         self.finish(msgspec.json.encode(value))
 
-    async def send(self, body: Body) -> None:
+    async def send(self, body: EncodedBody) -> None:
         """Answers with a large body, piece by piece, as fast as the client takes it."""
         packed = body.gzip and self._takes_gzip()
         self._etag = f'"{body.digest}-gzip"' if packed else f'"{body.digest}"'

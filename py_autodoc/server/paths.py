@@ -12,7 +12,7 @@ from jupyter_core.utils import ensure_async
 from tornado import web
 
 from py_autodoc.errors import InputError, PathError, RequirementError
-from py_autodoc.jobs.stamps import Stamp
+from py_autodoc.jobs.file_stamps import Stamp
 
 SUFFIX = ".onnx"
 MAX_PATH = 4096

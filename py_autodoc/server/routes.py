@@ -1,7 +1,7 @@
 """The table of routes. It feeds tornado, and the audit that every method asks for permission.
 
-What goes over the wire (paths, request and answer types) is ``py_autodoc.report.operations``, from
-which the OpenAPI document is made; here each operation gets its handler and its permission.
+What goes over the wire (paths, request and answer types) is ``py_autodoc.report.openapi_spec.operations``,
+from which the OpenAPI document is made; here each operation gets its handler and its permission.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from py_autodoc.report.openapi import Operation
-from py_autodoc.report.operations import OPERATIONS
+from py_autodoc.report.openapi_spec.openapi import Operation
+from py_autodoc.report.openapi_spec.operations import OPERATIONS
 from py_autodoc.server.handlers import extract, files, jobs, results, socket, tasks, weights
 
 PREFIX = "/autodoc/api"

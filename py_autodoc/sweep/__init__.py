@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from py_autodoc.sweep.choose import Choice, best, knee
+from py_autodoc.sweep.choose import PointChoice, best, knee
 from py_autodoc.sweep.run import Axes, SweepOptions, sweep
 from py_autodoc.sweep.schema import Sweep, SweepPoint
 
-__all__ = ["Axes", "Choice", "Sweep", "SweepOptions", "SweepPoint", "best", "knee", "sweep"]
+__all__ = ["Axes", "PointChoice", "Sweep", "SweepOptions", "SweepPoint", "best", "knee", "sweep"]

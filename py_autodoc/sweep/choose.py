@@ -11,7 +11,7 @@ KNEE = 0.9
 """Share of the best throughput from which a larger batch is not worth its latency."""
 
 
-class Choice(NamedTuple):
+class PointChoice(NamedTuple):
     """Index of a point, or why there is none."""
 
     point: int | None
@@ -20,34 +20,36 @@ class Choice(NamedTuple):
 
 def best(
     points: Sequence[SweepPoint], max_memory: int | None = None, max_latency: float | None = None
-) -> Choice:
+) -> PointChoice:
     """The point with the most items a second within ``max_memory`` (bytes) and ``max_latency`` (ms).
 
     Of equal ones the one with the lower latency. A point that does not fit its device is not taken.
     """
     timed = [at for at, point in enumerate(points) if point.throughput is not None]
     if not timed:
-        return Choice(None, "no point has a throughput")
+        return PointChoice(None, "no point has a throughput")
     within = [at for at in timed if _within(points[at], max_memory, max_latency)]
     if not within:
-        return Choice(None, _nearest(points, timed, max_memory, max_latency))
-    return Choice(max(within, key=lambda at: (points[at].throughput or 0, -(points[at].latency_ms or 0))), "")
+        return PointChoice(None, _nearest(points, timed, max_memory, max_latency))
+    return PointChoice(
+        max(within, key=lambda at: (points[at].throughput or 0, -(points[at].latency_ms or 0))), ""
+    )
 
 
 def knee(
     points: Sequence[SweepPoint], max_memory: int | None = None, max_latency: float | None = None
-) -> Choice:
+) -> PointChoice:
     """The smallest batch within the limits that reaches ``KNEE`` of the best throughput there."""
     top, reason = best(points, max_memory, max_latency)
     if top is None:
-        return Choice(None, reason)
+        return PointChoice(None, reason)
     most = points[top].throughput or 0
     enough = [
         at
         for at, point in enumerate(points)
         if (point.throughput or 0) >= KNEE * most and _within(point, max_memory, max_latency)
     ]
-    return Choice(min(enough, key=lambda at: (points[at].batch or 0, points[at].latency_ms or 0)), "")
+    return PointChoice(min(enough, key=lambda at: (points[at].batch or 0, points[at].latency_ms or 0)), "")
 
 
 def choices(

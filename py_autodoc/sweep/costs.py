@@ -6,20 +6,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from py_autodoc.errors import AutodocError
-from py_autodoc.hardware.estimate import Estimate, estimate
-from py_autodoc.hardware.model import Device
+from py_autodoc.hardware.latency_estimate import Estimate, estimate
+from py_autodoc.hardware.latency_model import Device
 from py_autodoc.hardware.runtimes import TENSORRT, Runtime
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.device_choice import precision_in, stored_precisions
-from py_autodoc.report.dims import batch_names
-from py_autodoc.report.hardware_estimate import batch_of
-from py_autodoc.sweep.evaluate import Evaluator, Numbers, of_analysis
+from py_autodoc.report.builders.hardware_section import batch_of
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.report.pipeline.device_choice import precision_in, stored_precisions
+from py_autodoc.report.pipeline.dim_bindings import batch_names
+from py_autodoc.sweep.evaluate import Evaluator, SweepNumbers, of_analysis
 
 _TOTALS = ("macs", "flops", "read_bytes", "write_bytes", "peak")
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class SweepSizes:
     """The sizes of a point."""
 
     batch: int | None
@@ -31,7 +31,11 @@ class Costs:
     """The numbers at each of ``points``, of which ``at`` was analysed as ``base``."""
 
     def __init__(
-        self, analyse: Callable[[Sizes], Analysis], points: Sequence[Sizes], at: Sizes, base: Analysis
+        self,
+        analyse: Callable[[SweepSizes], Analysis],
+        points: Sequence[SweepSizes],
+        at: SweepSizes,
+        base: Analysis,
     ) -> None:
         self._analyse = analyse
         self._points = points
@@ -53,7 +57,7 @@ class Costs:
         if base.dims.symbols:
             found = Evaluator.of(base, base.symbolic)
         elif base.rebatch is not None:
-            from py_autodoc.report.batch_offer import NAME, batch_costs
+            from py_autodoc.report.builders.batch_offer import NAME, batch_costs
 
             found, name = Evaluator.of(base, batch_costs(base)), NAME
         else:
@@ -63,7 +67,7 @@ class Costs:
             return found, name
         mine = found.at(self._bound(last, name))
         checked = self.fresh(last)
-        same = mine is not None and isinstance(checked, Numbers) and _equal(mine, checked)
+        same = mine is not None and isinstance(checked, SweepNumbers) and _equal(mine, checked)
         return (found, name) if same else (None, "")
 
     @property
@@ -71,7 +75,7 @@ class Costs:
         """True when one analysis gives all points."""
         return self._evaluator is not None
 
-    def at(self, sizes: Sizes) -> tuple[Numbers | str, Sizes]:
+    def at(self, sizes: SweepSizes) -> tuple[SweepNumbers | str, SweepSizes]:
         """The numbers, or why there are none; and the sizes with those that were assumed."""
         whole = replace(sizes, bindings=self.whole(sizes), batch=self._batch(sizes))
         if self._evaluator is not None:
@@ -80,7 +84,7 @@ class Costs:
                 return found, whole
         return self.fresh(sizes), whole
 
-    def fresh(self, sizes: Sizes) -> Numbers | str:
+    def fresh(self, sizes: SweepSizes) -> SweepNumbers | str:
         """The numbers of an analysis at these sizes, or why there is none."""
         if sizes is self._at:
             return of_analysis(self._base)
@@ -89,7 +93,7 @@ class Costs:
         except AutodocError as error:
             return error.message  # these sizes do not fit the model; others may
 
-    def whole(self, sizes: Sizes) -> dict[str, int]:
+    def whole(self, sizes: SweepSizes) -> dict[str, int]:
         """Every free size."""
         found = {**self._free, **sizes.bindings}
         if sizes.batch is not None:
@@ -102,11 +106,11 @@ class Costs:
                 found[symbol.name] = symbol.follows.size(found)
         return found
 
-    def _bound(self, sizes: Sizes, name: str) -> dict[str, int]:
+    def _bound(self, sizes: SweepSizes, name: str) -> dict[str, int]:
         whole = self.whole(sizes)
         return {**whole, name: sizes.batch} if name and sizes.batch is not None else whole
 
-    def _batch(self, sizes: Sizes) -> int | None:
+    def _batch(self, sizes: SweepSizes) -> int | None:
         """Items of one inference: what was asked for, else the batch of the model."""
         if sizes.batch is not None:
             return sizes.batch
@@ -116,12 +120,12 @@ class Costs:
         return batch_of(self._base)
 
 
-def _equal(one: Numbers, other: Numbers) -> bool:
+def _equal(one: SweepNumbers, other: SweepNumbers) -> bool:
     """Whether totals and what an estimate reads are the same."""
     return all(getattr(one, name) == getattr(other, name) for name in _TOTALS) and same_work(one, other)
 
 
-def same_work(one: Numbers, other: Numbers) -> bool:
+def same_work(one: SweepNumbers, other: SweepNumbers) -> bool:
     """Whether what an estimate reads, and the FLOPs, are the same."""
     return (
         one.flops == other.flops
@@ -134,7 +138,7 @@ def same_work(one: Numbers, other: Numbers) -> bool:
 
 
 def time_of(
-    base: Analysis, numbers: Numbers, device: Device, wish: str, runtime: Runtime = TENSORRT
+    base: Analysis, numbers: SweepNumbers, device: Device, wish: str, runtime: Runtime = TENSORRT
 ) -> tuple[Estimate | None, str, str]:
     """The estimate, its precision, and why there is none."""
     stored = stored_precisions(base.model, base.types, base.sizes, base.costs)

@@ -7,23 +7,23 @@ from dataclasses import dataclass, replace
 
 from py_autodoc.costs.expressions import Expressions
 from py_autodoc.costs.symbolic import Number, Symbolic
-from py_autodoc.graph import expr
-from py_autodoc.graph.evaluate import Invalid, Values
-from py_autodoc.graph.model import Dim, Shape
-from py_autodoc.graph.poly import Poly
-from py_autodoc.graph.values import BITS
-from py_autodoc.hardware.kernels import Kernels
-from py_autodoc.hardware.sizes import Sized
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.device_analysis import sized
-from py_autodoc.report.runnable import runnable
+from py_autodoc.graph.ir.model import Dim, Shape
+from py_autodoc.graph.protobuf.tensor_protos import BITS
+from py_autodoc.graph.symbolic_dims import dim_arithmetic
+from py_autodoc.graph.symbolic_dims.poly import Poly
+from py_autodoc.graph.symbolic_dims.poly_values import EvaluationError, PolyValues
+from py_autodoc.hardware.estimate_inputs import EstimateInputs
+from py_autodoc.hardware.kernel_fusion import Kernels
+from py_autodoc.report.builders.runnable_section import runnable
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.report.pipeline.device_analysis import estimate_inputs
 from py_autodoc.units import plural
 
 TOTALS = ("macs", "flops", "read_bytes", "write_bytes")
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class SweepNumbers:
     """Totals of one inference at some sizes, and what an estimate reads of the model there."""
 
     macs: int | None
@@ -31,24 +31,24 @@ class Numbers:
     read_bytes: int | None
     write_bytes: int | None
     peak: int | None
-    model: Sized
+    model: EstimateInputs
     stored: Sequence[int | None]
     """Bytes by tensor, as the model stores them."""
     kernels: Kernels | None
     reason: str = ""
 
 
-def of_analysis(analysis: Analysis) -> Numbers:
+def of_analysis(analysis: Analysis) -> SweepNumbers:
     """The numbers of an analysis, which are those of its report."""
     sums, peak = analysis.totals, analysis.peak
     broken = analysis.contradiction is not None
-    return Numbers(
+    return SweepNumbers(
         macs=sums.macs,
         flops=sums.flops,
         read_bytes=sums.read_bytes,
         write_bytes=sums.write_bytes,
         peak=None if peak is None or broken else peak.inplace,
-        model=sized(analysis),
+        model=estimate_inputs(analysis),
         stored=analysis.sizes.bytes,
         kernels=analysis.kernels,
         reason=lacking(analysis),
@@ -70,7 +70,7 @@ class Evaluator:
     """One analysed model whose sizes are given again and again."""
 
     def __init__(self, analysis: Analysis, costs: Expressions, whole: bool) -> None:
-        self._base = sized(analysis)
+        self._base = estimate_inputs(analysis)
         self._stored = analysis.sizes.bytes
         self._storage = [tensor.storage is not None for tensor in analysis.model.tensors]
         self._dense = [tensor.container == "tensor" for tensor in analysis.model.tensors]
@@ -105,21 +105,21 @@ class Evaluator:
         )
         return None if any(lost) else cls(analysis, costs, whole)
 
-    def at(self, sizes: Mapping[str, int]) -> Numbers | None:
+    def at(self, sizes: Mapping[str, int]) -> SweepNumbers | None:
         """The numbers under sizes by the file's own names; None where the expressions do not hold."""
         bindings = {name: sizes[own] for name, own in self._names.items() if own in sizes}
         least = int(self._whole)
-        values = Values(bindings, least)
+        values = PolyValues(bindings, least)
         try:
             self._costs.check(bindings, in_place=self._whole, least=least)
             known = [values.of(poly) for poly in self._polys]
-        except Invalid:
+        except EvaluationError:
             return None
-        value = _Reader(known)
+        value = _PointReader(known)
         shapes = [None if s is None else tuple(map(value.dim, s)) for s in self._shapes]
         model = replace(self._base, shapes=shapes, macs=[value.number(place) for place in self._macs])
         totals = {name: value.number(place) for name, place in self._totals.items()}
-        return Numbers(
+        return SweepNumbers(
             **totals,
             peak=value.number(self._peak),
             model=model,
@@ -142,34 +142,34 @@ class Evaluator:
             found.append(None if bits is None or count is None else (count * bits + 7) // 8)
         return found
 
-    def _number(self, value: Number | None) -> int | _Place | None:
+    def _number(self, value: Number | None) -> int | _PointSizes | None:
         return self._place(value.poly) if isinstance(value, Symbolic) else value
 
-    def _dim(self, dim: Dim) -> int | _Place | None:
-        return self._place(expr.parse(dim)) if isinstance(dim, str) else dim
+    def _dim(self, dim: Dim) -> int | _PointSizes | None:
+        return self._place(dim_arithmetic.parse(dim)) if isinstance(dim, str) else dim
 
-    def _place(self, poly: Poly) -> _Place:
+    def _place(self, poly: Poly) -> _PointSizes:
         """Where the value of a polynomial will be; equal ones share a place."""
         key = tuple(poly.terms.items())
         place = self._places.get(key)
         if place is None:
             place = self._places[key] = len(self._polys)
             self._polys.append(poly)
-        return _Place(place)
+        return _PointSizes(place)
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _PointSizes:
     """Index of a value that depends on the sizes."""
 
     at: int
 
 
-class _Reader:
+class _PointReader:
     def __init__(self, known: Sequence[int]) -> None:
         self._known = known
 
-    def number(self, value: int | _Place | None) -> int | None:
-        return self._known[value.at] if isinstance(value, _Place) else value
+    def number(self, value: int | _PointSizes | None) -> int | None:
+        return self._known[value.at] if isinstance(value, _PointSizes) else value
 
     dim = number

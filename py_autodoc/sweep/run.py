@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from py_autodoc.errors import AutodocError, OptionError
 from py_autodoc.hardware.cloud import checked_provider, of_device
-from py_autodoc.hardware.model import Device
+from py_autodoc.hardware.latency_model import Device
 from py_autodoc.hardware.runtimes import runtime as runtime_of
 from py_autodoc.limits import LIBRARY, Limits
-from py_autodoc.report.analysis import Analysis, Options, run
-from py_autodoc.report.device_choice import checked_precision, choose, usual_runtime
-from py_autodoc.report.hardware_estimate import available_bytes, required
+from py_autodoc.report.builders.hardware_section import available_bytes, required
+from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
+from py_autodoc.report.pipeline.device_choice import checked_precision, choose_device, usual_runtime
 from py_autodoc.report.schema.model import Generator
 from py_autodoc.sweep.choose import choices
-from py_autodoc.sweep.costs import Costs, Sizes, time_of
-from py_autodoc.sweep.evaluate import Numbers
+from py_autodoc.sweep.costs import Costs, SweepSizes, time_of
+from py_autodoc.sweep.evaluate import SweepNumbers
 from py_autodoc.sweep.schema import SCHEMA, Sweep, SweepPoint, SweepPrice
 from py_autodoc.version import NAME, version
 
@@ -77,14 +77,14 @@ def sweep(
     Raises:
         InputError: the model cannot be read, an option does not fit it, or there are too many points.
     """
-    return _Run(model, axes, options or SweepOptions(), progress or _silent).go()
+    return _SweepRun(model, axes, options or SweepOptions(), progress or _silent).go()
 
 
 def _silent(done: int, total: int) -> None:
     """Progress that nobody asked for."""
 
 
-class _Run:
+class _SweepRun:
     def __init__(self, source: Any, axes: Axes, options: SweepOptions, progress: Progress) -> None:
         self.source, self.axes, self.options, self.progress = source, axes, options, progress
         both = axes.bindings.keys() & options.bindings.keys()
@@ -111,7 +111,7 @@ class _Run:
             )
 
     def _device(self, hardware: str) -> Device:
-        chosen = choose(hardware)
+        chosen = choose_device(hardware)
         if chosen is None:
             raise OptionError("hardware-missing", "A device is empty.", "Pass the id of one.")
         return chosen.device
@@ -132,7 +132,7 @@ class _Run:
                 )  # fmt: skip
         return found
 
-    def _points(self) -> Iterator[Sizes]:
+    def _points(self) -> Iterator[SweepSizes]:
         axes = self.axes
         names, inputs = list(axes.bindings), list(axes.shapes)
         batches: Sequence[int | None] = axes.batch or [None]
@@ -143,7 +143,7 @@ class _Run:
         )
         for batch, bound, given in rows:
             bindings = {**self.options.bindings, **dict(zip(names, bound, strict=True))}
-            yield Sizes(batch, bindings, dict(zip(inputs, given, strict=True)))
+            yield SweepSizes(batch, bindings, dict(zip(inputs, given, strict=True)))
 
     def go(self) -> Sweep:
         at, base = self._base()
@@ -166,7 +166,7 @@ class _Run:
             prices=list(self.rented.values()),
         )
 
-    def _base(self) -> tuple[Sizes, Analysis]:
+    def _base(self) -> tuple[SweepSizes, Analysis]:
         """The first point that the model can run at, which tells the sizes that nobody gave; else the first.
 
         Raises: InputError: the model cannot be read, or a name is not in it.
@@ -183,8 +183,8 @@ class _Run:
                 return sizes, found
         return self.sizes[0], first
 
-    def _analysis(self, sizes: Sizes, assume: bool = False) -> Analysis:
-        return run(
+    def _analysis(self, sizes: SweepSizes, assume: bool = False) -> Analysis:
+        return run_analysis(
             self.source,
             Options(
                 bindings=dict(sizes.bindings),
@@ -212,7 +212,7 @@ class _Run:
         return found
 
     def _point(
-        self, base: Analysis, sizes: Sizes, numbers: Numbers | str, device: Device | None, wish: str
+        self, base: Analysis, sizes: SweepSizes, numbers: SweepNumbers | str, device: Device | None, wish: str
     ) -> SweepPoint:
         fresh = isinstance(numbers, str)
         reason = numbers if isinstance(numbers, str) else numbers.reason

@@ -6,15 +6,25 @@ in a model; ``restore`` brings it back after a tool dropped it; ``tag_file`` rea
 
 from __future__ import annotations
 
-from py_autodoc.graph.recorded import CALL, NODE_KEYS, SCOPE, SCOPES, STACK, TABLE, TAG, VIA, Table
+from py_autodoc.graph.ir.exporter_records import (
+    CALL,
+    NODE_KEYS,
+    SCOPE,
+    SCOPES,
+    STACK,
+    TABLE,
+    TAG,
+    VIA,
+    ModuleTable,
+)
 from py_autodoc.tags.assign import Evidence, Frame, assign
-from py_autodoc.tags.files import save, structure
-from py_autodoc.tags.model import Coverage, NodeTag, Tags, bodies, walk
+from py_autodoc.tags.model import NodeTag, TagCoverage, Tags, bodies, walk
+from py_autodoc.tags.model_files import load_structure, save
 from py_autodoc.tags.naming import KEEP, Namer
 from py_autodoc.tags.read import load_tags, read_tags, table_in
 from py_autodoc.tags.restore import restore
 from py_autodoc.tags.sidecar import ModuleInfo, coverage, sidecar, sidecar_path, write_sidecar
-from py_autodoc.tags.store import strip_tags, write_tags
+from py_autodoc.tags.tag_storage import strip_tags, write_tags
 from py_autodoc.tags.tagging import restore_file, tag_file, write_file
 
 __all__ = [
@@ -27,17 +37,18 @@ __all__ = [
     "TABLE",
     "TAG",
     "VIA",
-    "Coverage",
     "Evidence",
     "Frame",
     "ModuleInfo",
+    "ModuleTable",
     "Namer",
     "NodeTag",
-    "Table",
+    "TagCoverage",
     "Tags",
     "assign",
     "bodies",
     "coverage",
+    "load_structure",
     "load_tags",
     "read_tags",
     "restore",
@@ -54,3 +65,6 @@ __all__ = [
     "write_sidecar",
     "write_tags",
 ]
+
+structure = load_structure
+"""The former name of ``load_structure``."""

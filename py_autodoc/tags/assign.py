@@ -15,10 +15,10 @@ from typing import NamedTuple, Protocol
 
 import onnx_ir as ir
 
-from py_autodoc.tags.context import fill
 from py_autodoc.tags.model import CONTEXT, FUSED, PARAM, ROOT, TRACE, NodeTag, Tags, walk
+from py_autodoc.tags.module_inference import infer_modules
 from py_autodoc.tags.naming import Namer
-from py_autodoc.tags.paths import chain, common, parent
+from py_autodoc.tags.paths import common, parent, self_and_ancestors
 
 
 class Frame(NamedTuple):
@@ -69,7 +69,7 @@ class _Assignment:
         self._traced()
         self._merged()
         self._owned()
-        for node, scope in fill(self.model, self.order, self.scope).items():
+        for node, scope in infer_modules(self.model, self.order, self.scope).items():
             self.scope[node], self.via[node] = scope, CONTEXT
         records = {node: self._record(node) for node, _ in self.order}
         return Tags(records, self.namer, exporter, called=frozenset(self.called))
@@ -120,7 +120,7 @@ class _Assignment:
     def _above(self, node: ir.Node, primary: str) -> list[Frame]:
         """Frames for the owner of a weight of which nothing more is known: those shared with ``node``."""
         shared = common((self.scope[node], primary))
-        above = set(chain(shared))
+        above = set(self_and_ancestors(shared))
         frames = [frame for frame in self.frames[node] if frame.path in above]
         return [*frames, Frame(primary, self.frames[node][-1].call)]
 
@@ -142,7 +142,7 @@ class _Assignment:
         frames = self.frames.get(node, ())
         call = {frame.path: frame.call for frame in frames if frame.call}
         paths = tuple(frame.path for frame in frames)
-        above = set(chain(scope))
+        above = set(self_and_ancestors(scope))
         stack = () if all(path in above for path in paths) else paths
         via = self.via.get(node, ROOT)
         return NodeTag(scope, self.namer.tag(scope), via, self.scopes.get(node, ()), call, stack)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from py_autodoc.graph.hierarchy import NO_STACK, string_list
+from py_autodoc.graph.loading.module_scopes import NO_STACK, string_list
 from py_autodoc.tags.assign import Frame
 from py_autodoc.tags.model import walk
 from py_autodoc.tags.paths import parent

@@ -46,7 +46,7 @@ class NodeTag:
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage:
+class TagCoverage:
     """Nodes by how their module is known. Only ``traced`` was recorded by an exporter."""
 
     nodes: int
@@ -57,7 +57,7 @@ class Coverage:
     root: int = 0
 
     @classmethod
-    def of(cls, vias: Iterable[str]) -> Coverage:
+    def of(cls, vias: Iterable[str]) -> TagCoverage:
         """Count."""
         counted = Counter(vias)
         return cls(counted.total(), *(counted[via] for via in VIAS))
@@ -92,9 +92,9 @@ class Tags:
     """Modules that were called on the way to some node."""
 
     @property
-    def coverage(self) -> Coverage:
+    def coverage(self) -> TagCoverage:
         """Nodes by how their module is known."""
-        return Coverage.of(record.via for record in self.records.values())
+        return TagCoverage.of(record.via for record in self.records.values())
 
     def of(self, node: ir.Node) -> NodeTag:
         """The tag of a node. Raises: KeyError."""

@@ -29,7 +29,7 @@ def common(paths: Iterable[str]) -> str:
     return shared or ""
 
 
-def chain(path: str) -> list[str]:
+def self_and_ancestors(path: str) -> list[str]:
     """The path and everything above it, outermost first: ``["", "a", "a.b"]``."""
     found = [""]
     at = -1

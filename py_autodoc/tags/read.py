@@ -6,19 +6,19 @@ from collections.abc import Iterable
 
 import onnx_ir as ir
 
-from py_autodoc.graph.probe import PathLike
-from py_autodoc.graph.recorded import TABLE, Table, unpack_table
+from py_autodoc.graph.ir.exporter_records import TABLE, ModuleTable, unpack_table
+from py_autodoc.graph.protobuf.probe import PathLike
 from py_autodoc.limits import LIBRARY, Limits
-from py_autodoc.tags import files
+from py_autodoc.tags import model_files
 from py_autodoc.tags.model import ROOT, NodeTag, Tags, walk
 from py_autodoc.tags.naming import Namer
-from py_autodoc.tags.node import from_metadata, from_text
+from py_autodoc.tags.node_tag import from_metadata, from_text
 from py_autodoc.tags.restore import restore
 
 NODES, DOC_STRING, TABLE_SOURCE, NONE = "nodes", "doc_string", "table", "none"
 
 
-def table_in(model: ir.Model) -> Table | None:
+def table_in(model: ir.Model) -> ModuleTable | None:
     """The table in a model's metadata; None when there is none or it is damaged."""
     text = model.metadata_props.get(TABLE)
     return unpack_table(text) if text else None
@@ -53,9 +53,9 @@ def load_tags(path: PathLike, limits: Limits = LIBRARY) -> tuple[ir.Model, Tags]
     """A model's graph, without its weights, and its tags.
 
     Raises:
-        PathError, NotAModel, CorruptModel, LimitError, InputError: see ``files.structure``.
+        PathError, NotAModel, CorruptModel, LimitError, InputError: see ``model_files.structure``.
     """
-    model = files.structure(path, limits)
+    model = model_files.load_structure(path, limits)
     return model, read_tags(model)
 
 

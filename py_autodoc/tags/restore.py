@@ -13,11 +13,11 @@ from collections.abc import Iterable, Mapping
 
 import onnx_ir as ir
 
-from py_autodoc.graph.recorded import Record, Table
-from py_autodoc.tags.context import fill
+from py_autodoc.graph.ir.exporter_records import ModuleRecord, ModuleTable
 from py_autodoc.tags.model import CONTEXT, FUSED, PARAM, ROOT, NodeTag, Tags, walk
+from py_autodoc.tags.module_inference import infer_modules
 from py_autodoc.tags.naming import Namer
-from py_autodoc.tags.node import from_metadata, from_record, from_text
+from py_autodoc.tags.node_tag import from_metadata, from_record, from_text
 from py_autodoc.tags.paths import common
 
 SEPARATORS = "_:/.-"
@@ -27,7 +27,7 @@ _MAX_CUTS = 24
 """Separators looked at from a name's end."""
 
 
-def namer_of(table: Table) -> Namer:
+def namer_of(table: ModuleTable) -> Namer:
     """The names behind a table."""
     namer = Namer({module.path: module.kind for module in table.modules}, table.aliases, table.keep)
     # The table has only the modules that hold nodes; collisions with others are already in its tags.
@@ -37,12 +37,12 @@ def namer_of(table: Table) -> Namer:
     return namer
 
 
-class _Known:
+class _KnownModules:
     """The table by names."""
 
-    def __init__(self, table: Table) -> None:
-        self.values: dict[str, Record] = {}
-        self.names: dict[str, Record] = {}
+    def __init__(self, table: ModuleTable) -> None:
+        self.values: dict[str, ModuleRecord] = {}
+        self.names: dict[str, ModuleRecord] = {}
         for node in table.nodes:
             record = table.records[node.record]
             for output in node.outputs:
@@ -51,11 +51,11 @@ class _Known:
             if node.name:
                 self.names.setdefault(node.name, record)
 
-    def exact(self, node: ir.Node) -> Record | None:
+    def exact(self, node: ir.Node) -> ModuleRecord | None:
         """By a tensor the node makes."""
         return next((self.values[v.name] for v in node.outputs if v.name in self.values), None)
 
-    def near(self, node: ir.Node) -> Record | None:
+    def near(self, node: ir.Node) -> ModuleRecord | None:
         """By the longest known beginning of a tensor's name, or of the node's own."""
         made = [value.name for value in node.outputs if value.name]
         found = _longest(made, self.values)
@@ -67,8 +67,8 @@ class _Known:
         return found
 
 
-def _longest(names: Iterable[str], known: Mapping[str, Record]) -> Record | None:
-    best: tuple[int, Record] | None = None
+def _longest(names: Iterable[str], known: Mapping[str, ModuleRecord]) -> ModuleRecord | None:
+    best: tuple[int, ModuleRecord] | None = None
     for name in names:
         cut = _beginning(name, known)
         if cut is not None and (best is None or len(cut) > best[0]):
@@ -84,9 +84,9 @@ def _beginning(name: str, known: Mapping[str, object]) -> str | None:
 
 
 class _Restoration:
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: ModuleTable) -> None:
         self.namer = namer_of(table)
-        self.known = _Known(table)
+        self.known = _KnownModules(table)
         self.paths = {tag: path for path, tag in self.namer.tags.items()}
 
     def of(self, node: ir.Node) -> NodeTag | None:
@@ -110,7 +110,7 @@ class _Restoration:
         owner = self._parameter(node)
         return None if owner is None else NodeTag(owner, self.namer.tag(owner), PARAM)
 
-    def _merged(self, node: ir.Node, made: Record, named: Record) -> NodeTag:
+    def _merged(self, node: ir.Node, made: ModuleRecord, named: ModuleRecord) -> NodeTag:
         """A node named after one original and making the tensor of another: the owner of its weight first."""
         owners = {self._module(value) for value in node.inputs if value is not None}
         first = made if made.scope in owners and named.scope not in owners else named
@@ -134,7 +134,7 @@ class _Restoration:
         return None
 
 
-def restore(model: ir.Model, table: Table) -> Tags:
+def restore(model: ir.Model, table: ModuleTable) -> Tags:
     """Tags for every node of ``model``; nothing is written.
 
     A node that has nothing in common with the table gets its tag from what is around it, with ``via``
@@ -143,7 +143,7 @@ def restore(model: ir.Model, table: Table) -> Tags:
     rules = _Restoration(table)
     order = list(walk(model))
     found = {node: tag for node, _ in order if (tag := rules.of(node)) is not None}
-    filled = fill(model, order, {node: record.scope for node, record in found.items()})
+    filled = infer_modules(model, order, {node: record.scope for node, record in found.items()})
     for node, _ in order:
         if node not in found:
             scope = filled.get(node)

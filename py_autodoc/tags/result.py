@@ -8,11 +8,11 @@ from typing import Any
 
 import onnx_ir as ir
 
-from py_autodoc.tags.model import Coverage, Tags
+from py_autodoc.tags.model import TagCoverage, Tags
 
 
 @dataclass(slots=True)
-class Written:
+class TaggedModel:
     """A model with tags that was written."""
 
     path: Path
@@ -29,6 +29,6 @@ class Written:
     """What the reader must know about the tags, one line each."""
 
     @property
-    def coverage(self) -> Coverage:
+    def coverage(self) -> TagCoverage:
         """Nodes by how their module or layer is known."""
         return self.tags.coverage

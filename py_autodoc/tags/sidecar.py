@@ -16,10 +16,10 @@ from typing import Any
 
 import onnx_ir as ir
 
-from py_autodoc.graph.probe import PathLike
+from py_autodoc.graph.protobuf.probe import PathLike
 from py_autodoc.outputs import place
 from py_autodoc.tags.model import NodeTag, Tags
-from py_autodoc.tags.paths import chain
+from py_autodoc.tags.paths import self_and_ancestors
 
 SCHEMA = "autodoc.hierarchy/1"
 TRACED, FOLDED, NOT_EXECUTED = "traced", "folded", "not_executed"
@@ -103,7 +103,7 @@ def _counts(tags: Tags) -> tuple[Counter[str], Counter[str]]:
         direct[record.scope] += 1
         key = (record.scope, record.stack)
         if key not in around:
-            around[key] = {*chain(record.scope), *record.stack}
+            around[key] = {*self_and_ancestors(record.scope), *record.stack}
         total.update(around[key])
     return direct, total
 

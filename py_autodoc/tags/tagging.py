@@ -10,21 +10,21 @@ from collections.abc import Sequence
 from typing import BinaryIO
 
 from py_autodoc.errors import InputError
-from py_autodoc.graph.probe import PathLike, base_name
-from py_autodoc.graph.recorded import TABLE, pack_table
-from py_autodoc.graph.wire import Source
+from py_autodoc.graph.ir.exporter_records import TABLE, pack_table
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
+from py_autodoc.graph.protobuf.protobuf_wire import WireSource
 from py_autodoc.limits import LIBRARY, Limits
-from py_autodoc.outputs import Place
+from py_autodoc.outputs import OutputPlace
 from py_autodoc.outputs.inputs import data_files
-from py_autodoc.tags import files
+from py_autodoc.tags import model_files
 from py_autodoc.tags.assign import assign
 from py_autodoc.tags.dynamo import DynamoEvidence, classes_of, parameters_of
+from py_autodoc.tags.metadata_rewrite import rewrite
 from py_autodoc.tags.model import Tags
 from py_autodoc.tags.naming import KEEP, Namer
 from py_autodoc.tags.read import table_in
 from py_autodoc.tags.restore import restore
-from py_autodoc.tags.splice import rewrite
-from py_autodoc.tags.store import node_editor, table_of
+from py_autodoc.tags.tag_storage import node_editor, table_of
 
 
 def tag_file(
@@ -54,7 +54,7 @@ def tag_file(
         OutputError: it cannot be written, or would replace data of the model or a file of somebody else.
     """
     _checked(path, out, force)
-    model = files.structure(path, limits)
+    model = model_files.load_structure(path, limits)
     classes = classes_of(model)
     if not classes:
         raise InputError(
@@ -64,7 +64,7 @@ def tag_file(
         )
     namer = Namer(classes, keep=keep)
     tags = assign(model, namer, DynamoEvidence(model, parameters_of(model)), "dynamo")
-    files.check_external(model, path, out)
+    model_files.check_external(model, path, out)
     write_file(path, out, tags, force=force)
     return tags
 
@@ -78,7 +78,7 @@ def restore_file(path: PathLike, out: PathLike, *, limits: Limits = LIBRARY, for
         OutputError: as ``tag_file``.
     """
     _checked(path, out, force)
-    model = files.structure(path, limits)
+    model = model_files.load_structure(path, limits)
     table = table_in(model)
     if table is None:
         damaged = TABLE in model.metadata_props
@@ -88,7 +88,7 @@ def restore_file(path: PathLike, out: PathLike, *, limits: Limits = LIBRARY, for
             "Files exported or tagged by onnx-autodoc have one.",
         )
     tags = restore(model, table)
-    files.check_external(model, path, out)
+    model_files.check_external(model, path, out)
     write_file(path, out, tags, keep_table=True, force=force)
     return tags
 
@@ -107,14 +107,14 @@ def write_file(
     """
     metadata = {} if keep_table else {TABLE: pack_table(table_of(tags))}
 
-    def write(source: Source, file: BinaryIO) -> None:
+    def write(source: WireSource, file: BinaryIO) -> None:
         rewrite(source, file, node_editor(tags), metadata)
 
-    files.rewritten(os.fspath(path), _checked(path, out, force), write)
+    model_files.rewritten(os.fspath(path), _checked(path, out, force), write)
 
 
-def _checked(path: PathLike, out: PathLike, force: bool) -> list[Place]:
+def _checked(path: PathLike, out: PathLike, force: bool) -> list[OutputPlace]:
     """Where the result goes. What is asked for may be the model itself: tags are added to it."""
     if os.path.exists(path) and os.path.exists(out) and os.path.samefile(path, out):
-        return files.targets(out, inputs=data_files(os.fspath(path)), force=True)
-    return files.targets(out, inputs=[path], force=force)
+        return model_files.targets(out, inputs=data_files(os.fspath(path)), force=True)
+    return model_files.targets(out, inputs=[path], force=force)

@@ -14,17 +14,17 @@ import onnx
 import onnx_ir as ir
 
 from py_autodoc.bounded import parse_json
-from py_autodoc.graph import recorded
-from py_autodoc.graph.build import build
-from py_autodoc.graph.faults import mendable
-from py_autodoc.graph.load import Loaded, load, parse_structure
-from py_autodoc.graph.model import Model
-from py_autodoc.graph.probe import PathLike, base_name, regular_file
-from py_autodoc.graph.wire import Source
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.ir import exporter_records
+from py_autodoc.graph.ir.diagnostic_causes import mendable
+from py_autodoc.graph.ir.model import Model
+from py_autodoc.graph.loading.load import LoadedModel, load, parse_structure
+from py_autodoc.graph.protobuf.probe import PathLike, base_name, regular_file
+from py_autodoc.graph.protobuf.protobuf_wire import WireSource
 from py_autodoc.limits import LIBRARY, TABLE, Limits
-from py_autodoc.tags.files import structure
 from py_autodoc.tags.model import VIAS, Tags, walk
-from py_autodoc.tags.node import from_metadata
+from py_autodoc.tags.model_files import load_structure
+from py_autodoc.tags.node_tag import from_metadata
 from py_autodoc.tags.paths import below
 from py_autodoc.tags.read import NONE, read_tags, table_in
 from py_autodoc.tags.sidecar import SCHEMA, sidecar_path
@@ -67,7 +67,7 @@ def validate(path: PathLike, limits: Limits = LIBRARY) -> list[Check]:
     Raises:
         PathError, NotAModel, CorruptModel, LimitError, InputError: there is nothing to check.
     """
-    model = structure(path, limits)
+    model = load_structure(path, limits)
     given = _Model(Path(os.fspath(path)), model, read_tags(model))
     loaded = load(path, limits)
     built = build(loaded)
@@ -93,7 +93,7 @@ def checked(name: str, faults: Iterator[str]) -> Check:
 def _onnx(path: PathLike, limits: Limits) -> Iterator[str]:
     """Does onnx's checker take the structure? Large and external data are not looked at here."""
     with regular_file(path) as (fd, status):
-        proto = parse_structure(Source(status.st_size, fd), base_name(path), limits)
+        proto = parse_structure(WireSource(status.st_size, fd), base_name(path), limits)
     for tensor in _external(proto.graph):
         # Nothing has no data, wherever they are.
         tensor.ClearField("external_data")
@@ -138,7 +138,7 @@ def _external(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
         yield from (t for t in tensors if t.data_location == onnx.TensorProto.EXTERNAL)
 
 
-def _analysis(loaded: Loaded, model: Model) -> Iterator[str]:
+def _analysis(loaded: LoadedModel, model: Model) -> Iterator[str]:
     """What an analysis calls an error of the structure, and what keeps the model from running."""
     from py_autodoc.graph.shapes import infer  # slow to import
 
@@ -155,7 +155,7 @@ def _complete(given: _Model) -> Iterator[str]:
     for node, record in given.tags.records.items():
         if not record.tag.strip("/"):
             yield f"{_label(node)}: empty"
-        elif (via := node.metadata_props.get(recorded.VIA, record.via)) not in VIAS:
+        elif (via := node.metadata_props.get(exporter_records.VIA, record.via)) not in VIAS:
             yield f"{_label(node)}: {via!r} does not say how its module is known"
 
 
@@ -171,7 +171,7 @@ def _consistent(given: _Model) -> Iterator[str]:
     namer, known = given.tags.namer, table_in(given.model) is not None
     for node, _ in walk(given.model):
         record = from_metadata(node)
-        text = recorded.read_doc_string(node.doc_string or "")
+        text = exporter_records.read_doc_string(node.doc_string or "")
         if record is None:
             continue
         if known and namer.knows(record.scope) and namer.tag(record.scope) != record.tag:

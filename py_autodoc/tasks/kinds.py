@@ -21,7 +21,7 @@ from py_autodoc.report.schema import (
 )
 
 if TYPE_CHECKING:
-    from py_autodoc.report.analysis import Analysis
+    from py_autodoc.report.pipeline.analysis import Analysis
     from py_autodoc.runner.profile import NodeTimes
     from py_autodoc.verify.document import Verification, VerifiedLayer
 
@@ -61,11 +61,11 @@ def _numbers(held: Mapping[str, object]) -> tuple[str, str, dict[str, float]]:
 def _measure(request: TaskRequest, files: TaskFiles, tell: Tell) -> TaskResult:
     from py_autodoc.runner.profile import measure_nodes
     from py_autodoc.runner.session import InferenceRunner
-    from py_autodoc.samples import sized
+    from py_autodoc.samples import analysis_at_sizes
 
     model, data = files.model, files.data
     tell("reading", 0, 0)
-    analysis = sized(model, data, request.bindings)
+    analysis = analysis_at_sizes(model, data, request.bindings)
     samples, _, _ = InferenceRunner(model, data=data, bindings=request.bindings).samples(
         data, request.samples or None, 0
     )
@@ -98,10 +98,10 @@ def times_result(found: NodeTimes) -> TaskResult:
 
 
 def _profile(request: TaskRequest, files: TaskFiles, tell: Tell) -> TaskResult:
-    from py_autodoc.samples import sized
+    from py_autodoc.samples import analysis_at_sizes
 
     tell("reading", 0, 0)
-    return profile_result(files.profiles, sized(files.model, None, request.bindings))
+    return profile_result(files.profiles, analysis_at_sizes(files.model, None, request.bindings))
 
 
 def profile_result(files: list[str], analysis: Analysis) -> TaskResult:

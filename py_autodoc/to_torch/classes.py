@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from py_autodoc.to_torch.idents import Numbered, attribute, class_name, unique
+from py_autodoc.to_torch.identifiers import NumberedNames, attribute, class_name, unique
 from py_autodoc.to_torch.layout import wrap
-from py_autodoc.to_torch.lists import Lists
-from py_autodoc.to_torch.module import Instance, Member
+from py_autodoc.to_torch.module import Member, ModuleInstance
+from py_autodoc.to_torch.module_lists import Lists
 
 ROOT = "Model"
 """Class of the whole model."""
@@ -19,7 +19,7 @@ class Class:
     """A class of the written file."""
 
     name: str
-    instances: list[Instance] = field(default_factory=list)
+    instances: list[ModuleInstance] = field(default_factory=list)
     parameters: list[str] = field(default_factory=list)
     """Arguments of the constructor."""
     given: dict[int, list[str]] = field(default_factory=dict)
@@ -35,9 +35,9 @@ class Classes:
         self.all: list[Class] = []
         self._by_shape: dict[tuple[object, ...], Class] = {}
         self._names: set[str] = {ROOT}
-        self._numbered = Numbered()
+        self._numbered = NumberedNames()
 
-    def add(self, instance: Instance, root: bool) -> None:
+    def add(self, instance: ModuleInstance, root: bool) -> None:
         """Put an instance, whose children are already there, into its class."""
         members = tuple(
             (
@@ -66,7 +66,7 @@ class Classes:
             _settle(one)
 
 
-def kept(instance: Instance) -> list[Member]:
+def kept(instance: ModuleInstance) -> list[Member]:
     """Members that are used."""
     return [member for member in instance.members if member.kind != "dropped"]
 

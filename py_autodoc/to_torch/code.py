@@ -20,7 +20,7 @@ class NotCovered(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class CodeValue:
     """What a tensor of the model is in the code.
 
     ``tensor``: ``code`` is an expression that gives it. ``host``: integers that Python holds, the ``items``
@@ -42,7 +42,7 @@ class Value:
 
 
 @dataclass(slots=True)
-class Stmt:
+class Statement:
     """One statement, or a block that stays together."""
 
     lines: list[tuple[int, str]]
@@ -65,7 +65,7 @@ class Stmt:
 
 
 @dataclass(slots=True)
-class Tokens:
+class CodeTokens:
     """Tokens of one function with what they might be called."""
 
     hints: list[str] = field(default_factory=list)

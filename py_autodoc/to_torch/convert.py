@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from py_autodoc.errors import InputError, OptionError
-from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.limits import LIBRARY, Limits
-from py_autodoc.outputs import Place, Wanted, places
+from py_autodoc.outputs import OutputPlace, OutputRequest, places
 from py_autodoc.outputs.marks import sealed_text
-from py_autodoc.tags.files import staging
+from py_autodoc.tags.model_files import staging
 from py_autodoc.to_torch import weights as stored_weights
 from py_autodoc.to_torch.file import Beside, file_text
-from py_autodoc.to_torch.finish import flat_weights
-from py_autodoc.to_torch.module import Instance
-from py_autodoc.to_torch.source import Source
+from py_autodoc.to_torch.finish_module import flat_weights
+from py_autodoc.to_torch.module import ModuleInstance
+from py_autodoc.to_torch.source import ModelFile
 from py_autodoc.to_torch.writer import Writer
 
 _SHOWN = 5
@@ -88,7 +88,7 @@ def uncovered(path: PathLike, *, limits: Limits = LIBRARY) -> tuple[Uncovered, .
     Raises:
         PathError, NotAModel, CorruptModel, LimitError, InputError: the model cannot be read.
     """
-    writer = Writer(Source(path, limits))
+    writer = Writer(ModelFile(path, limits))
     writer.run()
     return _uncovered(writer)
 
@@ -130,9 +130,9 @@ def write(
     suffix = stored_weights.SUFFIXES[kind]
     # A name that is a link leads to where both files go.
     real = Path(os.path.realpath(out))
-    wanted = [Wanted(out, "python"), Wanted(real.with_suffix(suffix), kind)]
+    wanted = [OutputRequest(out, "python"), OutputRequest(real.with_suffix(suffix), kind)]
     files = places(wanted, [path], force)
-    source = Source(path, limits)
+    source = ModelFile(path, limits)
     writer = Writer(source)
     root = writer.run()
     left = _uncovered(writer)
@@ -141,7 +141,9 @@ def write(
     return _written(source, writer, root, files, kind)
 
 
-def _written(source: Source, writer: Writer, root: Instance, files: Sequence[Place], kind: str) -> Written:
+def _written(
+    source: ModelFile, writer: Writer, root: ModuleInstance, files: Sequence[OutputPlace], kind: str
+) -> Written:
     """Write both files in one step. Raises: ExternalDataError, OutputError."""
     writer.classes.settle()
     named = [(name, member.weights[own]) for name, member, own in flat_weights(root)]
@@ -165,7 +167,7 @@ def _written(source: Source, writer: Writer, root: Instance, files: Sequence[Pla
     )
 
 
-def _modules(root: Instance) -> int:
+def _modules(root: ModuleInstance) -> int:
     count, pending = 0, [root]
     while pending:
         one = pending.pop()

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from py_autodoc.graph.model import Tensor
+from py_autodoc.graph.ir.model import Tensor
 from py_autodoc.to_torch.classes import class_lines
 from py_autodoc.to_torch.code import quoted
 from py_autodoc.to_torch.dtypes import TORCH
-from py_autodoc.to_torch.helpers import functions, needed
-from py_autodoc.to_torch.idents import shown
+from py_autodoc.to_torch.identifiers import shown
 from py_autodoc.to_torch.layout import wrap
-from py_autodoc.to_torch.source import Source
+from py_autodoc.to_torch.runtime_functions import functions, needed
+from py_autodoc.to_torch.source import ModelFile
 from py_autodoc.to_torch.writer import Writer
 from py_autodoc.version import NAME
 
@@ -53,7 +53,7 @@ class Beside:
     bits: dict[str, str]
 
 
-def file_text(source: Source, writer: Writer, weights: Beside) -> str:
+def file_text(source: ModelFile, writer: Writer, weights: Beside) -> str:
     """The source of the file, complete."""
     classes = writer.classes.all
     bodies = []
@@ -84,14 +84,14 @@ def _used(writer: Writer, bodies: list[str]) -> set[str]:
     return {name for name in writer.helpers if name in text}
 
 
-def _head(source: Source, weights: Beside) -> str:
+def _head(source: ModelFile, weights: Beside) -> str:
     lines = [f'"""{shown(source.name, 70)} as a PyTorch module.', ""]
     lines.append(f"Written by {NAME} from the ONNX file. ``load()`` gives the model with its weights, which")
     lines += [f"are in {shown(weights.name)} beside this file.", '"""']
     return "\n".join(lines)
 
 
-def _interface(source: Source, writer: Writer) -> list[str]:
+def _interface(source: ModelFile, writer: Writer) -> list[str]:
     graph = source.model.graphs[0]
     lines = ['"""Inputs and outputs, by the names that the ONNX file gives them.', "", "Inputs:"]
     for tensor, name in writer.inputs.items():
@@ -107,7 +107,7 @@ def _interface(source: Source, writer: Writer) -> list[str]:
     return [*lines, '"""']
 
 
-def _type(source: Source, tensor: Tensor) -> str:
+def _type(source: ModelFile, tensor: Tensor) -> str:
     dtype = TORCH.get(source.dtype(tensor.id), "unknown")
     shape = source.types.shapes[tensor.id]
     if shape is None:
@@ -121,7 +121,7 @@ def _mapping(name: str, held: dict[str, str]) -> str:
     return "\n".join(wrap(f"{name} = {{{items}}}", 0))
 
 
-def _constants(source: Source, writer: Writer, weights: Beside) -> str:
+def _constants(source: ModelFile, writer: Writer, weights: Beside) -> str:
     model = source.model
     inputs = {name: model.tensors[tensor].name for tensor, name in writer.inputs.items()}
     outputs = ", ".join(quoted(model.tensors[tensor].name) for tensor in model.graphs[0].outputs)
@@ -134,7 +134,7 @@ def _constants(source: Source, writer: Writer, weights: Beside) -> str:
     return "\n".join(lines)
 
 
-def _main(source: Source, writer: Writer) -> list[str]:
+def _main(source: ModelFile, writer: Writer) -> list[str]:
     """A run on zeros, where the inputs are tensors of a known rank; free sizes are 2."""
     made = []
     for tensor in writer.inputs:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from py_autodoc.to_torch.code import Stmt, Tokens, Value, token
-from py_autodoc.to_torch.idents import Numbered, attribute
+from py_autodoc.to_torch.code import CodeTokens, CodeValue, Statement, token
+from py_autodoc.to_torch.identifiers import NumberedNames, attribute
 
 if TYPE_CHECKING:
     from py_autodoc.to_torch.classes import Class
@@ -17,7 +17,7 @@ Transform = Callable[[Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Weight:
+class ModuleWeight:
     """A weight of a member and where it comes from."""
 
     tensor: int
@@ -42,13 +42,13 @@ class Member:
     """``nn.Conv2d``; for a parameter its element type."""
     arguments: tuple[tuple[str, str], ...] = ()
     """(name, literal); the names of positional ones begin with an underscore."""
-    weights: dict[str, Weight] = field(default_factory=dict)
+    weights: dict[str, ModuleWeight] = field(default_factory=dict)
     """Name inside the member → weight; of parameters and buffers the name is empty."""
-    child: Instance | None = None
+    child: ModuleInstance | None = None
 
 
 @dataclass(slots=True, eq=False)
-class Instance:
+class ModuleInstance:
     """A module as it stands in the model; equal ones share a class."""
 
     name: str
@@ -61,29 +61,29 @@ class Instance:
 
 
 @dataclass(slots=True, eq=False)
-class Scope:
+class SourceScope:
     """What is known while the nodes of one module are written."""
 
-    instance: Instance
+    instance: ModuleInstance
     root: bool
-    parent: Scope | None = None
-    tokens: Tokens = field(default_factory=Tokens)
-    stmts: list[Stmt] = field(default_factory=list)
-    values: dict[int, Value] = field(default_factory=dict)
+    parent: SourceScope | None = None
+    tokens: CodeTokens = field(default_factory=CodeTokens)
+    stmts: list[Statement] = field(default_factory=list)
+    values: dict[int, CodeValue] = field(default_factory=dict)
     arguments: list[int] = field(default_factory=list)
     """Tokens of the arguments of ``forward``."""
     imported: list[int] = field(default_factory=list)
     """Tensors that come in as arguments, in the same order (the root has its inputs)."""
     shared: dict[tuple[object, ...], str] = field(default_factory=dict)
     """Constants that are members already → their code."""
-    numbered: Numbered = field(default_factory=Numbered)
+    numbered: NumberedNames = field(default_factory=NumberedNames)
     tree: dict[str, Any] = field(default_factory=dict)
     """Attributes that are taken; a container has a dict of its own."""
 
     def assign(self, code: str, hint: str) -> str:
         """A new variable with that value; its token."""
         made = self.tokens.new(hint)
-        self.stmts.append(Stmt([(0, f"{token(made)} = {code}")], (made,)))
+        self.stmts.append(Statement([(0, f"{token(made)} = {code}")], (made,)))
         return token(made)
 
     def member(self, member: Member) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from py_autodoc.to_torch.code import TOKEN, Stmt, Tokens, numbers, token
-from py_autodoc.to_torch.idents import Numbered, identifier
+from py_autodoc.to_torch.code import TOKEN, CodeTokens, Statement, numbers, token
+from py_autodoc.to_torch.identifiers import NumberedNames, identifier
 
 
-def pruned(stmts: Sequence[Stmt], wanted: set[int]) -> list[Stmt]:
+def pruned(stmts: Sequence[Statement], wanted: set[int]) -> list[Statement]:
     """Statements without those whose results are not read, nor ``wanted``."""
-    kept: list[Stmt] = []
+    kept: list[Statement] = []
     wanted = set(wanted)
     for stmt in reversed(stmts):
         if wanted.isdisjoint(stmt.defs):
@@ -23,7 +23,7 @@ def pruned(stmts: Sequence[Stmt], wanted: set[int]) -> list[Stmt]:
     return kept[::-1]
 
 
-def _unused(stmt: Stmt, wanted: set[int]) -> Stmt:
+def _unused(stmt: Statement, wanted: set[int]) -> Statement:
     """``a, b = f()`` where nobody reads ``b``: ``a, _ = f()``."""
     ((indent, text),) = stmt.lines
     targets, _, code = text.partition(" = ")
@@ -31,15 +31,15 @@ def _unused(stmt: Stmt, wanted: set[int]) -> Stmt:
         if one not in wanted:
             targets = targets.replace(token(one), "_")
     defs = tuple(one for one in stmt.defs if one in wanted)
-    return Stmt([(indent, f"{targets} = {code}")], defs)
+    return Statement([(indent, f"{targets} = {code}")], defs)
 
 
 def looped(
-    stmts: list[Stmt],
-    tokens: Tokens,
+    stmts: list[Statement],
+    tokens: CodeTokens,
     returned: set[int],
     sequence: Callable[[int], tuple[str, int, int] | None],
-) -> list[Stmt]:
+) -> list[Statement]:
     """Runs of equal calls ``x = self.layer[i](x, mask)`` as a loop over the list.
 
     ``sequence`` gives, for a member that is one of a whole list, the list's code and the place in it;
@@ -50,7 +50,7 @@ def looped(
     for stmt in stmts:
         for one in stmt.reads():
             uses[one] = uses.get(one, 0) + 1
-    done: list[Stmt] = []
+    done: list[Statement] = []
     at = 0
     while at < len(stmts):
         run = _run(stmts, at, uses, sequence)
@@ -64,8 +64,11 @@ def looped(
 
 
 def _run(
-    stmts: list[Stmt], at: int, uses: dict[int, int], sequence: Callable[[int], tuple[str, int, int] | None]
-) -> list[Stmt]:
+    stmts: list[Statement],
+    at: int,
+    uses: dict[int, int],
+    sequence: Callable[[int], tuple[str, int, int] | None],
+) -> list[Statement]:
     first = stmts[at]
     place = sequence(first.call[0]) if first.call else None
     if place is None or place[1] != 0:
@@ -92,7 +95,9 @@ def _run(
     return run
 
 
-def _loop(run: list[Stmt], tokens: Tokens, sequence: Callable[[int], tuple[str, int, int] | None]) -> Stmt:
+def _loop(
+    run: list[Statement], tokens: CodeTokens, sequence: Callable[[int], tuple[str, int, int] | None]
+) -> Statement:
     first, second = run[0].call, run[1].call
     assert first is not None
     assert second is not None
@@ -107,7 +112,7 @@ def _loop(run: list[Stmt], tokens: Tokens, sequence: Callable[[int], tuple[str, 
         (0, f"for {token(layer)} in {place[0]}:"),
         (1, f"{token(result)} = {token(layer)}({arguments})"),
     ]
-    return Stmt(lines, (result,), (layer,), carried=first[1][where])
+    return Statement(lines, (result,), (layer,), carried=first[1][where])
 
 
 def _few(hint: str) -> Iterator[str]:
@@ -136,7 +141,7 @@ class _Names:
     live: set[str]
     ever: set[str]
     blocked: set[str]
-    numbered: Numbered = field(default_factory=Numbered)
+    numbered: NumberedNames = field(default_factory=NumberedNames)
 
     def fresh(self, hint: str, once: bool) -> str:
         hint = identifier(hint)
@@ -152,7 +157,7 @@ class _Names:
 
 
 def named(
-    stmts: list[Stmt], tokens: Tokens, fixed: dict[int, str], keep: set[str], returned: str
+    stmts: list[Statement], tokens: CodeTokens, fixed: dict[int, str], keep: set[str], returned: str
 ) -> tuple[list[tuple[int, str]], str]:
     """Lines and return expression with variables for tokens.
 
@@ -181,7 +186,7 @@ def named(
     return [line for line in lines if not _idle(line[1])], _resolved(returned, names.of)
 
 
-def _returned(stmts: list[Stmt], returned: str) -> tuple[list[Stmt], str]:
+def _returned(stmts: list[Statement], returned: str) -> tuple[list[Statement], str]:
     """``x = f(y)`` and ``return x``: ``return f(y)``."""
     if not stmts or not stmts[-1].simple or len(stmts[-1].defs) != 1 or len(stmts[-1].lines) != 1:
         return stmts, returned
@@ -189,12 +194,12 @@ def _returned(stmts: list[Stmt], returned: str) -> tuple[list[Stmt], str]:
     return (stmts[:-1], code) if left == returned else (stmts, returned)
 
 
-def _order(stmt: Stmt) -> list[int]:
+def _order(stmt: Statement) -> list[int]:
     defined = {*stmt.defs, *stmt.inner}
     return [one for _, text in stmt.lines for one in numbers(text) if one not in defined]
 
 
-def _define(stmt: Stmt, dying: list[int], names: _Names, tokens: Tokens) -> None:
+def _define(stmt: Statement, dying: list[int], names: _Names, tokens: CodeTokens) -> None:
     if stmt.carried >= 0 and stmt.carried in dying and names.of[stmt.carried] not in names.blocked:
         names.of[stmt.defs[0]] = names.of[stmt.carried]
         _inside(stmt, names, tokens)
@@ -207,7 +212,7 @@ def _define(stmt: Stmt, dying: list[int], names: _Names, tokens: Tokens) -> None
         _several(stmt, names, tokens)
 
 
-def _several(stmt: Stmt, names: _Names, tokens: Tokens) -> None:
+def _several(stmt: Statement, names: _Names, tokens: CodeTokens) -> None:
     """Names for a block or for several results: none of those that it still reads, none twice."""
     added = {names.of[one] for one in _order(stmt)} - names.live
     names.live |= added
@@ -219,7 +224,7 @@ def _several(stmt: Stmt, names: _Names, tokens: Tokens) -> None:
     names.live -= added
 
 
-def _inside(stmt: Stmt, names: _Names, tokens: Tokens) -> None:
+def _inside(stmt: Statement, names: _Names, tokens: CodeTokens) -> None:
     """Names for what only a block knows: no other variable has them."""
     for one in stmt.inner:
         names.of[one] = names.fresh(tokens.hints[one], True)

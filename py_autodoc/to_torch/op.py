@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import onnx
 
-from py_autodoc.graph.model import ConstTensor, Node
+from py_autodoc.graph.ir.model import ConstTensor, Node
 from py_autodoc.graph.operators.node_reader import NodeReader
-from py_autodoc.to_torch.code import NotCovered, Stmt, Value, floating, number, quoted, token
+from py_autodoc.to_torch.code import CodeValue, NotCovered, Statement, floating, number, quoted, token
 from py_autodoc.to_torch.dtypes import BOOLS, FLOATS, TORCH
-from py_autodoc.to_torch.module import Member, Scope, Weight
+from py_autodoc.to_torch.module import Member, ModuleWeight, SourceScope
 
 if TYPE_CHECKING:
     from py_autodoc.to_torch.writer import Writer
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 MISSING: Any = object()
 
 
-class Op(NodeReader):
+class OpContext(NodeReader):
     """A node, the module it is in, and the writer behind both."""
 
-    def __init__(self, writer: Writer, scope: Scope, node: Node, path: tuple[str, ...]) -> None:
+    def __init__(self, writer: Writer, scope: SourceScope, node: Node, path: tuple[str, ...]) -> None:
         super().__init__(node)
         self.writer = writer
         self.scope = scope
@@ -46,7 +46,7 @@ class Op(NodeReader):
         """As stored or inferred."""
         return self.writer.source.dtype(tensor)
 
-    def value_of(self, tensor: int) -> Value:
+    def value_of(self, tensor: int) -> CodeValue:
         """What it is in the module. Raises: NotCovered for one that nothing makes."""
         return self.writer.value(self.scope, tensor)
 
@@ -84,7 +84,7 @@ class Op(NodeReader):
             return held.values
         return None
 
-    def value(self, place: int) -> Value:
+    def value(self, place: int) -> CodeValue:
         """What the input is. Raises: NotCovered when it is omitted."""
         if not self.has(place):
             raise NotCovered(f"input {place} is missing")
@@ -120,7 +120,7 @@ class Op(NodeReader):
         found = self.array(place)
         return found.reshape(-1)[0] if found is not None and found.size == 1 else None
 
-    def host(self, place: int) -> Value | None:
+    def host(self, place: int) -> CodeValue | None:
         """The input as integers that Python holds; None where it is a tensor."""
         found = self.value(place)
         if found.kind == "host":
@@ -129,7 +129,7 @@ class Op(NodeReader):
         if array is None or array.ndim > 1 or array.dtype.kind not in "iu":
             return None
         items = tuple(int(item) for item in array.reshape(-1))
-        return Value("host", "", items, array.ndim == 0, self.dtype(place))
+        return CodeValue("host", "", items, array.ndim == 0, self.dtype(place))
 
     def ints(self, place: int) -> tuple[int | str, ...] | None:
         """The input as integers or code of integers; None where it is a tensor."""
@@ -222,7 +222,7 @@ class Op(NodeReader):
     def out(self, code: str, place: int = 0) -> None:
         """The output is the value of an expression."""
         if self.has_out(place):
-            self.set(Value("tensor", self.scope.assign(code, self.hint)), place)
+            self.set(CodeValue("tensor", self.scope.assign(code, self.hint)), place)
 
     def outs(self, code: str) -> None:
         """The outputs are the items of a tuple."""
@@ -231,11 +231,11 @@ class Op(NodeReader):
             number_ = self.scope.tokens.new(self.hint)
             made.append(number_)
             if self.has_out(place):
-                self.set(Value("tensor", token(number_)), place)
+                self.set(CodeValue("tensor", token(number_)), place)
         targets = ", ".join(map(token, made)) + ("," if len(made) == 1 else "")
-        self.scope.stmts.append(Stmt([(0, f"{targets} = {code}")], tuple(made)))
+        self.scope.stmts.append(Statement([(0, f"{targets} = {code}")], tuple(made)))
 
-    def set(self, value: Value, place: int = 0) -> None:
+    def set(self, value: CodeValue, place: int = 0) -> None:
         """The output is ``value``."""
         if self.has_out(place):
             self.scope.values[self.node.outputs[place]] = value
@@ -246,7 +246,7 @@ class Op(NodeReader):
 
     def integers(self, items: Sequence[int | str], scalar: bool = False, dtype: int = 7) -> None:
         """The output are integers that Python holds."""
-        self.set(Value("host", "", tuple(items), scalar, dtype))
+        self.set(CodeValue("host", "", tuple(items), scalar, dtype))
 
     def keep(self, code: str, hint: str = "") -> str:
         """A variable for an intermediate result."""
@@ -270,7 +270,7 @@ class Op(NodeReader):
         return f"torch.{TORCH[dtype]}"
 
     def layer(
-        self, made: str, arguments: dict[str, object], weights: dict[str, Weight], hint: str = ""
+        self, made: str, arguments: dict[str, object], weights: dict[str, ModuleWeight], hint: str = ""
     ) -> str:
         """A layer of torch.nn; code that gives it. Its parameters are floats: other weights are buffers.
 
@@ -291,13 +291,13 @@ class Op(NodeReader):
         counts[stem] = counts.get(stem, 0) + 1
         return f"{stem}{counts[stem]}"
 
-    def weight(self, place: int, transform: Any = None, key: str = "", shape: Any = None) -> Weight:
+    def weight(self, place: int, transform: Any = None, key: str = "", shape: Any = None) -> ModuleWeight:
         """A constant input as the weight of a layer."""
         found = self.constant(place)
         if found is None:
             raise NotCovered(f"input {place} is not a constant")
         dims = self.dims(place) if shape is None else shape
-        return Weight(found, self.dtype(place), tuple(dims), transform, key)
+        return ModuleWeight(found, self.dtype(place), tuple(dims), transform, key)
 
 
 _COUNTERS = frozenset({"num_batches_tracked"})

@@ -11,10 +11,10 @@ from py_autodoc.graph.operators.aspects import Key, Link, answers, link_to
 from py_autodoc.to_torch.code import NotCovered
 
 if TYPE_CHECKING:
-    from py_autodoc.graph.model import Node
-    from py_autodoc.to_torch.op import Op
+    from py_autodoc.graph.ir.model import Node
+    from py_autodoc.to_torch.op import OpContext
 
-Rule = Callable[["Op"], None]
+Rule = Callable[["OpContext"], None]
 """Writes one node; raises NotCovered with the reason when it cannot do so exactly."""
 _RULES: dict[tuple[str, str], Rule] = {}
 _FAMILIES = (

@@ -10,17 +10,17 @@ import numpy as np
 import onnx
 
 from py_autodoc.errors import ExternalDataError, InputError
-from py_autodoc.graph import checks
-from py_autodoc.graph.build import build
-from py_autodoc.graph.decode import decode
-from py_autodoc.graph.load import load
-from py_autodoc.graph.model import ConstTensor, Node
-from py_autodoc.graph.probe import PathLike
-from py_autodoc.graph.raw import graph_protos
+from py_autodoc.graph.building import structure_checks
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.building.node_protos import graph_protos
+from py_autodoc.graph.ir.model import ConstTensor, Node
+from py_autodoc.graph.loading.load import load
+from py_autodoc.graph.protobuf.probe import PathLike
+from py_autodoc.graph.protobuf.tensor_protos import element_count
 from py_autodoc.graph.shapes import infer
-from py_autodoc.graph.values import element_count
-from py_autodoc.graph.weight_files import Files, Unread
-from py_autodoc.graph.weight_reader import Content, chunks, content_of
+from py_autodoc.graph.tensor_data.tensor_bytes import TensorFiles, UnreadableTensor
+from py_autodoc.graph.tensor_data.tensor_decoding import decode
+from py_autodoc.graph.tensor_data.weight_reader import TensorContent, chunks, content_of
 from py_autodoc.limits import Limits
 
 _T = onnx.TensorProto
@@ -28,7 +28,7 @@ MAX_READ = 1024
 """Elements of a constant whose values may decide how an operator is written."""
 
 
-class Source:
+class ModelFile:
     """A model file. Raises, when it is made: as ``py_autodoc.analyze``."""
 
     def __init__(self, path: PathLike, limits: Limits) -> None:
@@ -50,9 +50,9 @@ class Source:
         """Base name of the file."""
         return self.loaded.facts.name
 
-    def files(self) -> Files:
+    def files(self) -> TensorFiles:
         """What reads the weights; use it as a context."""
-        return Files(self.path, self.loaded.facts.bytes)
+        return TensorFiles(self.path, self.loaded.facts.bytes)
 
     def is_constant(self, tensor: int) -> bool:
         """True for initializers and what Constant nodes hold."""
@@ -102,7 +102,7 @@ class Source:
         except ExternalDataError:
             return None
 
-    def read(self, tensor: int, files: Files) -> Any:
+    def read(self, tensor: int, files: TensorFiles) -> Any:
         """All values of a constant, as stored (types that numpy has none for: widened).
 
         Raises: ExternalDataError: they cannot be read.
@@ -113,24 +113,24 @@ class Source:
         content = self.content(tensor, files)
         try:
             parts = [decode(data, content.dtype, count) for data, count in chunks(content)]
-        except Unread as why:
+        except UnreadableTensor as why:
             raise self.unread(tensor, why) from None
         whole = parts[0] if len(parts) == 1 else np.concatenate(parts)
         whole = whole.astype(bool) if content.dtype == _T.BOOL else whole
         return whole.reshape(tuple(proto.dims))
 
-    def content(self, tensor: int, files: Files) -> Content:
+    def content(self, tensor: int, files: TensorFiles) -> TensorContent:
         """Where the bytes of a constant are. Raises: ExternalDataError."""
         try:
             return content_of(self._protos[tensor], files)
-        except Unread as why:
+        except UnreadableTensor as why:
             raise self.unread(tensor, why) from None
 
     def has_file(self, tensor: int) -> bool:
         """True for a constant whose bytes stand somewhere as they are."""
         return tensor in self._protos
 
-    def unread(self, tensor: int, why: Unread) -> ExternalDataError:
+    def unread(self, tensor: int, why: UnreadableTensor) -> ExternalDataError:
         """The error that says which weight is missing."""
         label = self.model.tensors[tensor].name[:200]
         hint = why.hint or "Put the model's weights into its folder."
@@ -153,7 +153,7 @@ class Source:
 def plain_attribute(node: Node) -> Any:
     """The array of a Constant node's value_float(s) or value_int(s); None for others."""
     for name, held in node.attributes.items():
-        plain = None if isinstance(held, ConstTensor) else checks.plain_constant(name, held)
+        plain = None if isinstance(held, ConstTensor) else structure_checks.plain_constant(name, held)
         if plain is not None and plain[0] != _T.STRING:
             return plain[1]
     return None

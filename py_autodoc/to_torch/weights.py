@@ -16,23 +16,23 @@ from typing import IO
 import numpy as np
 
 from py_autodoc.errors import OptionError
-from py_autodoc.graph.values import element_count
-from py_autodoc.graph.weight_files import Files, Unread
+from py_autodoc.graph.protobuf.tensor_protos import element_count
+from py_autodoc.graph.tensor_data.tensor_bytes import TensorFiles, UnreadableTensor
 from py_autodoc.outputs.marks import COMMENT, WRITER
 from py_autodoc.to_torch.dtypes import BITS_ONLY, NUMPY, SAFETENSORS, TORCH, WIDE
-from py_autodoc.to_torch.module import Weight
-from py_autodoc.to_torch.source import Source
+from py_autodoc.to_torch.module import ModuleWeight
+from py_autodoc.to_torch.source import ModelFile
 
 SUFFIXES = {"safetensors": ".safetensors", "npz": ".npz"}
 _MOST = 1 << 40
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredTensor:
     """A tensor of the weights file."""
 
     name: str
-    weight: Weight
+    weight: ModuleWeight
 
     @property
     def size(self) -> int:
@@ -40,9 +40,9 @@ class Stored:
         return (element_count(self.weight.shape) or 0) * np.dtype(NUMPY[self.weight.dtype]).itemsize
 
 
-def plan(weights: Iterable[tuple[str, Weight]]) -> tuple[list[Stored], dict[str, str]]:
+def plan(weights: Iterable[tuple[str, ModuleWeight]]) -> tuple[list[StoredTensor], dict[str, str]]:
     """(what is stored, tied name → the name it is stored under): equal weights are stored once."""
-    stored: list[Stored] = []
+    stored: list[StoredTensor] = []
     tied: dict[str, str] = {}
     first: dict[tuple[object, ...], str] = {}
     for name, weight in weights:
@@ -51,16 +51,16 @@ def plan(weights: Iterable[tuple[str, Weight]]) -> tuple[list[Stored], dict[str,
             tied[name] = first[key]
             continue
         first[key] = name
-        stored.append(Stored(name, weight))
+        stored.append(StoredTensor(name, weight))
     return stored, tied
 
 
-def bits_only(stored: Iterable[Stored]) -> dict[str, str]:
+def bits_only(stored: Iterable[StoredTensor]) -> dict[str, str]:
     """Tensors of an .npz that are kept as bits → their type in torch."""
     return {one.name: TORCH[one.weight.dtype] for one in stored if one.weight.dtype in BITS_ONLY}
 
 
-def write(source: Source, stored: list[Stored], path: Path, kind: str) -> None:
+def write(source: ModelFile, stored: list[StoredTensor], path: Path, kind: str) -> None:
     """Write the weights.
 
     Raises: OptionError: the format has no name for a type. ExternalDataError: a weight cannot be read.
@@ -75,7 +75,7 @@ def write(source: Source, stored: list[Stored], path: Path, kind: str) -> None:
             _npz(source, files, stored, path)
 
 
-def _nameable(source: Source, stored: list[Stored]) -> None:
+def _nameable(source: ModelFile, stored: list[StoredTensor]) -> None:
     """Raises: OptionError: the format has no name for a type."""
     odd = next((one for one in stored if one.weight.dtype not in SAFETENSORS), None)
     if odd is not None:
@@ -86,7 +86,7 @@ def _nameable(source: Source, stored: list[Stored]) -> None:
         )
 
 
-def _safetensors(source: Source, files: Files, stored: list[Stored], path: Path) -> None:
+def _safetensors(source: ModelFile, files: TensorFiles, stored: list[StoredTensor], path: Path) -> None:
     header: dict[str, object] = {"__metadata__": {"format": "pt", **WRITER}}
     at = 0
     # Larger elements first keep every tensor aligned.
@@ -103,7 +103,7 @@ def _safetensors(source: Source, files: Files, stored: list[Stored], path: Path)
             _copy(source, files, one, out)
 
 
-def _npz(source: Source, files: Files, stored: list[Stored], path: Path) -> None:
+def _npz(source: ModelFile, files: TensorFiles, stored: list[StoredTensor], path: Path) -> None:
     with zipfile.ZipFile(path, "x", zipfile.ZIP_STORED, allowZip64=True) as archive:
         archive.comment = COMMENT
         for one in stored:
@@ -116,22 +116,24 @@ def _npz(source: Source, files: Files, stored: list[Stored], path: Path) -> None
                 _copy(source, files, one, out)
 
 
-def _copy(source: Source, files: Files, one: Stored, out: IO[bytes]) -> None:
+def _copy(source: ModelFile, files: TensorFiles, one: StoredTensor, out: IO[bytes]) -> None:
     """Write the bytes of one tensor, exactly as many as were announced."""
     weight, written = one.weight, 0
     for piece in _pieces(source, files, weight):
         written += len(piece)
         out.write(piece)
     if written != one.size:
-        raise source.unread(weight.tensor, Unread(f"it needs {one.size:,} bytes, {written:,} are there"))
+        raise source.unread(
+            weight.tensor, UnreadableTensor(f"it needs {one.size:,} bytes, {written:,} are there")
+        )
 
 
-def _pieces(source: Source, files: Files, weight: Weight) -> Iterator[bytes]:
+def _pieces(source: ModelFile, files: TensorFiles, weight: ModuleWeight) -> Iterator[bytes]:
     plain = weight.transform is None and weight.dtype not in WIDE and weight.tensor >= 0
     if plain and source.has_file(weight.tensor):
         try:
             yield from source.content(weight.tensor, files).pieces()
-        except Unread as why:
+        except UnreadableTensor as why:
             raise source.unread(weight.tensor, why) from None
         return
     array = None
@@ -144,7 +146,9 @@ def _pieces(source: Source, files: Files, weight: Weight) -> Iterator[bytes]:
     yield np.ascontiguousarray(np.asarray(array).astype(NUMPY[weight.dtype], copy=False)).tobytes()
 
 
-def _bits(source: Source, files: Files, weight: Weight) -> np.ndarray[tuple[int, ...], np.dtype[np.uint16]]:
+def _bits(
+    source: ModelFile, files: TensorFiles, weight: ModuleWeight
+) -> np.ndarray[tuple[int, ...], np.dtype[np.uint16]]:
     """The stored bits of types that numpy has none for, so that they only change places."""
     data = b"".join(source.content(weight.tensor, files).pieces())
     held = np.frombuffer(data, NUMPY[weight.dtype])

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from py_autodoc.graph.model import Node, TensorKind
+from py_autodoc.graph.ir.model import Node, TensorKind
 from py_autodoc.to_torch.classes import Classes
-from py_autodoc.to_torch.code import NotCovered, Stmt, Value, bare, number, sequence, token
+from py_autodoc.to_torch.code import CodeValue, NotCovered, Statement, bare, number, sequence, token
 from py_autodoc.to_torch.dtypes import FLOATS, TORCH, WIDE
-from py_autodoc.to_torch.finish import finish
-from py_autodoc.to_torch.groups import Group, Reads, grouped, ordered
-from py_autodoc.to_torch.idents import identifier, unique
-from py_autodoc.to_torch.module import Instance, Member, Scope, Weight
-from py_autodoc.to_torch.op import Op, onnx_type
+from py_autodoc.to_torch.finish_module import finish
+from py_autodoc.to_torch.identifiers import identifier, unique
+from py_autodoc.to_torch.module import Member, ModuleInstance, ModuleWeight, SourceScope
+from py_autodoc.to_torch.module_groups import ModuleGroup, Reads, grouped, ordered
+from py_autodoc.to_torch.op import OpContext, onnx_type
 from py_autodoc.to_torch.registry import rule_of
-from py_autodoc.to_torch.source import MAX_READ, Source, plain_attribute
+from py_autodoc.to_torch.source import MAX_READ, ModelFile, plain_attribute
 
 _MALFORMED = (TypeError, ValueError, IndexError, KeyError, AttributeError)
 MAX_NESTING = 12
@@ -23,7 +23,7 @@ MAX_NESTING = 12
 
 
 @dataclass(slots=True)
-class Refused:
+class RefusedOperator:
     """An operator that cannot be written."""
 
     op_type: str
@@ -35,23 +35,23 @@ class Refused:
 class Writer:
     """Writes the modules of one model."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ModelFile) -> None:
         self.source = source
         self.model = source.model
         self.reads = Reads(self.model)
         self.helpers: set[str] = set()
         self.counts: dict[int, dict[str, int]] = {}
-        self.refused: dict[tuple[str, str], Refused] = {}
+        self.refused: dict[tuple[str, str], RefusedOperator] = {}
         self.classes = Classes()
         self.inputs: dict[int, str] = {}
         """Graph input → argument."""
-        self.folded: dict[int, Value] = {}
+        self.folded: dict[int, CodeValue] = {}
         """Known or constant results, wherever they are read."""
         self._depth = 0
         self._fused: set[int] = set()
         self._readers = self._all_readers()
 
-    def run(self) -> Instance:
+    def run(self) -> ModuleInstance:
         """Write the whole model; look at ``refused`` afterwards."""
         skip = frozenset(node.id for node in self.model.nodes if node.is_constant)
         for number_ in skip:
@@ -61,13 +61,13 @@ class Writer:
 
     # values
 
-    def value(self, scope: Scope, tensor: int) -> Value:
+    def value(self, scope: SourceScope, tensor: int) -> CodeValue:
         """What a tensor is inside a module. Raises: NotCovered for one that nothing makes."""
         held = scope.values.get(tensor) or self.folded.get(tensor)
         if held is not None:
             return held
         if self.source.is_constant(tensor):
-            return Value("constant", tensor=tensor)
+            return CodeValue("constant", tensor=tensor)
         if scope.parent is None:
             raise NotCovered("reads a tensor that nothing makes")
         made = self.value(scope.parent, tensor)
@@ -79,7 +79,7 @@ class Writer:
         held = scope.values[tensor] = _received(made, token(one))
         return held
 
-    def tensor(self, scope: Scope, value: Value) -> str:
+    def tensor(self, scope: SourceScope, value: CodeValue) -> str:
         """Code that gives a value as a tensor."""
         if value.kind in ("tensor", "list"):
             return value.code
@@ -91,7 +91,7 @@ class Writer:
             return f"torch.tensor({sequence(value.items, '[]')}, dtype={dtype})"
         return self._constant_code(scope, value.tensor)
 
-    def _constant_code(self, scope: Scope, tensor: int) -> str:
+    def _constant_code(self, scope: SourceScope, tensor: int) -> str:
         dtype, dims = self.source.dtype(tensor), self.source.dims(tensor)
         if dims is None or dtype not in TORCH:
             raise NotCovered(
@@ -100,9 +100,9 @@ class Writer:
         array = self.source.array(tensor)
         if array is not None and array.ndim == 0 and array.dtype.kind in "fiub":
             return f"torch.tensor({number(array[()])}, dtype=torch.{TORCH[dtype]})"
-        return self.parameter(scope, Weight(tensor, dtype, dims))
+        return self.parameter(scope, ModuleWeight(tensor, dtype, dims))
 
-    def parameter(self, scope: Scope, weight: Weight) -> str:
+    def parameter(self, scope: SourceScope, weight: ModuleWeight) -> str:
         """A constant as a parameter or buffer of the module."""
         key = (weight.tensor, weight.key)
         if key not in scope.shared:
@@ -123,7 +123,7 @@ class Writer:
             array = plain_attribute(node)
             if array is not None and array.dtype.kind == "i" and array.size <= MAX_READ:
                 items = tuple(int(item) for item in array.reshape(-1))
-                self.folded[node.outputs[0]] = Value("host", "", items, array.ndim == 0)
+                self.folded[node.outputs[0]] = CodeValue("host", "", items, array.ndim == 0)
 
     # modules
 
@@ -136,11 +136,11 @@ class Writer:
         return found
 
     def _group(
-        self, group: Group, name: str, parent: Scope | None
-    ) -> tuple[Instance, list[int], dict[int, Value]]:
+        self, group: ModuleGroup, name: str, parent: SourceScope | None
+    ) -> tuple[ModuleInstance, list[int], dict[int, CodeValue]]:
         """Write a module; it, the tensors it takes and what it returns."""
         root = parent is None
-        scope = Scope(Instance(name), root, parent)
+        scope = SourceScope(ModuleInstance(name), root, parent)
         if root:
             self._open(scope)
         for item in ordered(group, self.model, self.reads):
@@ -159,7 +159,7 @@ class Writer:
         handed = {tensor: scope.values[tensor] for tensor in returned if not root}
         return finish(self, scope, code), scope.imported, handed
 
-    def _open(self, scope: Scope) -> None:
+    def _open(self, scope: SourceScope) -> None:
         """The inputs of the model are the arguments of the root."""
         taken: set[str] = set()
         for tensor in self.model.graphs[0].inputs:
@@ -171,9 +171,9 @@ class Writer:
             scope.arguments.append(one)
             self._check_outside(tensor, "(input)")
             kind = "list" if held.container == "sequence" else "tensor"
-            scope.values[tensor] = Value(kind, token(one))
+            scope.values[tensor] = CodeValue(kind, token(one))
 
-    def _is_layer(self, group: Group) -> bool:
+    def _is_layer(self, group: ModuleGroup) -> bool:
         """True for a module of one operator, or of a product and its bias."""
         nodes = sorted(group.nodes)
         if group.inner or len(nodes) > 2 or any(self.model.nodes[n].subgraphs for n in nodes):
@@ -203,7 +203,7 @@ class Writer:
         """A node that another one has already written."""
         self._fused.add(node)
 
-    def _child(self, scope: Scope, group: Group) -> None:
+    def _child(self, scope: SourceScope, group: ModuleGroup) -> None:
         """Write a module inside another, and its call."""
         path = _path(group)
         instance, taken, returned = self._group(group, group.kind or _last_word(path), scope)
@@ -215,13 +215,13 @@ class Writer:
         for (tensor, value), one in zip(returned.items(), made, strict=True):
             scope.values[tensor] = _received(value, token(one))
         targets = ", ".join(map(token, made))
-        stmt = Stmt([(0, f"{targets} = {member}({', '.join(arguments)})")], tuple(made))
+        stmt = Statement([(0, f"{targets} = {member}({', '.join(arguments)})")], tuple(made))
         plain = [a[1:-1] for a in arguments if a[0] == "\x01" and a[1:-1].isdigit()]
         if len(made) == 1 and len(plain) == len(arguments):
             stmt.call = (int(member[1:-1]), tuple(map(int, plain)))
         scope.stmts.append(stmt)
 
-    def _results(self, scope: Scope, group: Group) -> list[int]:
+    def _results(self, scope: SourceScope, group: ModuleGroup) -> list[int]:
         """Tensors that a module returns: those that others read and that are not known beforehand."""
         if scope.root:
             return list(self.model.graphs[0].outputs)
@@ -246,21 +246,21 @@ class Writer:
         if dtype and (dtype not in TORCH or dtype in WIDE):
             self._refuse(what, "", self.model.tensors[tensor].name, f"element type {onnx_type(dtype)}")
 
-    def _result(self, scope: Scope, tensor: int) -> Value:
+    def _result(self, scope: SourceScope, tensor: int) -> CodeValue:
         self._check_outside(tensor, "(output)")
         try:
             return self.value(scope, tensor)
         except NotCovered as why:
             self._refuse("(output)", "", self.model.tensors[tensor].name, str(why))
-            return Value("tensor", "None")
+            return CodeValue("tensor", "None")
 
-    def _handed(self, scope: Scope, value: Value) -> str:
+    def _handed(self, scope: SourceScope, value: CodeValue) -> str:
         """A value as an argument or a result."""
         if value.kind != "host":
             return self._safe(scope, value)
         return str(value.items[0]) if value.scalar else sequence(value.items)
 
-    def _safe(self, scope: Scope, value: Value) -> str:
+    def _safe(self, scope: SourceScope, value: CodeValue) -> str:
         try:
             return self.tensor(scope, value)
         except NotCovered as why:
@@ -274,11 +274,11 @@ class Writer:
 
     # nodes
 
-    def node(self, scope: Scope, node: Node, path: tuple[str, ...]) -> None:
+    def node(self, scope: SourceScope, node: Node, path: tuple[str, ...]) -> None:
         """Write one node."""
         if node.id in self._fused:
             return
-        op = Op(self, scope, node, path)
+        op = OpContext(self, scope, node, path)
         try:
             rule = rule_of(node)
             self._check_types(node)
@@ -298,19 +298,21 @@ class Writer:
             if dtype and dtype not in TORCH:
                 raise NotCovered(f"element type {onnx_type(dtype)}")
 
-    def _give_up(self, scope: Scope, node: Node, why: str) -> None:
+    def _give_up(self, scope: SourceScope, node: Node, why: str) -> None:
         label = node.name or next((self.model.tensors[t].name for t in node.outputs if t >= 0), "")
         self._refuse(node.op_type, node.domain, label, why)
         for tensor in node.outputs:
             if tensor >= 0:
-                scope.values[tensor] = Value("tensor", scope.assign("None", "unknown"))
+                scope.values[tensor] = CodeValue("tensor", scope.assign("None", "unknown"))
 
     def _refuse(self, op_type: str, domain: str, label: str, why: str) -> None:
-        held = self.refused.setdefault((domain, op_type), Refused(op_type, domain))
+        held = self.refused.setdefault((domain, op_type), RefusedOperator(op_type, domain))
         held.nodes.append(label)
         held.reasons.setdefault(why)
 
-    def body(self, scope: Scope, graph: int, values: Mapping[int, Value]) -> tuple[list[Stmt], list[Value]]:
+    def body(
+        self, scope: SourceScope, graph: int, values: Mapping[int, CodeValue]
+    ) -> tuple[list[Statement], list[CodeValue]]:
         """Write the body of a control-flow node: its statements and its results.
 
         Raises: NotCovered: a result is not known, or bodies are too deep in each other.
@@ -333,15 +335,15 @@ class Writer:
             scope.stmts = outside
 
 
-def _received(made: Value, code: str) -> Value:
+def _received(made: CodeValue, code: str) -> CodeValue:
     """A value of another module under the name it has here."""
     if made.kind != "host":
-        return Value("list" if made.kind == "list" else "tensor", code)
+        return CodeValue("list" if made.kind == "list" else "tensor", code)
     items = (code,) if made.scalar else tuple(f"{code}[{n}]" for n in range(len(made.items)))
-    return Value("host", "", items, made.scalar, made.dtype)
+    return CodeValue("host", "", items, made.scalar, made.dtype)
 
 
-def _path(group: Group) -> tuple[str, ...]:
+def _path(group: ModuleGroup) -> tuple[str, ...]:
     found = tuple(part for level in group.parts for part in level.split(".") if part)
     return found[-6:] or ("block",)
 

@@ -13,21 +13,21 @@ from typing import Any
 import onnx_ir as ir
 import torch
 
-from py_autodoc.graph.collector import paused
+from py_autodoc.graph.ir.gc_pause import gc_paused
 from py_autodoc.tags.assign import assign
 from py_autodoc.tags.model import Tags
 from py_autodoc.tags.naming import Namer
-from py_autodoc.torch.branches import Branches, recording
+from py_autodoc.torch.control_flow_modules import Branches, recording
 from py_autodoc.torch.fx import FxEvidence, classes_in
 from py_autodoc.torch.inputs import dynamic_shapes
-from py_autodoc.torch.result import Request
+from py_autodoc.torch.result import ExportRequest
 from py_autodoc.torch.scopes import namer_of, watching
 
 NO_CALLS = "This version of torch keeps no FX nodes: several calls of one module are not distinguished."
 
 
 @dataclass(slots=True)
-class Exported:
+class DynamoExport:
     """One exported graph with its tags, not yet written."""
 
     model: ir.Model
@@ -40,7 +40,7 @@ class Exported:
     program: Any = None
 
 
-def export_dynamo(request: Request, named: torch.nn.Module | None = None) -> Exported:
+def export_dynamo(request: ExportRequest, named: torch.nn.Module | None = None) -> DynamoExport:
     """Export and tag in memory; a program is named after the module that it was made from.
 
     Raises whatever torch raises.
@@ -78,10 +78,10 @@ def tagged(
     ran: set[str],
     exported: Any,
     branches: Branches | None = None,
-) -> Exported:
+) -> DynamoExport:
     """Work out the tags of a fresh export; nothing is written into it yet."""
     # What torch left behind makes each collection of cycles cost more than the tags.
-    with paused():
+    with gc_paused():
         return _tagged(model, module, program, keep, ran, exported, branches)
 
 
@@ -93,7 +93,7 @@ def _tagged(
     ran: set[str],
     exported: Any,
     branches: Branches | None,
-) -> Exported:
+) -> DynamoExport:
     if module is not None:
         namer = namer_of(module, keep)
     else:
@@ -104,7 +104,7 @@ def _tagged(
         parameters = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
     evidence = FxEvidence(model, namer, parameters, branches)
     tags = assign(model, namer, evidence, "dynamo")
-    return Exported(model, tags, module, ran, [] if evidence.told else [NO_CALLS], exported)
+    return DynamoExport(model, tags, module, ran, [] if evidence.told else [NO_CALLS], exported)
 
 
 _TALKERS = ("onnxscript", "torch.onnx", "torch.export", "torch._export", "transformers")

@@ -16,8 +16,8 @@ import torch
 
 from py_autodoc.errors import AnalysisError, OptionError
 from py_autodoc.torch.dynamo import quiet
-from py_autodoc.torch.given import Wanted
-from py_autodoc.torch.sources import sentence
+from py_autodoc.torch.input_options import InputOptions
+from py_autodoc.torch.sources import as_sentence
 
 IDS, MASK, TYPES = "input_ids", "attention_mask", "token_type_ids"
 IMAGE, FEATURES, SAMPLES = "pixel_values", "input_features", "input_values"
@@ -28,7 +28,7 @@ SEQUENCE, IMAGE_SIZE, CHANNELS, FRAMES, MELS, RATE = 16, 224, 3, 1024, 80, 16_00
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class AcceptedInputs:
     """Inputs that the model accepts, and what it gave back."""
 
     inputs: dict[str, Any]
@@ -37,7 +37,9 @@ class Trial:
     """Inputs of other modalities that it did not accept."""
 
 
-def find_inputs(model: Any, processor: Mapping[str, Any], wanted: Wanted, given: Mapping[str, Any]) -> Trial:
+def find_inputs(
+    model: Any, processor: Mapping[str, Any], wanted: InputOptions, given: Mapping[str, Any]
+) -> AcceptedInputs:
     """The first candidate that the model accepts.
 
     Args:
@@ -50,7 +52,7 @@ def find_inputs(model: Any, processor: Mapping[str, Any], wanted: Wanted, given:
         OptionError: an input cannot be worked out, or a shape is given for one that is not there.
         AnalysisError: ``export-forward``, the model accepts none.
     """
-    maker = _Maker(model, processor, wanted, given)
+    maker = _InputFactory(model, processor, wanted, given)
     first: Exception | None = None
     whole = maker.chosen()
     for names in (whole, maker.main_only()):
@@ -58,13 +60,13 @@ def find_inputs(model: Any, processor: Mapping[str, Any], wanted: Wanted, given:
             continue
         for inputs in maker.variants(names):
             try:
-                return Trial(inputs, run(model, inputs), tuple(n for n in whole if n not in inputs))
+                return AcceptedInputs(inputs, run(model, inputs), tuple(n for n in whole if n not in inputs))
             except Exception as fault:  # noqa: BLE001 - a model's own code raises what it likes
                 first = first or fault
     assert first is not None
     raise AnalysisError(
         "export-forward",
-        f"The model accepts none of the inputs made for it: {sentence(first)}",
+        f"The model accepts none of the inputs made for it: {as_sentence(first)}",
         "Pass them with --inputs FILE.npz, or their shapes with --input-shape NAME=1x16.",
     ) from first
 
@@ -86,11 +88,11 @@ def setting(config: Any, *names: str) -> Any:
     return None
 
 
-class _Maker:
+class _InputFactory:
     """Makes inputs by the name of the argument."""
 
     def __init__(
-        self, model: Any, processor: Mapping[str, Any], wanted: Wanted, given: Mapping[str, Any]
+        self, model: Any, processor: Mapping[str, Any], wanted: InputOptions, given: Mapping[str, Any]
     ) -> None:
         self.given = given
         self.config = model.config

@@ -14,27 +14,27 @@ import onnx_ir as ir
 import torch
 
 from py_autodoc.errors import OptionError
-from py_autodoc.graph.probe import PathLike
-from py_autodoc.graph.recorded import TABLE, pack_table
-from py_autodoc.graph.wire import Source
+from py_autodoc.graph.ir.exporter_records import TABLE, pack_table
+from py_autodoc.graph.protobuf.probe import PathLike
+from py_autodoc.graph.protobuf.protobuf_wire import WireSource
 from py_autodoc.outputs import filling
 from py_autodoc.outputs.placing import empty
-from py_autodoc.tags import files
+from py_autodoc.tags import model_files
+from py_autodoc.tags.export_stages import ExportProgress, StageTimer
+from py_autodoc.tags.metadata_rewrite import rewrite
 from py_autodoc.tags.model import walk
 from py_autodoc.tags.naming import KEEP
 from py_autodoc.tags.sidecar import sidecar as sidecar_of
 from py_autodoc.tags.sidecar import sidecar_path, write_sidecar
-from py_autodoc.tags.splice import rewrite
-from py_autodoc.tags.stages import Clock, Progress
-from py_autodoc.tags.store import node_editor, table_of, write_tags
-from py_autodoc.torch.dynamo import Exported, export_dynamo
-from py_autodoc.torch.faults import translated
+from py_autodoc.tags.tag_storage import node_editor, table_of, write_tags
+from py_autodoc.torch.dynamo import DynamoExport, export_dynamo
+from py_autodoc.torch.embedded_metadata import EmbedOptions, collect_metadata
+from py_autodoc.torch.export_errors import translate_errors
 from py_autodoc.torch.hf import export_hf
-from py_autodoc.torch.inputs import Dynamic, Inputs
+from py_autodoc.torch.inputs import Dynamic, ModelInputs
 from py_autodoc.torch.quantizing import Quantize, export_quantized
-from py_autodoc.torch.result import ExportResult, Request
+from py_autodoc.torch.result import ExportRequest, ExportResult
 from py_autodoc.torch.scopes import describe, evaluating, executed_of
-from py_autodoc.torch.selfcontained import Carried, carried
 from py_autodoc.torch.torchscript import export_torchscript
 
 EXPORTERS = ("dynamo", "torchscript", "hf")
@@ -63,7 +63,7 @@ def export(
     sources: Sequence[PathLike] = (),
     force: bool = False,
     quantize: Quantize | None = None,
-    progress: Progress | None = None,
+    progress: ExportProgress | None = None,
     **options: Any,
 ) -> ExportResult:
     """Export a model and record the module of each operation.
@@ -106,10 +106,10 @@ def export(
         InputError: samples for ``quantize`` do not fit.
         RequirementError: ``hf`` without transformers, ``quantize`` without torchao.
     """
-    clock = Clock(progress)
-    request = Request(
+    clock = StageTimer(progress)
+    request = ExportRequest(
         model,
-        Inputs() if isinstance(model, torch.export.ExportedProgram) else Inputs.of(example_inputs),
+        ModelInputs() if isinstance(model, torch.export.ExportedProgram) else ModelInputs.of(example_inputs),
         Path(path),
         dynamic,
         opset,
@@ -131,9 +131,11 @@ def export(
     if generation:
         empty(Path(os.path.realpath(path)), force)
     else:
-        files.targets(path, data=bool(external_data), sidecar=sidecar, inputs=request.sources, force=force)
-    wanted = Carried(embed_metadata, embed_processor, processor, task, source_folder)
-    taken = carried(request, wanted)
+        model_files.targets(
+            path, data=bool(external_data), sidecar=sidecar, inputs=request.sources, force=force
+        )
+    wanted = EmbedOptions(embed_metadata, embed_processor, processor, task, source_folder)
+    taken = collect_metadata(request, wanted)
     if taken is not None:
         request = replace(request, metadata={**taken.entries, **request.metadata})
     result = _exported(request, exporter, sidecar, generation, quantize)
@@ -145,7 +147,7 @@ def export(
 
 
 def _exported(
-    request: Request, exporter: str, sidecar: bool, generation: bool, quantize: Quantize | None
+    request: ExportRequest, exporter: str, sidecar: bool, generation: bool, quantize: Quantize | None
 ) -> ExportResult:
     model = request.model
     mode = evaluating(model) if isinstance(model, torch.nn.Module) else nullcontext()
@@ -155,12 +157,12 @@ def _exported(
             return _torchscript(request, sidecar)
         if exporter == "hf":
             return _hf(request, sidecar, generation)
-        with translated(model, request.inputs):
+        with translate_errors(model, request.inputs):
             done = export_dynamo(request) if quantize is None else export_quantized(request, quantize)
         return _written(done, request, "dynamo", request.path, sidecar)
 
 
-def _check(request: Request, exporter: str, generation: bool) -> None:
+def _check(request: ExportRequest, exporter: str, generation: bool) -> None:
     if exporter not in EXPORTERS:
         raise OptionError("exporter", f"No exporter is called {exporter}.", f"One of {', '.join(EXPORTERS)}.")
     if generation and exporter != "hf":
@@ -178,7 +180,9 @@ def _check(request: Request, exporter: str, generation: bool) -> None:
         raise OptionError("metadata", f"metadata: {TABLE} is written by the export itself.", "")
 
 
-def _written(done: Exported, request: Request, exporter: str, path: Path, with_sidecar: bool) -> ExportResult:
+def _written(
+    done: DynamoExport, request: ExportRequest, exporter: str, path: Path, with_sidecar: bool
+) -> ExportResult:
     """Write tags into a model in memory, then the model. Raises: OptionError for an opset that it has not."""
     made = done.model.opset_imports.get("")
     if request.opset is not None and made != request.opset:
@@ -195,11 +199,13 @@ def _written(done: Exported, request: Request, exporter: str, path: Path, with_s
     return _result(done, request, exporter, path, with_sidecar)
 
 
-def _save(model: ir.Model, path: Path, request: Request) -> None:
-    files.save(model, path, request.external_data, inputs=request.sources, force=request.force)
+def _save(model: ir.Model, path: Path, request: ExportRequest) -> None:
+    model_files.save(model, path, request.external_data, inputs=request.sources, force=request.force)
 
 
-def _result(done: Exported, request: Request, exporter: str, path: Path, with_sidecar: bool) -> ExportResult:
+def _result(
+    done: DynamoExport, request: ExportRequest, exporter: str, path: Path, with_sidecar: bool
+) -> ExportResult:
     request.stage("sidecar", 0.97)
     modules = describe(done.module) if isinstance(done.module, torch.nn.Module) else None
     executed = executed_of(done.ran, done.tags)
@@ -212,10 +218,10 @@ def _result(done: Exported, request: Request, exporter: str, path: Path, with_si
     )
 
 
-def _torchscript(request: Request, with_sidecar: bool) -> ExportResult:
+def _torchscript(request: ExportRequest, with_sidecar: bool) -> ExportResult:
     path = request.path
-    with files.staging(Path(os.path.realpath(path))) as folder:
-        with translated(request.model, request.inputs):
+    with model_files.staging(Path(os.path.realpath(path))) as folder:
+        with translate_errors(request.model, request.inputs):
             done, written = export_torchscript(request, folder)
         request.stage("save", 0.85)
         if isinstance(written, bytes) and not request.external_data:
@@ -225,21 +231,21 @@ def _torchscript(request: Request, with_sidecar: bool) -> ExportResult:
     return _result(done, request, "torchscript", path, with_sidecar)
 
 
-def _splice(written: bytes, done: Exported, request: Request) -> None:
+def _splice(written: bytes, done: DynamoExport, request: ExportRequest) -> None:
     """Write the exporter's bytes with tags: only nodes are parsed, weights are copied."""
     metadata = {TABLE: pack_table(table_of(done.tags)), **request.metadata}
-    checked = files.targets(request.path, inputs=request.sources, force=request.force)
+    checked = model_files.targets(request.path, inputs=request.sources, force=request.force)
     target = checked[0].path
-    with files.staging(target) as folder:
+    with model_files.staging(target) as folder:
         with open(folder / target.name, "xb") as file:
-            rewrite(Source.of_bytes(written), file, node_editor(done.tags), metadata)
-        files.finish(folder, checked)
+            rewrite(WireSource.of_bytes(written), file, node_editor(done.tags), metadata)
+        model_files.finish(folder, checked)
 
 
-def _externalise(written: Path | bytes, done: Exported, request: Request) -> None:
+def _externalise(written: Path | bytes, done: DynamoExport, request: ExportRequest) -> None:
     """More weights than protobuf holds, or so wanted: one file of them beside the model."""
     if isinstance(written, bytes):
-        model = files.to_ir(onnx.ModelProto.FromString(written))
+        model = model_files.to_ir(onnx.ModelProto.FromString(written))
     else:
         model = ir.load(written)
     records = dict(zip((node for node, _ in walk(model)), done.tags.records.values(), strict=True))
@@ -249,8 +255,8 @@ def _externalise(written: Path | bytes, done: Exported, request: Request) -> Non
     _save(model, request.path, request)
 
 
-def _hf(request: Request, with_sidecar: bool, generation: bool) -> ExportResult:
-    with translated(request.model if not generation else None, request.inputs):
+def _hf(request: ExportRequest, with_sidecar: bool, generation: bool) -> ExportResult:
+    with translate_errors(request.model if not generation else None, request.inputs):
         exported, components = export_hf(request, generation)
     if not generation:
         (done,) = components.values()

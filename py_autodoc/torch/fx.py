@@ -2,7 +2,7 @@
 
 The dynamo exporter keeps the FX node of every ONNX node while the model is in memory. Its
 ``nn_module_stack`` has a key for each call of a module (``blk``, ``blk@1``), which the file does not.
-Nodes in branches and loops have none; ``branches`` tells of them.
+Nodes in branches and loops have none; ``control_flow_modules`` tells of them.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 import onnx_ir as ir
 import torch
 
-from py_autodoc.graph.hierarchy import NO_STACK
+from py_autodoc.graph.loading.module_scopes import NO_STACK
 from py_autodoc.tags.assign import Frame
 from py_autodoc.tags.dynamo import DynamoEvidence, parameters_of
 from py_autodoc.tags.model import walk
 from py_autodoc.tags.naming import Namer
-from py_autodoc.torch.branches import Branches
+from py_autodoc.torch.control_flow_modules import Branches
 
 _FX = "node"
 """Key of the FX node in ``ir.Node.meta``."""

@@ -14,7 +14,7 @@ from typing import Any
 import onnx_ir as ir
 import torch
 
-from py_autodoc.torch.given import BATCH, SEQUENCE
+from py_autodoc.torch.input_options import BATCH, SEQUENCE
 
 PAST = "past"
 """How the length of the cache is called."""

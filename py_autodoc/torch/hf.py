@@ -8,16 +8,16 @@ from importlib import import_module
 from typing import Any
 
 from py_autodoc.errors import OptionError, RequirementError
-from py_autodoc.torch.branches import recording
-from py_autodoc.torch.dynamo import Exported, quiet, tagged
+from py_autodoc.torch.control_flow_modules import recording
+from py_autodoc.torch.dynamo import DynamoExport, quiet, tagged
 from py_autodoc.torch.generating import cache_length, fixed_axes, name_axes, shapes_of, some, stage_axes
-from py_autodoc.torch.given import BATCH, SEQUENCE
+from py_autodoc.torch.input_options import BATCH, SEQUENCE
 from py_autodoc.torch.inputs import dynamic_shapes
-from py_autodoc.torch.result import Request
+from py_autodoc.torch.result import ExportRequest
 from py_autodoc.torch.scopes import watching
 
 
-def export_hf(request: Request, generation: bool) -> tuple[Any, dict[str, Exported]]:
+def export_hf(request: ExportRequest, generation: bool) -> tuple[Any, dict[str, DynamoExport]]:
     """Export and tag in memory.
 
     Args:
@@ -33,7 +33,7 @@ def export_hf(request: Request, generation: bool) -> tuple[Any, dict[str, Export
     """
     exporter_class, config = _requirements(request, generation)
     prompt = _prompt(request) if generation else {}
-    found: list[Exported] = []
+    found: list[DynamoExport] = []
 
     class Tagging(exporter_class):  # type: ignore[misc,valid-type]
         """Tags every program right after it is made, while its FX nodes are there."""
@@ -70,7 +70,7 @@ def export_hf(request: Request, generation: bool) -> tuple[Any, dict[str, Export
     return exported, components
 
 
-def _prompt(request: Request) -> Mapping[str, Mapping[int, Any]]:
+def _prompt(request: ExportRequest) -> Mapping[str, Mapping[int, Any]]:
     """What the caller said of the inputs of ``generate``. Raises: OptionError."""
     if request.dynamic is True:
         tensors = {name: value for name, value in request.inputs.kwargs.items() if hasattr(value, "dim")}
@@ -111,7 +111,7 @@ def _fixed(program: Any, axes: Mapping[str, Any], stage: dict[str, Any]) -> list
     ]
 
 
-def _requirements(request: Request, generation: bool) -> tuple[Any, Any]:
+def _requirements(request: ExportRequest, generation: bool) -> tuple[Any, Any]:
     try:
         from transformers import PreTrainedModel
 

@@ -8,20 +8,20 @@ from typing import Any
 
 import torch
 
-from py_autodoc.graph.probe import PathLike
-from py_autodoc.tags import files
+from py_autodoc.graph.protobuf.probe import PathLike
+from py_autodoc.tags import model_files
 from py_autodoc.tags.naming import KEEP
-from py_autodoc.tags.store import write_tags
-from py_autodoc.torch.dynamo import Exported, export_dynamo
-from py_autodoc.torch.faults import translated
-from py_autodoc.torch.inputs import Dynamic, Inputs
-from py_autodoc.torch.result import Request
+from py_autodoc.tags.tag_storage import write_tags
+from py_autodoc.torch.dynamo import DynamoExport, export_dynamo
+from py_autodoc.torch.export_errors import translate_errors
+from py_autodoc.torch.inputs import Dynamic, ModelInputs
+from py_autodoc.torch.result import ExportRequest
 from py_autodoc.torch.scopes import evaluating
 
 
 def export_in_memory(
     model: torch.nn.Module, example_inputs: Any, *, dynamic: Dynamic = None, keep: Sequence[str] = KEEP
-) -> Exported:
+) -> DynamoExport:
     """Export a module with ``torch.onnx.export`` and tag it.
 
     Arguments as in ``export``. The module is exported in evaluation mode and left as it was.
@@ -30,14 +30,14 @@ def export_in_memory(
         OptionError: the inputs make no sense.
         AnalysisError: ``export-forward``, ``export-failed``.
     """
-    inputs = Inputs.of(example_inputs)
-    request = Request(model, inputs, Path(), dynamic, keep=tuple(keep))
-    with evaluating(model), translated(model, inputs):
+    inputs = ModelInputs.of(example_inputs)
+    request = ExportRequest(model, inputs, Path(), dynamic, keep=tuple(keep))
+    with evaluating(model), translate_errors(model, inputs):
         done = export_dynamo(request)
     write_tags(done.model, done.tags)
     return done
 
 
-def save(done: Exported, path: PathLike) -> None:
+def save(done: DynamoExport, path: PathLike) -> None:
     """Write what ``export_in_memory`` made; weights beside it from 1.5 GiB on. Raises: OutputError."""
-    files.save(done.model, path)
+    model_files.save(done.model, path)

@@ -15,14 +15,14 @@ Dynamic = bool | Mapping[str, Any] | Sequence[Any] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Inputs:
+class ModelInputs:
     """One call of the model."""
 
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, example: Any) -> Inputs:
+    def of(cls, example: Any) -> ModelInputs:
         """A tensor, a tuple or list of positional inputs, or a mapping of named ones.
 
         As in ``torch.onnx.export`` a mapping at the end of a tuple holds named inputs.
@@ -61,7 +61,7 @@ def parameter_names(model: Any) -> list[str]:
     return [parameter.name for parameter in parameters if parameter.kind in positional]
 
 
-def dynamic_shapes(model: Any, inputs: Inputs, names: Sequence[str] | None, dynamic: Dynamic) -> Any:
+def dynamic_shapes(model: Any, inputs: ModelInputs, names: Sequence[str] | None, dynamic: Dynamic) -> Any:
     """``dynamic_shapes`` of ``torch.export`` for what ``export`` takes as ``dynamic``.
 
     True makes every axis of every tensor dynamic. A mapping has the name of an input → axis → name of
@@ -109,7 +109,7 @@ def as_dims(shapes: Any) -> Any:
 
 
 def dynamic_axes(
-    model: Any, inputs: Inputs, names: Sequence[str] | None, dynamic: Dynamic
+    model: Any, inputs: ModelInputs, names: Sequence[str] | None, dynamic: Dynamic
 ) -> tuple[list[str] | None, dict[str, dict[int, str]] | None]:
     """``input_names`` and ``dynamic_axes`` of the TorchScript exporter.
 
@@ -143,7 +143,7 @@ def dynamic_axes(
     return list(names or keys), found
 
 
-def _keys(model: Any, inputs: Inputs, names: Sequence[str] | None) -> dict[str, int | str]:
+def _keys(model: Any, inputs: ModelInputs, names: Sequence[str] | None) -> dict[str, int | str]:
     """Name by which an input can be asked for → its place among the positional ones, or its keyword."""
     own = parameter_names(model)
     found: dict[str, int | str] = {own[i]: i for i in range(min(len(own), len(inputs.args)))}
@@ -153,7 +153,7 @@ def _keys(model: Any, inputs: Inputs, names: Sequence[str] | None) -> dict[str, 
     return found
 
 
-def _value(inputs: Inputs, place: int | str) -> Any:
+def _value(inputs: ModelInputs, place: int | str) -> Any:
     return inputs.args[place] if isinstance(place, int) else inputs.kwargs[place]
 
 
@@ -173,7 +173,7 @@ def _every_axis(value: Any) -> Any:
     return None
 
 
-def _shapes(model: Any, inputs: Inputs, by_place: Mapping[int, Any], by_name: Mapping[str, Any]) -> Any:
+def _shapes(model: Any, inputs: ModelInputs, by_place: Mapping[int, Any], by_name: Mapping[str, Any]) -> Any:
     """By name where ``forward`` names its arguments, else by position."""
     own = parameter_names(model)
     if inputs.args and len(own) < len(inputs.args):

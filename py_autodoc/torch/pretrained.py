@@ -24,9 +24,9 @@ from py_autodoc.errors import (
 )
 from py_autodoc.limits import SETTINGS
 from py_autodoc.torch.dynamo import quiet
-from py_autodoc.torch.examples import Trial, find_inputs, run
-from py_autodoc.torch.given import Wanted, near, read_arrays
-from py_autodoc.torch.sources import PIP, Loaded, facts_of, sentence
+from py_autodoc.torch.examples import AcceptedInputs, find_inputs, run
+from py_autodoc.torch.input_options import InputOptions, near, read_arrays
+from py_autodoc.torch.sources import PIP, LoadedSource, as_sentence, facts_of
 
 _PROCESSORS = ("preprocessor_config.json", "processor_config.json", "tokenizer_config.json")
 _WEIGHTS = (".safetensors", ".bin")
@@ -34,7 +34,7 @@ _LISTED = 3
 MAX_LAYERS = 10_000
 
 
-def from_pretrained(where: str, name: str, wanted: Wanted, local: bool) -> Loaded:
+def from_pretrained(where: str, name: str, wanted: InputOptions, local: bool) -> LoadedSource:
     """Load a model and find inputs that it accepts.
 
     Args:
@@ -67,7 +67,7 @@ def from_pretrained(where: str, name: str, wanted: Wanted, local: bool) -> Loade
         **facts_of(model),
     }
     names = None if wanted.cache else _output_names(trial.outputs)
-    return Loaded(model, trial.inputs, facts, names, warnings, notes, where)
+    return LoadedSource(model, trial.inputs, facts, names, warnings, notes, where)
 
 
 def _transformers() -> Any:
@@ -108,7 +108,7 @@ def _check_json(path: Path, name: str) -> None:
         content = parse_json(path.read_text("utf-8"), SETTINGS)
     except (OSError, ValueError) as fault:
         raise InputError(
-            "bad-config", f"{name}: config.json cannot be read: {sentence(fault)}", ""
+            "bad-config", f"{name}: config.json cannot be read: {as_sentence(fault)}", ""
         ) from fault
     if not isinstance(content, dict):
         raise InputError("bad-config", f"{name}: config.json is not the configuration of a model.", "")
@@ -155,7 +155,7 @@ def _translated(fault: Exception, name: str, local: bool) -> AutodocError:
             f"{name}: the model needs code of its own, which is not run.",
             "Load it yourself in a function and give package.module:factory.",
         )
-    return InputError("bad-config", f"{name}: transformers cannot load it: {sentence(fault)}", "")
+    return InputError("bad-config", f"{name}: transformers cannot load it: {as_sentence(fault)}", "")
 
 
 def _class(transformers: Any, config: Any, name: str) -> Any:
@@ -179,7 +179,7 @@ def _class(transformers: Any, config: Any, name: str) -> Any:
 
 
 def _model(
-    kind: Any, where: str, name: str, config: Any, wanted: Wanted, local: bool
+    kind: Any, where: str, name: str, config: Any, wanted: InputOptions, local: bool
 ) -> tuple[Any, list[str]]:
     """The model, and what was wrong with its weights."""
     if wanted.random_weights:
@@ -239,7 +239,9 @@ def _without_cache(model: Any) -> list[str]:
     return ["Exported without the key-value cache; --exporter hf --generation exports prefill and decode."]
 
 
-def _inputs(transformers: Any, model: Any, where: str, name: str, wanted: Wanted, local: bool) -> Trial:
+def _inputs(
+    transformers: Any, model: Any, where: str, name: str, wanted: InputOptions, local: bool
+) -> AcceptedInputs:
     if wanted.arrays is not None:
         from py_autodoc.torch.inputs import parameter_names
 
@@ -255,12 +257,12 @@ def _inputs(transformers: Any, model: Any, where: str, name: str, wanted: Wanted
     return find_inputs(model, processor, wanted, given)
 
 
-def _tried(model: Any, inputs: dict[str, Any]) -> Trial:
-    from py_autodoc.torch.faults import translated
-    from py_autodoc.torch.inputs import Inputs
+def _tried(model: Any, inputs: dict[str, Any]) -> AcceptedInputs:
+    from py_autodoc.torch.export_errors import translate_errors
+    from py_autodoc.torch.inputs import ModelInputs
 
-    with translated(model, Inputs(kwargs=inputs)):
-        return Trial(inputs, run(model, inputs))
+    with translate_errors(model, ModelInputs(kwargs=inputs)):
+        return AcceptedInputs(inputs, run(model, inputs))
 
 
 def _processor(where: str) -> dict[str, Any]:
@@ -278,7 +280,7 @@ def _processor(where: str) -> dict[str, Any]:
     return found
 
 
-def _tokens(transformers: Any, where: str, name: str, wanted: Wanted, local: bool) -> dict[str, Any]:
+def _tokens(transformers: Any, where: str, name: str, wanted: InputOptions, local: bool) -> dict[str, Any]:
     """A text as the tokenizer of the model sees it."""
     try:
         with quiet():
@@ -295,7 +297,7 @@ def _tokens(transformers: Any, where: str, name: str, wanted: Wanted, local: boo
     except Exception as fault:
         raise InputError(
             "no-tokenizer",
-            f"{name}: --input-text needs a tokenizer that works: {sentence(fault)}",
+            f"{name}: --input-text needs a tokenizer that works: {as_sentence(fault)}",
             "Save it into the folder with tokenizer.save_pretrained.",
         ) from fault
     return dict(encoded)

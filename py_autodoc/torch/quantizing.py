@@ -19,12 +19,12 @@ import onnx_ir as ir
 import torch
 
 from py_autodoc.errors import OptionError, RequirementError
-from py_autodoc.samples import InputSpec, Sample, taken
+from py_autodoc.samples import InputSpec, Sample, choose_samples
 from py_autodoc.tags.model import CONTEXT, NodeTag, Tags
 from py_autodoc.tags.paths import common
-from py_autodoc.torch.dynamo import Exported, export_dynamo, quiet
-from py_autodoc.torch.inputs import Inputs, as_dims, dynamic_shapes
-from py_autodoc.torch.result import Request
+from py_autodoc.torch.dynamo import DynamoExport, export_dynamo, quiet
+from py_autodoc.torch.inputs import ModelInputs, as_dims, dynamic_shapes
+from py_autodoc.torch.result import ExportRequest
 from py_autodoc.version import version
 
 RECIPE = "onnx_autodoc.quantization"
@@ -55,7 +55,7 @@ class Quantize:
     """With the default quantizer: 7 bits for data, so that processors without VNNI do not clip sums."""
 
 
-def export_quantized(request: Request, how: Quantize) -> Exported:
+def export_quantized(request: ExportRequest, how: Quantize) -> DynamoExport:
     """Quantize a module and export it in memory, tagged.
 
     Raises:
@@ -69,7 +69,7 @@ def export_quantized(request: Request, how: Quantize) -> Exported:
         raise OptionError("quantize-program", "Only a module can be quantized.", "Pass a torch.nn.Module.")
     prepare, convert, quantizer = _tools(how)
     named = inputs.by_name(module)
-    samples, said = taken(how.data, _specs(named), how.samples, 0, (SAMPLES, 0))
+    samples, said = choose_samples(how.data, _specs(named), how.samples, 0, (SAMPLES, 0))
     batches = list(_batches(samples, named))
     shapes = as_dims(dynamic_shapes(module, inputs, request.input_names, request.dynamic))
     with torch.no_grad(), quiet(*_TALKERS):
@@ -82,7 +82,9 @@ def export_quantized(request: Request, how: Quantize) -> Exported:
         converted = convert(observed)
         program = torch.export.export(converted, inputs.args, inputs.kwargs, dynamic_shapes=shapes)
     opset = request.opset or OPSET
-    done = export_dynamo(replace(request, model=program, inputs=Inputs(), dynamic=None, opset=opset), module)
+    done = export_dynamo(
+        replace(request, model=program, inputs=ModelInputs(), dynamic=None, opset=opset), module
+    )
     done.model.metadata_props[RECIPE] = _noted(quantizer, how, said, len(samples))
     _serve(done.model, done.tags)
     done.warnings += _floors(done.model)
@@ -139,11 +141,11 @@ def _batches(samples: Sequence[Sample], named: dict[str, Any]) -> Iterator[Sampl
         yield {name: np.concatenate([one[name] for one in part]) for name in named} if size > 1 else part[0]
 
 
-def _call(inputs: Inputs, names: Sequence[str], sample: Sample) -> Inputs:
+def _call(inputs: ModelInputs, names: Sequence[str], sample: Sample) -> ModelInputs:
     """A sample as the example inputs are given: by position or by name."""
     values = [torch.from_numpy(np.array(sample[name])) for name in names]
     placed = len(inputs.args)
-    return Inputs(tuple(values[:placed]), dict(zip(inputs.kwargs, values[placed:], strict=True)))
+    return ModelInputs(tuple(values[:placed]), dict(zip(inputs.kwargs, values[placed:], strict=True)))
 
 
 def _noted(quantizer: Any, how: Quantize, said: str, count: int) -> str:

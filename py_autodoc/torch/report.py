@@ -15,7 +15,7 @@ from py_autodoc.tags.sidecar import coverage
 from py_autodoc.version import NAME, installed, version
 
 if TYPE_CHECKING:  # a report of a Keras file needs no torch
-    from py_autodoc.hf.write import Gathered
+    from py_autodoc.hf.write import EmbeddedMetadata
     from py_autodoc.torch.result import ExportResult
 
 SCHEMA = "autodoc.export/1"
@@ -35,7 +35,7 @@ def report_of(
 
     Args:
         result: what was exported.
-        facts: what was read, as ``Loaded.facts``.
+        facts: what was read, as ``LoadedSource.facts``.
         named: example inputs by name.
         dynamic: axes that were made symbolic.
         warnings: those of loading; those of the export follow.
@@ -63,7 +63,7 @@ def _input(name: str, value: Any, axes: Mapping[int, str]) -> dict[str, Any]:
     return {"name": name, "type": kind, "shape": shape, "example_shape": example}
 
 
-def _carried(carried: Gathered | None) -> dict[str, Any] | None:
+def _carried(carried: EmbeddedMetadata | None) -> dict[str, Any] | None:
     """What the file says about running itself; None where it says nothing."""
     if carried is None:
         return None
@@ -79,7 +79,7 @@ def _carried(carried: Gathered | None) -> dict[str, Any] | None:
     }
 
 
-def _model(name: str, result: ExportResult, carried: Gathered | None) -> dict[str, Any]:
+def _model(name: str, result: ExportResult, carried: EmbeddedMetadata | None) -> dict[str, Any]:
     graph = result.model.graph
     row = {
         "file": result.path.name,

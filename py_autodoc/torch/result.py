@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from py_autodoc.graph.probe import PathLike
-from py_autodoc.hf.write import Gathered
-from py_autodoc.tags.result import Written
-from py_autodoc.tags.stages import Progress
-from py_autodoc.torch.inputs import Dynamic, Inputs
+from py_autodoc.graph.protobuf.probe import PathLike
+from py_autodoc.hf.write import EmbeddedMetadata
+from py_autodoc.tags.export_stages import ExportProgress
+from py_autodoc.tags.result import TaggedModel
+from py_autodoc.torch.inputs import Dynamic, ModelInputs
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ExportRequest:
     """What to export, and how."""
 
     model: Any
-    inputs: Inputs
+    inputs: ModelInputs
     path: Path
     dynamic: Dynamic = None
     opset: int | None = None
@@ -30,14 +30,14 @@ class Request:
     external_data: bool | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     """Options of the exporter itself, handed on."""
-    stage: Progress = lambda stage, share: None
+    stage: ExportProgress = lambda stage, share: None
     sources: Sequence[PathLike] = ()
     """Files and folders that the model was read from, which are never written over."""
     force: bool = False
 
 
 @dataclass(slots=True)
-class ExportResult(Written):
+class ExportResult(TaggedModel):
     """An exported model; several share the folder that is their path.
 
     After the TorchScript exporter the weights of ``model`` are references to the file.
@@ -48,5 +48,5 @@ class ExportResult(Written):
     exported: Any = None
     """The exporter's own result: an ``ONNXProgram``, an ``ExportedModel`` of transformers, or None."""
 
-    carried: Gathered | None = None
+    carried: EmbeddedMetadata | None = None
     """What a model of transformers took along; None for any other."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from py_autodoc.errors import AutodocError, InputError, OptionError, PathError, RequirementError
-from py_autodoc.torch.given import Wanted, near
+from py_autodoc.torch.input_options import InputOptions, near
 
 PIP = 'pip install "onnx-autodoc[export]"'
 _FACTORY = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -37,7 +37,7 @@ _REFUSED = {
 
 
 @dataclass(slots=True)
-class Loaded:
+class LoadedSource:
     """A model with its example inputs."""
 
     model: Any
@@ -54,7 +54,7 @@ class Loaded:
     """Where its configuration and processor are: a folder, or an id of the hub."""
 
 
-def load_source(source: str, wanted: Wanted) -> Loaded:
+def load_source(source: str, wanted: InputOptions) -> LoadedSource:
     """Load what a command line names.
 
     Raises:
@@ -91,7 +91,7 @@ def need_torch() -> None:
             raise RequirementError("torch-missing", f"Exporting needs {name}.", PIP) from None
 
 
-def _from_path(path: Path, wanted: Wanted) -> Loaded:
+def _from_path(path: Path, wanted: InputOptions) -> LoadedSource:
     shown = path.name or str(path)
     if path.is_dir():
         if not (path / "config.json").is_file():
@@ -107,12 +107,12 @@ def _from_path(path: Path, wanted: Wanted) -> Loaded:
     for suffixes, (why, way_out) in _REFUSED.items():
         if suffix in suffixes:
             raise InputError("source-refused", f"{shown}: {why}", way_out)
-    from py_autodoc.torch import programs
+    from py_autodoc.torch import program_files
 
     if suffix in PROGRAM:
-        return programs.from_program(path, wanted)
+        return program_files.from_program(path, wanted)
     if suffix in KERAS:
-        return programs.from_keras(path, wanted)
+        return program_files.from_keras(path, wanted)
     raise InputError(
         "source-unknown",
         f"{shown}: not a kind of file that can be exported.",
@@ -120,7 +120,7 @@ def _from_path(path: Path, wanted: Wanted) -> Loaded:
     )
 
 
-def from_factory(source: str, wanted: Wanted) -> Loaded:
+def from_factory(source: str, wanted: InputOptions) -> LoadedSource:
     """Call ``package.module:factory`` for ``(module, example_inputs)``.
 
     The current folder is importable while the module is imported, and only then.
@@ -130,7 +130,7 @@ def from_factory(source: str, wanted: Wanted) -> Loaded:
     """
     import torch
 
-    from py_autodoc.torch.inputs import Inputs
+    from py_autodoc.torch.inputs import ModelInputs
 
     no_sizes(wanted, "package.module:factory")
     name, _, attribute = source.partition(":")
@@ -149,15 +149,15 @@ def from_factory(source: str, wanted: Wanted) -> Loaded:
         result = _called(value, source)
     if not isinstance(result, tuple) or len(result) != 2 or not isinstance(result[0], torch.nn.Module):
         raise InputError("source-factory", f"{source} returned {_described(result)}.", _SHAPE_OF_FACTORY)
-    Inputs.of(result[1])
+    ModelInputs.of(result[1])
     facts = {"kind": "factory", "name": source, **facts_of(result[0])}
-    return Loaded(result[0], result[1], facts)
+    return LoadedSource(result[0], result[1], facts)
 
 
 _SHAPE_OF_FACTORY = "It must be a function that returns (module, example_inputs)."
 
 
-def no_sizes(wanted: Wanted, kind: str) -> None:
+def no_sizes(wanted: InputOptions, kind: str) -> None:
     """Raises: OptionError when an option is given that only models of transformers understand."""
     asked = {
         "--batch-size": wanted.batch,
@@ -185,9 +185,9 @@ def facts_of(model: Any) -> dict[str, Any]:
     }
 
 
-def sentence(fault: BaseException) -> str:
+def as_sentence(fault: BaseException) -> str:
     """What a fault says, as a sentence that another can follow."""
-    from py_autodoc.torch.faults import first_line
+    from py_autodoc.torch.export_errors import first_line
 
     line = first_line(fault)
     return line if line.endswith((".", "!", "?")) else f"{line}."
@@ -221,7 +221,7 @@ def _imported(name: str) -> Any:
             ) from None
         raise InputError(
             "source-module",
-            f"Importing {name} failed: {sentence(fault)}",
+            f"Importing {name} failed: {as_sentence(fault)}",
             "Run with --log-level debug to see where.",
         ) from fault
 
@@ -234,7 +234,7 @@ def _called(factory: Any, source: str) -> Any:
     except Exception as fault:
         raise InputError(
             "source-factory",
-            f"{source} failed: {sentence(fault)}",
+            f"{source} failed: {as_sentence(fault)}",
             "Run with --log-level debug to see where.",
         ) from fault
 

@@ -24,16 +24,16 @@ from typing import Any
 import onnx_ir as ir
 import torch
 
-from py_autodoc.graph.load import parse_structure
-from py_autodoc.graph.probe import regular_file
-from py_autodoc.graph.wire import Source
+from py_autodoc.graph.loading.load import parse_structure
+from py_autodoc.graph.protobuf.probe import regular_file
+from py_autodoc.graph.protobuf.protobuf_wire import WireSource
 from py_autodoc.tags.assign import Frame, assign
-from py_autodoc.tags.files import LARGE, to_ir
+from py_autodoc.tags.model_files import LARGE, to_ir
 from py_autodoc.tags.paths import parent
-from py_autodoc.torch.dynamo import Exported, quiet
+from py_autodoc.torch.dynamo import DynamoExport, quiet
 from py_autodoc.torch.inputs import dynamic_axes
-from py_autodoc.torch.names import NameEvidence
-from py_autodoc.torch.result import Request
+from py_autodoc.torch.name_evidence import NameEvidence
+from py_autodoc.torch.result import ExportRequest
 from py_autodoc.torch.scopes import Modules, named, namer_of, tensor_names, watching
 
 _EXPORTER = "torch.onnx._internal.torchscript_exporter.utils"
@@ -48,7 +48,7 @@ _LOCK = threading.Lock()
 """The exporter keeps its state in globals: one export at a time."""
 
 
-class Bytes:
+class ByteSink:
     """Takes the model as the exporter hands it out, without a copy."""
 
     def __init__(self) -> None:
@@ -180,7 +180,7 @@ class TraceEvidence:
 
 
 @contextmanager
-def positional(request: Request) -> Iterator[tuple[tuple[Any, ...], list[str] | None]]:
+def positional(request: ExportRequest) -> Iterator[tuple[tuple[Any, ...], list[str] | None]]:
     """The inputs as positional tensors, with names where each is a tensor.
 
     The exporter turns named inputs into positional ones and adds the defaults of all others, which a
@@ -213,7 +213,7 @@ def _holds_tensor(value: Any) -> bool:
     return any(isinstance(leaf, torch.Tensor) for leaf in torch.utils._pytree.tree_leaves(value))
 
 
-def export_torchscript(request: Request, folder: Path) -> tuple[Exported, Path | bytes]:
+def export_torchscript(request: ExportRequest, folder: Path) -> tuple[DynamoExport, Path | bytes]:
     """Export and tag; the model as the exporter wrote it, a path in ``folder`` when it is large.
 
     Raises whatever torch raises.
@@ -223,7 +223,7 @@ def export_torchscript(request: Request, folder: Path) -> tuple[Exported, Path |
     exact = can_record()
     recorder = Recorder(named(model)[0])
     names, axes = dynamic_axes(model, request.inputs, request.input_names, request.dynamic)
-    target: Any = str(folder / request.path.name) if size > LARGE else Bytes()
+    target: Any = str(folder / request.path.name) if size > LARGE else ByteSink()
     watch: AbstractContextManager[Collection[str]] = recorder.installed() if exact else watching(model)
     with _LOCK, torch.no_grad(), quiet(), _unlogged(), positional(request) as (args, own), watch as watched:
         _legacy(model, args, target, names or own, axes, request)
@@ -236,7 +236,7 @@ def export_torchscript(request: Request, folder: Path) -> tuple[Exported, Path |
     warned = [] if recorder.frames else [NO_SCOPES]
     evidence = TraceEvidence(recorder.frames, tensors) if recorder.frames else NameEvidence(namer, tensors)
     tags = assign(graph, namer, evidence, "torchscript")
-    return Exported(graph, tags, model, ran, warned), written
+    return DynamoExport(graph, tags, model, ran, warned), written
 
 
 @contextmanager
@@ -254,7 +254,7 @@ def _unlogged() -> Iterator[None]:
         inner._jit_onnx_log = kept
 
 
-def _legacy(model: Any, args: Any, target: Any, names: Any, axes: Any, request: Request) -> None:
+def _legacy(model: Any, args: Any, target: Any, names: Any, axes: Any, request: ExportRequest) -> None:
     export: Callable[..., Any] = torch.onnx.export
     export(
         model,
@@ -271,6 +271,6 @@ def _legacy(model: Any, args: Any, target: Any, names: Any, axes: Any, request: 
 
 def _structure(written: Path | bytes) -> ir.Model:
     if isinstance(written, bytes):
-        return to_ir(parse_structure(Source.of_bytes(written), "model.onnx"))
+        return to_ir(parse_structure(WireSource.of_bytes(written), "model.onnx"))
     with regular_file(written) as (fd, status):
-        return to_ir(parse_structure(Source(status.st_size, fd), written.name))
+        return to_ir(parse_structure(WireSource(status.st_size, fd), written.name))

@@ -12,21 +12,15 @@ import numpy as np
 
 from py_autodoc.compare.align import align
 from py_autodoc.errors import InputError, OptionError
-from py_autodoc.graph.model import TensorKind
-from py_autodoc.graph.probe import base_name
-from py_autodoc.report.analysis import Analysis, Options
-from py_autodoc.report.analysis import run as analysed
-from py_autodoc.samples import (
-    InputSpec,
-    input_specs,
-    read_arrays,
-    sized,
-    split,
-)
-from py_autodoc.samples import taken as samples_of
-from py_autodoc.verify.capture import Captured
+from py_autodoc.graph.ir.model import TensorKind
+from py_autodoc.graph.protobuf.probe import base_name
+from py_autodoc.report.pipeline.analysis import Analysis, Options
+from py_autodoc.report.pipeline.analysis import run_analysis as analysed
+from py_autodoc.samples import InputSpec, analysis_at_sizes, input_specs, read_arrays, split
+from py_autodoc.samples import choose_samples as samples_of
+from py_autodoc.verify.capture import CapturedTensors
 from py_autodoc.verify.document import Verification
-from py_autodoc.verify.references import Expected, OnnxReference, Reference
+from py_autodoc.verify.references import ExpectedValues, OnnxReference, Reference
 from py_autodoc.verify.run import Progress, verified
 
 TAKEN, MADE = 16, 2
@@ -97,14 +91,14 @@ def verify_analysed(
         )
     expected = _expected(against)
     held = data if data is not None else expected
-    analysis = sized(model, held, bindings, input_shapes)
-    captured = Captured(model, analysis)
+    analysis = analysis_at_sizes(model, held, bindings, input_shapes)
+    captured = CapturedTensors(model, analysis)
     specs = input_specs(analysis)
     reference: Reference
     if expected is not None:
         taken, said = samples_of(held, specs, samples, seed, (TAKEN, MADE))
         said = base_name(against) if data is None and not isinstance(against, Mapping) else said
-        reference = Expected(_name(against), _per_sample(expected, specs, analysis, len(taken)))
+        reference = ExpectedValues(_name(against), _per_sample(expected, specs, analysis, len(taken)))
     else:
         taken, said = samples_of(data, specs, samples, seed, (TAKEN, MADE))
         reference = _reference(against, analysis, specs)
@@ -126,7 +120,7 @@ def _expected(against: Any) -> dict[str, Any] | None:
 def _reference(against: Any, analysis: Analysis, specs: Sequence[InputSpec]) -> Reference:
     if isinstance(against, (str, os.PathLike)):
         other = _like(against, specs)
-        return OnnxReference(Captured(against, other), other, align(other, analysis))
+        return OnnxReference(CapturedTensors(against, other), other, align(other, analysis))
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(against, torch.nn.Module):
         from py_autodoc.verify.module import ModuleReference

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import onnx
 
-from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.ort import open_session, read_model, run_session
-from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.samples import Sample
 
 WHAT = "The comparison of tensors"
@@ -31,7 +31,7 @@ class Scaled:
     zero_point: str = ""
 
 
-class Captured:
+class CapturedTensors:
     """Runs a file, operator by operator as it stands there, and returns tensors from inside it.
 
     Raises:

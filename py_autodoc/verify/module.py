@@ -11,10 +11,10 @@ from typing import Any
 
 from py_autodoc.errors import AnalysisError
 from py_autodoc.ort import one_line
-from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.samples import InputSpec, Sample
-from py_autodoc.verify.capture import Captured, Scaled
-from py_autodoc.verify.references import Array, Point, Points, Run, expected
+from py_autodoc.verify.capture import CapturedTensors, Scaled
+from py_autodoc.verify.references import Array, ReferencePoint, ReferencePoints, ReferenceRun, expected
 
 _RESULT = "\0result"
 """Key of the module's own results: (this, place)."""
@@ -32,9 +32,9 @@ class ModuleReference:
         self.name = type(module).__name__
         self._module, self._specs = module, list(specs)
 
-    def points(self, model: Analysis, captured: Captured) -> Points:
+    def points(self, model: Analysis, captured: CapturedTensors) -> ReferencePoints:
         """One a module from which a single tensor leaves; and the outputs in their order."""
-        found = Points()
+        found = ReferencePoints()
         modules = {name for name, _ in self._module.named_modules() if name}
         for path, numbers in _leaving(model).items():
             if path not in modules:
@@ -45,12 +45,12 @@ class ModuleReference:
             tensor = model.model.tensors[numbers[0]]
             if captured.has(Scaled(tensor.name)):
                 found.layers.append(
-                    Point(path, Scaled(tensor.name), tensor.producer, (tensor.producer,), shown=path)
+                    ReferencePoint(path, Scaled(tensor.name), tensor.producer, (tensor.producer,), shown=path)
                 )
         found.outputs = [(name, f"result {at}", (_RESULT, at)) for at, name in enumerate(captured.outputs)]
         return found
 
-    def session(self, keys: Sequence[Any], fuse: bool = False) -> Run:
+    def session(self, keys: Sequence[Any], fuse: bool = False) -> ReferenceRun:
         """Ready to run the module with hooks."""
         return _ModuleRun(self._module, list(keys), self._specs)
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from py_autodoc.compare.align import Alignment, Pair
-from py_autodoc.compare.changes import Side
-from py_autodoc.graph.model import Shape, Tensor, TensorKind
+from py_autodoc.compare.changes import ComparedSide
+from py_autodoc.graph.ir.model import Shape, Tensor, TensorKind
 from py_autodoc.verify.capture import Scaled
 
 _LINEAR = (6, 7)
@@ -42,7 +42,7 @@ NHWC = (0, 3, 1, 2)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MatchedTensor:
     """One result that both models have."""
 
     pair: int
@@ -61,13 +61,13 @@ class Place:
 class Places:
     """What can be compared, and of each pair that cannot, why."""
 
-    found: tuple[Place, ...]
+    found: tuple[MatchedTensor, ...]
     missed: dict[int, str]
 
 
 def places(alignment: Alignment) -> Places:
     """The last result of each pair that both sides have with the same sizes. Linear in nodes."""
-    found: list[Place] = []
+    found: list[MatchedTensor] = []
     missed: dict[int, str] = {}
     left, right = alignment.sides
     for number, pair in enumerate(alignment.pairs):
@@ -79,7 +79,7 @@ def places(alignment: Alignment) -> Places:
     return Places(tuple(found), missed)
 
 
-def _of_pair(number: int, pair: Pair, left: Side, right: Side) -> Place | str:
+def _of_pair(number: int, pair: Pair, left: ComparedSide, right: ComparedSide) -> MatchedTensor | str:
     why = "no result of its own"
     for a, b in reversed(pair.units):
         one, other = left.graph.units[a], right.graph.units[b]
@@ -87,13 +87,15 @@ def _of_pair(number: int, pair: Pair, left: Side, right: Side) -> Place | str:
             if x < 0 or y < 0:
                 continue
             made = _place((number, other.node), left, x, right, y)
-            if isinstance(made, Place):
+            if isinstance(made, MatchedTensor):
                 return made
             why = made
     return why
 
 
-def _place(at: tuple[int, int], left: Side, x: int, right: Side, y: int) -> Place | str:
+def _place(
+    at: tuple[int, int], left: ComparedSide, x: int, right: ComparedSide, y: int
+) -> MatchedTensor | str:
     first, second = _scaled(left, x), _scaled(right, y)
     if isinstance(first, str):
         return first
@@ -103,7 +105,7 @@ def _place(at: tuple[int, int], left: Side, x: int, right: Side, y: int) -> Plac
     permuted = _order(sizes, others)
     if permuted is None:
         return "other sizes"
-    return Place(*at, first, second, permuted, _bytes(sizes) + _bytes(others))
+    return MatchedTensor(*at, first, second, permuted, _bytes(sizes) + _bytes(others))
 
 
 def _order(a: Shape | None, b: Shape | None) -> tuple[int, ...] | None:
@@ -129,7 +131,7 @@ def _bytes(shape: Shape | None) -> int:
     return count if shape is not None else 0
 
 
-def _quantized(side: Side, number: int) -> int:
+def _quantized(side: ComparedSide, number: int) -> int:
     """The tensor after the quantization that it goes through whole: its range may stand for a clamp."""
     readers = side.model.tensors[number].consumers
     if len(readers) != 1 or side.model.tensors[number].is_output:
@@ -138,7 +140,7 @@ def _quantized(side: Side, number: int) -> int:
     return node.outputs[0] if node.op_type == "QuantizeLinear" and node.inputs[0] == number else number
 
 
-def _scaled(side: Side, number: int) -> Scaled | str:
+def _scaled(side: ComparedSide, number: int) -> Scaled | str:
     number = _quantized(side, number)
     tensor = side.model.tensors[number]
     if tensor.graph != 0:
@@ -156,7 +158,7 @@ def _scaled(side: Side, number: int) -> Scaled | str:
     return Scaled(tensor.name, *names)
 
 
-def _scale_of(side: Side, number: int) -> tuple[str, str] | None:
+def _scale_of(side: ComparedSide, number: int) -> tuple[str, str] | None:
     """Names of scale and zero point of a quantized tensor."""
     tensors = side.model.tensors
     for _ in range(_STEPS):

@@ -11,10 +11,10 @@ import numpy as np
 
 from py_autodoc.compare.align import Alignment
 from py_autodoc.errors import InputError
-from py_autodoc.graph.model import TensorKind
-from py_autodoc.report.analysis import Analysis
+from py_autodoc.graph.ir.model import TensorKind
+from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.samples import InputSpec, Sample, input_specs
-from py_autodoc.verify.capture import Captured, Scaled
+from py_autodoc.verify.capture import CapturedTensors, Scaled
 from py_autodoc.verify.places import places
 
 Array = np.ndarray[Any, Any]
@@ -23,7 +23,7 @@ FULL, HALVED, SHORT, QUANTIZED = 1e-3, 2e-2, 5e-2, 1e-1
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ReferencePoint:
     """A tensor of the model that the reference knows as well."""
 
     key: Any
@@ -42,17 +42,17 @@ class Point:
 
 
 @dataclass(slots=True)
-class Points:
+class ReferencePoints:
     """Everything that can be compared."""
 
-    layers: list[Point] = field(default_factory=list)
+    layers: list[ReferencePoint] = field(default_factory=list)
     outputs: list[tuple[str, str, Any]] = field(default_factory=list)
     """(output of the model, of the reference, key)."""
     missed: Counter[str] = field(default_factory=Counter)
     """Why pairs cannot be compared → how many."""
 
 
-class Run(Protocol):
+class ReferenceRun(Protocol):
     """The reference, ready to return some of its tensors."""
 
     def values(self, sample: Sample, at: int) -> Iterator[Array]:
@@ -64,10 +64,10 @@ class Reference(Protocol):
 
     name: str
 
-    def points(self, model: Analysis, captured: Captured) -> Points:
+    def points(self, model: Analysis, captured: CapturedTensors) -> ReferencePoints:
         """What can be compared."""
 
-    def session(self, keys: Sequence[Any], fuse: bool = False) -> Run:
+    def session(self, keys: Sequence[Any], fuse: bool = False) -> ReferenceRun:
         """Ready to return the tensors of these keys."""
 
     def tolerance(self, model: Analysis) -> tuple[float, str]:
@@ -77,17 +77,17 @@ class Reference(Protocol):
 class OnnxReference:
     """Another file, aligned with the model by structure."""
 
-    def __init__(self, captured: Captured, analysis: Analysis, alignment: Alignment) -> None:
+    def __init__(self, captured: CapturedTensors, analysis: Analysis, alignment: Alignment) -> None:
         self.name = captured.name
         self._captured, self._analysis, self._alignment = captured, analysis, alignment
         self._specs = input_specs(analysis)
         self._inputs: dict[str, str] = {}
         """Input of the reference → that of the model."""
 
-    def points(self, model: Analysis, captured: Captured) -> Points:
+    def points(self, model: Analysis, captured: CapturedTensors) -> ReferencePoints:
         """The last result of each pair. Raises: InputError: inputs that do not correspond."""
         self._inputs = _inputs(self._specs, input_specs(model), self.name, captured.name)
-        found = Points()
+        found = ReferencePoints()
         known = places(self._alignment)
         found.missed.update(known.missed.values())
         for place in known.found:
@@ -96,7 +96,7 @@ class OnnxReference:
                 continue
             pair = self._alignment.pairs[place.pair]
             found.layers.append(
-                Point(
+                ReferencePoint(
                     place.left, place.right, place.node, pair.right, pair.left,
                     place.permuted, place.bytes, place.left.tensor,
                 )
@@ -107,7 +107,7 @@ class OnnxReference:
         ]
         return found
 
-    def session(self, keys: Sequence[Any], fuse: bool = False) -> Run:
+    def session(self, keys: Sequence[Any], fuse: bool = False) -> ReferenceRun:
         """A session of ONNX Runtime."""
         held = self._captured
         held.fuse = fuse
@@ -130,7 +130,7 @@ class _OnnxRun:
         return self.session.values(feeds, self.keys)  # type: ignore[no-any-return]
 
 
-class Expected:
+class ExpectedValues:
     """Arrays of expected values by the names of the model's tensors.
 
     Args:
@@ -141,9 +141,9 @@ class Expected:
     def __init__(self, name: str, arrays: dict[str, list[Array]]) -> None:
         self.name, self._arrays = name, arrays
 
-    def points(self, model: Analysis, captured: Captured) -> Points:
+    def points(self, model: Analysis, captured: CapturedTensors) -> ReferencePoints:
         """Tensors of those names. Raises: InputError: not one name is a result of the model."""
-        found = Points()
+        found = ReferencePoints()
         held = {t.name: t for t in model.model.tensors if t.graph == 0 and t.kind == TensorKind.ACTIVATION}
         for name in self._arrays:
             tensor = held.get(name)
@@ -153,7 +153,7 @@ class Expected:
                 found.outputs.append((name, name, name))
             else:
                 found.layers.append(
-                    Point(name, Scaled(name), tensor.producer, (tensor.producer,), shown=name)
+                    ReferencePoint(name, Scaled(name), tensor.producer, (tensor.producer,), shown=name)
                 )
         if not found.layers and not found.outputs:
             raise InputError(
@@ -162,7 +162,7 @@ class Expected:
             )  # fmt: skip
         return found
 
-    def session(self, keys: Sequence[Any], fuse: bool = False) -> Run:
+    def session(self, keys: Sequence[Any], fuse: bool = False) -> ReferenceRun:
         """Nothing runs."""
         return _ExpectedRun(self._arrays, list(keys))
 

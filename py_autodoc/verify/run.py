@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from py_autodoc.errors import AnalysisError
-from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.samples import Sample
-from py_autodoc.verify.capture import Captured, Scaled, groups
+from py_autodoc.verify.capture import CapturedTensors, Scaled, groups
 from py_autodoc.verify.distance import Agreement, Distance
 from py_autodoc.verify.document import (
     AGREES,
@@ -22,7 +22,7 @@ from py_autodoc.verify.document import (
     error_of,
     output_of,
 )
-from py_autodoc.verify.references import Array, Point, Points, Reference
+from py_autodoc.verify.references import Array, Reference, ReferencePoint, ReferencePoints
 
 Progress = Callable[[int, int], None]
 _OTHER_SIZES = "other sizes"
@@ -41,7 +41,7 @@ class _Sums:
 
 def verified(
     analysis: Analysis,
-    captured: Captured,
+    captured: CapturedTensors,
     reference: Reference,
     samples: Sequence[Sample],
     data: str,
@@ -103,7 +103,11 @@ def verified(
 
 
 def _measured(
-    points: Points, captured: Captured, reference: Reference, samples: Sequence[Sample], progress: Progress
+    points: ReferencePoints,
+    captured: CapturedTensors,
+    reference: Reference,
+    samples: Sequence[Sample],
+    progress: Progress,
 ) -> _Sums:
     sums = _Sums(
         [Distance() for _ in points.layers],
@@ -137,7 +141,7 @@ def _measured(
     return sums
 
 
-def _add(sums: _Sums, number: int, point: Point, theirs: Array, ours: Array) -> None:
+def _add(sums: _Sums, number: int, point: ReferencePoint, theirs: Array, ours: Array) -> None:
     held = sums.layers[number]
     if held is None:
         return
@@ -162,7 +166,7 @@ def _add_output(theirs: Array, ours: Array, held: Distance, agreement: Agreement
         agreement.add(theirs, ours)
 
 
-def _layers(analysis: Analysis, points: Points, sums: _Sums, accepted: float) -> list[VerifiedLayer]:
+def _layers(analysis: Analysis, points: ReferencePoints, sums: _Sums, accepted: float) -> list[VerifiedLayer]:
     """The layers in the order in which the model runs, each with the error that it began with."""
     model = analysis.model
     order = {node: at for at, node in enumerate(model.graphs[0].nodes)}
@@ -215,7 +219,7 @@ def _finite(error: float | None) -> float:
     return 1e9 if error is None or math.isinf(error) else error
 
 
-def _outputs(points: Points, sums: _Sums) -> list[VerifiedOutput]:
+def _outputs(points: ReferencePoints, sums: _Sums) -> list[VerifiedOutput]:
     return [
         output_of(mine, theirs, sums.outputs[at], sums.fused[at], sums.agreements[at])
         for at, (mine, theirs, _) in enumerate(points.outputs)

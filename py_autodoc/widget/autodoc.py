@@ -13,28 +13,28 @@ from ipywidgets import widget_serialization
 from py_autodoc import metrics
 from py_autodoc.errors import AutodocError, InputError
 from py_autodoc.render.html import static
-from py_autodoc.report.device_choice import choose
-from py_autodoc.report.report import Report
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.pipeline.device_choice import choose_device
 from py_autodoc.report.schema import Layer
 from py_autodoc.units import at_least, count
+from py_autodoc.widget.analysed_subject import AnalysedSubject
 from py_autodoc.widget.batches import answer_batch
-from py_autodoc.widget.boxes import watch_boxes
+from py_autodoc.widget.container_outputs import watch_boxes
 from py_autodoc.widget.dim import Dim
 from py_autodoc.widget.exports import Exports
-from py_autodoc.widget.extracting import answer_extract, extract_nodes
-from py_autodoc.widget.find import TraitFault, expect_names, nodes_in, resolve, whole_sizes
-from py_autodoc.widget.numbers import own_numbers
-from py_autodoc.widget.parts import Code, shared_code
+from py_autodoc.widget.extract_messages import answer_extract, extract_nodes
+from py_autodoc.widget.file_messages import answer_files
 from py_autodoc.widget.picture import picture
 from py_autodoc.widget.profiles import answer_profiles
-from py_autodoc.widget.saved import MIME, saved_output
-from py_autodoc.widget.saving import answer_files
+from py_autodoc.widget.saved_output import MIME, saved_output
 from py_autodoc.widget.sections import answer_sections
 from py_autodoc.widget.serving import answer_serving
+from py_autodoc.widget.shared_code import ViewerCode, shared_code
 from py_autodoc.widget.sized import answer_sized
 from py_autodoc.widget.sources import source_of
-from py_autodoc.widget.subject import Subject
-from py_autodoc.widget.weights import answer_weights
+from py_autodoc.widget.trait_values import TraitFault, expect_names, nodes_in, resolve_nodes, whole_sizes
+from py_autodoc.widget.user_overlay import user_overlay_values
+from py_autodoc.widget.weight_messages import answer_weights
 
 if TYPE_CHECKING:
     from py_autodoc.extract import Extraction
@@ -82,7 +82,7 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
     """
 
     _bundle = traitlets.Bytes(b"").tag(sync=True)
-    _code = traitlets.Instance(Code).tag(sync=True, **widget_serialization)
+    _code = traitlets.Instance(ViewerCode).tag(sync=True, **widget_serialization)
     _fixed = traitlets.Bool(False).tag(sync=True)
     _pair = traitlets.Unicode("").tag(sync=True)
     _comparison = traitlets.Bytes(b"").tag(sync=True)
@@ -111,10 +111,10 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
     ) -> None:
         options = Autodoc.__init__.__kwdefaults__ or {}
         expect_names("Autodoc", (*options, *self.class_trait_names()), traits)
-        self._chosen = choose(hardware, precision, runtime)
+        self._chosen = choose_device(hardware, precision, runtime)
         self._source = source_of(model, inputs, dynamic_shapes, input_shapes)
         sizes = whole_sizes({} if dims is None else dims)
-        self._subject: Subject | None = self._source.subject(sizes).on(self._chosen)
+        self._subject: AnalysedSubject | None = self._source.subject(sizes).on(self._chosen)
         self._sent = self._subject
         self._label = label
         self._dim_widgets: dict[str, Dim] = {}
@@ -222,7 +222,7 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
 
         Raises: TraitError; InputError, AnalysisError and OutputError as ``py_autodoc.extract``.
         """
-        chosen = resolve(self.report.layers, list(nodes)) if nodes else list(self.selection)
+        chosen = resolve_nodes(self.report.layers, list(nodes)) if nodes else list(self.selection)
         return extract_nodes(self._source.model, self._now.analysis, chosen, path, force)
 
     # ---- what readers without widgets see
@@ -261,7 +261,7 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
 
     @traitlets.validate("selection")
     def _valid_selection(self, proposal: Any) -> list[int]:
-        return resolve(self.report.layers, nodes_in(proposal["value"]))
+        return resolve_nodes(self.report.layers, nodes_in(proposal["value"]))
 
     @traitlets.observe("selection")
     def _nodes_instead(self, change: Any) -> None:
@@ -273,7 +273,7 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
         value = proposal["value"]
         if value is None or (isinstance(value, str) and value in OVERLAYS):
             return value
-        numbers = own_numbers(value, self.report.layers, self._label)
+        numbers = user_overlay_values(value, self.report.layers, self._label)
         if numbers is not None:
             return numbers
         raise TraitFault(
@@ -299,7 +299,7 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
     # ---- sizes
 
     @property
-    def _now(self) -> Subject:
+    def _now(self) -> AnalysedSubject:
         """The model under the present sizes, analysed when somebody asks."""
         if self._subject is None:
             self._subject = self._source.subject(self.dims).on(self._chosen)

@@ -10,9 +10,9 @@ from typing import Any
 
 from py_autodoc.errors import OptionError
 from py_autodoc.outputs import place
-from py_autodoc.widget.answers import file_of
-from py_autodoc.widget.picture import Look
-from py_autodoc.widget.subject import Subject
+from py_autodoc.widget.analysed_subject import AnalysedSubject
+from py_autodoc.widget.message_handlers import file_of
+from py_autodoc.widget.picture import PictureStyle
 
 
 class Exports:
@@ -29,7 +29,7 @@ class Exports:
     _source: Any
 
     @property
-    def _now(self) -> Subject:
+    def _now(self) -> AnalysedSubject:
         raise NotImplementedError
 
     def to_html(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
@@ -94,7 +94,7 @@ class Exports:
 
     def to_netron(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write the numbers as an attachment for Netron. Raises: InputError without a model, OutputError."""
-        from py_autodoc.render.attachments import netron_attachment
+        from py_autodoc.render.viewer_attachments import netron_attachment
 
         return self._write(path, "netron", netron_attachment(self._now.analysis).text, force)
 
@@ -107,10 +107,10 @@ class Exports:
         ``read_bytes`` or ``write_bytes``.
         Raises: OptionError for another one, InputError without a model, OutputError.
         """
-        from py_autodoc.render.attachments import model_explorer_data, offered
+        from py_autodoc.render.viewer_attachments import available_metrics, model_explorer_data
 
         analysis = self._now.analysis
-        choice("metric", metric, offered(analysis))
+        check_choice("metric", metric, available_metrics(analysis))
         data = model_explorer_data(analysis, metric)
         return self._write(path, "model-explorer", data.text, force)
 
@@ -118,22 +118,22 @@ class Exports:
         from py_autodoc.render.svg import DIRECTIONS, THEMES
 
         direction = self.direction if direction is None else direction
-        choice("direction", direction, DIRECTIONS)
+        check_choice("direction", direction, DIRECTIONS)
         number = isinstance(aspect, (int, float)) and not isinstance(aspect, bool)
         if not (number and 0.05 <= aspect <= 20):
             raise OptionError(
                 "bad-aspect", f"{aspect!r:.80} is not a shape.", "Pass width by height, such as 1.6."
             )
         if theme is not None:
-            choice("theme", theme, THEMES)
+            check_choice("theme", theme, THEMES)
         look = self._look(theme)
         return look.drawn(
             self._now.payload, depth=whole_depth(depth), direction=direction, aspect=float(aspect)
         )
 
-    def _look(self, theme: str | None = None) -> Look:
+    def _look(self, theme: str | None = None) -> PictureStyle:
         """How a picture looks now."""
-        return Look.of(theme or self.theme, self.overlay, self.view.get("device"), self.direction)
+        return PictureStyle.of(theme or self.theme, self.overlay, self.view.get("device"), self.direction)
 
     def _write(self, path: str | os.PathLike[str], kind: str, result: str | bytes, force: bool) -> Path:
         """Write a result in one step. Raises: OutputError."""
@@ -157,7 +157,7 @@ def whole_depth(depth: object) -> int | None:
     )
 
 
-def choice(what: str, given: object, known: tuple[str, ...]) -> None:
+def check_choice(what: str, given: object, known: tuple[str, ...]) -> None:
     """Raises: OptionError where ``given`` is none of ``known``."""
     if given not in known:
         raise OptionError(

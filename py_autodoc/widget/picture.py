@@ -10,7 +10,7 @@ from typing import Any
 from py_autodoc.errors import AutodocError, RequirementError
 from py_autodoc.render.svg import BUDGET, svg_picture
 from py_autodoc.report.schema import GraphPayload
-from py_autodoc.widget.subject import Subject
+from py_autodoc.widget.analysed_subject import AnalysedSubject
 
 MAX_BYTES = 200_000
 """A notebook keeps one of these a widget."""
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PictureStyle:
     """Theme, heatmap and flow of a picture; ``numbers`` are those of a heatmap of the user's own."""
 
     theme: str
@@ -36,7 +36,7 @@ class Look:
         overlay: str | Mapping[str, Any] | None,
         device: object = None,
         direction: str = "auto",
-    ) -> Look:
+    ) -> PictureStyle:
         """From the traits of a widget; ``auto`` is light where no page says otherwise."""
         shade = "dark" if theme == "dark" else "light"
         chosen = device if isinstance(device, Mapping) else None
@@ -52,7 +52,7 @@ class Look:
         )
 
 
-def picture(subject: Subject, look: Look) -> str | None:
+def picture(subject: AnalysedSubject, look: PictureStyle) -> str | None:
     """The opening view as SVG that fits the width of a page, with fewer boxes where it would be too large.
 
     None where it cannot be drawn: without Node, or when even a few boxes take more than ``MAX_BYTES``.

@@ -17,7 +17,7 @@ from py_autodoc.playground import Playground
 from py_autodoc.playground.playground import FLOAT, INTEGER
 from py_autodoc.quantize.recipe import Recipe
 from py_autodoc.quantize.reference.arithmetic import limits
-from py_autodoc.render.text import printable, shorten
+from py_autodoc.render.terminal_text import printable, shorten
 from py_autodoc.widget.autodoc import Autodoc
 from py_autodoc.widget.playground_parts import bars_of, histogram_of, pixels_of, score_of
 

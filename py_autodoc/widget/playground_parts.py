@@ -10,9 +10,9 @@ from html import escape
 
 import numpy as np
 
-from py_autodoc.playground.playground import Histogram
+from py_autodoc.playground.playground import QuantizationHistogram
 from py_autodoc.quantize.reference.arithmetic import Array
-from py_autodoc.render.text import printable, shorten
+from py_autodoc.render.terminal_text import printable, shorten
 from py_autodoc.sensitivity.scores import Score
 
 _TOP = 5
@@ -51,7 +51,7 @@ def bars_of(plain: Array, made: Array, labels: Mapping[int, str], name: str) -> 
     return f"<table style='width:96%;font-variant-numeric:tabular-nums'>{head}{rows}</table>"
 
 
-def histogram_of(found: Histogram, name: str) -> str:
+def histogram_of(found: QuantizationHistogram, name: str) -> str:
     """Values before quantization as filled bars, after as a line, on a scale of square roots."""
     before, after = np.sqrt(found.before.astype(np.float64)), np.sqrt(found.after.astype(np.float64))
     most = max(float(before.max(initial=0)), float(after.max(initial=0)), 1.0)

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from py_autodoc.errors import InputError
-from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.schema import TaskResult
 from py_autodoc.tasks.kinds import profile_result
 from py_autodoc.tasks.uploads import Uploads
-from py_autodoc.widget.answers import State, answer
+from py_autodoc.widget.message_handlers import State, on_message
 
 TYPE = "autodoc:profile"
 MAX_FILES = 2
@@ -21,7 +21,7 @@ MAX_FILES = 2
 
 def answer_profiles(widget: Any, state: State) -> None:
     """Answer the viewers of ``widget`` from now on."""
-    answer(widget, TYPE, state, _times, doing="read the profile")
+    on_message(widget, TYPE, state, _times, doing="read the profile")
 
 
 def _times(content: Mapping[str, Any], _source: Any, analysis: Analysis | None) -> TaskResult:

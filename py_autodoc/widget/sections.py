@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.build import build_report
+from py_autodoc.report.document.build_report import build_report
+from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.schema import ReportDocument
-from py_autodoc.report.sections.document import document
-from py_autodoc.report.sections.model import Context
-from py_autodoc.widget.answers import State, answer
+from py_autodoc.report.sections.section_document import document
+from py_autodoc.report.sections.section_model import SectionContext
+from py_autodoc.widget.message_handlers import State, on_message
 
 TYPE = "autodoc:sections"
 
 
 def answer_sections(widget: Any, state: State) -> None:
     """Answer the viewers of ``widget`` from now on."""
-    answer(widget, TYPE, state, _sections, doing="wrote the report")
+    on_message(widget, TYPE, state, _sections, doing="wrote the report")
 
 
 def _sections(_content: Mapping[str, Any], _source: Any, analysis: Analysis) -> ReportDocument:
-    return document(Context(build_report(analysis)))
+    return document(SectionContext(build_report(analysis)))

@@ -8,15 +8,15 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from py_autodoc.errors import InputError, OptionError
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.dims import batch_names
-from py_autodoc.report.origin import analysis_of, origin_of
-from py_autodoc.report.report import Report
-from py_autodoc.widget.module import Exported, export_module, is_module
-from py_autodoc.widget.subject import Subject
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.document.report_origin import analysis_of, origin_of
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.report.pipeline.dim_bindings import batch_names
+from py_autodoc.widget.analysed_subject import AnalysedSubject
+from py_autodoc.widget.torch_module import ExportedModule, export_module, is_module
 
 
-class Source(Protocol):
+class WidgetSource(Protocol):
     """A model in some form."""
 
     @property
@@ -31,7 +31,7 @@ class Source(Protocol):
     def fixed(self) -> bool:
         """True when it cannot be analysed under other sizes."""
 
-    def subject(self, dims: Mapping[str, int]) -> Subject:
+    def subject(self, dims: Mapping[str, int]) -> AnalysedSubject:
         """The model under these sizes. Raises: InputError."""
 
 
@@ -45,9 +45,9 @@ class ModelSource:
         self._shapes = shapes
         self.path = os.fsdecode(model) if isinstance(model, (str, os.PathLike)) else ""
 
-    def subject(self, dims: Mapping[str, int]) -> Subject:
+    def subject(self, dims: Mapping[str, int]) -> AnalysedSubject:
         """Analyse. Raises: InputError."""
-        return Subject(run(self.model, _options(dims, self._shapes)))
+        return AnalysedSubject(run_analysis(self.model, _options(dims, self._shapes)))
 
 
 class ModuleSource:
@@ -55,14 +55,14 @@ class ModuleSource:
 
     path, model, fixed = "", None, False
 
-    def __init__(self, exported: Exported, shapes: Mapping[str, Sequence[int]]) -> None:
+    def __init__(self, exported: ExportedModule, shapes: Mapping[str, Sequence[int]]) -> None:
         self._exported = exported
         self._shapes = shapes
 
-    def subject(self, dims: Mapping[str, int]) -> Subject:
+    def subject(self, dims: Mapping[str, int]) -> AnalysedSubject:
         """Analyse. Raises: InputError."""
         with self._exported.file() as path:
-            return Subject(run(path, _options(dims, self._shapes)))
+            return AnalysedSubject(run_analysis(path, _options(dims, self._shapes)))
 
 
 class ReportSource:
@@ -75,11 +75,11 @@ class ReportSource:
         analysis = analysis_of(report)
         origin = origin_of(report)
         self._origin = origin if origin is not None and origin.path else None
-        self._subject = Subject(analysis, report)
+        self._subject = AnalysedSubject(analysis, report)
         self.fixed = self._origin is None
         self._batch = batch_names(analysis.model)
 
-    def subject(self, dims: Mapping[str, int]) -> Subject:
+    def subject(self, dims: Mapping[str, int]) -> AnalysedSubject:
         """The report, or its file under other sizes. Raises: InputError."""
         sizes = self._subject.sizes
         other = {name: size for name, size in dims.items() if sizes.get(name) != size}
@@ -95,12 +95,12 @@ class ReportSource:
         if not self._batch.isdisjoint(dims):  # the sizes that are asked for now are those that count
             options = replace(options, batch_size=None)
         options = replace(options, bindings={**options.bindings, **dims})
-        return Subject(run(self._origin.path, options))
+        return AnalysedSubject(run_analysis(self._origin.path, options))
 
 
 def source_of(
     model: Any, inputs: Any, dynamic_shapes: Any, input_shapes: Mapping[str, Sequence[int]] | None
-) -> Source:
+) -> WidgetSource:
     """The source of whatever a widget was given. Raises: InputError, RequirementError."""
     shapes = dict(input_shapes or {})
     if is_module(model):

@@ -1,4 +1,4 @@
-/** The kernels of a model under the roof of a device: what `report/roofline.py` is in the library. */
+/** The kernels of a model under the roof of a device: what `report/builders/roofline.py` is in the library. */
 
 import type { Bound } from './deviceTimes';
 import {

@@ -6,7 +6,7 @@ import { readSaved } from './saved';
 import { SavedPanel } from './savedPanel';
 import type { IOnnxServices } from './widget';
 
-/** `py_autodoc/widget/saved.py` writes it. */
+/** `py_autodoc/widget/saved_output.py` writes it. */
 export const OUTPUT_MIME = 'application/vnd.onnx-autodoc.v1+json';
 const VIEW_MIME = 'application/vnd.jupyter.widget-view+json';
 const STATE_MIME = 'application/vnd.jupyter.widget-state+json';

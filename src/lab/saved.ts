@@ -1,4 +1,4 @@
-/** What an output of the notebook widget keeps of its models: `py_autodoc/widget/saved.py` writes it. */
+/** What an output of the notebook widget keeps of its models: `py_autodoc/widget/saved_output.py` writes it. */
 
 /** One model; what is chosen in it is read by the viewer, without trust. */
 export interface ISavedModel {

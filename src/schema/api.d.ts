@@ -2036,7 +2036,7 @@ export interface components {
     OpEntry: {
       type: string;
       domain: string;
-      /** @description One of the categories of `report/categories.py`: layer, activation, normalization, pool … */
+      /** @description One of the categories of `report/encode/categories.py`: layer, activation, normalization, pool … */
       category: string;
       opset: number;
     };

@@ -11,9 +11,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from py_autodoc.graph import dims, expr
-from py_autodoc.graph.build import build
-from py_autodoc.graph.load import load
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.loading.load import load
+from py_autodoc.graph.symbolic_dims import dim_arithmetic, dim_names
 
 SAMPLING_RATE = 16_000
 _RATES = ("sr", "sample_rate", "sampling_rate")
@@ -55,11 +55,11 @@ def _tensors(graph: onnx.GraphProto) -> list[TensorProto]:
 def feeds(path: Path, sizes: Mapping[str, int]) -> dict[str, Any]:
     """An array of each input's shape under ``sizes``: ones for masks and ids, a ramp for positions."""
     model = build(load(path))
-    shapes, names = dims.symbolic_inputs(model)
+    shapes, names = dim_names.symbolic_inputs(model)
     values = {names.safe_name(name): size for name, size in sizes.items()}
     out: dict[str, Any] = {}
-    for tensor in dims.graph_inputs(model):
-        shape = tuple(expr.substitute(d, values) for d in shapes[tensor.id] or ())
+    for tensor in dim_names.graph_inputs(model):
+        shape = tuple(dim_arithmetic.substitute(d, values) for d in shapes[tensor.id] or ())
         assert all(isinstance(d, int) for d in shape), f"{tensor.name} is still {shape}"
         kind = np.dtype(helper.tensor_dtype_to_np_dtype(tensor.dtype))
         out[tensor.name] = _values(tensor.name.lower(), shape, kind)

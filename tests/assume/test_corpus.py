@@ -10,9 +10,9 @@ from assumed_models import MADE
 from assumed_runs import fault
 
 import py_autodoc
-from py_autodoc.graph import dims
-from py_autodoc.graph.build import build
-from py_autodoc.graph.load import load
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.loading.load import load
+from py_autodoc.graph.symbolic_dims import dim_names
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,7 +21,7 @@ def files() -> list[Path]:
     """Everything in the repository that has a free size."""
     data = ROOT / "tests" / "data"
     found = [*data.glob("models/*.onnx"), *data.glob("stripped/*.onnx"), *(ROOT / "examples").glob("*.onnx")]
-    return [path for path in sorted(found) if dims.usual(build(load(path)))]
+    return [path for path in sorted(found) if dim_names.usual(build(load(path)))]
 
 
 def nameless(path: Path, folder: Path) -> Path:

@@ -9,7 +9,7 @@ from assumed_models import MADE, NEVER, Made
 from assumed_runs import fault
 
 import py_autodoc
-from py_autodoc.report.report import Report
+from py_autodoc.report.document.report import Report
 
 
 def assumed(made: Made, folder: Path, **options: object) -> tuple[Path, Report]:

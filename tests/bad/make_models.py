@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
-from py_autodoc.graph.wire import encode_bytes, encode_varint
+from py_autodoc.graph.protobuf.protobuf_wire import encode_bytes, encode_varint
 
 F = TensorProto.FLOAT
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from corpus import CASES, Error
 
-from py_autodoc.blocks.attention import find_attention
-from py_autodoc.blocks.context_length import context_of
-from py_autodoc.blocks.flow import Flow
-from py_autodoc.blocks.verdict import verdict
-from py_autodoc.graph.build import build
-from py_autodoc.graph.load import load
+from py_autodoc.blocks.architecture.classify_architecture import classify_architecture
+from py_autodoc.blocks.architecture.context_length import context_limits
+from py_autodoc.blocks.attention_layers.attention import find_attention
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.loading.load import load
 from py_autodoc.graph.shapes import infer
 
 READABLE = [case for case in CASES if not isinstance(case.expect, Error) and case.name != "chain-300k"]
@@ -23,10 +23,10 @@ def test_never_raises(case, tmp_path):
     types = infer(loaded, model, {}, {})
     found = []
     for graph in model.graphs:
-        flow = Flow(model, types, graph.id)
+        flow = DataflowGraph(model, types, graph.id)
         layers = find_attention(flow)
-        context_of(flow, layers)
+        context_limits(flow, layers)
         found += layers
-    made = verdict(model, types, (), found, ())
+    made = classify_architecture(model, types, (), found, ())
     assert 0 <= made.confidence <= 1
     assert made.evidence

@@ -10,11 +10,11 @@ import pytest
 from corpus import CASES, Diag, Error, Ok, params
 
 from py_autodoc import analyze
-from py_autodoc.report.analysis import FAILED, run
-from py_autodoc.report.build import build_report
-from py_autodoc.report.details import node_details
-from py_autodoc.report.openapi import report_schema
-from py_autodoc.report.payload import build_payload
+from py_autodoc.report.builders.node_details import node_details
+from py_autodoc.report.document.build_report import build_report
+from py_autodoc.report.openapi_spec.openapi import report_schema
+from py_autodoc.report.pipeline.analysis import FAILED, run_analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 SLOW = {"chain-300k"}
 """Honest but large: its own test, without the schema check of every layer."""
@@ -50,7 +50,7 @@ def test_case(case, made, validator, monkeypatch, tmp_path):
             analyze(path)
         assert caught.value.code == case.expect.code
         return
-    analysis = run(path)
+    analysis = run_analysis(path)
     report = build_report(analysis)
     text = report.to_json()
     data = json.loads(text, parse_constant=_no_constant)
@@ -83,7 +83,7 @@ def _viewer_has_all(analysis):
 @pytest.mark.slow
 def test_long_chain(made):
     case = next(case for case in CASES if case.name == "chain-300k")
-    analysis = run(made(case))
+    analysis = run_analysis(made(case))
     assert len(build_payload(analysis).nodes.op) == 300_000
     assert not [note for note in analysis.model.diagnostics if note.severity != "info"]
     assert not {FAILED, "rule-failed", "structure-gave-up"} & {note.code for note in analysis.diagnostics}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from corpus import CASES, Error
 
-from py_autodoc.report.analysis import FAILED, Options, run
+from py_autodoc.report.pipeline.analysis import FAILED, Options, run_analysis
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ from py_autodoc.report.analysis import FAILED, Options, run
 )
 def test_case(case, tmp_path):
     path = case.make(tmp_path)
-    analysis = run(path, Options(read_weights=True))
+    analysis = run_analysis(path, Options(read_weights=True))
     codes = {note.code for note in analysis.diagnostics}
     assert not codes & {FAILED, "rule-failed"}
     for note in analysis.diagnostics:

@@ -15,7 +15,7 @@ import make_models as m
 import pytest
 
 from py_autodoc.bounded import TooMuch, check_json, check_toml, parse_json
-from py_autodoc.graph import recorded
+from py_autodoc.graph.ir import exporter_records
 from py_autodoc.limits import SETTINGS, Bounds
 
 pytestmark = pytest.mark.slow
@@ -81,7 +81,7 @@ def table(folder: Path) -> list[str]:
     rows = b'["","","",[],{},[]],' * (3 << 20) + b'["","","",[],{},[]]'
     start = b'{"v":1,"exporter":"","keep":[],"modules":[],"aliases":{},"records":['
     data = gzip.compress(start + rows + b'],"nodes":[]}', 9)
-    _model(folder, **{recorded.TABLE: recorded._PREFIX + base64.b85encode(data).decode()})
+    _model(folder, **{exporter_records.TABLE: exporter_records._PREFIX + base64.b85encode(data).decode()})
     return ["tags", "m.onnx"]
 
 

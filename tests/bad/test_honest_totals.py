@@ -18,9 +18,9 @@ from py_autodoc import analyze
 from py_autodoc.cli.app import app
 from py_autodoc.render.csv import layers_csv
 from py_autodoc.render.dot import dot
-from py_autodoc.report.analysis import run
-from py_autodoc.report.payload import build_payload
-from py_autodoc.report.report import Report
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.pipeline.analysis import run_analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 
 def model(nodes, initializers=(), shape=(2, 4), **kw) -> onnx.ModelProto:
@@ -68,7 +68,7 @@ def test_a_weight_that_cannot_be_spoils_its_own_module_only():
     assert [layer.params for layer in report.layers] == [16, None, 0]
     assert {block.name: block.params for block in report.blocks} == {"one": 16, "two": None}
     assert (report.metrics.total_params, report.memory.weights.by_dtype[0].params) == (None, None)
-    payload = build_payload(run(proto.SerializeToString()))
+    payload = build_payload(run_analysis(proto.SerializeToString()))
     assert payload.nodes.params == [16, None, 0]
     assert payload.nodes.reason["1"] == report.layers[1].reason != ""
     again = Report.from_json(report.to_json())

@@ -10,8 +10,8 @@ import sys
 import pytest
 from corpus import CASES, Diag, Error, Ok, params
 
-from py_autodoc.graph.build import build
-from py_autodoc.graph.load import load
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.loading.load import load
 
 _opened: list[str] | None = None
 
@@ -77,8 +77,8 @@ def test_case(case, made, opened):
 _CHILD = """
 import json, sys
 from py_autodoc.errors import AutodocError
-from py_autodoc.graph.build import build
-from py_autodoc.graph.load import load
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.loading.load import load
 for path in json.load(sys.stdin):
     try:
         build(load(path))

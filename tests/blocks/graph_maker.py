@@ -10,9 +10,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from py_autodoc.blocks.flow import Flow
-from py_autodoc.graph.build import build
-from py_autodoc.graph.load import load, load_bytes
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.loading.load import load, load_bytes
 from py_autodoc.graph.shapes import infer
 
 DATA = Path(__file__).parent.parent / "data"
@@ -93,25 +93,25 @@ class G:
         opsets = [helper.make_opsetid("", self.opset), helper.make_opsetid("com.microsoft", 1)]
         return helper.make_model(graph, opset_imports=opsets, ir_version=9)
 
-    def flow(self, *outputs: str) -> Flow:
+    def flow(self, *outputs: str) -> DataflowGraph:
         """The main graph as recognisers see it."""
         return flows(self.model(*outputs))[0]
 
 
-def flows(proto: onnx.ModelProto) -> list[Flow]:
+def flows(proto: onnx.ModelProto) -> list[DataflowGraph]:
     """All graphs of a model."""
     return flows_in(load_bytes(proto.SerializeToString()))
 
 
-def flows_in(loaded) -> list[Flow]:
+def flows_in(loaded) -> list[DataflowGraph]:
     """All graphs of a loaded model."""
     model = build(loaded)
     types = infer(loaded, model, {}, {})
-    return [Flow(model, types, graph.id) for graph in model.graphs]
+    return [DataflowGraph(model, types, graph.id) for graph in model.graphs]
 
 
 @cache
-def flows_of(name: str) -> tuple[Flow, ...]:
+def flows_of(name: str) -> tuple[DataflowGraph, ...]:
     """All graphs of a test model, by its name without endings; the stripped one of two."""
     for path in (
         DATA / "stripped" / f"{name}.stripped.onnx",
@@ -123,6 +123,6 @@ def flows_of(name: str) -> tuple[Flow, ...]:
     raise FileNotFoundError(name)
 
 
-def types_in(flow: Flow, block) -> list[str]:
+def types_in(flow: DataflowGraph, block) -> list[str]:
     """Operators of a block."""
     return [flow.node(number).op_type for number in block.nodes]

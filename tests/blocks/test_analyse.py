@@ -19,7 +19,7 @@ RECOGNISERS = {
     "find_heads": "heads",
     "find_recurrent": "recurrent layers",
     "find_repeats": "repeats",
-    "verdict": "verdict",
+    "classify_architecture": "verdict",
 }
 
 
@@ -38,7 +38,7 @@ def test_one_that_fails_is_named_and_the_others_go_on(function, monkeypatch):
     found = analysed(load("models/bert_tiny.onnx"))
     assert found.structure.gave_up == (f"{RECOGNISERS[function]} (KeyError)",)
     assert not found.partial
-    others = [found.structure.found, found.structure.attention, found.structure.repeats]
+    others = [found.structure.blocks, found.structure.attention, found.structure.repeats]
     assert sum(map(bool, others)) >= 2
     report = py_autodoc.analyze(model)
     assert [d.code for d in report.diagnostics] == ["structure-gave-up"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from graph_maker import flows
 
-from py_autodoc.blocks.attention import find_attention
+from py_autodoc.blocks.attention_layers.attention import find_attention
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "truth"))
 try:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from graph_maker import G
 
-from py_autodoc.blocks.attention import find_attention
+from py_autodoc.blocks.attention_layers.attention import find_attention
 
 B, S, T, D, H, HD = 2, 6, 10, 32, 4, 8
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper
 from test_attention_forms import HD, B, D, H, S, between, check, finish, only, qkv, scores, split
 
-from py_autodoc.blocks.attention import find_attention
-from py_autodoc.blocks.attention_mask import tables
+from py_autodoc.blocks.attention_layers.attention import find_attention
+from py_autodoc.blocks.attention_layers.attention_mask import mask_table_kinds
 
 LOW = -3.4e38
 
@@ -204,16 +204,19 @@ def test_positions_by_a_second_product():
 def test_triangle_of_any_type(dtype):
     lower = np.tri(5).astype(dtype)
     assert (
-        tables(lower) == tables(lower[None, None]) == tables(1 - np.tri(5).astype(np.float32)) == {"causal"}
+        mask_table_kinds(lower)
+        == mask_table_kinds(lower[None, None])
+        == mask_table_kinds(1 - np.tri(5).astype(np.float32))
+        == {"causal"}
     )
-    assert tables(np.ones((5, 5), dtype)) == (set() if dtype is np.float32 else {"open"})
+    assert mask_table_kinds(np.ones((5, 5), dtype)) == (set() if dtype is np.float32 else {"open"})
 
 
 def test_triangle_with_cached_keys():
-    assert tables(np.tri(3, 7, 4, dtype=bool)) == {"causal"}
-    assert tables(np.tri(3, 7, 0, dtype=bool)) == {"causal"}  # from the first key on
-    assert tables(np.tri(5, 5, 1, dtype=bool)) == {"open"}  # one ahead
-    assert tables(np.linspace(-1, 1, 25, dtype=np.float32).reshape(5, 5)) == {"bias"}
+    assert mask_table_kinds(np.tri(3, 7, 4, dtype=bool)) == {"causal"}
+    assert mask_table_kinds(np.tri(3, 7, 0, dtype=bool)) == {"causal"}  # from the first key on
+    assert mask_table_kinds(np.tri(5, 5, 1, dtype=bool)) == {"open"}  # one ahead
+    assert mask_table_kinds(np.linspace(-1, 1, 25, dtype=np.float32).reshape(5, 5)) == {"bias"}
 
 
 # ------------------------------------------------------------------ what is no attention

@@ -11,9 +11,9 @@ import onnx
 import pytest
 from graph_maker import flows_of
 
-from py_autodoc.blocks.attention import find_attention
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.build import build_report
+from py_autodoc.blocks.attention_layers.attention import find_attention
+from py_autodoc.report.document.build_report import build_report
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
 DATA = Path(__file__).parent.parent / "data"
 TRUTH = json.loads((DATA / "truth.json").read_text())
@@ -136,7 +136,7 @@ def test_masks_tell_when_their_tables_are_in_reach(name):
             table.ClearField("external_data")
             table.data_location = onnx.TensorProto.DEFAULT
             table.raw_data = values.reshape(dims).tobytes()
-    found = Counter((a.heads, a.causal) for a in run(model).structure.attention)
+    found = Counter((a.heads, a.causal) for a in run_analysis(model).structure.attention)
     assert (
         found
         == {
@@ -153,7 +153,7 @@ def test_masks_tell_when_their_tables_are_in_reach(name):
 
 def info(name):
     path = DATA / "stripped" / f"{name}.stripped.onnx"
-    return build_report(run(path, Options(assume=False)), max_layers=0).metrics.attention
+    return build_report(run_analysis(path, Options(assume=False)), max_layers=0).metrics.attention
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -180,4 +180,4 @@ def test_towers_have_contexts_of_their_own():
 
 
 def test_no_attention_is_null():
-    assert build_report(run(DATA / "models" / "resnet_tiny.onnx")).metrics.attention is None
+    assert build_report(run_analysis(DATA / "models" / "resnet_tiny.onnx")).metrics.attention is None

@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 from graph_maker import G, flows_of, types_in
 
-from py_autodoc.blocks.activations import activation_of
-from py_autodoc.blocks.conv import find_conv_blocks
+from py_autodoc.blocks.layer_blocks.activations import activation_of
+from py_autodoc.blocks.layer_blocks.conv import find_conv_blocks
 
 
 def only(g: G, kind: str, *outputs: str):

@@ -6,9 +6,9 @@ import pytest
 from graph_maker import G, flows, flows_of
 from onnx import TensorProto, helper
 
-from py_autodoc.blocks.embedding import find_embeddings
-from py_autodoc.blocks.head import find_heads
-from py_autodoc.blocks.recurrent import find_recurrent
+from py_autodoc.blocks.layer_blocks.embedding import find_embeddings
+from py_autodoc.blocks.layer_blocks.head import find_heads
+from py_autodoc.blocks.layer_blocks.recurrent import find_recurrent
 
 
 def embedding(g: G, *outputs: str):

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper
 from variants import Names, analysed, labelled, variant
 
-from py_autodoc.blocks.model import Attention, Found, Repeat
-from py_autodoc.report.analysis import Analysis
+from py_autodoc.blocks.results import AttentionLayer, RecognisedBlock, Repeat
+from py_autodoc.report.pipeline.analysis import Analysis
 
 DATA = Path(__file__).parent.parent / "data"
 MODELS = sorted((*DATA.glob("stripped/*.onnx"), *DATA.glob("models/*.onnx")), key=lambda path: path.name)
@@ -52,7 +52,7 @@ class Told:
             (params.total, params.other_constants, params.weight_bytes, params.unused, sum(params.params)),
         )
 
-    def found(self, block: Found) -> tuple:
+    def found(self, block: RecognisedBlock) -> tuple:
         rest = _others(block, "nodes", "anchor", "inputs", "outputs", "facts")
         return (
             self.nodes(block.nodes),
@@ -63,7 +63,7 @@ class Told:
             rest,
         )
 
-    def attention(self, layer: Attention) -> tuple:
+    def attention(self, layer: AttentionLayer) -> tuple:
         rest = _others(layer, "nodes", "anchor", "masks", "past")
         tensors = self.tensors(layer.masks), self.tensors(layer.past)
         return self.nodes(layer.nodes), self.nodes([layer.anchor]), tensors, rest
@@ -74,7 +74,7 @@ class Told:
         return tuple(sorted(columns)), repeat.scopes, repeat.type
 
 
-def _others(record: Found | Attention, *without: str) -> tuple:
+def _others(record: RecognisedBlock | AttentionLayer, *without: str) -> tuple:
     return tuple(getattr(record, f.name) for f in dataclasses.fields(record) if f.name not in without)
 
 

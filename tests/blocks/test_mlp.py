@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 from graph_maker import G, flows_of
 
-from py_autodoc.blocks.mlp import find_mlps
-from py_autodoc.blocks.norm import find_normalizations
+from py_autodoc.blocks.layer_blocks.mlp import find_mlps
+from py_autodoc.blocks.layer_blocks.normalization import find_normalizations
 
 
 def found_in(flow):

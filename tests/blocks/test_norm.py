@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from graph_maker import G, flows_of
 
-from py_autodoc.blocks.norm import find_normalizations
+from py_autodoc.blocks.layer_blocks.normalization import find_normalizations
 
 D = 8
 

@@ -12,16 +12,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
-from py_autodoc.blocks.conv import find_conv_blocks
-from py_autodoc.blocks.embedding import find_embeddings
-from py_autodoc.blocks.head import find_heads
-from py_autodoc.blocks.mlp import find_mlps
-from py_autodoc.blocks.model import KINDS
-from py_autodoc.blocks.norm import find_normalizations
-from py_autodoc.blocks.recurrent import find_recurrent
-from py_autodoc.blocks.residual import find_residuals
+from py_autodoc.blocks.layer_blocks.conv import find_conv_blocks
+from py_autodoc.blocks.layer_blocks.embedding import find_embeddings
+from py_autodoc.blocks.layer_blocks.head import find_heads
+from py_autodoc.blocks.layer_blocks.mlp import find_mlps
+from py_autodoc.blocks.layer_blocks.normalization import find_normalizations
+from py_autodoc.blocks.layer_blocks.recurrent import find_recurrent
+from py_autodoc.blocks.residual_blocks.residual import find_residuals
+from py_autodoc.blocks.results import KINDS
 from py_autodoc.errors import AutodocError
-from py_autodoc.graph.load import load
+from py_autodoc.graph.loading.load import load
 
 pytestmark = pytest.mark.slow
 

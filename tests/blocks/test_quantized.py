@@ -9,8 +9,8 @@ from onnx import helper, numpy_helper
 from zoo_truth import TRUTH
 
 import py_autodoc
-from py_autodoc.blocks.quantized import find_quantized
-from py_autodoc.report.architecture_text import quantization_line
+from py_autodoc.blocks.layer_blocks.quantized_layers import find_quantized
+from py_autodoc.report.document.architecture_text import quantization_line
 
 UINT8, INT8 = np.uint8, np.int8
 

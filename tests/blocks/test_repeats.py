@@ -14,10 +14,10 @@ from onnx import TensorProto, helper, numpy_helper
 from test_invariance import MODELS, Maker, layered
 from variants import analysed, labelled, without_names
 
-from py_autodoc.blocks.repeat_match import embed
-from py_autodoc.blocks.repeats import find_repeats
-from py_autodoc.blocks.wiring import Wirings
-from py_autodoc.graph.model import Model, TensorKind, TypeTable
+from py_autodoc.blocks.repetition.canonical_graph import CanonicalGraphs
+from py_autodoc.blocks.repetition.repeats import find_repeats
+from py_autodoc.blocks.repetition.template_match import find_isomorphic_part
+from py_autodoc.graph.ir.model import Model, TensorKind, TypeTable
 
 DATA = Path(__file__).parent.parent / "data"
 OFFERING = ("SkipLayerNormalization", "LayerNormalization", "Dropout")
@@ -385,10 +385,10 @@ def test_nodes_without_use_are_in_no_repeat():
 
 def test_a_part_is_found_again_or_not_at_all():
     found = analysed(stack(3, lambda i: 8 if i == 2 else 4))
-    (wiring,) = Wirings(found.model, found.types).graphs
+    (wiring,) = CanonicalGraphs(found.model, found.types).graphs
     parts = [list(range(5 * i, 5 * i + 5)) for i in range(3)]
-    assert embed(wiring, parts[0], parts[1]) == parts[1]
-    assert embed(wiring, parts[0], parts[2]) is None
+    assert find_isomorphic_part(wiring, parts[0], parts[1]) == parts[1]
+    assert find_isomorphic_part(wiring, parts[0], parts[2]) is None
 
 
 def test_odd_graphs():

@@ -6,9 +6,9 @@ import pytest
 from graph_maker import G, flows, flows_of, types_in
 from onnx import helper
 
-from py_autodoc.blocks.analyse import structure
-from py_autodoc.blocks.reach import FLOOR, PER_NODE
-from py_autodoc.blocks.residual import find_residuals
+from py_autodoc.blocks.analyse import recognise_structure
+from py_autodoc.blocks.dataflow.bounded_reachability import FLOOR, PER_NODE
+from py_autodoc.blocks.residual_blocks.residual import find_residuals
 
 COUNTS = {
     "bert_base": 24, "bert_base_dyn": 24, "bert_tiny": 4, "distilbert": 12, "vit_b16": 24, "gpt2": 24,
@@ -316,5 +316,5 @@ def test_a_long_chain_stays_cheap():
     assert 100 < len(found) < 2000
     assert sum(len(block.nodes) for block in found) < PER_NODE * 4000 + FLOOR + 4000
     assert flow.incomplete == {"residual"}
-    told = structure(flow.model, flow.types).gave_up
+    told = recognise_structure(flow.model, flow.types).gave_up
     assert [line for line in told if "search limit" in line]

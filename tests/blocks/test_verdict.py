@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_attention_forms import B, D, S, T, layer, qkv, scores
 
-from py_autodoc.blocks.attention import find_attention
-from py_autodoc.blocks.stacks import towers, upstream
-from py_autodoc.blocks.verdict import verdict
-from py_autodoc.report.analysis import run
-from py_autodoc.report.architecture_text import architecture_line
-from py_autodoc.report.build import build_report
+from py_autodoc.blocks.architecture.attention_dependencies import independent_stacks, upstream_masks
+from py_autodoc.blocks.architecture.classify_architecture import classify_architecture
+from py_autodoc.blocks.attention_layers.attention import find_attention
+from py_autodoc.report.document.architecture_text import architecture_line
+from py_autodoc.report.document.build_report import build_report
+from py_autodoc.report.pipeline.analysis import run_analysis
 
 DATA = Path(__file__).parent.parent / "data"
 BY_FAMILY = {
@@ -54,7 +54,7 @@ LINES = {
 def judged(flows):
     main = flows[0]
     found = [layer_ for flow in flows for layer_ in find_attention(flow)]
-    return verdict(main.model, main.types, (), found, ())
+    return classify_architecture(main.model, main.types, (), found, ())
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -168,7 +168,7 @@ def test_classical():
     out = g.op("TreeEnsembleRegressor", "x", domain="ai.onnx.ml", n_targets=1)
     model = g.model(out)
     model.opset_import.add(domain="ai.onnx.ml", version=3)
-    made = run(model).structure.verdict
+    made = run_analysis(model).structure.verdict
     assert made.family == "classical-ml"
 
 
@@ -222,19 +222,22 @@ def test_operators_of_other_domains_make_it_less_sure():
 def test_upstream_and_towers():
     (flow,) = flows_of("detr_r50")
     layers = find_attention(flow)
-    masks = upstream(flow, layers)
+    masks = upstream_masks(flow, layers)
     crossing = [i for i, made in enumerate(layers) if made.kind == "cross"]
     assert masks[crossing[0]].bit_count() == 7  # the encoder and the decoder's first self attention
-    assert len(towers(masks)) == 1
+    assert len(independent_stacks(masks)) == 1
     (flow,) = flows_of("clip_b32")
-    assert [len(group) for group in towers(upstream(flow, find_attention(flow)))] == [12, 12]
+    assert [len(group) for group in independent_stacks(upstream_masks(flow, find_attention(flow)))] == [
+        12,
+        12,
+    ]
 
 
 @given(st.lists(st.integers(0, 2**12), max_size=12))
 @settings(max_examples=50, deadline=None)
 def test_towers_part_the_layers(masks):
     masks = [mask & ((1 << i) - 1) for i, mask in enumerate(masks)]
-    groups = towers(masks)
+    groups = independent_stacks(masks)
     assert sorted(i for group in groups for i in group) == list(range(len(masks)))
     where = {i: n for n, group in enumerate(groups) for i in group}
     assert all(where[i] == where[j] for i, mask in enumerate(masks) for j in range(i) if mask >> j & 1)
@@ -263,6 +266,6 @@ def test_towers_part_the_layers(masks):
     ],
 )
 def test_line_of_the_summary(path, line):
-    report = build_report(run(DATA / path), max_layers=0)
+    report = build_report(run_analysis(DATA / path), max_layers=0)
     assert architecture_line(report) == line
-    assert report.architecture.family == run(DATA / path).structure.verdict.family
+    assert report.architecture.family == run_analysis(DATA / path).structure.verdict.family

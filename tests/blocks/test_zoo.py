@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from zoo_truth import TRUTH, Truth
 
-from py_autodoc.report.analysis import Analysis, Options, run
+from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
 
 ZOO = Path(__file__).parent.parent / "data" / "zoo.zip"
 
@@ -18,13 +18,13 @@ ZOO = Path(__file__).parent.parent / "data" / "zoo.zip"
 @cache
 def analysed(name: str) -> Analysis:
     with zipfile.ZipFile(ZOO) as zoo:
-        return run(zoo.read(f"{name}.onnx"), Options(assume=True))
+        return run_analysis(zoo.read(f"{name}.onnx"), Options(assume=True))
 
 
 def recognised(name: str) -> Truth:
     """What the analysis says of a model, as a row of the table."""
     found = analysed(name).structure
-    kinds = Counter(block.kind for block in found.found)
+    kinds = Counter(block.kind for block in found.blocks)
     return Truth(
         found.verdict.family,
         dict(Counter((layer.kind, layer.heads or 0, layer.kv_heads or 0) for layer in found.attention)),

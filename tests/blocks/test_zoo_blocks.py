@@ -7,10 +7,10 @@ import zipfile
 import pytest
 from test_zoo import ZOO, analysed
 
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.architecture_text import architecture_line
-from py_autodoc.report.build import build_report
-from py_autodoc.report.grouping import grouped_tree
+from py_autodoc.report.box_tree.grouping import build_box_tree
+from py_autodoc.report.document.architecture_text import architecture_line
+from py_autodoc.report.document.build_report import build_report
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
 MIXTURES = {
     "mixtral_batched_mm.ts": ("picked", 4, 2, 128),
@@ -43,7 +43,7 @@ EVIDENCE = {
 
 @pytest.mark.parametrize("name", MIXTURES)
 def test_mixtures(name):
-    for block in (b for b in analysed(name).structure.found if b.kind == "moe"):
+    for block in (b for b in analysed(name).structure.blocks if b.kind == "moe"):
         facts = block.facts
         found = (block.variant, facts["experts"], facts["top_k"], facts["hidden"])
         assert found == MIXTURES[name]
@@ -52,7 +52,7 @@ def test_mixtures(name):
 @pytest.mark.parametrize("name", ["mixtral_batched_mm.ts", "mixtral_eager.ts", "qwen2moe_eager.tsd"])
 def test_a_mixture_holds_its_products_and_no_attention(name):
     found = analysed(name)
-    inside = {node for b in found.structure.found if b.kind == "moe" for node in b.nodes}
+    inside = {node for b in found.structure.blocks if b.kind == "moe" for node in b.nodes}
     attention = {node for layer in found.structure.attention for node in layer.nodes}
     assert not inside & attention
     assert sum(found.model.nodes[n].op_type == "MatMul" for n in inside) >= 2 * 3
@@ -65,7 +65,7 @@ def test_evidence_of_detectors(name):
 
 @pytest.mark.parametrize("name", ["yolov3_raw.ts", "yolov8_raw.ts", "retinanet_maps.ts", "fcos.ts"])
 def test_maps_of_a_detector_are_no_segmentation(name):
-    assert {b.variant for b in analysed(name).structure.found if b.kind == "head"} <= {"detection"}
+    assert {b.variant for b in analysed(name).structure.blocks if b.kind == "head"} <= {"detection"}
 
 
 @pytest.mark.parametrize(
@@ -82,12 +82,12 @@ def test_decoders_are_causal_with_relative_scores_and_without(name):
 
 def test_the_line_of_a_multi_query_model():
     with zipfile.ZipFile(ZOO) as zoo:
-        report = build_report(run(zoo.read("falcon_mq.dy.onnx"), Options(assume=True)))
+        report = build_report(run_analysis(zoo.read("falcon_mq.dy.onnx"), Options(assume=True)))
     assert "2 causal attention layers · 4 heads × 16 (1 for keys) · hidden 64" in architecture_line(report)
 
 
 def test_a_box_around_a_fused_attention_is_called_after_it():
-    tree = grouped_tree(analysed("bertd.fused"))
+    tree = build_box_tree(analysed("bertd.fused"))
     model = analysed("bertd.fused").model
     around = {
         tree.label[tree.node[n.id]] for n in model.nodes if n.op_type == "Attention" and tree.node[n.id] >= 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import onnx
 
 from py_autodoc.graph.shapes import infer
-from py_autodoc.report.analysis import Analysis, Options, run
+from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
 
 assert infer  # imported for its side: not measured, and once
 
@@ -58,7 +58,7 @@ def variant(proto: onnx.ModelProto, seed: int, shuffled: bool = True) -> tuple[o
 
 def analysed(proto: onnx.ModelProto) -> Analysis:
     """The analysis under the suggested sizes."""
-    return run(proto.SerializeToString(), Options(assume=True))
+    return run_analysis(proto.SerializeToString(), Options(assume=True))
 
 
 def without_names(proto: onnx.ModelProto) -> onnx.ModelProto:

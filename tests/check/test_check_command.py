@@ -23,7 +23,7 @@ from py_autodoc.check import Policy, PolicyBaseline, PolicyLimits, PolicyOperato
 from py_autodoc.check.rules.operators import matches
 from py_autodoc.cli import checking as commands
 from py_autodoc.cli.app import app
-from py_autodoc.report.analysis import run
+from py_autodoc.report.pipeline.analysis import run_analysis
 
 TINY = Path("tests/data/models/resnet_tiny.onnx").resolve()
 MNIST = Path("tests/data/models/mnist_cntk.onnx").resolve()
@@ -70,14 +70,14 @@ def test_what_is_wrong_for_every_model_is_told_once(options, said):
 
 def test_a_fault_of_the_program_ends_one_model_not_the_run(monkeypatch):
     """Whatever a stage or a rule raises is told of the model at hand; the next one is checked."""
-    real = commands.run
+    real = commands.run_analysis
 
     def analyse(file, *args, **more):
         if os.path.basename(file) == MNIST.name:
             raise ValueError("not expected\nanywhere")
         return real(file, *args, **more)
 
-    monkeypatch.setattr(commands, "run", analyse)
+    monkeypatch.setattr(commands, "run_analysis", analyse)
     code, out, err = called(MNIST, TINY, "--max-params", "1G", "--out-json", "-")
     first, second = json.loads(out)["models"]
     assert code == 2
@@ -90,7 +90,7 @@ def test_a_fault_of_the_program_ends_one_model_not_the_run(monkeypatch):
 
 @pytest.mark.parametrize("figure", ["params", "macs", "flops", "weights", "peak-memory", "size"])
 def test_a_limit_is_kept_exactly_up_to_the_figure(figure):
-    done = run(str(TINY))
+    done = run_analysis(str(TINY))
     from py_autodoc.check.figures import figures
 
     name = {"peak-memory": "peak"}.get(figure, figure)
@@ -107,7 +107,7 @@ def test_figures_are_those_of_the_report():
     from py_autodoc import analyze
     from py_autodoc.check.figures import figures
 
-    report, found = analyze(str(TINY)), figures(run(str(TINY)))
+    report, found = analyze(str(TINY)), figures(run_analysis(str(TINY)))
     metrics = report.metrics
     assert found["macs"].value == metrics.total_macs
     assert found["flops"].value == metrics.total_flops

@@ -103,9 +103,9 @@ def test_the_status_is_that_of_the_worst_wherever_it_stands(folder):
 
 
 def test_a_fault_of_ours_in_one_does_not_stop_the_others(monkeypatch):
-    from py_autodoc.report import analysis
+    from py_autodoc.report.pipeline import analysis
 
-    real, calls = analysis.run, []
+    real, calls = analysis.run_analysis, []
 
     def once(*args):
         calls.append(args)
@@ -113,7 +113,7 @@ def test_a_fault_of_ours_in_one_does_not_stop_the_others(monkeypatch):
             raise RuntimeError("broken")
         return real(*args)
 
-    monkeypatch.setattr(analysis, "run", once)
+    monkeypatch.setattr(analysis, "run_analysis", once)
     code, out, err = run(MNIST, DATA / "light_squeezenet.onnx")
     assert code == 2
     assert [json.loads(line)["status"] for line in out.splitlines()] == [2, 0]

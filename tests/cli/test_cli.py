@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from py_autodoc.cli.app import COMMANDS, app
-from py_autodoc.report import analysis
+from py_autodoc.report.pipeline import analysis
 
 MODEL = "tests/data/models/mnist_cntk.onnx"
 DYNAMIC = "tests/data/stripped/bert_base_dyn.stripped.onnx"
@@ -244,7 +244,7 @@ def test_a_signal_ends_the_process_cleanly(tmp_path):
         "import signal, sys, time\n"
         # Whoever runs the tests in the background may have it ignored.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from py_autodoc.report import analysis\n"
+        "from py_autodoc.report.pipeline import analysis\n"
         "def slow(*_):\n"
         "    print('ready', file=sys.stderr, flush=True)\n"
         "    time.sleep(60)\n"

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from onnx import helper, numpy_helper
 
 from py_autodoc.cli.app import COMMANDS, app, command_of
-from py_autodoc.render.text import printable_json, printable_text
+from py_autodoc.render.terminal_text import printable_json, printable_text
 
 pytestmark = pytest.mark.slow
 
@@ -257,12 +257,12 @@ def test_text_and_json_for_a_terminal():
 
 def test_a_picture_is_not_for_a_terminal(monkeypatch):
     from py_autodoc.errors import OutputError
-    from py_autodoc.render import output
+    from py_autodoc.render import output_target
 
     class Terminal:
         def isatty(self) -> bool:
             return True
 
-    monkeypatch.setattr(output.sys, "stdout", Terminal())
+    monkeypatch.setattr(output_target.sys, "stdout", Terminal())
     with pytest.raises(OutputError):
-        output.to_stdout(b"\x89PNG")
+        output_target.to_stdout(b"\x89PNG")

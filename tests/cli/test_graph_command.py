@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from py_autodoc.cli.app import app
 from py_autodoc.cli.graph import OVERLAYS
 from py_autodoc.errors import LimitError, RequirementError
-from py_autodoc.render import engine, html, node, png, svg
+from py_autodoc.render import engine, html, nodejs, png, svg
 from py_autodoc.render.png import png_picture
 
 MODEL = "tests/data/models/mnist_cntk.onnx"
@@ -120,7 +120,7 @@ def test_html_is_the_page(tmp_path, monkeypatch):
 def no_packages(monkeypatch):
     """No package brings a Node, and there is no QuickJS."""
     monkeypatch.setattr(engine, "quickjs", lambda: None)
-    monkeypatch.setattr(node, "find_spec", lambda name: None)
+    monkeypatch.setattr(nodejs, "find_spec", lambda name: None)
 
 
 @pytest.mark.usefixtures("no_packages")

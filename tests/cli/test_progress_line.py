@@ -12,8 +12,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from py_autodoc.cli import progress
 from py_autodoc.cli.progress import ProgressLine
-from py_autodoc.graph import weight_reader
-from py_autodoc.report.analysis import Options, run
+from py_autodoc.graph.tensor_data import weight_reader
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
 
 class Terminal(io.StringIO):
@@ -72,7 +72,7 @@ def test_reading_tells_its_bytes_also_within_one_tensor(tmp_path, monkeypatch):
         if phase == "weights":
             told.append((done, total))
 
-    run(str(tmp_path / "m.onnx"), Options(read_weights=True), hear)
+    run_analysis(str(tmp_path / "m.onnx"), Options(read_weights=True), hear)
     assert told[0] == (0, 80_000)
     assert told[-1] == (80_000, 80_000)
     assert len(told) >= 20

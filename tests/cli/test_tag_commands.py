@@ -16,8 +16,8 @@ from onnx import TensorProto, helper, numpy_helper
 from py_autodoc.cli.app import app
 from py_autodoc.render.csv import guarded
 from py_autodoc.tags import load_tags, sidecar, write_sidecar, write_tags
-from py_autodoc.tags.files import to_ir
 from py_autodoc.tags.model import NodeTag, Tags
+from py_autodoc.tags.model_files import to_ir
 from py_autodoc.tags.naming import Namer
 
 CLASSES = {"": "net.Net", "a": "net.Block", "a.norm": "torch.nn.LayerNorm", "b": "net.Block"}

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
-from py_autodoc.compare.align import Verdict, align
+from py_autodoc.compare.align import AlignmentVerdict, align
 from py_autodoc.compare.changes import Change
-from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = ROOT / "tests" / "data" / "models"
@@ -28,7 +28,7 @@ CORES = {"bert": 35, "resnet": 24, "llama": 226}
 
 
 def analysed(source):
-    return run(source, Options(assume=True))
+    return run_analysis(source, Options(assume=True))
 
 
 def aligned(left, right):
@@ -58,7 +58,7 @@ def test_every_core_operator_of_a_twin_has_its_counterpart(twins, name):
     count = CORES[name.partition("-")[0]]
     assert (found.units, found.matched) == ((count, count), count)
     assert (found.only_left, found.only_right) == ((), ())
-    assert (found.score_macs, found.score_nodes, found.verdict) == (1.0, 1.0, Verdict.SAME)
+    assert (found.score_macs, found.score_nodes, found.verdict) == (1.0, 1.0, AlignmentVerdict.SAME)
 
 
 @pytest.mark.slow
@@ -113,7 +113,7 @@ def test_a_fused_attention_is_opened(tmp_path):
     products = [[u for u in side.graph.units if u.weight and u.core == "MatMul"] for side in found.sides]
     assert len(products[0]) == len(products[1])
     assert found.products_only == (0, 0)
-    assert found.verdict is Verdict.SAME
+    assert found.verdict is AlignmentVerdict.SAME
     assert fused["SkipLayerNormalization"] > 0
 
 
@@ -130,7 +130,7 @@ def test_core_operators_in_the_layout_of_a_processor_have_their_counterparts(tmp
         pytest.skip("ONNX Runtime keeps the order of axes on this processor")
     found = aligned(str(source), str(tmp_path / "laid_out.onnx"))
     assert (found.units, found.matched) == ((24, 24), 24)
-    assert found.verdict is not Verdict.DIFFERENT
+    assert found.verdict is not AlignmentVerdict.DIFFERENT
 
 
 def test_numbers_of_a_second_export_lie_and_weights_do_not():
@@ -288,7 +288,7 @@ def test_a_decoder_less_its_last_layer_lacks_exactly_those_nodes():
     assert sorted(names) == sorted(last)
     assert len(names) == 49
     assert found.only_right == ()
-    assert found.verdict is Verdict.SIMILAR
+    assert found.verdict is AlignmentVerdict.SIMILAR
     assert not any(pair.details for pair in found.pairs)
 
 
@@ -321,7 +321,7 @@ def test_names_tell_which_of_equal_layers_is_missing():
 def test_other_architectures_score_under_a_half(left, right):
     found = aligned(str(MODELS / f"{left}.onnx"), str(MODELS / f"{right}.onnx"))
     assert (found.score_macs or 0) < 0.5
-    assert found.verdict is Verdict.DIFFERENT
+    assert found.verdict is AlignmentVerdict.DIFFERENT
 
 
 @st.composite
@@ -366,7 +366,7 @@ def test_order_names_and_identities_change_nothing(model, seed):
         assert (found.only_left, found.only_right) == ((), ())
         assert found.units[0] == found.units[1] == found.matched
         assert [pair.details for pair in found.pairs if pair.details] == []
-        assert found.verdict is Verdict.SAME
+        assert found.verdict is AlignmentVerdict.SAME
 
 
 @pytest.mark.slow
@@ -386,7 +386,7 @@ def test_every_node_is_told_once_and_both_ways_agree(left, right):
 def test_every_model_is_the_same_as_itself(name):
     found = aligned(str(MODELS / f"{name}.onnx"), str(MODELS / f"{name}.onnx"))
     assert found.same
-    assert found.verdict is Verdict.SAME
+    assert found.verdict is AlignmentVerdict.SAME
     lefts, rights, bits = found.columns()
     assert lefts == rights
     assert not any(bits)

@@ -12,9 +12,9 @@ from onnx import helper
 
 from py_autodoc.compare.align import align
 from py_autodoc.compare.columns import NO_PART, comparison_columns
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.payload import build_payload
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 from py_autodoc.report.schema import ComparisonColumns
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 MODELS = Path(__file__).resolve().parents[1] / "data" / "models"
 PAIRS = [
@@ -26,7 +26,7 @@ PAIRS = [
 
 
 def analysed(name):
-    return run(str(MODELS / f"{name}.onnx"), Options(assume=True))
+    return run_analysis(str(MODELS / f"{name}.onnx"), Options(assume=True))
 
 
 @pytest.mark.parametrize(("left", "right"), PAIRS)
@@ -65,7 +65,7 @@ def test_blocks_begin_at_what_differs():
     for attribute in node.attribute:
         if attribute.name == "dilations":
             attribute.CopyFrom(helper.make_attribute("dilations", [2, 2]))
-    left, right = analysed("resnet_tiny"), run(model, Options(assume=True))
+    left, right = analysed("resnet_tiny"), run_analysis(model, Options(assume=True))
     made = comparison_columns(align(left, right))
     changed = [one for one in made.blocks if one.changed]
     assert changed
@@ -85,7 +85,7 @@ def test_constants_take_no_part():
     model = helper.make_model(
         helper.make_graph(nodes, "g", info[:1], info[1:]), opset_imports=[helper.make_opsetid("", 17)]
     )
-    analysis = run(model, Options())
+    analysis = run_analysis(model, Options())
     made = comparison_columns(align(analysis, analysis))
     assert (made.left, made.right) == ([NO_PART, 0], [NO_PART, 0])
 
@@ -101,7 +101,7 @@ def test_constants_take_no_part():
 )
 def test_an_alignment_needs_no_more_than_a_brief_analysis(names):
     full, brief = (
-        [run(str(MODELS / f"{name}.onnx"), Options(assume=True, brief=short)) for name in names]
+        [run_analysis(str(MODELS / f"{name}.onnx"), Options(assume=True, brief=short)) for name in names]
         for short in (False, True)
     )
     assert comparison_columns(align(full[0], brief[1])) == comparison_columns(align(*full))

@@ -14,8 +14,8 @@ from py_autodoc.cli.app import app
 from py_autodoc.compare.align import align
 from py_autodoc.compare.pdf import pdf
 from py_autodoc.compare.sections import sections
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.sections.model import Items, Paragraph, Table
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.report.sections.section_model import Items, Paragraph, Table
 
 sys.path.append(str(Path(__file__).parents[1] / "render"))
 from document_cases import HOSTILE, hostile
@@ -43,7 +43,7 @@ def text_of(data):
 
 
 def compared(*paths):
-    analyses = [run(str(path), Options(assume=True)) for path in paths]
+    analyses = [run_analysis(str(path), Options(assume=True)) for path in paths]
     return analyses, [align(analyses[0], other) for other in analyses[1:]]
 
 

@@ -15,7 +15,7 @@ from py_autodoc.cli.app import app
 from py_autodoc.compare.align import align
 from py_autodoc.compare.pdf import pdf
 from py_autodoc.compare.picture import picture
-from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +40,7 @@ def texts(svg):
 
 
 def drawn(left, right):
-    analyses = [run(str(path), Options(assume=True)) for path in (left, right)]
+    analyses = [run_analysis(str(path), Options(assume=True)) for path in (left, right)]
     return picture(align(*analyses))
 
 
@@ -106,7 +106,7 @@ def test_the_pdf_has_it_on_a_page_of_its_own(tmp_path):
     pypdfium2 = pytest.importorskip("pypdfium2")
     pytest.importorskip("typst")
     a = saved(tmp_path / "a.onnx", CHAIN)
-    analyses = [run(str(path)) for path in (a, saved(tmp_path / "b.onnx", CHAIN[:-1]))]
+    analyses = [run_analysis(str(path)) for path in (a, saved(tmp_path / "b.onnx", CHAIN[:-1]))]
     found = [align(*analyses)]
     with_it, without = (pypdfium2.PdfDocument(pdf(analyses, found, drawn=one)) for one in (True, False))
     assert len(with_it) == len(without) + 1

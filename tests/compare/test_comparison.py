@@ -22,8 +22,8 @@ from py_autodoc.compare.contract import comparison_schema
 from py_autodoc.compare.gate import WORDS, condition
 from py_autodoc.compare.measures import MEASURES, percent, relative
 from py_autodoc.errors import OptionError
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.build import build_report
+from py_autodoc.report.document.build_report import build_report
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
 MODELS = Path(__file__).resolve().parents[1] / "data" / "models"
 FLOAT, INT8 = MODELS / "resnet_tiny.onnx", MODELS / "resnet_tiny_qdq_int8.onnx"
@@ -101,7 +101,7 @@ def test_json_keeps_its_contract(tmp_path):
     assert schema == comparison_schema()
     jsonschema.Draft202012Validator(schema).validate(found)
     assert json.loads(CliRunner().invoke(app, ["schema", "--comparison"]).stdout) == schema
-    reports = [build_report(run(str(path), Options(assume=True))) for path in (FLOAT, INT8)]
+    reports = [build_report(run_analysis(str(path), Options(assume=True))) for path in (FLOAT, INT8)]
     ids = [{layer.id for layer in report.layers} for report in reports]
     alignment = found["alignment"]
     for side, name in enumerate(("left", "right")):

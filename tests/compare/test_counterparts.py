@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.payload import build_payload
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 pytest.importorskip("onnxruntime.quantization")
 
@@ -37,7 +37,7 @@ def found(tmp_path_factory):
         left = with_weights(source, folder / f"{name}-float.onnx")
         right = folder / f"{name}.onnx"
         make(left, right)
-        payloads[name] = [build_payload(run(path, Options(assume=True))) for path in (left, right)]
+        payloads[name] = [build_payload(run_analysis(path, Options(assume=True))) for path in (left, right)]
         for side, payload in enumerate(payloads[name]):
             files.append(folder / f"{name}-{side}.json")
             files[-1].write_bytes(msgspec.json.encode(payload))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from py_autodoc.cli.app import app
 from py_autodoc.compare.contract import comparison_schema
 from py_autodoc.compare.evaluation import lower_is_better, read_evaluation
-from py_autodoc.compare.impact import Point, _beats
+from py_autodoc.compare.impact import ImpactPoint, _beats
 from py_autodoc.errors import OptionError
 
 MODELS = Path(__file__).resolve().parents[1] / "data" / "models"
@@ -199,7 +199,9 @@ def test_less_is_better_by_name(name, expected):
     assert lower_is_better(name) is expected
 
 
-points = st.builds(Point, st.integers(1, 5), st.none() | st.integers(1, 5), st.none() | st.integers(1, 5))
+points = st.builds(
+    ImpactPoint, st.integers(1, 5), st.none() | st.integers(1, 5), st.none() | st.integers(1, 5)
+)
 
 
 @given(points, points, st.booleans())

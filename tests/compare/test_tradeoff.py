@@ -14,14 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from py_autodoc.cli.app import app
-from py_autodoc.compare.impact import ESTIMATED, Impact, Point
+from py_autodoc.compare.impact import ESTIMATED, Impact, ImpactPoint
 from py_autodoc.compare.tradeoff import NAMES, captions, front, labelled, tradeoffs
 from py_autodoc.render.plots import files_of
-from py_autodoc.render.plots.series import Axis, Scatter, Spot
+from py_autodoc.render.plots.series import PlotAxis, Scatter, Spot
 
 MODELS = Path(__file__).resolve().parents[1] / "data" / "models"
 FLOAT, INT8 = MODELS / "resnet_tiny.onnx", MODELS / "resnet_tiny_qdq_int8.onnx"
-POINTS = (Point(100, 4.0, 0.9, True), Point(50, 3.0, 0.8, True), Point(120, 5.0, 0.8, False))
+POINTS = (
+    ImpactPoint(100, 4.0, 0.9, True),
+    ImpactPoint(50, 3.0, 0.8, True),
+    ImpactPoint(120, 5.0, 0.8, False),
+)
 EVERY = Impact("top1", False, "latency_ms_p50", POINTS)
 LABELS = ["a", "b", "c"]
 
@@ -47,15 +51,15 @@ def found_spans(scatter):
 
 
 def test_without_times_or_quality_there_are_fewer():
-    points = tuple(Point(one.size, None, one.quality) for one in POINTS)
+    points = tuple(ImpactPoint(one.size, None, one.quality) for one in POINTS)
     assert list(tradeoffs(Impact("top1", False, None, points), LABELS)) == ["quality-by-size"]
-    points = tuple(Point(one.size, one.latency, None, band=(1.0, 9.0)) for one in POINTS)
+    points = tuple(ImpactPoint(one.size, one.latency, None, band=(1.0, 9.0)) for one in POINTS)
     found = Impact(None, False, ESTIMATED, points)
     assert list(tradeoffs(found, LABELS)) == ["latency-by-size"]
     assert found_spans(tradeoffs(found, LABELS)["latency-by-size"]) == [(None, (1.0, 9.0))] * 3
     assert "Times are estimates." in captions(found, LABELS)["latency-by-size"]
     assert not tradeoffs(
-        Impact(None, False, None, tuple(Point(one.size, None, None) for one in POINTS)), LABELS
+        Impact(None, False, None, tuple(ImpactPoint(one.size, None, None) for one in POINTS)), LABELS
     )
 
 
@@ -76,7 +80,7 @@ def test_the_front_is_what_nothing_beats(found, x_less, y_less):
         in_x = a.x <= b.x if x_less else a.x >= b.x
         return in_x and (a.y <= b.y if y_less else a.y >= b.y)
 
-    kept = front(found, Axis("x", "", x_less), Axis("y", "", y_less))
+    kept = front(found, PlotAxis("x", "", x_less), PlotAxis("y", "", y_less))
     held = {(found[at].x, found[at].y) for at in kept}
     assert len(held) == len(kept)
     assert [found[at].x for at in kept] == sorted(found[at].x for at in kept)
@@ -101,7 +105,7 @@ def test_labels_cover_no_mark_and_no_other_label(drawing, many):
         Spot(f"variant-{at}.onnx", 1 + (at * 7 % 11), 0.5 + (at * 5 % 13) / 40, not at % 3, f"{at} MB")
         for at in range(many)
     )
-    x, y = Axis("latency_ms_p50", "ms"), Axis("top1", "", False)
+    x, y = PlotAxis("latency_ms_p50", "ms"), PlotAxis("top1", "", False)
     figure = tradeoff.tradeoff(Scatter(x, y, made, front(made, x, y), "size"), draw.THEMES["light"])
     figure.canvas.draw()
     (axes,) = figure.axes
@@ -118,7 +122,7 @@ def test_labels_cover_no_mark_and_no_other_label(drawing, many):
 @pytest.mark.slow
 def test_equal_and_far_apart_numbers_can_be_drawn(drawing):
     draw, tradeoff = drawing
-    x, y = Axis("size", "size"), Axis("$x^2$ \x1b[31m", "", True)
+    x, y = PlotAxis("size", "size"), PlotAxis("$x^2$ \x1b[31m", "", True)
     for values in ([(1, 1), (1, 1)], [(1, 0), (10**12, -5)], [(5, 1e-9), (6, 1e9)]):
         made = tuple(Spot("$\\frac{", a, b, True, x_span=(a * 0.5, a * 2)) for a, b in values)
         figure = tradeoff.tradeoff(Scatter(x, y, made, front(made, x, y), "size"), draw.THEMES["dark"])

@@ -12,10 +12,10 @@ from click.testing import CliRunner
 from onnx import TensorProto, helper, numpy_helper
 
 from py_autodoc.cli.app import app
-from py_autodoc.compare.align import Verdict, align
+from py_autodoc.compare.align import AlignmentVerdict, align
 from py_autodoc.compare.changes import Change
 from py_autodoc.compare.summary import rows
-from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
 MODELS = Path(__file__).resolve().parents[1] / "data" / "models"
 HALVES = numpy_helper.from_array(np.array([4, 4], np.int64), "halves")
@@ -40,7 +40,7 @@ def saved(path, nodes, outputs="y"):
 
 def compared(folder, left, right, outputs="y"):
     models = saved(folder / "a.onnx", left, outputs), saved(folder / "b.onnx", right, outputs)
-    return align(*(run(str(path)) for path in models))
+    return align(*(run_analysis(str(path)) for path in models))
 
 
 ENDS = [n("Relu", "x", "a"), n("Exp", "z", "b")]
@@ -65,7 +65,7 @@ def test_another_source_is_a_change(name, tmp_path):
     )
     told = [one for pair in found.pairs for one in pair.details]
     assert [(one.kind, one.left, one.right) for one in told] == [(Change.INPUTS, left, right)]
-    assert found.verdict is Verdict.SIMILAR
+    assert found.verdict is AlignmentVerdict.SIMILAR
     assert not found.same
     assert [(row.kind, row.what) for row in rows(found) if row.kind == "inputs"] == [
         ("inputs", f"reads {left} → {right} ({op}_y)")
@@ -112,7 +112,7 @@ def test_inputs_in_another_order_are_the_same_by_name(tmp_path):
     del model.graph.input[:]
     model.graph.input.extend(puts)
     onnx.save(model, tmp_path / "b.onnx")
-    assert align(run(str(path)), run(str(tmp_path / "b.onnx"))).same
+    assert align(run_analysis(str(path)), run_analysis(str(tmp_path / "b.onnx"))).same
 
 
 def test_a_pipeline_can_refuse_it(tmp_path):
@@ -158,6 +158,9 @@ def test_equal_branches_are_not_paired_crosswise(name, tmp_path):
     model.graph.node.extend(nodes)
     onnx.save(model, tmp_path / "shuffled.onnx")
     options = Options(assume=True)
-    found = align(run(str(MODELS / f"{name}.onnx"), options), run(str(tmp_path / "shuffled.onnx"), options))
+    found = align(
+        run_analysis(str(MODELS / f"{name}.onnx"), options),
+        run_analysis(str(tmp_path / "shuffled.onnx"), options),
+    )
     assert [one for pair in found.pairs for one in pair.details] == []
     assert found.same

@@ -11,11 +11,19 @@ import random
 from pathlib import Path
 from typing import Any
 
-from py_autodoc.costs.expressions import Condition, Expressions, NodeExpressions
-from py_autodoc.costs.symbolic import Invalid, Number, Symbolic, Undecided, evaluate, extreme, symbol
+from py_autodoc.costs.expressions import CostCondition, Expressions, NodeExpressions
+from py_autodoc.costs.symbolic import (
+    EvaluationError,
+    Number,
+    Symbolic,
+    UndecidedComparison,
+    evaluate,
+    extreme,
+    symbol,
+)
 from py_autodoc.costs.symbolic_text import text
-from py_autodoc.graph.poly import FloorDiv, Poly
-from py_autodoc.report.expressions import expression_pool
+from py_autodoc.graph.symbolic_dims.poly import FloorDiv, Poly
+from py_autodoc.report.builders.expression_pool import expression_pool
 
 FILE = Path(__file__).parents[2] / "src/core/testing/expressions.json"
 NAMES = ("batch", "seq", "h", "w")
@@ -43,7 +51,7 @@ def expression(rng: random.Random, depth: int) -> Number:
         if kind == 5:
             return a // rng.choice([2, 3, 4, 32, symbol(rng.choice(NAMES)), symbol("h") + 3])
         return extreme(rng.random() < 0.5, a, b)
-    except (Undecided, ZeroDivisionError):
+    except (UndecidedComparison, ZeroDivisionError):
         return a
 
 
@@ -59,7 +67,7 @@ def value(number: Number, sizes: dict[str, int]) -> str | None:
     """The exact value as text, None where there is none."""
     try:
         return str(evaluate(number, sizes))
-    except Invalid:
+    except EvaluationError:
         return None
 
 
@@ -71,8 +79,8 @@ def fixture() -> dict[str, Any]:
     numbers.append(Symbolic(Poly.atom(FloorDiv(Poly.atom("seq"), Poly({("h",): 1, (): -1})))))
     nodes = [NodeExpressions(*([number] * 5)) for number in numbers]
     totals = {f"total_{m}": numbers[i] for i, m in enumerate(METRICS[:4])}
-    condition = Condition("positive", Symbolic(Poly({("batch",): 1, ("seq",): 1, (): -3})))
-    other = Condition("nonzero", Symbolic(Poly({("h",): 1, ("w",): -1})))
+    condition = CostCondition("positive", Symbolic(Poly({("batch",): 1, ("seq",): 1, (): -3})))
+    other = CostCondition("nonzero", Symbolic(Poly({("h",): 1, ("w",): -1})))
     found = Expressions(
         NAMES, {"batch": "batch size", "seq": "seq", "h": "h", "w": "w"}, nodes, totals, (condition,),
         {"simple": numbers[7], "inplace": numbers[8]}, (other,),
@@ -84,7 +92,7 @@ def fixture() -> dict[str, Any]:
         sizes = binding(rng)
         try:
             found.check(sizes)
-        except Invalid:
+        except EvaluationError:
             cases.append({"sizes": sizes, "holds": False, "inplace": False, "values": []})
             continue
         cases.append(

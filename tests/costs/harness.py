@@ -11,9 +11,9 @@ import onnx
 from onnx import TensorProto, helper
 
 from py_autodoc.costs.engine import CostTable, cost_table
-from py_autodoc.graph.build import build
-from py_autodoc.graph.load import load_bytes
-from py_autodoc.graph.model import Model, TypeTable
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.ir.model import Model, TypeTable
+from py_autodoc.graph.loading.load import load_bytes
 from py_autodoc.graph.shapes import infer
 
 DTYPES = {

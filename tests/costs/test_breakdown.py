@@ -10,9 +10,9 @@ import onnx.parser
 from onnx import TensorProto, helper, numpy_helper
 
 from costs.harness import MS, Analysed, analyse, model_with
-from py_autodoc.costs.breakdown import Breakdown, breakdown
+from py_autodoc.costs.breakdown import MemoryBreakdown, breakdown
 from py_autodoc.costs.params import ParamTable, count_params
-from py_autodoc.costs.sizes import Sizes
+from py_autodoc.costs.tensor_sizes import TensorSizes
 
 F32, U8, I4, U4, F16 = (
     TensorProto.FLOAT,
@@ -23,16 +23,16 @@ F32, U8, I4, U4, F16 = (
 )
 
 
-def split(proto: onnx.ModelProto, **bind: int) -> tuple[Analysed, ParamTable, Breakdown]:
+def split(proto: onnx.ModelProto, **bind: int) -> tuple[Analysed, ParamTable, MemoryBreakdown]:
     done = analyse(proto, bind)
-    sizes = Sizes(done.model, done.types)
+    sizes = TensorSizes(done.model, done.types)
     params = count_params(done.model, done.types, sizes)
     found = breakdown(done.model, sizes, params, done.costs.nodes)
     check(params, found)
     return done, params, found
 
 
-def check(params: ParamTable, found: Breakdown) -> None:
+def check(params: ParamTable, found: MemoryBreakdown) -> None:
     """Every way of splitting the weights adds up to the same totals."""
     for parts in (found.by_dtype, found.by_op, found.by_origin):
         shares = list(parts.values())  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ import onnx
 import pytest
 
 from py_autodoc import analyze
-from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
 CODE = "partial-coverage"
 HEAD = '<ir_version: 9, opset_import: ["" : 17, "odd" : 1]>'
@@ -17,7 +17,7 @@ def model(inputs: str, body: str) -> bytes:
 
 
 def told(source: bytes, **options) -> list[tuple[str, str, int | None]]:
-    found = run(source, Options(**options)).diagnostics
+    found = run_analysis(source, Options(**options)).diagnostics
     return [(d.severity, d.message, d.node) for d in found if d.code == CODE]
 
 

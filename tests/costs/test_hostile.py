@@ -9,10 +9,10 @@ import onnx
 import pytest
 
 from py_autodoc.costs.engine import MAX_NUMBER, cost_table, totals
-from py_autodoc.costs.memory import peak_activation
+from py_autodoc.costs.liveness import peak_activation
 from py_autodoc.costs.params import count_params
 from py_autodoc.costs.registry import registered
-from py_autodoc.graph.model import FileFacts, Model, Node, SubGraph, Tensor, TensorKind, TypeTable
+from py_autodoc.graph.ir.model import FileFacts, Model, Node, SubGraph, Tensor, TensorKind, TypeTable
 
 NAMES = sorted(
     {name for s in onnx.defs.get_all_schemas_with_history() for name in s.attributes}

@@ -6,7 +6,7 @@ import onnx.parser
 import pytest
 
 from costs.harness import analyse
-from py_autodoc.costs.memory import PeakMemory, peak_activation
+from py_autodoc.costs.liveness import PeakMemory, peak_activation
 
 HEAD = '<ir_version: 10, opset_import: ["" : 20]>\n'
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
 from costs.harness import Analysed, analyse, model_with
-from py_autodoc.costs.breakdown import Breakdown, breakdown
+from py_autodoc.costs.breakdown import MemoryBreakdown, breakdown
 from py_autodoc.costs.params import count_params
-from py_autodoc.costs.sizes import Sizes
+from py_autodoc.costs.tensor_sizes import TensorSizes
 from py_autodoc.costs.timeline import Timeline, timeline
 
 UNARY = ("Relu", "Sin", "Identity", "Transpose", "Reshape", "Cast")
@@ -56,9 +56,9 @@ def graphs(draw: st.DrawFn) -> onnx.GraphProto:
     )
 
 
-def look(graph: onnx.GraphProto) -> tuple[Analysed, Timeline, Breakdown]:
+def look(graph: onnx.GraphProto) -> tuple[Analysed, Timeline, MemoryBreakdown]:
     done = analyse(model_with(graph, 20))
-    sizes = Sizes(done.model, done.types)
+    sizes = TensorSizes(done.model, done.types)
     params = count_params(done.model, done.types, sizes)
     split = breakdown(done.model, sizes, params, done.costs.nodes)
     weights = [share.bytes for share in split.by_dtype.values()]
@@ -110,7 +110,7 @@ def test_the_curve_holds_together(graph: onnx.GraphProto) -> None:
     for moment, peak in ((time.at_simple_peak, time.peak.simple), (time.at_peak, time.peak.inplace)):
         assert moment is not None
         assert sum(item.bytes for item in moment.alive) == moment.bytes == peak
-    size = Sizes(done.model, done.types).bytes
+    size = TensorSizes(done.model, done.types).bytes
     for step, live in enumerate(time.simple):  # lifetimes tell the whole curve
         alive = (t for t, first in enumerate(time.first) if first != -2 and first <= step <= time.last[t])
         assert sum(size[t] or 0 for t in alive) == live

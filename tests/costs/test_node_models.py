@@ -9,9 +9,9 @@ from onnx_node_tests import node_cases
 
 from costs.harness import analyse
 from py_autodoc.costs.engine import totals
-from py_autodoc.costs.memory import peak_activation
+from py_autodoc.costs.liveness import peak_activation
 from py_autodoc.costs.params import count_params
-from py_autodoc.costs.sizes import Sizes
+from py_autodoc.costs.tensor_sizes import TensorSizes
 
 NEEDS_DATA = {"ImageDecoder", "Gradient"}
 """Operators whose cost no shape can tell."""
@@ -24,7 +24,7 @@ def test_every_operator_of_every_model_has_a_cost() -> None:
     missing: Counter[str] = Counter()
     for case in models:
         done = analyse(case.model)
-        sizes = Sizes(done.model, done.types)
+        sizes = TensorSizes(done.model, done.types)
         assert {d.code for d in done.costs.diagnostics} <= {"loop-trip-unknown"}, case.name
         for node, entry in zip(done.model.nodes, done.costs.nodes, strict=True):
             if entry.cost is not None or node.op_type in NEEDS_DATA:

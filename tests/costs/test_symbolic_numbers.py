@@ -7,10 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from py_autodoc.costs.registry import broadcast, ceil_div, maximum, minimum, prod
-from py_autodoc.costs.symbolic import Invalid, Symbolic, Undecided, evaluate, symbol, to_poly
+from py_autodoc.costs.symbolic import (
+    EvaluationError,
+    Symbolic,
+    UndecidedComparison,
+    evaluate,
+    symbol,
+    to_poly,
+)
 from py_autodoc.costs.symbolic_text import parse, text
-from py_autodoc.graph import bounds, expr
-from py_autodoc.graph.poly import ExprError
+from py_autodoc.graph.symbolic_dims import dim_arithmetic, poly_bounds
+from py_autodoc.graph.symbolic_dims.poly import ExprError
 
 from . import expression_fixture as fixture
 
@@ -38,7 +45,7 @@ def test_bounds_hold(seed):
     rng = random.Random(seed)
     number = fixture.expression(rng, 4)
     p = to_poly(number)
-    low, high = bounds.lower(p), bounds.upper(p)
+    low, high = poly_bounds.lower(p), poly_bounds.upper(p)
     for _ in range(40):
         value = evaluate(number, fixture.binding(rng))
         assert low is None or low <= value
@@ -52,7 +59,7 @@ def test_the_extremes_kept_are_enough(seed):
     rng = random.Random(seed)
     parts = [to_poly(fixture.expression(rng, 3)) for _ in range(6)]
     for largest in (True, False):
-        kept = bounds.undominated(parts, largest)
+        kept = poly_bounds.undominated(parts, largest)
         assert kept
         for _ in range(20):
             sizes = fixture.binding(rng)
@@ -129,7 +136,7 @@ def test_decided(relation, answer):
     ],
 )
 def test_undecided(relation):
-    with pytest.raises(Undecided):
+    with pytest.raises(UndecidedComparison):
         relation()
 
 
@@ -139,19 +146,19 @@ def test_a_symbol_is_no_key():
 
 
 def test_too_large_is_refused():
-    with pytest.raises(Undecided):
+    with pytest.raises(UndecidedComparison):
         prod([H] * 40)
     wide = sum((symbol(f"s{i}") for i in range(200)), 0)
-    with pytest.raises(Undecided):
+    with pytest.raises(UndecidedComparison):
         _ = wide * wide
-    with pytest.raises(Undecided):
+    with pytest.raises(UndecidedComparison):
         _ = H * (1 << 130)
 
 
 def test_values_need_sizes():
     assert H.evaluate({"h": 3}) == 3
     for sizes in ({}, {"h": 0}, {"h": -2}):
-        with pytest.raises(Invalid):
+        with pytest.raises(EvaluationError):
             (H + 1).evaluate(sizes)
 
 
@@ -198,6 +205,6 @@ def test_what_is_no_expression(source):
 
 
 def test_dimensions_keep_their_own_grammar():
-    with pytest.raises(expr.ExprError):
-        expr.parse("ceil(h/2)")
-    assert expr.parse("max").text == "max"
+    with pytest.raises(dim_arithmetic.ExprError):
+        dim_arithmetic.parse("ceil(h/2)")
+    assert dim_arithmetic.parse("max").text == "max"

@@ -18,10 +18,10 @@ from onnx import TensorProto, helper
 
 from costs.harness import MS, Analysed, Case, analyse, model_of, model_with
 from py_autodoc.costs.engine import totals
-from py_autodoc.costs.symbolic import Invalid, evaluate
+from py_autodoc.costs.symbolic import EvaluationError, evaluate
 from py_autodoc.costs.windows import along, over_channels, quotients, resampled
-from py_autodoc.graph.pooling import Axis, windows
-from py_autodoc.report.analysis import run
+from py_autodoc.graph.symbolic_dims.pooling_windows import PoolingAxis, windows
+from py_autodoc.report.pipeline.analysis import run_analysis
 
 ort.set_default_logger_severity(4)
 OPTIONS = ort.SessionOptions()
@@ -225,7 +225,7 @@ def dilations(pool: Pool) -> list[int]:
 def test_expressions_are_the_numbers(pool: Pool, sizes: list[int]) -> None:
     names = [f"d{i}" for i in range(len(pool.sizes))]
     free = ["n", *names, "c"] if pool.last else ["n", "c", *names]
-    found = run(model(pool, free).SerializeToString()).symbolic
+    found = run_analysis(model(pool, free).SerializeToString()).symbolic
     assert found is not None
     entry = found.nodes[0]
     if entry.flops is None:
@@ -236,7 +236,7 @@ def test_expressions_are_the_numbers(pool: Pool, sizes: list[int]) -> None:
     done = analyse(model(pool, free), {found.original[s]: bound[s] for s in found.symbols})
     try:
         found.check({s: bound[s] for s in found.symbols})
-    except Invalid:
+    except EvaluationError:
         return  # sizes that the windows do not fit
     assert evaluate(entry.flops, bound) == flops(done)
 
@@ -256,14 +256,14 @@ USUAL = [
 @pytest.mark.parametrize(("op", "attributes"), USUAL)
 def test_usual_poolings_have_an_expression_that_holds(op: str, attributes: dict[str, Any]) -> None:
     pool = Pool(op, (1, 1), {"strides": [1, 1], **attributes}, 22)
-    found = run(model(pool, ["n", 8, "h", "w"]).SerializeToString()).symbolic
+    found = run_analysis(model(pool, ["n", 8, "h", "w"]).SerializeToString()).symbolic
     assert found is not None
     held = 0
     for h, w in product(range(1, 40), (7, 20, 33)):
         sizes = {"n": 2, "h": h, "w": w}
         try:
             found.check(sizes)
-        except Invalid:
+        except EvaluationError:
             continue
         held += 1
         assert found.nodes[0].flops is not None
@@ -284,7 +284,7 @@ def test_a_window_wider_than_its_map_is_no_cost() -> None:
 
 @pytest.mark.parametrize("size", [10**15, 10**15 + 7])
 def test_enormous_sizes_take_no_longer(size: int) -> None:
-    axis = Axis(10**12, 10**6 + 3, 5, 10**11, 10**11)
+    axis = PoolingAxis(10**12, 10**6 + 3, 5, 10**11, 10**11)
     out = windows(axis, size)
     assert isinstance(out, int)
     inside = along(axis, size, out)

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from py_autodoc.errors import AnalysisError, ExternalDataError, OptionError, OutputError
 from py_autodoc.extract import extract, extract_module_subgraph
-from py_autodoc.extract import model as extracting
+from py_autodoc.extract import write_sub_model as extracting
 
 FLOAT = TensorProto.FLOAT
 

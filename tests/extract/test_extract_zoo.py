@@ -17,7 +17,7 @@ from extract_oracle import Oracle, session
 
 from py_autodoc.errors import OptionError
 from py_autodoc.extract import extract, extract_module_subgraph
-from py_autodoc.extract import model as extract_model
+from py_autodoc.extract import write_sub_model as extract_model
 from py_autodoc.tags import load_tags
 
 pytestmark = pytest.mark.slow

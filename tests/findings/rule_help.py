@@ -9,7 +9,7 @@ from onnx import TensorProto, helper
 
 from py_autodoc.findings.registry import Finding
 from py_autodoc.findings.thresholds import settings
-from py_autodoc.report.analysis import Analysis, Options, run
+from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
 
 F, INT = TensorProto.FLOAT, TensorProto.INT64
 
@@ -45,7 +45,7 @@ def weight(name, *shape, kind=F) -> onnx.TensorProto:
 
 def whole(source, overrides=None, **options) -> Analysis:
     """The analysis; no rule may have failed."""
-    analysis = run(source, Options(thresholds=settings(overrides), **options))
+    analysis = run_analysis(source, Options(thresholds=settings(overrides), **options))
     failed = [d for d in analysis.diagnostics if d.code in ("rule-failed", "analysis-failed")]
     assert not failed, failed
     return analysis

@@ -20,7 +20,7 @@ from py_autodoc.findings.docs import SECTIONS, document
 from py_autodoc.findings.registry import SEVERITIES, Finding, Rule, rules
 from py_autodoc.findings.run import MAX_FINDINGS, MAX_NODES
 from py_autodoc.findings.thresholds import settings
-from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
 RULES = sorted(rules())
 HERE = Path(__file__).parent
@@ -50,7 +50,7 @@ def test_a_rule_that_fails_costs_only_itself(registered):
 
     registered("aa-broken", broken)
     registered("ab-fine", lambda ctx: [Finding("low", "Seen.", "Do.", (0,), {"n": 1})])
-    analysis = run(chain())
+    analysis = run_analysis(chain())
     assert [item.rule for item in analysis.findings if item.rule.startswith("a")] == ["ab-fine"]
     (note,) = [d for d in analysis.diagnostics if d.code == "rule-failed"]
     assert note.severity == "warning"
@@ -60,7 +60,7 @@ def test_a_rule_that_fails_costs_only_itself(registered):
 
 def test_a_severity_that_was_not_declared_is_a_failure(registered):
     registered("aa-loud", lambda ctx: [Finding("high", "x.", "y.")], ("low",))
-    assert "rule-failed" in {d.code for d in run(chain()).diagnostics}
+    assert "rule-failed" in {d.code for d in run_analysis(chain()).diagnostics}
 
 
 def test_worst_first_then_by_rule(registered):
@@ -69,7 +69,7 @@ def test_worst_first_then_by_rule(registered):
 
     registered("zz-one", some("info", "high", "low"))
     registered("aa-two", some("low", "medium"))
-    order = [(f.severity, f.rule) for f in run(chain()).findings if f.rule in ("zz-one", "aa-two")]
+    order = [(f.severity, f.rule) for f in run_analysis(chain()).findings if f.rule in ("zz-one", "aa-two")]
     assert order == [
         ("high", "zz-one"), ("medium", "aa-two"), ("low", "aa-two"), ("low", "zz-one"), ("info", "zz-one"),
     ]  # fmt: skip

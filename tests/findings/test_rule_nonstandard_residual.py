@@ -7,10 +7,10 @@ import dataclasses
 import pytest
 from rule_help import Net, found
 
-from py_autodoc.blocks.model import Found, Structure
-from py_autodoc.findings.registry import Context, rules
+from py_autodoc.blocks.results import RecognisedBlock, Structure
+from py_autodoc.findings.registry import RuleContext, rules
 from py_autodoc.findings.thresholds import settings
-from py_autodoc.report.analysis import run
+from py_autodoc.report.pipeline.analysis import run_analysis
 
 RULE = "nonstandard-residual"
 
@@ -22,16 +22,18 @@ def context():
     at = "x"
     for _ in range(18):
         at = net.relu(net.conv(at, 32))
-    a = run(net.model(at))
-    return Context(
+    a = run_analysis(net.model(at))
+    return RuleContext(
         a.model, a.types, a.sizes, a.costs, a.totals, a.params, a.peak, Structure(), settings().thresholds
     )
 
 
 def of(context, *variants):
     """The rule's findings when the recognisers found residual blocks of these variants."""
-    blocks = tuple(Found("residual", (number,), number, variant) for number, variant in enumerate(variants))
-    return list(rules()[RULE].check(dataclasses.replace(context, structure=Structure(found=blocks))))
+    blocks = tuple(
+        RecognisedBlock("residual", (number,), number, variant) for number, variant in enumerate(variants)
+    )
+    return list(rules()[RULE].check(dataclasses.replace(context, structure=Structure(blocks=blocks))))
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import IO
 
-from py_autodoc import confine
+from py_autodoc import process_limits
 from py_autodoc.keras import hdf_child, hdf_reader
 
 
-def forked(file: IO[bytes], name: str, size: int) -> hdf_reader.Reader:
+def forked(file: IO[bytes], name: str, size: int) -> hdf_reader.HdfReader:
     """As ``hdf_reader.in_process``, except that the interpreter is there already."""
     source, asking = os.pipe()
     answering, sink = os.pipe()
@@ -28,7 +28,7 @@ def forked(file: IO[bytes], name: str, size: int) -> hdf_reader.Reader:
             os.close(asking)
             os.close(answering)
             memory, seconds = hdf_reader.limits(size)
-            confine.confine(memory, seconds)
+            process_limits.limit_process(memory, seconds)
             with os.fdopen(source, "rb") as requests, os.fdopen(sink, "wb") as answers:
                 hdf_child.serve(os.fdopen(os.dup(file.fileno()), "rb"), requests, answers, name, size)
             status = 0
@@ -56,7 +56,7 @@ def forked(file: IO[bytes], name: str, size: int) -> hdf_reader.Reader:
                 time.sleep(0.001)
         return ended[0]
 
-    return hdf_reader.Reader(name, requests, answers, end)
+    return hdf_reader.HdfReader(name, requests, answers, end)
 
 
 @contextlib.contextmanager

@@ -17,8 +17,8 @@ import pytest
 from onnx import TensorProto, helper
 
 from py_autodoc.cli.app import COMMANDS
-from py_autodoc.report import analysis
-from py_autodoc.report.build import build_report
+from py_autodoc.report.document.build_report import build_report
+from py_autodoc.report.pipeline import analysis
 
 pytestmark = [
     pytest.mark.slow,
@@ -229,7 +229,9 @@ def test_nodes_without_ends(name, op):
             proto = onnx.ModelProto.FromString(whole)
             node = [one for one in proto.graph.node if one.op_type == op][at]
             del getattr(node, ends)[:]
-            found = build_report(analysis.run(proto.SerializeToString(), analysis.Options(assume=True)))
+            found = build_report(
+                analysis.run_analysis(proto.SerializeToString(), analysis.Options(assume=True))
+            )
             assert not {one.code for one in found.diagnostics} & set(fuzz_rule.INTERNAL)
 
 

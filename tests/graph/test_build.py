@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
-from py_autodoc.graph.build import build
-from py_autodoc.graph.load import load, load_bytes
-from py_autodoc.graph.model import ConstTensor, TensorKind
-from py_autodoc.graph.topology import circle, execution_order
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.ir.model import ConstTensor, TensorKind
+from py_autodoc.graph.ir.topological_order import execution_order, find_cycle
+from py_autodoc.graph.loading.load import load, load_bytes
 
 DATA = Path(__file__).parent.parent / "data"
 F, I64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
@@ -89,7 +89,7 @@ def test_packed_sizes(dtype, count, size):
 
 
 def test_every_known_type_has_a_size():
-    from py_autodoc.graph.values import KNOWN_TYPES
+    from py_autodoc.graph.protobuf.tensor_protos import KNOWN_TYPES
 
     known = set(TensorProto.DataType.values()) - {TensorProto.UNDEFINED}
     assert known <= KNOWN_TYPES
@@ -258,7 +258,7 @@ def test_execution_order(pairs):
     for user in set(range(30)) - set(stuck):
         assert all(place[need] < place[user] for need in needs[user])
     if stuck:
-        ring = circle(needs, stuck)
+        ring = find_cycle(needs, stuck)
         for before, after in zip(ring, ring[1:] + ring[:1], strict=True):
             assert before in needs[after]
 
@@ -285,11 +285,11 @@ def test_domains_used_but_not_imported():
 
 
 def test_codes_are_known():
-    from py_autodoc.graph.notes import SEVERITY, Notes
+    from py_autodoc.graph.ir.diagnostic_collector import SEVERITY, DiagnosticCollector
 
     assert set(SEVERITY.values()) <= {"info", "warning", "error"}
     with pytest.raises(KeyError):
-        Notes().add("no-such-code", "")
+        DiagnosticCollector().add("no-such-code", "")
 
 
 TYPES = [*TensorProto.DataType.values(), 99]

@@ -5,9 +5,9 @@ from onnx import helper
 from shapes.shape_help import F16, I64, graph, proto, types_of
 
 from py_autodoc.errors import OptionError
-from py_autodoc.graph import dims
-from py_autodoc.graph.build import build
-from py_autodoc.graph.load import load_bytes
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.loading.load import load_bytes
+from py_autodoc.graph.symbolic_dims import dim_names
 
 
 def add_model(a, b=None, dtype=None):
@@ -17,16 +17,16 @@ def add_model(a, b=None, dtype=None):
 
 
 def test_bindings_from_the_command_line():
-    assert dims.parse_bindings(["batch=4", "*=1", "a=b=2"]) == {"batch": 4, "*": 1, "a=b": 2}
+    assert dim_names.parse_bindings(["batch=4", "*=1", "a=b=2"]) == {"batch": 4, "*": 1, "a=b": 2}
     for bad in ("batch", "=3", "batch=", "batch=x", "batch=-1", "batch=1e3", "batch=٣", "b=" + "9" * 40):
         with pytest.raises(OptionError):
-            dims.parse_bindings([bad])
+            dim_names.parse_bindings([bad])
 
 
 def test_input_shapes_from_the_command_line():
-    assert dims.parse_input_shapes(["x=1x3x224x224", "s=[2,3]"]) == {"x": (1, 3, 224, 224), "s": (2, 3)}
+    assert dim_names.parse_input_shapes(["x=1x3x224x224", "s=[2,3]"]) == {"x": (1, 3, 224, 224), "s": (2, 3)}
     with pytest.raises(OptionError):
-        dims.parse_input_shapes(["x=1xax3"])
+        dim_names.parse_input_shapes(["x=1xax3"])
 
 
 def test_symbols_keep_their_order_and_take_values():
@@ -122,11 +122,11 @@ def test_a_generated_name_does_not_meet_a_real_one():
 def test_assumed_sizes(name, spec, wanted):
     model = proto(graph([helper.make_node("Identity", [name], ["y"])], {name: spec}, ["y"], {}))
     built = build(load_bytes(model.SerializeToString(), "m"))
-    assert dims.usual(built) == wanted
-    types_of(model, dims.usual(built))
+    assert dim_names.usual(built) == wanted
+    types_of(model, dim_names.usual(built))
 
 
 def test_ids_say_what_a_shared_symbol_means():
     nodes = [helper.make_node("Identity", ["x"], ["y"])]
     model = proto(graph(nodes, {"x": ["b", "seq"], "ids": (I64, ["b", "seq"])}, ["y"], {}))
-    assert dims.usual(build(load_bytes(model.SerializeToString(), "m"))) == {"b": 1, "seq": 128}
+    assert dim_names.usual(build(load_bytes(model.SerializeToString(), "m"))) == {"b": 1, "seq": 128}

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from py_autodoc.graph.faults import CAUSES, Cause, against_sizes, mendable, stops
-from py_autodoc.graph.model import Diagnostic
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.runnable import runnable
+from py_autodoc.graph.ir.diagnostic_causes import CAUSES, FailureCause, against_sizes, mendable, stops
+from py_autodoc.graph.ir.model import Diagnostic
+from py_autodoc.report.builders.runnable_section import runnable
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
 ROOT = Path(__file__).parents[2]
 F = TensorProto.FLOAT
@@ -44,18 +44,18 @@ MODELS = {
 
 @pytest.mark.parametrize("code", MODELS)
 def test_a_code_that_stops_a_node_stops_the_model(code: str) -> None:
-    found = run(MODELS[code], Options(bindings={"n": 2}))
+    found = run_analysis(MODELS[code], Options(bindings={"n": 2}))
     assert code in {d.code for d in found.diagnostics if stops(d)}
     assert found.contradiction is not None
     assert found.contradiction.code == code
     verdict = runnable(found)
-    assert (verdict.verdict, verdict.sizes) == ("no", CAUSES[code] is Cause.SIZES)
+    assert (verdict.verdict, verdict.sizes) == ("no", CAUSES[code] is FailureCause.SIZES)
 
 
 def test_every_code_is_judged_and_told() -> None:
     told = set(re.findall(r"^\| `([a-z-]+)`", (ROOT / "docs/diagnostics.md").read_text(), re.MULTILINE))
     assert set(CAUSES) <= told
-    assert {code for code, cause in CAUSES.items() if cause is not Cause.UNKNOWN} == set(MODELS)
+    assert {code for code, cause in CAUSES.items() if cause is not FailureCause.UNKNOWN} == set(MODELS)
 
 
 @pytest.mark.parametrize("code", CAUSES)
@@ -65,7 +65,7 @@ def test_the_questions_agree(code: str) -> None:
     assert not stops(branch)
     assert not stops(nowhere)
     assert not against_sizes(nowhere)
-    assert against_sizes(here) == against_sizes(branch) == (CAUSES[code] is not Cause.FILE)
+    assert against_sizes(here) == against_sizes(branch) == (CAUSES[code] is not FailureCause.FILE)
     assert mendable(code) == (stops(here) and against_sizes(here))
 
 

@@ -8,9 +8,9 @@ from onnx import AttributeProto, TensorProto, helper, numpy_helper
 from onnx.inliner import inline_local_functions
 from onnx.reference import ReferenceEvaluator
 
-from py_autodoc.graph.build import build
-from py_autodoc.graph.census import expansion
-from py_autodoc.graph.load import load_bytes
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.loading.load import load_bytes
+from py_autodoc.graph.protobuf.file_counts import expansion
 from py_autodoc.limits import LIBRARY
 
 F = TensorProto.FLOAT

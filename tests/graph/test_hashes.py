@@ -12,8 +12,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from py_autodoc import analyze
 from py_autodoc.errors import InputError
-from py_autodoc.graph import hashes as module
-from py_autodoc.graph.hashes import hashes
+from py_autodoc.graph.loading import file_hashes as module
+from py_autodoc.graph.loading.file_hashes import hashes
 
 OLD = 1_600_000_000
 

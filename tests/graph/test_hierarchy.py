@@ -7,10 +7,10 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from py_autodoc.graph.build import build
-from py_autodoc.graph.context import common
-from py_autodoc.graph.hierarchy import Scopes, module_scope, string_list
-from py_autodoc.graph.load import load, load_bytes
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.building.scope_inference import common
+from py_autodoc.graph.loading.load import load, load_bytes
+from py_autodoc.graph.loading.module_scopes import ScopeReader, module_scope, string_list
 
 DATA = Path(__file__).parent.parent / "data"
 
@@ -19,7 +19,7 @@ def scope(name="", output="", **metadata):
     node = helper.make_node("Relu", ["x"], ["y"], name=name)
     for key, value in metadata.items():
         node.metadata_props.add(key=key.replace("__", "."), value=value)
-    return Scopes().of(node, name, output)
+    return ScopeReader().of(node, name, output)
 
 
 SCOPES, CLASSES = "pkg__torch__onnx__name_scopes", "pkg__torch__onnx__class_hierarchy"

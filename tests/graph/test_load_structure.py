@@ -11,12 +11,12 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from py_autodoc.errors import CorruptModel, LimitError, NotAModel, PathError
-from py_autodoc.graph.build import build
-from py_autodoc.graph.load import load, load_bytes
-from py_autodoc.graph.model import TensorKind
-from py_autodoc.graph.probe import probe
-from py_autodoc.graph.scan import INLINE_BYTES
-from py_autodoc.graph.values import external_entries, moved_field
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.ir.model import TensorKind
+from py_autodoc.graph.loading.load import load, load_bytes
+from py_autodoc.graph.protobuf.probe import probe
+from py_autodoc.graph.protobuf.structure_scan import INLINE_BYTES
+from py_autodoc.graph.protobuf.tensor_protos import external_entries, payload_reference
 from py_autodoc.limits import LIBRARY
 
 DATA = Path(__file__).parent.parent / "data"
@@ -60,7 +60,7 @@ def test_moved_tensors_point_at_their_bytes(path):
     content = path.read_bytes()
     for tensor in load(path).proto.graph.initializer:
         entries = external_entries(tensor)
-        moved, _ = moved_field(entries)
+        moved, _ = payload_reference(entries)
         if moved and "offset" in entries:
             offset, length = int(entries["offset"]), int(entries["length"])
             raw = plain[tensor.name].raw_data
@@ -104,7 +104,7 @@ def test_typed_payloads_stay_in_the_file(tmp_path, dtype, field, held, counted):
     loaded = load(save(gemm_model(weight), tmp_path / "m.onnx"))
     (tensor,) = loaded.proto.graph.initializer
     assert not len(getattr(tensor, field))
-    assert moved_field(external_entries(tensor)) == (field, 10_000 if counted else None)
+    assert payload_reference(external_entries(tensor)) == (field, 10_000 if counted else None)
     model = build(loaded)
     assert model.tensors[0].storage.bytes == 10_000 * (4 if dtype in (1, 6) else 8)
     assert not model.diagnostics
@@ -125,7 +125,7 @@ def test_unpacked_floats_are_counted(tmp_path):
     plain = model.graph.initializer[0].SerializeToString()
     assert plain in packed
     model.graph.ClearField("initializer")
-    from py_autodoc.graph.wire import encode_bytes
+    from py_autodoc.graph.protobuf.protobuf_wire import encode_bytes
 
     graph = model.graph.SerializeToString() + encode_bytes(5, body)
     model.ClearField("graph")
@@ -133,7 +133,7 @@ def test_unpacked_floats_are_counted(tmp_path):
     path.write_bytes(model.SerializeToString() + encode_bytes(7, graph))
     loaded = load(path)
     entries = external_entries(loaded.proto.graph.initializer[0])
-    assert moved_field(entries) == ("float_data", 2000)
+    assert payload_reference(entries) == ("float_data", 2000)
     assert "offset" not in entries
 
 
@@ -214,7 +214,7 @@ def test_paths():
 @pytest.mark.skipif(sys.platform != "linux", reason="root may read everything")
 def test_changed_while_reading(tmp_path, monkeypatch):
     path = save(gemm_model(numpy_helper.from_array(np.zeros((64, 64), np.float32), "w")), tmp_path / "m.onnx")
-    from py_autodoc.graph import load as module
+    from py_autodoc.graph.loading import load as module
 
     original = module.scan_source
 
@@ -236,7 +236,7 @@ def test_a_tensorflow_graph_is_named():
 @pytest.mark.parametrize("field", [5, 9])
 def test_bombs_of_empty_messages(field):
     """Two bytes of file, a hundred of memory: empty attributes, empty metadata."""
-    from py_autodoc.graph.wire import encode_bytes
+    from py_autodoc.graph.protobuf.protobuf_wire import encode_bytes
 
     count = 300_000
     node = encode_bytes(4, b"Relu") + bytes([field << 3 | 2, 0]) * count

@@ -7,8 +7,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.parts import metrics
+from py_autodoc.report.builders.shared_parts import build_metrics
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
 F, INT, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 STEP = 2 * 16 * 64 + 2 * 32 * 64 + 2 * 64 * 64 + 2 * 64 * 50
@@ -76,20 +76,20 @@ def greedy(trips=12, length=20, batch=2, counter="iteration", width=1) -> bytes:
 @pytest.mark.parametrize("counter", ["iteration", "carried"])
 @pytest.mark.parametrize("width", [1, 3])
 def test_costs_of_a_greedy_decoder_are_whole(counter, width):
-    found = run(greedy(counter=counter, width=width))
+    found = run_analysis(greedy(counter=counter, width=width))
     assert found.totals.nodes_known == found.totals.nodes_total
     assert found.totals.macs == 12 * STEP
     assert found.diagnostics == ()
 
 
 def test_as_an_expression():
-    found = run(greedy(batch="n"))
-    assert metrics(found).total_macs_expr == f"{12 * STEP // 2}*n"
-    assert run(greedy(batch="n"), Options(bindings={"n": 2})).totals.macs == 12 * STEP
+    found = run_analysis(greedy(batch="n"))
+    assert build_metrics(found).total_macs_expr == f"{12 * STEP // 2}*n"
+    assert run_analysis(greedy(batch="n"), Options(bindings={"n": 2})).totals.macs == 12 * STEP
 
 
 def test_a_loop_that_walks_beyond_the_end_leaves_the_piece_open():
-    found = run(greedy(trips=30, length=20))
+    found = run_analysis(greedy(trips=30, length=20))
     (piece,) = [t for t in found.model.tensors if t.name == "piece"]
     assert not isinstance(found.types.shapes[piece.id][1], int)
     (one,) = [d for d in found.diagnostics if d.code == "partial-coverage"]
@@ -101,5 +101,5 @@ def test_a_count_that_may_be_negative_names_nothing():
     for tensor in data.graph.initializer:
         if tensor.name == "start":
             tensor.CopyFrom(numpy_helper.from_array(np.array(-5, np.int64), "start"))
-    found = run(data.SerializeToString())
+    found = run_analysis(data.SerializeToString())
     assert found.totals.nodes_known < found.totals.nodes_total

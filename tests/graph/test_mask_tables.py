@@ -7,9 +7,9 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from py_autodoc.graph import mask_tables as tables
-from py_autodoc.graph.build import build
-from py_autodoc.graph.load import load, load_bytes
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.loading.load import load, load_bytes
+from py_autodoc.graph.tensor_data import mask_tables as tables
 
 
 def model(**constants):

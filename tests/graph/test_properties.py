@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
 from py_autodoc.errors import AutodocError, CorruptModel, NotAModel
-from py_autodoc.graph.build import build
-from py_autodoc.graph.load import load_bytes
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.loading.load import load_bytes
 
 NAMES = st.text(min_size=1, max_size=8)
 

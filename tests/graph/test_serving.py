@@ -8,8 +8,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from py_autodoc.graph.build import build
-from py_autodoc.graph.load import load_bytes
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.loading.load import load_bytes
 
 DATA = Path(__file__).parent.parent / "data"
 

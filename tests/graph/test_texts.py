@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from onnx import TensorProto, helper
 
-from py_autodoc.graph.build import build
-from py_autodoc.graph.load import load_bytes
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.loading.load import load_bytes
 
 F = TensorProto.FLOAT
 

@@ -11,10 +11,10 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from py_autodoc.errors import CorruptModel, ExternalDataError, InputError, LimitError
-from py_autodoc.graph.build import build
-from py_autodoc.graph.load import load, load_bytes
-from py_autodoc.graph.values import BITS
-from py_autodoc.graph.weight_array import numpy_type, read_array
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.loading.load import load, load_bytes
+from py_autodoc.graph.protobuf.tensor_protos import BITS
+from py_autodoc.graph.tensor_data.weight_array import numpy_type, read_array
 
 F = TensorProto.FLOAT
 NATIVE = [1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15]

@@ -13,11 +13,11 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from py_autodoc.graph.build import build
-from py_autodoc.graph.decode import decode, varints
-from py_autodoc.graph.load import load, load_bytes
-from py_autodoc.graph.weight_reader import read_weights
-from py_autodoc.graph.wire import encode_varint
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.loading.load import load, load_bytes
+from py_autodoc.graph.protobuf.protobuf_wire import encode_varint
+from py_autodoc.graph.tensor_data.tensor_decoding import decode, varints
+from py_autodoc.graph.tensor_data.weight_reader import read_weights
 
 DATA = Path(__file__).parent.parent / "data"
 F = TensorProto.FLOAT

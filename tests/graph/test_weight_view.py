@@ -12,12 +12,12 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from py_autodoc.errors import CorruptModel, ExternalDataError, InputError
-from py_autodoc.graph.build import build
-from py_autodoc.graph.decode import code_values
-from py_autodoc.graph.load import load, load_bytes
-from py_autodoc.graph.values import BITS
-from py_autodoc.graph.weight_spread import BINS, HELD_BYTES, PROBABILITIES
-from py_autodoc.graph.weight_view import FIRST, view_weight
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.loading.load import load, load_bytes
+from py_autodoc.graph.protobuf.tensor_protos import BITS
+from py_autodoc.graph.tensor_data.tensor_decoding import code_values
+from py_autodoc.graph.tensor_data.weight_distribution import BINS, HELD_BYTES, PROBABILITIES
+from py_autodoc.graph.tensor_data.weight_view import MAX_FIRST_VALUES, view_weight
 
 F = TensorProto.FLOAT
 
@@ -91,7 +91,7 @@ def test_numpy_types(dtype, count):
     values = (np.abs(values) if np.dtype(dtype).kind == "u" else values).astype(dtype)
     found = view(holder(numpy_helper.from_array(values, "w")))
     agree(found, values)
-    assert found.first.tolist() == values[:FIRST].tolist()
+    assert found.first.tolist() == values[:MAX_FIRST_VALUES].tolist()
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_packed_and_small_types(kind, count):
     values = np.clip(source, 0 if kind == TensorProto.UINT4 else -6, 6).astype(SMALL[kind])
     found = view(holder(numpy_helper.from_array(values, "w")))
     agree(found, values.astype(np.int64 if "INT" in TensorProto.DataType.Name(kind) else np.float64))
-    assert found.first.tolist() == values[:FIRST].astype(np.float64).tolist()
+    assert found.first.tolist() == values[:MAX_FIRST_VALUES].astype(np.float64).tolist()
 
 
 @pytest.mark.parametrize(
@@ -229,9 +229,9 @@ def test_sparse_indices_that_do_not_fit(places):
 @pytest.mark.parametrize(
     ("attribute", "value", "first"),
     [
-        ("value", numpy_helper.from_array(np.arange(2000, dtype=np.int32)), list(range(FIRST))),
+        ("value", numpy_helper.from_array(np.arange(2000, dtype=np.int32)), list(range(MAX_FIRST_VALUES))),
         ("value_float", 2.5, [2.5]),
-        ("value_ints", list(range(3000)), list(range(FIRST))),
+        ("value_ints", list(range(3000)), list(range(MAX_FIRST_VALUES))),
         ("value_strings", ["a", "ü"], ["a", "ü"]),
     ],
 )

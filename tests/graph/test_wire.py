@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from py_autodoc.graph.wire import Source, Truncated, WireError, encode_bytes, encode_varint, fields, varint
+from py_autodoc.graph.protobuf.protobuf_wire import (
+    TruncatedMessage,
+    WireError,
+    WireSource,
+    encode_bytes,
+    encode_varint,
+    fields,
+    varint,
+)
 
 
 @given(st.integers(0, (1 << 64) - 1))
@@ -29,24 +37,24 @@ def test_varint_round_trip(value):
 )
 def test_refused(data, fault):
     with pytest.raises(WireError, match=fault):
-        list(fields(Source.of_bytes(data), 0, len(data)))
+        list(fields(WireSource.of_bytes(data), 0, len(data)))
 
 
 @pytest.mark.parametrize("data", [b"\x0a\x05abc", b"\x0a", b"\x0d\0\0", b"\x09\0", b"\x08", b"\x08\x80"])
 def test_too_short(data):
-    with pytest.raises(Truncated):
-        list(fields(Source.of_bytes(data), 0, len(data)))
+    with pytest.raises(TruncatedMessage):
+        list(fields(WireSource.of_bytes(data), 0, len(data)))
 
 
 def test_inner_length_ends_at_its_message_not_at_the_file():
     data = encode_bytes(1, b"\x0a\x7fxy") + bytes(200)
     with pytest.raises(WireError, match="longer than its message"):
-        list(fields(Source.of_bytes(data), 2, 6))
+        list(fields(WireSource.of_bytes(data), 2, 6))
 
 
 def test_fields_of_every_wire_type():
     data = b"\x08\x96\x01" + encode_bytes(2, b"text") + b"\x1d\x00\x00\x80\x3f" + b"\x21" + bytes(8)
-    found = [(n, w, data[a:b]) for n, w, _, a, b in fields(Source.of_bytes(data), 0, len(data))]
+    found = [(n, w, data[a:b]) for n, w, _, a, b in fields(WireSource.of_bytes(data), 0, len(data))]
     assert found == [(1, 0, b"\x96\x01"), (2, 2, b"text"), (3, 5, b"\x00\x00\x80\x3f"), (4, 1, bytes(8))]
 
 
@@ -57,8 +65,8 @@ def test_windows_give_what_memory_gives(tmp_path):
     path.write_bytes(data)
     fd = os.open(path, os.O_RDONLY)
     try:
-        source = Source(len(data), fd)
-        assert list(fields(source, 0, len(data))) == list(fields(Source.of_bytes(data), 0, len(data)))
+        source = WireSource(len(data), fd)
+        assert list(fields(source, 0, len(data))) == list(fields(WireSource.of_bytes(data), 0, len(data)))
         assert source.bytes_read < len(data)
         assert source.read(5, 90_000) == data[5:90_000]
     finally:
@@ -70,8 +78,8 @@ def test_a_file_that_shrinks_is_noticed(tmp_path):
     path.write_bytes(bytes(100))
     fd = os.open(path, os.O_RDONLY)
     try:
-        with pytest.raises(Truncated, match="shorter while it was read"):
-            Source(5000, fd).need(0, 4000)
+        with pytest.raises(TruncatedMessage, match="shorter while it was read"):
+            WireSource(5000, fd).need(0, 4000)
     finally:
         os.close(fd)
 
@@ -87,7 +95,7 @@ def test_jumping_reads_little(tmp_path):
         file.truncate(size)
     fd = os.open(path, os.O_RDONLY)
     try:
-        source = Source(size, fd)
+        source = WireSource(size, fd)
         assert len(list(fields(source, 0, size))) == 64
         assert source.bytes_read < size // 100
     finally:

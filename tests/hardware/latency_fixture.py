@@ -20,15 +20,15 @@ if __name__ == "__main__":
 
 from graphs import Graph, convnet, transformer
 
-from py_autodoc.hardware.estimate import estimate
-from py_autodoc.hardware.model import MODEL, device
-from py_autodoc.hardware.profile import PRECISIONS, Profile, find
+from py_autodoc.hardware.latency_estimate import estimate
+from py_autodoc.hardware.latency_model import MODEL, device
+from py_autodoc.hardware.profile import PRECISIONS, Profile, find_profile
 from py_autodoc.hardware.runtimes import RUNTIMES, TENSORRT, runtime
-from py_autodoc.report.analysis import Analysis, Options, run
-from py_autodoc.report.device_analysis import kernels_in, sized
-from py_autodoc.report.hardware import _columns, latency_model
-from py_autodoc.report.hardware_estimate import required_bytes
-from py_autodoc.report.payload import build_payload
+from py_autodoc.report.builders.hardware_section import required_bytes
+from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
+from py_autodoc.report.pipeline.device_analysis import estimate_inputs, kernels_in
+from py_autodoc.report.viewer_payload.build_payload import build_payload
+from py_autodoc.report.viewer_payload.hardware_columns import _columns, latency_model
 
 DATA = Path(__file__).parents[1] / "data"
 FIXTURE = DATA / "latency_cases.json"
@@ -142,26 +142,26 @@ def idle() -> Any:
 def analyses() -> dict[str, Analysis]:
     """The models of the cases."""
     return {
-        "transformer": run(transformer()),
-        "transformer-large": run(transformer(16, 384)),
-        "transformer-free": run(transformer("batch", "seq")),
-        "convnet": run(convnet()),
-        "convnet-large": run(convnet(128)),
-        "rest": run(rest()),
-        "steps": run(steps()),
-        "mystery": run(mystery()),
-        "loop": run(looped(7)),
-        "loop-never": run(looped(0)),
-        "loop-unknown": run(looped(None)),
-        "nothing": run(idle()),
-        "experts": run(experts()),
-        "experts-free": run(experts("tokens")),
-        "qdq": run(str(DATA / "models/resnet_tiny_qdq_int8.onnx"), Options(assume=True)),
+        "transformer": run_analysis(transformer()),
+        "transformer-large": run_analysis(transformer(16, 384)),
+        "transformer-free": run_analysis(transformer("batch", "seq")),
+        "convnet": run_analysis(convnet()),
+        "convnet-large": run_analysis(convnet(128)),
+        "rest": run_analysis(rest()),
+        "steps": run_analysis(steps()),
+        "mystery": run_analysis(mystery()),
+        "loop": run_analysis(looped(7)),
+        "loop-never": run_analysis(looped(0)),
+        "loop-unknown": run_analysis(looped(None)),
+        "nothing": run_analysis(idle()),
+        "experts": run_analysis(experts()),
+        "experts-free": run_analysis(experts("tokens")),
+        "qdq": run_analysis(str(DATA / "models/resnet_tiny_qdq_int8.onnx"), Options(assume=True)),
     }
 
 
 def _profile(name: str) -> Profile:
-    return {"custom:own": CUSTOM, MEASURED.id: MEASURED}.get(name) or find(name)
+    return {"custom:own": CUSTOM, MEASURED.id: MEASURED}.get(name) or find_profile(name)
 
 
 def cases(name: str, analysis: Analysis) -> list[dict[str, Any]]:
@@ -177,7 +177,7 @@ def cases(name: str, analysis: Analysis) -> list[dict[str, Any]]:
             if one is None or one.peak(precision) is None:
                 found.append({**case, "seconds": None})
                 continue
-            model = sized(analysis)
+            model = estimate_inputs(analysis)
             result = estimate(analysis.kernels, model, one, precision, MODEL)
             times = [None if time is None else time.seconds for time in result.kernels]
             case |= {key: getattr(result, key) for key in EXPECTED}
@@ -191,7 +191,9 @@ def _elsewhere(case: dict[str, Any], analysis: Analysis, name: str) -> dict[str,
     runs = runtime(name)
     one = device(_profile(case["device"]))
     assert one is not None
-    result = estimate(kernels_in(analysis, runs), sized(analysis), one, case["precision"], runs.model)
+    result = estimate(
+        kernels_in(analysis, runs), estimate_inputs(analysis), one, case["precision"], runs.model
+    )
     times = [None if time is None else time.seconds for time in result.kernels]
     return {**case, "runtime": name, **{key: getattr(result, key) for key in EXPECTED}, "kernels": times}
 

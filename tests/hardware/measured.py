@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 import onnx
 
-from py_autodoc.hardware.estimate import Estimate, estimate
-from py_autodoc.hardware.kernels import Kernels
-from py_autodoc.hardware.model import device
-from py_autodoc.hardware.profile import find
+from py_autodoc.hardware.kernel_fusion import Kernels
+from py_autodoc.hardware.latency_estimate import Estimate, estimate
+from py_autodoc.hardware.latency_model import device
+from py_autodoc.hardware.profile import find_profile
 from py_autodoc.hardware.runtimes import runtime
-from py_autodoc.report.analysis import Analysis, Options, run
-from py_autodoc.report.device_analysis import kernels_in, sized
+from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
+from py_autodoc.report.pipeline.device_analysis import estimate_inputs, kernels_in
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests/data"
@@ -126,13 +126,15 @@ def rows(only: str = "") -> list[Row]:
         if key not in analyses:
             sizes = {"seq": row["seq"]} if row["seq"] else {}
             options = Options(bindings=sizes, batch_size=row["batch"])
-            analyses[key] = run(source(row["model"]), options)
-        analysis, one = analyses[key], device(find(row["device"]))
+            analyses[key] = run_analysis(source(row["model"]), options)
+        analysis, one = analyses[key], device(find_profile(row["device"]))
         runs = runtime(only or row.get("estimated_as", "tensorrt"))
         if (*key, runs.id) not in kernels:
             kernels[(*key, runs.id)] = kernels_in(analysis, runs)
         assert one is not None
-        ours = estimate(kernels[(*key, runs.id)], sized(analysis), one, row["precision"], runs.model)
+        ours = estimate(
+            kernels[(*key, runs.id)], estimate_inputs(analysis), one, row["precision"], runs.model
+        )
         found.append(
             Row(
                 *(row[name] for name in ("model", "device", "precision", "batch", "seq", "runtime", "split")),

@@ -12,13 +12,13 @@ from onnx import TensorProto, helper
 
 from py_autodoc import analyze
 from py_autodoc.hardware.cloud import of_device
-from py_autodoc.hardware.estimate import estimate
-from py_autodoc.hardware.model import MODEL, Device, device
-from py_autodoc.hardware.profile import PRECISIONS, find
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.device_analysis import sized
-from py_autodoc.report.device_choice import stored_precisions
-from py_autodoc.report.payload import build_payload
+from py_autodoc.hardware.latency_estimate import estimate
+from py_autodoc.hardware.latency_model import MODEL, Device, device
+from py_autodoc.hardware.profile import PRECISIONS, find_profile
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.report.pipeline.device_analysis import estimate_inputs
+from py_autodoc.report.pipeline.device_choice import stored_precisions
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 PEAK, BANDWIDTH, START = 100e12, 1e12, 5.28e-6
 
@@ -35,8 +35,8 @@ def board(**other) -> Device:
 
 
 def estimated(model, one=None, precision="fp16", options=None):
-    analysis = run(model, options)
-    return estimate(analysis.kernels, sized(analysis), one or board(), precision, MODEL)
+    analysis = run_analysis(model, options)
+    return estimate(analysis.kernels, estimate_inputs(analysis), one or board(), precision, MODEL)
 
 
 def test_what_moves_memory():
@@ -283,8 +283,8 @@ def matmul():
 
 
 def test_loops_count_as_often_as_they_run():
-    analysis = run(looped(7))
-    times = estimate(analysis.kernels, sized(analysis), board(), "fp16", MODEL).kernels
+    analysis = run_analysis(looped(7))
+    times = estimate(analysis.kernels, estimate_inputs(analysis), board(), "fp16", MODEL).kernels
     once = estimated(matmul()).kernels[0]
     assert times[-1].seconds == pytest.approx(7 * once.seconds)
 
@@ -346,7 +346,7 @@ def test_a_precision_that_the_device_does_not_have():
 def test_what_was_never_compared_is_rough():
     labels = {}
     for name in ("l4", "rtx-4070", "mi300x"):
-        one = device(find(name))
+        one = device(find_profile(name))
         found = {p: estimated(matmul(), one, p) for p in PRECISIONS if one.peak(p)}
         labels[name] = {p: result.label for p, result in found.items()}
         assert all(result.high == result.seconds * 2 for result in found.values() if result.label == "rough")
@@ -359,7 +359,7 @@ def test_what_was_never_compared_is_rough():
 def test_half_the_width_is_not_slower():
     big = transformer(16, 384)
     for name in ("a100-sxm4-40gb", "l4", "mi300x", "jetson-orin-nx-16gb"):
-        one = device(find(name))
+        one = device(find_profile(name))
         assert estimated(big, one, "fp16").seconds < estimated(big, one, "fp32").seconds
 
 
@@ -385,10 +385,10 @@ def test_the_band_does_not_reach_below_the_bound():
 )
 @pytest.mark.parametrize("model", [transformer(16, 384), convnet(64)], ids=["transformer", "convnet"])
 def test_no_kernel_is_below_its_bound(model, name):
-    one, analysis = device(find(name)), run(model)
+    one, analysis = device(find_profile(name)), run_analysis(model)
     for precision in PRECISIONS:
         if one.peak(precision):
-            result = estimate(analysis.kernels, sized(analysis), one, precision, MODEL)
+            result = estimate(analysis.kernels, estimate_inputs(analysis), one, precision, MODEL)
             assert 0 < result.ideal <= result.low < result.seconds < result.high
             assert all(0 < time.ideal < time.seconds < math.inf for time in result.kernels)
 
@@ -473,7 +473,7 @@ def test_free_sizes_in_the_report():
 
 
 def test_the_payload():
-    part = build_payload(run(transformer(), Options(hardware="l4", precision="fp16"))).hardware
+    part = build_payload(run_analysis(transformer(), Options(hardware="l4", precision="fp16"))).hardware
     assert (part.chosen, part.precision, part.stored) == ("l4", "fp16", ["fp32"])
     assert part.devices.measured == {}
     names = [name for name in part.devices.__struct_fields__ if name not in ("peaks", "measured", "prices")]
@@ -485,19 +485,19 @@ def test_the_payload():
     assert part.devices.prices[str(l4)].usd_per_hour == of_device("l4").approx_on_demand_usd_per_hour
     order = list(zip(part.devices.vendor, part.devices.name, strict=True))
     assert order == sorted(order)
-    assert build_payload(run(transformer())).hardware.chosen == ""
+    assert build_payload(run_analysis(transformer())).hardware.chosen == ""
 
 
 def test_a_device_of_the_callers_own_is_listed_last(tmp_path):
     path = tmp_path / "own.json"
     path.write_text('{"name": "own", "memory_bandwidth_bytes_per_s": 1e12, "peak_fp16_flops": 1e14}')
-    part = build_payload(run(transformer(), Options(hardware=str(path)))).hardware
+    part = build_payload(run_analysis(transformer(), Options(hardware=str(path)))).hardware
     assert part.devices.id[-1] == part.chosen == "custom:own"
-    assert len(build_payload(run(transformer())).hardware.devices.id) == len(part.devices.id) - 1
+    assert len(build_payload(run_analysis(transformer())).hardware.devices.id) == len(part.devices.id) - 1
 
 
 def stored(model):
-    analysis = run(model)
+    analysis = run_analysis(model)
     return stored_precisions(analysis.model, analysis.types, analysis.sizes, analysis.costs)
 
 

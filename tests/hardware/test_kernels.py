@@ -5,14 +5,14 @@ import pytest
 from graphs import Graph, convnet, transformer
 from onnx import TensorProto, helper
 
-from py_autodoc.report.analysis import run
+from py_autodoc.report.pipeline.analysis import run_analysis
 
 DATA = "tests/data"
 
 
 def kernels(model, options=None):
     """(kind, operators, reads, writes) of each kernel."""
-    analysis = run(model, options)
+    analysis = run_analysis(model, options)
     found, nodes, tensors = analysis.kernels, analysis.model.nodes, analysis.model.tensors
     assert sorted(n for members in found.members for n in members) == [
         n for n, kernel in enumerate(found.node) if kernel >= 0
@@ -241,7 +241,7 @@ def test_kernels_wait_for_older_ones_only():
         f"{DATA}/models/ppocr_v4_det.onnx",
         f"{DATA}/models/bert_tiny.onnx",
     ):
-        analysis = run(model)
+        analysis = run_analysis(model)
         found = analysis.kernels
         for kernel, reads in enumerate(found.reads):
             for tensor in reads:

@@ -7,10 +7,18 @@ from pathlib import Path
 import pytest
 
 from py_autodoc.errors import OptionError
-from py_autodoc.hardware.model import ESTIMATE, MAGNITUDE, MODEL, ROUGH, device
-from py_autodoc.hardware.profile import MAX_FILE, PRECISIONS, estimable, find, folder, load, profiles
+from py_autodoc.hardware.latency_model import ESTIMATE, MAGNITUDE, MODEL, ROUGH, device
+from py_autodoc.hardware.profile import (
+    MAX_FILE,
+    PRECISIONS,
+    estimable,
+    find_profile,
+    load_profile,
+    profiles,
+    profiles_folder,
+)
 
-FILES = sorted(folder().glob("*/*.json"))
+FILES = sorted(profiles_folder().glob("*/*.json"))
 SIX = {
     "name": "NVIDIA_RTX_4090",
     "vendor": "nvidia",
@@ -61,7 +69,7 @@ def test_a_packaged_profile(path):
             assert value > 0
             if "fraction" in field:
                 assert value <= 1
-    one = find(path.stem)
+    one = find_profile(path.stem)
     assert one.id == path.stem
     assert (device(one) is not None) == estimable(one)
 
@@ -72,10 +80,14 @@ def test_peaks_are_dense_and_in_order():
         half, narrow = one.peak("fp16"), one.peak("int8")
         if half and narrow:
             assert narrow <= 4.2 * half, one.id
-    assert device(find("p40")).peak("fp16") == find("p40").peak("fp32") > find("p40").peak("fp16")
-    assert find("h100-sxm").peak("fp16") == 989400000000000
-    assert find("rtx-4090").peak("fp16") == 165200000000000
-    assert find("l4").peak("fp16") == 121000000000000
+    assert (
+        device(find_profile("p40")).peak("fp16")
+        == find_profile("p40").peak("fp32")
+        > find_profile("p40").peak("fp16")
+    )
+    assert find_profile("h100-sxm").peak("fp16") == 989400000000000
+    assert find_profile("rtx-4090").peak("fp16") == 165200000000000
+    assert find_profile("l4").peak("fp16") == 121000000000000
 
 
 def test_without_a_bandwidth_there_is_no_device():
@@ -84,19 +96,19 @@ def test_without_a_bandwidth_there_is_no_device():
 
 
 def test_bands_and_sustained_rates():
-    assert [device(find(name)).band for name in ("t4", "rtx-4070", "mi300x", "core-i7-12700h")] == [
+    assert [device(find_profile(name)).band for name in ("t4", "rtx-4070", "mi300x", "core-i7-12700h")] == [
         ESTIMATE, ROUGH, MAGNITUDE, MAGNITUDE,
     ]  # fmt: skip
     assert [band.label for band in MODEL.bands] == ["estimate", "rough", "order of magnitude"]
-    assert device(find("t4")).sustained == 0.48
-    assert device(find("rtx-4060-laptop")).sustained == 0.7
-    assert device(find("rtx-4070")).sustained == 1.0
-    assert device(find("core-i7-12700h")).sustained == 1.0
+    assert device(find_profile("t4")).sustained == 0.48
+    assert device(find_profile("rtx-4060-laptop")).sustained == 0.7
+    assert device(find_profile("rtx-4070")).sustained == 1.0
+    assert device(find_profile("core-i7-12700h")).sustained == 1.0
 
 
 @pytest.mark.parametrize(("wanted", "found"), [("L4", "l4"), ("h100", "h100-sxm"), ("NVIDIA L4", "l4")])
 def test_names_and_aliases(wanted, found):
-    assert find(wanted).id == found
+    assert find_profile(wanted).id == found
 
 
 @pytest.mark.parametrize(
@@ -112,7 +124,7 @@ def test_names_and_aliases(wanted, found):
 )
 def test_a_mistyped_id_lists_the_nearest(wanted, code, says):
     with pytest.raises(OptionError) as fault:
-        find(wanted)
+        find_profile(wanted)
     assert fault.value.code == code
     assert says in fault.value.hint
     assert "\n" not in str(fault.value)
@@ -120,25 +132,25 @@ def test_a_mistyped_id_lists_the_nearest(wanted, code, says):
 
 
 def test_a_file_with_the_six_fields(tmp_path):
-    one = load(written(tmp_path, SIX))
+    one = load_profile(written(tmp_path, SIX))
     assert one.id == "custom:board"
     assert one.category == one.confidence == "custom"
     made = device(one)
     assert made.peaks == (82500000000000, None, 330000000000000, None, None, None)
     assert (made.band, made.units, made.sustained) == (MAGNITUDE, None, 1.0)
-    assert find(written(tmp_path, SIX, "other.json")).id == "custom:other"
+    assert find_profile(written(tmp_path, SIX, "other.json")).id == "custom:other"
 
 
 def test_a_packaged_file_may_be_given_as_a_file():
     path = next(path for path in FILES if path.stem == "a100-sxm4-40gb")
-    given = load(str(path))
+    given = load_profile(str(path))
     assert given.id == "custom:a100-sxm4-40gb"
     # Nobody knows what was changed in it.
-    assert (device(find(path.stem)).band, device(given).band) == (ESTIMATE, MAGNITUDE)
+    assert (device(find_profile(path.stem)).band, device(given).band) == (ESTIMATE, MAGNITUDE)
 
 
 def test_a_cpu_of_the_callers_own(tmp_path):
-    assert load(written(tmp_path, {**SIX, "type": "cpu"})).category == "cpu"
+    assert load_profile(written(tmp_path, {**SIX, "type": "cpu"})).category == "cpu"
 
 
 BAD = {
@@ -184,7 +196,7 @@ BAD = {
 @pytest.mark.parametrize("data", BAD.values(), ids=BAD)
 def test_what_is_no_profile(tmp_path, data):
     with pytest.raises(OptionError) as fault:
-        load(written(tmp_path, data))
+        load_profile(written(tmp_path, data))
     assert fault.value.code == "bad-profile"
     assert fault.value.message.startswith("board.json is not a hardware profile: ")
     assert str(tmp_path) not in str(fault.value)
@@ -200,29 +212,29 @@ def test_what_is_no_profile(tmp_path, data):
 )
 def test_a_wrong_unit_or_name_is_told(tmp_path, data, says):
     with pytest.raises(OptionError) as fault:
-        load(written(tmp_path, {**SIX, **data}))
+        load_profile(written(tmp_path, {**SIX, **data}))
     assert says in fault.value.message
 
 
 def test_fields_of_others_are_passed_over(tmp_path):
     others = {"tdp_watts_min": 450, "peak_fp64_flops": 1e12, "notes": "x", "my_own": {"a": [1]}}
-    assert load(written(tmp_path, {**SIX, **others})) == load(written(tmp_path, SIX))
+    assert load_profile(written(tmp_path, {**SIX, **others})) == load_profile(written(tmp_path, SIX))
 
 
 def test_the_packaged_ones_keep_what_is_asked_of_a_file():
     for path in FILES:
-        if estimable(find(path.stem)):
-            assert load(str(path)).name == find(path.stem).name
+        if estimable(find_profile(path.stem)):
+            assert load_profile(str(path)).name == find_profile(path.stem).name
 
 
 @pytest.mark.parametrize("name", ["missing.json", "."])
 def test_no_file(tmp_path, name):
     with pytest.raises(OptionError, match="there is no such file"):
-        load(str(Path(tmp_path, name)))
+        load_profile(str(Path(tmp_path, name)))
 
 
 def test_names_of_files_cannot_style_an_id(tmp_path):
-    assert load(written(tmp_path, SIX, "a b<script>.json")).id == "custom:a-b-script-"
+    assert load_profile(written(tmp_path, SIX, "a b<script>.json")).id == "custom:a-b-script-"
 
 
 def test_precisions_have_a_width():

@@ -8,12 +8,12 @@ from graphs import Graph, convnet, transformer
 
 from py_autodoc import analyze
 from py_autodoc.errors import OptionError
-from py_autodoc.hardware.estimate import estimate
-from py_autodoc.hardware.model import MODEL, device
-from py_autodoc.hardware.profile import find
+from py_autodoc.hardware.latency_estimate import estimate
+from py_autodoc.hardware.latency_model import MODEL, device
+from py_autodoc.hardware.profile import find_profile
 from py_autodoc.hardware.runtimes import IDS, RUNTIMES, TENSORRT, runtime
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.device_analysis import kernels_in, on_device, sized
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.report.pipeline.device_analysis import estimate_inputs, kernels_in, on_device
 
 
 def gelu():
@@ -25,14 +25,14 @@ def gelu():
 
 
 def kinds(model, name):
-    analysis = run(model)
+    analysis = run_analysis(model)
     found = kernels_in(analysis, runtime(name))
     return [[analysis.model.nodes[n].op_type for n in members] for members in found.members]
 
 
 def seconds(analysis, name, where="a100-sxm4-40gb", precision="fp32"):
-    runs, one = runtime(name), device(find(where))
-    return estimate(kernels_in(analysis, runs), sized(analysis), one, precision, runs.model)
+    runs, one = runtime(name), device(find_profile(where))
+    return estimate(kernels_in(analysis, runs), estimate_inputs(analysis), one, precision, runs.model)
 
 
 def test_the_default_is_tensorrt_and_its_constants_are_those_of_before():
@@ -49,7 +49,7 @@ def test_an_unknown_runtime_is_told_with_those_that_there_are():
 
 @pytest.mark.parametrize("model", [transformer(), convnet(), gelu()], ids=["transformer", "convnet", "gelu"])
 def test_who_fuses_less_has_more_kernels_and_every_node_at_most_one(model):
-    analysis = run(model)
+    analysis = run_analysis(model)
     count = {}
     for one in RUNTIMES:
         found = kernels_in(analysis, one)
@@ -91,7 +91,7 @@ def test_only_some_run_attention_as_one():
 
 
 def test_a_small_model_in_eager_takes_as_long_as_its_starts():
-    analysis = run(convnet())
+    analysis = run_analysis(convnet())
     found = seconds(analysis, "pytorch-eager")
     each = runtime("pytorch-eager").issue_s
     assert found.seconds == pytest.approx(each * len(found.kernels))
@@ -103,7 +103,7 @@ def test_a_small_model_in_eager_takes_as_long_as_its_starts():
 
 
 def test_a_large_batch_hides_the_starts():
-    small, large = (run(convnet(batch)) for batch in (1, 512))
+    small, large = (run_analysis(convnet(batch)) for batch in (1, 512))
     times = [seconds(one, "pytorch-eager") for one in (small, large)]
     assert times[0].bottleneck == "kernel_overhead"
     assert times[1].bottleneck != "kernel_overhead"
@@ -117,8 +117,8 @@ def test_report_and_device_afterwards_agree():
     assert told is not None
     assert told.runtime == "pytorch-eager"
     assert json.loads(report.to_json())["hardware_estimates"]["runtime"] == "pytorch-eager"
-    asked = run(model, Options(hardware="a100-sxm4-40gb", runtime="pytorch-eager"))
-    later = on_device(run(model), asked.hardware)
+    asked = run_analysis(model, Options(hardware="a100-sxm4-40gb", runtime="pytorch-eager"))
+    later = on_device(run_analysis(model), asked.hardware)
     assert later.kernels == asked.kernels
     assert told.kernels == len(later.kernels.kind)
     assert analyze(model, hardware="a100-sxm4-40gb").hardware_estimates.runtime == "tensorrt"
@@ -140,7 +140,7 @@ def test_random_chains_lose_no_node():
                 last = g.linear(last, 16, 16)
             else:
                 last = g.op(str(name), *([last, "x"] if name == "Add" else [last]))
-        analysis = run(g.model(last))
+        analysis = run_analysis(g.model(last))
         for one in RUNTIMES:
             found = kernels_in(analysis, one)
             assert sorted(n for members in found.members for n in members) == [

@@ -19,7 +19,7 @@ from py_autodoc.cli.app import app
 from py_autodoc.compare.topology import same_topology
 from py_autodoc.errors import OptionError
 from py_autodoc.hf import keys, metadata_of, read_metadata
-from py_autodoc.hf.write import gather, timestamp
+from py_autodoc.hf.write import gather_metadata, timestamp
 from py_autodoc.packed import special_floats
 
 pytestmark = pytest.mark.slow
@@ -141,7 +141,7 @@ def test_numbers_that_json_has_not(tmp_path):
 def test_left_out_and_small():
     labels = {i: f"label number {i} – é" for i in range(3000)}
     config = hf.BertConfig(id2label=labels, label2id={name: i for i, name in labels.items()})
-    found = gather(config, None)
+    found = gather_metadata(config, None)
     assert found.entries[keys.CONFIG].startswith("gz:")
     assert found.characters < keys.TYPICAL
     assert found.warnings == []
@@ -151,7 +151,7 @@ def test_left_out_and_small():
 def test_metadata_beyond_the_usual_is_told():
     rng = np.random.default_rng(0)
     labels = {i: rng.bytes(30).hex() for i in range(4000)}
-    found = gather(hf.BertConfig(id2label=labels, label2id={}), None)
+    found = gather_metadata(hf.BertConfig(id2label=labels, label2id={}), None)
     assert "large" in found.warnings[0]
 
 
@@ -287,8 +287,8 @@ def test_the_metadata_command_on_what_is_not_ours(tmp_path, bert):
 def test_half_a_megabyte_bloats_no_report(tmp_path):
     """Report, viewer's payload and page stay as small as without it."""
     from py_autodoc import analyze
-    from py_autodoc.report import analysis
-    from py_autodoc.report.bundle import build_bundle
+    from py_autodoc.report.pipeline import analysis
+    from py_autodoc.report.viewer_payload.bundle import build_bundle
 
     source = Path(__file__).parent.parent / "data" / "models" / "resnet_tiny.onnx"
     data = np.random.default_rng(0).bytes(380_000)
@@ -302,7 +302,7 @@ def test_half_a_megabyte_bloats_no_report(tmp_path):
     sizes = []
     for name in ("a.onnx", "b.onnx"):
         report = analyze(tmp_path / name)
-        bundle = build_bundle(analysis.run(str(tmp_path / name)))
+        bundle = build_bundle(analysis.run_analysis(str(tmp_path / name)))
         sizes.append((len(report.to_json()), len(bundle)))
     assert (tmp_path / "b.onnx").stat().st_size > 1_400_000
     assert all(long - short < 6000 for short, long in zip(*sizes, strict=True))

@@ -16,12 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from py_autodoc.errors import CorruptModel, InputError, NotAModel, OutputError, PathError
-from py_autodoc.graph.metadata import model_metadata
-from py_autodoc.graph.wire import encode_bytes
+from py_autodoc.graph.protobuf.metadata import model_metadata
+from py_autodoc.graph.protobuf.protobuf_wire import encode_bytes
 from py_autodoc.hf import keys
 from py_autodoc.hf.read import HfMetadata, is_file_name, read_metadata
-from py_autodoc.hf.unpacked import fill, write_processor
-from py_autodoc.packed import Damaged, checksum, pack_file, pack_json, unpack, unpack_json
+from py_autodoc.hf.unpack_processor import fill, write_processor
+from py_autodoc.packed import DamagedValue, checksum, pack_file, pack_json, unpack, unpack_json
 
 pytestmark = pytest.mark.slow
 
@@ -88,13 +88,13 @@ def test_from_a_file_a_protobuf_and_an_ir_model(tmp_path):
 
 
 def test_the_weights_are_not_read(tmp_path, monkeypatch):
-    from py_autodoc.graph import metadata
+    from py_autodoc.graph.protobuf import metadata
 
     path = tmp_path / "a.onnx"
     onnx.save(model_with(entries(), weights=4_000_000), path)
     sources = []
-    real = metadata.Source
-    monkeypatch.setattr(metadata, "Source", lambda *a: sources.append(real(*a)) or sources[-1])
+    real = metadata.WireSource
+    monkeypatch.setattr(metadata, "WireSource", lambda *a: sources.append(real(*a)) or sources[-1])
     assert read_metadata(path).task == "text-classification"
     assert path.stat().st_size > 16_000_000
     assert sources[0].bytes_read < 1_000_000
@@ -196,7 +196,7 @@ def test_bombs_stop_at_the_bound(kind):
     found = read_metadata({keys.CONFIG: value})
     assert found.config is None
     assert "more than" in found.warnings[0]
-    with pytest.raises(Damaged, match="more than 1,000 bytes"):
+    with pytest.raises(DamagedValue, match="more than 1,000 bytes"):
         unpack(value, 1000)
 
 
@@ -206,7 +206,7 @@ def test_an_xz_that_wants_much_memory_is_refused():
         packed = lzma.compress(b"x" * 20_000, filters=filters)
     except MemoryError:
         pytest.skip("the compressor itself wants too much here")
-    with pytest.raises(Damaged, match="xz"):
+    with pytest.raises(DamagedValue, match="xz"):
         unpack("xz:" + base64.urlsafe_b64encode(packed).decode())
 
 
@@ -222,7 +222,7 @@ def test_the_bound_is_exact(limit):
             if size <= limit:
                 assert unpack(value, limit) == data
             else:
-                with pytest.raises(Damaged):
+                with pytest.raises(DamagedValue):
                     unpack(value, limit)
 
 

@@ -11,7 +11,7 @@ import torch
 
 import py_autodoc
 from py_autodoc.errors import AnalysisError, OptionError
-from py_autodoc.hf.serving.answers import Answer, Window, best_answers, window_answers
+from py_autodoc.hf.serving.span_answers import Answer, AnswerWindow, best_answers, window_answers
 
 pytestmark = pytest.mark.slow
 
@@ -168,7 +168,7 @@ def test_scores_that_are_no_numbers(answerer, tmp_path):
 
 def window(left=False):
     context = np.array([False, False, False, True, True, True, False])
-    return Window(context, np.array([0, 0, 2, 0, 4, 8, 0]), np.array([0, 1, 3, 3, 7, 9, 0]), 0, left)
+    return AnswerWindow(context, np.array([0, 0, 2, 0, 4, 8, 0]), np.array([0, 1, 3, 3, 7, 9, 0]), 0, left)
 
 
 def test_padding_of_a_batch_is_not_read():

@@ -24,9 +24,9 @@ from py_autodoc.errors import (
     PathError,
     RequirementError,
 )
-from py_autodoc.hf.serving import entry
-from py_autodoc.hf.serving.guess import infer_task
-from py_autodoc.hf.serving.session import Port
+from py_autodoc.hf.serving import pipeline_entry
+from py_autodoc.hf.serving.infer_task import infer_task
+from py_autodoc.hf.serving.session import SessionPort
 
 pytestmark = pytest.mark.slow
 
@@ -119,7 +119,7 @@ def test_what_the_file_says_counts_before_what_is_worked_out(full):
 
 
 def port(name, *dims, kind="float32"):
-    return Port(name, torch.empty(0, dtype=getattr(torch, kind)).numpy().dtype, dims)
+    return SessionPort(name, torch.empty(0, dtype=getattr(torch, kind)).numpy().dtype, dims)
 
 
 IDS = {"input_ids": port("input_ids", None, None, kind="int64")}
@@ -296,4 +296,4 @@ def test_the_name_is_light():
         "assert not {'torch', 'transformers', 'onnxruntime', 'onnx'} & set(sys.modules), sorted(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-    assert py_autodoc.pipeline is py_autodoc.hf.pipeline is entry.pipeline
+    assert py_autodoc.pipeline is py_autodoc.hf.pipeline is pipeline_entry.pipeline

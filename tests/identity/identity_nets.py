@@ -3,7 +3,7 @@
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-from py_autodoc.report.analysis import run
+from py_autodoc.report.pipeline.analysis import run_analysis
 
 FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 
@@ -62,7 +62,7 @@ class Net:
     def identified(self):
         graph = helper.make_graph(self.nodes, "g", self.fed, self.given, self.weights)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-        return run(model.SerializeToString()).identified
+        return run_analysis(model.SerializeToString()).identified
 
     def task(self):
         task = self.identified().task

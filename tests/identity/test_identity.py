@@ -12,11 +12,11 @@ from onnx import TensorProto, helper, numpy_helper
 import py_autodoc
 from py_autodoc.hf import keys
 from py_autodoc.identity import identify as identify_module
-from py_autodoc.identity import named
-from py_autodoc.identity.model import LIKELY, STRUCTURE, UNKNOWN, Reading
-from py_autodoc.identity.registry import Task, tasks
+from py_autodoc.identity import metadata_task
+from py_autodoc.identity.model import LIKELY, STRUCTURE, UNKNOWN, RuleReading
+from py_autodoc.identity.registry import TaskRule, tasks
 from py_autodoc.identity.words import IMAGE, STATE, said, words
-from py_autodoc.report.report import Report
+from py_autodoc.report.document.report import Report
 
 DATA = Path(__file__).parent.parent / "data"
 MODELS = DATA / "models"
@@ -122,7 +122,7 @@ def test_tasks_that_the_metadata_names(metadata, task, known):
 
 
 def test_keys_are_those_that_the_exporter_writes():
-    assert (named.TASK, named.SOURCE) == (keys.TASK, keys.TASK_SOURCE)
+    assert (metadata_task.TASK, metadata_task.SOURCE) == (keys.TASK, keys.TASK_SOURCE)
 
 
 def test_make_is_what_the_exporter_recorded():
@@ -164,16 +164,16 @@ def test_a_rule_that_fails_costs_its_own_reading(monkeypatch):
     def broken(case):
         raise ZeroDivisionError
 
-    own = {"broken": Task("broken", "broken", broken, (), ()), **tasks()}
+    own = {"broken": TaskRule("broken", "broken", broken, (), ()), **tasks()}
     monkeypatch.setattr(identify_module, "tasks", lambda: own)
     assert made(classifier(ending="Softmax")).task == "image classification"
 
 
 def test_two_sure_readings_are_likely_only(monkeypatch):
     def sure(case):
-        return Reading(0.9, ("so it is",))
+        return RuleReading(0.9, ("so it is",))
 
-    own = {name: Task(name, name, sure, (), ()) for name in ("one", "other")}
+    own = {name: TaskRule(name, name, sure, (), ()) for name in ("one", "other")}
     monkeypatch.setattr(identify_module, "tasks", lambda: own)
     found = made(classifier())
     assert (found.task, found.known.task) == ("one", LIKELY)

@@ -5,7 +5,7 @@ import io
 import onnx
 import pytest
 
-from py_autodoc.report.analysis import run
+from py_autodoc.report.pipeline.analysis import run_analysis
 
 pytestmark = pytest.mark.slow
 
@@ -126,7 +126,7 @@ def nameless(proto):
 def test_named_by_structure(name):
     pytest.importorskip("torch")
     pytest.importorskip("transformers")
-    found = run(exported(name)).identified
+    found = run_analysis(exported(name)).identified
     *_, task, family = CASES[name]
     assert (found.task.id, found.family.id) == (task, family)
     assert found.task.known in ("structure", "likely")

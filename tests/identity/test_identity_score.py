@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from identity_truth import FILES, NONE, ZOO
 
-from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
 DATA = Path(__file__).parent.parent / "data"
 
@@ -46,7 +46,10 @@ def test_files_are_all_judged():
 def test_files(assume):
     # As bytes: not even the analysis knows what the file is called.
     found = {
-        name: (wanted, run((DATA / f"{name}.onnx").read_bytes(), Options(assume=assume)).identified.task)
+        name: (
+            wanted,
+            run_analysis((DATA / f"{name}.onnx").read_bytes(), Options(assume=assume)).identified.task,
+        )
         for name, wanted in FILES.items()
     }
     judged(found, 0.95)
@@ -57,6 +60,7 @@ def test_zoo():
     with zipfile.ZipFile(DATA / "zoo.zip") as zoo:
         assert {name.split(".")[0] for name in zoo.namelist()} == set(ZOO)
         found = {
-            name: (ZOO[name.split(".")[0]], run(zoo.read(name)).identified.task) for name in zoo.namelist()
+            name: (ZOO[name.split(".")[0]], run_analysis(zoo.read(name)).identified.task)
+            for name in zoo.namelist()
         }
     judged(found, 0.95)

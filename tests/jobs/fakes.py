@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable
 
 from py_autodoc.errors import NotAModel
-from py_autodoc.jobs import frames
+from py_autodoc.jobs import ipc_frames
 from py_autodoc.jobs.errors import UnknownNode
-from py_autodoc.jobs.frames import Spec
-from py_autodoc.jobs.stamps import Companion, stamp_beside
+from py_autodoc.jobs.file_stamps import Companion, stamp_beside
+from py_autodoc.jobs.ipc_frames import AnalysisSpec
 from py_autodoc.jobs.worker import ProgressCall
 
 NAME = "fakes:open_session"
@@ -36,7 +36,7 @@ class FakeSession:
     def sections(self) -> bytes:
         return b'{"sections":[]}'
 
-    def serving(self, request: frames.Render) -> bytes:
+    def serving(self, request: ipc_frames.BodyRequest) -> bytes:
         return b'{"device":"%s"}' % request.device.encode()
 
     def report(self) -> bytes:
@@ -52,10 +52,10 @@ class FakeSession:
             raise UnknownNode(str(node))
         return b'{"id":%d,"pid":%d}' % (node, os.getpid())
 
-    def file(self, request: frames.Render) -> bytes:
+    def file(self, request: ipc_frames.BodyRequest) -> bytes:
         return b'{"format":"%s"}' % request.format.encode()
 
-    def weights(self, request: frames.Render, check: Callable[[], None]) -> bytes:
+    def weights(self, request: ipc_frames.BodyRequest, check: Callable[[], None]) -> bytes:
         if request.name == "deaf":
             time.sleep(3600)
         if request.name.startswith("until "):
@@ -71,17 +71,17 @@ class FakeSession:
             raise UnknownNode(str(request.tensor))
         return b'{"tensor":%d,"pid":%d,"name":"%s"}' % (request.tensor, os.getpid(), request.name.encode())
 
-    def comparison(self, request: frames.Render) -> bytes:
+    def comparison(self, request: ipc_frames.BodyRequest) -> bytes:
         return b"{}"
 
-    def extract(self, request: frames.Render, check: Callable[[], None]) -> bytes:
+    def extract(self, request: ipc_frames.BodyRequest, check: Callable[[], None]) -> bytes:
         """A line that tells of a sub-model, and something in its place."""
         line = b'{"path":"","nodes":%d,"inputs":[],"input_count":0,"outputs":[],"output_count":0,'
         line += b'"widened":0,"convex":true,"bytes":0}'
         return line % len(request.ranges) + b"\n" + b"\n" * 600_000
 
 
-def open_session(spec: Spec, progress: ProgressCall) -> FakeSession:
+def open_session(spec: AnalysisSpec, progress: ProgressCall) -> FakeSession:
     with open(spec.path, encoding="utf-8") as file:
         text = file.read()
     for step in range(3):
@@ -92,7 +92,7 @@ def open_session(spec: Spec, progress: ProgressCall) -> FakeSession:
     return FakeSession(text, companions)
 
 
-def act(text: str, spec: Spec) -> None:
+def act(text: str, spec: AnalysisSpec) -> None:
     if text.startswith("wait"):
         # Until the file named after it appears: tests decide how long a job runs.
         while not os.path.exists(os.path.join(os.path.dirname(spec.path), text.split()[1])):
@@ -127,7 +127,7 @@ def act(text: str, spec: Spec) -> None:
         time.sleep(3600)
     elif text == "flood":
         while True:
-            os.write(find_socket(), frames.pack(frames.LOG, b"x" * 100))
+            os.write(find_socket(), ipc_frames.pack(ipc_frames.LOG, b"x" * 100))
     elif text == "write":
         with open(os.path.join(os.path.dirname(spec.path), "written"), "w") as file:
             file.write("a child must not write files")

@@ -10,10 +10,10 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from py_autodoc.jobs.frames import Spec
+from py_autodoc.jobs.file_stamps import Stamp
+from py_autodoc.jobs.ipc_frames import AnalysisSpec
+from py_autodoc.jobs.job_queue import JobQueue, QueueSettings
 from py_autodoc.jobs.launch import ForkLauncher, Launcher, SpawnLauncher
-from py_autodoc.jobs.queue import JobQueue, Settings
-from py_autodoc.jobs.stamps import Stamp
 from py_autodoc.limits import SERVER, Limits
 from py_autodoc.report.schema import Job
 
@@ -39,7 +39,7 @@ def coroutine(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
 
 @asynccontextmanager
 async def a_queue(kind: str = "fork", **settings: object) -> AsyncIterator[JobQueue]:
-    queue = JobQueue(fake_launcher(kind), Settings(**{"limits": LIMITS, "max_running": 2, **settings}))
+    queue = JobQueue(fake_launcher(kind), QueueSettings(**{"limits": LIMITS, "max_running": 2, **settings}))
     try:
         yield queue
     finally:
@@ -48,10 +48,10 @@ async def a_queue(kind: str = "fork", **settings: object) -> AsyncIterator[JobQu
 
 def make_spec(
     folder: Path, text: str, name: str = "m.onnx", limits: Limits = LIMITS, **options: object
-) -> Spec:
+) -> AnalysisSpec:
     path = folder / name
     path.write_text(text, encoding="utf-8")
-    return Spec(path=str(path), stamp=Stamp.of(os.stat(path)), limits=limits, **options)
+    return AnalysisSpec(path=str(path), stamp=Stamp.of(os.stat(path)), limits=limits, **options)
 
 
 async def last_state(queue: JobQueue, job_id: str) -> Job:
@@ -60,7 +60,7 @@ async def last_state(queue: JobQueue, job_id: str) -> Job:
     return last
 
 
-async def outcome(queue: JobQueue, spec: Spec) -> Job:
+async def outcome(queue: JobQueue, spec: AnalysisSpec) -> Job:
     return await last_state(queue, (await queue.submit(spec)).id)
 
 

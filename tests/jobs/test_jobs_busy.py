@@ -17,31 +17,31 @@ from jobs_help import LIMITS, a_queue, coroutine, make_spec, outcome, until
 from onnx import helper, numpy_helper
 
 from py_autodoc.jobs.errors import WorkerGone
-from py_autodoc.jobs.frames import Render, Spec
-from py_autodoc.jobs.isolate import Body
+from py_autodoc.jobs.file_stamps import Stamp
+from py_autodoc.jobs.ipc_frames import AnalysisSpec, BodyRequest
+from py_autodoc.jobs.isolated_analysis import EncodedBody
+from py_autodoc.jobs.job_queue import JobQueue, QueueSettings
+from py_autodoc.jobs.job_record import DONE, JobRecord
 from py_autodoc.jobs.launch import ForkLauncher
-from py_autodoc.jobs.queue import JobQueue, Settings
-from py_autodoc.jobs.record import DONE, Record
-from py_autodoc.jobs.stamps import Stamp
 
 pytestmark = pytest.mark.slow
 
 
-def read(body: Body) -> dict[str, Any]:
+def read(body: EncodedBody) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(b"".join(body.unpacked()))
     return found
 
 
-def record_of(queue: JobQueue, job_id: str) -> Record:
+def record_of(queue: JobQueue, job_id: str) -> JobRecord:
     return next(record for record in queue._store.records if record.id == job_id)
 
 
-def gated(gate: Path) -> Render:
+def gated(gate: Path) -> BodyRequest:
     """Weights that are read until the gate is there."""
-    return Render(what="weights", name=f"until {gate}")
+    return BodyRequest(what="weights", name=f"until {gate}")
 
 
-async def reading(queue: JobQueue, job_id: str, gate: Path) -> asyncio.Task[Body]:
+async def reading(queue: JobQueue, job_id: str, gate: Path) -> asyncio.Task[EncodedBody]:
     """A reading of weights that has begun."""
     task = asyncio.ensure_future(queue.weights(job_id, gated(gate)))
     await until(lambda: record_of(queue, job_id).asking == 1)
@@ -224,7 +224,7 @@ async def test_children_have_a_number_that_is_not_exceeded(tmp_path: Path) -> No
         assert seen == 2
 
 
-def real_model(path: Path, size: int) -> Spec:
+def real_model(path: Path, size: int) -> AnalysisSpec:
     """Three products; ``size`` is that of the square weights."""
     rng = np.random.default_rng(size)
     weights = [
@@ -235,13 +235,15 @@ def real_model(path: Path, size: int) -> Spec:
     info = helper.make_tensor_value_info
     graph = helper.make_graph(nodes, "g", [info("t0", 1, [1, size])], [info("t3", 1, [1, size])], weights)
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), path)
-    return Spec(path=str(path), stamp=Stamp.of(os.stat(path)), limits=LIMITS)
+    return AnalysisSpec(path=str(path), stamp=Stamp.of(os.stat(path)), limits=LIMITS)
 
 
 @coroutine
 async def test_many_clients_of_real_children(tmp_path: Path) -> None:
     """More models than children are kept for, all asked at once while other analyses run."""
-    queue = JobQueue(ForkLauncher(), Settings(limits=LIMITS, max_running=2, idle_workers=1, cached_weights=2))
+    queue = JobQueue(
+        ForkLauncher(), QueueSettings(limits=LIMITS, max_running=2, idle_workers=1, cached_weights=2)
+    )
     try:
         specs = [real_model(tmp_path / f"{size}.onnx", size) for size in (16, 32, 64, 1024)]
         jobs = [await outcome(queue, spec) for spec in specs]
@@ -257,7 +259,7 @@ async def test_many_clients_of_real_children(tmp_path: Path) -> None:
                     assert read(await queue.body(job.id, "node", dice.randrange(3)))["type"] == "MatMul"
                 elif what == "weights":
                     name = f"w{dice.randrange(3)}"
-                    body = read(await queue.weights(job.id, Render(what="weights", name=name)))
+                    body = read(await queue.weights(job.id, BodyRequest(what="weights", name=name)))
                     assert body["name"] == name
                 elif what == "extract":
                     pieces: list[bytes] = []

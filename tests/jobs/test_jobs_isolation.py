@@ -15,7 +15,7 @@ import pytest
 from jobs_help import FAKE, HERE, LIMITS, a_queue, alive, coroutine, last_state, make_spec, outcome, until
 
 from py_autodoc.jobs.errors import JobFailed
-from py_autodoc.jobs.record import CANCELLED, DONE, FAILED
+from py_autodoc.jobs.job_record import CANCELLED, DONE, FAILED
 
 pytestmark = pytest.mark.slow
 
@@ -213,5 +213,7 @@ def descendants(pid: int) -> list[int]:
 @needs_proc
 def test_a_child_whose_parent_is_gone_already_ends() -> None:
     """The request to die with the parent comes too late when the parent is dead."""
-    code = "import time; from py_autodoc.confine import die_with_parent as d; d(1 << 22); time.sleep(60)"
+    code = (
+        "import time; from py_autodoc.process_limits import die_with_parent as d; d(1 << 22); time.sleep(60)"
+    )
     assert subprocess.run([sys.executable, "-c", code], timeout=30).returncode == -9

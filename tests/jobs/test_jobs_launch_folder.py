@@ -21,16 +21,16 @@ sys.path.insert(0, sys.argv[1])  # tests/jobs
 import jobs_help
 del sys.path[0]
 from py_autodoc.jobs import launch
-from py_autodoc.jobs.queue import JobQueue, Settings
+from py_autodoc.jobs.job_queue import JobQueue, QueueSettings
 sys.path.insert(0, os.getcwd())  # as python -m has it
 
 async def main():
     kind = {"fork": launch.ForkLauncher, "spawn": launch.SpawnLauncher}[sys.argv[2]]
-    queue = JobQueue(kind(), Settings(limits=jobs_help.LIMITS, max_running=1))
-    from py_autodoc.jobs.frames import Spec
-    from py_autodoc.jobs.stamps import Stamp
+    queue = JobQueue(kind(), QueueSettings(limits=jobs_help.LIMITS, max_running=1))
+    from py_autodoc.jobs.ipc_frames import AnalysisSpec
+    from py_autodoc.jobs.file_stamps import Stamp
     path = os.path.abspath("m.onnx")
-    job = await queue.submit(Spec(path=path, stamp=Stamp.of(os.stat(path)), limits=jobs_help.LIMITS))
+    job = await queue.submit(AnalysisSpec(path=path, stamp=Stamp.of(os.stat(path)), limits=jobs_help.LIMITS))
     last = await jobs_help.last_state(queue, job.id)
     print(last.state, last.problem)
     await queue.close()

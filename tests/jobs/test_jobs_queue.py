@@ -11,10 +11,10 @@ import pytest
 from jobs_help import a_queue, coroutine, last_state, make_spec, outcome, until
 
 from py_autodoc.jobs.errors import FileChanged, JobFailed, JobNotDone, QueueFull, UnknownJob
-from py_autodoc.jobs.frames import Progress
-from py_autodoc.jobs.isolate import Body
-from py_autodoc.jobs.record import CANCELLED, DONE, MESSAGE_INTERVAL_S, QUEUED, RUNNING, Record
-from py_autodoc.jobs.stamps import Stamp
+from py_autodoc.jobs.file_stamps import Stamp
+from py_autodoc.jobs.ipc_frames import JobProgress
+from py_autodoc.jobs.isolated_analysis import EncodedBody
+from py_autodoc.jobs.job_record import CANCELLED, DONE, MESSAGE_INTERVAL_S, QUEUED, RUNNING, JobRecord
 
 
 @coroutine
@@ -217,13 +217,13 @@ async def test_watching_begins_with_the_present_and_ends_with_the_end(tmp_path: 
 
 @coroutine
 async def test_a_watcher_gets_ten_states_a_second_at_most_but_the_last_at_once(tmp_path: Path) -> None:
-    record = Record(("key",), make_spec(tmp_path, "ok"))
+    record = JobRecord(("key",), make_spec(tmp_path, "ok"))
     record.begin()
     loop = asyncio.get_running_loop()
     begun = loop.time()
     watching = asyncio.create_task(all_of(record))
     for step in range(2000):
-        record.progress(Progress("step", step, 2000))
+        record.progress(JobProgress("step", step, 2000))
         await asyncio.sleep(0)
     record.finish()
     states = await watching
@@ -231,7 +231,7 @@ async def test_a_watcher_gets_ten_states_a_second_at_most_but_the_last_at_once(t
     assert (states[0].state, states[-1].state) == (RUNNING, DONE)
 
 
-async def all_of(record: Record) -> list:
+async def all_of(record: JobRecord) -> list:
     return [job async for job in record.watch()]
 
 
@@ -249,5 +249,5 @@ async def seen(queue: object, job_id: str) -> list:
     return [job async for job in queue.watch(job_id)]  # type: ignore[attr-defined]
 
 
-def read(body: Body) -> dict:
+def read(body: EncodedBody) -> dict:
     return json.loads(b"".join(body.unpacked()))

@@ -15,14 +15,14 @@ import pytest
 from jobs_help import LIMITS, coroutine, outcome
 
 from py_autodoc.jobs.errors import FileChanged, JobFailed, UnknownNode
-from py_autodoc.jobs.frames import Spec
-from py_autodoc.jobs.isolate import Body
+from py_autodoc.jobs.file_stamps import Stamp
+from py_autodoc.jobs.ipc_frames import AnalysisSpec
+from py_autodoc.jobs.isolated_analysis import EncodedBody
+from py_autodoc.jobs.job_queue import JobQueue, QueueSettings
+from py_autodoc.jobs.job_record import DONE
 from py_autodoc.jobs.launch import ForkLauncher, SpawnLauncher
-from py_autodoc.jobs.queue import JobQueue, Settings
-from py_autodoc.jobs.record import DONE
-from py_autodoc.jobs.session import open_session
-from py_autodoc.jobs.stamps import Stamp
-from py_autodoc.report.report import Report
+from py_autodoc.jobs.model_session import open_session
+from py_autodoc.report.document.report import Report
 from py_autodoc.report.schema import GraphPayload, NodeDetails
 
 pytestmark = pytest.mark.slow
@@ -30,8 +30,8 @@ pytestmark = pytest.mark.slow
 MODELS = Path(__file__).parent.parent / "data" / "models"
 
 
-def spec_of(path: Path, **options: object) -> Spec:
-    return Spec(path=str(path), stamp=Stamp.of(os.stat(path)), limits=LIMITS, **options)
+def spec_of(path: Path, **options: object) -> AnalysisSpec:
+    return AnalysisSpec(path=str(path), stamp=Stamp.of(os.stat(path)), limits=LIMITS, **options)
 
 
 def silent(*_: object) -> None:
@@ -41,7 +41,7 @@ def silent(*_: object) -> None:
 @pytest.mark.parametrize("launcher", [ForkLauncher, SpawnLauncher])
 @coroutine
 async def test_a_model_end_to_end(launcher: type[ForkLauncher]) -> None:
-    queue = JobQueue(launcher(), Settings(limits=LIMITS))
+    queue = JobQueue(launcher(), QueueSettings(limits=LIMITS))
     try:
         job = await outcome(queue, spec_of(MODELS / "bert_tiny.onnx", assume=True))
         assert job.problem is None
@@ -68,7 +68,7 @@ async def test_bad_files_and_limits_are_typed(tmp_path: Path) -> None:
     (tmp_path / "empty.onnx").write_bytes(b"")
     (tmp_path / "page.onnx").write_text("<!DOCTYPE html><html></html>")
     (tmp_path / "cut.onnx").write_bytes((MODELS / "resnet_tiny.onnx").read_bytes()[:5000])
-    queue = JobQueue(ForkLauncher(), Settings(limits=LIMITS))
+    queue = JobQueue(ForkLauncher(), QueueSettings(limits=LIMITS))
     try:
         for name, code in (
             ("empty", "not-a-model-empty"),
@@ -95,7 +95,7 @@ async def test_bad_files_and_limits_are_typed(tmp_path: Path) -> None:
 async def test_a_job_leaves_no_file_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     tempfile.tempdir = None
-    queue = JobQueue(ForkLauncher(), Settings(limits=LIMITS))
+    queue = JobQueue(ForkLauncher(), QueueSettings(limits=LIMITS))
     try:
         job = await outcome(queue, spec_of(MODELS / "ppocr_v4_det.onnx"))
         assert job.state == DONE, job.problem
@@ -138,11 +138,11 @@ def test_everything_the_analysis_imports_is_there_before_the_first_fork() -> Non
     code = f"""
         import sys
         sys.path.insert(0, {str(Path(__file__).parent)!r})
-        from py_autodoc.jobs import session
-        session.prepare()
+        from py_autodoc.jobs import model_session
+        model_session.prepare()
         from test_jobs_session import MODELS, silent, spec_of
         before = set(sys.modules)
-        opened = session.open_session(spec_of(MODELS / "bert_tiny.onnx", assume=True), silent)
+        opened = model_session.open_session(spec_of(MODELS / "bert_tiny.onnx", assume=True), silent)
         opened.graph(), opened.report(), opened.node(0)
         heavy = ("onnx", "numpy", "py_autodoc.graph", "py_autodoc.costs", "py_autodoc.report")
         print(sorted(name for name in set(sys.modules) - before if name.startswith(heavy)))
@@ -153,5 +153,5 @@ def test_everything_the_analysis_imports_is_there_before_the_first_fork() -> Non
     assert done.stdout.strip() == "[]"
 
 
-def joined(body: Body) -> bytes:
+def joined(body: EncodedBody) -> bytes:
     return b"".join(body.unpacked())

@@ -10,24 +10,24 @@ from typing import Any
 import pytest
 from jobs_help import a_queue, coroutine, make_spec, outcome, until
 
-from py_autodoc.jobs import isolate
-from py_autodoc.jobs.bodies import BodyCache
+from py_autodoc.jobs import isolated_analysis
 from py_autodoc.jobs.errors import FileChanged, JobFailed, JobNotDone, UnknownJob
-from py_autodoc.jobs.frames import Render
-from py_autodoc.jobs.queue import JobQueue
+from py_autodoc.jobs.ipc_frames import BodyRequest
+from py_autodoc.jobs.job_queue import JobQueue
+from py_autodoc.jobs.response_cache import ResponseCache
 
 
-def ask(tensor: int = -1, name: str = "") -> Render:
-    return Render(what="weights", tensor=tensor, name=name)
+def ask(tensor: int = -1, name: str = "") -> BodyRequest:
+    return BodyRequest(what="weights", tensor=tensor, name=name)
 
 
-async def read(queue: JobQueue, job_id: str, request: Render) -> dict[str, Any]:
+async def read(queue: JobQueue, job_id: str, request: BodyRequest) -> dict[str, Any]:
     body = await queue.weights(job_id, request)
     found: dict[str, Any] = json.loads(b"".join(body.unpacked()))
     return found
 
 
-def worker(queue: JobQueue) -> isolate.Isolated:
+def worker(queue: JobQueue) -> isolated_analysis.IsolatedAnalysis:
     (record,) = queue._store.records
     assert record.worker is not None
     return record.worker
@@ -76,7 +76,7 @@ async def test_whoever_goes_away_stops_the_reading_and_not_the_child(tmp_path: P
 async def test_a_child_that_does_not_listen_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(isolate, "STOP_GRACE_S", 0.2)
+    monkeypatch.setattr(isolated_analysis, "STOP_GRACE_S", 0.2)
     async with a_queue() as queue:
         job = await outcome(queue, make_spec(tmp_path, "ok"))
         before = await read(queue, job.id, ask(1))
@@ -109,10 +109,10 @@ async def test_faults(tmp_path: Path) -> None:
 
 
 def test_the_cache_drops_what_was_used_least_recently() -> None:
-    def body(size: int) -> isolate.Body:
-        return isolate.Body((), size, size, False, "")
+    def body(size: int) -> isolated_analysis.EncodedBody:
+        return isolated_analysis.EncodedBody((), size, size, False, "")
 
-    cache = BodyCache(2)
+    cache = ResponseCache(2)
     for size in (1, 2):
         cache.put(size, [], body(size))
     assert cache.get(1, []) == body(1)

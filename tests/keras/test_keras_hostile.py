@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from py_autodoc.errors import AutodocError, InputError, LimitError, OutputError, PathError, RequirementError
 from py_autodoc.keras import convert, hdf_reader
 from py_autodoc.keras.config import parse
-from py_autodoc.keras.run import escaped
+from py_autodoc.keras.model_runner import escaped
 
 pytestmark = pytest.mark.slow
 

@@ -30,10 +30,10 @@ def with_child(monkeypatch, first):
 
 ATTRIBUTE = """
 import os, signal, sys
-from py_autodoc.keras import hdf
+from py_autodoc.keras import safe_hdf5
 def attribute(self, name):
     {0}
-hdf.Group.attribute = attribute
+safe_hdf5.WeightGroup.attribute = attribute
 """
 
 
@@ -122,7 +122,7 @@ def test_values_cross_in_pieces(tmp_path, monkeypatch, start, kind):
         file["kind"] = values.dtype
     with open(path, "rb") as file:
         reader = start(file, "w.h5", path.stat().st_size)
-        top = hdf_reader.Group(reader)
+        top = hdf_reader.RawGroup(reader)
         for name, expected in (("a", values), ("b", values), ("c", values[0, 0]), ("d", values[:0])):
             stored = top.dataset(name)
             assert stored.shape == expected.shape

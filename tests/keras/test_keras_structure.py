@@ -11,7 +11,7 @@ import onnxruntime
 import pytest
 
 from py_autodoc.errors import InputError, OptionError
-from py_autodoc.extract.model import extract
+from py_autodoc.extract.write_sub_model import extract
 from py_autodoc.keras import convert
 from py_autodoc.tags import load_tags
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from py_autodoc.hardware.profile import find
+from py_autodoc.hardware.profile import find_profile
 from py_autodoc.llm import formulas
 from py_autodoc.llm.links import link_of
 
@@ -52,7 +52,7 @@ def test_caches_of_whole_contexts():
 
 
 def test_the_batch_from_which_an_h100_computes():
-    one = find("h100-sxm")
+    one = find_profile("h100-sxm")
     found = formulas.compute_bound_batch(one.peak("bf16"), one.memory_bandwidth_bytes_per_s, 2)
     assert round(found) == 295
 
@@ -65,10 +65,10 @@ def test_the_batch_from_which_an_h100_computes():
 def test_share_of_all_reduces_in_a_prefill(device, wish, shares):
     """Llama-3-8B, 2048 tokens in bf16 at 0.6 of an H100's peak: NVLink 4, NVLink 3, PCIe 4."""
     active = params("Llama-3-8B") - 2 * 128256 * 4096
-    one = 2 * active * 2048 / (find("h100-sxm").peak("bf16") * 0.6)
+    one = 2 * active * 2048 / (find_profile("h100-sxm").peak("bf16") * 0.6)
     size = 2048 * 4096 * 2
     for count, share in zip((2, 4, 8), shares, strict=True):
-        link = link_of(find(device), count, wish)
+        link = link_of(find_profile(device), count, wish)
         both = formulas.tensor_parallel_seconds(one, count, 32, size, link.bandwidth, link.start)
         assert 100 * (1 - one / count / both) == pytest.approx(share, abs=1)
 
@@ -83,7 +83,7 @@ def test_share_of_all_reduces_in_a_prefill(device, wish, shares):
 def test_decode_rates_of_the_comparison_with_gpt_fast(name, width, count, rate):
     """What docs/llm.md compares with measured rates of Llama-2 on A100s."""
     vocabulary, hidden, layers = LLAMAS[name][0][:3]
-    one = find("a100-sxm4-80gb")
+    one = find_profile("a100-sxm4-80gb")
     weights = (params(name) - vocabulary * hidden) * width
     seconds = weights / count / (one.memory_bandwidth_bytes_per_s * formulas.DECODE_BANDWIDTH)
     seconds += formulas.decode_start_seconds(layers)
@@ -93,18 +93,20 @@ def test_decode_rates_of_the_comparison_with_gpt_fast(name, width, count, rate):
 
 
 def test_links():
-    assert link_of(find("rtx-4090"), 2).pcie
-    assert link_of(find("rtx-4090"), 2, "nvlink") is None
-    two, eight = link_of(find("mi300x"), 2), link_of(find("mi300x"), 8)
+    assert link_of(find_profile("rtx-4090"), 2).pcie
+    assert link_of(find_profile("rtx-4090"), 2, "nvlink") is None
+    two, eight = link_of(find_profile("mi300x"), 2), link_of(find_profile("mi300x"), 8)
     assert two.bandwidth * 7 == pytest.approx(eight.bandwidth)
     assert eight.bandwidth == pytest.approx(0.7 * 448e9)
     bridged = [
-        one for one in ("a100-pcie-80gb", "h100-nvl") if "bridge" in (find(one).interconnect.link or "")
+        one
+        for one in ("a100-pcie-80gb", "h100-nvl")
+        if "bridge" in (find_profile(one).interconnect.link or "")
     ]
     assert bridged
     for name in bridged:
-        assert not link_of(find(name), 2).pcie
-        assert link_of(find(name), 4).pcie
+        assert not link_of(find_profile(name), 2).pcie
+        assert link_of(find_profile(name), 4).pcie
 
 
 def test_pipelines():

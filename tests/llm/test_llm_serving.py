@@ -15,11 +15,19 @@ from py_autodoc.errors import InputError
 from py_autodoc.limits import LIBRARY
 from py_autodoc.llm import PlanOptions, plan, sizes
 from py_autodoc.llm import serving as module
-from py_autodoc.llm.serving import BATCHES, CONTEXTS, SOME_BATCHES, SOME_CONTEXTS, Serving, decodes, packaged
+from py_autodoc.llm.serving import (
+    BATCHES,
+    CONTEXTS,
+    SOME_BATCHES,
+    SOME_CONTEXTS,
+    ServingGrid,
+    decodes,
+    packaged,
+)
 from py_autodoc.llm.sizes import SizedModel
 from py_autodoc.render.html import html_page
 from py_autodoc.render.serving import serving_of
-from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
 RESNET = "tests/data/models/resnet_tiny.onnx"
 GPT2 = "tests/data/stripped/gpt2.stripped.onnx"
@@ -32,12 +40,12 @@ def model() -> bytes:
 
 @pytest.fixture(scope="module")
 def analysis(model):
-    return run(model, Options(assume=True))
+    return run_analysis(model, Options(assume=True))
 
 
 @pytest.mark.parametrize("runtime", ["", "pytorch-eager"])
 def test_numbers_are_those_of_the_command(model, analysis, runtime):
-    found = Serving(analysis).on(packaged("h100-sxm", "fp16", runtime))
+    found = ServingGrid(analysis).on(packaged("h100-sxm", "fp16", runtime))
     expected = plan(model, PlanOptions(["h100-sxm"], BATCHES, CONTEXTS, ["fp16"], runtime=runtime))
     assert found.plans == expected.plans
     assert (found.runtime, found.decoder) == (expected.runtime, expected.decoder)
@@ -45,10 +53,10 @@ def test_numbers_are_those_of_the_command(model, analysis, runtime):
 
 
 def test_one_analysis_serves_devices_and_precisions(analysis, monkeypatch):
-    one = Serving(analysis)
+    one = ServingGrid(analysis)
     one.on(packaged("h100-sxm", "fp16"))
     calls = []
-    monkeypatch.setattr("py_autodoc.llm.sizes.run", lambda *args: calls.append(args))
+    monkeypatch.setattr("py_autodoc.llm.sizes.run_analysis", lambda *args: calls.append(args))
     for device, precision in (("l4", "fp16"), ("l4", "fp32"), ("h100-sxm", "")):
         found = one.on(packaged(device, precision)).plans[0]
         assert found.hardware == device
@@ -57,15 +65,15 @@ def test_one_analysis_serves_devices_and_precisions(analysis, monkeypatch):
 
 
 def test_sizes_that_were_given_are_kept_but_batch_and_tokens(model):
-    given = run(model, Options({"batch": 3, "seq": 5, "past": 2}, assume=True))
-    free = run(model, Options(assume=True))
+    given = run_analysis(model, Options({"batch": 3, "seq": 5, "past": 2}, assume=True))
+    free = run_analysis(model, Options(assume=True))
     chosen = packaged("h100-sxm", "fp16")
-    assert Serving(given).on(chosen).plans == Serving(free).on(chosen).plans
+    assert ServingGrid(given).on(chosen).plans == ServingGrid(free).on(chosen).plans
 
 
 def test_large_and_slow_models_get_fewer_points(analysis, monkeypatch):
     def points():
-        found = Serving(analysis).on(packaged("h100-sxm", "fp16")).plans[0].points
+        found = ServingGrid(analysis).on(packaged("h100-sxm", "fp16")).plans[0].points
         return {one.batch for one in found}, {one.context for one in found}
 
     monkeypatch.setattr(module, "MANY_NODES", 10)
@@ -77,7 +85,7 @@ def test_large_and_slow_models_get_fewer_points(analysis, monkeypatch):
 
 
 def test_contexts_end_where_the_model_does():
-    found = Serving(run(GPT2, Options(assume=True))).on(packaged("l4"))
+    found = ServingGrid(run_analysis(GPT2, Options(assume=True))).on(packaged("l4"))
     assert [one.context for one in found.plans[0].largest_batch] == [256, 512, 1024]
     assert found.plans[0].longest_context[0].limited_by == "model"
     assert module._up_to((512, 2048), 700) == (512, 700)
@@ -96,10 +104,10 @@ def test_devices_are_ids_and_never_files(device, tmp_path, monkeypatch):
 
 def test_who_decodes(analysis):
     assert decodes(analysis)
-    other = run(RESNET, Options(assume=True))
+    other = run_analysis(RESNET, Options(assume=True))
     assert not decodes(other)
     with pytest.raises(InputError) as fault:
-        Serving(other).on(packaged("l4"))
+        ServingGrid(other).on(packaged("l4"))
     assert fault.value.code == "no-decoder"
 
 
@@ -110,13 +118,15 @@ def carried(page: str) -> object:
 
 @pytest.mark.slow
 def test_a_page_carries_the_numbers_of_its_device(model):
-    made = run(model, Options(assume=True, hardware="h100-sxm", precision="fp16", runtime="ort-cuda"))
+    made = run_analysis(
+        model, Options(assume=True, hardware="h100-sxm", precision="fp16", runtime="ort-cuda")
+    )
     found = carried(html_page(made))
     assert found == json.loads(serving_of(made).to_json())
     assert (found["runtime"], found["plans"][0]["hardware"]) == ("ort-cuda", "h100-sxm")
     assert found["decoder"]["layers"] == SHAPE["num_hidden_layers"]
-    assert carried(html_page(run(model, Options(assume=True)))) is None
-    assert carried(html_page(run(RESNET, Options(hardware="l4")))) is None
+    assert carried(html_page(run_analysis(model, Options(assume=True)))) is None
+    assert carried(html_page(run_analysis(RESNET, Options(hardware="l4")))) is None
 
 
 def test_a_profile_of_ones_own(model, tmp_path):
@@ -126,23 +136,23 @@ def test_a_profile_of_ones_own(model, tmp_path):
         "peak_fp16_flops": 1.6e14, "peak_fp32_flops": 8e13, "memory_bandwidth_bytes_per_s": 1e12,
     }  # fmt: skip
     path.write_text(json.dumps(told), encoding="utf-8")
-    found = serving_of(run(model, Options(assume=True, hardware=str(path))))
+    found = serving_of(run_analysis(model, Options(assume=True, hardware=str(path))))
     assert found is not None
     assert found.plans[0].device_name == "our board"
 
 
 def test_a_grid_takes_few_analyses(model, monkeypatch):
     counted = []
-    real = sizes.run
+    real = sizes.run_analysis
 
     def counting(*args):
         counted.append(args)
         return real(*args)
 
-    monkeypatch.setattr(sizes, "run", counting)
+    monkeypatch.setattr(sizes, "run_analysis", counting)
     for source in (model, GPT2):
         counted.clear()
-        found = Serving(run(source, Options(assume=True))).on(packaged("l4"))
+        found = ServingGrid(run_analysis(source, Options(assume=True))).on(packaged("l4"))
         assert len(found.plans[0].points) > 20
         assert len(counted) <= 5
 
@@ -169,6 +179,6 @@ def test_the_new_cache_is_as_long_as_the_tokens_or_its_buffer(analysis):
 
 def test_formulas_are_for_every_point_of_a_large_file(monkeypatch):
     monkeypatch.setattr(module, "MANY_NODES", 10)
-    found = Serving(run(GPT2, Options(assume=True))).on(packaged("l4")).plans[0]
+    found = ServingGrid(run_analysis(GPT2, Options(assume=True))).on(packaged("l4")).plans[0]
     assert len(found.points) == len(BATCHES) * 3
     assert {one.prefill_method for one in found.points} == {"formula"}

@@ -14,11 +14,11 @@ from onnx import helper
 from py_autodoc import analyze
 from py_autodoc.cli.app import app
 from py_autodoc.errors import InputError
-from py_autodoc.hardware.profile import find
+from py_autodoc.hardware.profile import find_profile
 from py_autodoc.limits import LIBRARY
 from py_autodoc.llm import PlanOptions, formulas, plan
 from py_autodoc.llm.sizes import SizedModel, _names
-from py_autodoc.report.dims import batch_names
+from py_autodoc.report.pipeline.dim_bindings import batch_names
 
 LAYERS, HIDDEN, KV = SHAPE["num_hidden_layers"], SHAPE["hidden_size"], SHAPE["num_key_value_heads"]
 HEAD = HIDDEN // SHAPE["num_attention_heads"]
@@ -77,7 +77,7 @@ def test_prefill_is_the_estimate_of_an_analysis(model):
 
 def test_attention_of_a_long_prompt_is_causal(model):
     """From 513 tokens on: half of its FLOPs at half of the peak; everything else as estimated."""
-    device, batch, tokens = find("h100-sxm"), 2, 8192
+    device, batch, tokens = find_profile("h100-sxm"), 2, 8192
     point = plan(model, PlanOptions([device.id], [batch], [tokens], ["fp16"])).plans[0].points[0]
     sizes = {"batch": batch, "seq": tokens, "past": 0, "total_sequence_length": tokens}
     report = analyze(model, bindings=sizes, hardware=device.id, precision="fp16")
@@ -94,7 +94,7 @@ def test_attention_of_a_long_prompt_is_causal(model):
 
 
 def test_decode_reads_weights_and_caches(model):
-    device = find("a100-sxm4-80gb")
+    device = find_profile("a100-sxm4-80gb")
     speed = device.memory_bandwidth_bytes_per_s * 0.85
     found = plan(model, PlanOptions([device.id], [1, 8], [100, 4000], ["fp16"]))
     for point in found.plans[0].points:
@@ -325,7 +325,7 @@ def test_prefill_is_the_estimate_of_an_analysis_in_the_same_runtime(model, runti
 
 
 def test_a_step_starts_the_kernels_of_the_runtime(model):
-    device = find("a100-sxm4-80gb")
+    device = find_profile("a100-sxm4-80gb")
     read = (PARAMS - TABLE) * 2 + 100 * 2 * LAYERS * KV * HEAD * 2
     moving = read / (device.memory_bandwidth_bytes_per_s * 0.85)
     sizes = {"batch": 1, "seq": 1, "past": 99, "total_sequence_length": 100}
@@ -352,7 +352,7 @@ def test_long_prompts_in_eager_mode_take_what_the_device_takes(model):
     report = analyze(model, bindings=sizes, hardware="a100-sxm4-80gb", runtime="pytorch-eager")
     host = report.hardware_estimates.kernels * 59e-6 * 1e3
     assert short.prefill_ms == pytest.approx(host)
-    attention = LAYERS * 2 * 500_000**2 * HIDDEN / (find("a100-sxm4-80gb").peak("fp16") * 0.5)
+    attention = LAYERS * 2 * 500_000**2 * HIDDEN / (find_profile("a100-sxm4-80gb").peak("fp16") * 0.5)
     assert long.prefill_ms > attention * 1e3 > 10 * host
     assert {short.prefill_label, long.prefill_label} == {"rough"}
 

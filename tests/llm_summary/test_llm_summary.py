@@ -18,8 +18,8 @@ from py_autodoc.cli.app import app
 from py_autodoc.llm_summary.facts import facts
 from py_autodoc.llm_summary.grounding import MARK, marked
 from py_autodoc.llm_summary.summarize import plain
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.build import build_report
+from py_autodoc.report.document.build_report import build_report
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 TINY, INT8 = DATA / "models/resnet_tiny.onnx", DATA / "models/resnet_tiny_qdq_int8.onnx"
@@ -130,7 +130,7 @@ def test_the_summary_is_in_every_document(tmp_path):
 
 def test_on_a_terminal_and_in_a_pdf(tmp_path):
     from py_autodoc.cli.summary import print_summary
-    from py_autodoc.report.report import Report
+    from py_autodoc.report.document.report import Report
 
     with serving(text="Brief \x1b[31mred.\n\nMore.") as service:
         code, out, _ = analyze(TINY, *asking(service))
@@ -209,12 +209,12 @@ def test_redacted_names_are_not_sent(tmp_path, source):
 @pytest.mark.parametrize("redact", [False, True])
 def test_what_is_sent_is_bounded(redact):
     model = DATA / "stripped/bert_base.stripped.onnx"
-    report = build_report(run(str(model), Options(assume=True)))
+    report = build_report(run_analysis(str(model), Options(assume=True)))
     assert len(json.dumps(facts(report, redact))) < 30_000
 
 
 def test_numbers_that_are_sent_are_those_of_the_report():
-    report = build_report(run(str(TINY), Options()))
+    report = build_report(run_analysis(str(TINY), Options()))
     totals = facts(report)["totals"]
     assert totals["macs"] == report.metrics.total_macs
     assert totals["flops"] == report.metrics.total_flops

@@ -14,13 +14,13 @@ from py_autodoc import analyze, ort
 from py_autodoc.cli.hardware import THIS, command
 from py_autodoc.errors import OptionError, RequirementError
 from py_autodoc.hardware import profile as profiles
-from py_autodoc.hardware.estimate import estimate
-from py_autodoc.hardware.model import MODEL, device
+from py_autodoc.hardware.latency_estimate import estimate
+from py_autodoc.hardware.latency_model import MODEL, device
 from py_autodoc.measure import calibrate as calibrating
 from py_autodoc.measure.calibrate import calibrate, quickest
 from py_autodoc.measure.workloads import workloads
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.device_analysis import sized
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.report.pipeline.device_analysis import estimate_inputs
 from py_autodoc.sweep import Axes, sweep
 
 RESNET = "tests/data/models/resnet_tiny.onnx"
@@ -36,7 +36,7 @@ def measured() -> dict[str, Any]:
 def test_work_is_that_of_the_analysis() -> None:
     """FLOPs of the products and convolutions, bytes of the others: as our own rules count them."""
     for one in workloads():
-        totals = run(one.model, Options()).totals
+        totals = run_analysis(one.model, Options()).totals
         if one.kind in ("product", "convolution", "depthwise"):
             assert 2 * totals.macs == one.work
         elif one.kind in ("moved", "cached"):
@@ -46,7 +46,7 @@ def test_work_is_that_of_the_analysis() -> None:
 def test_a_profile_of_its_own(measured: dict[str, Any], tmp_path: Any) -> None:
     path = tmp_path / "cpu.json"
     path.write_text(json.dumps(measured), encoding="utf-8")
-    found = device(profiles.load(str(path)))
+    found = device(profiles.load_profile(str(path)))
     assert found is not None
     assert found.measured is not None
     assert found.category == "cpu"
@@ -59,15 +59,15 @@ def test_a_profile_of_its_own(measured: dict[str, Any], tmp_path: Any) -> None:
 
 def test_the_rates_decide(measured: dict[str, Any], tmp_path: Any) -> None:
     """Half of every rate is twice the time, whatever the peak."""
-    analysis = run(RESNET, Options(assume=True))
+    analysis = run_analysis(RESNET, Options(assume=True))
     assert analysis.kernels is not None
 
     def seconds(change: dict[str, float]) -> float:
         path = tmp_path / "cpu.json"
         path.write_text(json.dumps({**measured, **change}), encoding="utf-8")
-        one = device(profiles.load(str(path)))
+        one = device(profiles.load_profile(str(path)))
         assert one is not None
-        found = estimate(analysis.kernels, sized(analysis), one, "fp32", MODEL).seconds  # type: ignore[arg-type]
+        found = estimate(analysis.kernels, estimate_inputs(analysis), one, "fp32", MODEL).seconds  # type: ignore[arg-type]
         assert found is not None
         return found
 
@@ -99,7 +99,7 @@ def test_what_onnx_runtime_measured_is_estimated_for_onnx_runtime(
 def test_without_all_of_them_the_constants_count(measured: dict[str, Any], tmp_path: Any, name: str) -> None:
     path = tmp_path / "cpu.json"
     path.write_text(json.dumps({k: v for k, v in measured.items() if k != f"measured_{name}"}))
-    found = device(profiles.load(str(path)))
+    found = device(profiles.load_profile(str(path)))
     assert found is not None
     assert found.measured is None
     assert MODEL.bands[found.band].label == "order of magnitude"
@@ -155,13 +155,13 @@ def test_the_command_writes_what_hardware_takes(
     monkeypatch.setenv("APPDATA", str(tmp_path))
     monkeypatch.setattr(calibrating, "calibrate", lambda threads: {**measured, "notes": str(threads)})
     with pytest.raises(OptionError):
-        profiles.find(THIS)
+        profiles.find_profile(THIS)
     result = invoke("calibrate", "--threads", "1")
     assert result.exception is None, result.exception
     assert "convolutions" in result.stdout
     assert f"--hardware {THIS}" in result.stdout
-    assert profiles.find(THIS).peak("fp32") == measured["peak_fp32_flops"]
-    assert profiles.find(THIS).id == f"custom:{THIS}"
+    assert profiles.find_profile(THIS).peak("fp32") == measured["peak_fp32_flops"]
+    assert profiles.find_profile(THIS).id == f"custom:{THIS}"
     # Ours may be written again, another file not.
     assert invoke("calibrate").exception is None
     own = tmp_path / "own.json"
@@ -169,7 +169,7 @@ def test_the_command_writes_what_hardware_takes(
     assert invoke("calibrate", "--out", str(own)).exception is not None
     assert own.read_text() == '{"mine": 1}'
     assert invoke("calibrate", "--out", str(own), "--force").exception is None
-    assert profiles.find(str(own)).name == measured["name"]
+    assert profiles.find_profile(str(own)).name == measured["name"]
     assert json.loads(invoke("calibrate", "--out", "-").stdout)["schema"] == "autodoc.profile/1"
 
 
@@ -190,10 +190,10 @@ def test_own_names_leave_no_folder_and_hide_no_packaged_device(
     one = {"name": "mine", "memory_bandwidth_bytes_per_s": 1e11, "peak_fp32_flops": 1e12}
     for path in (folder / "l4.json", folder / "mine.json", tmp_path / "out.json", folder / "bad.json"):
         path.write_text(json.dumps(one) if path.name != "bad.json" else "{")
-    assert profiles.find("mine").name == "mine"
-    assert profiles.find("l4").vendor == "nvidia"
+    assert profiles.find_profile("mine").name == "mine"
+    assert profiles.find_profile("l4").vendor == "nvidia"
     for name in ("..", "../out", ".", "", "a" * 200, "nobody"):
         with pytest.raises(OptionError):
-            profiles.find(name)
+            profiles.find_profile(name)
     with pytest.raises(OptionError, match=r"bad\.json is not a hardware profile"):
-        profiles.find("bad")
+        profiles.find_profile("bad")

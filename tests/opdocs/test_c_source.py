@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from py_autodoc.opdocs.c_operators import Node, c_source, data
+from py_autodoc.opdocs.c_operators import CNode, c_source, data
 from py_autodoc.opdocs.roles import WEIGHTS, roles
 from py_autodoc.quantize.reference import OPERATORS, evaluate
 
@@ -70,7 +70,7 @@ def test_equals_the_reference(op_type, types, tmp_path):
     for seed in range(12):
         case = CASES[op_type][0](np.random.default_rng(seed), *types)
         outputs = evaluate(op_type, case.inputs, case.attributes)
-        nodes[f"case_{seed}"] = Node(op_type, case.inputs, outputs, case.attributes)
+        nodes[f"case_{seed}"] = CNode(op_type, case.inputs, outputs, case.attributes)
     sources = {name: c_source(name, node) for name, node in nodes.items()}
     written = {name: text for name, text in sources.items() if text is not None}
     assert len(written) >= 9

@@ -18,7 +18,7 @@ from py_autodoc.cli.app import app
 from py_autodoc.errors import AutodocError
 from py_autodoc.opdocs import opdocs
 from py_autodoc.opdocs.contract import operations_schema
-from py_autodoc.opdocs.found import found
+from py_autodoc.opdocs.integer_operations import found
 from py_autodoc.quantize import Recipe, quantize
 from py_autodoc.quantize.reference import evaluate
 

@@ -11,36 +11,36 @@ ROOT = Path("py_autodoc")
 RULES = {
     r"\bos\.(replace|rename)\(|\.rename\(|shutil\.(move|copy)": {
         "outputs/placing.py",  # the rule
-        "server/saving.py",  # onto the empty file that `reserve` just made
-        "graph/hashes.py",  # no result: a cache in a folder of its own
+        "server/incoming_file.py",  # onto the empty file that `reserve` just made
+        "graph/loading/file_hashes.py",  # no result: a cache in a folder of its own
     },
     r"\btempfile\.(mk|Temporary|Named|Spooled)": {
         "keras/archive.py",  # unnamed: it has no place
         # Folders that are removed: what a child process reads, what ONNX Runtime's profiler writes.
         "runner/memory.py",
         "runner/profile.py",
-        "graph/hashes.py",
+        "graph/loading/file_hashes.py",
     },
     r"\.write_(text|bytes)\(|\bopen\([^)\n]*[\"'][wax+]b?[\"']|\.open\([\"'][wax]b?[\"']": {
         "outputs/placing.py",
         "outputs/temporary.py",
         "outputs/marks.py",
         # Into a folder of their own that takes its place by the rule, or that is removed.
-        "extract/model.py",
+        "extract/write_sub_model.py",
         "extract/rewritten.py",
         "opdocs/api.py",
         "to_torch/convert.py",
         "to_torch/weights.py",
         "torch/exporting.py",
-        "tags/files.py",
-        "hf/unpacked.py",
+        "tags/model_files.py",
+        "hf/unpack_processor.py",
         "hf/serving/processors.py",
-        "widget/extracting.py",
+        "widget/extract_messages.py",
         # A new, empty file that holds a name.
-        "extract/place.py",
-        "server/saving.py",
+        "extract/output_name.py",
+        "server/incoming_file.py",
         # No results: a switch of the kernel, nowhere, an entry of an archive that is open.
-        "confine.py",
+        "process_limits.py",
         "cli/streams.py",
     },
     r"\bcsv\.(writer|DictWriter)\(": {"render/csv.py"},

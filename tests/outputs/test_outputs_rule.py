@@ -15,7 +15,7 @@ from onnx import helper, numpy_helper
 
 from py_autodoc.cli.app import app
 from py_autodoc.errors import OutputError
-from py_autodoc.outputs import Wanted, places
+from py_autodoc.outputs import OutputRequest, places
 from py_autodoc.outputs.marks import WRITTEN
 from py_autodoc.render import html, svg
 
@@ -194,7 +194,7 @@ def test_a_model_is_ours_until_somebody_changes_its_weights(model, tmp_path):
 
 
 def test_data_beside_a_model_are_ours_with_it(model, tmp_path, monkeypatch):
-    monkeypatch.setattr("py_autodoc.extract.model.LARGE", 16)
+    monkeypatch.setattr("py_autodoc.extract.write_sub_model.LARGE", 16)
     out, data = tmp_path / "part.onnx", tmp_path / "part.onnx.data"
     args = ["extract", model, out, "--node", "0"]
     data.write_bytes(b"mine")
@@ -241,7 +241,7 @@ def test_tags_are_written_elsewhere(tmp_path):
 
 
 def test_a_file_that_appears_meanwhile_stays(tmp_path):
-    (there,) = places([Wanted(tmp_path / "x.json", "report")])
+    (there,) = places([OutputRequest(tmp_path / "x.json", "report")])
     (tmp_path / "x.json").write_text("mine")
     with pytest.raises(OutputError, match="meanwhile"):
         there.write(b"{}")
@@ -258,5 +258,5 @@ def test_devices_are_written_to(model):
 @pytest.mark.parametrize("name", ["a\0b", "n" * 300, "no/where/x", ""])
 def test_a_path_that_cannot_be_is_told(tmp_path, name):
     with pytest.raises(OutputError) as caught:
-        places([Wanted(f"{tmp_path}/{name}", "report")])
+        places([OutputRequest(f"{tmp_path}/{name}", "report")])
     assert "\n" not in str(caught.value)

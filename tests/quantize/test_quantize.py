@@ -211,7 +211,7 @@ def external(path, folder):
 )
 def test_models_over_the_limit_of_a_protobuf(model, recipe, tmp_path, monkeypatch):
     """With a limit that they pass: weights go through files, and into one beside the result."""
-    monkeypatch.setattr("py_autodoc.tags.files.LARGE", 20_000)
+    monkeypatch.setattr("py_autodoc.tags.model_files.LARGE", 20_000)
     (tmp_path / "source").mkdir()
     source = external(model, tmp_path / "source")
     before = [digest(one) for one in sorted(source.parent.iterdir())]
@@ -228,7 +228,7 @@ def test_models_over_the_limit_of_a_protobuf(model, recipe, tmp_path, monkeypatc
 
 
 def test_data_beside_the_result_is_not_written_over(tmp_path, monkeypatch):
-    monkeypatch.setattr("py_autodoc.tags.files.LARGE", 20_000)
+    monkeypatch.setattr("py_autodoc.tags.model_files.LARGE", 20_000)
     (tmp_path / "q.onnx.data").write_text("mine")
     with pytest.raises(AutodocError, match=r"q\.onnx\.data"):
         quantize(RESNET8, tmp_path / "q.onnx", None, Recipe(target=TARGET), random_data=True, samples=2)
@@ -237,7 +237,7 @@ def test_data_beside_the_result_is_not_written_over(tmp_path, monkeypatch):
 
 
 def test_no_room_for_temporary_files(tmp_path, monkeypatch):
-    monkeypatch.setattr("py_autodoc.tags.files.LARGE", 20_000)
+    monkeypatch.setattr("py_autodoc.tags.model_files.LARGE", 20_000)
     usage = type("Usage", (), {"free": 100})()
     monkeypatch.setattr("shutil.disk_usage", lambda path: usage)
     with pytest.raises(AutodocError, match="Temporary files take about"):

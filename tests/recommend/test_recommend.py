@@ -13,7 +13,7 @@ from py_autodoc.cli.app import app
 from py_autodoc.errors import OptionError
 from py_autodoc.hardware.cloud import instances, of_device
 from py_autodoc.hardware.detect import cpu, detected
-from py_autodoc.hardware.profile import find, profiles
+from py_autodoc.hardware.profile import find_profile, profiles
 from py_autodoc.recommend import RecommendOptions, recommend
 
 DATA = Path(__file__).parent.parent / "data" / "stripped"
@@ -217,7 +217,7 @@ def test_this_machine():
     found = detected()
     assert found[0]["kind"] == "cpu"
     for one in found:
-        assert one["profile"] == "" or find(one["profile"])
+        assert one["profile"] == "" or find_profile(one["profile"])
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import onnx
 from onnx import TensorProto, helper
 
 from py_autodoc.render.document import context
-from py_autodoc.report.analysis import Analysis, Options, run
-from py_autodoc.report.sections.model import Context
+from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
+from py_autodoc.report.sections.section_model import SectionContext
 
 DATA = Path(__file__).parents[1] / "data"
 MODELS = {
@@ -46,10 +46,10 @@ HOSTILE = [
 
 
 @cache
-def analysed(name: str) -> tuple[Analysis, Context]:
+def analysed(name: str) -> tuple[Analysis, SectionContext]:
     """A model of ``MODELS``, analysed, and what its documents are made from."""
     path, device = MODELS[name]
-    analysis = run(str(DATA / path), Options(hardware=device))
+    analysis = run_analysis(str(DATA / path), Options(hardware=device))
     return analysis, context(analysis)
 
 

@@ -10,9 +10,14 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from py_autodoc.render.attachments import METRICS, model_explorer_data, netron_attachment, offered
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.hardware_estimate import hardware_estimates
+from py_autodoc.render.viewer_attachments import (
+    METRICS,
+    available_metrics,
+    model_explorer_data,
+    netron_attachment,
+)
+from py_autodoc.report.builders.hardware_section import hardware_estimates
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
 DATA = Path(__file__).parents[1] / "data"
 RESNET = DATA / "stripped" / "resnet50.stripped.onnx"
@@ -34,7 +39,7 @@ def relus(*names, function=False):
 
 
 def test_netron_rows_name_what_is_in_the_file():
-    analysis = run(str(RESNET), Options(assume=True))
+    analysis = run_analysis(str(RESNET), Options(assume=True))
     found = netron_attachment(analysis)
     data = json.loads(found.text)
     assert data["signature"] == "netron:attachment"
@@ -53,13 +58,15 @@ def test_netron_rows_name_what_is_in_the_file():
 
 
 def test_names_that_are_nobodys_own():
-    rows = json.loads(netron_attachment(run(relus("a", "a", "", "b\nc", "d"), Options())).text)["metrics"]
+    rows = json.loads(netron_attachment(run_analysis(relus("a", "a", "", "b\nc", "d"), Options())).text)[
+        "metrics"
+    ]
     targets = [(r["kind"], r["target"]) for r in rows if r["name"] == "FLOPs" and r["kind"] != "model"]
     assert targets == [("value", "t0"), ("value", "t1"), ("value", "t2"), ("value", "t3"), ("node", "d")]
 
 
 def test_function_bodies_are_left_out_and_counted():
-    analysis = run(relus("f", "g", function=True), Options())
+    analysis = run_analysis(relus("f", "g", function=True), Options())
     for found in (netron_attachment(analysis), model_explorer_data(analysis, "macs")):
         assert (found.named, found.nodes) == (0, 2)
     assert json.loads(model_explorer_data(analysis, "macs").text)["results"] == {}
@@ -67,7 +74,7 @@ def test_function_bodies_are_left_out_and_counted():
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_model_explorer_keys_are_tensors(metric):
-    analysis = run(str(RESNET), Options(assume=True))
+    analysis = run_analysis(str(RESNET), Options(assume=True))
     data = json.loads(model_explorer_data(analysis, metric).text)
     assert set(data) == {"name", "results", "gradient"}
     outputs = {
@@ -90,7 +97,7 @@ def test_model_explorer_keys_are_tensors(metric):
 
 
 def test_times_say_their_unit_device_and_precision():
-    analysis = run(str(RESNET), Options(assume=True, hardware="t4", precision="fp16"))
+    analysis = run_analysis(str(RESNET), Options(assume=True, hardware="t4", precision="fp16"))
     found = hardware_estimates(analysis)
     label = "latency in ms on NVIDIA T4, fp16 (estimate)"
     data = json.loads(model_explorer_data(analysis, "latency").text)
@@ -102,7 +109,7 @@ def test_times_say_their_unit_device_and_precision():
     rows = [row for row in json.loads(netron_attachment(analysis).text)["metrics"] if row["name"] == label]
     assert [row["value"] for row in rows if row["kind"] == "model"] == [found.estimated_latency_ms]
     assert len(rows) == 123
-    assert "latency" not in offered(run(str(RESNET), Options(assume=True)))
+    assert "latency" not in available_metrics(run_analysis(str(RESNET), Options(assume=True)))
 
 
 def test_unknown_times_are_left_out():
@@ -110,7 +117,7 @@ def test_unknown_times_are_left_out():
     model.graph.node[0].domain = "vendor"
     model.opset_import.append(helper.make_opsetid("vendor", 1))
     model.graph.value_info.append(helper.make_tensor_value_info("t0", TensorProto.FLOAT, [1, 3]))
-    analysis = run(model, Options(hardware="t4"))
+    analysis = run_analysis(model, Options(hardware="t4"))
     data = json.loads(model_explorer_data(analysis, "latency").text)
     assert "known parts" in data["name"]
     assert set(data["results"]) == {"t1"}
@@ -121,7 +128,7 @@ def test_unknown_numbers_are_left_out():
     model = relus("a")
     model.graph.node[0].domain = "vendor"
     model.opset_import.append(helper.make_opsetid("vendor", 1))
-    rows = json.loads(netron_attachment(run(model, Options())).text)["metrics"]
+    rows = json.loads(netron_attachment(run_analysis(model, Options())).text)["metrics"]
     assert not [row for row in rows if row["name"].startswith(("MACs", "FLOPs")) and row["kind"] == "node"]
 
 
@@ -133,5 +140,5 @@ def test_numbers_beyond_javascript_are_text():
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2**20, 2**20])],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)])
-    rows = json.loads(netron_attachment(run(model, Options())).text)["metrics"]
+    rows = json.loads(netron_attachment(run_analysis(model, Options())).text)["metrics"]
     assert {r["value"] for r in rows if r["name"] == "MACs"} == {str(2**60)}

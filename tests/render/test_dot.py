@@ -10,8 +10,8 @@ from onnx import TensorProto, helper
 
 from py_autodoc.errors import LimitError
 from py_autodoc.render.dot import dot, quoted
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.payload import build_payload
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 DATA = Path(__file__).parents[1] / "data"
 HOSTILE = 'x"]; evil -> n0 [label="\\" <b>\\N\n\x00}'
@@ -26,7 +26,9 @@ LINE = re.compile(
 
 
 def payload(source, **options):
-    return build_payload(run(str(source) if isinstance(source, Path) else source, Options(**options)))
+    return build_payload(
+        run_analysis(str(source) if isinstance(source, Path) else source, Options(**options))
+    )
 
 
 def parsed(text):

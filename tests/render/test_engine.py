@@ -16,8 +16,8 @@ from onnx import TensorProto, helper
 from py_autodoc.cli.app import app
 from py_autodoc.errors import LimitError, RequirementError
 from py_autodoc.render import engine, svg
-from py_autodoc.report.analysis import run
-from py_autodoc.report.payload import build_payload
+from py_autodoc.report.pipeline.analysis import run_analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 ROOT = Path(__file__).parents[2]
 MODELS = sorted([
@@ -41,7 +41,9 @@ HOSTILE = [
 
 
 def request(model, **options) -> bytes:
-    payload = msgspec.structs.replace(build_payload(run(str(model))), expressions=None, timeline=None)
+    payload = msgspec.structs.replace(
+        build_payload(run_analysis(str(model))), expressions=None, timeline=None
+    )
     asked = {"dark": False, "overlay": "auto", "depth": None, "budget": 40, "most": 4000} | options
     return msgspec.json.encode({"payload": payload, "options": asked})
 
@@ -151,7 +153,7 @@ def test_a_limit_that_is_met_is_one_line_and_leaves_no_file(tmp_path, monkeypatc
 
 def test_too_many_boxes_are_told(tmp_path, monkeypatch):
     monkeypatch.setattr(svg, "MAX_BOXES", 3)
-    payload = build_payload(run(str(ROOT / "tests/data/models/mnist_cntk.onnx")))
+    payload = build_payload(run_analysis(str(ROOT / "tests/data/models/mnist_cntk.onnx")))
     with pytest.raises(LimitError, match="boxes"):
         svg.svg_picture(payload, depth=20)
 
@@ -197,7 +199,7 @@ def test_another_package_of_the_same_module_is_not_used(monkeypatch):
 
 def test_neither_engine(monkeypatch, tmp_path):
     monkeypatch.setattr(engine, "quickjs", lambda: None)
-    monkeypatch.setattr("py_autodoc.render.node.find_spec", lambda name: None)
+    monkeypatch.setattr("py_autodoc.render.nodejs.find_spec", lambda name: None)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(RequirementError, match="quickjs-ng") as fault:
         engine.need()

@@ -16,8 +16,8 @@ from onnx import TensorProto, helper
 
 from py_autodoc.errors import RequirementError
 from py_autodoc.render import html
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.payload import build_payload
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 DATA = Path(__file__).parents[1] / "data"
 HOSTILE = "</script><script>alert(1)</script><!--<img src=http://evil.example/x onerror=alert(2)>"
@@ -79,7 +79,7 @@ def parsed(page: str) -> Elements:
     "source", [hostile(), DATA / "models" / "resnet_tiny.onnx"], ids=["hostile", "resnet"]
 )
 def test_only_our_script_is_in_the_page(source):
-    page = html.html_page(run(source, Options()))
+    page = html.html_page(run_analysis(source, Options()))
     elements = parsed(page)
     assert elements.tags.count("script") == 2
     assert "img" not in elements.tags
@@ -89,7 +89,7 @@ def test_only_our_script_is_in_the_page(source):
 
 @pytest.mark.usefixtures("built")
 def test_the_policy_allows_what_is_in_the_page_and_nothing_else():
-    elements = parsed(html.html_page(run(hostile(), Options())))
+    elements = parsed(html.html_page(run_analysis(hostile(), Options())))
     policy = dict(elements.attributes)["content"] and next(
         value for name, value in elements.attributes if value and value.startswith("default-src")
     )
@@ -102,7 +102,7 @@ def test_the_policy_allows_what_is_in_the_page_and_nothing_else():
 
 @pytest.mark.usefixtures("built")
 def test_the_model_is_in_the_page():
-    analysis = run(DATA / "models" / "resnet_tiny.onnx", Options())
+    analysis = run_analysis(DATA / "models" / "resnet_tiny.onnx", Options())
     bundle = json.loads(gzip.decompress(base64.b64decode(parsed(html.html_page(analysis)).scripts[0])))
     assert bundle["payload"]["nodes"]["macs"] == build_payload(analysis).nodes.macs
     conv = bundle["nodes"]["0"]
@@ -113,7 +113,9 @@ def test_the_model_is_in_the_page():
 
 @pytest.mark.usefixtures("built")
 def test_two_models_are_in_one_page_under_the_same_policy():
-    analyses = [run(source, Options()) for source in (hostile(), DATA / "models" / "resnet_tiny.onnx")]
+    analyses = [
+        run_analysis(source, Options()) for source in (hostile(), DATA / "models" / "resnet_tiny.onnx")
+    ]
     page = html.html_page(*analyses)
     elements = parsed(page)
     assert elements.tags.count("script") == 3
@@ -132,13 +134,13 @@ def test_two_models_are_in_one_page_under_the_same_policy():
 
 @pytest.mark.usefixtures("built")
 def test_the_same_model_gives_the_same_page():
-    pages = {html.html_page(run(DATA / "models" / "resnet_tiny.onnx", Options())) for _ in range(2)}
+    pages = {html.html_page(run_analysis(DATA / "models" / "resnet_tiny.onnx", Options())) for _ in range(2)}
     assert len(pages) == 1
 
 
 @pytest.mark.usefixtures("built")
 def test_bert_base_is_small():
-    page = html.html_page(run(DATA / "stripped" / "bert_base.stripped.onnx", Options()))
+    page = html.html_page(run_analysis(DATA / "stripped" / "bert_base.stripped.onnx", Options()))
     assert len(page) < 200_000  # the viewer itself comes on top
 
 

@@ -17,9 +17,9 @@ from py_autodoc.errors import InputError
 from py_autodoc.render import markdown
 from py_autodoc.render.document import context
 from py_autodoc.render.markdown_text import code, escape, mermaid, quoted
-from py_autodoc.report.analysis import run
+from py_autodoc.report.pipeline.analysis import run_analysis
 from py_autodoc.report.sections import ORDER, sections
-from py_autodoc.report.sections.model import Diagram, Items, Paragraph, Table, Value
+from py_autodoc.report.sections.section_model import Diagram, Items, Paragraph, Table, Value
 
 CELL = re.compile(r"(?<!\\)\|")
 WRITTEN = re.compile(r"(≥ )?[\d,.]+(e-\d+)?( [KMGTPEZYkmnµ]?(B|s)?)?( %)?")
@@ -160,7 +160,7 @@ def attacked():
 
     folder = Path(tempfile.mkdtemp())
     try:
-        analysis = run(str(hostile(folder / "a.onnx")))
+        analysis = run_analysis(str(hostile(folder / "a.onnx")))
         return markdown.card(context(analysis))
     finally:
         import shutil

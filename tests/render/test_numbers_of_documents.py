@@ -19,7 +19,7 @@ from test_markdown import values
 
 from py_autodoc.render import markdown, pdf
 from py_autodoc.render.html import html_page
-from py_autodoc.report.sections.document import document
+from py_autodoc.report.sections.section_document import document
 from py_autodoc.units import count, exact, size
 
 pytestmark = pytest.mark.slow

@@ -16,9 +16,9 @@ from test_markdown import values
 from py_autodoc.errors import AnalysisError, RequirementError
 from py_autodoc.render import pdf
 from py_autodoc.render.document import context
-from py_autodoc.report.analysis import run
+from py_autodoc.report.pipeline.analysis import run_analysis
 from py_autodoc.report.sections import sections
-from py_autodoc.report.sections.model import Table
+from py_autodoc.report.sections.section_model import Table
 
 typst = pytest.importorskip("typst")
 pypdfium2 = pytest.importorskip("pypdfium2")
@@ -89,7 +89,7 @@ def test_the_graph_is_on_a_page_of_its_own():
 
 
 def test_model_text_is_text(tmp_path):
-    analysis = run(str(hostile(tmp_path / "a.onnx")))
+    analysis = run_analysis(str(hostile(tmp_path / "a.onnx")))
     data = pdf.pdf(context(analysis), analysis)
     text = text_of(data)
     for one in HOSTILE[:8]:
@@ -124,10 +124,10 @@ sys.path[:0] = [sys.argv[1]]
 from document_cases import analysed, hostile
 from py_autodoc.render import pdf
 from py_autodoc.render.document import context
-from py_autodoc.report.analysis import run
+from py_autodoc.report.pipeline.analysis import run_analysis
 from pathlib import Path
 if sys.argv[2] == "report":
-    pdf.pdf(context(run(str(hostile(Path(sys.argv[3]) / "a.onnx")))))
+    pdf.pdf(context(run_analysis(str(hostile(Path(sys.argv[3]) / "a.onnx")))))
 else:
     import typst
     try:

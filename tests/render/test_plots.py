@@ -17,11 +17,11 @@ from py_autodoc.cli.app import app
 from py_autodoc.errors import RequirementError
 from py_autodoc.render.document import context
 from py_autodoc.render.plots import FILES, NAMES, plots, series
-from py_autodoc.report.analysis import run
-from py_autodoc.report.numbers import layer_in_inference
-from py_autodoc.report.roofline import roofline
+from py_autodoc.report.builders.node_numbers import layer_in_inference
+from py_autodoc.report.builders.roofline import roofline
+from py_autodoc.report.pipeline.analysis import run_analysis
 from py_autodoc.report.sections import sections
-from py_autodoc.report.sections.model import Figure
+from py_autodoc.report.sections.section_model import Figure
 
 pytest.importorskip("matplotlib")
 pytestmark = pytest.mark.slow
@@ -143,7 +143,7 @@ def test_the_roof():
 
 
 def test_names_are_no_formulas_and_no_markup(tmp_path):
-    analysis = run(str(hostile(tmp_path / "a.onnx")))
+    analysis = run_analysis(str(hostile(tmp_path / "a.onnx")))
     for file, data in plots(context(analysis).report, analysis, png=False).values():
         root = ElementTree.fromstring(data)
         assert not [one for one in root.iter() if one.tag.endswith("script")], file

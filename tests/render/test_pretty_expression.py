@@ -2,8 +2,8 @@
 
 import pytest
 
-from py_autodoc.graph.poly import ExprError
-from py_autodoc.render.expression import pretty
+from py_autodoc.graph.symbolic_dims.poly import ExprError
+from py_autodoc.render.expression import format_expression
 
 
 @pytest.mark.parametrize(
@@ -24,18 +24,18 @@ from py_autodoc.render.expression import pretty
     ],
 )
 def test_counts(text, shown):
-    assert pretty(text) == shown
+    assert format_expression(text) == shown
 
 
 def test_bytes_carry_their_unit():
-    assert pretty("4096*batch + 56", "bytes") == "4.1 kB·batch + 56 B"
-    assert pretty("max(4*a*b, 2000*a)", "bytes") == "max(2.0 kB·a, 4 B·a·b)"
+    assert format_expression("4096*batch + 56", "bytes") == "4.1 kB·batch + 56 B"
+    assert format_expression("max(4*a*b, 2000*a)", "bytes") == "max(2.0 kB·a, 4 B·a·b)"
 
 
 def test_names_of_the_file():
-    assert pretty("2*batch_size", names={"batch_size": "batch size"}) == "2·batch size"
+    assert format_expression("2*batch_size", names={"batch_size": "batch size"}) == "2·batch size"
 
 
 def test_no_expression():
     with pytest.raises(ExprError):
-        pretty("2 batch")
+        format_expression("2 batch")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from py_autodoc.render.text import printable, shorten
+from py_autodoc.render.terminal_text import printable, shorten
 from py_autodoc.render.units import at_least, confidence, count, exact, seconds, shape, share, size
 
 CASES = json.loads((Path(__file__).parents[1] / "data" / "number_cases.json").read_text(encoding="utf-8"))

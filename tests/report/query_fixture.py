@@ -17,11 +17,11 @@ import onnx
 from builders import F, model, weight
 from onnx import helper
 
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.matcher import Matcher
-from py_autodoc.report.payload import build_payload
-from py_autodoc.report.query import QueryError
+from py_autodoc.report.node_query.node_matcher import NodeMatcher
+from py_autodoc.report.node_query.query_parser import QueryError
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 from py_autodoc.report.schema import DeviceColumns, GraphPayload, HardwarePart
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 DATA = Path(__file__).parents[1] / "data" / "models"
 FIXTURE = Path(__file__).parents[2] / "src/core/testing/queries.json"
@@ -132,7 +132,7 @@ def payloads() -> dict[str, GraphPayload]:
     found = {}
     for name, source in sources.items():
         device = "" if name == "odd" else "t4"
-        payload = build_payload(run(source, Options(assume=name != "odd", hardware=device)))
+        payload = build_payload(run_analysis(source, Options(assume=name != "odd", hardware=device)))
         found[name] = msgspec.structs.replace(
             payload,
             expressions=None,
@@ -183,7 +183,7 @@ def query(rng: random.Random, depth: int) -> str:
     return f"({query(rng, depth - 1)}{joint}{query(rng, depth - 1)})"
 
 
-def answer(matcher: Matcher, text: str) -> dict[str, Any]:
+def answer(matcher: NodeMatcher, text: str) -> dict[str, Any]:
     """Ids, or the fault with its place counted as a browser counts, in units of UTF-16."""
     try:
         return {"ids": matcher.find(text)}
@@ -197,7 +197,7 @@ def fixture() -> bytes:
     cases = []
     found = payloads()
     for name, payload in found.items():
-        matcher = Matcher(payload)
+        matcher = NodeMatcher(payload)
         texts = [*WRITTEN, *(query(rng, 3) for _ in range(COUNT))]
         cases += [{"model": name, "query": text, **answer(matcher, text)} for text in texts]
     return json.dumps(

@@ -13,9 +13,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.batch_part import carried_offer
-from py_autodoc.report.payload import build_payload
+from py_autodoc.report.builders.batch_section import carried_offer
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 FIXTURE = Path(__file__).parents[2] / "src" / "core" / "testing" / "rebind.json"
 FIRST = {"batch": 1, "seq": 16}
@@ -78,11 +78,11 @@ def fixed() -> onnx.ModelProto:
 
 
 def _fixed() -> dict[str, Any]:
-    analysis = run(fixed(), Options())
+    analysis = run_analysis(fixed(), Options())
     payload = build_payload(analysis, carried_offer(analysis))
     cases = []
     for batch in BATCHES:
-        other = build_payload(run(fixed(), Options(batch_size=batch)))
+        other = build_payload(run_analysis(fixed(), Options(batch_size=batch)))
         shapes = {
             name: other.shapes[at] for name, at in zip(other.tensors.name, other.tensors.shape, strict=True)
         }
@@ -98,7 +98,7 @@ def _fixed() -> dict[str, Any]:
 
 
 def _payload(sizes: dict[str, int], source: onnx.ModelProto | None = None) -> dict[str, Any]:
-    payload = build_payload(run(source or model(), Options(bindings=sizes)))
+    payload = build_payload(run_analysis(source or model(), Options(bindings=sizes)))
     found: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(payload, hardware=None))
     return found
 

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper
 
 import py_autodoc
 from py_autodoc.errors import InputError, RequirementError
-from py_autodoc.report.report import Report
+from py_autodoc.report.document.report import Report
 
 RESNET = Path(__file__).parents[1] / "data" / "models" / "resnet_tiny.onnx"
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>'

@@ -12,11 +12,11 @@ from onnx import TensorProto, helper, numpy_helper
 
 import py_autodoc
 from py_autodoc.errors import InputError, LimitError, OptionError, PathError
-from py_autodoc.graph.build import build
-from py_autodoc.graph.load import load_bytes
-from py_autodoc.report import arrays
-from py_autodoc.report.arrays import MAX_NPY_BYTES, report_weight_file, weight_file
-from py_autodoc.report.report import Report
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.loading.load import load_bytes
+from py_autodoc.report.document import weight_arrays
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.document.weight_arrays import MAX_NPY_BYTES, report_weight_file, weight_file
 
 VALUES = np.arange(12, dtype=np.float32).reshape(3, 4)
 HOSTILE = '../"); import os; ("\n\u202eyn.exe'
@@ -94,7 +94,7 @@ def test_a_file():
 @pytest.mark.parametrize("name", ["w", HOSTILE, "it's", "n" * 5000])
 def test_what_is_too_large_names_the_call_that_reads_it(name, monkeypatch):
     assert MAX_NPY_BYTES == 128 << 20
-    monkeypatch.setattr(arrays, "MAX_NPY_BYTES", 47)
+    monkeypatch.setattr(weight_arrays, "MAX_NPY_BYTES", 47)
     with pytest.raises(LimitError) as caught:
         file_of(one(VALUES, name))
     call = ast.parse(caught.value.hint.removeprefix("In Python: ").removesuffix(".")).body
@@ -107,7 +107,7 @@ def test_what_is_too_large_names_the_call_that_reads_it(name, monkeypatch):
 
 
 def test_of_a_body_the_call_names_it(monkeypatch):
-    monkeypatch.setattr(arrays, "MAX_NPY_BYTES", 7)
+    monkeypatch.setattr(weight_arrays, "MAX_NPY_BYTES", 7)
     number = py_autodoc.read_weights(two(), "w", graph="which.else_branch").tensor
     with pytest.raises(LimitError) as caught:
         file_of(two(), number)

@@ -11,10 +11,10 @@ import pytest
 from rebind_fixture import fixed, model
 
 from py_autodoc.render.html import html_page
-from py_autodoc.report import batch_offer, batch_part
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.payload import build_payload
+from py_autodoc.report.builders import batch_offer, batch_section
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 from py_autodoc.report.schema import Bundle
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 DATA = "tests/data/"
 
@@ -23,14 +23,14 @@ def test_no_payload_makes_it(monkeypatch):
     def never(*_):
         raise AssertionError("nobody asked")
 
-    monkeypatch.setattr(batch_offer, "planned", never)
-    assert build_payload(run(fixed(), Options())).batch is None
+    monkeypatch.setattr(batch_offer, "plan_batch", never)
+    assert build_payload(run_analysis(fixed(), Options())).batch is None
 
 
 def test_an_answer_has_shapes_of_its_own():
-    analysis = run(fixed(), Options())
+    analysis = run_analysis(fixed(), Options())
     payload = build_payload(analysis)
-    offer = batch_part.batch_answer(analysis).offer
+    offer = batch_section.batch_answer(analysis).offer
     assert offer is not None
     assert (offer.dim.name, offer.dim.value) == ("batch", 1)
     assert len(offer.shape) == len(payload.tensors.shape)
@@ -48,26 +48,26 @@ def test_an_answer_has_shapes_of_its_own():
     ],
 )
 def test_why_there_is_none_is_said(source, options, says):
-    answer = batch_part.batch_answer(run(source, options))
+    answer = batch_section.batch_answer(run_analysis(source, options))
     assert answer.offer is None
     assert says in answer.reason
 
 
 def test_models_of_very_many_nodes_are_not_followed(monkeypatch):
-    monkeypatch.setattr(batch_part, "MAX_ASKED", 2)
-    assert "more than 2 nodes" in batch_part.batch_answer(run(fixed(), Options())).reason
+    monkeypatch.setattr(batch_section, "MAX_ASKED", 2)
+    assert "more than 2 nodes" in batch_section.batch_answer(run_analysis(fixed(), Options())).reason
 
 
 def test_a_fault_of_ours_is_an_answer(monkeypatch):
     def broken(*_):
         raise ValueError("made up")
 
-    monkeypatch.setattr(batch_offer, "planned", broken)
-    assert "internal fault" in batch_part.batch_answer(run(fixed(), Options())).reason
+    monkeypatch.setattr(batch_offer, "plan_batch", broken)
+    assert "internal fault" in batch_section.batch_answer(run_analysis(fixed(), Options())).reason
 
 
 def test_a_page_carries_it():
-    page = html_page(run(fixed(), Options()))
+    page = html_page(run_analysis(fixed(), Options()))
     packed = re.search(r'id="autodoc-model">([^<]+)<', page)
     assert packed is not None
     bundle = msgspec.json.decode(gzip.decompress(base64.b64decode(packed.group(1))), type=Bundle)

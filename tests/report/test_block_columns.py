@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from py_autodoc.report import block_columns
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.blocks import MODULE, blocks
-from py_autodoc.report.scopes import scope_tree
+from py_autodoc.report.builders.block_section import MODULE, blocks
+from py_autodoc.report.module_tree.scope_tree import scope_tree
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.report.viewer_payload import block_columns
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 MODELS = [
@@ -23,7 +23,7 @@ MODELS = [
 
 @pytest.fixture(scope="module", params=MODELS, ids=lambda name: Path(name).stem)
 def analysis(request):
-    return run(DATA / request.param, Options(assume=True))
+    return run_analysis(DATA / request.param, Options(assume=True))
 
 
 def test_are_those_of_the_report(analysis):

@@ -15,10 +15,10 @@ from builders import model as make
 from builders import weight
 from onnx import helper
 
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.grouping import grouped_tree
-from py_autodoc.report.payload import build_payload
-from py_autodoc.report.scopes import scope_tree
+from py_autodoc.report.box_tree.grouping import build_box_tree
+from py_autodoc.report.module_tree.scope_tree import scope_tree
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 pytestmark = pytest.mark.slow
 
@@ -46,7 +46,7 @@ def waits(count, sources, names):
 def analysed(proto, tmp_path):
     path = tmp_path / "model.onnx"
     onnx.save(proto, path)
-    return run(path, Options(assume=True))
+    return run_analysis(path, Options(assume=True))
 
 
 def paths(tree):
@@ -102,7 +102,7 @@ def test_a_shared_pooling_layer_is_a_box_a_call(tmp_path):
     calls = [("/pool/Relu", "/pool/Tanh"), ("/conv1/a", "/conv1/b")]
     names = [*calls[0], *calls[1], *calls[0], "/conv2/a", "/conv2/b", *calls[0]]
     analysis = analysed(chained(*names), tmp_path)
-    tree = grouped_tree(analysis)
+    tree = build_box_tree(analysis)
     assert paths(tree) == [
         *["pool (1 of 3)"] * 2, *["conv1"] * 2, *["pool (2 of 3)"] * 2, *["conv2"] * 2, *["pool (3 of 3)"] * 2
     ]  # fmt: skip
@@ -135,7 +135,7 @@ def test_calls_side_by_side_stay_one_box(tmp_path):
     """Nothing runs back: one box for both says the same with less."""
     sources = [[], [0], [], [2], [1, 3]]
     names = ["/enc/a", "/enc/b", "/enc/a", "/enc/b", "/join"]
-    tree = grouped_tree(analysed(waits(5, sources, names), tmp_path))
+    tree = build_box_tree(analysed(waits(5, sources, names), tmp_path))
     assert paths(tree) == [*["enc"] * 4, ""]
 
 
@@ -144,14 +144,14 @@ def test_two_modules_that_wait_for_each_other(tmp_path):
     sources = [[], [0], [], [2], [1, 3]]
     names = ["/a/one", "/b/one", "/b/two", "/a/two", "/join"]
     analysis = analysed(waits(5, sources, names), tmp_path)
-    tree = grouped_tree(analysis)
+    tree = build_box_tree(analysis)
     assert not circles(analysis.model, tree)
     assert sum(len({p for p in paths(tree) if p.startswith(name)}) for name in "ab") == 3
 
 
 def test_one_layer_called_again_and_again_is_cut_between_its_calls(tmp_path):
     parts = ["/enc/layer/attention/a", "/enc/layer/attention/b", "/enc/layer/ffn/a", "/enc/layer/ffn/b"]
-    tree = grouped_tree(analysed(chained(*parts * 4), tmp_path))
+    tree = build_box_tree(analysed(chained(*parts * 4), tmp_path))
     around = [tree.path(scope) for scope in tree.node]
     assert around[0][0] == "enc"
     assert [path[-2:] for path in around] == [
@@ -184,7 +184,7 @@ def test_bodies_go_with_their_node(tmp_path):
             helper.make_node("Neg", [f"y{call}"], [f"m{call}"], name="/Neg"),
         ]  # fmt: skip
     analysis = analysed(make(nodes, [("x", [1, 8])], [("m1", [1, 8])]), tmp_path)
-    model, tree = analysis.model, grouped_tree(analysis)
+    model, tree = analysis.model, build_box_tree(analysis)
     assert not circles(model, tree)
     for node in model.nodes:
         if node.graph:
@@ -202,7 +202,7 @@ def test_no_level_of_a_random_graph_has_a_circle(seed, tmp_path):
     sources = [sorted(draw.sample(range(i), min(i, draw.randrange(0, 4)))) for i in range(count)]
     names = ["/" + "/".join(draw.choice("abc") for _ in range(draw.randrange(1, 4))) for _ in range(count)]
     analysis = analysed(waits(count, sources, names), tmp_path)
-    before, tree = scope_tree(analysis.model), grouped_tree(analysis)
+    before, tree = scope_tree(analysis.model), build_box_tree(analysis)
     assert not circles(analysis.model, tree)
     for node, scope in enumerate(tree.node):
         named = [
@@ -236,7 +236,7 @@ def test_no_picture_has_a_wire_that_runs_back(tmp_path):
     files = []
     for path in [*MODELS, *made]:
         files.append(tmp_path / f"{path.stem}.json")
-        files[-1].write_bytes(msgspec.json.encode(build_payload(run(path, Options(assume=True)))))
+        files[-1].write_bytes(msgspec.json.encode(build_payload(run_analysis(path, Options(assume=True)))))
     done = subprocess.run(
         ["node", Path(__file__).with_name("back_wires.mjs"), *files],
         capture_output=True, text=True, timeout=300, check=False,

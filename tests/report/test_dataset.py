@@ -14,7 +14,7 @@ from onnx import TensorProto, helper
 from py_autodoc import analyze
 from py_autodoc.cli.app import app
 from py_autodoc.packed import pack_json
-from py_autodoc.report.dataset import dataset
+from py_autodoc.report.builders.dataset_section import dataset
 from py_autodoc.report.schema import DatasetInfo
 
 ULTRALYTICS = {

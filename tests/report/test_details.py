@@ -9,14 +9,14 @@ import pytest
 from builders import F, branches, linear, model, weight
 from onnx import helper
 
-from py_autodoc.graph.opdocs import op_doc
-from py_autodoc.report.analysis import run
-from py_autodoc.report.details import node_details
-from py_autodoc.report.values import json_float, json_value
+from py_autodoc.graph.building.operator_docs import op_doc
+from py_autodoc.report.builders.node_details import node_details
+from py_autodoc.report.encode.json_values import json_float, json_value
+from py_autodoc.report.pipeline.analysis import run_analysis
 
 
 def details(source, node):
-    found = run(source.SerializeToString())
+    found = run_analysis(source.SerializeToString())
     return node_details(found.loaded, found.model, found.types, node)
 
 
@@ -74,7 +74,7 @@ def test_odd_opsets_get_the_newest(opset):
 
 def test_a_node_in_a_body_is_found():
     source = branches()
-    found = run(source.SerializeToString())
+    found = run_analysis(source.SerializeToString())
     for node in found.model.nodes:
         about = node_details(found.loaded, found.model, found.types, node.id)
         assert about.type == node.op_type
@@ -92,7 +92,7 @@ def test_nodes_out_of_order_keep_their_text():
         helper.make_node("Neg", [f"t{i}"], [f"t{i + 1}"], name=f"n{i}", doc_string=f"the {i}th")
         for i in range(4)
     ]
-    found = run(model(nodes[::-1], [("t0", [2])], [("t4", [2])]).SerializeToString())
+    found = run_analysis(model(nodes[::-1], [("t0", [2])], [("t4", [2])]).SerializeToString())
     assert found.model.graphs[0].nodes == (3, 2, 1, 0)
     assert found.model.graphs[0].first == 0
     for node in found.model.nodes:

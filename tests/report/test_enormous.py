@@ -7,10 +7,10 @@ import json
 import onnx
 from onnx import TensorProto, helper
 
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.build import build_report
-from py_autodoc.report.payload import build_payload
-from py_autodoc.report.report import Report
+from py_autodoc.report.document.build_report import build_report
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 SIDE = 10**7
 
@@ -22,7 +22,7 @@ def enormous() -> onnx.ModelProto:
 
 
 def test_macs_of_two_sextillion_flops_are_exact():
-    analysis = run(enormous(), Options())
+    analysis = run_analysis(enormous(), Options())
     report = build_report(analysis)
     assert report.metrics.total_macs == SIDE**3
     assert report.metrics.total_flops == 2 * SIDE**3

@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.payload import build_payload
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data"
@@ -78,7 +78,7 @@ def views(tmp_path_factory):
     files = []
     for model in MODELS:
         files.append(folder / f"{model.parent.name}-{model.stem}.json")
-        files[-1].write_bytes(msgspec.json.encode(build_payload(run(model, Options(assume=True)))))
+        files[-1].write_bytes(msgspec.json.encode(build_payload(run_analysis(model, Options(assume=True)))))
     script = Path(__file__).with_suffix(".mjs").with_name("first_view.mjs")
     done = subprocess.run(
         ["node", script, str(BUDGET), str(PANE), *files],

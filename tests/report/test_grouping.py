@@ -8,10 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.grouping import CROWDED, FOLD, PART, PLUMBING, STRUCTURE, grouped_tree
-from py_autodoc.report.plumbing import SIZES, WEIGHTS, plumbing, settle
-from py_autodoc.report.scopes import ScopeTree, scope_tree
+from py_autodoc.report.box_tree.grouping import (
+    FOLD,
+    MAX_LOOSE_NODES,
+    PART,
+    PLUMBING,
+    STRUCTURE,
+    build_box_tree,
+)
+from py_autodoc.report.box_tree.preparation_nodes import SIZES, WEIGHTS, move_to_readers, preparation_nodes
+from py_autodoc.report.module_tree.scope_tree import ScopeTree, scope_tree
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
 MADE = (FOLD, PART, STRUCTURE, PLUMBING)
 DATA = Path(__file__).parents[1] / "data"
@@ -19,7 +26,7 @@ MODELS = sorted([*DATA.glob("models/*.onnx"), *DATA.glob("stripped/*.onnx")])
 
 
 def analysed(name):
-    return run(DATA / f"{name}.onnx", Options(assume=True))
+    return run_analysis(DATA / f"{name}.onnx", Options(assume=True))
 
 
 def chain(tree, node):
@@ -33,10 +40,10 @@ def chain(tree, node):
 
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
 def test_the_tree_is_sound(path):
-    analysis = run(path, Options(assume=True))
-    model, modules, tree = analysis.model, scope_tree(analysis.model), grouped_tree(analysis)
+    analysis = run_analysis(path, Options(assume=True))
+    model, modules, tree = analysis.model, scope_tree(analysis.model), build_box_tree(analysis)
     assert all(parent < scope for scope, parent in enumerate(tree.parent))
-    prepares = plumbing(model, analysis.types).kind
+    prepares = preparation_nodes(model, analysis.types).kind
     for node in model.nodes:
         kind = prepares.get(node.id)
         if kind == WEIGHTS:
@@ -62,8 +69,8 @@ def test_the_tree_is_sound(path):
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
 def test_no_box_waits_for_itself(path):
     """No path leaves a box that is made here and comes back."""
-    analysis = run(path, Options(assume=True))
-    model, tree = analysis.model, grouped_tree(analysis)
+    analysis = run_analysis(path, Options(assume=True))
+    model, tree = analysis.model, build_box_tree(analysis)
     inside: dict[int, set[int]] = {}
     for node in model.nodes:
         for scope in chain(tree, node.id):
@@ -92,7 +99,7 @@ def test_no_box_waits_for_itself(path):
     ],
 )
 def test_equal_layers_are_one_box_that_opens_into_all(name, label, parts):
-    tree = grouped_tree(analysed(name))
+    tree = build_box_tree(analysed(name))
     folds = [scope for scope, text in enumerate(tree.label) if text == label]
     assert [tree.origin[scope] for scope in folds] == [FOLD]
     assert sum(parent == folds[0] for parent in tree.parent) == parts
@@ -100,7 +107,7 @@ def test_equal_layers_are_one_box_that_opens_into_all(name, label, parts):
 
 def test_a_model_without_names_gets_boxes_by_structure():
     analysis = analysed("models/ddddocr_det.stripped")
-    tree = grouped_tree(analysis)
+    tree = build_box_tree(analysis)
     assert {"scope", "name"}.isdisjoint(tree.origin)
     titles = {
         re.split(r" \(| \d| · ", label)[0]
@@ -113,17 +120,17 @@ def test_a_model_without_names_gets_boxes_by_structure():
 
 
 def test_named_modules_get_no_boxes_by_structure():
-    tree = grouped_tree(analysed("stripped/resnet50.stripped"))
+    tree = build_box_tree(analysed("stripped/resnet50.stripped"))
     assert STRUCTURE not in tree.origin
-    assert CROWDED < 40  # below the first picture's budget of boxes
+    assert MAX_LOOSE_NODES < 40  # below the first picture's budget of boxes
 
 
 @pytest.mark.parametrize("name", ["squeezenet", "resnet50", "vgg19", "bvlc_alexnet"])
 def test_weights_that_the_graph_makes_stand_with_what_reads_them(name):
     """A maker of one reader is in its box, whatever names the makers share; no box is left empty."""
     analysis = analysed(f"models/light_{name}")
-    model, tree = analysis.model, grouped_tree(analysis)
-    made = plumbing(model, analysis.types).of(WEIGHTS)
+    model, tree = analysis.model, build_box_tree(analysis)
+    made = preparation_nodes(model, analysis.types).of(WEIGHTS)
     assert len(made) > 10
     for node in made:
         readers = model.tensors[model.nodes[node].outputs[0]].consumers
@@ -140,11 +147,11 @@ def test_a_maker_is_in_no_box_of_parts_but_beside_it():
         parent=[-1, 0, 1, 1], label=["m", "L ×2", "#1", "#2"], type=[""] * 4,
         origin=["module", FOLD, PART, PART], node=[-1, 2, 3, 3], graph=[-1],
     )  # fmt: skip
-    settle(tree, [0], lambda _: [1, 2], frozenset({1}))
+    move_to_readers(tree, [0], lambda _: [1, 2], frozenset({1}))
     assert tree.node[0] == 0
-    settle(tree, [0], lambda _: [2, 3], frozenset({1}))
+    move_to_readers(tree, [0], lambda _: [2, 3], frozenset({1}))
     assert tree.node[0] == 3
-    settle(tree, [0], lambda _: [], frozenset())
+    move_to_readers(tree, [0], lambda _: [], frozenset())
     assert tree.node[0] == 3
 
 
@@ -163,7 +170,7 @@ def test_a_maker_is_in_no_box_of_parts_but_beside_it():
 def test_two_equal_layers_are_one_box(name, label):
     """Also where the first of them makes what both read, and where an optimizer fused what they were."""
     with zipfile.ZipFile(DATA / "zoo.zip") as zoo:
-        tree = grouped_tree(run(zoo.read(f"{name}.onnx"), Options(assume=True)))
+        tree = build_box_tree(run_analysis(zoo.read(f"{name}.onnx"), Options(assume=True)))
     folds = [scope for scope, text in enumerate(tree.label) if text == label]
     assert [tree.origin[scope] for scope in folds] == [FOLD]
     assert sum(parent == folds[0] for parent in tree.parent) == 2

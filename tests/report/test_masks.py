@@ -8,16 +8,16 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.grouping import PLUMBING, grouped_tree
-from py_autodoc.report.masks import MIN_NODES, TITLE
+from py_autodoc.report.box_tree.grouping import PLUMBING, build_box_tree
+from py_autodoc.report.box_tree.mask_boxes import MIN_NODES, TITLE
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
 DATA = Path(__file__).parents[1] / "data"
 
 
 def masks(analysis) -> list[tuple[list[str], list[str]]]:
     """(labels from the top down, operators) of each box. Smaller ones are made by the rules of plumbing."""
-    tree, model = grouped_tree(analysis), analysis.model
+    tree, model = build_box_tree(analysis), analysis.model
     found = [s for s, label in enumerate(tree.label) if label == TITLE and tree.origin[s] == PLUMBING]
     boxes = [
         (tree.path(s), [n.op_type for n in model.nodes if tree.node[n.id] == s and n.op_type != "Constant"])
@@ -35,14 +35,14 @@ def masks(analysis) -> list[tuple[list[str], list[str]]]:
     ],
 )
 def test_of_exported_encoders(name, path, ops):
-    found = masks(run(DATA / f"stripped/{name}.stripped.onnx", Options(assume=True)))
+    found = masks(run_analysis(DATA / f"stripped/{name}.stripped.onnx", Options(assume=True)))
     assert found == [(path, ops.split())]
 
 
 def test_what_else_is_read_stays_outside():
     """With free sizes BERT's mask takes 22 nodes; the two Shapes also serve the embeddings."""
-    analysis = run(DATA / "stripped/bert_base_dyn.stripped.onnx", Options(assume=True))
-    tree = grouped_tree(analysis)
+    analysis = run_analysis(DATA / "stripped/bert_base_dyn.stripped.onnx", Options(assume=True))
+    tree = build_box_tree(analysis)
     [(_, ops)] = masks(analysis)
     assert len(ops) == 22
     assert "Range" in ops
@@ -52,7 +52,7 @@ def test_what_else_is_read_stays_outside():
 
 @pytest.mark.parametrize("name", ["vit_b16", "resnet50", "whisper_tiny_encoder", "llama_gqa_small"])
 def test_models_without_one_get_none(name):
-    assert masks(run(DATA / f"stripped/{name}.stripped.onnx", Options(assume=True))) == []
+    assert masks(run_analysis(DATA / f"stripped/{name}.stripped.onnx", Options(assume=True))) == []
 
 
 class _Attention:
@@ -105,13 +105,13 @@ def test_a_mask_that_layers_share_is_one_box(tmp_path):
     made = _Attention(2)
     mask = plain(made)
     assert len(made.nodes) == MIN_NODES
-    analysis = run(made.finish(tmp_path / "a.onnx", mask), Options())
+    analysis = run_analysis(made.finish(tmp_path / "a.onnx", mask), Options())
     assert masks(analysis) == [([TITLE], ["Unsqueeze", "Sub", "Identity", "Mul"])]
 
 
 def test_the_mask_of_the_only_layer_too(tmp_path):
     made = _Attention(1)
-    analysis = run(made.finish(tmp_path / "a.onnx", plain(made)), Options())
+    analysis = run_analysis(made.finish(tmp_path / "a.onnx", plain(made)), Options())
     assert len(masks(analysis)) == 1
 
 
@@ -126,7 +126,7 @@ def test_what_a_mask_takes_its_size_from_is_no_mask(tmp_path):
     low = made.node("ConstantOfShape", made.node("Slice", sizes, "zero", "axis"))
     mask = made.node("Mul", made.node("Sub", low, made.node("Unsqueeze", "m", "axis")), "low")
     path = made.finish(tmp_path / "a.onnx", mask, stream)
-    assert masks(run(path, Options())) == [
+    assert masks(run_analysis(path, Options())) == [
         ([TITLE], ["Shape", "Slice", "ConstantOfShape", "Unsqueeze", "Sub", "Mul"])
     ]
 
@@ -139,12 +139,12 @@ def test_truth_values_are_a_mask_whoever_reads_them(tmp_path):
     made.nodes.append(helper.make_node("Not", [truth], ["a/none"], name="/a/Not"))
     made.nodes.append(helper.make_node("Where", [truth, "one", "low"], ["a/bias"], name="/a/Where"))
     path = made.finish(tmp_path / "a.onnx", "a/bias")
-    assert masks(run(path, Options())) == [([TITLE], ["Unsqueeze", "Greater", "Not", "Not"])]
+    assert masks(run_analysis(path, Options())) == [([TITLE], ["Unsqueeze", "Greater", "Not", "Not"])]
 
 
 def test_a_few_nodes_stay_as_they_are(tmp_path):
     made = _Attention(2)
-    analysis = run(made.finish(tmp_path / "a.onnx", made.node("Unsqueeze", "m", "axis")), Options())
+    analysis = run_analysis(made.finish(tmp_path / "a.onnx", made.node("Unsqueeze", "m", "axis")), Options())
     assert masks(analysis) == []
 
 
@@ -154,6 +154,6 @@ def test_a_learned_bias_is_no_plumbing(tmp_path):
     made.weights["v"] = [1, 8]
     rows = made.node("Transpose", made.node("Unsqueeze", "m", "axis"), perm=[0, 2, 1])
     bias = made.node("MatMul", made.node("Neg", made.node("Relu", rows)), "v")
-    analysis = run(made.finish(tmp_path / "a.onnx", bias), Options())
+    analysis = run_analysis(made.finish(tmp_path / "a.onnx", bias), Options())
     assert len(analysis.structure.attention) == 2
     assert masks(analysis) == []

@@ -13,8 +13,8 @@ import tracemalloc
 import pytest
 from onnx import TensorProto, helper
 
-from py_autodoc.report.analysis import run
-from py_autodoc.report.stream import report_pieces
+from py_autodoc.report.document.report_stream import report_pieces
+from py_autodoc.report.pipeline.analysis import run_analysis
 
 NODES = 3_000
 LIVE = 850
@@ -46,11 +46,11 @@ def chain(named: bool) -> bytes:
 @pytest.mark.parametrize("named", [True, False], ids=["modules", "nameless"])
 def test_memory_a_node(named: bool) -> None:
     data = chain(named)
-    run(data)  # what is made once for all models
+    run_analysis(data)  # what is made once for all models
     gc.collect()
     tracemalloc.start()
     try:
-        found = run(data)
+        found = run_analysis(data)
         peak = tracemalloc.get_traced_memory()[1]
         gc.collect()
         live = tracemalloc.get_traced_memory()[0]

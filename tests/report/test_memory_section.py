@@ -10,12 +10,12 @@ from builders import branches, linear, loop, model
 from onnx import helper
 
 from py_autodoc.cli.memory_lines import memory_lines
-from py_autodoc.report import analysis as stages
-from py_autodoc.report.analysis import Options, run
 from py_autodoc.report.api import analyze
-from py_autodoc.report.build import build_report
-from py_autodoc.report.memory import MAX_ALIVE
-from py_autodoc.report.payload import build_payload
+from py_autodoc.report.builders.memory_section import MAX_ALIVE
+from py_autodoc.report.document.build_report import build_report
+from py_autodoc.report.pipeline import analysis as stages
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 DATA = Path(__file__).parents[1] / "data"
 STRIPPED = DATA / "stripped"
@@ -107,7 +107,7 @@ def test_encoders_and_others_have_no_cache(name):
 
 
 def test_the_whole_curve_is_in_the_payload():
-    analysis = run(STRIPPED / "gpt2.stripped.onnx", Options())
+    analysis = run_analysis(STRIPPED / "gpt2.stripped.onnx", Options())
     payload, report = build_payload(analysis), build_report(analysis)
     assert payload.memory == report.memory
     time = payload.timeline
@@ -128,7 +128,7 @@ def test_the_whole_curve_is_in_the_payload():
 
 @pytest.mark.parametrize("source", [branches(), loop(5)])
 def test_bodies_are_on_top_of_their_node(source):
-    analysis = run(source.SerializeToString(), Options())
+    analysis = run_analysis(source.SerializeToString(), Options())
     payload = build_payload(analysis)
     time, peak = payload.timeline, payload.memory.peak
     assert [analysis.model.nodes[time.node[step]].op_type in ("If", "Loop") for step in time.body_step] == [
@@ -145,7 +145,7 @@ def test_a_stage_that_fails_costs_only_its_part(monkeypatch):
 
     monkeypatch.setattr(stages, "breakdown", broken)
     monkeypatch.setattr(stages, "kv_cache", broken)
-    analysis = run(linear().SerializeToString(), Options())
+    analysis = run_analysis(linear().SerializeToString(), Options())
     assert analysis.partial
     memory = build_report(analysis).memory
     assert (memory.weights, memory.activations, memory.kv_cache) == (None, None, None)

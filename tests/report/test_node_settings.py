@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.node_settings import _RULES, MAX_TEXT
-from py_autodoc.report.payload import build_payload
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
+from py_autodoc.report.viewer_payload.node_settings import _RULES, MAX_TEXT
 
 F = np.float32
 OTHERS = (("vendor", 1), ("com.microsoft", 1))
@@ -35,7 +35,7 @@ def setting(op: str, *inputs: object, domain: str = "", opset: int = 17, **attri
     )
     opsets = [helper.make_opsetid(name, version) for name, version in (("", opset), *OTHERS)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=9)
-    return build_payload(run(model, Options())).nodes.settings.get("0")
+    return build_payload(run_analysis(model, Options())).nodes.settings.get("0")
 
 
 @pytest.mark.parametrize(

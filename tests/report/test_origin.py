@@ -9,10 +9,10 @@ import pytest
 
 import py_autodoc
 from py_autodoc.errors import InputError, OptionError
-from py_autodoc.report.build import build_report
-from py_autodoc.report.origin import analysis_of
-from py_autodoc.report.payload import build_payload
-from py_autodoc.report.report import Report
+from py_autodoc.report.document.build_report import build_report
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.document.report_origin import analysis_of
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 DATA = Path(__file__).parents[1] / "data"
 RESNET = DATA / "models" / "resnet_tiny.onnx"

@@ -6,15 +6,15 @@ import msgspec
 import pytest
 from builders import branches, linear, loop
 
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.build import build_report
-from py_autodoc.report.numbers import column_in_inference
-from py_autodoc.report.payload import build_payload
+from py_autodoc.report.builders.node_numbers import column_in_inference
+from py_autodoc.report.document.build_report import build_report
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 from py_autodoc.report.schema import GraphPayload
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 
 def payload(source, **options):
-    analysis = run(source, Options(**options))
+    analysis = run_analysis(source, Options(**options))
     return analysis, build_payload(analysis)
 
 

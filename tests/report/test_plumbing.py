@@ -8,9 +8,9 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.grouping import PLUMBING, grouped_tree
-from py_autodoc.report.payload import build_payload
+from py_autodoc.report.box_tree.grouping import PLUMBING, build_box_tree
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 DATA = Path(__file__).parents[1] / "data"
 LIGHT = Path(onnx.__file__).parent / "backend/test/data/light"
@@ -35,8 +35,8 @@ def model(nodes, outputs, weights=(), inputs=("x",)) -> onnx.ModelProto:
 
 def boxes(proto: onnx.ModelProto) -> list[tuple[list[str], list[str]]]:
     """(labels from the top down, operators) of the boxes of plumbing."""
-    analysis = run(proto, Options())
-    tree = grouped_tree(analysis)
+    analysis = run_analysis(proto, Options())
+    tree = build_box_tree(analysis)
     return [
         (tree.path(s), [n.op_type for n in analysis.model.nodes if tree.node[n.id] == s])
         for s, origin in enumerate(tree.origin)
@@ -107,8 +107,8 @@ def test_recorded_modules_keep_their_nodes():
     """A table of positions is a module, though its rows are always the same."""
     weights = [helper.make_tensor("w", TensorProto.FLOAT, [9, 4], [1.0] * 36), tensor("ids", 0, 1, 2)]
     nodes = [("Gather", ["w", "ids"], ["p"], "/positions/Gather"), ("Add", ["x", "p"], ["y"], "/join/Add")]
-    analysis = run(model(nodes, ["y"], weights), Options())
-    tree = grouped_tree(analysis)
+    analysis = run_analysis(model(nodes, ["y"], weights), Options())
+    tree = build_box_tree(analysis)
     assert [tree.path(scope) for scope in tree.node] == [["positions"], ["join"]]
 
 
@@ -126,8 +126,8 @@ def test_a_model_without_inputs_is_not_all_weights():
 @pytest.mark.parametrize("name", ["densenet121", "inception_v1", "inception_v2", "shufflenet"])
 def test_files_that_make_their_weights_show_none_beside_their_layers(name):
     """Every node of weights is in a box with the one that reads it; the table lists them all, with costs."""
-    analysis = run(LIGHT / f"light_{name}.onnx", Options())
-    tree, graph = grouped_tree(analysis), analysis.model
+    analysis = run_analysis(LIGHT / f"light_{name}.onnx", Options())
+    tree, graph = build_box_tree(analysis), analysis.model
     payload = build_payload(analysis)
     makers = [node for node in graph.nodes if node.op_type == "ConstantOfShape"]
     assert len(makers) > 50
@@ -142,8 +142,8 @@ def test_files_that_make_their_weights_show_none_beside_their_layers(name):
 @pytest.mark.parametrize("name", ["bert_tiny", "mamba_tiny", "resnet_tiny_qdq_int8"])
 def test_costs_stay_where_the_report_counts_them(name):
     """What moves into a recorded module's box has no learned numbers of another one."""
-    analysis = run(DATA / f"models/{name}.onnx", Options(assume=True))
-    tree = grouped_tree(analysis)
+    analysis = run_analysis(DATA / f"models/{name}.onnx", Options(assume=True))
+    tree = build_box_tree(analysis)
     for node in analysis.model.nodes:
         if analysis.params.params[node.id] and "scope" in node.origins:
             labels = [label for label in tree.path(tree.node[node.id]) if label in node.scope]

@@ -4,8 +4,8 @@ import pytest
 from query_fixture import FIXTURE, fixture, payloads
 
 from py_autodoc.errors import OptionError
-from py_autodoc.report.matcher import Matcher
-from py_autodoc.report.query import QueryError, query_number
+from py_autodoc.report.node_query.node_matcher import NodeMatcher
+from py_autodoc.report.node_query.query_parser import QueryError, query_number
 
 
 def test_the_shared_fixture_is_up_to_date():
@@ -16,7 +16,7 @@ def test_the_shared_fixture_is_up_to_date():
 def named():
     """Query → names of the nodes of the odd model."""
     payload = payloads()["odd"]
-    matcher = Matcher(payload)
+    matcher = NodeMatcher(payload)
 
     def find(text):
         return [
@@ -80,7 +80,7 @@ def test_constant_nodes_are_not_found(named):
 )
 def test_a_query_is_undecided_where_something_unknown_decides_it(query, expected):
     payload = payloads()["odd"]
-    matcher = Matcher(payload)
+    matcher = NodeMatcher(payload)
     open_ = [payload.nodes.name[node] for node in matcher.undecided(query)]
     assert ("/tail/a//b/Mystery" in open_) is expected
     # Nothing is both: what matches is decided.
@@ -107,7 +107,7 @@ def test_what_is_unknown_matches_neither_a_condition_nor_its_opposite(named):
 )
 def test_faults_say_what_where_and_what_was_expected(query, kind, at, told):
     with pytest.raises(QueryError) as caught:
-        Matcher(payloads()["odd"]).find(query)
+        NodeMatcher(payloads()["odd"]).find(query)
     assert isinstance(caught.value, OptionError)
     assert (caught.value.kind, caught.value.at) == (kind, at)
     assert told in str(caught.value)

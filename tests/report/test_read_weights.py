@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner
 from onnx import TensorProto, helper, numpy_helper
 
-import py_autodoc.report.analysis as analysis
+import py_autodoc.report.pipeline.analysis as analysis
 from py_autodoc import analyze
 from py_autodoc.cli.app import app
-from py_autodoc.graph import weight_reader
+from py_autodoc.graph.tensor_data import weight_reader
 
 F = TensorProto.FLOAT
 
@@ -77,7 +77,7 @@ def test_progress_may_end_it(path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        analysis.run(path, analysis.Options(read_weights=True), stop)
+        analysis.run_analysis(path, analysis.Options(read_weights=True), stop)
 
 
 def test_a_broken_reader_leaves_a_report(path, monkeypatch):
@@ -85,6 +85,6 @@ def test_a_broken_reader_leaves_a_report(path, monkeypatch):
         raise RuntimeError
 
     monkeypatch.setattr(weight_reader, "read_weights", broken)
-    result = analysis.run(path, analysis.Options(read_weights=True))
+    result = analysis.run_analysis(path, analysis.Options(read_weights=True))
     assert result.partial
     assert result.totals.macs == 4 * 128 * 128

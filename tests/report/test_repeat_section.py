@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 import py_autodoc
-from py_autodoc.report import repeats as section
-from py_autodoc.report.analysis import run
-from py_autodoc.report.build import build_report
-from py_autodoc.report.payload import build_payload
+from py_autodoc.report.builders import repeat_section as section
+from py_autodoc.report.document.build_report import build_report
+from py_autodoc.report.pipeline.analysis import run_analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 DATA = Path(__file__).parent.parent / "data"
 BERT = DATA / "stripped/bert_base.stripped.onnx"
@@ -44,14 +44,14 @@ def test_parts_without_names_are_called_by_what_they_are():
 
 def test_a_long_list_of_members_is_cut(monkeypatch):
     monkeypatch.setattr(section, "MAX_MEMBER_NODES", 150)
-    report = build_report(run(LIGHT))
+    report = build_report(run_analysis(LIGHT))
     assert [len(repeat.members) for repeat in report.repeats] == [5, 0, 0, 0]
     assert [repeat.count for repeat in report.repeats] == [5, 3, 2, 2]
 
 
 @pytest.mark.parametrize("path", [BERT, LIGHT], ids=["scopes", "nodes"])
 def test_the_payload_names_them(path):
-    analysis = run(path)
+    analysis = run_analysis(path)
     found, columns = analysis.structure.repeats, build_payload(analysis).repeats
     assert columns.count == [repeat.count for repeat in found]
     assert columns.size == [len(repeat.members[0]) for repeat in found]
@@ -62,4 +62,4 @@ def test_the_payload_names_them(path):
 def test_a_model_without_repeats():
     path = DATA / "models/mnist_cntk.onnx"
     assert py_autodoc.analyze(path).repeats == []
-    assert build_payload(run(path)).repeats.count == []
+    assert build_payload(run_analysis(path)).repeats.count == []

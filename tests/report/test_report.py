@@ -11,7 +11,7 @@ import pytest
 from builders import branches, linear, loop
 
 from py_autodoc import analyze
-from py_autodoc.report.openapi import report_schema
+from py_autodoc.report.openapi_spec.openapi import report_schema
 
 MODELS = sorted(Path("tests/data/models").glob("*.onnx"))
 SNAPSHOT = Path(__file__).parent.parent / "snapshots" / "linear.json"
@@ -142,7 +142,7 @@ def test_no_path_leaves_the_machine(tmp_path):
 
 def test_a_stage_that_fails_leaves_a_partial_report(monkeypatch):
     from py_autodoc.graph import shapes
-    from py_autodoc.report import analysis
+    from py_autodoc.report.pipeline import analysis
 
     def broken(*_):
         raise ZeroDivisionError("a fault of ours")
@@ -150,7 +150,7 @@ def test_a_stage_that_fails_leaves_a_partial_report(monkeypatch):
     monkeypatch.setattr(shapes, "infer", broken)
     monkeypatch.setattr(analysis, "cost_table", broken)
     monkeypatch.setattr(analysis, "timeline", broken)
-    found = analysis.run(linear().SerializeToString())
+    found = analysis.run_analysis(linear().SerializeToString())
     assert found.partial
     report = analyze(linear())
     assert [note.code for note in report.diagnostics][:3] == ["analysis-failed"] * 3
@@ -162,10 +162,10 @@ def test_a_stage_that_fails_leaves_a_partial_report(monkeypatch):
 
 
 def test_progress_and_stopping():
-    from py_autodoc.report.analysis import PHASES, run
+    from py_autodoc.report.pipeline.analysis import PHASES, run_analysis
 
     seen = []
-    run(linear().SerializeToString(), progress=lambda *now: seen.append(now))
+    run_analysis(linear().SerializeToString(), progress=lambda *now: seen.append(now))
     assert [phase for phase, _, _ in seen] == [*PHASES, PHASES[-1]]
     assert all(done <= total for _, done, total in seen)
 
@@ -177,4 +177,4 @@ def test_progress_and_stopping():
             raise Stop
 
     with pytest.raises(Stop):
-        run(linear().SerializeToString(), progress=stop)
+        run_analysis(linear().SerializeToString(), progress=stop)

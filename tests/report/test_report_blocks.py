@@ -10,9 +10,9 @@ from builders import loop, model, weight
 from onnx import helper
 
 from py_autodoc import analyze
-from py_autodoc.report.analysis import run
-from py_autodoc.report.block_counts import block_counts
-from py_autodoc.report.nesting import structural_parents, with_bodies
+from py_autodoc.report.document.block_counts import block_counts
+from py_autodoc.report.module_tree.containment import structural_parents, with_bodies
+from py_autodoc.report.pipeline.analysis import run_analysis
 
 DATA = "tests/data"
 
@@ -113,7 +113,7 @@ def test_free_sizes_leave_sums_unknown_not_zero():
 
 
 def test_the_body_of_a_loop_belongs_to_its_node():
-    model = run(loop(5).SerializeToString()).model
+    model = run_analysis(loop(5).SerializeToString()).model
     (outer,) = [node.id for node in model.nodes if node.op_type == "Loop"]
     (step,) = [node.id for node in model.nodes if node.name == "step"]
     inside = with_bodies(model, [outer])

@@ -10,8 +10,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.grouping import STRUCTURE, grouped_tree
+from py_autodoc.report.box_tree.grouping import STRUCTURE, build_box_tree
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -19,7 +19,7 @@ DATA = Path(__file__).parents[1] / "data"
 @cache
 def zoo(name: str):
     with zipfile.ZipFile(DATA / "zoo.zip") as files:
-        return grouped_tree(run(files.read(f"{name}.onnx"), Options(assume=True)))
+        return build_box_tree(run_analysis(files.read(f"{name}.onnx"), Options(assume=True)))
 
 
 def titles(tree) -> dict[str, str]:
@@ -48,13 +48,13 @@ def test_a_name_without_a_class_gets_its_role(name, path, role):
 
 
 def test_a_class_is_no_role():
-    tree = grouped_tree(run(DATA / "models/bert_tiny.onnx", Options(assume=True)))
+    tree = build_box_tree(run_analysis(DATA / "models/bert_tiny.onnx", Options(assume=True)))
     assert all(not role for role, kind in zip(tree.role, tree.type, strict=True) if kind)
     assert titles(tree)["m/encoder/BertLayer ×2"] == "", "its parts have a class, which is its name"
 
 
 def test_the_body_of_a_branch_says_what_it_does():
-    tree = grouped_tree(run(DATA / "models/silero_vad_half.onnx", Options(assume=True)))
+    tree = build_box_tree(run_analysis(DATA / "models/silero_vad_half.onnx", Options(assume=True)))
     found = [tree.role[scope] for scope in tree.graph if scope >= 0]
     assert found.count("LSTM") >= 2
 
@@ -64,13 +64,13 @@ def test_the_body_of_a_branch_says_what_it_does():
     ["models/ppocr_cls_v2", "models/ppocr_v4_det", "models/swift_f0", "stripped/segformer_b0.stripped"],
 )
 def test_no_two_recognised_boxes_have_one_title(path):
-    tree = grouped_tree(run(DATA / f"{path}.onnx", Options(assume=True)))
+    tree = build_box_tree(run_analysis(DATA / f"{path}.onnx", Options(assume=True)))
     made = [label for label, origin in zip(tree.label, tree.origin, strict=True) if origin == STRUCTURE]
     assert len(made) == len(set(made))
 
 
 def test_alike_boxes_have_their_place_and_size():
-    tree = grouped_tree(run(DATA / "models/ppocr_v4_det.onnx", Options(assume=True)))
+    tree = build_box_tree(run_analysis(DATA / "models/ppocr_v4_det.onnx", Options(assume=True)))
     found = [label for label in tree.label if label.startswith("Separable conv")]
     assert len(found) > 10
     assert sorted(int(label.split()[2]) for label in found) == list(range(1, len(found) + 1))
@@ -100,7 +100,7 @@ def maps(*shapes: tuple[int, int]) -> onnx.ModelProto:
 
 def test_stages_of_one_size_get_what_differs():
     sizes = [(16, 16), (8, 8), (16, 16), (8, 8), (16, 16)]
-    tree = grouped_tree(run(maps(*sizes), Options()))
+    tree = build_box_tree(run_analysis(maps(*sizes), Options()))
     stages = [label for label in tree.label if label.startswith("Stage ")]
     assert len(stages) == len(set(stages)) == len(sizes)
     assert "Stage 8×8 · 4 channels (2)" in stages

@@ -13,11 +13,11 @@ import pytest
 from py_autodoc.cli.summary import print_summary
 from py_autodoc.findings.thresholds import settings
 from py_autodoc.render import html
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.build import build_report
-from py_autodoc.report.payload import build_payload
-from py_autodoc.report.report import Report
-from py_autodoc.report.rule_settings import told
+from py_autodoc.report.document.build_report import build_report
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.report.pipeline.rule_settings import describe_rule_settings
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 MODEL = Path(__file__).parents[1] / "data" / "models" / "resnet_tiny.onnx"
 CHANGES = {"floor": "low", "compute-bottleneck": {"enabled": False}, "deep-chain": {"min_layers": 4}}
@@ -31,7 +31,7 @@ LINE = (
 def changed(tmp_path):
     file = tmp_path / "mine.json"
     file.write_text(json.dumps(CHANGES))
-    return run(str(MODEL), Options(thresholds=settings(file)))
+    return run_analysis(str(MODEL), Options(thresholds=settings(file)))
 
 
 def test_rules_as_they_come_say_nothing():
@@ -40,9 +40,9 @@ def test_rules_as_they_come_say_nothing():
         Options(thresholds=settings()),
         Options(thresholds=settings({"deep-chain": {}})),
     ):
-        analysis = run(str(MODEL), options)
+        analysis = run_analysis(str(MODEL), options)
         assert build_payload(analysis).rule_settings is None
-        assert told(build_report(analysis).rule_settings) == ""
+        assert describe_rule_settings(build_report(analysis).rule_settings) == ""
 
 
 def test_report_and_payload_hold_what_was_changed_and_by_which_file(changed):
@@ -59,20 +59,20 @@ def test_a_value_that_is_the_default_is_no_change(tmp_path):
     file = tmp_path / "same.json"
     default = settings().thresholds["deep-chain"]["min_layers"]
     file.write_text(json.dumps({"deep-chain": {"min_layers": default}}))
-    found = build_report(run(str(MODEL), Options(thresholds=settings(file)))).rule_settings
+    found = build_report(run_analysis(str(MODEL), Options(thresholds=settings(file)))).rule_settings
     assert (found.source, found.thresholds) == ("same.json", {})
-    assert told(found) == "Rules changed (same.json): nothing."
+    assert describe_rule_settings(found) == "Rules changed (same.json): nothing."
 
 
 def test_reading_weights_is_said():
-    report = build_report(run(str(MODEL), Options(read_weights=True)))
+    report = build_report(run_analysis(str(MODEL), Options(read_weights=True)))
     assert report.rule_settings.read_weights
-    assert told(report.rule_settings) == "Rules changed: every weight was read."
+    assert describe_rule_settings(report.rule_settings) == "Rules changed: every weight was read."
 
 
 def test_texts_say_it(changed, capsys):
     report = build_report(changed)
-    assert told(report.rule_settings) == LINE
+    assert describe_rule_settings(report.rule_settings) == LINE
     assert LINE in report._repr_html_()
     print_summary(report, 120)
     assert LINE in re.sub(r"\s+", " ", capsys.readouterr().out)

@@ -13,9 +13,9 @@ from onnx import TensorProto, helper
 
 from py_autodoc import analyze
 from py_autodoc.cli.app import app
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.payload import build_payload
-from py_autodoc.report.report import Report
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 TOTALS = (
     "total_macs",
@@ -129,7 +129,7 @@ def test_nothing_is_known_from_the_contradiction_on():
         if {by_name["flat"].id, by_name["fc"].id} & set(block.nodes):
             assert (block.macs, block.flops, block.activation_bytes) == (None, None, None)
     assert Report.from_json(report.to_json()).runnable == report.runnable
-    payload = build_payload(run(cnn(), Options(input_shapes=sizes)))
+    payload = build_payload(run_analysis(cnn(), Options(input_shapes=sizes)))
     assert payload.runnable == report.runnable
 
 
@@ -219,10 +219,10 @@ def test_other_files_are_written_and_the_status_tells(file, tmp_path, ending):
 
 
 def test_summary_and_notebook_show_no_number(file):
-    from py_autodoc.report.notebook import html
+    from py_autodoc.report.document.html_repr import report_html
 
     report = analyze(str(file), input_shapes={"x": (8, 3, 8, 8)})
-    assert html(report).count("cannot run") >= 3
+    assert report_html(report).count("cannot run") >= 3
     from rich.console import Console
 
     from py_autodoc.cli import summary
@@ -245,7 +245,7 @@ def test_summary_and_notebook_show_no_number(file):
     ids=["analyze", "graph"],
 )
 def test_a_failed_part_is_told_in_the_same_line(arguments, means, tmp_path, monkeypatch):
-    from py_autodoc.report import analysis
+    from py_autodoc.report.pipeline import analysis
 
     def broken(*_):
         raise ZeroDivisionError("a fault of ours")

@@ -12,15 +12,20 @@ from onnx import TensorProto, helper
 
 from py_autodoc import analyze
 from py_autodoc.cli.summary import print_summary
-from py_autodoc.graph.model import TensorKind
+from py_autodoc.graph.ir.model import TensorKind
 from py_autodoc.render.csv import layers_csv
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.build import build_report
-from py_autodoc.report.matcher import Matcher
-from py_autodoc.report.notebook import html
-from py_autodoc.report.numbers import COSTS, NOT_COUNTED, column_in_inference, layer_in_inference
-from py_autodoc.report.payload import build_payload
-from py_autodoc.report.report import Report
+from py_autodoc.report.builders.node_numbers import (
+    COSTS,
+    NOT_COUNTED,
+    column_in_inference,
+    layer_in_inference,
+)
+from py_autodoc.report.document.build_report import build_report
+from py_autodoc.report.document.html_repr import report_html
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.node_query.node_matcher import NodeMatcher
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 
 def body(name: str, *inner) -> helper.GraphProto:
@@ -69,7 +74,7 @@ SOURCES = {
 
 @pytest.fixture(params=SOURCES)
 def analysis(request):
-    return run(SOURCES[request.param](), Options())
+    return run_analysis(SOURCES[request.param](), Options())
 
 
 def rows(report: Report) -> list[dict[str, str]]:
@@ -123,7 +128,7 @@ def test_reports_of_before_runs_say_the_same(analysis):
 
 
 def test_a_loop_inside_a_known_one_counts_once_an_iteration_of_that():
-    report = build_report(run(nested(), Options()))
+    report = build_report(run_analysis(nested(), Options()))
     steps = {layer.name: layer for layer in report.layers if layer.type == "MatMul"}
     assert (steps["a_step"].runs, steps["a_step"].repeat) == (5, 5)
     assert (steps["b_step"].runs, steps["b_step"].repeat) == (5, None)
@@ -137,15 +142,15 @@ def test_a_loop_that_never_runs_is_in_no_table_of_the_heaviest(capsys):
     report = analyze(loop(0))
     step = next(layer for layer in report.layers if layer.name == "step")
     assert (step.macs, step.runs, layer_in_inference(step, "macs")) == (32, 0, 0)
-    assert "step" not in html(report)
+    assert "step" not in report_html(report)
     print_summary(report, 100)
     assert "Heaviest layers by MACs" not in capsys.readouterr().out
 
 
 def test_tables_show_one_inference_and_say_so(capsys):
     report = analyze(loop(5))
-    assert "MACs per inference" in html(report)
-    assert ">160<" in html(report)
+    assert "MACs per inference" in report_html(report)
+    assert ">160<" in report_html(report)
     print_summary(report, 100)
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     at = lines.index("Heaviest layers by MACs, costs of one inference")
@@ -154,13 +159,13 @@ def test_tables_show_one_inference_and_say_so(capsys):
 
 
 def test_queries_compare_costs_of_one_inference():
-    payload = build_payload(run(loop(5), Options()))
-    matcher = Matcher(payload)
+    payload = build_payload(run_analysis(loop(5), Options()))
+    matcher = NodeMatcher(payload)
     assert [payload.nodes.name[node] for node in matcher.find("macs>=160")] == ["step"]
 
 
 def test_weights_of_a_body_are_read_once_a_run():
-    analysis = run(loop(5), Options())
+    analysis = run_analysis(loop(5), Options())
     step = next(node.id for node in analysis.model.nodes if node.name == "step")
     assert analysis.model.tensors[analysis.model.nodes[step].inputs[1]].kind == TensorKind.INITIALIZER
     nodes = build_payload(analysis).nodes

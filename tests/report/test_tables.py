@@ -8,11 +8,11 @@ import pytest
 from py_autodoc.costs import rules  # noqa: F401 - registers
 from py_autodoc.costs.registry import registered
 from py_autodoc.report import schema
-from py_autodoc.report.categories import CATEGORIES, category_of
-from py_autodoc.report.labels import dtype_name
-from py_autodoc.report.openapi import document, field_docs
-from py_autodoc.report.operations import OPERATIONS
-from py_autodoc.report.report import Report
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.encode.categories import CATEGORIES, category_of
+from py_autodoc.report.encode.labels import dtype_name
+from py_autodoc.report.openapi_spec.openapi import field_docs, openapi_document
+from py_autodoc.report.openapi_spec.operations import OPERATIONS
 
 
 def test_every_operator_has_a_category():
@@ -53,7 +53,7 @@ def test_field_docs_name_real_fields():
 
 
 def test_openapi_describes_every_operation():
-    found = document(OPERATIONS)
+    found = openapi_document(OPERATIONS)
     listed = {(method.upper(), path) for path, methods in found["paths"].items() for method in methods}
     assert listed == {(operation.method, operation.path) for operation in OPERATIONS}
     schemas = found["components"]["schemas"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import onnx
 import pytest
 
-from py_autodoc.blocks.model import Found
-from py_autodoc.report.analysis import run
-from py_autodoc.report.repeats import repeats
-from py_autodoc.report.titles import Titles, title
+from py_autodoc.blocks.results import RecognisedBlock
+from py_autodoc.report.builders.repeat_section import repeats
+from py_autodoc.report.encode.block_titles import Titles, block_title
+from py_autodoc.report.pipeline.analysis import run_analysis
 
 
 def nameless(path: str) -> onnx.ModelProto:
@@ -28,18 +28,22 @@ def nameless(path: str) -> onnx.ModelProto:
     ],
 )
 def test_a_repeat_is_called_what_it_is(model, name, count):
-    first = repeats(run(nameless(f"tests/data/stripped/{model}.stripped.onnx")))[0]
+    first = repeats(run_analysis(nameless(f"tests/data/stripped/{model}.stripped.onnx")))[0]
     assert (first.name, first.count) == (name, count)
 
 
 def test_names_of_the_model_come_first():
-    first = repeats(run("tests/data/stripped/bert_base.stripped.onnx"))[0]
+    first = repeats(run_analysis("tests/data/stripped/bert_base.stripped.onnx"))[0]
     assert first.name == "BertLayer"
 
 
 def test_a_small_block_does_not_stand_for_the_whole_part():
     titles = Titles(
-        [Found("mlp", (1, 2), 2), Found("attention", (7, 8), 7), Found("residual", (0, 9), 9, "gated")]
+        [
+            RecognisedBlock("mlp", (1, 2), 2),
+            RecognisedBlock("attention", (7, 8), 7),
+            RecognisedBlock("residual", (0, 9), 9, "gated"),
+        ]
     )
     assert titles.part((0, 1, 2, 3, 4)) == ""
     assert titles.part((1, 2, 3)) == "MLP"
@@ -47,4 +51,4 @@ def test_a_small_block_does_not_stand_for_the_whole_part():
     assert titles.part((1, 2, 7, 8)) == "Transformer layer"
     assert titles.part((0, 9)) == "Residual (gated)"
     assert titles.part((0, 1)) == "", "a block that reaches out of the part is none of it"
-    assert title(Found("residual", (0,), 0, "plain")) == "Residual"
+    assert block_title(RecognisedBlock("residual", (0,), 0, "plain")) == "Residual"

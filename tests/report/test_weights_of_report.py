@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import py_autodoc
 from py_autodoc.errors import InputError, OptionError, PathError
-from py_autodoc.report.report import Report
+from py_autodoc.report.document.report import Report
 
 MODELS = Path(__file__).parents[1] / "data" / "models"
 RESNET = MODELS / "resnet_tiny.onnx"

@@ -8,10 +8,10 @@ from click.testing import CliRunner
 from py_autodoc.cli.app import app
 from py_autodoc.outputs.marks import known
 from py_autodoc.render.plots.estimates import Mark, _named, drawn, estimate_plot
-from py_autodoc.report.analysis import Options
-from py_autodoc.report.analysis import run as analyse
-from py_autodoc.report.latency_column import node_seconds
-from py_autodoc.report.payload import build_payload
+from py_autodoc.report.node_query.node_latency import node_seconds
+from py_autodoc.report.pipeline.analysis import Options
+from py_autodoc.report.pipeline.analysis import run_analysis as analyse
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 from py_autodoc.runner.estimated import beside_estimate, estimate_lines
 from py_autodoc.runner.profile import NodeTime, NodeTimes
 

@@ -9,7 +9,7 @@ from onnx import TensorProto, helper
 
 from py_autodoc.cli.app import app
 from py_autodoc.errors import AutodocError
-from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 from py_autodoc.runner import layer_info, read_profile
 from py_autodoc.runner.layer_info import read_layer_info, source_nodes
 
@@ -34,7 +34,7 @@ def model():
 
 @pytest.fixture
 def analysis():
-    return run(model(), Options())
+    return run_analysis(model(), Options())
 
 
 def said(*nodes, separator="\x1e"):

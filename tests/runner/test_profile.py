@@ -9,9 +9,9 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from py_autodoc.errors import AutodocError
-from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 from py_autodoc.runner import measure_nodes, read_profile
-from py_autodoc.samples import input_specs, made_samples, sized
+from py_autodoc.samples import analysis_at_sizes, input_specs, made_samples
 
 pytest.importorskip("onnxruntime")
 MODELS = (
@@ -26,7 +26,7 @@ MODELS = (
 @pytest.mark.parametrize("name", MODELS)
 def test_kernels_of_real_models_belong_to_nodes(name):
     path = Path(f"tests/data/{name}.onnx")
-    analysis = sized(path)
+    analysis = analysis_at_sizes(path)
     found = measure_nodes(path, analysis, list(made_samples(input_specs(analysis))), 2, 1)
     assert found.share >= 0.95
     assert found.total_ms > 0
@@ -57,7 +57,7 @@ def chain():
 
 @pytest.fixture
 def analysis():
-    return run(chain(), Options())
+    return run_analysis(chain(), Options())
 
 
 def event(name, ts, dur, op="", kind="Node"):
@@ -167,7 +167,7 @@ def test_nodes_without_names(tmp_path):
     for node in model.graph.node:
         node.name = ""
     onnx.save(model, tmp_path / "m.onnx")
-    analysis = sized(tmp_path / "m.onnx")
+    analysis = analysis_at_sizes(tmp_path / "m.onnx")
     found = measure_nodes(tmp_path / "m.onnx", analysis, list(made_samples(input_specs(analysis))), 2, 0)
     assert found.share == 1.0
     assert {node for one in found.nodes for node in one.nodes} == {0, 1, 2}

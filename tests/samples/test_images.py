@@ -13,7 +13,7 @@ from py_autodoc.cli.app import app
 from py_autodoc.errors import AutodocError
 from py_autodoc.hf.keys import PROCESSOR_CONFIG
 from py_autodoc.packed import pack_json
-from py_autodoc.samples import Images, InputSpec, input_specs, read_image, sized, taken
+from py_autodoc.samples import Images, InputSpec, analysis_at_sizes, choose_samples, input_specs, read_image
 from py_autodoc.samples.preprocessing import given_preprocessing, preprocessing_of
 
 image = pytest.importorskip("PIL.Image")
@@ -156,9 +156,9 @@ def test_samples_are_spread_over_classes(tmp_path):
 def test_free_sizes_are_those_of_the_preprocessing(tmp_path):
     model = net(tmp_path / "yolo.onnx", {"imgsz": "[64, 48]", "stride": "16", "task": "detect"})
     folder = photos(tmp_path / "photos")
-    specs = input_specs(sized(model, folder))
+    specs = input_specs(analysis_at_sizes(model, folder))
     assert specs[0].shape == (1, 3, 64, 48)
-    samples, said = taken(folder, specs, None, 0, (4, 1))
+    samples, said = choose_samples(folder, specs, None, 0, (4, 1))
     assert len(samples) == 4
     assert said == "images of photos, imgsz of Ultralytics"
 
@@ -212,9 +212,9 @@ def test_images_of_many_bits_and_models_of_several_inputs(tmp_path):
     with pytest.raises(AutodocError, match="more than 8 bits"):
         read_image(tmp_path / "deep.png", spec(4, 4), given_preprocessing("0..1"))
     with pytest.raises(AutodocError, match="model with one input"):
-        taken(Images(tmp_path, "0..1"), [spec(4, 4), spec(4, 4)], None, 0, (4, 1))
+        choose_samples(Images(tmp_path, "0..1"), [spec(4, 4), spec(4, 4)], None, 0, (4, 1))
     with pytest.raises(AutodocError, match="not an input for images"):
-        taken(Images(tmp_path, "0..1"), [InputSpec("x", FLOAT, (1, 8))], None, 0, (4, 1))
+        choose_samples(Images(tmp_path, "0..1"), [InputSpec("x", FLOAT, (1, 8))], None, 0, (4, 1))
 
 
 def test_what_iterables_yield():
@@ -224,23 +224,23 @@ def test_what_iterables_yield():
     one = InputSpec("x", FLOAT, (1, 3))
     rows = torch.arange(18, dtype=torch.float32).reshape(6, 3).requires_grad_()
     batches = DataLoader(TensorDataset(rows.detach(), torch.arange(6)), batch_size=4)
-    samples, _ = taken(batches, [one], None, 0, (5, 1))
+    samples, _ = choose_samples(batches, [one], None, 0, (5, 1))
     assert [sample["x"].tolist() for sample in samples[3:]] == [[[9, 10, 11]], [[12, 13, 14]]]
-    assert len(taken(iter([rows]), [one], None, 0, (9, 1))[0]) == 6
-    assert len(taken([{"x": rows}, {"x": rows}], [one], None, 0, (9, 1))[0]) == 9
-    assert len(taken([({"x": rows}, 3)], [one], None, 0, (9, 1))[0]) == 6
+    assert len(choose_samples(iter([rows]), [one], None, 0, (9, 1))[0]) == 6
+    assert len(choose_samples([{"x": rows}, {"x": rows}], [one], None, 0, (9, 1))[0]) == 9
+    assert len(choose_samples([({"x": rows}, 3)], [one], None, 0, (9, 1))[0]) == 6
     two = [one, InputSpec("y", FLOAT, (1, 2))]
-    assert taken([(np.zeros((2, 3)), np.ones((2, 2)), "label")], two, None, 0, (9, 1))[0][1][
+    assert choose_samples([(np.zeros((2, 3)), np.ones((2, 2)), "label")], two, None, 0, (9, 1))[0][1][
         "y"
     ].tolist() == [[1, 1]]
     with pytest.raises(AutodocError, match="yields 1 arrays; the model takes x, y"):
-        taken([(np.zeros((2, 3)),)], two, None, 0, (9, 1))
+        choose_samples([(np.zeros((2, 3)),)], two, None, 0, (9, 1))
     with pytest.raises(AutodocError, match="the model takes x float32 1×3"):
-        taken([np.zeros((2, 5))], [one], None, 0, (9, 1))
+        choose_samples([np.zeros((2, 5))], [one], None, 0, (9, 1))
 
 
 def test_sizes_from_the_first_of_an_iterable(tmp_path):
     model = net(tmp_path / "net.onnx")
     batches = [(np.zeros((2, 3, 20, 30), np.float32), 1)]
-    assert input_specs(sized(model, batches))[0].shape == (1, 3, 20, 30)
+    assert input_specs(analysis_at_sizes(model, batches))[0].shape == (1, 3, 20, 30)
     assert Path(model).exists()

@@ -6,7 +6,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from py_autodoc.errors import AutodocError
-from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 from py_autodoc.samples import InputSpec, input_specs, made_samples, matched, read_samples
 
 
@@ -19,7 +19,7 @@ def model(*inputs):
 
 
 def specs(*inputs, **options):
-    return input_specs(run(model(*inputs), Options(**options)))
+    return input_specs(run_analysis(model(*inputs), Options(**options)))
 
 
 IMAGE = InputSpec("x", np.dtype(np.float32), (1, 3, 4, 4))
@@ -81,7 +81,7 @@ def test_real_models_run_with_made_values(request):
         ("bert_tiny", Options(assume=True)), ("resnet_tiny", Options(assume=True)),
         ("silero_vad_half", Options(assume=True)), ("swift_f0", Options(assume=True)),
     ):  # fmt: skip
-        analysis = run(str(folder / f"{name}.onnx"), options)
+        analysis = run_analysis(str(folder / f"{name}.onnx"), options)
         sample = next(made_samples(input_specs(analysis)))
         runtime.InferenceSession(str(folder / f"{name}.onnx")).run(None, sample)
 
@@ -167,4 +167,4 @@ def test_a_model_made_of_nothing_needs_nothing():
         [helper.make_node("Constant", [], ["y"], value_float=1.0)], "g", [],
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, [])],
     )  # fmt: skip
-    assert input_specs(run(onnx.helper.make_model(graph))) == []
+    assert input_specs(run_analysis(onnx.helper.make_model(graph))) == []

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from py_autodoc.cli.app import app
 from py_autodoc.errors import AutodocError
 from py_autodoc.mixtures import measure_mixtures
-from py_autodoc.report.analysis import run
+from py_autodoc.report.pipeline.analysis import run_analysis
 from py_autodoc.sensitivity import sensitivity
 from py_autodoc.sensitivity.advice import advice, read_sensitivity, with_advice
 
@@ -130,4 +130,4 @@ def test_files_that_are_not_a_result(content, said, tmp_path):
 
 def test_another_model(measured):
     with pytest.raises(AutodocError, match=r"which strww_fp32\.onnx does not have"):
-        with_advice(run(str(DATA / "strww_fp32.onnx")), measured)
+        with_advice(run_analysis(str(DATA / "strww_fp32.onnx")), measured)

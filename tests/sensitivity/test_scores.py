@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from py_autodoc.errors import AutodocError
-from py_autodoc.sensitivity.choose import fewest, points, target
+from py_autodoc.sensitivity.float_layers import fewest, points, target
 from py_autodoc.sensitivity.layers import Scheme, activation_scale, rounded
 from py_autodoc.sensitivity.scores import Score, Truth
 

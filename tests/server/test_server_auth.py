@@ -8,7 +8,7 @@ import pytest
 from jupyter_server.auth import Authorizer
 from tornado.httpclient import HTTPClientError
 
-from py_autodoc.report.operations import OPERATIONS
+from py_autodoc.report.openapi_spec.operations import OPERATIONS
 from py_autodoc.server.routes import PREFIX, ROUTES, tornado_rules
 
 HTTP = [route for route in ROUTES if route.operation.id != "watchJob"]

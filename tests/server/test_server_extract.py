@@ -14,7 +14,7 @@ from conftest_help import assert_problem
 from jupyter_server.auth import Authorizer
 from onnx import helper, numpy_helper
 
-import py_autodoc.server.saving as saving
+import py_autodoc.server.incoming_file as saving
 from py_autodoc.errors import LimitError
 from py_autodoc.extract import extract_bytes
 from py_autodoc.report.schema import Extracted, GraphPayload

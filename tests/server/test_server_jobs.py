@@ -262,7 +262,7 @@ async def test_stopping_the_server_ends_running_jobs(client: Any, autodoc: Any) 
 
 
 def test_the_server_process_does_not_import_the_analysis() -> None:
-    heavy = ("onnx", "onnx_ir", "numpy", "torch", "py_autodoc.graph.model")
+    heavy = ("onnx", "onnx_ir", "numpy", "torch", "py_autodoc.graph.ir.model")
     code = f"import sys, py_autodoc.server.app; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

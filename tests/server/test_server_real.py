@@ -12,7 +12,7 @@ import onnx
 import pytest
 from conftest_help import assert_problem
 
-from py_autodoc.report.report import Report
+from py_autodoc.report.document.report import Report
 from py_autodoc.report.schema import BatchAnswer, ComparisonColumns, GraphPayload, NodeDetails
 
 pytestmark = pytest.mark.slow

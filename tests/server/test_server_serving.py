@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from conftest_help import assert_problem
 
-from py_autodoc.llm.serving import Serving, packaged
-from py_autodoc.report.analysis import Options, run
+from py_autodoc.llm.serving import ServingGrid, packaged
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
 pytestmark = pytest.mark.slow
 
@@ -34,11 +34,11 @@ async def ask(client: Any, job: str, **params: str) -> Any:
 
 async def test_the_plan_of_a_device(client: Any) -> None:
     job = await job_of(client, GPT2)
-    analysis = run(str(client.root / "m.onnx"), Options(assume=True))
+    analysis = run_analysis(str(client.root / "m.onnx"), Options(assume=True))
     for device, precision, runtime in (("l4", "fp16", ""), ("l4", "", "ort-cuda"), ("h100-sxm", "", "")):
         answer = await ask(client, job, device=device, precision=precision, runtime=runtime)
         assert answer.status == 200, answer.raw
-        expected = Serving(analysis).on(packaged(device, precision, runtime))
+        expected = ServingGrid(analysis).on(packaged(device, precision, runtime))
         assert answer.json == json.loads(expected.to_json())
 
 

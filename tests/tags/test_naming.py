@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from py_autodoc.tags import KEEP, Namer
-from py_autodoc.tags.paths import below, chain, common, parent
+from py_autodoc.tags.paths import below, common, parent, self_and_ancestors
 
 BERT = {
     "": "t.BertModel",
@@ -87,7 +87,7 @@ kinds = st.sampled_from(
 def test_tags_are_injective_and_chains_complete(classes, root):
     whole = {"": root}
     for path, kind in classes.items():
-        for above in chain(path):
+        for above in self_and_ancestors(path):
             whole.setdefault(above, "m.Between")
         whole[path] = kind
     namer = Namer(whole)
@@ -117,5 +117,5 @@ def test_tags_are_injective_and_chains_complete(classes, root):
 def test_common(paths, shared):
     assert common(paths) == shared
     assert all(below(path, shared) for path in paths)
-    assert chain("a.b.c") == ["", "a", "a.b", "a.b.c"]
-    assert chain("") == [""]
+    assert self_and_ancestors("a.b.c") == ["", "a", "a.b", "a.b.c"]
+    assert self_and_ancestors("") == [""]

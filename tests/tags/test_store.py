@@ -14,18 +14,18 @@ import pytest
 
 from py_autodoc.compare import same_topology
 from py_autodoc.errors import AnalysisError, InputError, NotAModel, OutputError, PathError
-from py_autodoc.graph.build import build
-from py_autodoc.graph.hierarchy import Scopes
-from py_autodoc.graph.load import load
-from py_autodoc.graph.recorded import TABLE, pack_table, read_doc_string, unpack_table
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.ir.exporter_records import TABLE, pack_table, read_doc_string, unpack_table
+from py_autodoc.graph.loading.load import load
+from py_autodoc.graph.loading.module_scopes import ScopeReader
 from py_autodoc.tags import (
     NODE_KEYS,
+    load_structure,
     load_tags,
     read_tags,
     restore_file,
     sidecar,
     strip_tags,
-    structure,
     tag_file,
     write_tags,
 )
@@ -141,7 +141,7 @@ def test_restored_from_what_is_left(tagged, tmp_path, kept):
 
 
 def test_a_model_without_tags():
-    tags = read_tags(structure(DATA / "mnist_cntk.onnx"))
+    tags = read_tags(load_structure(DATA / "mnist_cntk.onnx"))
     assert tags.source == "none"
     assert {r.via for r in tags.records.values()} == {"root"}
     with pytest.raises(InputError) as caught:
@@ -170,7 +170,7 @@ def test_bad_files(tmp_path):
     with pytest.raises(
         InputError, match="the graph is invalid: Output 'Convolution28_Output_0' is redeclared"
     ) as caught:
-        structure(tmp_path / "double.onnx")
+        load_structure(tmp_path / "double.onnx")
     assert caught.value.code == "graph-inconsistent"
     assert sorted(os.listdir(tmp_path)) == ["cut.onnx", "double.onnx", "page.onnx"]
 
@@ -239,7 +239,7 @@ def test_forged_tags_of_nodes_do_no_harm(tagged):
             node.metadata_props.add(key=key, value=value)
         tags = read_tags(onnx_ir.from_proto(proto))
         assert len(tags.records) == len(proto.graph.node)
-        assert isinstance(Scopes(proto).of(node, "n", "o").names, tuple)
+        assert isinstance(ScopeReader(proto).of(node, "n", "o").names, tuple)
         assert read_doc_string(value) is None
 
 
@@ -255,11 +255,11 @@ def test_the_viewer_prefers_our_tags(tagged):
         kept = [p for p in node.metadata_props if p.key.startswith("autodoc.")]
         del node.metadata_props[:]
         node.metadata_props.extend(kept)
-    scopes = Scopes(proto)
+    scopes = ScopeReader(proto)
     for node, known in zip(proto.graph.node, theirs.nodes, strict=True):
         found = scopes.of(node, node.name, node.output[0])
         assert (found.names, found.classes) == (known.scope, known.classes)
-    bare = Scopes()
+    bare = ScopeReader()
     assert bare.of(proto.graph.node[-1], "", "").names
     node = onnx.helper.make_node("Relu", ["x"], ["y"])
     node.metadata_props.add(key="autodoc.scope", value="encoder.layer.0.attention")

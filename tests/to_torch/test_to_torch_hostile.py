@@ -16,7 +16,7 @@ from torch_files import imported, run, same, save
 
 from py_autodoc.to_torch import write
 from py_autodoc.to_torch.code import quoted
-from py_autodoc.to_torch.idents import MODULE_NAMES, attribute, class_name, identifier
+from py_autodoc.to_torch.identifiers import MODULE_NAMES, attribute, class_name, identifier
 
 BOMB = "__import__('pathlib').Path('BOMB').write_text('x')"
 HOSTILE = [

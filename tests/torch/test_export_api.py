@@ -20,7 +20,7 @@ from py_autodoc.compare import same_topology
 from py_autodoc.errors import AnalysisError, OptionError, OutputError
 from py_autodoc.tags import load_tags, strip_tags, tag_file
 from py_autodoc.torch import torchscript
-from py_autodoc.torch.names import part_of
+from py_autodoc.torch.name_evidence import part_of
 
 pytestmark = pytest.mark.slow
 
@@ -209,7 +209,7 @@ def test_an_opset_that_the_exporter_cannot_write(tmp_path):
 
 def test_large_weights_go_into_one_file(tmp_path, monkeypatch):
     """As beyond protobuf's limit, which is lowered here."""
-    monkeypatch.setattr("py_autodoc.tags.files.LARGE", 1000)
+    monkeypatch.setattr("py_autodoc.tags.model_files.LARGE", 1000)
     monkeypatch.setattr("py_autodoc.torch.torchscript.LARGE", 1000)
     model = nn.Sequential(nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 32))
     for exporter in EXPORTERS:

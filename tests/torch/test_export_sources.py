@@ -13,9 +13,9 @@ import torch
 from export_folders import config_only
 
 from py_autodoc.errors import AutodocError, OptionError, RequirementError
-from py_autodoc.torch import given, programs, sources
-from py_autodoc.torch.adjust import adjusted
-from py_autodoc.torch.given import Wanted, dynamic_axes_of, parse_dynamic, parse_shapes
+from py_autodoc.torch import input_options, program_files, sources
+from py_autodoc.torch.adjust_inputs import adjust_inputs
+from py_autodoc.torch.input_options import InputOptions, dynamic_axes_of, parse_dynamic, parse_shapes
 from py_autodoc.torch.sources import load_source
 
 pytestmark = pytest.mark.slow
@@ -26,7 +26,7 @@ def shapes(loaded):
 
 
 def load(folder, **options):
-    return load_source(str(folder), Wanted(**options))
+    return load_source(str(folder), InputOptions(**options))
 
 
 def code_of(call):
@@ -177,19 +177,19 @@ def test_arrays(bert, tmp_path):
 def test_arrays_that_are_none(content, tmp_path):
     path = tmp_path / "in.npz"
     path.write_bytes(content)
-    assert code_of(lambda: given.read_arrays(path)) == "bad-arrays"
+    assert code_of(lambda: input_options.read_arrays(path)) == "bad-arrays"
 
 
 def test_arrays_are_never_unpickled(tmp_path, monkeypatch):
     path = tmp_path / "in.npz"
     np.savez(path, x=np.array([{"a": 1}], dtype=object))
-    assert code_of(lambda: given.read_arrays(path)) == "bad-arrays"
+    assert code_of(lambda: input_options.read_arrays(path)) == "bad-arrays"
     np.savez(path, x=np.array(["a"]))
-    assert code_of(lambda: given.read_arrays(path)) == "bad-arrays"
+    assert code_of(lambda: input_options.read_arrays(path)) == "bad-arrays"
     np.savez(path, x=np.zeros(100))
-    monkeypatch.setattr(given, "MAX_ARRAYS", 500)
-    assert code_of(lambda: given.read_arrays(path)) == "bad-arrays"
-    assert code_of(lambda: given.read_arrays(tmp_path / "none.npz")) == "path-missing"
+    monkeypatch.setattr(input_options, "MAX_ARRAYS", 500)
+    assert code_of(lambda: input_options.read_arrays(path)) == "bad-arrays"
+    assert code_of(lambda: input_options.read_arrays(tmp_path / "none.npz")) == "path-missing"
 
 
 @pytest.mark.parametrize(
@@ -237,18 +237,18 @@ def test_a_factory(nets, tmp_path, capsys):
     assert sys.path == before
     assert capsys.readouterr().out == ""
     assert [tuple(one.shape) for one in loaded.example] == [(2, 4), (3,)]
-    example = adjusted(loaded.model, loaded.example, Wanted(shapes={"x": (5, 4), "scale": (1,)}))
+    example = adjust_inputs(loaded.model, loaded.example, InputOptions(shapes={"x": (5, 4), "scale": (1,)}))
     assert [tuple(one.shape) for one in example[:2]] == [(5, 4), (1,)]
     assert example[1].item() == 2.0
     single = load("my_nets:single")
-    example = adjusted(single.model, single.example, Wanted(shapes={"": (2, 3, 9, 9)}))
+    example = adjust_inputs(single.model, single.example, InputOptions(shapes={"": (2, 3, 9, 9)}))
     assert tuple(example[0].shape) == (2, 3, 9, 9)
     np.savez(tmp_path / "in.npz", x=np.ones((1, 4), np.float32), scale=np.ones(3, np.float32))
-    example = adjusted(loaded.model, loaded.example, Wanted(arrays=tmp_path / "in.npz"))
+    example = adjust_inputs(loaded.model, loaded.example, InputOptions(arrays=tmp_path / "in.npz"))
     assert set(example) == {"x", "scale"}
     for options in ({"shapes": {"": (5, 4)}}, {"shapes": {"y": (5, 4)}}):
         with pytest.raises(OptionError):
-            adjusted(loaded.model, loaded.example, Wanted(**options))
+            adjust_inputs(loaded.model, loaded.example, InputOptions(**options))
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ def test_a_program(tmp_path):
 def test_what_is_not_installed(tmp_path, monkeypatch):
     path = tmp_path / "m.keras"
     path.write_bytes(b"")
-    monkeypatch.setattr(programs.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(program_files.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(RequirementError) as caught:
         load(path)
     assert caught.value.hint == "pip install keras"

@@ -16,8 +16,8 @@ from export_zoo import exported
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, quantize_dynamic, quantize_static
 
 from py_autodoc.compare import same_topology
-from py_autodoc.graph.build import build
-from py_autodoc.graph.load import load
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.loading.load import load
 from py_autodoc.tags import load_tags, read_tags, restore_file, strip_tags
 from py_autodoc.tags.paths import below
 

@@ -9,13 +9,13 @@ import onnx
 
 from py_autodoc.costs.engine import MAX_NUMBER, cost_table, totals
 from py_autodoc.costs.expressions import SUMMED, Expressions
-from py_autodoc.costs.memory import peak_activation
-from py_autodoc.costs.sizes import Sizes
-from py_autodoc.costs.symbolic import Invalid, Number, evaluate
-from py_autodoc.graph.load import Loaded, load_bytes
-from py_autodoc.graph.model import Model, Node
+from py_autodoc.costs.liveness import peak_activation
+from py_autodoc.costs.symbolic import EvaluationError, Number, evaluate
+from py_autodoc.costs.tensor_sizes import TensorSizes
+from py_autodoc.graph.ir.model import Model, Node
+from py_autodoc.graph.loading.load import LoadedModel, load_bytes
 from py_autodoc.graph.shapes import infer
-from py_autodoc.report.analysis import run
+from py_autodoc.report.pipeline.analysis import run_analysis
 
 PRIMES = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97]
 BROKEN = frozenset({"shape-mismatch", "bad-shape", "bad-attribute", "shape-inference-failed"})
@@ -23,7 +23,7 @@ BROKEN = frozenset({"shape-mismatch", "bad-shape", "bad-attribute", "shape-infer
 
 @dataclass(frozen=True)
 class Case:
-    loaded: Loaded
+    loaded: LoadedModel
     model: Model
     found: Expressions
 
@@ -42,7 +42,7 @@ def with_symbols(proto: onnx.ModelProto) -> bytes:
 
 def case_of(source: bytes) -> Case | None:
     """The expressions of a model; None without free sizes."""
-    analysis = run(source)
+    analysis = run_analysis(source)
     assert not analysis.partial
     return None if analysis.symbolic is None else Case(load_bytes(source), analysis.model, analysis.symbolic)
 
@@ -66,7 +66,7 @@ def compare(item: Case, sizes: dict[str, int]) -> tuple[int, list[str]]:
     types = infer(item.loaded, model, {found.original[s]: n for s, n in sizes.items()}, {})
     if any(d.code in BROKEN for d in types.diagnostics):
         return 0, []  # the model cannot run with these sizes
-    table = Sizes(model, types)
+    table = TensorSizes(model, types)
     costs = cost_table(model, types, table).nodes
     faults: list[str] = []
     count = 0
@@ -97,7 +97,7 @@ def compare(item: Case, sizes: dict[str, int]) -> tuple[int, list[str]]:
     return count, faults
 
 
-def made(node: Node, table: Sizes) -> int | None:
+def made(node: Node, table: TensorSizes) -> int | None:
     sizes = [table.bytes[t] for t in node.outputs if t >= 0]
     return None if None in sizes else sum(n for n in sizes if n is not None)
 
@@ -105,7 +105,7 @@ def made(node: Node, table: Sizes) -> int | None:
 def holds(found: Expressions, sizes: dict[str, int], in_place: bool = False) -> bool:
     try:
         found.check(sizes, in_place)
-    except Invalid:
+    except EvaluationError:
         return False
     return True
 

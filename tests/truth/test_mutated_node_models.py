@@ -11,8 +11,8 @@ from node_models import node_models
 from onnx import helper
 
 from py_autodoc.errors import InputError
-from py_autodoc.graph.build import build
-from py_autodoc.graph.load import load_bytes
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.loading.load import load_bytes
 from py_autodoc.graph.shapes import infer
 
 pytestmark = pytest.mark.slow

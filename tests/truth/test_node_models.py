@@ -12,9 +12,9 @@ from functools import cache
 import pytest
 from node_models import NodeModel, node_models
 
-from py_autodoc.graph.build import build
-from py_autodoc.graph.load import load_bytes
-from py_autodoc.graph.model import Shape
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.ir.model import Shape
+from py_autodoc.graph.loading.load import load_bytes
 from py_autodoc.graph.shapes import infer
 
 pytestmark = pytest.mark.slow

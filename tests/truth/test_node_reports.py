@@ -11,12 +11,12 @@ import pytest
 from jsonschema import Draft202012Validator
 from onnx_node_tests import node_cases
 
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.build import build_report
-from py_autodoc.report.details import node_details
-from py_autodoc.report.openapi import report_schema
-from py_autodoc.report.payload import build_payload
-from py_autodoc.report.report import Report
+from py_autodoc.report.builders.node_details import node_details
+from py_autodoc.report.document.build_report import build_report
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.openapi_spec.openapi import report_schema
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +34,7 @@ def test_there_are_as_many_as_onnx_has():
 def test_every_node_model_has_a_report(part, validator):
     failed = {}
     for number, case in enumerate(node_cases()[part::8]):
-        analysis = run(case.model, Options())
+        analysis = run_analysis(case.model, Options())
         report = build_report(analysis)
         text = report.to_json()
         if Report.from_json(text) != report:

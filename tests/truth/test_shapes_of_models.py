@@ -10,11 +10,11 @@ from typing import Any
 import onnx
 import pytest
 
-from py_autodoc.graph import dims, expr
-from py_autodoc.graph.build import build
-from py_autodoc.graph.load import Loaded, load
-from py_autodoc.graph.model import Model, TypeTable
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.ir.model import Model, TypeTable
+from py_autodoc.graph.loading.load import LoadedModel, load
 from py_autodoc.graph.shapes import infer
+from py_autodoc.graph.symbolic_dims import dim_arithmetic, dim_names
 
 DATA = Path(__file__).parents[1] / "data"
 TRUTH: dict[str, dict[str, Any]] = json.loads((DATA / "truth.json").read_text())
@@ -42,7 +42,7 @@ MAC_OPS = {
 
 
 @cache
-def opened(path: Path) -> tuple[Loaded, Model]:
+def opened(path: Path) -> tuple[LoadedModel, Model]:
     loaded = load(path)
     return loaded, build(loaded)
 
@@ -53,9 +53,9 @@ def bound(path: Path) -> TypeTable:
     truth = TRUTH.get(path.name.split(".")[0], {})
     shapes = {}
     if truth.get("inputs"):
-        names = [t.name for t in dims.graph_inputs(model)]
+        names = [t.name for t in dim_names.graph_inputs(model)]
         shapes = dict(zip(names, truth["inputs"], strict=True))
-    return infer(loaded, model, truth.get("dims") or ({} if shapes else dims.usual(model)), shapes)
+    return infer(loaded, model, truth.get("dims") or ({} if shapes else dim_names.usual(model)), shapes)
 
 
 def known(types: TypeTable, tensor: int) -> bool:
@@ -130,7 +130,7 @@ def test_symbols_and_numbers_agree(path):
         if a is None or b is None or len(a) != len(b):
             continue
         for x, y in zip(a, b, strict=True):
-            value = expr.substitute(x, values)
+            value = dim_arithmetic.substitute(x, values)
             if isinstance(value, int) and isinstance(y, int):
                 assert value == y
                 checked += 1

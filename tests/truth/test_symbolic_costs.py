@@ -15,10 +15,10 @@ from onnx import helper
 from symbolic_help import Case, case_of, differences, with_symbols
 
 from py_autodoc.costs.expressions import METRICS
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.build import build_report
-from py_autodoc.report.expressions import expression_pool
-from py_autodoc.report.payload import build_payload
+from py_autodoc.report.builders.expression_pool import expression_pool
+from py_autodoc.report.document.build_report import build_report
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 DATA = Path(__file__).parents[1] / "data"
 FILES = sorted(DATA.glob("**/*.onnx"))
@@ -74,7 +74,7 @@ def test_what_the_sizes_decide_has_a_reason():
 
 
 def test_static_models_have_none():
-    analysis = run(DATA / "models/resnet_tiny.onnx")
+    analysis = run_analysis(DATA / "models/resnet_tiny.onnx")
     assert analysis.symbolic is None
     report = build_report(analysis)
     assert report.metrics.total_macs_expr is None
@@ -86,7 +86,7 @@ def test_static_models_have_none():
 
 @pytest.mark.parametrize("options", [Options(), Options(assume=True), Options(bindings={"batch": 4})])
 def test_expressions_do_not_depend_on_what_is_bound(options: Options):
-    report = build_report(run(DATA / "stripped/bert_base_dyn.stripped.onnx", options))
+    report = build_report(run_analysis(DATA / "stripped/bert_base_dyn.stripped.onnx", options))
     assert report.metrics.total_macs_expr == "18432*batch*seq*seq + 84934656*batch*seq"
     assert report.metrics.expr_conditions == ["513 - seq >= 1"]
     assert report.metrics.expr_coverage == 1
@@ -94,7 +94,7 @@ def test_expressions_do_not_depend_on_what_is_bound(options: Options):
 
 def test_given_shapes_are_no_symbols_any_more():
     options = Options(input_shapes={"xs_0": (2, 64), "xs_1": (2, 64)})
-    assert run(DATA / "stripped/bert_base_dyn.stripped.onnx", options).symbolic is None
+    assert run_analysis(DATA / "stripped/bert_base_dyn.stripped.onnx", options).symbolic is None
 
 
 def test_names_that_expressions_cannot_hold():
@@ -104,7 +104,7 @@ def test_names_that_expressions_cannot_hold():
         [helper.make_tensor_value_info("x", 1, ["batch size", 3])],
         [onnx.ValueInfoProto(name="y")],
     )
-    analysis = run(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)]))
+    analysis = run_analysis(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)]))
     report = build_report(analysis)
     assert report.dims[0].name == "batch size"
     assert report.metrics.total_flops_expr == f"3*{report.dims[0].symbol}"
@@ -118,7 +118,7 @@ def test_a_failure_is_a_diagnostic(monkeypatch: pytest.MonkeyPatch):
         raise RuntimeError("no")
 
     monkeypatch.setattr("py_autodoc.costs.expressions.expressions", broken)
-    analysis = run(DATA / "stripped/resnet50_dyn.stripped.onnx")
+    analysis = run_analysis(DATA / "stripped/resnet50_dyn.stripped.onnx")
     assert analysis.symbolic is None
     assert [d.message for d in analysis.diagnostics if d.code == "analysis-failed"] == [
         "The stage expressions failed (RuntimeError); its numbers are unknown."
@@ -167,19 +167,19 @@ g (float[n, 4] x) => (float[m, 4] y) {
 def test_bodies_that_run_as_often_as_a_size_says(text: str, flops: str):
     item = case_of(parsed(text))
     assert item is not None
-    assert build_report(run(parsed(text))).metrics.total_flops_expr == flops
+    assert build_report(run_analysis(parsed(text))).metrics.total_flops_expr == flops
     compared, faults = differences(item)
     assert faults == []
     assert compared > 20
 
 
 def test_a_branch_that_the_sizes_choose():
-    report = build_report(run(parsed(IF)))
+    report = build_report(run_analysis(parsed(IF)))
     assert report.metrics.total_flops_expr is None
     assert "which branch of If counts depends on the sizes" in report.metrics.expr_reasons["total_flops_expr"]
     tanh = [layer for layer in report.layers if layer.type == "Tanh"]
     assert [layer.flops_expr for layer in tanh] == ["4*n"] * 3
-    pool = build_payload(run(parsed(IF))).expressions
+    pool = build_payload(run_analysis(parsed(IF))).expressions
     assert pool is not None
     assert [pool.runs[str(layer.id)] for layer in tanh] == [-1] * 3
     assert all("depends on the sizes" in pool.reason[str(layer.id)] for layer in tanh)
@@ -193,7 +193,7 @@ def test_too_many_symbols_are_no_failure():
         [helper.make_tensor_value_info(name, 1, [f"n{name}", 8]) for name in names],
         [onnx.ValueInfoProto(name="z")],
     )
-    analysis = run(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)]))
+    analysis = run_analysis(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)]))
     assert not analysis.partial
     report = build_report(analysis)
     assert report.layers[0].macs_expr == "0"

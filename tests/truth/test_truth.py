@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from py_autodoc.costs.engine import LOOPING, Totals, cost_table, totals
-from py_autodoc.costs.memory import PeakMemory, peak_activation
+from py_autodoc.costs.liveness import PeakMemory, peak_activation
 from py_autodoc.costs.params import ParamTable, count_params
-from py_autodoc.graph.build import build
-from py_autodoc.graph.load import load
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.loading.load import load
 from py_autodoc.graph.shapes import infer
 
 DATA = Path(__file__).parents[1] / "data"

@@ -9,7 +9,7 @@ import pytest
 
 from py_autodoc.errors import AnalysisError, OptionError, RequirementError
 from py_autodoc.render import html
-from py_autodoc.widget import autodoc, dim, module, parts
+from py_autodoc.widget import autodoc, dim, shared_code, torch_module
 from py_autodoc.widget.autodoc import Autodoc
 
 pytestmark = pytest.mark.slow
@@ -42,9 +42,9 @@ class Net(torch.nn.Module):
 
 @pytest.fixture(autouse=True)
 def no_viewer(monkeypatch, tmp_path):
-    for place in (autodoc, dim, html, parts):
+    for place in (autodoc, dim, html, shared_code):
         monkeypatch.setattr(place, "static", lambda name: f"/* {name} */")
-    monkeypatch.setattr(parts, "_shared", [])
+    monkeypatch.setattr(shared_code, "_shared", [])
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
@@ -116,7 +116,7 @@ def test_what_is_missing_is_told(monkeypatch):
     def fail(*_):
         raise ModuleNotFoundError("No module named 'onnxscript'", name="onnxscript")
 
-    monkeypatch.setattr(module, "_export", fail)
+    monkeypatch.setattr(torch_module, "_export", fail)
     with pytest.raises(RequirementError, match="onnxscript") as caught:
         Autodoc(Net(), torch.zeros(1, 8))
     assert caught.value.hint == "pip install 'onnx-autodoc[export]'"

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from py_autodoc.playground.playground import Histogram
+from py_autodoc.playground.playground import QuantizationHistogram
 from py_autodoc.quantize import Recipe
 from py_autodoc.render import html
 from py_autodoc.sensitivity.scores import Score
-from py_autodoc.widget import QuantPlayground, autodoc, parts
+from py_autodoc.widget import QuantPlayground, autodoc, shared_code
 from py_autodoc.widget.playground_parts import bars_of, histogram_of, pixels_of, score_of
 
 pytest.importorskip("onnxruntime")
@@ -17,9 +17,9 @@ DIGITS, DATA = "tests/data/quant/digits_cnn.onnx", "tests/data/quant/digits.npz"
 
 @pytest.fixture
 def play(monkeypatch):
-    for module in (autodoc, html, parts):
+    for module in (autodoc, html, shared_code):
         monkeypatch.setattr(module, "static", lambda name: f"/* {name} */")
-    monkeypatch.setattr(parts, "_shared", [])
+    monkeypatch.setattr(shared_code, "_shared", [])
     return QuantPlayground(DIGITS, DATA, recipe=Recipe(target="cpu-vnni"), count=4)
 
 
@@ -103,7 +103,7 @@ def test_samples(play):
 
 def test_names_are_text():
     bad = "<script>x</script>"
-    found = Histogram(np.linspace(0, 1, 65), np.ones(64, int), np.zeros(64, int), 0.5)
+    found = QuantizationHistogram(np.linspace(0, 1, 65), np.ones(64, int), np.zeros(64, int), 0.5)
     for text in (histogram_of(found, bad), bars_of(np.ones((1, 3)), np.ones((1, 3)), {0: bad}, bad)):
         assert "<script" not in text
     assert "50.00% cut off" in histogram_of(found, "x")

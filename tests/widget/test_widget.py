@@ -17,9 +17,9 @@ from traitlets import TraitError
 import py_autodoc
 from py_autodoc.errors import AutodocError, InputError, OptionError, OutputError
 from py_autodoc.render import html
-from py_autodoc.report.query import QueryError
-from py_autodoc.report.report import Report
-from py_autodoc.widget import autodoc, dim, parts, picture, saved
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.node_query.query_parser import QueryError
+from py_autodoc.widget import autodoc, dim, picture, saved_output, shared_code
 from py_autodoc.widget.autodoc import OVERLAYS, Autodoc
 
 pytestmark = pytest.mark.slow
@@ -33,9 +33,9 @@ DYNAMIC = DATA / "stripped" / "bert_base_dyn.stripped.onnx"
 def built(monkeypatch):
     names = ("widget.js", "loader.js", "dim.js", "viewer.css", "page.css", "page.js")
     fake = {name: f"/* {name} */" for name in names}
-    for module in (autodoc, dim, html, parts):
+    for module in (autodoc, dim, html, shared_code):
         monkeypatch.setattr(module, "static", fake.__getitem__)
-    monkeypatch.setattr(parts, "_shared", [])
+    monkeypatch.setattr(shared_code, "_shared", [])
 
 
 @pytest.fixture
@@ -361,7 +361,7 @@ def test_readers_without_widgets_get_a_picture(resnet, monkeypatch):
 def test_an_output_keeps_what_is_chosen(resnet):
     resnet.overlay, resnet.height = "params", 444
     resnet.show(0, 2)
-    kept = shown(resnet)[saved.MIME]
+    kept = shown(resnet)[saved_output.MIME]
     assert kept["height"] == 444
     (model,) = kept["models"]
     assert base64.b64decode(model["bundle"]) == resnet._bundle
@@ -383,9 +383,9 @@ def test_two_sizes_of_one_dimension_are_refused():
 
 def test_an_output_keeps_the_model_under_the_present_sizes():
     widget = Autodoc(DYNAMIC, dims={"batch": 1, "seq": 16})
-    before = shown(widget)[saved.MIME]["models"][0]["bundle"]
+    before = shown(widget)[saved_output.MIME]["models"][0]["bundle"]
     widget.dims = {"batch": 3, "seq": 16}
-    after = shown(widget)[saved.MIME]["models"][0]["bundle"]
+    after = shown(widget)[saved_output.MIME]["models"][0]["bundle"]
     dims = [
         {
             dim["name"]: dim["value"]
@@ -397,9 +397,9 @@ def test_an_output_keeps_the_model_under_the_present_sizes():
 
 
 def test_a_large_model_is_left_out_of_the_output(resnet, monkeypatch):
-    monkeypatch.setattr(saved, "MAX_CHARACTERS", 100)
+    monkeypatch.setattr(saved_output, "MAX_CHARACTERS", 100)
     data = shown(resnet)
-    assert data[saved.MIME]["models"] == []
+    assert data[saved_output.MIME]["models"] == []
     assert "image/svg+xml" in data or "text/html" in data
 
 
@@ -413,7 +413,7 @@ def test_a_picture_is_never_large(resnet, monkeypatch):
 
 def test_without_an_engine_readers_get_a_summary(resnet, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("py_autodoc.render.node.find_spec", lambda name: None)
+    monkeypatch.setattr("py_autodoc.render.nodejs.find_spec", lambda name: None)
     monkeypatch.setattr("py_autodoc.render.engine.quickjs", lambda: None)
     data = shown(resnet)
     assert "3.73 M" in data["text/html"]

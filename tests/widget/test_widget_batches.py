@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from test_widget_weights import Line
 
-from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 from py_autodoc.widget.batches import TYPE, answer_batch
 
 pytestmark = pytest.mark.slow
@@ -25,12 +25,12 @@ def ask(analysis: Any) -> dict[str, Any]:
 
 
 def test_an_offer() -> None:
-    value = ask(run(RESNET, Options()))["value"]
+    value = ask(run_analysis(RESNET, Options()))["value"]
     assert value["offer"]["dim"]["value"] == 1
     assert value["reason"] == ""
 
 
 def test_why_there_is_none() -> None:
-    value = ask(run(RESNET, Options(batch_size=2)))["value"]
+    value = ask(run_analysis(RESNET, Options(batch_size=2)))["value"]
     assert value["offer"] is None
     assert "another batch already" in value["reason"]

@@ -15,7 +15,7 @@ import py_autodoc
 from py_autodoc.errors import InputError, OptionError
 from py_autodoc.render import html
 from py_autodoc.report.schema import ComparisonColumns
-from py_autodoc.widget import Autodoc, autodoc, beside, dim, parts
+from py_autodoc.widget import Autodoc, autodoc, dim, shared_code, side_by_side_views
 from py_autodoc.widget import compare as widget_compare
 
 pytestmark = pytest.mark.slow
@@ -27,9 +27,9 @@ FIXED = DATA / "stripped" / "bert_base.stripped.onnx"
 
 @pytest.fixture(autouse=True)
 def built(monkeypatch):
-    for module in (autodoc, dim, html, parts):
+    for module in (autodoc, dim, html, shared_code):
         monkeypatch.setattr(module, "static", lambda name: f"/* {name} */")
-    monkeypatch.setattr(parts, "_shared", [])
+    monkeypatch.setattr(shared_code, "_shared", [])
 
 
 def test_both_carry_the_pair_and_their_side():
@@ -98,7 +98,7 @@ def test_readers_without_widgets_see_both_pictures(monkeypatch):
 
 def test_without_a_picture_the_summaries_stand_there(monkeypatch):
     monkeypatch.setattr(Autodoc, "_drawn", lambda self: None)
-    shown = beside.side_by_side(TINY, TINY)._repr_mimebundle_()
+    shown = side_by_side_views.side_by_side(TINY, TINY)._repr_mimebundle_()
     data = shown[0] if isinstance(shown, tuple) else shown
     assert data["text/html"].count("<figure>") == 2
     assert "resnet_tiny" in data["text/html"]

@@ -11,7 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import py_autodoc
 from py_autodoc.render import html
-from py_autodoc.widget import Autodoc, autodoc, boxes, dim, parts
+from py_autodoc.widget import Autodoc, autodoc, container_outputs, dim, shared_code
 
 pytestmark = pytest.mark.slow
 
@@ -23,9 +23,9 @@ MIME = "application/vnd.onnx-autodoc.v1+json"
 
 @pytest.fixture(autouse=True)
 def built(monkeypatch):
-    for module in (autodoc, dim, html, parts):
+    for module in (autodoc, dim, html, shared_code):
         monkeypatch.setattr(module, "static", lambda name: f"/* {name} */")
-    monkeypatch.setattr(parts, "_shared", [])
+    monkeypatch.setattr(shared_code, "_shared", [])
     monkeypatch.setattr(Autodoc, "_drawn", lambda self: f'<svg id="{self._sent.name}"/>')
 
 
@@ -33,7 +33,7 @@ def built(monkeypatch):
 def shown(monkeypatch):
     """The kinds of an output as the shell of a notebook writes them."""
     shell = InteractiveShell()
-    monkeypatch.setattr(boxes, "get_ipython", lambda: shell)
+    monkeypatch.setattr(container_outputs, "get_ipython", lambda: shell)
     return lambda value: shell.display_formatter.format(value)[0]
 
 
@@ -41,7 +41,7 @@ def test_a_box_keeps_the_models_and_pictures_of_its_widgets(shown):
     first, second = Autodoc(TINY, height=300), Autodoc(FIXED, overlay="params")
     inner = ipywidgets.HBox([second, ipywidgets.Label("words"), first])
     data = shown(ipywidgets.VBox([ipywidgets.IntSlider(), first, inner]))
-    assert boxes.VIEW_MIME in data
+    assert container_outputs.VIEW_MIME in data
     assert data[MIME]["apart"] is True
     assert [model["overlay"] for model in data[MIME]["models"]] == ["macs", "params"]
     assert data[MIME]["models"][0] == first._repr_mimebundle_()[0][MIME]["models"][0]
@@ -67,7 +67,7 @@ def test_a_pair_stays_a_pair(shown):
 def test_other_boxes_are_left_alone(shown):
     Autodoc(TINY)
     box = ipywidgets.VBox([ipywidgets.IntSlider()])
-    assert set(shown(box)) == {"text/plain", boxes.VIEW_MIME}
+    assert set(shown(box)) == {"text/plain", container_outputs.VIEW_MIME}
     box = ipywidgets.VBox([Autodoc(TINY)])
     box.children[0].close()
     assert MIME not in shown(box)
@@ -75,7 +75,7 @@ def test_other_boxes_are_left_alone(shown):
 
 def test_somebody_elses_output_of_boxes_stays(monkeypatch):
     shell = InteractiveShell()
-    monkeypatch.setattr(boxes, "get_ipython", lambda: shell)
+    monkeypatch.setattr(container_outputs, "get_ipython", lambda: shell)
     shell.display_formatter.mimebundle_formatter.for_type(
         ipywidgets.Box, lambda box: {"text/plain": "theirs"}
     )
@@ -84,7 +84,7 @@ def test_somebody_elses_output_of_boxes_stays(monkeypatch):
 
 
 def test_many_pictures_end_somewhere(shown, monkeypatch):
-    monkeypatch.setattr(boxes, "MAX_CHARACTERS", 150)
+    monkeypatch.setattr(container_outputs, "MAX_CHARACTERS", 150)
     data = shown(ipywidgets.VBox([Autodoc(TINY), Autodoc(TINY)]))
     assert data["text/html"].count("<img") == 1
     assert data["text/html"].count("<figcaption>") == 2

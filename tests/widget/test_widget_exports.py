@@ -14,8 +14,8 @@ from traitlets import TraitError
 
 from py_autodoc import Autodoc
 from py_autodoc.errors import OptionError, OutputError, RequirementError
-from py_autodoc.render.node import node
-from py_autodoc.widget.find import TraitFault
+from py_autodoc.render.nodejs import find_nodejs
+from py_autodoc.widget.trait_values import TraitFault
 from tests.widget.test_widget import RESNET
 
 pytestmark = pytest.mark.slow
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 def has_node():
     try:
-        node()
+        find_nodejs()
     except RequirementError:
         return False
     return True

@@ -11,10 +11,10 @@ import pytest
 from test_widget_weights import Line
 
 import py_autodoc
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.origin import analysis_of
-from py_autodoc.widget import extracting
-from py_autodoc.widget.extracting import TYPE, answer_extract
+from py_autodoc.report.document.report_origin import analysis_of
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.widget import extract_messages
+from py_autodoc.widget.extract_messages import TYPE, answer_extract
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +32,9 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def ask(source: Any, **content: Any) -> dict[str, Any]:
     line = Line()
-    analysis = analysis_of(source) if isinstance(source, py_autodoc.Report) else run(source, Options())
+    analysis = (
+        analysis_of(source) if isinstance(source, py_autodoc.Report) else run_analysis(source, Options())
+    )
     answer_extract(line, lambda: (source, analysis))
     line.hear(line, {"type": TYPE, "id": "a", **content}, [])
     (answer,) = line.sent
@@ -69,7 +71,7 @@ def test_faults_are_told_and_leave_nothing(model, nodes):
 def test_a_report_without_a_file_and_a_model_that_changed(model, monkeypatch):
     report = py_autodoc.analyze(model.read_bytes())
     assert ask(report, nodes=[0])["problem"]["code"] == "model-not-at-hand"
-    analysis = run(str(model), Options())
+    analysis = run_analysis(str(model), Options())
     other = onnx.load(model)
     other.graph.node[0].name = "another"
     onnx.save(other, model)
@@ -77,7 +79,7 @@ def test_a_report_without_a_file_and_a_model_that_changed(model, monkeypatch):
     answer_extract(line, lambda: (str(model), analysis))
     line.hear(line, {"type": TYPE, "id": "a", "nodes": [0], "part": ""}, [])
     assert line.sent[0]["problem"]["code"] == "file-changed"
-    monkeypatch.setattr(extracting, "extract_nodes", _interrupted)
+    monkeypatch.setattr(extract_messages, "extract_nodes", _interrupted)
     line.hear(line, {"type": TYPE, "id": "b", "nodes": [0], "part": ""}, [])
     assert line.sent[1]["problem"]["code"] == "interrupted"
     assert sorted(path.name for path in Path().iterdir()) == []

@@ -7,7 +7,7 @@ import pytest
 
 from py_autodoc import Autodoc, analyze
 from py_autodoc.errors import OptionError
-from py_autodoc.report.report import Report
+from py_autodoc.report.document.report import Report
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from test_widget_weights import Line
 
-from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 from py_autodoc.widget.profiles import TYPE, answer_profiles
 
 pytestmark = pytest.mark.slow
@@ -24,7 +24,7 @@ def ask(files: Any, analysis: Any) -> dict[str, Any]:
 
 
 def test_a_table_of_times() -> None:
-    analysis = run(MODEL, Options())
+    analysis = run_analysis(MODEL, Options())
     conv = next(node for node in analysis.model.nodes if node.op_type == "Conv")
     text = f"name,ms\n{analysis.model.tensors[conv.outputs[0]].name},0.5\nelsewhere,0.5\n"
     found = ask([{"name": "t.csv", "text": text}], analysis)["value"]
@@ -44,7 +44,7 @@ def test_a_table_of_times() -> None:
     ],
 )
 def test_what_is_no_profile(files: Any, code: str) -> None:
-    assert ask(files, run(MODEL, Options()))["problem"]["code"] == code
+    assert ask(files, run_analysis(MODEL, Options()))["problem"]["code"] == code
 
 
 def test_without_the_model() -> None:

@@ -10,8 +10,8 @@ import pytest
 from test_widget_weights import Line
 
 from py_autodoc.render import html
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.widget.saving import TYPE, answer_files
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.widget.file_messages import TYPE, answer_files
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +30,7 @@ def ask(analysis: Any, **content: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def analysis() -> Any:
-    return run(str(RESNET), Options())
+    return run_analysis(str(RESNET), Options())
 
 
 def test_files(analysis: Any, monkeypatch: pytest.MonkeyPatch) -> None:

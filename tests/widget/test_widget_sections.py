@@ -10,9 +10,9 @@ from test_widget_weights import Line
 
 from py_autodoc import analyze
 from py_autodoc.render.document import context
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.origin import analysis_of
-from py_autodoc.report.sections.document import document
+from py_autodoc.report.document.report_origin import analysis_of
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.report.sections.section_document import document
 from py_autodoc.widget.sections import TYPE, answer_sections
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,7 @@ def ask(source: Any, analysis: Any) -> dict[str, Any]:
 
 
 def test_of_a_model_and_of_its_report() -> None:
-    analysis = run(RESNET, Options())
+    analysis = run_analysis(RESNET, Options())
     expected = msgspec.to_builtins(document(context(analysis)))
     assert ask(RESNET, analysis)["value"] == expected
     report = analyze(RESNET)
@@ -39,4 +39,4 @@ def test_of_a_model_and_of_its_report() -> None:
 
 def test_a_report_with_few_layers_has_the_document_of_its_model() -> None:
     report = analyze(RESNET, max_layers=3)
-    assert ask(report, analysis_of(report)) == ask(RESNET, run(RESNET, Options()))
+    assert ask(report, analysis_of(report)) == ask(RESNET, run_analysis(RESNET, Options()))

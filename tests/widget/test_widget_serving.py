@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from test_widget_weights import Line
 
-from py_autodoc.llm.serving import Serving, packaged
-from py_autodoc.report.analysis import Options, run
+from py_autodoc.llm.serving import ServingGrid, packaged
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 from py_autodoc.widget.serving import TYPE, answer_serving
 
 pytestmark = pytest.mark.slow
@@ -27,13 +27,13 @@ def ask(analysis: Any, **content: Any) -> dict[str, Any]:
 
 
 def test_the_plan_of_a_device() -> None:
-    analysis = run(GPT2, Options(assume=True))
-    expected = Serving(analysis).on(packaged("l4", "fp16"))
+    analysis = run_analysis(GPT2, Options(assume=True))
+    expected = ServingGrid(analysis).on(packaged("l4", "fp16"))
     found = ask(analysis, device="l4", precision="fp16")
     assert found["value"] == msgspec.to_builtins(expected)
 
 
 def test_what_cannot_be_planned() -> None:
-    analysis = run(GPT2, Options(assume=True))
+    analysis = run_analysis(GPT2, Options(assume=True))
     for device in ("no-such", None, "/etc/passwd"):
         assert ask(analysis, device=device)["problem"]["code"] == "unknown-device"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from onnx import TensorProto, helper
 
-from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 from py_autodoc.widget.sized import TYPE
 from py_autodoc.widget.sources import ModelSource
 
@@ -42,7 +42,7 @@ def ask(dims: Any) -> dict[str, Any]:
 
 def test_numbers_are_those_of_an_analysis() -> None:
     found = ask({"batch": 6})["value"]
-    wanted = run(model(), Options(bindings={"batch": 6})).totals
+    wanted = run_analysis(model(), Options(bindings={"batch": 6})).totals
     assert found["metrics"]["total_macs"] == wanted.macs == 6 * 8 * 4
     assert [(dim["name"], dim["value"]) for dim in found["dims"]] == [("batch", 6)]
 

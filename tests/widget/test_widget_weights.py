@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import py_autodoc
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.widget import weights
-from py_autodoc.widget.weights import TYPE, answer_weights
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.widget import weight_messages
+from py_autodoc.widget.weight_messages import TYPE, answer_weights
 
 pytestmark = pytest.mark.slow
 
@@ -39,7 +39,7 @@ class Line:
 
 def ask(source: Any, **content: Any) -> list[dict[str, Any]]:
     line = Line()
-    analysis = None if isinstance(source, py_autodoc.Report) else run(source, Options())
+    analysis = None if isinstance(source, py_autodoc.Report) else run_analysis(source, Options())
     answer_weights(line, lambda: (source, analysis))
     line.hear(line, {"type": TYPE, "id": "a", **content}, [])
     return line.sent
@@ -94,7 +94,7 @@ def test_a_model_that_changed(tmp_path):
     path = tmp_path / "m.onnx"
     shutil.copy(RESNET, path)
     line = Line()
-    analysis = run(path, Options())
+    analysis = run_analysis(path, Options())
     answer_weights(line, lambda: (path, analysis))
     shutil.copy(RESNET.parent / "bert_tiny.onnx", path)
     line.hear(line, {"type": TYPE, "id": "a", "tensor": 0}, [])
@@ -107,6 +107,6 @@ def test_an_interrupted_kernel_says_so(monkeypatch):
     def interrupted(*_args: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(weights, "constant_values", interrupted)
+    monkeypatch.setattr(weight_messages, "constant_values", interrupted)
     (answer,) = ask(str(RESNET), tensor=0)
     assert answer["problem"]["code"] == "interrupted"

@@ -143,7 +143,7 @@ test('a model too large to be kept leaves its picture', async ({ page }) => {
   await made(page, 'saved-large.ipynb', [
     [
       'from py_autodoc import Autodoc',
-      'from py_autodoc.widget import saved',
+      'from py_autodoc.widget import saved_output as saved',
       'saved.MAX_CHARACTERS = 10',
       "Autodoc('resnet50.onnx')"
     ].join('\n')

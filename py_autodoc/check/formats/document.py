@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import msgspec
 
 from py_autodoc.check.formats.names import plain, relative
-from py_autodoc.check.outcomes import Checked, Fault, Outcome
+from py_autodoc.check.outcomes import CheckOutcome, CheckResult, Fault
 from py_autodoc.check.run import worst
-from py_autodoc.report.parts import generator
+from py_autodoc.report.builders.shared_parts import generator
 from py_autodoc.report.schema.model import Generator
 from py_autodoc.report.schema.wire import Wire
 
@@ -70,7 +70,7 @@ class CheckDocument(Wire, frozen=True, kw_only=True):
     models: list[CheckedModel]
 
 
-def document(found: Sequence[Checked], pretty: bool = False) -> str:
+def document(found: Sequence[CheckResult], pretty: bool = False) -> str:
     """The document as text."""
     made = CheckDocument(
         schema=SCHEMA,
@@ -96,7 +96,7 @@ def _fault(one: Fault) -> CheckFault:
     return CheckFault(code=one.code, message=plain(one.message), hint=plain(one.hint))
 
 
-def _outcome(one: Outcome) -> CheckedOutcome:
+def _outcome(one: CheckOutcome) -> CheckedOutcome:
     return CheckedOutcome(
         rule=one.rule,
         title=plain(one.title),

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from py_autodoc.check.formats.names import relative, sentence
-from py_autodoc.check.outcomes import Checked, Outcome, Status
-from py_autodoc.render.text import printable
+from py_autodoc.check.outcomes import CheckOutcome, CheckResult, Status
+from py_autodoc.render.terminal_text import printable
 
 _MOST = 4000
 """Characters of a message; GitHub cuts longer ones."""
 
 
-def workflow_commands(found: Iterable[Checked]) -> list[str]:
+def workflow_commands(found: Iterable[CheckResult]) -> list[str]:
     """``::error …::`` for what fails, ``::warning …::`` for warnings. Lines without a line end."""
     made = []
     for one in found:
@@ -25,7 +25,7 @@ def workflow_commands(found: Iterable[Checked]) -> list[str]:
     return made
 
 
-def _outcome(file: str, one: Outcome) -> str:
+def _outcome(file: str, one: CheckOutcome) -> str:
     kind = "warning" if one.status is Status.WARNING else "error"
     return _command(kind, file, one.rule, sentence(one))
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from html import escape
 
 from py_autodoc.check.formats.names import relative, sentence
-from py_autodoc.check.outcomes import Checked, Outcome, Status
-from py_autodoc.render.text import printable
+from py_autodoc.check.outcomes import CheckOutcome, CheckResult, Status
+from py_autodoc.render.terminal_text import printable
 from py_autodoc.version import NAME
 
 _ROOT = f"{NAME} check"
 
 
-def junit(found: Sequence[Checked]) -> str:
+def junit(found: Sequence[CheckResult]) -> str:
     """The document. Unknown figures are failures, and skipped cases where they are warnings."""
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
@@ -24,7 +24,7 @@ def junit(found: Sequence[Checked]) -> str:
     return "\n".join([*lines, "</testsuites>", ""])
 
 
-def _suite(one: Checked) -> list[str]:
+def _suite(one: CheckResult) -> list[str]:
     file = relative(one.file)
     lines = [f"  <testsuite{_attributes(name=file, **_counts([one]))}>"]
     if one.fault is not None:
@@ -37,12 +37,12 @@ def _suite(one: Checked) -> list[str]:
     return [*lines, "  </testsuite>"]
 
 
-def _name(one: Outcome) -> str:
+def _name(one: CheckOutcome) -> str:
     """Several findings of one rule are several cases: the rule is in the name."""
     return one.title if one.title.startswith(one.rule) else f"{one.rule}: {one.title}"
 
 
-def _body(one: Outcome) -> str:
+def _body(one: CheckOutcome) -> str:
     if one.status is Status.PASSED:
         return ""
     if one.status is Status.WARNING:
@@ -60,7 +60,7 @@ def _case(name: str, file: str, body: str) -> list[str]:
     return [f"{start}>", body, "    </testcase>"] if body else [f"{start}/>"]
 
 
-def _counts(found: Sequence[Checked]) -> dict[str, int]:
+def _counts(found: Sequence[CheckResult]) -> dict[str, int]:
     faults = sum(one.fault is not None for one in found)
     return {
         "tests": faults + sum(len(one.outcomes) for one in found),

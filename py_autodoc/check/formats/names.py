@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from urllib.parse import quote
 
-from py_autodoc.check.outcomes import Outcome, named
-from py_autodoc.render.text import printable
+from py_autodoc.check.outcomes import CheckOutcome, named
+from py_autodoc.render.terminal_text import printable
 
 
 def relative(file: str) -> str:
@@ -41,7 +41,7 @@ def plain(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def sentence(one: Outcome) -> str:
+def sentence(one: CheckOutcome) -> str:
     """Message, nodes and hint on one line without control characters."""
     nodes = named(one.nodes, one.node_count)
     parts = [one.message, f"Nodes: {nodes}." if nodes else "", one.hint]

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from py_autodoc.check.formats.names import relative, sentence, uri
-from py_autodoc.check.outcomes import Checked, Node, Outcome, Status
-from py_autodoc.render.text import printable
+from py_autodoc.check.outcomes import CheckOutcome, CheckResult, OutcomeNode, Status
+from py_autodoc.render.terminal_text import printable
 from py_autodoc.version import NAME, version
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -32,7 +32,7 @@ _ABOUT = {
 }
 
 
-def sarif(found: Sequence[Checked]) -> str:
+def sarif(found: Sequence[CheckResult]) -> str:
     """The document as indented JSON."""
     results = [
         _result(one, outcome) for one in found for outcome in one.outcomes if outcome.status in _LEVELS
@@ -67,7 +67,7 @@ def _about(id: str) -> str:
     return _ABOUT[id]
 
 
-def _result(one: Checked, outcome: Outcome) -> dict[str, Any]:
+def _result(one: CheckResult, outcome: CheckOutcome) -> dict[str, Any]:
     place: dict[str, Any] = {
         "physicalLocation": {"artifactLocation": _location(one.file), "region": {"startLine": 1}}
     }
@@ -83,7 +83,7 @@ def _result(one: Checked, outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _logical(node: Node) -> dict[str, str]:
+def _logical(node: OutcomeNode) -> dict[str, str]:
     name = printable(node.name)
     return {"name": name, "fullyQualifiedName": f"node {node.id}: {name}", "kind": "element"}
 
@@ -92,7 +92,7 @@ def _location(file: str) -> dict[str, str]:
     return {"uri": uri(file)}
 
 
-def _notification(one: Checked) -> dict[str, Any]:
+def _notification(one: CheckResult) -> dict[str, Any]:
     assert one.fault is not None
     text = f"{one.fault.message} {one.fault.hint}".strip()
     return {
@@ -108,11 +108,11 @@ def _message(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}").replace("](", "] (")
 
 
-def _fingerprint(one: Checked, outcome: Outcome) -> str:
+def _fingerprint(one: CheckResult, outcome: CheckOutcome) -> str:
     """Equal as long as the same rule fails on the same file, whatever the figures are."""
     key = "\0".join((relative(one.file), outcome.rule, outcome.title))
     return hashlib.sha256(key.encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
 
-def _once(found: Sequence[Checked]) -> list[Checked]:
+def _once(found: Sequence[CheckResult]) -> list[CheckResult]:
     return list({uri(one.file): one for one in found}.values())

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from py_autodoc.check.formats.names import sentence
-from py_autodoc.check.outcomes import Checked, Outcome, Status
-from py_autodoc.render.text import printable
+from py_autodoc.check.outcomes import CheckOutcome, CheckResult, Status
+from py_autodoc.render.terminal_text import printable
 from py_autodoc.units import plural
 
 _MARKS = {Status.PASSED: "ok", Status.FAILED: "failed", Status.UNKNOWN: "unknown", Status.WARNING: "warning"}
@@ -15,7 +15,7 @@ _COMMAND, _INERT = "##[", "## ["
 """A command to the runner of GitHub wherever it stands in a line, and what is shown instead."""
 
 
-def lines(one: Checked, every: bool = False) -> list[str]:
+def lines(one: CheckResult, every: bool = False) -> list[str]:
     """The lines of a model; with ``every`` also the rules that it keeps.
 
     Each line begins with a word of ours or a blank, so that no name can begin a command to a CI system.
@@ -34,7 +34,7 @@ def lines(one: Checked, every: bool = False) -> list[str]:
     return [_inert(line) for line in (f"{word}   {shown}  ({told})", *map(_line, listed))]
 
 
-def _line(one: Outcome) -> str:
+def _line(one: CheckOutcome) -> str:
     return f"       {_MARKS[one.status]:<{_WIDTH}}  {one.rule}: {sentence(one)}".rstrip()
 
 
@@ -42,7 +42,7 @@ def _inert(line: str) -> str:
     return line.rstrip().replace(_COMMAND, _INERT)
 
 
-def summary(found: Sequence[Checked]) -> str:
+def summary(found: Sequence[CheckResult]) -> str:
     """One line about all models."""
     faults = sum(one.fault is not None for one in found)
     passed = sum(one.passes for one in found)
@@ -54,7 +54,7 @@ def summary(found: Sequence[Checked]) -> str:
     return f"{plural(len(found), 'model')}: {', '.join(parts)}."
 
 
-def text(found: Iterable[Checked], every: bool = False) -> list[str]:
+def text(found: Iterable[CheckResult], every: bool = False) -> list[str]:
     """All lines."""
     done = list(found)
     return [line for one in done for line in lines(one, every)] + [summary(done)]

@@ -6,18 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from py_autodoc.check.amounts import tolerance
-from py_autodoc.check.figures import BY_SIZES, LABELS, Figure, Figures, figures, reported, written
-from py_autodoc.check.outcomes import Outcome, Status
+from py_autodoc.check.figures import BY_SIZES, LABELS, CheckedFigure, Figures, figures, reported, written
+from py_autodoc.check.outcomes import CheckOutcome, Status
 from py_autodoc.check.policy import PolicyBaseline
-from py_autodoc.check.subject import Rule, Subject
-from py_autodoc.compare.gate import WORDS, Condition, condition
+from py_autodoc.check.subject import CheckSubject, Rule
+from py_autodoc.compare.gate import WORDS, GateCondition, condition
 from py_autodoc.compare.measures import percent, relative
 from py_autodoc.errors import OptionError
 from py_autodoc.findings.registry import SEVERITIES
-from py_autodoc.near import near
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.labels import cut
-from py_autodoc.report.report import Report
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.encode.labels import shorten_middle
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.similar_names import similar_names
 
 NEW = "new-findings"
 """A finding that the baseline does not have, or of a worse severity."""
@@ -61,7 +61,7 @@ def of_report(report: Report, name: str) -> Baseline:
 class BaselineTests:
     """What is asked of the comparison; read from the policy before anything is analysed."""
 
-    conditions: tuple[Condition, ...]
+    conditions: tuple[GateCondition, ...]
     new_findings: bool
 
     @property
@@ -76,7 +76,7 @@ def baseline_tests(given: PolicyBaseline, latency: bool) -> BaselineTests:
     named: dict[str, float] = {}
     for name, growth in given.tolerances.items():
         if name not in LABELS:
-            guess = near(name, list(LABELS))
+            guess = similar_names(name, list(LABELS))
             hint = f"Did you mean {guess[0]!r}?" if guess else f"Figures: {', '.join(LABELS)}."
             raise OptionError("unknown-figure", f"--tolerance: unknown figure {name[:40]!r}.", hint)
         named[name] = tolerance(growth, f"--tolerance {name}")
@@ -84,7 +84,7 @@ def baseline_tests(given: PolicyBaseline, latency: bool) -> BaselineTests:
         every = 0.0 if given.tolerance is None else tolerance(given.tolerance, "--tolerance")
         tolerated = (*_TOLERATED, "latency") if latency else _TOLERATED
         named = dict.fromkeys(tolerated, every) | named
-    grown = [Condition(f"{n}>+{share:g}%", n, ">", share, True, True) for n, share in named.items()]
+    grown = [GateCondition(f"{n}>+{share:g}%", n, ">", share, True, True) for n, share in named.items()]
     numbers = tuple(dict.fromkeys((*grown, *(one for one in made if one.name != NEW))))
     return BaselineTests(numbers, any(one.name == NEW for one in made))
 
@@ -108,21 +108,23 @@ def baseline_rules(base: Baseline, tests: BaselineTests) -> list[Rule]:
     return found
 
 
-def _number_rule(base: Baseline, one: Condition) -> Rule:
+def _number_rule(base: Baseline, one: GateCondition) -> Rule:
     label = LABELS[one.name]
 
-    def check(subject: Subject) -> list[Outcome]:
+    def check(subject: CheckSubject) -> list[CheckOutcome]:
         before, after = base.figures.get(one.name), subject.figures.get(one.name)
-        title = f"{one.text} against {cut(base.name, 80)}"
+        title = f"{one.text} against {shorten_middle(base.name, 80)}"
         why = _incomparable(base, subject.analysis, one.name) or _missing(base, before, after)
         if why or before is None or after is None:
-            message = f"{label} cannot be compared with {cut(base.name, 80)}; {why or 'it is unknown'}."
-            return [Outcome("baseline", title, Status.UNKNOWN, message)]
+            message = (
+                f"{label} cannot be compared with {shorten_middle(base.name, 80)}; {why or 'it is unknown'}."
+            )
+            return [CheckOutcome("baseline", title, Status.UNKNOWN, message)]
         fails = one.beyond({one.name: before.value}, {one.name: after.value})
         shown = f"{label}: {written(one.name, before.value)} → {written(one.name, after.value)}"
         change = percent(relative(before.value, after.value)) if before.value else _from_zero(after.value)
-        message = f"{shown} ({change}) against {cut(base.name, 80)}."
-        return [Outcome("baseline", title, Status.FAILED if fails else Status.PASSED, message)]
+        message = f"{shown} ({change}) against {shorten_middle(base.name, 80)}."
+        return [CheckOutcome("baseline", title, Status.FAILED if fails else Status.PASSED, message)]
 
     return check
 
@@ -131,8 +133,8 @@ def _from_zero(value: float | None) -> str:
     return "from nothing" if value else "same"
 
 
-def _missing(base: Baseline, before: Figure | None, after: Figure | None) -> str:
-    for one, name in ((before, cut(base.name, 80)), (after, "this model")):
+def _missing(base: Baseline, before: CheckedFigure | None, after: CheckedFigure | None) -> str:
+    for one, name in ((before, shorten_middle(base.name, 80)), (after, "this model")):
         if one is None:
             return f"it is not known of {name}"
         if one.value is None:
@@ -147,7 +149,7 @@ def _incomparable(base: Baseline, analysis: Analysis, figure: str) -> str:
     for name, now in _dims(analysis).items():
         was = base.dims.get(name, now)
         if was is not None and now is not None and was != now:
-            return f"its dimensions are others: {cut(name, 40)} was {was:,} and is {now:,}"
+            return f"its dimensions are others: {shorten_middle(name, 40)} was {was:,} and is {now:,}"
     device = _device(analysis)
     if figure == "latency" and device != base.device:
         before = " ".join(base.device).strip()
@@ -155,10 +157,10 @@ def _incomparable(base: Baseline, analysis: Analysis, figure: str) -> str:
     return ""
 
 
-def _word_rule(base: Baseline, words: Sequence[Condition]) -> Rule:
+def _word_rule(base: Baseline, words: Sequence[GateCondition]) -> Rule:
     """Conditions on the alignment, which is made once for all of them."""
 
-    def check(subject: Subject) -> list[Outcome]:
+    def check(subject: CheckSubject) -> list[CheckOutcome]:
         from py_autodoc.compare.align import align
 
         assert base.analysis is not None
@@ -166,19 +168,19 @@ def _word_rule(base: Baseline, words: Sequence[Condition]) -> Rule:
         made = []
         for one in words:
             why = one.holds(found, {}, {})
-            title = f"{one.text} against {cut(base.name, 80)}"
+            title = f"{one.text} against {shorten_middle(base.name, 80)}"
             status = Status.FAILED if why else Status.PASSED
-            told = cut(why, 400) or "no such change"
-            message = f"{one.text}: {told}, against {cut(base.name, 80)}."
-            made.append(Outcome("baseline", title, status, message))
+            told = shorten_middle(why, 400) or "no such change"
+            message = f"{one.text}: {told}, against {shorten_middle(base.name, 80)}."
+            made.append(CheckOutcome("baseline", title, status, message))
         return made
 
     return check
 
 
 def _findings_rule(base: Baseline) -> Rule:
-    def check(subject: Subject) -> list[Outcome]:
-        title = f"No new findings against {cut(base.name, 80)}"
+    def check(subject: CheckSubject) -> list[CheckOutcome]:
+        title = f"No new findings against {shorten_middle(base.name, 80)}"
         made = []
         for rule, severity in _worst((f.rule, f.severity) for f in subject.analysis.findings).items():
             was = base.findings.get(rule)
@@ -188,10 +190,10 @@ def _findings_rule(base: Baseline) -> Rule:
                 f for f in subject.analysis.findings if f.rule == rule and f.severity == severity
             )  # fmt: skip
             grade = f"{severity}, new" if was is None else f"{severity}, was {was}"
-            message = f"{grade}: {cut(first.message, 1000)}"
-            hint = cut(first.recommendation, 1000)
-            made.append(Outcome(f"finding/{rule}", title, Status.FAILED, message, hint))
-        return made or [Outcome("baseline", title, Status.PASSED, f"{title}.")]
+            message = f"{grade}: {shorten_middle(first.message, 1000)}"
+            hint = shorten_middle(first.recommendation, 1000)
+            made.append(CheckOutcome(f"finding/{rule}", title, Status.FAILED, message, hint))
+        return made or [CheckOutcome("baseline", title, Status.PASSED, f"{title}.")]
 
     return check
 
@@ -206,11 +208,11 @@ def _worst(found: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _dims(analysis: Analysis) -> dict[str, int | None]:
-    return {cut(symbol.name): symbol.value for symbol in analysis.dims.symbols}
+    return {shorten_middle(symbol.name): symbol.value for symbol in analysis.dims.symbols}
 
 
 def _device(analysis: Analysis) -> tuple[str, ...]:
-    from py_autodoc.report.hardware_estimate import hardware_estimates
+    from py_autodoc.report.builders.hardware_section import hardware_estimates
 
     found = hardware_estimates(analysis)
     return () if found is None else (found.device, found.precision, found.runtime)

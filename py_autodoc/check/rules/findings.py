@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from py_autodoc.check.outcomes import Outcome, Status, nodes_of
-from py_autodoc.check.subject import Rule, Subject
+from py_autodoc.check.outcomes import CheckOutcome, Status, nodes_of
+from py_autodoc.check.subject import CheckSubject, Rule
 from py_autodoc.findings.registry import SEVERITIES, Finding
 from py_autodoc.findings.thresholds import find_rule
-from py_autodoc.report.labels import cut
+from py_autodoc.report.encode.labels import shorten_middle
 
 
 def finding_rule(severity: str, ignore: Sequence[str]) -> Rule:
     """The rule of ``fail-on``. Raises: OptionError for an unknown rule."""
     ignored = frozenset(find_rule(id).id for id in ignore)
 
-    def check(subject: Subject) -> list[Outcome]:
+    def check(subject: CheckSubject) -> list[CheckOutcome]:
         return finding_outcomes(subject, severity, ignored, None, "")
 
     return check
 
 
 def finding_outcomes(
-    subject: Subject, severity: str, ignored: Collection[str], nodes: Collection[int] | None, of: str
-) -> list[Outcome]:
+    subject: CheckSubject, severity: str, ignored: Collection[str], nodes: Collection[int] | None, of: str
+) -> list[CheckOutcome]:
     """An outcome per finding, or one that passed. With ``nodes`` only findings about these count."""
     title = f"No finding of severity {severity}{' or worse' if severity != SEVERITIES[-1] else ''}{of}"
     found = []
@@ -34,12 +34,12 @@ def finding_outcomes(
             found.append(_outcome(subject, one, title))
     for note in subject.analysis.diagnostics:
         if note.code == "rule-failed" and note.where not in ignored:
-            found.append(Outcome("fail-on", title, Status.UNKNOWN, note.message))
-    return found or [Outcome("fail-on", title, Status.PASSED, f"{title}.")]
+            found.append(CheckOutcome("fail-on", title, Status.UNKNOWN, note.message))
+    return found or [CheckOutcome("fail-on", title, Status.PASSED, f"{title}.")]
 
 
-def _outcome(subject: Subject, one: Finding, title: str) -> Outcome:
-    return Outcome(
-        f"finding/{one.rule}", title, Status.FAILED, f"{one.severity}: {cut(one.message, 1000)}",
-        cut(one.recommendation, 1000), nodes_of(subject.analysis.model, one.nodes), len(one.nodes),
+def _outcome(subject: CheckSubject, one: Finding, title: str) -> CheckOutcome:
+    return CheckOutcome(
+        f"finding/{one.rule}", title, Status.FAILED, f"{one.severity}: {shorten_middle(one.message, 1000)}",
+        shorten_middle(one.recommendation, 1000), nodes_of(subject.analysis.model, one.nodes), len(one.nodes),
     )  # fmt: skip

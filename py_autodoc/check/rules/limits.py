@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from py_autodoc.check.amounts import amount, milliseconds
-from py_autodoc.check.figures import LABELS, Figure, written
-from py_autodoc.check.outcomes import Outcome, Status
+from py_autodoc.check.figures import LABELS, CheckedFigure, written
+from py_autodoc.check.outcomes import CheckOutcome, Status
 from py_autodoc.check.policy import PolicyLimits
-from py_autodoc.check.subject import Rule, Subject
+from py_autodoc.check.subject import CheckSubject, Rule
 from py_autodoc.errors import OptionError
 
 FIGURES = {
@@ -37,28 +37,30 @@ def limit_rules(limits: PolicyLimits, hardware: str) -> list[Rule]:
 
 
 def _rule(name: str, figure: str, most: float) -> Rule:
-    def check(subject: Subject) -> list[Outcome]:
+    def check(subject: CheckSubject) -> list[CheckOutcome]:
         return [judged(name, figure, most, subject.figures[figure])]
 
     return check
 
 
-def judged(name: str, figure: str, most: float, found: Figure, of: str = "") -> Outcome:
+def judged(name: str, figure: str, most: float, found: CheckedFigure, of: str = "") -> CheckOutcome:
     """The outcome of a limit. ``of`` names the nodes it is about, empty for the model."""
     label = f"{LABELS[figure]}{of}"
     title = f"{label} ≤ {written(figure, most)}"
     if found.value is not None:
         value, limit = _apart(figure, found.value, most)
         if found.value <= most:
-            return Outcome(name, title, Status.PASSED, f"{label}: {value}; the limit is {limit}.")
-        return Outcome(name, title, Status.FAILED, f"{label}: {value}, above the limit of {limit}.")
+            return CheckOutcome(name, title, Status.PASSED, f"{label}: {value}; the limit is {limit}.")
+        return CheckOutcome(name, title, Status.FAILED, f"{label}: {value}, above the limit of {limit}.")
     if found.least is not None and found.least > most:
         value, limit = _apart(figure, found.least, most)
-        return Outcome(name, title, Status.FAILED, f"{label}: at least {value}, above the limit of {limit}.")
+        return CheckOutcome(
+            name, title, Status.FAILED, f"{label}: at least {value}, above the limit of {limit}."
+        )
     least = f", at least {written(figure, found.least)}" if found.least else ""
     message = f"{label}: unknown{least}; {found.reason or 'the value could not be computed'}."
     hint = _HINTS.get(figure, _BY_SIZES) if "dimension" in found.reason or "size" in found.reason else ""
-    return Outcome(name, title, Status.UNKNOWN, message, hint)
+    return CheckOutcome(name, title, Status.UNKNOWN, message, hint)
 
 
 def _apart(figure: str, value: float, limit: float) -> tuple[str, str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from py_autodoc.check.outcomes import Outcome, Status, nodes_of
-from py_autodoc.check.subject import Rule, Subject
+from py_autodoc.check.outcomes import CheckOutcome, Status, nodes_of
+from py_autodoc.check.subject import CheckSubject, Rule
 from py_autodoc.errors import OptionError
-from py_autodoc.graph.model import Node
-from py_autodoc.report.labels import cut
+from py_autodoc.graph.ir.model import Node
+from py_autodoc.report.encode.labels import shorten_middle
 from py_autodoc.units import plural
 
 _NAME = re.compile(r"[^\s,&|()<>=~!\"]{1,200}")
@@ -30,29 +30,29 @@ class OperatorTest:
     def __call__(self, nodes: Collection[int] | None, of: str) -> Rule:
         """The rule. ``of`` names the nodes, empty for the model."""
 
-        def check(subject: Subject) -> list[Outcome]:
+        def check(subject: CheckSubject) -> list[CheckOutcome]:
             return self.outcomes(subject, nodes, of)
 
         return check
 
-    def outcomes(self, subject: Subject, nodes: Collection[int] | None, of: str) -> list[Outcome]:
+    def outcomes(self, subject: CheckSubject, nodes: Collection[int] | None, of: str) -> list[CheckOutcome]:
         """An outcome per forbidden operator that is there; else one that passed."""
         model = subject.analysis.model
         found: dict[str, list[int]] = {}
         for node in model.nodes:
             if (nodes is None or node.id in nodes) and self.hits(node):
                 found.setdefault(_full(node), []).append(node.id)
-        listed = ", ".join(map(cut, self.patterns))
+        listed = ", ".join(map(shorten_middle, self.patterns))
         if not found:
             word = "No forbidden operator" if self.name == "forbid-op" else "All operators are allowed"
-            return [Outcome(self.name, f"{self.name}: {listed}{of}", Status.PASSED, f"{word}{of}.")]
+            return [CheckOutcome(self.name, f"{self.name}: {listed}{of}", Status.PASSED, f"{word}{of}.")]
         made = []
         for op, ids in sorted(found.items(), key=lambda item: (-len(item[1]), item[0])):
             why = "is forbidden" if self.name == "forbid-op" else "is not among the allowed operators"
-            message = f"{cut(op)} {why}; the model has {plural(len(ids), 'node')} of it{of}."
+            message = f"{shorten_middle(op)} {why}; the model has {plural(len(ids), 'node')} of it{of}."
             made.append(
-                Outcome(
-                    self.name, f"{self.name}: {cut(op)}{of}", Status.FAILED, message,
+                CheckOutcome(
+                    self.name, f"{self.name}: {shorten_middle(op)}{of}", Status.FAILED, message,
                     nodes=nodes_of(model, ids), node_count=len(ids),
                 )
             )  # fmt: skip

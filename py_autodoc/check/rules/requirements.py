@@ -7,16 +7,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from py_autodoc.check.figures import LABELS, unknown_costs, written
-from py_autodoc.check.outcomes import Outcome, Status
-from py_autodoc.check.subject import Rule, Subject
+from py_autodoc.check.outcomes import CheckOutcome, Status
+from py_autodoc.check.subject import CheckSubject, Rule
 from py_autodoc.compare.measures import precision
 from py_autodoc.errors import OptionError
-from py_autodoc.near import near
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.hardware_estimate import hardware_estimates
-from py_autodoc.report.labels import cut
-from py_autodoc.report.query import query_number
-from py_autodoc.report.runnable import runnable
+from py_autodoc.report.builders.hardware_section import hardware_estimates
+from py_autodoc.report.builders.runnable_section import runnable
+from py_autodoc.report.encode.labels import shorten_middle
+from py_autodoc.report.node_query.query_parser import query_number
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.similar_names import similar_names
 from py_autodoc.units import UNKNOWN, size
 
 WORDS = ("runs", "fits", "static")
@@ -55,7 +55,7 @@ def requirement_rule(text: str, hardware: str) -> Rule:
         raise OptionError("bad-requirement", f"--require: cannot read {text[:60]!r}.", f"{_EXAMPLES} {more}")
     name, domain, than = made["name"].lower(), made["domain"] or "", made["than"].replace("==", "=")
     if name not in NUMBERS + TEXTS or (domain and name != "opset"):
-        guess = near(name, (*NUMBERS, *TEXTS, *WORDS))
+        guess = similar_names(name, (*NUMBERS, *TEXTS, *WORDS))
         hint = f"Did you mean {guess[0]!r}?" if guess else f"Facts: {', '.join((*NUMBERS, *TEXTS))}."
         raise OptionError("bad-requirement", f"--require {text[:60]!r}: unknown fact {name[:40]!r}.", hint)
     if name in TEXTS:
@@ -85,7 +85,7 @@ def _number(text: str) -> float | None:
 def _number_rule(text: str, name: str, domain: str, than: str, number: float) -> Rule:
     compare = _COMPARE[than]
 
-    def check(subject: Subject) -> list[Outcome]:
+    def check(subject: CheckSubject) -> list[CheckOutcome]:
         fact = _number_fact(subject, name, domain)
         if fact.value is None:
             return [_outcome(text, Status.UNKNOWN, f"{fact.shown} is unknown; {fact.reason}")]
@@ -96,14 +96,14 @@ def _number_rule(text: str, name: str, domain: str, than: str, number: float) ->
     return check
 
 
-def _number_fact(subject: Subject, name: str, domain: str) -> _Fact:
+def _number_fact(subject: CheckSubject, name: str, domain: str) -> _Fact:
     model = subject.analysis.model
     if name == "opset":
         key = "" if domain in ("", "ai.onnx") else domain
-        label = f"opset of {cut(domain or 'ai.onnx')}"
+        label = f"opset of {shorten_middle(domain or 'ai.onnx')}"
         found = model.opsets.get(key)
         if found is None:
-            return _Fact(0.0, f"the model does not import {cut(domain or 'ai.onnx')}")
+            return _Fact(0.0, f"the model does not import {shorten_middle(domain or 'ai.onnx')}")
         return _Fact(float(found), f"the {label} is {found}")
     if name == "ir":
         return _Fact(float(model.ir_version), f"the IR version is {model.ir_version}")
@@ -122,13 +122,13 @@ def _number_fact(subject: Subject, name: str, domain: str) -> _Fact:
 
 
 def _text_rule(text: str, name: str, than: str, wanted: str) -> Rule:
-    def check(subject: Subject) -> list[Outcome]:
+    def check(subject: CheckSubject) -> list[CheckOutcome]:
         value = _text_fact(subject.analysis, name)
         if not value or value == "unknown":
             return [_outcome(text, Status.UNKNOWN, f"the {name} is unknown")]
         same = wanted in value.lower() if than == "~" else wanted == value.lower()
         status = Status.PASSED if same == (than != "!=") else Status.FAILED
-        return [_outcome(text, status, f"the {name} is {cut(value, 200)}")]
+        return [_outcome(text, status, f"the {name} is {shorten_middle(value, 200)}")]
 
     return check
 
@@ -165,14 +165,14 @@ def _fits(analysis: Analysis) -> tuple[Status, str]:
 
 
 def _static(analysis: Analysis) -> tuple[Status, str]:
-    names = [cut(symbol.name, 40) for symbol in analysis.dims.symbols]
+    names = [shorten_middle(symbol.name, 40) for symbol in analysis.dims.symbols]
     if not names:
         return Status.PASSED, "all input shapes are fixed"
     return Status.FAILED, f"symbolic dimensions: {', '.join(names[:5])}"
 
 
-def _outcome(text: str, status: Status, told: str) -> Outcome:
+def _outcome(text: str, status: Status, told: str) -> CheckOutcome:
     message = f"{told[:1].upper()}{told[1:]}."
     if status is Status.FAILED:
         message = f"Required: {text}. {message}"
-    return Outcome("require", f"require {text}", status, message)
+    return CheckOutcome("require", f"require {text}", status, message)

@@ -9,22 +9,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from py_autodoc.check.amounts import amount
-from py_autodoc.check.figures import Figure, unknown_costs
-from py_autodoc.check.outcomes import Outcome, Status, nodes_of
+from py_autodoc.check.figures import CheckedFigure, unknown_costs
+from py_autodoc.check.outcomes import CheckOutcome, Status, nodes_of
 from py_autodoc.check.policy import PolicyWhere
 from py_autodoc.check.rules.findings import finding_outcomes
 from py_autodoc.check.rules.limits import judged
 from py_autodoc.check.rules.operators import OperatorTest, operator_tests
-from py_autodoc.check.subject import Rule, Subject
+from py_autodoc.check.subject import CheckSubject, Rule
 from py_autodoc.errors import OptionError
-from py_autodoc.report.query import parse
+from py_autodoc.report.node_query.query_parser import parse
 from py_autodoc.units import plural
 
 _COLUMNS = {"params": "params", "macs": "macs", "flops": "flops", "weights": "weight_bytes"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Chosen:
+class _ChosenNodes:
     """Nodes that match, and those that may."""
 
     sure: frozenset[int]
@@ -47,8 +47,8 @@ def where_rules(given: PolicyWhere, ignore: tuple[str, ...]) -> list[Rule]:
         )  # fmt: skip
     of = f" where {given.query[:80].strip()}"
 
-    def check(subject: Subject) -> list[Outcome]:
-        chosen = _Chosen(
+    def check(subject: CheckSubject) -> list[CheckOutcome]:
+        chosen = _ChosenNodes(
             frozenset(subject.matcher.find(given.query)), frozenset(subject.matcher.undecided(given.query))
         )
         found = [judged(f"max-{n}", n, most, _sum(subject, n, chosen), of) for n, most in limits.items()]
@@ -67,7 +67,7 @@ def _given(given: PolicyWhere, name: str) -> str | int | float | None:
     return str(value) if value is not None else None
 
 
-def _sum(subject: Subject, figure: str, chosen: _Chosen) -> Figure:
+def _sum(subject: CheckSubject, figure: str, chosen: _ChosenNodes) -> CheckedFigure:
     """The figure of the nodes together."""
     column, nodes = subject.matcher.nodes.column(_COLUMNS[figure]), subject.analysis.model.nodes
     # A node with bodies has the sum of what is in them, and these nodes are asked themselves.
@@ -78,16 +78,18 @@ def _sum(subject: Subject, figure: str, chosen: _Chosen) -> Figure:
     # What a node certainly does not have, it adds to no sum.
     open_ = sum(column[node] != 0 for node in chosen.open - bodies)
     if subject.analysis.contradiction is not None:
-        return Figure(None, reason=unknown_costs(subject.analysis))
+        return CheckedFigure(None, reason=unknown_costs(subject.analysis))
     if not missing and not open_:
-        return Figure(least)
+        return CheckedFigure(least)
     why = [f"{plural(missing, 'node')} of unknown cost"] if missing else []
     why += [f"the query is undecided for {plural(open_, 'node')}"] if open_ else []
     more = unknown_costs(subject.analysis)
-    return Figure(None, least, f"{' and '.join(why)} ({more})" if more else " and ".join(why))
+    return CheckedFigure(None, least, f"{' and '.join(why)} ({more})" if more else " and ".join(why))
 
 
-def _operators(subject: Subject, test: OperatorTest, chosen: _Chosen, of: str) -> list[Outcome]:
+def _operators(
+    subject: CheckSubject, test: OperatorTest, chosen: _ChosenNodes, of: str
+) -> list[CheckOutcome]:
     found = test.outcomes(subject, chosen.sure, of)
     if any(one.status is Status.FAILED for one in found):
         return found
@@ -97,7 +99,7 @@ def _operators(subject: Subject, test: OperatorTest, chosen: _Chosen, of: str) -
         return found
     message = f"The query is undecided for {plural(len(maybe), 'node')} of forbidden operators{of}."
     return [
-        Outcome(
+        CheckOutcome(
             test.name, found[0].title, Status.UNKNOWN, message,
             "Set the dimensions with --bind or --batch-size.", nodes_of(subject.analysis.model, maybe),
             len(maybe),

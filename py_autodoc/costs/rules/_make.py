@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from py_autodoc.costs.registry import BYTES_UNKNOWN, FREE, Cost, NodeView, Rule, Unknown, cost
+from py_autodoc.costs.registry import BYTES_UNKNOWN, FREE, Cost, NodeView, Rule, UnknownSize, cost
 
 Bytes = Callable[[NodeView], int]
 
@@ -44,7 +44,7 @@ def traffic(count: Bytes | None, v: NodeView) -> int | None:
         return None
     try:
         return count(v)
-    except Unknown:
+    except UnknownSize:
         return BYTES_UNKNOWN
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from py_autodoc.costs.registry import Cost, NodeView, Unknown, cost, minimum, prod
-from py_autodoc.costs.weights import ROTARY, SOFTMAX
+from py_autodoc.costs.flop_weights import ROTARY, SOFTMAX
+from py_autodoc.costs.registry import Cost, NodeView, UnknownSize, cost, minimum, prod
 
 
 @dataclass(frozen=True)
@@ -31,18 +31,18 @@ class Heads:
 
 
 def split(shape: tuple[int, ...], heads: int) -> int:
-    """Head size of a (…, heads · size) tensor. Raises: Unknown when it does not divide."""
+    """Head size of a (…, heads · size) tensor. Raises: UnknownSize when it does not divide."""
     if not shape:
-        raise Unknown("a scalar has no heads")
+        raise UnknownSize("a scalar has no heads")
     if shape[-1] % heads:
-        raise Unknown(f"{shape[-1]} channels do not divide into {heads} heads")
+        raise UnknownSize(f"{shape[-1]} channels do not divide into {heads} heads")
     return shape[-1] // heads
 
 
 def attention_heads(v: NodeView) -> Heads:
     """Sizes of ai.onnx Attention from 4-D (B, H, S, D) or 3-D (B, S, H·D) inputs.
 
-    The keys are the cached ones plus the new ones. Raises: Unknown.
+    The keys are the cached ones plus the new ones. Raises: UnknownSize.
     """
     q, k, val = v.shape(0), v.shape(1), v.shape(2)
     past = v.dim(4, 2) if v.has(4) else 0
@@ -51,7 +51,7 @@ def attention_heads(v: NodeView) -> Heads:
     if len(q) == 3 and len(k) == 3 and len(val) == 3:
         h, kv = v.positive_attr("q_num_heads"), v.positive_attr("kv_num_heads")
         return Heads(q[0], h, q[1], k[1] + past, split(q, h), split(val, kv))
-    raise Unknown("Q, K and V must all be 4-D or all be 3-D")
+    raise UnknownSize("Q, K and V must all be 4-D or all be 3-D")
 
 
 @cost("", "Attention", macs=True)
@@ -84,11 +84,11 @@ def linear_attention(v: NodeView) -> Cost:
     q, val = v.shape(0), v.shape(2)
     h, kv = v.positive_attr("q_num_heads"), v.positive_attr("kv_num_heads")
     if len(q) != 3 or len(val) != 3:
-        raise Unknown("query and value must be 3-D")
+        raise UnknownSize("query and value must be 3-D")
     d_k, d_v, tokens = split(q, h), split(val, kv), q[0] * q[1]
     rule = v.text_attr("update_rule", "gated_delta")
     if rule not in ("linear", "gated", "delta", "gated_delta"):
-        raise Unknown(f"update rule {rule} is unknown")
+        raise UnknownSize(f"update rule {rule} is unknown")
     delta, gated = rule.endswith("delta"), rule.startswith("gated")
     state = d_k * d_v
     macs = tokens * state * (kv * (2 if delta else 1) + h)
@@ -108,6 +108,6 @@ def rotary(v: NodeView) -> Cost:
     if len(x) == 4:
         return Cost(0, ROTARY * prod(x[:3]) * minimum(part, x[3]))
     if len(x) != 3:
-        raise Unknown("input 0 must be 3-D or 4-D")
+        raise UnknownSize("input 0 must be 3-D or 4-D")
     heads = v.positive_attr("num_heads")
     return Cost(0, ROTARY * prod(x[:2]) * heads * minimum(part, split(x, heads)))

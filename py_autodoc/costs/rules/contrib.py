@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from py_autodoc.costs.registry import VIEW, Cost, NodeView, Unknown, cost, maximum, minimum, prod
+from py_autodoc.costs.flop_weights import (
+    ACTIVATION,
+    GELU_ERF,
+    GELU_TANH,
+    LAYER_NORM,
+    QUICK_GELU,
+    RMS_NORM,
+    SOFTMAX,
+)
+from py_autodoc.costs.registry import VIEW, Cost, NodeView, UnknownSize, cost, maximum, minimum, prod
 from py_autodoc.costs.rules._make import (
     in_bytes,
     movement,
@@ -17,15 +26,6 @@ from py_autodoc.costs.rules._make import (
 from py_autodoc.costs.rules.attention import rotary
 from py_autodoc.costs.rules.conv import fused_activation
 from py_autodoc.costs.rules.matmul import gemm_extra, gemm_macs, matmul
-from py_autodoc.costs.weights import (
-    ACTIVATION,
-    GELU_ERF,
-    GELU_TANH,
-    LAYER_NORM,
-    QUICK_GELU,
-    RMS_NORM,
-    SOFTMAX,
-)
 
 MS = "com.microsoft"
 
@@ -132,7 +132,7 @@ def gated_position_bias(v: NodeView) -> Cost:
     heads = v.positive_attr("num_heads")
     weight = v.shape(3)
     if len(weight) != 2 or not weight[0]:
-        raise Unknown("input 3 is not a matrix")
+        raise UnknownSize("input 3 is not a matrix")
     gates = v.numel(0) // weight[0]
     extra = v.numel(0) + gates * (2 * weight[1] + 6) + v.out_numel()
     return Cost.of(gates * weight[0] * weight[1], extra if heads else 0)
@@ -154,7 +154,7 @@ def active_experts(v: NodeView, packing: int, weights: tuple[int, int, int]) -> 
     """
     tokens, experts = prod(v.shape(0)[:-1]), v.dim(1, -1)
     if not experts:
-        raise Unknown("no experts")
+        raise UnknownSize("no experts")
     k = v.positive_attr("k", 1)
     present = [i for i in weights if v.has(i)]
     per_expert = sum(v.numel(i) for i in present) * packing // experts
@@ -179,7 +179,7 @@ def qmoe(v: NodeView) -> Cost:
     """MoE on 4- or 8-bit weights packed in bytes: input, router, then (weight, scales, bias) three times."""
     bits = v.positive_attr("expert_weight_bits", 4)
     if bits not in (4, 8):
-        raise Unknown(f"expert weights of {bits} bits")
+        raise UnknownSize(f"expert weights of {bits} bits")
     return active_experts(v, 8 // bits, (2, 5, 8))
 
 

@@ -5,9 +5,9 @@ Source of the shapes: ONNX Runtime, docs/ContribOperators.md.
 
 from __future__ import annotations
 
-from py_autodoc.costs.registry import Cost, NodeView, Unknown, cost, minimum, prod
+from py_autodoc.costs.flop_weights import DEQUANTIZE, ROTARY, SOFTMAX
+from py_autodoc.costs.registry import Cost, NodeView, UnknownSize, cost, minimum, prod
 from py_autodoc.costs.rules.attention import Heads, split
-from py_autodoc.costs.weights import DEQUANTIZE, ROTARY, SOFTMAX
 
 MS = "com.microsoft"
 
@@ -25,10 +25,10 @@ def projected(v: NodeView, tokens: int, past: int, queries: tuple[int, int]) -> 
     heads = v.positive_attr("num_heads")
     weight = v.shape(1)
     if len(weight) != 2:
-        raise Unknown("input 1 is not a (D, q + k + v) matrix")
+        raise UnknownSize("input 1 is not a (D, q + k + v) matrix")
     sizes = v.ints_attr("qkv_hidden_sizes") or [weight[1] // 3] * 3
     if len(sizes) != 3 or min(sizes) < 1:
-        raise Unknown("attribute qkv_hidden_sizes must hold three positive sizes")
+        raise UnknownSize("attribute qkv_hidden_sizes must hold three positive sizes")
     d, dv = split((sizes[0],), heads), split((sizes[2],), heads)
     batch, sequence = queries
     return Heads(batch, heads, sequence, sequence + past, d, dv), tokens * prod(weight)
@@ -37,12 +37,12 @@ def projected(v: NodeView, tokens: int, past: int, queries: tuple[int, int]) -> 
 def past_length(v: NodeView, i: int) -> int:
     """Cached tokens in past (2, B, N, P, H) at input ``i``; 0 when it is not given.
 
-    Raises: Unknown when the cache is a shared buffer and the filled length is not known.
+    Raises: UnknownSize when the cache is a shared buffer and the filled length is not known.
     """
     if not v.has(i):
         return 0
     if v.int_attr("past_present_share_buffer", 0):
-        raise Unknown("the past length in a shared buffer is known at run time only")
+        raise UnknownSize("the past length in a shared buffer is known at run time only")
     return v.dim(i, 3)
 
 
@@ -91,13 +91,13 @@ def separate(v: NodeView, heads: int, past: int) -> Heads:
     if len(q) == 5:
         return Heads(q[0], q[2], q[1], q[1] + past, q[4], q[4])
     if len(q) != 3:
-        raise Unknown(f"query of rank {len(q)}")
+        raise UnknownSize(f"query of rank {len(q)}")
     d = split(q, heads)
     if not v.has(1):
-        raise Unknown("the key is missing")
+        raise UnknownSize("the key is missing")
     k = v.shape(1)
     if not 3 <= len(k) <= 5:
-        raise Unknown(f"key of rank {len(k)}")
+        raise UnknownSize(f"key of rank {len(k)}")
     if len(k) == 5:  # packed (B, L, N, 2, H)
         return Heads(q[0], heads, q[1], k[1] + past, d, k[4])
     keys = k[2] if len(k) == 4 else k[1]
@@ -127,7 +127,7 @@ def decoder_attention(v: NodeView) -> Cost:
         if given is not None:
             past = given
         elif v.int_attr("past_present_share_buffer", 0):
-            raise Unknown("the past length in a shared buffer is known at run time only")
+            raise UnknownSize("the past length in a shared buffer is known at run time only")
         else:
             past = v.dim(5, 2)
     n = separate(v, heads, past)
@@ -193,5 +193,5 @@ def relative_position_bias(v: NodeView) -> Cost:
     """T5's bucketed bias looked up for Y (1, N, S, S): about 8 operations for each bucket index."""
     shape = v.out()
     if len(shape) != 4:
-        raise Unknown(f"output 0 has {len(shape)} dimensions, not 4")
+        raise UnknownSize(f"output 0 has {len(shape)} dimensions, not 4")
     return Cost(0, 8 * shape[2] * shape[3], v.bytes_out(0))

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from py_autodoc.costs.registry import Cost, NodeView, Rule, Unknown, cost
+from py_autodoc.costs.flop_weights import (
+    DEQUANTIZE,
+    DYNAMIC_RANGE,
+    LAYER_NORM,
+    PER_ELEMENT,
+    QUANTIZE,
+    SOFTMAX,
+)
+from py_autodoc.costs.registry import Cost, NodeView, Rule, UnknownSize, cost
 from py_autodoc.costs.rules._make import movement, per_input, per_output, register, traffic
 from py_autodoc.costs.rules.matmul import gemm_macs, inner
-from py_autodoc.costs.weights import DEQUANTIZE, DYNAMIC_RANGE, LAYER_NORM, PER_ELEMENT, QUANTIZE, SOFTMAX
 from py_autodoc.costs.windows import covered
 
 MS = "com.microsoft"
@@ -95,7 +102,7 @@ def gather_block_quantized(v: NodeView) -> Cost:
     """
     bits = v.positive_attr("bits", 4)
     if bits > 8:
-        raise Unknown(f"attribute bits is {bits}")
+        raise UnknownSize(f"attribute bits is {bits}")
 
     def read(w: NodeView) -> int:
         return (w.out_numel() * bits + 7) // 8 + w.bytes_in(1)

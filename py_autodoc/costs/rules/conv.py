@@ -6,19 +6,19 @@ product with one filter, and W holds a filter as ``W[1:] = (C/group, k1, …, kn
 
 from __future__ import annotations
 
-from py_autodoc.costs.registry import Cost, NodeView, Unknown, cost, prod
-from py_autodoc.costs.weights import ACTIVATION, QUANTIZE, interpolation
+from py_autodoc.costs.flop_weights import ACTIVATION, QUANTIZE, interpolation
+from py_autodoc.costs.registry import Cost, NodeView, UnknownSize, cost, prod
 
 
 def filter_size(v: NodeView, i: int) -> int:
     """Elements of one filter of weight ``i``: C/group · k1 · … · kn.
 
-    Raises: Unknown for an impossible group, or a weight that is not (M, C/group, k…).
+    Raises: UnknownSize for an impossible group, or a weight that is not (M, C/group, k…).
     """
     v.positive_attr("group", 1)
     w = v.shape(i)
     if len(w) < 2:
-        raise Unknown(f"input {i} is not a filter (rank {len(w)})")
+        raise UnknownSize(f"input {i} is not a filter (rank {len(w)})")
     return prod(w[1:])
 
 
@@ -57,7 +57,7 @@ def deform_conv(v: NodeView) -> Cost:
     """
     x, w, y = v.shape(0), v.shape(1), v.out()
     if not 3 <= len(x) <= 8:
-        raise Unknown(f"input 0 of rank {len(x)}")
+        raise UnknownSize(f"input 0 of rank {len(x)}")
     samples = prod(x[:2]) * prod(w[2:]) * prod(y[2:])
     taps = 2 ** (len(x) - 2)
     sampling = samples * (interpolation(taps) + v.has(4))
@@ -75,13 +75,13 @@ def causal_conv(v: NodeView) -> Cost:
 def fused_activation(v: NodeView) -> int:
     """FLOPs of the activation a fused operator names, 0 when it names none.
 
-    Raises: Unknown for a name outside ``weights.ACTIVATION``.
+    Raises: UnknownSize for a name outside ``flop_weights.ACTIVATION``.
     """
     name = v.text_attr("activation", "")
     if not name:
         return 0
     if name not in ACTIVATION:
-        raise Unknown(f"fused activation {name} is unknown")
+        raise UnknownSize(f"fused activation {name} is unknown")
     return ACTIVATION[name] * v.out_numel()
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from py_autodoc.costs.flop_weights import GELU_ERF, GELU_TANH, PER_ELEMENT
 from py_autodoc.costs.registry import Cost, NodeView, cost
 from py_autodoc.costs.rules._make import per_output
-from py_autodoc.costs.weights import GELU_ERF, GELU_TANH, PER_ELEMENT
 
 for _op, _flops in PER_ELEMENT.items():
     cost("", _op)(per_output(_flops))

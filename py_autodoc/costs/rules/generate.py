@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from py_autodoc.costs.flop_weights import SOFTMAX
 from py_autodoc.costs.registry import Cost, NodeView, cost
 from py_autodoc.costs.rules._make import per_input, register
-from py_autodoc.costs.weights import SOFTMAX
 
 
 def generated(ops: str, flops: int) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from py_autodoc.costs.registry import Cost, NodeView, Unknown, cost, prod
+from py_autodoc.costs.registry import Cost, NodeView, UnknownSize, cost, prod
 
 
 def square(v: NodeView) -> tuple[int, int]:
-    """(number of matrices, n) of an input (…, n, n). Raises: Unknown when it is not square."""
+    """(number of matrices, n) of an input (…, n, n). Raises: UnknownSize when it is not square."""
     shape = v.shape(0)
     if len(shape) < 2 or shape[-1] != shape[-2]:
-        raise Unknown("input 0 is not a square matrix")
+        raise UnknownSize("input 0 is not a square matrix")
     return prod(shape[:-2]), shape[-1]
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from py_autodoc.costs.registry import Cost, NodeView, Unknown, broadcast, cost, prod
+from py_autodoc.costs.registry import Cost, NodeView, UnknownSize, broadcast, cost, prod
 
 
 def inner(v: NodeView, i: int = 0) -> int:
-    """The contracted size: last dimension of input ``i``. Raises: Unknown for a scalar."""
+    """The contracted size: last dimension of input ``i``. Raises: UnknownSize for a scalar."""
     shape = v.shape(i)
     if not shape:
-        raise Unknown(f"input {i} is a scalar")
+        raise UnknownSize(f"input {i} is a scalar")
     return shape[-1]
 
 
@@ -25,7 +25,7 @@ def gemm_macs(v: NodeView, a: int = 0) -> int:
     """Y (M, N) = A' · B' with A' (M, K), transposed when transA: M · N · K."""
     shape = v.shape(a)
     if len(shape) != 2:
-        raise Unknown(f"input {a} of {v.op} is not a matrix (rank {len(shape)})")
+        raise UnknownSize(f"input {a} of {v.op} is not a matrix (rank {len(shape)})")
     return v.out_numel() * shape[0 if v.int_attr("transA", 0) else 1]
 
 
@@ -49,19 +49,19 @@ _TERM = re.compile(r"^[A-Za-z]*(\.\.\.)?[A-Za-z]*$")
 def index_sizes(equation: str, shapes: list[tuple[int, ...]]) -> dict[str, int]:
     """Size of every index of an einsum equation; ellipsis dimensions get keys ``...0`` from the right.
 
-    Raises: Unknown when the equation does not fit the operands.
+    Raises: UnknownSize when the equation does not fit the operands.
     """
     terms = equation.replace(" ", "").split("->")[0].split(",")
     if len(terms) != len(shapes):
-        raise Unknown(f"einsum equation has {len(terms)} terms for {len(shapes)} operands")
+        raise UnknownSize(f"einsum equation has {len(terms)} terms for {len(shapes)} operands")
     sizes: dict[str, int] = {}
     for term, shape in zip(terms, shapes, strict=True):
         if not _TERM.match(term):
-            raise Unknown("einsum equation cannot be read")
+            raise UnknownSize("einsum equation cannot be read")
         left, dots, right = term.partition("...")
         spread = len(shape) - len(left) - len(right)
         if spread < 0 or (spread and not dots):
-            raise Unknown(f"einsum term {term} does not fit rank {len(shape)}")
+            raise UnknownSize(f"einsum term {term} does not fit rank {len(shape)}")
         names = [*left, *(f"...{spread - k - 1}" for k in range(spread)), *right]
         for name, size in zip(names, shape, strict=True):
             sizes[name] = broadcast(sizes[name], size) if name in sizes else size

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from py_autodoc.costs.registry import Cost, NodeView, Unknown, cost
+from py_autodoc.costs.registry import Cost, NodeView, UnknownSize, cost
 from py_autodoc.costs.rules._make import movement, per_input, register, rows_read
 
 _ML = "ai.onnx.ml"
@@ -23,12 +23,12 @@ register(
 
 
 def length(v: NodeView, name: str) -> int:
-    """Number of values of a list attribute, 0 when absent. Raises: Unknown when it is not a list."""
+    """Number of values of a list attribute, 0 when absent. Raises: UnknownSize when it is not a list."""
     value = v.attr(name)
     if value is None:
         return 0
     if not isinstance(value, (list, tuple)):
-        raise Unknown(f"attribute {name} is not a list")
+        raise UnknownSize(f"attribute {name} is not a list")
     return len(value)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from py_autodoc.costs.registry import Cost, NodeView, Unknown, cost, prod
+from py_autodoc.costs.flop_weights import BATCH_NORM, LAYER_NORM, RMS_NORM, SOFTMAX
+from py_autodoc.costs.registry import Cost, NodeView, UnknownSize, cost, prod
 from py_autodoc.costs.rules._make import per_input, register
-from py_autodoc.costs.weights import BATCH_NORM, LAYER_NORM, RMS_NORM, SOFTMAX
 from py_autodoc.costs.windows import over_channels
 
 register("", "Softmax LogSoftmax", per_input(SOFTMAX))
@@ -41,7 +41,7 @@ def lrn(v: NodeView) -> Cost:
     """
     x = v.shape(0)
     if len(x) < 2:
-        raise Unknown("LRN needs an axis of channels")
+        raise UnknownSize("LRN needs an axis of channels")
     summed = over_channels(v.positive_attr("size"), x[1]) * x[0] * prod(x[2:])
     return Cost(0, summed + 4 * v.numel(0))
 

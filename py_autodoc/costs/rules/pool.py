@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from math import gcd
 
-from py_autodoc.costs.registry import Cost, NodeView, Unknown, ceil_div, cost, maximum, minimum, plain, prod
+from py_autodoc.costs.flop_weights import IOU, interpolation
+from py_autodoc.costs.registry import (
+    Cost,
+    NodeView,
+    UnknownSize,
+    ceil_div,
+    cost,
+    maximum,
+    minimum,
+    plain,
+    prod,
+)
 from py_autodoc.costs.rules._make import movement, per_input, register
-from py_autodoc.costs.weights import IOU, interpolation
 from py_autodoc.costs.windows import covered, resampled
 
 
@@ -48,7 +58,7 @@ def max_roi_pool(v: NodeView) -> Cost:
     """
     x, y = v.dims(0, 4), v.out()
     if len(y) != 4:
-        raise Unknown("output 0 must have 4 dimensions")
+        raise UnknownSize("output 0 must have 4 dimensions")
     return Cost(
         0, v.dim(1, 0) * x[1] * prod(_bins(size, bins) for size, bins in zip(x[2:], y[2:], strict=True))
     )
@@ -59,7 +69,7 @@ def _bins(size: int, bins: int) -> int:
     if not plain(size, bins):
         if bins == 1:
             return size
-        raise Unknown("how bins divide a map whose size is a symbol has no exact expression")
+        raise UnknownSize("how bins divide a map whose size is a symbol has no exact expression")
     return size + bins - gcd(size, bins) if bins else 0
 
 
@@ -72,7 +82,7 @@ def roi_align(v: NodeView) -> Cost:
     y, x = v.out(), v.shape(0)
     ratio = v.int_attr("sampling_ratio", 0)
     if len(y) != 4 or len(x) != 4 or not y[2] or not y[3]:
-        raise Unknown("RoiAlign needs 4-D, non-empty input and output")
+        raise UnknownSize("RoiAlign needs 4-D, non-empty input and output")
     samples = ratio * ratio if ratio > 0 else ceil_div(x[2], y[2]) * ceil_div(x[3], y[3])
     return Cost(0, v.out_numel() * samples * (interpolation(4) + 1))
 
@@ -93,9 +103,9 @@ _SAMPLES = {"nearest": 0, "linear": 2, "bilinear": 2, "cubic": 4, "bicubic": 4}
 
 
 def sampling_flops(mode: str, axes: int) -> int:
-    """FLOPs of one sample interpolated along ``axes`` axes; nearest copies. Raises: Unknown."""
+    """FLOPs of one sample interpolated along ``axes`` axes; nearest copies. Raises: UnknownSize."""
     if mode not in _SAMPLES:
-        raise Unknown(f"interpolation mode {mode} is unknown")
+        raise UnknownSize(f"interpolation mode {mode} is unknown")
     taps = _SAMPLES[mode]
     return interpolation(taps**axes) if taps and axes else 0
 
@@ -108,7 +118,7 @@ def resize(v: NodeView) -> Cost:
     """
     x, y = v.shape(0), v.out()
     if len(x) != len(y) or len(x) > 8:
-        raise Unknown("input and output of different rank")
+        raise UnknownSize("input and output of different rank")
     mode = v.text_attr("mode", "nearest")
     if v.int_attr("antialias", 0) and mode in ("linear", "cubic"):
         return Cost(0, _antialiased(x, y, 1 if mode == "linear" else 2))
@@ -117,7 +127,7 @@ def resize(v: NodeView) -> Cost:
 
 
 def _antialiased(x: tuple[int, ...], y: tuple[int, ...], support: int) -> int:
-    """FLOPs of separable filters over ``support`` samples to either side. Raises: Unknown."""
+    """FLOPs of separable filters over ``support`` samples to either side. Raises: UnknownSize."""
     shape, flops = list(x), 0
     for axis in reversed(range(len(x))):
         if x[axis] != y[axis]:
@@ -132,7 +142,7 @@ def grid_sample(v: NodeView) -> Cost:
     """X (N, C, d1…dn), grid (N, o1…on, n): each output element is interpolated along n axes."""
     rank = len(v.shape(0))
     if rank > 8:
-        raise Unknown(f"rank {rank} is too high")
+        raise UnknownSize(f"rank {rank} is too high")
     return Cost(0, v.out_numel() * sampling_flops(v.text_attr("mode", "linear"), rank - 2))
 
 
@@ -141,5 +151,5 @@ def affine_grid(v: NodeView) -> Cost:
     """Theta (N, d, d+1) times homogeneous points: d × and d + per coordinate of grid (N, …, d)."""
     grid = v.out()
     if not grid:
-        raise Unknown("output 0 is a scalar")
+        raise UnknownSize("output 0 is a scalar")
     return Cost(0, 2 * grid[-1] * v.out_numel())

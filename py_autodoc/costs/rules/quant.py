@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from py_autodoc.costs.flop_weights import DEQUANTIZE, DYNAMIC_RANGE, QUANTIZE
 from py_autodoc.costs.registry import Cost, NodeView, cost
 from py_autodoc.costs.rules._make import per_input, register
 from py_autodoc.costs.rules.matmul import inner
-from py_autodoc.costs.weights import DEQUANTIZE, DYNAMIC_RANGE, QUANTIZE
 
 register("", "QuantizeLinear", per_input(QUANTIZE))
 register("", "DynamicQuantizeLinear", per_input(DYNAMIC_RANGE + QUANTIZE))

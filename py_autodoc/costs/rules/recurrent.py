@@ -5,7 +5,7 @@ W (directions, gates·H, I) and R (directions, gates·H, H) hold every gate and 
 
 from __future__ import annotations
 
-from py_autodoc.costs.registry import Cost, NodeView, Unknown, cost
+from py_autodoc.costs.registry import Cost, NodeView, UnknownSize, cost
 
 # Per step and hidden unit, beside the two products:
 #            + of x·W and h·R   activations   state update
@@ -19,10 +19,10 @@ _PEEPHOLE = 6
 
 
 def steps(v: NodeView) -> int:
-    """T · B from X (T, B, I); ``layout=1`` only swaps the first two. Raises: Unknown."""
+    """T · B from X (T, B, I); ``layout=1`` only swaps the first two. Raises: UnknownSize."""
     x = v.shape(0)
     if len(x) != 3:
-        raise Unknown(f"input 0 must have 3 dimensions, not {len(x)}")
+        raise UnknownSize(f"input 0 must have 3 dimensions, not {len(x)}")
     return x[0] * x[1]
 
 
@@ -43,7 +43,7 @@ def recurrent(v: NodeView) -> Cost:
     """ONNX LSTM, GRU, RNN in any direction; R (directions, gates·H, H). All T steps are counted."""
     r = v.shape(2)
     if len(r) != 3:
-        raise Unknown(f"input 2 must have 3 dimensions, not {len(r)}")
+        raise UnknownSize(f"input 2 must have 3 dimensions, not {len(r)}")
     return recurrent_cost(v, v.op, r[0] * r[2])
 
 
@@ -52,5 +52,5 @@ def quantized_lstm(v: NodeView) -> Cost:
     """LSTM on 8-bit weights W (directions, I, 4H), R (directions, H, 4H)."""
     r = v.shape(2)
     if len(r) != 3:
-        raise Unknown(f"input 2 must have 3 dimensions, not {len(r)}")
+        raise UnknownSize(f"input 2 must have 3 dimensions, not {len(r)}")
     return recurrent_cost(v, "LSTM", r[0] * r[1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from py_autodoc.costs.registry import VIEW, Cost, NodeView, Unknown, cost
+from py_autodoc.costs.registry import VIEW, Cost, NodeView, UnknownSize, cost
 from py_autodoc.costs.rules._make import movement, register
 
 register(
@@ -18,5 +18,5 @@ register("", "StringConcat StringNormalizer StringSplit RegexFullMatch TfIdfVect
 
 @cost("", "ImageDecoder")
 def image_decoder(v: NodeView) -> Cost:
-    """Decoding a compressed image depends on its content. Raises: Unknown."""
-    raise Unknown("the cost of decoding depends on the image")
+    """Decoding a compressed image depends on its content. Raises: UnknownSize."""
+    raise UnknownSize("the cost of decoding depends on the image")

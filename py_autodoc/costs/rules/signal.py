@@ -5,13 +5,13 @@ Source: Cooley & Tukey 1965; a real input needs half of it. Not in the multiply-
 
 from __future__ import annotations
 
-from py_autodoc.costs.registry import Cost, NodeView, Unknown, cost, maximum, prod
+from py_autodoc.costs.registry import Cost, NodeView, UnknownSize, cost, maximum, prod
 
 
 def log2_ceil(n: int) -> int:
-    """log2(n) rounded up, 0 for n of 0 or 1. Raises: Unknown for a size that is a symbol."""
+    """log2(n) rounded up, 0 for n of 0 or 1. Raises: UnknownSize for a size that is a symbol."""
     if not isinstance(n, int):
-        raise Unknown("a transform whose length depends on the sizes has no exact expression")
+        raise UnknownSize("a transform whose length depends on the sizes has no exact expression")
     return max(n - 1, 0).bit_length()
 
 
@@ -29,19 +29,19 @@ def dft(v: NodeView) -> Cost:
     if v.opset >= 20:
         given = v.scalar(2)
         if v.has(2) and given is None:
-            raise Unknown("the axis is computed at run time")
+            raise UnknownSize("the axis is computed at run time")
         axis = -2 if given is None else given
     else:
         axis = v.int_attr("axis", 1)
     if not -rank <= axis < rank or rank < 2:
-        raise Unknown(f"axis {axis} is outside rank {rank}")
+        raise UnknownSize(f"axis {axis} is outside rank {rank}")
     axis %= rank
     length = v.scalar(1)
     if v.has(1) and length is None:
-        raise Unknown("the transform's length is computed at run time")
+        raise UnknownSize("the transform's length is computed at run time")
     n = x[axis] if length is None else length
     if n < 0:
-        raise Unknown(f"transform length {n}")
+        raise UnknownSize(f"transform length {n}")
     count = prod(d for i, d in enumerate(x[:-1]) if i != axis)
     return Cost(0, count * fft(n, x[-1] == 1))
 
@@ -50,7 +50,7 @@ def dft(v: NodeView) -> Cost:
 def stft(v: NodeView) -> Cost:
     """Output (batch, frames, bins, 2): one windowed transform of ``frame_length`` points a frame."""
     if len(v.out()) != 4:
-        raise Unknown("output 0 must have 4 dimensions")
+        raise UnknownSize("output 0 must have 4 dimensions")
     batch, frames, bins, _ = v.out()
     onesided = v.int_attr("onesided", 1)
     given = v.scalar(3)
@@ -70,7 +70,7 @@ def contrib_fft(v: NodeView) -> Cost:
     dims = v.positive_attr("signal_ndim", 1)
     shape = v.shape(0) if v.op == "Rfft" else v.out()
     if dims > len(shape):
-        raise Unknown(f"signal_ndim {dims} is above rank {len(shape)}")
+        raise UnknownSize(f"signal_ndim {dims} is above rank {len(shape)}")
     points = prod(shape[len(shape) - dims :])
     return Cost(0, prod(shape[: len(shape) - dims]) * fft(points, True))
 

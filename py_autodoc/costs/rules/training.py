@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from py_autodoc.costs.registry import Cost, NodeView, Unknown, cost
+from py_autodoc.costs.registry import Cost, NodeView, UnknownSize, cost
 
 _PER_PARAMETER = {
     "Adagrad": 9,  # λ·x + g; h + g²; √, + ε; lr·g ÷ h; x −
@@ -25,5 +25,5 @@ def optimizer(v: NodeView) -> Cost:
 
 @cost(_DOMAIN, "Gradient")
 def gradient(v: NodeView) -> Cost:
-    """The derivative of a part of the graph, which is not written out in the model. Raises: Unknown."""
-    raise Unknown("the differentiated graph is not part of the model")
+    """The derivative of a part of the graph, which is not written out in the model. Raises: UnknownSize."""
+    raise UnknownSize("the differentiated graph is not part of the model")

@@ -26,11 +26,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.costs.sizes import FLOAT_TYPES
-from py_autodoc.costs.slots import LEARNED, PASSES_ON
-from py_autodoc.findings.layers import label
-from py_autodoc.findings.registry import Context, Finding, rule
-from py_autodoc.graph.weight_stats import TensorFacts
+from py_autodoc.costs.tensor_sizes import FLOAT_TYPES
+from py_autodoc.costs.weight_slots import LEARNED, PASSES_ON
+from py_autodoc.findings.registry import Finding, RuleContext, rule
+from py_autodoc.findings.weighted_layers import label
+from py_autodoc.graph.tensor_data.weight_stats import TensorFacts
 from py_autodoc.units import plural
 
 _KERNELS = {
@@ -43,7 +43,7 @@ MAX_NAMES = 20
 
 
 @rule("bad-weights", "Weights that are NaN, infinite or all zero", ("high", "medium"), min_elements=64)
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """One finding on NaN and infinite values, one on weights that are zero."""
     floor = ctx.thresholds["bad-weights"]["min_elements"]
     broken: list[tuple[TensorFacts, int]] = []
@@ -81,7 +81,7 @@ def check(ctx: Context) -> Iterator[Finding]:
         )
 
 
-def _broken(ctx: Context, found: list[tuple[TensorFacts, int]]) -> Finding:
+def _broken(ctx: RuleContext, found: list[tuple[TensorFacts, int]]) -> Finding:
     nan, inf = sum(fact.nan for fact, _ in found), sum(fact.inf for fact, _ in found)
     what = " and ".join(f"{n:,} {kind}" for n, kind in ((nan, "NaN"), (inf, "infinite")) if n)
     return Finding(
@@ -99,12 +99,12 @@ def _broken(ctx: Context, found: list[tuple[TensorFacts, int]]) -> Finding:
     )
 
 
-def _is_float(ctx: Context, tensor: int) -> bool:
+def _is_float(ctx: RuleContext, tensor: int) -> bool:
     """Zeros of an integer type mean the zero point's distance, not zero."""
     return (ctx.types.dtypes[tensor] or ctx.model.tensors[tensor].dtype) in FLOAT_TYPES
 
 
-def _uses(ctx: Context, tensor: int) -> Iterator[tuple[int, int]]:
+def _uses(ctx: RuleContext, tensor: int) -> Iterator[tuple[int, int]]:
     """(node, input) pairs that take the tensor, past operators that only prepare a weight."""
     seen, stack = {tensor}, [tensor]
     for _ in range(_MAX_USES):

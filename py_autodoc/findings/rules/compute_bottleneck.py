@@ -25,8 +25,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.layers import label, macs
-from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.findings.registry import Finding, RuleContext, rule
+from py_autodoc.findings.weighted_layers import label, macs
 from py_autodoc.units import count, share
 
 _KNOWN = 0.9
@@ -43,7 +43,7 @@ _KNOWN = 0.9
     major_total_macs=1_000_000_000,
     min_layers=5,
 )
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """At most one finding a layer over the threshold."""
     limits = ctx.thresholds["compute-bottleneck"]
     whole = ctx.totals.macs

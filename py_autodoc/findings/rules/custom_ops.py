@@ -30,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from py_autodoc.costs.registry import rule_for
-from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.findings.registry import Finding, RuleContext, rule
 from py_autodoc.units import plural
 
 _STANDARD = frozenset({"ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training", "ai.onnx.training"})
@@ -51,7 +51,7 @@ MAX_NAMES = 20
 
 
 @rule("custom-ops", "Operators outside the standard", ("medium", "low", "info"))
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """One finding a domain."""
     found: dict[str, list[int]] = {}
     for (domain, op), numbers in ctx.kinds.items():
@@ -75,7 +75,7 @@ def check(ctx: Context) -> Iterator[Finding]:
         )
 
 
-def _place(ctx: Context, domain: str) -> tuple[str, str]:
+def _place(ctx: RuleContext, domain: str) -> tuple[str, str]:
     """(severity, where such nodes run); empty when it cannot be told that they are custom."""
     if domain in _RUNTIME:
         return "info", "run in ONNX Runtime only"

@@ -29,10 +29,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.layers import flops, label, total
-from py_autodoc.findings.reach import needed, varying
-from py_autodoc.findings.registry import Context, Finding, rule
-from py_autodoc.graph.model import TensorKind
+from py_autodoc.findings.dependencies import needed_nodes, varying_tensors
+from py_autodoc.findings.registry import Finding, RuleContext, rule
+from py_autodoc.findings.weighted_layers import flops, label, total
+from py_autodoc.graph.ir.model import TensorKind
 from py_autodoc.units import plural, share, size
 
 _SMALL = 64
@@ -47,17 +47,17 @@ MAX_NAMES = 20
     min_flops_share=0.01,
     min_bytes=65_536,
 )
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """At most one finding on dead nodes and one on constant outputs."""
     yield from _dead(ctx)
     yield from _constant(ctx)
 
 
-def _dead(ctx: Context) -> Iterator[Finding]:
+def _dead(ctx: RuleContext) -> Iterator[Finding]:
     limits, model = ctx.thresholds["dead-outputs"], ctx.model
     if not model.graphs[0].outputs:  # a damaged file: nothing is needed, everything would be dead
         return
-    alive = needed(model)
+    alive = needed_nodes(model)
     idle = [number for number in range(len(model.nodes)) if number not in alive]
     dead = [number for number in idle if not model.nodes[number].is_constant]
     if not dead:
@@ -90,18 +90,18 @@ def _dead(ctx: Context) -> Iterator[Finding]:
     )
 
 
-def _is_small(ctx: Context, number: int) -> bool:
+def _is_small(ctx: RuleContext, number: int) -> bool:
     """True when all a node makes are a few numbers, as arithmetic on shapes does."""
     counts = [ctx.sizes.numel[t] for t in ctx.model.nodes[number].outputs if t >= 0]
     return all(count is not None and count <= _SMALL for count in counts)
 
 
-def _constant(ctx: Context) -> Iterator[Finding]:
+def _constant(ctx: RuleContext) -> Iterator[Finding]:
     model = ctx.model
     main = model.graphs[0]
     if not any(model.tensors[t].kind == TensorKind.INPUT for t in main.inputs):
         return  # a graph without inputs is meant to be constant
-    changing = varying(model)
+    changing = varying_tensors(model)
     still = [
         t
         for t in dict.fromkeys(main.outputs)

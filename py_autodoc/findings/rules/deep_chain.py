@@ -27,8 +27,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.paths import depth
-from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.findings.layer_depth import depth
+from py_autodoc.findings.registry import Finding, RuleContext, rule
 
 
 @rule(
@@ -40,7 +40,7 @@ from py_autodoc.findings.registry import Context, Finding, rule
     high_layers=80,
     min_params=100_000,
 )
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """At most one finding."""
     limits = ctx.thresholds["deep-chain"]
     if ctx.params.total < limits["min_params"]:

@@ -24,10 +24,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.dense import is_dense, maps
-from py_autodoc.findings.layers import label
-from py_autodoc.findings.registry import Context, Finding, rule
-from py_autodoc.graph.model import Node
+from py_autodoc.findings.channel_maps import channel_maps, is_dense
+from py_autodoc.findings.registry import Finding, RuleContext, rule
+from py_autodoc.findings.weighted_layers import label
+from py_autodoc.graph.ir.model import Node
 from py_autodoc.units import count, share
 
 _PASSES = frozenset(
@@ -51,7 +51,7 @@ _MAX_BETWEEN = 12
     major_params=20_000_000,
     major_share=0.6,
 )
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """One finding a stack."""
     limits = ctx.thresholds["dense-stack"]
     if ctx.params.reason:  # a share of what is not known
@@ -59,7 +59,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     params = [own or 0 for own in ctx.params.params]
     dense: set[int] = set()
     convolutions = 0
-    for number, layer in maps(ctx).items():
+    for number, layer in channel_maps(ctx).items():
         if not is_dense(ctx, layer):
             convolutions += 1
         elif params[number] >= limits["min_layer_params"]:
@@ -85,7 +85,7 @@ def check(ctx: Context) -> Iterator[Finding]:
         )
 
 
-def _stacks(ctx: Context, dense: set[int]) -> Iterator[list[int]]:
+def _stacks(ctx: RuleContext, dense: set[int]) -> Iterator[list[int]]:
     """Maximal runs of dense layers; each layer is in one run."""
     following = {number: _next(ctx, number, dense) for number in dense}
     for start in sorted(dense - set(following.values())):
@@ -96,19 +96,19 @@ def _stacks(ctx: Context, dense: set[int]) -> Iterator[list[int]]:
         yield run
 
 
-def _next(ctx: Context, number: int, dense: set[int]) -> int:
+def _next(ctx: RuleContext, number: int, dense: set[int]) -> int:
     """The dense layer that alone reads the result of this one; -1 when there is none."""
     flow = ctx.flow
     node: Node = flow.nodes[number]
     for _ in range(_MAX_BETWEEN):
         if not node.outputs or node.outputs[0] < 0:
             return -1
-        after = flow.sole[node.outputs[0]]
+        after = flow.sole_consumers[node.outputs[0]]
         if after in dense:
             return after
         if after < 0:
             return -1
         node = flow.nodes[after]
-        if node.domain or node.op_type not in _PASSES or len(flow.reads[after]) != 1:
+        if node.domain or node.op_type not in _PASSES or len(flow.data_inputs[after]) != 1:
             return -1
     return -1

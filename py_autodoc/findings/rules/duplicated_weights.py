@@ -28,8 +28,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from py_autodoc.findings.registry import Context, Finding, rule
-from py_autodoc.graph.model import Tensor
+from py_autodoc.findings.registry import Finding, RuleContext, rule
+from py_autodoc.graph.ir.model import Tensor
 from py_autodoc.units import plural, share, size
 
 MAX_NAMES = 20
@@ -43,7 +43,7 @@ MAX_NAMES = 20
     major_bytes=16_000_000,
     major_share=0.1,
 )
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """At most one finding."""
     limits = ctx.thresholds["duplicated-weights"]
     groups: dict[tuple[object, ...], dict[tuple[object, ...], int]] = {}
@@ -78,7 +78,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     )
 
 
-def _contents(ctx: Context) -> Iterator[tuple[Tensor, object]]:
+def _contents(ctx: RuleContext) -> Iterator[tuple[Tensor, object]]:
     """(tensor, what its bytes are) of constants with more than one distinct value."""
     tensors = ctx.model.tensors
     if ctx.weights is not None:

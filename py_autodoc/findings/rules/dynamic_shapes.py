@@ -35,9 +35,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.layers import label, weighted
-from py_autodoc.findings.registry import Context, Finding, rule
-from py_autodoc.graph.model import Dim, Tensor, TensorKind
+from py_autodoc.findings.registry import Finding, RuleContext, rule
+from py_autodoc.findings.weighted_layers import label, weighted
+from py_autodoc.graph.ir.model import Dim, Tensor, TensorKind
 from py_autodoc.units import plural
 
 _BY_VALUE = frozenset({"NonZero", "Unique", "Compress", "NonMaxSuppression"})
@@ -56,7 +56,7 @@ MAX_NAMES = 20
 
 
 @rule("dynamic-shapes", "Sizes that are not known in advance", ("medium", "low", "info"), major_share=0.1)
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """At most one finding of each of the three kinds."""
     inputs = [ctx.model.tensors[t] for t in ctx.model.graphs[0].inputs]
     inputs = [t for t in inputs if t.kind == TensorKind.INPUT and t.shape is not None]
@@ -69,7 +69,7 @@ def _free(dim: Dim) -> bool:
     return not isinstance(dim, int)
 
 
-def _spatial(ctx: Context, inputs: list[Tensor]) -> Iterator[Finding]:
+def _spatial(ctx: RuleContext, inputs: list[Tensor]) -> Iterator[Finding]:
     found: list[str] = []
     for tensor in inputs:
         shape = tensor.shape or ()
@@ -91,7 +91,7 @@ def _spatial(ctx: Context, inputs: list[Tensor]) -> Iterator[Finding]:
     )
 
 
-def _meets_convolution(ctx: Context, tensor: int) -> bool:
+def _meets_convolution(ctx: RuleContext, tensor: int) -> bool:
     """True when a spatial operator reads the tensor, past what only prepares an image."""
     seen, stack = {tensor}, [tensor]
     for _ in range(_STEPS):
@@ -107,7 +107,7 @@ def _meets_convolution(ctx: Context, tensor: int) -> bool:
     return False
 
 
-def _computes_size(ctx: Context, number: int) -> bool:
+def _computes_size(ctx: RuleContext, number: int) -> bool:
     """True for a Resize or Upsample whose sizes or scales are not constants."""
     node = ctx.flow.nodes[number]
     if node.domain or node.op_type not in ("Resize", "Upsample"):
@@ -133,12 +133,12 @@ def _unnamed(inputs: list[Tensor]) -> Iterator[Finding]:
         )
 
 
-def _by_value(ctx: Context) -> Iterator[Finding]:
+def _by_value(ctx: RuleContext) -> Iterator[Finding]:
     flow = ctx.flow
     found = [
         number
         for number in flow.of(_BY_VALUE)
-        if not flow.nodes[number].domain and flow.reads[number]
+        if not flow.nodes[number].domain and flow.data_inputs[number]
         and not _about_shape(ctx, number)
     ]  # fmt: skip
     if not found:
@@ -162,7 +162,7 @@ def _by_value(ctx: Context) -> Iterator[Finding]:
     )
 
 
-def _about_shape(ctx: Context, number: int) -> bool:
+def _about_shape(ctx: RuleContext, number: int) -> bool:
     """True when the result's value is known, or its size is: it depends on shapes only."""
     outputs = [t for t in ctx.flow.nodes[number].outputs if t >= 0]
     return all(ctx.sizes.numel[t] is not None or ctx.flow.value(t) is not None for t in outputs)

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.findings.registry import Finding, RuleContext, rule
 from py_autodoc.units import plural
 
 CODE = "external-outside"
@@ -32,7 +32,7 @@ CODE = "external-outside"
 
 
 @rule("external-outside", "Weights outside the model's folder", ("high",))
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """At most one finding."""
     notes = [note for note in ctx.diagnostics if note.code == CODE]
     files = [note.where for note in notes if note.where]

@@ -32,10 +32,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from py_autodoc.costs.registry import carries_macs
-from py_autodoc.findings.layers import label
-from py_autodoc.findings.registry import Context, Finding, rule
-from py_autodoc.findings.work import Work
-from py_autodoc.graph.quantization import PLACES
+from py_autodoc.findings.mac_share import MacShare
+from py_autodoc.findings.registry import Finding, RuleContext, rule
+from py_autodoc.findings.weighted_layers import label
+from py_autodoc.graph.building.quantization_params import PARAM_INPUTS
 from py_autodoc.units import plural, share
 
 _LOOKED_THROUGH = frozenset(
@@ -54,10 +54,10 @@ _INT, _PARTLY, _FLOAT = "int", "partly", "float"
     min_share=0.02,
     major_share=0.2,
 )
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """At most one finding."""
     limits, flow = ctx.thresholds["float-islands"], ctx.flow
-    if not any(kind in PLACES for kind in ctx.kinds):
+    if not any(kind in PARAM_INPUTS for kind in ctx.kinds):
         return
     dynamic = any(flow.nodes[number].op_type in _DYNAMIC for number in flow.order)
     states = {
@@ -71,7 +71,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     after = _downstream(ctx, quantized)
     before = _upstream(ctx, quantized)
     islands = [n for n, state in states.items() if state == _FLOAT and n in after and n in before]
-    work = Work(ctx)
+    work = MacShare(ctx)
     part = work.share(islands)
     if not islands or part < limits["min_share"]:
         return
@@ -93,16 +93,16 @@ def check(ctx: Context) -> Iterator[Finding]:
     )
 
 
-def _state(ctx: Context, number: int, dynamic: bool) -> str:
+def _state(ctx: RuleContext, number: int, dynamic: bool) -> str:
     """Whether a MAC-carrying node works on quantized activations, on quantized weights only, or on floats."""
     flow, node = ctx.flow, ctx.flow.nodes[number]
     if node.op_type in _WEIGHT_ONLY:
         return _PARTLY
-    if (node.domain, node.op_type) in PLACES:
+    if (node.domain, node.op_type) in PARAM_INPUTS:
         return _INT
-    data = flow.reads[number]
+    data = flow.data_inputs[number]
     given = [_dequantized(ctx, t) for t in data[:2]]
-    weights = [t for t in flow.weighs[number] if len(flow.shapes[t] or ()) > 1]
+    weights = [t for t in flow.constant_inputs[number] if len(flow.shapes[t] or ()) > 1]
     kept = [_dequantized(ctx, t) for t in weights]
     # A weight behind DequantizeLinear is constant too, so both kinds of inputs have been looked at.
     if given and all(given) and all(kept):
@@ -112,14 +112,14 @@ def _state(ctx: Context, number: int, dynamic: bool) -> str:
     return _FLOAT
 
 
-def _dequantized(ctx: Context, tensor: int) -> bool:
+def _dequantized(ctx: RuleContext, tensor: int) -> bool:
     """True when a DequantizeLinear makes the tensor, cheap operators looked through."""
-    return ctx.flow.names[ctx.flow.makers[ctx.flow.back(tensor, _LOOKED_THROUGH)]].endswith(
+    return ctx.flow.qualified_op_types[ctx.flow.producers[ctx.flow.back(tensor, _LOOKED_THROUGH)]].endswith(
         "DequantizeLinear"
     )
 
 
-def _downstream(ctx: Context, start: set[int]) -> set[int]:
+def _downstream(ctx: RuleContext, start: set[int]) -> set[int]:
     """Nodes with one of ``start`` before them."""
     found: set[int] = set()
     for number in ctx.flow.order:
@@ -128,7 +128,7 @@ def _downstream(ctx: Context, start: set[int]) -> set[int]:
     return found
 
 
-def _upstream(ctx: Context, start: set[int]) -> set[int]:
+def _upstream(ctx: RuleContext, start: set[int]) -> set[int]:
     """Nodes with one of ``start`` behind them."""
     found: set[int] = set()
     for number in reversed(ctx.flow.order):

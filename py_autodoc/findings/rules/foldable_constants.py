@@ -30,11 +30,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.layers import label, total
-from py_autodoc.findings.reach import RANDOM
-from py_autodoc.findings.registry import Context, Finding, rule
-from py_autodoc.graph.model import Node
-from py_autodoc.graph.values import BITS
+from py_autodoc.findings.dependencies import RANDOM
+from py_autodoc.findings.registry import Finding, RuleContext, rule
+from py_autodoc.findings.weighted_layers import label, total
+from py_autodoc.graph.ir.model import Node
+from py_autodoc.graph.protobuf.tensor_protos import BITS
 from py_autodoc.units import plural, size
 
 _GROWS = RANDOM | {
@@ -57,7 +57,7 @@ _SMALL = 64
     min_bytes=1_000_000,
     major_bytes=16_000_000,
 )
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """At most one finding."""
     limits, model = ctx.thresholds["foldable-constants"], ctx.model
     nodes = _foldable(ctx, set())
@@ -85,9 +85,9 @@ def check(ctx: Context) -> Iterator[Finding]:
     )
 
 
-def _foldable(ctx: Context, kept: set[int]) -> list[int]:
+def _foldable(ctx: RuleContext, kept: set[int]) -> list[int]:
     """Nodes that compute on constants alone, in order; constants in ``kept`` are not to be touched."""
-    model, reads = ctx.model, ctx.flow.reads
+    model, reads = ctx.model, ctx.flow.data_inputs
     made: set[int] = set()
     nodes = []
     for graph in model.graphs:
@@ -101,7 +101,7 @@ def _foldable(ctx: Context, kept: set[int]) -> list[int]:
     return nodes
 
 
-def _work(ctx: Context, nodes: list[int], inside: set[int]) -> tuple[list[int], list[int]]:
+def _work(ctx: RuleContext, nodes: list[int], inside: set[int]) -> tuple[list[int], list[int]]:
     """(nodes that really compute, what of their results the rest of the model takes)."""
     tensors = ctx.model.tensors
     counted: list[int] = []
@@ -122,7 +122,7 @@ def _work(ctx: Context, nodes: list[int], inside: set[int]) -> tuple[list[int], 
     return counted, leaving
 
 
-def _folds(ctx: Context, node: Node, made: set[int]) -> bool:
+def _folds(ctx: RuleContext, node: Node, made: set[int]) -> bool:
     if node.domain or node.subgraphs or node.is_constant or node.op_type in _GROWS:
         return False
     given = [t for t in node.inputs if t >= 0]
@@ -132,12 +132,12 @@ def _folds(ctx: Context, node: Node, made: set[int]) -> bool:
     return node.op_type not in ("Cast", "CastLike") or not _widens(ctx, node)
 
 
-def _large(ctx: Context, tensor: int) -> bool:
+def _large(ctx: RuleContext, tensor: int) -> bool:
     held = ctx.sizes.bytes[tensor]
     return held is None or held >= _SHARED_BYTES
 
 
-def _widens(ctx: Context, node: Node) -> bool:
+def _widens(ctx: RuleContext, node: Node) -> bool:
     """True for a cast to a type of more bits, or where the types are unknown."""
     if not node.outputs or node.outputs[0] < 0 or node.inputs[0] < 0:
         return True
@@ -145,7 +145,7 @@ def _widens(ctx: Context, node: Node) -> bool:
     return before is None or after is None or after > before
 
 
-def _is_small(ctx: Context, node: Node) -> bool:
+def _is_small(ctx: RuleContext, node: Node) -> bool:
     """True when all it makes are a few numbers: sizes, indices, scalars."""
     counts = [ctx.sizes.numel[t] for t in node.outputs if t >= 0]
     return all(count is not None and count <= _SMALL for count in counts)

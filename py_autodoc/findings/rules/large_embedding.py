@@ -25,8 +25,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.layers import label, weight, weighted
-from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.findings.registry import Finding, RuleContext, rule
+from py_autodoc.findings.weighted_layers import label, weight, weighted
 from py_autodoc.units import count, share, size
 
 _LOOKUPS = frozenset({("", "Gather"), ("com.microsoft", "GatherBlockQuantized")})
@@ -40,20 +40,20 @@ _LOOKUPS = frozenset({("", "Gather"), ("com.microsoft", "GatherBlockQuantized")}
     major_bytes=250_000_000,
     major_share=0.5,
 )
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """One finding a table."""
     limits = ctx.thresholds["large-embedding"]
     weights = ctx.params.weight_bytes or 0
     readers: dict[int, list[int]] = {}
     for number in ctx.flow.of({op for _, op in _LOOKUPS}):
         node = ctx.flow.nodes[number]
-        if (node.domain, node.op_type) in _LOOKUPS and len(node.inputs) > 1 and ctx.flow.reads[number]:
+        if (node.domain, node.op_type) in _LOOKUPS and len(node.inputs) > 1 and ctx.flow.data_inputs[number]:
             table = weight(ctx, node.inputs[0])
             if table is not None and table.bytes >= limits["min_bytes"] and _is_table(ctx, table.tensor):
                 readers.setdefault(table.tensor, []).append(number)
     if not readers:
         return
-    used = (t for number in weighted(ctx) for t in ctx.flow.weighs[number])
+    used = (t for number in weighted(ctx) for t in ctx.flow.constant_inputs[number])
     multiplied = {w.tensor for t in used if (w := weight(ctx, t)) is not None}
     for tensor, nodes in readers.items():
         table_bytes = ctx.sizes.bytes[tensor] or 0
@@ -79,7 +79,7 @@ def check(ctx: Context) -> Iterator[Finding]:
         )
 
 
-def _is_table(ctx: Context, tensor: int) -> bool:
+def _is_table(ctx: RuleContext, tensor: int) -> bool:
     """True for two dimensions of known size."""
     shape = ctx.flow.shapes[tensor]
     return shape is not None and len(shape) == 2 and all(isinstance(d, int) for d in shape)

@@ -28,15 +28,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.registry import Context, Finding, rule
-from py_autodoc.graph.model import LocalPaths
+from py_autodoc.findings.registry import Finding, RuleContext, rule
+from py_autodoc.graph.ir.model import LocalPaths
 from py_autodoc.units import plural, size
 
 MAX_PLACES = 20
 
 
 @rule("local-paths", "Local paths and stack traces", ("low", "info"), min_trace_bytes=65_536)
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """One finding on paths of people, one on other paths, one on stack traces."""
     texts = ctx.model.texts
     people = [entry for entry in texts.paths if entry.person]

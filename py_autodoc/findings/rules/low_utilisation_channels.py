@@ -27,9 +27,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.dense import Map, maps
-from py_autodoc.findings.layers import macs
-from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.findings.channel_maps import ChannelMap, channel_maps
+from py_autodoc.findings.registry import Finding, RuleContext, rule
+from py_autodoc.findings.weighted_layers import macs
 from py_autodoc.units import plural, share
 
 _IMAGE = 4
@@ -46,16 +46,16 @@ _IMAGE = 4
     major_waste=0.25,
     major_total_macs=1_000_000_000,
 )
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """At most one finding."""
     limits = ctx.thresholds["low-utilisation-channels"]
     whole = ctx.totals.macs
     tile = int(limits["multiple"])
     if not whole or whole < limits["min_total_macs"] or tile < 2:
         return
-    odd: list[tuple[int, Map]] = []
+    odd: list[tuple[int, ChannelMap]] = []
     extra = 0.0
-    for number, layer in maps(ctx).items():
+    for number, layer in channel_maps(ctx).items():
         filled = _filled(layer, tile)
         if filled < 1:
             amount = macs(ctx, number)
@@ -86,7 +86,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     )
 
 
-def _filled(layer: Map, tile: int) -> float:
+def _filled(layer: ChannelMap, tile: int) -> float:
     """Share of the tiles that is used, 1 for channels that fill them."""
     filled = 1.0
     image = bool(layer.kernel) and layer.inputs * layer.groups <= _IMAGE

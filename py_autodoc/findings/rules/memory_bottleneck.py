@@ -28,8 +28,8 @@ from collections.abc import Iterator, Mapping
 
 from py_autodoc.costs.engine import in_inference
 from py_autodoc.costs.registry import carries_macs
-from py_autodoc.findings.layers import flops, has_weight, weighted
-from py_autodoc.findings.registry import Context, Finding, Number, rule
+from py_autodoc.findings.registry import Finding, Number, RuleContext, rule
+from py_autodoc.findings.weighted_layers import flops, has_weight, weighted
 from py_autodoc.units import plural, share, size
 
 _KNOWN = 0.9
@@ -47,7 +47,7 @@ _KNOWN = 0.9
     major_bytes=200_000_000,
     min_moved_share=0.4,
 )
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """At most one finding of each sort."""
     limits = ctx.thresholds["memory-bottleneck"]
     if ctx.totals.node_share < _KNOWN:
@@ -55,7 +55,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     whole = slow_bytes = slow_flops = moved_bytes = 0
     slow: list[tuple[int, int]] = []
     moved: list[tuple[int, int]] = []
-    constants, firsts, layers = ctx.flow.constants, ctx.flow.firsts, set(weighted(ctx))
+    constants, firsts, layers = ctx.flow.constants, ctx.flow.first_outputs, set(weighted(ctx))
     for node, entry in zip(ctx.model.nodes, ctx.costs, strict=True):
         cost = entry.cost
         if cost is None or not entry.counted or cost.read_bytes is None or cost.write_bytes is None:

@@ -26,10 +26,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.dense import Map, maps
-from py_autodoc.findings.layers import label, macs
-from py_autodoc.findings.registry import Context, Finding, rule
-from py_autodoc.graph.model import Node
+from py_autodoc.findings.channel_maps import ChannelMap, channel_maps
+from py_autodoc.findings.registry import Finding, RuleContext, rule
+from py_autodoc.findings.weighted_layers import label, macs
+from py_autodoc.graph.ir.model import Node
 from py_autodoc.units import count
 
 _FLOAT_LAYERS = frozenset({"Conv", "Gemm", "MatMul"})
@@ -45,10 +45,10 @@ _MAX_BETWEEN = 6
     major_share=0.2,
     major_total_macs=100_000_000,
 )
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """One finding a pair."""
     limits = ctx.thresholds["missing-activation"]
-    layers = maps(ctx)
+    layers = channel_maps(ctx)
     for number, first in layers.items():
         second = layers.get(_reader(ctx, number))
         if second is None or not _plain(ctx, first) or not _plain(ctx, second):
@@ -75,7 +75,7 @@ def check(ctx: Context) -> Iterator[Finding]:
         )
 
 
-def _plain(ctx: Context, layer: Map) -> bool:
+def _plain(ctx: RuleContext, layer: ChannelMap) -> bool:
     """True for a float layer without groups, strides or dilations."""
     node = ctx.flow.nodes[layer.node]
     if node.domain or node.op_type not in _FLOAT_LAYERS or _quantized(ctx, node):
@@ -86,19 +86,22 @@ def _plain(ctx: Context, layer: Map) -> bool:
     return not any(isinstance(values, list) and any(v != 1 for v in values) for values in steps)
 
 
-def _quantized(ctx: Context, node: Node) -> bool:
+def _quantized(ctx: RuleContext, node: Node) -> bool:
     """True when the data comes out of a DequantizeLinear."""
-    return any(ctx.flow.names[ctx.flow.makers[t]] == "DequantizeLinear" for t in ctx.flow.reads[node.id])
+    return any(
+        ctx.flow.qualified_op_types[ctx.flow.producers[t]] == "DequantizeLinear"
+        for t in ctx.flow.data_inputs[node.id]
+    )
 
 
-def _reader(ctx: Context, number: int) -> int:
+def _reader(ctx: RuleContext, number: int) -> int:
     """The node that alone reads the result, linear operators with constants looked through; else -1."""
     flow = ctx.flow
     node = flow.nodes[number]
     for _ in range(_MAX_BETWEEN):
         if not node.outputs or node.outputs[0] < 0:
             return -1
-        after = flow.sole[node.outputs[0]]
+        after = flow.sole_consumers[node.outputs[0]]
         if after < 0:
             return -1
         behind = flow.nodes[after]
@@ -108,16 +111,16 @@ def _reader(ctx: Context, number: int) -> int:
     return -1
 
 
-def _keeps(ctx: Context, before: Node, node: Node) -> bool:
+def _keeps(ctx: RuleContext, before: Node, node: Node) -> bool:
     """True for a linear operator of one value that keeps its shape (a quotient by it is not linear)."""
-    if ctx.flow.reads[node.id] != (before.outputs[0],):
+    if ctx.flow.data_inputs[node.id] != (before.outputs[0],):
         return False
     if node.op_type == "Div" and node.inputs[0] != before.outputs[0]:
         return False
-    return ctx.flow.shapes[ctx.flow.firsts[node.id]] == ctx.flow.shapes[before.outputs[0]]
+    return ctx.flow.shapes[ctx.flow.first_outputs[node.id]] == ctx.flow.shapes[before.outputs[0]]
 
 
-def _same_kind(ctx: Context, first: Map, second: Map) -> bool:
+def _same_kind(ctx: RuleContext, first: ChannelMap, second: ChannelMap) -> bool:
     """True for two matrices or two convolutions of one rank whose channels meet."""
     if len(first.kernel) != len(second.kernel) or first.outputs != second.inputs:
         return False
@@ -127,25 +130,25 @@ def _same_kind(ctx: Context, first: Map, second: Map) -> bool:
     return True
 
 
-def _padded(ctx: Context, number: int) -> bool:
+def _padded(ctx: RuleContext, number: int) -> bool:
     attributes = ctx.flow.nodes[number].attributes
     pads = attributes.get("pads")
     auto = attributes.get("auto_pad", "NOTSET")
     return auto not in ("NOTSET", "VALID") or (isinstance(pads, list) and any(pads))
 
 
-def _biased(ctx: Context, number: int) -> bool:
+def _biased(ctx: RuleContext, number: int) -> bool:
     return len(ctx.flow.nodes[number].inputs) > 2
 
 
-def _elements(layer: Map) -> int:
+def _elements(layer: ChannelMap) -> int:
     size = layer.inputs * layer.outputs
     for d in layer.kernel:
         size *= d
     return size
 
 
-def _merged(first: Map, second: Map) -> int:
+def _merged(first: ChannelMap, second: ChannelMap) -> int:
     """Weights of the one layer that does both: kernels of a and b taps make a + b - 1."""
     size = first.inputs * second.outputs
     for a, b in zip(first.kernel, second.kernel, strict=True):

@@ -28,8 +28,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.dense import maps
-from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.findings.channel_maps import channel_maps
+from py_autodoc.findings.registry import Finding, RuleContext, rule
 from py_autodoc.units import plural, share
 
 _TRACES = frozenset(
@@ -49,12 +49,12 @@ _SHIFTS = frozenset({"Add", "Sub", "Mul", "Div"})
     min_params=1_000_000,
     min_bare_share=0.8,
 )
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """At most one finding."""
     limits = ctx.thresholds["missing-normalization"]
     if ctx.params.total < limits["min_params"] or _normalizes(ctx):
         return
-    layers = maps(ctx)
+    layers = channel_maps(ctx)
     if len(layers) < limits["min_layers"]:
         return
     attention = len(ctx.structure.attention)
@@ -73,9 +73,9 @@ def check(ctx: Context) -> Iterator[Finding]:
     )
 
 
-def _normalizes(ctx: Context) -> bool:
+def _normalizes(ctx: RuleContext) -> bool:
     """True when something is or may be a normalization. Bodies count too."""
-    if any(block.kind == "normalization" for block in ctx.structure.found):
+    if any(block.kind == "normalization" for block in ctx.structure.blocks):
         return True
     means = roots = False
     for _, op in ctx.kinds:
@@ -86,11 +86,11 @@ def _normalizes(ctx: Context) -> bool:
     return means and roots
 
 
-def _bare(ctx: Context, number: int) -> bool:
+def _bare(ctx: RuleContext, number: int) -> bool:
     """True when no bias, scale or shift is part of the layer or follows it."""
     flow = ctx.flow
     node = flow.nodes[number]
     if node.op_type in ("Conv", "ConvTranspose", "Gemm", "FusedConv") and len(node.inputs) > 2:
         return node.inputs[2] < 0
-    after = flow.sole[node.outputs[0]] if node.outputs and node.outputs[0] >= 0 else -1
-    return not (flow.names[after] in _SHIFTS and flow.weighs[after])
+    after = flow.sole_consumers[node.outputs[0]] if node.outputs and node.outputs[0] >= 0 else -1
+    return not (flow.qualified_op_types[after] in _SHIFTS and flow.constant_inputs[after])

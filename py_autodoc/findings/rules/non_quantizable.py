@@ -28,14 +28,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from py_autodoc.findings.registry import Context, Finding, rule
-from py_autodoc.findings.work import Work
-from py_autodoc.graph.quantization import PLACES
+from py_autodoc.findings.mac_share import MacShare
+from py_autodoc.findings.registry import Finding, RuleContext, rule
+from py_autodoc.graph.building.quantization_params import PARAM_INPUTS
 from py_autodoc.units import plural, share
 
 _QUANTIZABLE = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
 """MAC-carrying operators that quantize_static knows (QDQ form, ONNX Runtime 1.20)."""
-_QUANTIZED = frozenset(PLACES)
+_QUANTIZED = frozenset(PARAM_INPUTS)
 
 
 @rule(
@@ -46,14 +46,14 @@ _QUANTIZED = frozenset(PLACES)
     major_share=0.5,
     min_params=100_000,
 )
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """At most one finding."""
     limits, model = ctx.thresholds["non-quantizable"], ctx.model
     if ctx.params.total < limits["min_params"]:
         return
     if not _QUANTIZED.isdisjoint(ctx.kinds):
         return
-    work = Work(ctx)
+    work = MacShare(ctx)
     left = []
     for number in work.nodes:
         node = model.nodes[number]

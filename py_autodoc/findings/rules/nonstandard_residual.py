@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.findings.registry import Finding, RuleContext, rule
 from py_autodoc.units import plural
 
 _ADVICE = {
@@ -44,13 +44,13 @@ _ADVICE = {
     min_blocks=2,
     min_params=100_000,
 )
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """One finding a kind of join."""
     limits = ctx.thresholds["nonstandard-residual"]
     if ctx.params.total < limits["min_params"]:
         return
     anchors: dict[str, list[int]] = {}
-    for block in ctx.structure.found:
+    for block in ctx.structure.blocks:
         if block.kind == "residual":
             anchors.setdefault(block.variant, []).append(block.anchor)
     every = sum(map(len, anchors.values()))

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.findings.registry import Finding, RuleContext, rule
 
 
 @rule(
@@ -42,7 +42,7 @@ from py_autodoc.findings.registry import Context, Finding, rule
     runtime_opset=7,
     min_ir=3,
 )
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """At most one finding on the opset, one on the IR version."""
     limits, model = ctx.thresholds["old-opset"], ctx.model
     opset = model.opsets.get("", 0)

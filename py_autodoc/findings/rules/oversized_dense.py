@@ -24,9 +24,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.dense import is_dense, maps
-from py_autodoc.findings.layers import label, macs
-from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.findings.channel_maps import channel_maps, is_dense
+from py_autodoc.findings.registry import Finding, RuleContext, rule
+from py_autodoc.findings.weighted_layers import label, macs
 from py_autodoc.units import count, share
 
 
@@ -38,12 +38,12 @@ from py_autodoc.units import count, share
     min_share=0.25,
     major_share=0.5,
 )
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """One finding a layer."""
     limits = ctx.thresholds["oversized-dense"]
     if ctx.params.reason:  # a share of what is not known
         return
-    for number, layer in maps(ctx).items():
+    for number, layer in channel_maps(ctx).items():
         own = ctx.params.params[number] or 0
         if own < limits["min_params"] or own < limits["min_share"] * ctx.params.total:
             continue

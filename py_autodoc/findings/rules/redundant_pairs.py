@@ -29,9 +29,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.layers import label, total
-from py_autodoc.findings.registry import Context, Finding, rule
-from py_autodoc.graph.model import Node
+from py_autodoc.findings.registry import Finding, RuleContext, rule
+from py_autodoc.findings.weighted_layers import label, total
+from py_autodoc.graph.ir.model import Node
 from py_autodoc.units import size
 
 _SECONDS = frozenset({"Transpose", "Cast", "Reshape"})
@@ -67,15 +67,15 @@ _TEXT = {
     min_bytes=1_000_000,
     min_traffic_share=0.01,
 )
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """One finding a kind."""
     limits = ctx.thresholds["redundant-pairs"]
     pairs: dict[str, list[tuple[int, int]]] = {kind: [] for kind in _TEXT}
     for second in ctx.flow.of(_SECONDS):
         node = ctx.flow.nodes[second]
-        if node.domain or not node.inputs or not ctx.flow.reads[second]:
+        if node.domain or not node.inputs or not ctx.flow.data_inputs[second]:
             continue
-        first = ctx.flow.makers[node.inputs[0]]
+        first = ctx.flow.producers[node.inputs[0]]
         if first >= 0 and not ctx.flow.nodes[first].domain:
             kind = _kind(ctx, ctx.flow.nodes[first], node)
             if kind:
@@ -99,7 +99,7 @@ def check(ctx: Context) -> Iterator[Finding]:
         )
 
 
-def _kind(ctx: Context, first: Node, second: Node) -> str:
+def _kind(ctx: RuleContext, first: Node, second: Node) -> str:
     """What kind of pair two nodes are, the second reading the first; empty for none."""
     if first.op_type == second.op_type == "Transpose":
         return "transpose" if _restores(ctx, first, second) else ""
@@ -110,7 +110,7 @@ def _kind(ctx: Context, first: Node, second: Node) -> str:
     return ""
 
 
-def _restores(ctx: Context, first: Node, second: Node) -> bool:
+def _restores(ctx: RuleContext, first: Node, second: Node) -> bool:
     shape = ctx.flow.shapes[first.inputs[0]] if first.inputs else None
     before, after = first.attributes.get("perm"), second.attributes.get("perm")
     if before is None and after is None:
@@ -125,7 +125,7 @@ def _restores(ctx: Context, first: Node, second: Node) -> bool:
     return before != list(range(len(before))) and all(before[a] == place for place, a in enumerate(after))
 
 
-def _there_and_back(ctx: Context, first: Node, second: Node) -> bool:
+def _there_and_back(ctx: RuleContext, first: Node, second: Node) -> bool:
     if not first.inputs or first.inputs[0] < 0 or not second.outputs or second.outputs[0] < 0:
         return False
     dtypes = ctx.types.dtypes
@@ -133,12 +133,12 @@ def _there_and_back(ctx: Context, first: Node, second: Node) -> bool:
     return start == end and middle in _HOLDS.get(start, ())
 
 
-def _replaces(ctx: Context, first: Node, second: Node) -> bool:
+def _replaces(ctx: RuleContext, first: Node, second: Node) -> bool:
     """True when the Reshape could read the first view's input: nobody else needs what lies between.
 
     A 0 in its shape copies a size from there, so that such a Reshape depends on the view before it.
     """
-    if ctx.flow.sole[second.inputs[0]] != second.id or len(second.inputs) < 2:
+    if ctx.flow.sole_consumers[second.inputs[0]] != second.id or len(second.inputs) < 2:
         return False
     shape = ctx.flow.value(second.inputs[1]) if ctx.flow.constants[second.inputs[1]] else None
     if shape is None or getattr(shape, "dtype", None) is None or shape.dtype.kind not in "iu":
@@ -146,12 +146,12 @@ def _replaces(ctx: Context, first: Node, second: Node) -> bool:
     return bool(second.attributes.get("allowzero") == 1 or (shape != 0).all())
 
 
-def _moved(ctx: Context, pair: tuple[int, int]) -> int | None:
+def _moved(ctx: RuleContext, pair: tuple[int, int]) -> int | None:
     """Bytes that the pair reads and writes for nothing; None where unknown."""
     first, second = (ctx.flow.nodes[number] for number in pair)
     sizes = ctx.sizes.bytes
 
     moving = [second]
-    if ctx.flow.sole[second.inputs[0]] == second.id:
+    if ctx.flow.sole_consumers[second.inputs[0]] == second.id:
         moving.append(first)
     return total(sizes[t] for node in moving for t in (node.inputs[0], *node.outputs[:1]) if t >= 0)

@@ -30,10 +30,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.layers import label
-from py_autodoc.findings.registry import Context, Finding, Number, rule
-from py_autodoc.findings.windows import WINDOWS, Window, window
-from py_autodoc.graph.model import Shape
+from py_autodoc.findings.registry import Finding, Number, RuleContext, rule
+from py_autodoc.findings.sliding_windows import WINDOWS, SlidingWindow, window
+from py_autodoc.findings.weighted_layers import label
+from py_autodoc.graph.ir.model import Shape
 from py_autodoc.units import plural
 
 _JOINS = frozenset({"Add", "Sum", "Concat", "Mul", "Sub"})
@@ -55,7 +55,7 @@ _MAX_CHAIN = 12
     min_lost_share=0.05,
     min_axis=16,
 )
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """One finding a join that does not fit, and one for all windows that leave a border unread."""
     limits = ctx.thresholds["resolution-mismatch"]
     if ctx.params.total < limits["min_params"]:
@@ -63,8 +63,8 @@ def check(ctx: Context) -> Iterator[Finding]:
     # Without an operator that makes a map larger, no join has a side that was.
     for number in ctx.flow.of(_JOINS) if ctx.flow.of(_UP) else ():
         node = ctx.flow.nodes[number]
-        if not node.domain and len(ctx.flow.reads[number]) > 1:
-            for tensor in ctx.flow.reads[number]:
+        if not node.domain and len(ctx.flow.data_inputs[number]) > 1:
+            for tensor in ctx.flow.data_inputs[number]:
                 finding = _operand(ctx, number, tensor, limits["major_share"])
                 if finding is not None:
                     yield finding
@@ -72,12 +72,12 @@ def check(ctx: Context) -> Iterator[Finding]:
     yield from _unread(ctx, limits["min_lost_share"], limits["min_axis"])
 
 
-def _operand(ctx: Context, join: int, tensor: int, major: Number) -> Finding | None:
+def _operand(ctx: RuleContext, join: int, tensor: int, major: Number) -> Finding | None:
     """What is wrong with one operand of a join: it was upsampled and had to be made to fit."""
     flow = ctx.flow
     fitted: list[tuple[int, Shape, Shape]] = []
     for _ in range(_MAX_CHAIN):
-        number = flow.makers[tensor]
+        number = flow.producers[tensor]
         if number < 0:
             return None
         node = flow.nodes[number]
@@ -99,7 +99,7 @@ def _operand(ctx: Context, join: int, tensor: int, major: Number) -> Finding | N
 
 
 def _cropped(
-    ctx: Context, join: int, up: int, fitted: list[tuple[int, Shape, Shape]], major: Number
+    ctx: RuleContext, join: int, up: int, fitted: list[tuple[int, Shape, Shape]], major: Number
 ) -> Finding | None:
     given, wanted = fitted[-1][1], fitted[0][2]
     if not _numbers(given) or not _numbers(wanted) or given == wanted:
@@ -117,7 +117,7 @@ def _cropped(
     )
 
 
-def _uneven(ctx: Context, join: int, up: int) -> Finding | None:
+def _uneven(ctx: RuleContext, join: int, up: int) -> Finding | None:
     node = ctx.flow.nodes[up]
     given, made = ctx.flow.shapes[node.inputs[0]], ctx.flow.shapes[node.outputs[0]]
     if node.op_type == "ConvTranspose" or given is None or made is None:
@@ -137,9 +137,9 @@ def _uneven(ctx: Context, join: int, up: int) -> Finding | None:
     )
 
 
-def _unread(ctx: Context, least: Number, axis: Number) -> Iterator[Finding]:
+def _unread(ctx: RuleContext, least: Number, axis: Number) -> Iterator[Finding]:
     """Windows that never read the end of an axis."""
-    found: list[tuple[float, Window]] = []
+    found: list[tuple[float, SlidingWindow]] = []
     for number in ctx.flow.of(WINDOWS):
         strides = ctx.flow.nodes[number].attributes.get("strides")
         if strides is None or (isinstance(strides, list) and all(step == 1 for step in strides)):

@@ -23,8 +23,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.registry import Context, Finding, rule
-from py_autodoc.graph.model import Tensor, TensorKind
+from py_autodoc.findings.registry import Finding, RuleContext, rule
+from py_autodoc.graph.ir.model import Tensor, TensorKind
 from py_autodoc.units import plural, share, size
 
 MAX_NAMES = 20
@@ -39,7 +39,7 @@ MAX_NAMES = 20
     major_bytes=16_000_000,
     major_share=0.1,
 )
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """At most one finding."""
     limits, model = ctx.thresholds["unused-initializers"], ctx.model
     returned = {t for graph in model.graphs for t in graph.outputs}

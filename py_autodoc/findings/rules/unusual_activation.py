@@ -24,8 +24,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.layers import weighted
-from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.findings.registry import Finding, RuleContext, rule
+from py_autodoc.findings.weighted_layers import weighted
 from py_autodoc.units import plural
 
 _UNUSUAL = frozenset({"Elu", "Selu", "Celu", "Mish", "Softsign", "Shrink", "ThresholdedRelu", "Hardmax"})
@@ -44,7 +44,7 @@ _LOOKED_AT = _UNUSUAL | _PERIODIC | _USUAL
     min_share=0.5,
     min_nodes=4,
 )
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """At most one finding."""
     limits = ctx.thresholds["unusual-activation"]
     if ctx.params.total < limits["min_params"]:
@@ -55,7 +55,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     usual = 0
     for number in flow.of(_LOOKED_AT):
         node = flow.nodes[number]
-        if node.domain or not flow.reads[number]:
+        if node.domain or not flow.data_inputs[number]:
             continue
         periodic = node.op_type in _PERIODIC and _source(ctx, number) in layers
         if node.op_type in _UNUSUAL or periodic:
@@ -84,23 +84,25 @@ def check(ctx: Context) -> Iterator[Finding]:
     )
 
 
-def _source(ctx: Context, number: int) -> int:
+def _source(ctx: RuleContext, number: int) -> int:
     """The node behind the first input, a bias looked through."""
     flow = ctx.flow
     for _ in range(2):
-        data = flow.reads[number]
-        number = flow.makers[data[0]] if len(data) == 1 else -1
-        if number < 0 or flow.names[number] not in ("Add", "Mul"):
+        data = flow.data_inputs[number]
+        number = flow.producers[data[0]] if len(data) == 1 else -1
+        if number < 0 or flow.qualified_op_types[number] not in ("Add", "Mul"):
             return number
     return number
 
 
-def _is_mish(ctx: Context, number: int) -> bool:
+def _is_mish(ctx: RuleContext, number: int) -> bool:
     """True for the Tanh of x · tanh(softplus(x))."""
     flow = ctx.flow
     node = flow.nodes[number]
-    before = flow.makers[node.inputs[0]] if node.inputs and node.inputs[0] >= 0 else -1
-    if flow.names[before] != "Softplus" or not node.outputs or node.outputs[0] < 0:
+    before = flow.producers[node.inputs[0]] if node.inputs and node.inputs[0] >= 0 else -1
+    if flow.qualified_op_types[before] != "Softplus" or not node.outputs or node.outputs[0] < 0:
         return False
-    after = flow.sole[node.outputs[0]]
-    return flow.names[after] == "Mul" and flow.nodes[before].inputs[0] in flow.nodes[after].inputs
+    after = flow.sole_consumers[node.outputs[0]]
+    return (
+        flow.qualified_op_types[after] == "Mul" and flow.nodes[before].inputs[0] in flow.nodes[after].inputs
+    )

@@ -28,10 +28,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from py_autodoc.costs.registry import carries_macs
-from py_autodoc.findings.layers import flops, label, macs
-from py_autodoc.findings.registry import Context, Finding, rule
-from py_autodoc.findings.work import Work
-from py_autodoc.graph.model import Node
+from py_autodoc.findings.mac_share import MacShare
+from py_autodoc.findings.registry import Finding, RuleContext, rule
+from py_autodoc.findings.weighted_layers import flops, label, macs
+from py_autodoc.graph.ir.model import Node
 from py_autodoc.units import count, plural, share
 
 _DOUBLE = frozenset({11, 15})
@@ -49,7 +49,7 @@ _ADVICE = "Cast constants and inputs to 32 bits before the export."
     min_params=10_000,
     min_flops_share=0.01,
 )
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """One finding on float64 multiply-accumulates, one on other float64, one on int64 arithmetic."""
     floor = ctx.thresholds["wide-arithmetic"]["min_elements"]
     heavy: list[int] = []
@@ -71,11 +71,11 @@ def check(ctx: Context) -> Iterator[Finding]:
     yield from _finding(ctx, "low", integer, "compute in int64")
 
 
-def _heavy(ctx: Context, nodes: list[int]) -> Iterator[Finding]:
+def _heavy(ctx: RuleContext, nodes: list[int]) -> Iterator[Finding]:
     """float64 layers, weighed by their parameters while MACs are unknown."""
     if not nodes:
         return
-    limits, work = ctx.thresholds["wide-arithmetic"], Work(ctx)
+    limits, work = ctx.thresholds["wide-arithmetic"], MacShare(ctx)
     part, own = work.share(nodes), work.of(nodes)
     floor = limits["min_macs"] if work.basis == "macs" else limits["min_params"]
     if own < floor or part < limits["min_flops_share"]:
@@ -91,12 +91,12 @@ def _heavy(ctx: Context, nodes: list[int]) -> Iterator[Finding]:
     )
 
 
-def _elements(ctx: Context, node: Node) -> int:
+def _elements(ctx: RuleContext, node: Node) -> int:
     """Elements of the largest input or output whose size is known."""
     return max((ctx.sizes.numel[t] or 0 for t in (*node.inputs, *node.outputs) if t >= 0), default=0)
 
 
-def _finding(ctx: Context, severity: str, nodes: list[int], what: str) -> Iterator[Finding]:
+def _finding(ctx: RuleContext, severity: str, nodes: list[int], what: str) -> Iterator[Finding]:
     done = sum(flops(ctx, number) for number in nodes)
     whole = ctx.totals.flops
     if ctx.totals.mac_nodes_known < ctx.totals.mac_nodes_total:

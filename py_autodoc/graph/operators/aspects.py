@@ -73,16 +73,16 @@ ASPECTS = (
         "its costs are unknown, and the coverage of the totals says so",
     ),
     Aspect(
-        "kernel", "Role in kernels", "the tables of hardware/operators.py",
+        "kernel", "Role in kernels", "the tables of hardware/fusion_roles.py",
         "its time is unknown, and the estimate says so",
     ),
     Aspect(
-        "category", "Category", "the tables of report/categories.py",
+        "category", "Category", "the tables of report/encode/categories.py",
         "its card is drawn as custom",
         rows=False,
     ),
     Aspect(
-        "setting", "Setting on the card", "the tables of report/node_settings.py",
+        "setting", "Setting on the card", "the tables of report/viewer_payload/node_settings.py",
         "its card shows no setting",
     ),
     Aspect(
@@ -128,7 +128,7 @@ def link_to(function: Callable[..., Any], detail: str = "") -> Link:
 
 
 def row_of(module: str, table: str, detail: str = "") -> Link:
-    """The link to a row of a table of a module, ``py_autodoc.report.categories``."""
+    """The link to a row of a table of a module, ``py_autodoc.report.encode.categories``."""
     return Link(f"{module.replace('.', '/')}.py", table, 0, detail)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from py_autodoc.graph.model import ConstTensor, Node
+from py_autodoc.graph.ir.model import ConstTensor, Node
 
 
 class NodeReader:

@@ -8,16 +8,16 @@ edited in a copy of the structure (``rewrite``), weights staying references.
 """
 
 from py_autodoc.graph.rebatch.layout import Layout
-from py_autodoc.graph.rebatch.model import Planned, RebatchBlocked, Request, fixed_batch, planned
-from py_autodoc.graph.rebatch.search import Plan, Refusal
+from py_autodoc.graph.rebatch.model import BatchRequest, PlannedBatch, RebatchBlocked, fixed_batch, plan_batch
+from py_autodoc.graph.rebatch.search import BatchPlan, BatchRefusal
 
 __all__ = [
+    "BatchPlan",
+    "BatchRefusal",
+    "BatchRequest",
     "Layout",
-    "Plan",
-    "Planned",
+    "PlannedBatch",
     "RebatchBlocked",
-    "Refusal",
-    "Request",
     "fixed_batch",
-    "planned",
+    "plan_batch",
 ]

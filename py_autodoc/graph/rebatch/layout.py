@@ -50,15 +50,18 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
-    """One change of a node, by the node's number in ``Prepared.nodes``. ``rewrite`` knows the kinds."""
+class BatchEdit:
+    """One change of a node, by the node's number in ``PreparedStructure.nodes``.
+
+    ``rewrite`` knows the kinds.
+    """
 
     kind: str
     node: int
     data: tuple[Any, ...]
 
 
-class Blocked(Exception):
+class BatchBlocked(Exception):
     """Items would mix, or nothing is known of how they would not. The text is a clause about the node."""
 
     def __init__(self, why: str, tensor: str = "", hint: str = "") -> None:

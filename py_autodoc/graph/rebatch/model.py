@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from py_autodoc.errors import InputError
-from py_autodoc.graph.build import build
-from py_autodoc.graph.dims import symbolic_inputs
-from py_autodoc.graph.model import Model, TypeTable
-from py_autodoc.graph.rebatch.prepare import Facts, Prepared, facts_of, prepared
-from py_autodoc.graph.rebatch.rewrite import Rewritten, rewrite
-from py_autodoc.graph.rebatch.search import MAX_TRIES, Axes, Plan, Refusal, search
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.ir.model import Model, TypeTable
+from py_autodoc.graph.rebatch.prepare import PreparedStructure, StructureFacts, facts_of, prepare_structure
+from py_autodoc.graph.rebatch.rewrite import RebatchedModel, rewrite
+from py_autodoc.graph.rebatch.search import MAX_TRIES, Axes, BatchPlan, BatchRefusal, search
+from py_autodoc.graph.symbolic_dims.dim_names import symbolic_inputs
 
 if TYPE_CHECKING:
-    from py_autodoc.graph.load import Loaded
+    from py_autodoc.graph.loading.load import LoadedModel
 
 BLOCKED = "rebatch-blocked"
 """Code of the error that says which node would mix items."""
@@ -26,7 +26,7 @@ MAX_NODES = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class BatchRequest:
     """What is asked for.
 
     ``batch`` is what the file is fixed to, None: 1, or the size that the first axis of every input and
@@ -45,19 +45,19 @@ class Request:
 
 
 @dataclass(slots=True)
-class Planned:
+class PlannedBatch:
     """A way that was found."""
 
-    loaded: Loaded
-    ready: Prepared
-    facts: Sequence[Facts]
-    plan: Plan
+    loaded: LoadedModel
+    ready: PreparedStructure
+    facts: Sequence[StructureFacts]
+    plan: BatchPlan
 
-    def written(self, batch: int | str, literal: bool = False) -> Rewritten:
+    def written(self, batch: int | str, literal: bool = False) -> RebatchedModel:
         """The model for a number of items, or for any; see ``rewrite``."""
         return rewrite(self.ready, self.plan, batch, literal)
 
-    def checked(self, batch: int) -> Refusal | None:
+    def checked(self, batch: int) -> BatchRefusal | None:
         """Infer the shapes of the model for a number of items: a refusal where they are not as followed."""
         from py_autodoc.graph.shapes import infer
 
@@ -65,38 +65,44 @@ class Planned:
         model = build(copy)
         return self.fits(model, infer(copy, model, {}, {}), batch)
 
-    def fits(self, model: Model, types: TypeTable, batch: int) -> Refusal | None:
+    def fits(self, model: Model, types: TypeTable, batch: int) -> BatchRefusal | None:
         """The same for shapes that were inferred; those that other sizes decide are not looked at."""
         odd = misfits(model, types, self.plan, batch, self.facts[0]) if len(self.facts) == 1 else []
         if not odd:
             return None
         why = f"the shape of {odd[0]} does not come out as followed"
-        return Refusal("", odd[0], why, "Please report it.")
+        return BatchRefusal("", odd[0], why, "Please report it.")
 
 
-def planned(loaded: Loaded, request: Request | None = None) -> Planned | Refusal:
+def plan_batch(loaded: LoadedModel, request: BatchRequest | None = None) -> PlannedBatch | BatchRefusal:
     """Find out how the batch of a model can be changed. Never raises on content."""
-    request = request or Request()
-    ready = prepared(loaded.proto)
+    request = request or BatchRequest()
+    ready = prepare_structure(loaded.proto)
     if len(ready.nodes) > MAX_NODES:
-        return Refusal("", "", f"{len(ready.nodes):,} nodes are more than are followed ({MAX_NODES:,})", "")
+        return BatchRefusal(
+            "", "", f"{len(ready.nodes):,} nodes are more than are followed ({MAX_NODES:,})", ""
+        )
     if loaded.unexpanded_calls:
-        return Refusal("", "", "local functions could not be expanded", "Inline them first (onnx.inliner).")
-    first: Refusal | None = None
+        return BatchRefusal(
+            "", "", "local functions could not be expanded", "Inline them first (onnx.inliner)."
+        )
+    first: BatchRefusal | None = None
     for batch in [request.batch] if request.batch else [1, *_common(ready)]:
         facts = facts_of(loaded, ready, batch, request.bindings)
         if not facts:
             why = "other sizes are free, and none were found that the model runs with"
-            return Refusal("", "", why, "Set them with --bind.")
+            return BatchRefusal("", "", why, "Set them with --bind.")
         found = search(ready, facts, batch, request.axes, request.tries)
-        if isinstance(found, Plan) and (batch in (1, request.batch) or found.confirmed):
-            return Planned(loaded, ready, facts, found)
-        first = first or (found if isinstance(found, Refusal) else None)
+        if isinstance(found, BatchPlan) and (batch in (1, request.batch) or found.confirmed):
+            return PlannedBatch(loaded, ready, facts, found)
+        first = first or (found if isinstance(found, BatchRefusal) else None)
     assert first is not None
     return _advised(first, loaded, ready, request)
 
 
-def _advised(found: Refusal, loaded: Loaded, ready: Prepared, request: Request) -> Refusal:
+def _advised(
+    found: BatchRefusal, loaded: LoadedModel, ready: PreparedStructure, request: BatchRequest
+) -> BatchRefusal:
     """The refusal, with the input that would have to be the same for all items."""
     names = [i.name for i in ready.inputs]
     if found.hint or not request.advise or request.axes or not 2 <= len(names) <= MAX_ADVICE:
@@ -104,12 +110,12 @@ def _advised(found: Refusal, loaded: Loaded, ready: Prepared, request: Request) 
     batch = request.batch or 1
     facts = facts_of(loaded, ready, batch, request.bindings)
     for name in names:
-        if isinstance(search(ready, facts, batch, {name: None}), Plan):
+        if isinstance(search(ready, facts, batch, {name: None}), BatchPlan):
             return replace(found, hint=f"It is possible with {name} the same for all items: --same {name}.")
     return found
 
 
-def _common(ready: Prepared) -> list[int]:
+def _common(ready: PreparedStructure) -> list[int]:
     """The size above 1 that the first axis of every input and output is declared with."""
     sizes: set[int] = set()
     outputs = list(ready.proto.graph.output)
@@ -127,7 +133,7 @@ def fixed_batch(model: Model) -> bool:
     return not any(shape and isinstance(shape[0], str) for shape in declared.values())
 
 
-def misfits(model: Model, types: TypeTable, plan: Plan, batch: int, facts: Facts) -> list[str]:
+def misfits(model: Model, types: TypeTable, plan: BatchPlan, batch: int, facts: StructureFacts) -> list[str]:
     """Tensors whose inferred shape is not what the plan says: none, unless a rule is wrong."""
     found = []
     for tensor in model.tensors:
@@ -149,6 +155,6 @@ def misfits(model: Model, types: TypeTable, plan: Plan, batch: int, facts: Facts
 class RebatchBlocked(InputError):
     """The batch of a model cannot be changed: a node would mix items, or no rule says that it does not."""
 
-    def __init__(self, name: str, refusal: Refusal) -> None:
+    def __init__(self, name: str, refusal: BatchRefusal) -> None:
         super().__init__(BLOCKED, f"{name}: {refusal.message}", refusal.hint)
         self.refusal = refusal

@@ -9,41 +9,41 @@ from typing import TYPE_CHECKING, Any
 
 import onnx
 
-from py_autodoc.graph.build import build
-from py_autodoc.graph.dims import free_symbols, symbolic_inputs
-from py_autodoc.graph.names import text
-from py_autodoc.graph.survey import nested
-from py_autodoc.graph.topology import execution_order
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.ir.name_sanitizer import decode_text
+from py_autodoc.graph.ir.topological_order import execution_order
+from py_autodoc.graph.loading.first_pass import nested
+from py_autodoc.graph.symbolic_dims.dim_names import free_symbols, symbolic_inputs
 
 if TYPE_CHECKING:
-    from py_autodoc.graph.load import Loaded
-    from py_autodoc.graph.model import TypeTable
+    from py_autodoc.graph.ir.model import TypeTable
+    from py_autodoc.graph.loading.load import LoadedModel
 
 
-class Node:
+class StructureNode:
     """One node of the copy."""
 
     def __init__(self, index: int, proto: onnx.NodeProto) -> None:
         self.index = index
         self.proto = proto
-        self.op_type = text(proto.op_type)
-        domain = text(proto.domain)
+        self.op_type = decode_text(proto.op_type)
+        domain = decode_text(proto.domain)
         self.domain = "" if domain == "ai.onnx" else domain
-        self.inputs = tuple(map(text, proto.input))
-        self.outputs = tuple(map(text, proto.output))
-        self.bodies: dict[str, Graph] = {}
+        self.inputs = tuple(map(decode_text, proto.input))
+        self.outputs = tuple(map(decode_text, proto.output))
+        self.bodies: dict[str, StructureGraph] = {}
 
     @property
     def label(self) -> str:
         """How messages call it."""
-        name = text(self.proto.name) or next(filter(None, self.outputs), "")
+        name = decode_text(self.proto.name) or next(filter(None, self.outputs), "")
         return f"{self.op_type} {name}".strip()[:160]
 
     @cached_property
     def attributes(self) -> dict[str, Any]:
         """Values of attributes; graphs are in ``bodies``."""
         plain = (a for a in self.proto.attribute if not nested(a))
-        return {text(a.name): onnx.helper.get_attribute_value(a) for a in plain if a.type}
+        return {decode_text(a.name): onnx.helper.get_attribute_value(a) for a in plain if a.type}
 
     def attr(self, name: str, default: Any = None) -> Any:
         """Value of an attribute."""
@@ -63,21 +63,21 @@ class Node:
 
 
 @dataclass(slots=True)
-class Graph:
+class StructureGraph:
     """The main graph or a body. ``nodes`` are in execution order."""
 
     inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
-    nodes: list[Node] = field(default_factory=list)
+    nodes: list[StructureNode] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Prepared:
+class PreparedStructure:
     """A copy of the model, ``nodes`` numbered graph by graph as the file has them."""
 
     proto: onnx.ModelProto
-    graph: Graph
-    nodes: list[Node]
+    graph: StructureGraph
+    nodes: list[StructureNode]
     inputs: list[onnx.ValueInfoProto]
     """Of the main graph, without those that are weights."""
     opset: int
@@ -85,18 +85,18 @@ class Prepared:
     """Every name that something reads or the model returns."""
 
 
-def prepared(proto: onnx.ModelProto) -> Prepared:
+def prepare_structure(proto: onnx.ModelProto) -> PreparedStructure:
     """A copy of the structure. Local functions must be expanded already."""
     copy = onnx.ModelProto()
     copy.CopyFrom(proto)
     _unique(copy.graph, {}, set(), False)
-    nodes: list[Node] = []
+    nodes: list[StructureNode] = []
     graph = _graph(copy.graph, nodes)
     stored = {t.name for t in copy.graph.initializer} | {s.values.name for s in copy.graph.sparse_initializer}
-    opset = max((o.version for o in copy.opset_import if text(o.domain) in ("", "ai.onnx")), default=1)
+    opset = max((o.version for o in copy.opset_import if decode_text(o.domain) in ("", "ai.onnx")), default=1)
     read = {name for node in nodes for name in (*node.inputs, *node.captures())} | set(graph.outputs)
     inputs = [i for i in copy.graph.input if i.name not in stored]
-    return Prepared(copy, graph, nodes, inputs, opset, frozenset(read))
+    return PreparedStructure(copy, graph, nodes, inputs, opset, frozenset(read))
 
 
 def node_protos(graph: onnx.GraphProto) -> list[onnx.NodeProto]:
@@ -112,21 +112,21 @@ def node_protos(graph: onnx.GraphProto) -> list[onnx.NodeProto]:
     return found
 
 
-def _graph(proto: onnx.GraphProto, nodes: list[Node]) -> Graph:
+def _graph(proto: onnx.GraphProto, nodes: list[StructureNode]) -> StructureGraph:
     """Read all graphs, in the order of ``node_protos``."""
-    main = Graph()
+    main = StructureGraph()
     pending = [(proto, main)]
     while pending:
         held, graph = pending.pop()
-        graph.inputs = tuple(text(i.name) for i in held.input)
-        graph.outputs = tuple(text(o.name) for o in held.output)
+        graph.inputs = tuple(decode_text(i.name) for i in held.input)
+        graph.outputs = tuple(decode_text(o.name) for o in held.output)
         for one in held.node:
-            node = Node(len(nodes), one)
+            node = StructureNode(len(nodes), one)
             nodes.append(node)
             graph.nodes.append(node)
             for attribute in one.attribute:
                 for body in nested(attribute):
-                    inner = node.bodies.setdefault(text(attribute.name), Graph())
+                    inner = node.bodies.setdefault(decode_text(attribute.name), StructureGraph())
                     pending.append((body, inner))
     graphs = [main, *(body for node in nodes for body in node.bodies.values())]
     for graph in graphs:
@@ -134,7 +134,7 @@ def _graph(proto: onnx.GraphProto, nodes: list[Node]) -> Graph:
     return main
 
 
-def _sort(graph: Graph) -> None:
+def _sort(graph: StructureGraph) -> None:
     made = {name: i for i, node in enumerate(graph.nodes) for name in node.outputs if name}
     needs = [
         [made[name] for name in (*node.inputs, *node.captures()) if name in made] for node in graph.nodes
@@ -185,7 +185,7 @@ def _rename(graph: onnx.GraphProto, names: Mapping[str, str]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class StructureFacts:
     """Shapes and small values of the file as it is."""
 
     shapes: Mapping[str, tuple[int, ...]]
@@ -195,7 +195,9 @@ class Facts:
     """Under the sizes that were taken."""
 
 
-def facts_of(loaded: Loaded, ready: Prepared, batch: int, given: Mapping[str, int]) -> list[Facts]:
+def facts_of(
+    loaded: LoadedModel, ready: PreparedStructure, batch: int, given: Mapping[str, int]
+) -> list[StructureFacts]:
     """What inference finds; twice, under different sizes, where sizes besides the batch are free.
 
     ``given`` are sizes of symbols that stay so. Empty where no sizes are found that the model runs with.
@@ -214,7 +216,7 @@ def facts_of(loaded: Loaded, ready: Prepared, batch: int, given: Mapping[str, in
     free = [name for name in symbols if name not in fixed]
     sizes: list[Mapping[str, int]] = [fixed]
     if free:
-        from py_autodoc.graph.fit import fitter
+        from py_autodoc.graph.size_fitting.fit import fitter
 
         fitting = fitter(copy, model)
         first = fitting.fit(fixed).sizes
@@ -248,5 +250,5 @@ def facts_of(loaded: Loaded, ready: Prepared, batch: int, given: Mapping[str, in
         types, shapes, clash = under(one)
         bound = values(types, clash)
         known = {n: s for n, s in shapes.items() if s is not None and n not in clash}
-        found.append(Facts(known, steady if free else bound, bound))
+        found.append(StructureFacts(known, steady if free else bound, bound))
     return found

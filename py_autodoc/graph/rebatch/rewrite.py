@@ -10,11 +10,11 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from py_autodoc.graph.names import text
-from py_autodoc.graph.rebatch.layout import BIG, Edit
-from py_autodoc.graph.rebatch.prepare import Prepared, node_protos
-from py_autodoc.graph.rebatch.search import Plan
-from py_autodoc.graph.survey import nested
+from py_autodoc.graph.ir.name_sanitizer import decode_text
+from py_autodoc.graph.loading.first_pass import nested
+from py_autodoc.graph.rebatch.layout import BIG, BatchEdit
+from py_autodoc.graph.rebatch.prepare import PreparedStructure, node_protos
+from py_autodoc.graph.rebatch.search import BatchPlan
 
 STEM = "rebatch"
 AFTER = f"{STEM}/fold"
@@ -24,7 +24,7 @@ Parts = Sequence[int | None]
 
 
 @dataclass(slots=True)
-class Rewritten:
+class RebatchedModel:
     """A model of another batch. Weights are references as they were."""
 
     proto: onnx.ModelProto
@@ -36,32 +36,36 @@ class Rewritten:
     """Weights that stand for sizes: name → values, where ``literal`` was asked for."""
 
 
-def rewrite(ready: Prepared, plan: Plan, batch: int | str, literal: bool = False) -> Rewritten:
+def rewrite(
+    ready: PreparedStructure, plan: BatchPlan, batch: int | str, literal: bool = False
+) -> RebatchedModel:
     """Apply a plan.
 
     ``batch`` is the size, or the name of a free one. A free size is computed from an input's shape;
     with ``literal`` it stands in the graph as a constant whose value is told in ``symbolic``, so that
     the costs are those of the model with a number. Such a graph is for analysis, it cannot run.
     """
-    return _Writer(ready, plan, batch, literal).run()
+    return _BatchWriter(ready, plan, batch, literal).run()
 
 
-class _Writer:
-    def __init__(self, ready: Prepared, plan: Plan, batch: int | str, literal: bool) -> None:
+class _BatchWriter:
+    def __init__(self, ready: PreparedStructure, plan: BatchPlan, batch: int | str, literal: bool) -> None:
         self.ready, self.plan, self.batch, self.literal = ready, plan, batch, literal
         self.proto = onnx.ModelProto()
         self.proto.CopyFrom(ready.proto)
         self.nodes = node_protos(self.proto.graph)
-        self.taken = {name for node in self.nodes for name in (*map(text, node.output), text(node.name))}
+        self.taken = {
+            name for node in self.nodes for name in (*map(decode_text, node.output), decode_text(node.name))
+        }
         self.taken |= {t.name for t in self.proto.graph.initializer} | set(ready.read)
-        self.taken |= {text(i.name) for i in self.proto.graph.input}
+        self.taken |= {decode_text(i.name) for i in self.proto.graph.input}
         self.before: dict[int, list[onnx.NodeProto]] = {}
         self.after: dict[int, list[onnx.NodeProto]] = {}
         self.constants: list[onnx.NodeProto] = []
         self.head: list[onnx.NodeProto] = []
         self.consts: dict[tuple[int, ...], str] = {}
         self.size = ""
-        self.result = Rewritten(self.proto, frozenset())
+        self.result = RebatchedModel(self.proto, frozenset())
         self.added: set[str] = set()
         self.kinds: dict[str, Callable[..., None]] = {
             "const": self._const_input,
@@ -76,7 +80,7 @@ class _Writer:
             "unfold": self._unfold,
         }
 
-    def run(self) -> Rewritten:
+    def run(self) -> RebatchedModel:
         for edit in self.plan.edits:
             node = self.nodes[edit.node]
             self.kinds[edit.kind](edit.node, node, *edit.data)
@@ -252,7 +256,7 @@ class _Writer:
         for i, width, (left, right) in before:
             shape = self._const([*left, -1, width, *right])
             node.input[i] = self._node(index, "Reshape", [node.input[i], shape])
-        if text(node.op_type) == "Slice":
+        if decode_text(node.op_type) == "Slice":
             extra = ["", "", "", "", ""]
             extra[: len(node.input)] = list(node.input)
             extra[3] = self._const([axis + 1])
@@ -291,10 +295,10 @@ class _Writer:
         pending = [self.proto.graph]
         while pending:
             graph = pending.pop()
-            made = {text(name) for node in graph.node for name in node.output}
+            made = {decode_text(name) for node in graph.node for name in node.output}
             for info in (*graph.input, *graph.output, *graph.value_info):
                 self._declared(info)
-                if text(info.name) in made and text(info.name) not in self.plan.followed:
+                if decode_text(info.name) in made and decode_text(info.name) not in self.plan.followed:
                     # In a branch that is never taken: nobody followed what it would be.
                     info.type.tensor_type.ClearField("shape")
             for node in graph.node:
@@ -302,7 +306,7 @@ class _Writer:
                     pending.extend(nested(attribute))
 
     def _declared(self, info: onnx.ValueInfoProto) -> None:
-        name = text(info.name)
+        name = decode_text(info.name)
         at = self.plan.layouts.get(name)
         shape = info.type.tensor_type.shape
         if at is None or at.ragged or not info.type.HasField("tensor_type") or len(shape.dim) <= at.axis:
@@ -316,7 +320,7 @@ class _Writer:
             dim.dim_param = self.batch if at.many == 1 else f"{at.many}*{self.batch}"
 
 
-def _said(edit: Edit) -> str:
+def _said(edit: BatchEdit) -> str:
     """An edit in words."""
     if edit.kind == "repeat":
         return f"input {edit.data[0]} is repeated for each item"

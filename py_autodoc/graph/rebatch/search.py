@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from py_autodoc.graph.names import text
+from py_autodoc.graph.ir.name_sanitizer import decode_text
 from py_autodoc.graph.rebatch import rules  # noqa: F401  (importing registers the rules)
-from py_autodoc.graph.rebatch.layout import Blocked, Edit, Layout
-from py_autodoc.graph.rebatch.prepare import Facts, Prepared
-from py_autodoc.graph.rebatch.trace import Trace
+from py_autodoc.graph.rebatch.layout import BatchBlocked, BatchEdit, Layout
+from py_autodoc.graph.rebatch.prepare import PreparedStructure, StructureFacts
+from py_autodoc.graph.rebatch.trace import BatchTrace
 
 MAX_TRIES = 400
 """Passes until the search gives up."""
@@ -18,7 +18,7 @@ Axes = Mapping[str, int | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class BatchRefusal:
     """Why the batch cannot be changed: the node that would mix items, the tensor, the reason, the way out."""
 
     node: str
@@ -26,7 +26,7 @@ class Refusal:
     reason: str
     hint: str = ""
     node_id: int = -1
-    """Number of the node in ``Prepared.nodes``; -1 where no node is at fault."""
+    """Number of the node in ``PreparedStructure.nodes``; -1 where no node is at fault."""
 
     @property
     def message(self) -> str:
@@ -35,7 +35,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BatchPlan:
     """Where the batch is in every tensor, and what must be edited."""
 
     batch: int
@@ -43,7 +43,7 @@ class Plan:
     layouts: Mapping[str, Layout]
     loose: frozenset[str]
     """Tensors whose folded batch has another factor where other sizes are free."""
-    edits: tuple[Edit, ...]
+    edits: tuple[BatchEdit, ...]
     notes: tuple[tuple[str, str], ...]
     """(node, what is to be known of it)."""
     inputs: Mapping[str, int]
@@ -57,26 +57,26 @@ class Plan:
 
 
 def search(
-    ready: Prepared, facts: Sequence[Facts], batch: int, axes: Axes, most: int = MAX_TRIES
-) -> Plan | Refusal:
+    ready: PreparedStructure, facts: Sequence[StructureFacts], batch: int, axes: Axes, most: int = MAX_TRIES
+) -> BatchPlan | BatchRefusal:
     """Find a way to give every item its own place.
 
     ``axes``: input → its batch axis; None: the same for all items.
     """
-    names = [text(i.name) for i in ready.inputs]
+    names = [decode_text(i.name) for i in ready.inputs]
     if not names:
-        return Refusal("", "", "the model has no inputs", "")
+        return BatchRefusal("", "", "the model has no inputs", "")
     picks: dict[str, int] = {}
-    first: Blocked | None = None
+    first: BatchBlocked | None = None
     for tries in range(1, most + 1):
-        traces = [Trace(ready, one, batch, picks, len(facts) > 1) for one in facts]
+        traces = [BatchTrace(ready, one, batch, picks, len(facts) > 1) for one in facts]
         try:
             for trace in traces:
                 _seed(trace, names, axes)
                 trace.run(ready.graph)
             _outputs(ready, traces[0])
             _agree(traces)
-        except Blocked as fault:
+        except BatchBlocked as fault:
             first = first or fault
             following = _back(picks, traces, fault, names)
             if following is None:
@@ -87,8 +87,8 @@ def search(
     return _refusal(ready, first)
 
 
-def _seed(trace: Trace, names: Sequence[str], axes: Axes) -> None:
-    """Give the inputs their layouts. Raises: Blocked."""
+def _seed(trace: BatchTrace, names: Sequence[str], axes: Axes) -> None:
+    """Give the inputs their layouts. Raises: BatchBlocked."""
     for name in names:
         shape = trace.facts.shapes.get(name)
         if name in axes:
@@ -96,62 +96,62 @@ def _seed(trace: Trace, names: Sequence[str], axes: Axes) -> None:
             if axis is None:
                 continue
             if shape is None or not -len(shape) <= axis < len(shape):
-                raise Blocked(f"the input {name} has no axis {axis}", name)
+                raise BatchBlocked(f"the input {name} has no axis {axis}", name)
             axis %= len(shape)
             size = shape[axis]
             if size % trace.batch:
                 why = f"axis {axis} of the input {name} has {size} entries, not a multiple of {trace.batch}"
-                raise Blocked(why, name)
+                raise BatchBlocked(why, name)
             trace.layouts[name] = Layout(axis, 1, size // trace.batch)
             continue
         if shape is None:
-            raise Blocked(f"the shape of the input {name} is not known", name)
+            raise BatchBlocked(f"the shape of the input {name} is not known", name)
         options = [Layout(a) for a, d in enumerate(shape) if d == trace.batch]
         if options:
             pick, via = trace.choose(name, options)
             trace.layouts[name] = replace(pick, via=via)
     if not any(name in trace.layouts for name in names):
         shown = ", ".join(f"{name} {list(trace.facts.shapes.get(name, ()))}" for name in names[:3])
-        raise Blocked(
+        raise BatchBlocked(
             f"no input has an axis of size {trace.batch}, the batch of the file: {shown}",
             names[0],
             "Say which size it has (--from) or which axis it is (--axis).",
         )
 
 
-def _outputs(ready: Prepared, trace: Trace) -> None:
+def _outputs(ready: PreparedStructure, trace: BatchTrace) -> None:
     for name in ready.graph.outputs:
         if name in trace.sizes:
-            raise Blocked(f"the output {name} is the batch size as a number", name)
+            raise BatchBlocked(f"the output {name} is the batch size as a number", name)
     if not any(name in trace.layouts for name in ready.graph.outputs):
-        raise Blocked(
+        raise BatchBlocked(
             "no output depends on an input that holds the batch",
             ready.graph.outputs[0] if ready.graph.outputs else "",
         )
 
 
-def _agree(traces: Sequence[Trace]) -> None:
-    """Raises: Blocked where an edit holds a number that changes with sizes that are free."""
+def _agree(traces: Sequence[BatchTrace]) -> None:
+    """Raises: BatchBlocked where an edit holds a number that changes with sizes that are free."""
     first, *others = traces
     for other in others:
         if len(other.edits) != len(first.edits):
-            raise Blocked("what must be edited depends on sizes that are free", hint=_BIND)
+            raise BatchBlocked("what must be edited depends on sizes that are free", hint=_BIND)
         for a, b in zip(first.edits, other.edits, strict=True):
             if a != b:
-                odd = Blocked("what it would need depends on sizes that are free", hint=_BIND)
+                odd = BatchBlocked("what it would need depends on sizes that are free", hint=_BIND)
                 odd.node = a.node
                 raise odd
         for name in (*first.ready.graph.inputs, *first.ready.graph.outputs):
             a_at, b_at = first.layouts.get(name), other.layouts.get(name)
             if (a_at and a_at.axis) != (b_at and b_at.axis):
-                raise Blocked(f"the batch of {name} depends on sizes that are free", name, _BIND)
+                raise BatchBlocked(f"the batch of {name} depends on sizes that are free", name, _BIND)
 
 
 _BIND = "Set the other sizes with --bind."
 
 
 def _back(
-    picks: Mapping[str, int], traces: Sequence[Trace], fault: Blocked, names: Sequence[str]
+    picks: Mapping[str, int], traces: Sequence[BatchTrace], fault: BatchBlocked, names: Sequence[str]
 ) -> dict[str, int] | None:
     """Other choices: the latest that led to the fault; an input where none did. None: all were tried."""
     choices: dict[str, int] = {}
@@ -166,7 +166,9 @@ def _back(
     return {**kept, chosen: picks.get(chosen, 0) + 1}
 
 
-def _plan(ready: Prepared, traces: Sequence[Trace], batch: int, names: Sequence[str], tries: int) -> Plan:
+def _plan(
+    ready: PreparedStructure, traces: Sequence[BatchTrace], batch: int, names: Sequence[str], tries: int
+) -> BatchPlan:
     trace = traces[0]
     loose = frozenset(
         name
@@ -177,7 +179,7 @@ def _plan(ready: Prepared, traces: Sequence[Trace], batch: int, names: Sequence[
     alike = [(f"input {n}", "the same for all items") for n in names if n not in trace.layouts]
     same = [n for n in ready.graph.outputs if n not in trace.layouts]
     alike += [(f"output {n}", "the same for all items") for n in same]
-    return Plan(
+    return BatchPlan(
         batch=batch,
         layouts=trace.layouts,
         loose=loose,
@@ -191,8 +193,8 @@ def _plan(ready: Prepared, traces: Sequence[Trace], batch: int, names: Sequence[
     )
 
 
-def _refusal(ready: Prepared, fault: Blocked | None) -> Refusal:
+def _refusal(ready: PreparedStructure, fault: BatchBlocked | None) -> BatchRefusal:
     if fault is None:
-        return Refusal("", "", "no way was found", "")
+        return BatchRefusal("", "", "no way was found", "")
     label = ready.nodes[fault.node].label if fault.node >= 0 else ""
-    return Refusal(label, fault.tensor, fault.why, fault.hint, fault.node)
+    return BatchRefusal(label, fault.tensor, fault.why, fault.hint, fault.node)

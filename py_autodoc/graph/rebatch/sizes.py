@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from py_autodoc.graph.rebatch.prepare import Node
-from py_autodoc.graph.values import MAX_RANK, MAX_VALUES, small_value
+from py_autodoc.graph.protobuf.tensor_protos import MAX_RANK, MAX_VALUES, small_value
+from py_autodoc.graph.rebatch.prepare import StructureNode
 
 PROBES = (1, 2, 3, 5, 1009)
 """Batch sizes at which numbers are computed. What agrees at all of them does not depend on the batch."""
@@ -46,7 +46,7 @@ _UNARY: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def computed(node: Node, values: Sequence[Any], opset: int) -> Any | None:
+def computed(node: StructureNode, values: Sequence[Any], opset: int) -> Any | None:
     """The output of a node on small numbers; None where the operator is not one of those on sizes.
 
     ``values`` are the inputs, None for those left out.
@@ -73,40 +73,40 @@ def _small(value: Any) -> bool:
     return np.size(value) <= MAX_VALUES and np.ndim(value) <= MAX_RANK
 
 
-def _axes(node: Node, values: Sequence[Any], place: int) -> tuple[int, ...] | None:
+def _axes(node: StructureNode, values: Sequence[Any], place: int) -> tuple[int, ...] | None:
     if len(values) > place and values[place] is not None:
         return tuple(int(a) for a in np.ravel(values[place]))
     given = node.attr("axes")
     return None if given is None else tuple(given)
 
 
-def _cast(node: Node, values: Sequence[Any]) -> Any:
+def _cast(node: StructureNode, values: Sequence[Any]) -> Any:
     import onnx
 
     return np.asarray(values[0]).astype(onnx.helper.tensor_dtype_to_np_dtype(node.attr("to")))
 
 
-def _gather(node: Node, values: Sequence[Any]) -> Any:
+def _gather(node: StructureNode, values: Sequence[Any]) -> Any:
     return np.take(values[0], np.asarray(values[1]), axis=node.attr("axis", 0))
 
 
-def _concat(node: Node, values: Sequence[Any]) -> Any:
+def _concat(node: StructureNode, values: Sequence[Any]) -> Any:
     return np.concatenate([np.asarray(v) for v in values], axis=node.attr("axis", 0))
 
 
-def _squeeze(node: Node, values: Sequence[Any]) -> Any:
+def _squeeze(node: StructureNode, values: Sequence[Any]) -> Any:
     return np.squeeze(values[0], axis=_axes(node, values, 1))
 
 
-def _unsqueeze(node: Node, values: Sequence[Any]) -> Any:
+def _unsqueeze(node: StructureNode, values: Sequence[Any]) -> Any:
     return np.expand_dims(values[0], _axes(node, values, 1) or (0,))
 
 
-def _reshape(node: Node, values: Sequence[Any]) -> Any:
+def _reshape(node: StructureNode, values: Sequence[Any]) -> Any:
     return np.reshape(values[0], tuple(int(d) for d in np.ravel(values[1])))
 
 
-def _slice(node: Node, values: Sequence[Any]) -> Any:
+def _slice(node: StructureNode, values: Sequence[Any]) -> Any:
     data = np.asarray(values[0])
     if len(values) > 1:
         starts, ends = np.ravel(values[1]), np.ravel(values[2])
@@ -123,7 +123,7 @@ def _slice(node: Node, values: Sequence[Any]) -> Any:
     return data[tuple(cut)]
 
 
-def _product(node: Node, values: Sequence[Any]) -> Any:
+def _product(node: StructureNode, values: Sequence[Any]) -> Any:
     fn = {"ReduceProd": np.prod, "ReduceSum": np.sum, "ReduceMax": np.max, "ReduceMin": np.min}[node.op_type]
     axes = _axes(node, values, 1)
     if axes == () or (axes is None and node.attr("noop_with_empty_axes", 0)):
@@ -132,11 +132,11 @@ def _product(node: Node, values: Sequence[Any]) -> Any:
     return np.asarray(out).astype(np.asarray(values[0]).dtype)
 
 
-def _where(node: Node, values: Sequence[Any]) -> Any:
+def _where(node: StructureNode, values: Sequence[Any]) -> Any:
     return np.where(values[0], values[1], values[2])
 
 
-def _extreme(node: Node, values: Sequence[Any]) -> Any:
+def _extreme(node: StructureNode, values: Sequence[Any]) -> Any:
     fn = np.maximum if node.op_type == "Max" else np.minimum
     out = values[0]
     for value in values[1:]:
@@ -144,11 +144,11 @@ def _extreme(node: Node, values: Sequence[Any]) -> Any:
     return out
 
 
-def _mod(node: Node, values: Sequence[Any]) -> Any:
+def _mod(node: StructureNode, values: Sequence[Any]) -> Any:
     return None if node.attr("fmod", 0) else np.mod(values[0], values[1])
 
 
-def _filled(node: Node, values: Sequence[Any]) -> Any:
+def _filled(node: StructureNode, values: Sequence[Any]) -> Any:
     shape = tuple(int(d) for d in np.ravel(values[0]))
     if len(shape) > 8 or any(d < 0 or d > MAX_VALUES for d in shape) or np.prod(shape) > MAX_VALUES:
         return None
@@ -161,12 +161,12 @@ def _filled(node: Node, values: Sequence[Any]) -> Any:
     return None if value is None or value.size < 1 else np.full(shape, value.reshape(-1)[0], value.dtype)
 
 
-def _expand(node: Node, values: Sequence[Any]) -> Any:
+def _expand(node: StructureNode, values: Sequence[Any]) -> Any:
     shape = np.broadcast_shapes(np.shape(values[0]), tuple(int(d) for d in np.ravel(values[1])))
     return np.broadcast_to(values[0], shape) if np.prod(shape) <= MAX_VALUES else None
 
 
-_OTHERS: dict[str, Callable[[Node, Sequence[Any]], Any]] = {
+_OTHERS: dict[str, Callable[[StructureNode, Sequence[Any]], Any]] = {
     "Cast": _cast,
     "Gather": _gather,
     "Concat": _concat,

@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from py_autodoc.graph.operators.aspects import Key, Link, answers, link_to
-from py_autodoc.graph.rebatch.layout import BIG, Blocked, Edit, Layout
-from py_autodoc.graph.rebatch.prepare import Facts, Graph, Node, Prepared
+from py_autodoc.graph.rebatch.layout import BIG, BatchBlocked, BatchEdit, Layout
+from py_autodoc.graph.rebatch.prepare import PreparedStructure, StructureFacts, StructureGraph, StructureNode
 from py_autodoc.graph.rebatch.sizes import PROBES, computed
 
 Found = Sequence[Layout | None]
-Rule = Callable[["Trace", Node], Found]
+Rule = Callable[["BatchTrace", StructureNode], Found]
 RULES: dict[tuple[str, str], Rule] = {}
 """(domain, operator) → where the batch goes."""
 MAKERS = frozenset({"Expand", "Tile", "ConstantOfShape"})
@@ -41,11 +41,16 @@ def _answer() -> Mapping[Key, Link]:
     return {key: link_to(rule) for key, rule in RULES.items()}
 
 
-class Trace:
+class BatchTrace:
     """A pass. Rules ask it for facts and tell it what must be edited."""
 
     def __init__(
-        self, ready: Prepared, facts: Facts, batch: int, picks: Mapping[str, int], free: bool = False
+        self,
+        ready: PreparedStructure,
+        facts: StructureFacts,
+        batch: int,
+        picks: Mapping[str, int],
+        free: bool = False,
     ) -> None:
         self.ready, self.facts, self.batch, self.picks = ready, facts, batch, picks
         self.free = free
@@ -55,7 +60,7 @@ class Trace:
         self.sizes: dict[str, dict[int, Any]] = {}
         """Numbers made of the batch size, at each probe."""
         self.bound: dict[str, Any] = dict(facts.bound)
-        self.edits: list[Edit] = []
+        self.edits: list[BatchEdit] = []
         self.choices: dict[str, int] = {}
         """Choice → number of candidates, in the order met."""
         self.notes: list[tuple[str, str]] = []
@@ -66,40 +71,40 @@ class Trace:
 
     # What is known
 
-    def at(self, node: Node, i: int) -> Layout | None:
+    def at(self, node: StructureNode, i: int) -> Layout | None:
         """Layout of an input."""
         return self.layouts.get(node.inputs[i]) if node.has(i) else None
 
-    def first(self, node: Node, *inputs: int) -> Layout:
-        """Layout of the first input, of those named or of all, that holds the batch. Raises: Blocked."""
+    def first(self, node: StructureNode, *inputs: int) -> Layout:
+        """Layout of the first input, of those named or of all, that holds the batch. Raises: BatchBlocked."""
         for i in inputs or range(len(node.inputs)):
             at = self.at(node, i)
             if at is not None:
                 return at
-        raise Blocked("the batch is in an input that only says how it works")
+        raise BatchBlocked("the batch is in an input that only says how it works")
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """Shape in the file. Raises: Blocked."""
+        """Shape in the file. Raises: BatchBlocked."""
         found = self.facts.shapes.get(name)
         if found is None:
-            raise Blocked(f"the shape of {name} is not known", name)
+            raise BatchBlocked(f"the shape of {name} is not known", name)
         return found
 
     def const(self, name: str) -> Any:
         """Value of a tensor that is the same whatever the batch is; None when not known."""
         return None if name in self.sizes or name in self.layouts else self.facts.values.get(name)
 
-    def ints(self, node: Node, i: int, attr: str = "") -> list[int] | None:
-        """Whole numbers of an input or, in old opsets, an attribute. Raises: Blocked when computed."""
+    def ints(self, node: StructureNode, i: int, attr: str = "") -> list[int] | None:
+        """Whole numbers of an input or, in old opsets, an attribute. Raises: BatchBlocked when computed."""
         if node.has(i):
             value = self.const(node.inputs[i])
             if value is None:
-                raise Blocked(f"{node.inputs[i]} is computed", node.inputs[i])
+                raise BatchBlocked(f"{node.inputs[i]} is computed", node.inputs[i])
             return [int(v) for v in np.ravel(value)]
         found = node.attr(attr) if attr else None
         return None if found is None else [int(v) for v in np.ravel(found)]
 
-    def asked(self, node: Node, i: int, attr: str = "") -> dict[int, list[int]] | None:
+    def asked(self, node: StructureNode, i: int, attr: str = "") -> dict[int, list[int]] | None:
         """The numbers of an input at every probe; None when they come from data."""
         if not node.has(i):
             given = node.attr(attr) if attr else None
@@ -119,18 +124,18 @@ class Trace:
         self.choices.setdefault(key, len(options))
         return options[min(self.picks.get(key, 0), len(options) - 1)], frozenset([key])
 
-    def edit(self, kind: str, node: Node, *data: Any) -> None:
+    def edit(self, kind: str, node: StructureNode, *data: Any) -> None:
         """Note a change."""
-        self.edits.append(Edit(kind, node.index, data))
+        self.edits.append(BatchEdit(kind, node.index, data))
 
-    def note(self, node: Node, text: str) -> None:
+    def note(self, node: StructureNode, text: str) -> None:
         """Say something about a node in the result."""
         self.notes.append((node.label, text))
 
-    def need(self, node: Node, i: int, at: Layout) -> None:
+    def need(self, node: StructureNode, i: int, at: Layout) -> None:
         """Input ``i`` must hold the batch just there; what is the same for all items is repeated.
 
-        Raises: Blocked when it cannot.
+        Raises: BatchBlocked when it cannot.
         """
         if not node.has(i):
             return
@@ -138,36 +143,40 @@ class Trace:
         if mine is not None:
             if mine.place != at.place:
                 why = f"{name} holds the batch on axis {mine.axis}, the others on axis {at.axis}"
-                raise Blocked(why, name)
+                raise BatchBlocked(why, name)
             return
         shape = self.shape(name)
         if not 0 <= at.axis < len(shape) or at.outer != 1 or self.batch != 1 or shape[at.axis] != at.inner:
-            raise Blocked(f"{name} {list(shape)} cannot be repeated for each item on axis {at.axis}", name)
+            raise BatchBlocked(
+                f"{name} {list(shape)} cannot be repeated for each item on axis {at.axis}", name
+            )
         if name in self.sizes:
-            raise Blocked(f"{name} is the batch size as a number", name)
+            raise BatchBlocked(f"{name} is the batch size as a number", name)
         if self.opset < 6:
-            raise Blocked(f"{name} cannot be repeated for each item before opset 6", name)
+            raise BatchBlocked(f"{name} cannot be repeated for each item before opset 6", name)
         self.edit("repeat", node, i, at.axis, len(shape))
 
-    def never(self, node: Node, *inputs: int) -> None:
-        """These inputs must be the same for all items. Raises: Blocked."""
+    def never(self, node: StructureNode, *inputs: int) -> None:
+        """These inputs must be the same for all items. Raises: BatchBlocked."""
         for i in inputs:
             if node.has(i) and (node.inputs[i] in self.layouts or node.inputs[i] in self.sizes):
                 name = node.inputs[i]
-                raise Blocked(f"{name} differs from item to item, which {node.op_type} cannot have", name)
+                raise BatchBlocked(
+                    f"{name} differs from item to item, which {node.op_type} cannot have", name
+                )
 
-    def beyond(self, node: Node, first: int) -> None:
-        """Inputs from ``first`` on must be the same for all items. Raises: Blocked."""
+    def beyond(self, node: StructureNode, first: int) -> None:
+        """Inputs from ``first`` on must be the same for all items. Raises: BatchBlocked."""
         self.never(node, *range(first, len(node.inputs)))
 
-    def clear(self, node: Node, at: Layout, axes: Iterable[int], rank: int | None = None) -> None:
-        """The operator works along ``axes``, which must not hold the batch. Raises: Blocked."""
+    def clear(self, node: StructureNode, at: Layout, axes: Iterable[int], rank: int | None = None) -> None:
+        """The operator works along ``axes``, which must not hold the batch. Raises: BatchBlocked."""
         rank = len(self.shape(node.inputs[0])) if rank is None else rank
         if at.axis in [a + rank if a < 0 else a for a in axes]:
-            raise Blocked(f"{node.op_type} works along axis {at.axis}, which holds the batch")
+            raise BatchBlocked(f"{node.op_type} works along axis {at.axis}, which holds the batch")
 
-    def broadcast(self, node: Node, inputs: Sequence[int] | None = None) -> Layout | None:
-        """The layout of what broadcasts inputs against each other. Raises: Blocked."""
+    def broadcast(self, node: StructureNode, inputs: Sequence[int] | None = None) -> Layout | None:
+        """The layout of what broadcasts inputs against each other. Raises: BatchBlocked."""
         live = [i for i in (range(len(node.inputs)) if inputs is None else inputs) if node.has(i)]
         found = [(i, at) for i in live if (at := self.at(node, i)) is not None]
         if not found:
@@ -178,7 +187,7 @@ class Trace:
             place = (at.axis - len(self.shape(node.inputs[i])), at.outer, at.inner)
             if place != (right, first.outer, first.inner):
                 names = f"{node.inputs[number]} and {node.inputs[i]}"
-                raise Blocked(f"{names} hold the batch on different axes", node.inputs[i])
+                raise BatchBlocked(f"{names} hold the batch on different axes", node.inputs[i])
         for i in live:
             shape = self.shape(node.inputs[i])
             if self.at(node, i) is None and len(shape) >= -right and shape[right] != 1:
@@ -187,12 +196,12 @@ class Trace:
 
     # The pass
 
-    def run(self, graph: Graph) -> None:
-        """Follow the batch through a graph. Raises: Blocked, which names the node."""
+    def run(self, graph: StructureGraph) -> None:
+        """Follow the batch through a graph. Raises: BatchBlocked, which names the node."""
         for node in graph.nodes:
             try:
                 self._node(node)
-            except Blocked as fault:
+            except BatchBlocked as fault:
                 if fault.node < 0:
                     fault.node = node.index
                 for name in node.inputs:
@@ -200,18 +209,18 @@ class Trace:
                         fault.via |= self.layouts[name].via
                 raise
             except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as fault:
-                odd = Blocked(f"it is not formed as its rule expects ({type(fault).__name__}: {fault})")
+                odd = BatchBlocked(f"it is not formed as its rule expects ({type(fault).__name__}: {fault})")
                 odd.node = node.index
                 raise odd from fault
 
-    def body(self, graph: Graph, given: Sequence[Layout | None]) -> list[Layout | None]:
+    def body(self, graph: StructureGraph, given: Sequence[Layout | None]) -> list[Layout | None]:
         """Follow the batch through a body whose inputs have these layouts; those of its outputs."""
         for name, at in zip(graph.inputs, given, strict=False):
             self._put(name, at)
         self.run(graph)
         for name in graph.outputs:
             if name in self.sizes:
-                raise Blocked(f"{name} is the batch size as a number", name)
+                raise BatchBlocked(f"{name} is the batch size as a number", name)
         return [self.layouts.get(name) for name in graph.outputs]
 
     def _put(self, name: str, at: Layout | None) -> None:
@@ -220,7 +229,7 @@ class Trace:
         else:
             self.layouts[name] = at
 
-    def _node(self, node: Node) -> None:
+    def _node(self, node: StructureNode) -> None:
         given = [name for name in node.inputs if name]
         live = [name for name in given if name in self.layouts]
         counted = [name for name in given if name in self.sizes]
@@ -230,7 +239,7 @@ class Trace:
             self.sizes.pop(name, None)
         ragged = [name for name in live if self.layouts[name].ragged]
         if ragged and node.op_type not in RAGGED:
-            raise Blocked(
+            raise BatchBlocked(
                 f"the rows of {ragged[0]} belong to several items, as many as the data decide", ragged[0]
             )
         if node.op_type in ("Shape", "Size") and not node.domain:
@@ -245,13 +254,13 @@ class Trace:
             return
         self._follow(node, live, counted)
 
-    def _follow(self, node: Node, live: list[str], counted: list[str]) -> None:
+    def _follow(self, node: StructureNode, live: list[str], counted: list[str]) -> None:
         fn = RULES.get((node.domain, node.op_type))
         if fn is None:
             kind = f"{node.domain}::{node.op_type}" if node.domain else node.op_type
-            raise Blocked(f"no rule says whether {kind} keeps items apart", live[0] if live else "")
+            raise BatchBlocked(f"no rule says whether {kind} keeps items apart", live[0] if live else "")
         if counted and (node.bodies or node.op_type not in READ_SIZES or node.domain):
-            raise Blocked(
+            raise BatchBlocked(
                 f"{counted[0]} is the batch size as a number, and data are computed with it",
                 counted[0],
                 "Export the model with a free batch.",
@@ -263,13 +272,13 @@ class Trace:
             shape = self.facts.shapes.get(name)
             fits = shape is None or at.ragged or shape[at.axis : at.axis + 1] == (at.size(self.batch),)
             if not fits or at.axis < 0:
-                raise Blocked(f"{name} does not hold the batch where its rule expects it", name)
+                raise BatchBlocked(f"{name} does not hold the batch where its rule expects it", name)
             self.layouts[name] = replace(at, via=at.via | via)
 
-    def _measure(self, node: Node) -> None:
+    def _measure(self, node: StructureNode) -> None:
         at, dims = self.layouts[node.inputs[0]], self.shape(node.inputs[0])
         if at.ragged:
-            raise Blocked(f"the size of {node.inputs[0]} depends on the data", node.inputs[0])
+            raise BatchBlocked(f"the size of {node.inputs[0]} depends on the data", node.inputs[0])
         first, last = node.attr("start", 0), node.attr("end")
         made: dict[int, Any] = {}
         for p in PROBES:
@@ -278,17 +287,17 @@ class Trace:
             made[p] = np.array(math.prod(real) if whole else real[first:last], np.int64)
         self._settle(node.outputs[0], made)
 
-    def _count(self, node: Node, name: str) -> None:
+    def _count(self, node: StructureNode, name: str) -> None:
         """Arithmetic on sizes: done at every probe."""
         inputs = [n if n else None for n in node.inputs]
         made: dict[int, Any] = {}
         for p in PROBES:
             values = [n and (self.sizes[n][p] if n in self.sizes else self.bound.get(n)) for n in inputs]
             if any(v is None and n is not None for n, v in zip(inputs, values, strict=True)):
-                raise Blocked(f"{name} depends on the batch size, and data are computed with it", name)
+                raise BatchBlocked(f"{name} depends on the batch size, and data are computed with it", name)
             out = computed(node, values, self.opset)
             if out is None or len([o for o in node.outputs if o]) != 1:
-                raise Blocked(f"{name} depends on the batch size, and data are made from it", name)
+                raise BatchBlocked(f"{name} depends on the batch size, and data are made from it", name)
             made[p] = out
         self._settle(node.outputs[0], made)
 

@@ -9,23 +9,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from py_autodoc.graph.rebatch.layout import Blocked
+from py_autodoc.graph.rebatch.layout import BatchBlocked
 
 if TYPE_CHECKING:
-    from py_autodoc.graph.rebatch.prepare import Node
-    from py_autodoc.graph.rebatch.trace import Trace
+    from py_autodoc.graph.rebatch.prepare import StructureNode
+    from py_autodoc.graph.rebatch.trace import BatchTrace
 
 
 def unfolded(
-    trace: Trace, node: Node, inputs: Sequence[int], axis: int, given: Sequence[int], made: Sequence[int]
+    trace: BatchTrace,
+    node: StructureNode,
+    inputs: Sequence[int],
+    axis: int,
+    given: Sequence[int],
+    made: Sequence[int],
 ) -> None:
     """Let ``node`` work item by item along ``axis``.
 
     ``given`` and ``made`` are the entries of one item along it, of each of ``inputs`` and each output.
-    Raises: Blocked where the operator would have to say its axis in a way that is not followed.
+    Raises: BatchBlocked where the operator would have to say its axis in a way that is not followed.
     """
     if trace.opset < 13 or trace.batch != 1:
-        raise Blocked(f"it works along axis {axis}, which holds the batch")
+        raise BatchBlocked(f"it works along axis {axis}, which holds the batch")
     before = tuple(
         (i, width, _rest(trace, node.inputs[i], axis)) for i, width in zip(inputs, given, strict=True)
     )
@@ -35,6 +40,6 @@ def unfolded(
     trace.edit("unfold", node, axis, before, after)
 
 
-def _rest(trace: Trace, name: str, axis: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _rest(trace: BatchTrace, name: str, axis: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     shape = trace.shape(name)
     return shape[:axis], shape[axis + 1 :]

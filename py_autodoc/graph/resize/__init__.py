@@ -6,6 +6,6 @@ they were joined they come apart. Numbers that stood for old sizes are written a
 sequence are cut to their first entries, and what more than one reading fits is refused (``search``).
 """
 
-from py_autodoc.graph.resize.model import BLOCKED, ResizeBlocked, Resized, resized
+from py_autodoc.graph.resize.model import BLOCKED, ResizeBlocked, ResizedModel, resize_model
 
-__all__ = ["BLOCKED", "ResizeBlocked", "Resized", "resized"]
+__all__ = ["BLOCKED", "ResizeBlocked", "ResizedModel", "resize_model"]

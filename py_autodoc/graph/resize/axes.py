@@ -9,7 +9,7 @@ from functools import reduce
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AxisFactor:
     """A factor of an axis: its size in the file and the size that is wanted.
 
     ``front``: entry i is position i of a sequence, counted from its beginning, so that the first entries
@@ -26,13 +26,13 @@ class Part:
         return self.old == self.new
 
 
-Axis = tuple[Part, ...]
+Axis = tuple[AxisFactor, ...]
 """Factors, the outermost first: ``(heads, length)`` is heads folded in front of positions."""
 
 
 def steady(size: int) -> Axis:
     """An axis that stays as it is."""
-    return (Part(size, size),)
+    return (AxisFactor(size, size),)
 
 
 def old_size(axis: Axis) -> int:
@@ -50,15 +50,15 @@ def moves(axis: Axis) -> bool:
     return any(not part.steady for part in axis)
 
 
-def joined(parts: Iterable[Part]) -> Axis:
+def joined(parts: Iterable[AxisFactor]) -> Axis:
     """Factors one behind the other, without ones, steady neighbours as one."""
 
-    def add(done: Axis, part: Part) -> Axis:
+    def add(done: Axis, part: AxisFactor) -> Axis:
         if part.old == part.new == 1:
             return done
         if done and part.steady and done[-1].steady:
             size = done[-1].old * part.old
-            return (*done[:-1], Part(size, size))
+            return (*done[:-1], AxisFactor(size, size))
         return (*done, part)
 
     start: Axis = ()
@@ -78,4 +78,4 @@ def blurred(axis: Axis) -> Axis:
 
 def of_sizes(old: Sequence[int], new: Sequence[int], front: bool = False) -> tuple[Axis, ...]:
     """Axes of which only the sizes are known."""
-    return tuple((Part(a, b, front and a != b),) for a, b in zip(old, new, strict=True))
+    return tuple((AxisFactor(a, b, front and a != b),) for a, b in zip(old, new, strict=True))

@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from py_autodoc.errors import InputError, OptionError
-from py_autodoc.graph import dims
-from py_autodoc.graph.build import build
-from py_autodoc.graph.model import Model, TypeTable
-from py_autodoc.graph.rebatch import Refusal
-from py_autodoc.graph.rebatch.prepare import prepared
-from py_autodoc.graph.resize.axes import Axis, Part
-from py_autodoc.graph.resize.rewrite import Rewritten, rewrite
-from py_autodoc.graph.resize.search import Plan, search
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.ir.model import Model, TypeTable
+from py_autodoc.graph.rebatch import BatchRefusal
+from py_autodoc.graph.rebatch.prepare import prepare_structure
+from py_autodoc.graph.resize.axes import Axis, AxisFactor
+from py_autodoc.graph.resize.rewrite import RewrittenSizes, rewrite
+from py_autodoc.graph.resize.search import SizePlan, search
+from py_autodoc.graph.symbolic_dims import dim_names
 
 if TYPE_CHECKING:
-    from py_autodoc.graph.load import Loaded
+    from py_autodoc.graph.loading.load import LoadedModel
 
 BLOCKED = "resize-blocked"
 """Code of the error that says which node cannot have the wanted sizes."""
@@ -30,16 +30,16 @@ _IMAGE = 4
 class ResizeBlocked(InputError):
     """A model cannot have other sizes: a node is made for the file's, or no rule says that it is not."""
 
-    def __init__(self, name: str, refusal: Refusal) -> None:
+    def __init__(self, name: str, refusal: BatchRefusal) -> None:
         super().__init__(BLOCKED, f"{name}: {refusal.message}", refusal.hint)
         self.refusal = refusal
 
 
 @dataclass(frozen=True, slots=True)
-class Resized:
+class ResizedModel:
     """A model of other sizes."""
 
-    loaded: Loaded
+    loaded: LoadedModel
     """The rewritten model; weights are references to the file."""
     inputs: Mapping[str, tuple[int, ...]]
     """Input → its whole shape."""
@@ -51,36 +51,40 @@ class Resized:
     notes: tuple[tuple[str, str], ...]
 
 
-def resized(
-    loaded: Loaded, wanted: Mapping[str, Sequence[int]], bindings: Mapping[str, int] | None = None
-) -> Resized | Refusal:
+def resize_model(
+    loaded: LoadedModel, wanted: Mapping[str, Sequence[int]], bindings: Mapping[str, int] | None = None
+) -> ResizedModel | BatchRefusal:
     """Give inputs other sizes than the file's.
 
     ``wanted``: input → whole shape; ``bindings``: sizes of free dimensions.
 
     Raises: OptionError for an input or a size that is none.
     """
-    ready = prepared(loaded.proto)
+    ready = prepare_structure(loaded.proto)
     if len(ready.nodes) > MAX_NODES:
-        return Refusal("", "", f"{len(ready.nodes):,} nodes are more than are followed ({MAX_NODES:,})")
+        return BatchRefusal("", "", f"{len(ready.nodes):,} nodes are more than are followed ({MAX_NODES:,})")
     if loaded.unexpanded_calls:
-        return Refusal("", "", "local functions could not be expanded", "Inline them first (onnx.inliner).")
+        return BatchRefusal(
+            "", "", "local functions could not be expanded", "Inline them first (onnx.inliner)."
+        )
     copy = replace(loaded, proto=ready.proto)
     model = build(copy)
     sizes, shapes = _sizes(copy, model, wanted, bindings or {})
     if not sizes:
         why = "other sizes are free, and none were found that the model runs with"
-        return Refusal("", "", why, "Set them with --bind.")
-    plans: list[Plan] = []
+        return BatchRefusal("", "", why, "Set them with --bind.")
+    plans: list[SizePlan] = []
     fixed: dict[str, tuple[int, ...]] = {}
     for given in sizes:
         found = _plan(copy, model, given, shapes, fixed)
-        if isinstance(found, Refusal):
+        if isinstance(found, BatchRefusal):
             return found
         plans.append(found)
     found = plans[0]
     if any(other.edits != found.edits for other in plans):
-        return Refusal("", "", "what must be edited depends on sizes that are free", "Set them with --bind.")
+        return BatchRefusal(
+            "", "", "what must be edited depends on sizes that are free", "Set them with --bind."
+        )
     declared = {model.tensors[t].name: tuple(size) for t, size in shapes.items()}
     written = rewrite(ready.proto, found, declared, ready.opset, bindings or {})
     result = replace(loaded, proto=written.proto)
@@ -90,24 +94,24 @@ def resized(
             return odd
     outputs = {t: found.shapes[t][1] for t in ready.graph.outputs if t in found.shapes}
     numbers_of = {name: tuple(int(d) for d in s) for name, s in outputs.items()}  # type: ignore[arg-type]
-    return Resized(result, declared, fixed, numbers_of, written.edits, found.notes)
+    return ResizedModel(result, declared, fixed, numbers_of, written.edits, found.notes)
 
 
 def _plan(
-    copy: Loaded,
+    copy: LoadedModel,
     model: Model,
     given: Mapping[str, int],
     shapes: Mapping[int, Sequence[int]],
     fixed: dict[str, tuple[int, ...]],
-) -> Plan | Refusal:
+) -> SizePlan | BatchRefusal:
     """The edits, where free dimensions have the sizes ``given``. Fills ``fixed``, what the file has."""
     from py_autodoc.graph.shapes import infer
 
     old = infer(copy, model, given, {})
     if old.contradiction is not None:
-        return Refusal("", "", f"the model cannot run as it is: {old.contradiction.message}")
+        return BatchRefusal("", "", f"the model cannot run as it is: {old.contradiction.message}")
     inputs: dict[int, tuple[Axis, ...]] = {}
-    free = dims.symbolic_inputs(model)[0]
+    free = dim_names.symbolic_inputs(model)[0]
     for t, wanted in shapes.items():
         was, declared = old.shapes[t], free[t]
         assert was is not None
@@ -120,26 +124,26 @@ def _plan(
 
 
 def _sizes(
-    copy: Loaded, model: Model, wanted: Mapping[str, Sequence[int]], bindings: Mapping[str, int]
+    copy: LoadedModel, model: Model, wanted: Mapping[str, Sequence[int]], bindings: Mapping[str, int]
 ) -> tuple[list[dict[str, int]], dict[int, tuple[int, ...]]]:
     """Sizes of free dimensions, two sets where some are not bound; the shapes of the inputs.
 
     Raises: OptionError.
     """
-    declared, names = dims.symbolic_inputs(model)
-    symbols = dims.free_symbols(declared.values())
-    _, values = dims.apply_shapes(declared, model, names, bindings, wanted)
+    declared, names = dim_names.symbolic_inputs(model)
+    symbols = dim_names.free_symbols(declared.values())
+    _, values = dim_names.apply_shapes(declared, model, names, bindings, wanted)
     by_name = {model.tensors[t].name: t for t in declared}
     found = {}
     for name, shape in wanted.items():
         if declared[by_name[name]] is None:
             raise OptionError("bad-input-shape", f"The shape of the input {name!r:.80} is not known.", "")
         found[by_name[name]] = tuple(int(d) for d in shape)
-    _, bound = dims.apply_shapes(declared, model, names, bindings, {})
+    _, bound = dim_names.apply_shapes(declared, model, names, bindings, {})
     free = [symbol for symbol in symbols if symbol not in bound]
     if not free:
         return [{str(names.original(s)): bound[s] for s in symbols}], found
-    from py_autodoc.graph.fit import fitter
+    from py_autodoc.graph.size_fitting.fit import fitter
 
     fitting = fitter(copy, model)
     first = fitting.fit(values).sizes
@@ -166,25 +170,27 @@ def _axes(model: Model, t: int, old: Sequence[int], new: Sequence[int]) -> tuple
         if new[k] < 1:
             raise OptionError("bad-input-shape", f"Axis {k} of the input {name!r:.80} would be empty.", "")
     front = len(moving) == 1 and len(old) < _IMAGE
-    return tuple((Part(a, b, front and a != b),) for a, b in zip(old, new, strict=True))
+    return tuple((AxisFactor(a, b, front and a != b),) for a, b in zip(old, new, strict=True))
 
 
-def _misfit(result: Loaded, plan: Plan, given: Mapping[str, int]) -> Refusal | None:
+def _misfit(result: LoadedModel, plan: SizePlan, given: Mapping[str, int]) -> BatchRefusal | None:
     """A refusal where inference does not find the shapes that were followed: none, unless a rule is wrong."""
     from py_autodoc.graph.shapes import infer
 
     model = build(result)
-    declared, names = dims.symbolic_inputs(model)
-    left = {str(names.original(symbol)) for symbol in dims.free_symbols(declared.values())}
+    declared, names = dim_names.symbolic_inputs(model)
+    left = {str(names.original(symbol)) for symbol in dim_names.free_symbols(declared.values())}
     types: TypeTable = infer(result, model, {n: size for n, size in given.items() if n in left}, {})
     if types.contradiction is not None:
-        return Refusal("", "", f"the result cannot run: {types.contradiction.message}", "Please report it.")
+        return BatchRefusal(
+            "", "", f"the result cannot run: {types.contradiction.message}", "Please report it."
+        )
     for tensor in model.tensors:
         shape = types.shapes[tensor.id]
         if tensor.name in plan.shapes and shape != plan.shapes[tensor.name][1]:
             why = f"the shape of {tensor.name} does not come out as followed"
-            return Refusal("", tensor.name, why, "Please report it.")
+            return BatchRefusal("", tensor.name, why, "Please report it.")
     return None
 
 
-__all__ = ["BLOCKED", "ResizeBlocked", "Resized", "Rewritten", "resized"]
+__all__ = ["BLOCKED", "ResizeBlocked", "ResizedModel", "RewrittenSizes", "resize_model"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from py_autodoc.graph.resize.axes import Axis, Part, joined, moves, new_size, steady
+from py_autodoc.graph.resize.axes import Axis, AxisFactor, joined, moves, new_size, steady
 
 MAX_WAYS = 16
 """Ways that are told apart for one reshape."""
@@ -26,11 +26,11 @@ def ways(axes: Sequence[Axis], out: Sequence[int]) -> list[tuple[Axis, ...]]:
     return [tuple(way) for way in found]
 
 
-def _groups(parts: Sequence[Part], out: Sequence[int]) -> list[tuple[list[Part], list[int]]]:
-    groups: list[tuple[list[Part], list[int]]] = []
+def _groups(parts: Sequence[AxisFactor], out: Sequence[int]) -> list[tuple[list[AxisFactor], list[int]]]:
+    groups: list[tuple[list[AxisFactor], list[int]]] = []
     p = k = 0
     while k < len(out) or p < len(parts):
-        group: list[Part] = []
+        group: list[AxisFactor] = []
         sizes: list[int] = []
         left = right = 1
         while True:
@@ -52,7 +52,7 @@ def _groups(parts: Sequence[Part], out: Sequence[int]) -> list[tuple[list[Part],
     return groups
 
 
-def _group(group: list[Part], sizes: list[int]) -> list[list[Axis]]:
+def _group(group: list[AxisFactor], sizes: list[int]) -> list[list[Axis]]:
     """The axes of the output in one group."""
     if all(part.steady for part in group):
         return [[steady(size) for size in sizes]]
@@ -69,11 +69,11 @@ def _group(group: list[Part], sizes: list[int]) -> list[list[Axis]]:
     return found[:MAX_WAYS]
 
 
-def _walk(parts: tuple[Part, ...], sizes: tuple[int, ...]) -> list[list[Axis]]:
+def _walk(parts: tuple[AxisFactor, ...], sizes: tuple[int, ...]) -> list[list[Axis]]:
     """Factors dealt out from the front; a factor that is too large for an axis is cut."""
     if not sizes:
         return [[]] if not parts else []
-    taken: list[Part] = []
+    taken: list[AxisFactor] = []
     need = sizes[0]
     rest = list(parts)
     while need > 1:
@@ -94,27 +94,27 @@ def _walk(parts: tuple[Part, ...], sizes: tuple[int, ...]) -> list[list[Axis]]:
     return [[joined(taken), *tail] for tail in _walk(tuple(rest), sizes[1:])]
 
 
-def _cut(part: Part, count: int) -> list[tuple[Part, Part]]:
+def _cut(part: AxisFactor, count: int) -> list[tuple[AxisFactor, AxisFactor]]:
     """A factor as ``count`` pieces."""
     size = part.old // count
     if part.steady:
-        return [(Part(count, count), Part(size, size))]
+        return [(AxisFactor(count, count), AxisFactor(size, size))]
     found = []
     if part.new % size == 0:
-        found.append((Part(count, part.new // size, part.front), Part(size, size)))
+        found.append((AxisFactor(count, part.new // size, part.front), AxisFactor(size, size)))
     if part.new % count == 0 and count > 1:
-        found.append((Part(count, count), Part(size, part.new // count)))
+        found.append((AxisFactor(count, count), AxisFactor(size, part.new // count)))
     return found
 
 
-def _one_grows(group: Sequence[Part], sizes: Sequence[int]) -> list[list[Axis]]:
+def _one_grows(group: Sequence[AxisFactor], sizes: Sequence[int]) -> list[list[Axis]]:
     """Factors do not come apart: one axis takes all of the change."""
     before, after = math.prod(sizes), math.prod(part.new for part in group)
     found: list[list[Axis]] = []
     for k, size in enumerate(sizes):
         rest = before // size
         if size > 1 and after % rest == 0 and after // rest >= 1:
-            grown = (Part(size, after // rest),)
+            grown = (AxisFactor(size, after // rest),)
             found.append([grown if i == k else steady(d) for i, d in enumerate(sizes)])
     return found
 

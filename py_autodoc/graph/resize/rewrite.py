@@ -10,16 +10,16 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from py_autodoc.graph.names import text
-from py_autodoc.graph.resize.search import Plan
-from py_autodoc.graph.survey import nested
+from py_autodoc.graph.ir.name_sanitizer import decode_text
+from py_autodoc.graph.loading.first_pass import nested
+from py_autodoc.graph.resize.search import SizePlan
 
 STEM = "resize"
 _SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Rewritten:
+class RewrittenSizes:
     """A model of other sizes. Weights are references as they were."""
 
     proto: onnx.ModelProto
@@ -29,24 +29,24 @@ class Rewritten:
 
 def rewrite(
     proto: onnx.ModelProto,
-    plan: Plan,
+    plan: SizePlan,
     inputs: Mapping[str, Sequence[int]],
     opset: int,
     bindings: Mapping[str, int],
-) -> Rewritten:
+) -> RewrittenSizes:
     """Apply a plan to a copy.
 
     ``inputs``: input → sizes that are declared from now on, where the file has numbers; ``bindings``: free
     dimension → size that it is fixed at.
     """
-    return _Writer(proto, plan, inputs, opset, bindings).run()
+    return _SizeWriter(proto, plan, inputs, opset, bindings).run()
 
 
-class _Writer:
+class _SizeWriter:
     def __init__(
         self,
         proto: onnx.ModelProto,
-        plan: Plan,
+        plan: SizePlan,
         inputs: Mapping[str, Sequence[int]],
         opset: int,
         bindings: Mapping[str, int],
@@ -55,15 +55,15 @@ class _Writer:
         self.proto, self.plan, self.inputs, self.opset = onnx.ModelProto(), plan, inputs, opset
         self.proto.CopyFrom(proto)
         graph = self.proto.graph
-        self.taken = {t.name for t in graph.initializer} | {text(i.name) for i in graph.input}
-        self.taken |= {text(name) for node in graph.node for name in (*node.output, node.name)}
+        self.taken = {t.name for t in graph.initializer} | {decode_text(i.name) for i in graph.input}
+        self.taken |= {decode_text(name) for node in graph.node for name in (*node.output, node.name)}
         self.nodes = list(graph.node)
         self.added: dict[int, list[onnx.NodeProto]] = {}
         self.consts: dict[Any, str] = {}
         self.head: list[onnx.NodeProto] = []
         self.edits: list[str] = []
 
-    def run(self) -> Rewritten:
+    def run(self) -> RewrittenSizes:
         """Edits, declared shapes."""
         cuts: dict[tuple[int, int], list[tuple[int, int]]] = {}
         for edit in self.plan.edits:
@@ -81,11 +81,11 @@ class _Writer:
             self._cut(number, i, places)
         self._place()
         self._declare()
-        return Rewritten(self.proto, tuple(self.edits))
+        return RewrittenSizes(self.proto, tuple(self.edits))
 
     def _said(self, node: onnx.NodeProto, what: str) -> None:
-        name = text(node.name) or next(filter(None, map(text, node.output)), "")
-        self.edits.append(f"{text(node.op_type)} {name}: {what}"[:300])
+        name = decode_text(node.name) or next(filter(None, map(decode_text, node.output)), "")
+        self.edits.append(f"{decode_text(node.op_type)} {name}: {what}"[:300])
 
     def _fresh(self, stem: str) -> str:
         number = len(self.taken)
@@ -131,7 +131,7 @@ class _Writer:
         made.doc_string = node.doc_string
         self.added.setdefault(number, []).append(made)
         told = ", ".join(f"{size} of axis {axis}" for axis, size in places)
-        self._said(node, f"takes the first {told} of the stored {text(node.input[i])}")
+        self._said(node, f"takes the first {told} of the stored {decode_text(node.input[i])}")
         node.input[i] = name
 
     def _place(self) -> None:
@@ -160,7 +160,7 @@ class _Writer:
                     pending.extend(nested(attribute))
 
     def _declared(self, info: onnx.ValueInfoProto) -> None:
-        name = text(info.name)
+        name = decode_text(info.name)
         dims = info.type.tensor_type.shape.dim
         for dim in dims:
             if dim.HasField("dim_param") and dim.dim_param in self.bindings:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from py_autodoc.graph.model import Model, Shape, TypeTable
-from py_autodoc.graph.rebatch import Refusal
+from py_autodoc.graph.ir.model import Model, Shape, TypeTable
+from py_autodoc.graph.rebatch import BatchRefusal
 from py_autodoc.graph.resize import rules  # noqa: F401  (importing registers the rules)
 from py_autodoc.graph.resize.axes import Axis
-from py_autodoc.graph.resize.walk import Blocked, Edit, Walk
+from py_autodoc.graph.resize.walk import SizeBlocked, SizeEdit, SizePass
 
 MAX_TRIES = 200
 """Passes until the search gives up."""
@@ -18,10 +18,10 @@ MAX_DOUBTS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SizePlan:
     """What must be edited, and the shapes that come of it."""
 
-    edits: tuple[Edit, ...]
+    edits: tuple[SizeEdit, ...]
     notes: tuple[tuple[str, str], ...]
     """(node, what is to be known of it)."""
     shapes: Mapping[str, tuple[Shape | None, Shape]]
@@ -29,15 +29,15 @@ class Plan:
     tries: int = 1
 
 
-def search(model: Model, old: TypeTable, inputs: Mapping[int, tuple[Axis, ...]]) -> Plan | Refusal:
+def search(model: Model, old: TypeTable, inputs: Mapping[int, tuple[Axis, ...]]) -> SizePlan | BatchRefusal:
     """Find the edits under which a model runs at other sizes.
 
     ``inputs``: tensor → axes, of inputs whose sizes do not stay.
     """
     picks: dict[str, int] = {}
-    furthest, refusal = -2, Refusal("", "", "no way was found")
+    furthest, refusal = -2, BatchRefusal("", "", "no way was found")
     for tries in range(1, MAX_TRIES + 1):
-        walk = Walk(model, old, picks)
+        walk = SizePass(model, old, picks)
         fault = _passed(walk, inputs)
         if fault is None:
             return _doubted(walk, model, old, inputs, picks) or _plan(walk, tries)
@@ -50,16 +50,16 @@ def search(model: Model, old: TypeTable, inputs: Mapping[int, tuple[Axis, ...]])
     return refusal
 
 
-def _passed(walk: Walk, inputs: Mapping[int, tuple[Axis, ...]]) -> Blocked | None:
+def _passed(walk: SizePass, inputs: Mapping[int, tuple[Axis, ...]]) -> SizeBlocked | None:
     walk.start(inputs)
     try:
         walk.run()
-    except Blocked as fault:
+    except SizeBlocked as fault:
         return fault
     return None
 
 
-def _back(picks: Mapping[str, int], walk: Walk) -> dict[str, int] | None:
+def _back(picks: Mapping[str, int], walk: SizePass) -> dict[str, int] | None:
     """The latest choice taken back; None: all were tried."""
     order = list(walk.choices)
     for choice in reversed(order):
@@ -71,21 +71,25 @@ def _back(picks: Mapping[str, int], walk: Walk) -> dict[str, int] | None:
 
 
 def _doubted(
-    walk: Walk, model: Model, old: TypeTable, inputs: Mapping[int, tuple[Axis, ...]], picks: Mapping[str, int]
-) -> Refusal | None:
+    walk: SizePass,
+    model: Model,
+    old: TypeTable,
+    inputs: Mapping[int, tuple[Axis, ...]],
+    picks: Mapping[str, int],
+) -> BatchRefusal | None:
     """A refusal where a node can be read in another way, with another result."""
     doubts = [(c, k) for c, (count, _) in walk.choices.items() for k in range(count) if k != picks.get(c, 0)]
     if len(doubts) > MAX_DOUBTS:
-        return Refusal("", "", f"{len(doubts)} readings of nodes would have to be distinguished")
+        return BatchRefusal("", "", f"{len(doubts)} readings of nodes would have to be distinguished")
     flips = [{**picks, choice: k} for choice, k in doubts]
     if len(walk.choices) > 1:
         flips.append({c: _other(picks.get(c, 0), count) for c, (count, _) in walk.choices.items()})
     for flip in flips:
-        other = Walk(model, old, flip)
+        other = SizePass(model, old, flip)
         if _passed(other, inputs) is None and other.edits != walk.edits:
             node = model.nodes[next(walk.choices[c][1] for c in flip if flip[c] != picks.get(c, 0))]
             why = "more than one reading of its stored sizes goes on at the wanted ones"
-            return Refusal(walk.label(node), "", why, "Export the model at this size.", node.id)
+            return BatchRefusal(walk.label(node), "", why, "Export the model at this size.", node.id)
     return None
 
 
@@ -93,11 +97,11 @@ def _other(pick: int, count: int) -> int:
     return (pick + 1) % count
 
 
-def _plan(walk: Walk, tries: int) -> Plan:
+def _plan(walk: SizePass, tries: int) -> SizePlan:
     shapes = {walk.name(t): (walk.old.shapes[t], walk.now(t)) for t in walk.axes}
-    return Plan(tuple(walk.edits), tuple(dict.fromkeys(walk.notes)), shapes, tries)
+    return SizePlan(tuple(walk.edits), tuple(dict.fromkeys(walk.notes)), shapes, tries)
 
 
-def _refusal(walk: Walk, fault: Blocked) -> Refusal:
+def _refusal(walk: SizePass, fault: SizeBlocked) -> BatchRefusal:
     label = walk.label(walk.nodes[fault.node]) if fault.node >= 0 else ""
-    return Refusal(label, fault.tensor, fault.why, fault.hint, fault.node)
+    return BatchRefusal(label, fault.tensor, fault.why, fault.hint, fault.node)

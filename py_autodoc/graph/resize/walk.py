@@ -15,13 +15,13 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
-from py_autodoc.graph.model import Model, Node, Shape, TensorKind, TypeTable
+from py_autodoc.graph.ir.model import Model, Node, Shape, TensorKind, TypeTable
 from py_autodoc.graph.operators.aspects import Key, Link, answers, link_to
 from py_autodoc.graph.resize.axes import Axis, moves, new_size, of_sizes, old_size, prefix, steady
-from py_autodoc.graph.shapes.core import State
 from py_autodoc.graph.shapes.engine import Engine, seed
+from py_autodoc.graph.shapes.shape_context import InferenceState
 
-Rule = Callable[["Walk", Node], None]
+Rule = Callable[["SizePass", Node], None]
 RULES: dict[tuple[str, str], Rule] = {}
 """(domain, operator) → what other sizes mean for it."""
 T = TypeVar("T")
@@ -53,7 +53,7 @@ def _answer() -> Mapping[Key, Link]:
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class SizeEdit:
     """One change of a node of the main graph: ``const``, ``cut`` or ``ints``. ``rewrite`` knows them."""
 
     kind: str
@@ -61,7 +61,7 @@ class Edit:
     data: tuple[Any, ...]
 
 
-class Blocked(Exception):
+class SizeBlocked(Exception):
     """A node cannot have the wanted sizes, or no rule says how. The text is a clause about the node."""
 
     def __init__(self, why: str, tensor: str = "", hint: str = "") -> None:
@@ -70,14 +70,14 @@ class Blocked(Exception):
         self.node = -1
 
 
-class Walk(Engine):
+class SizePass(Engine):
     """A pass. Rules ask it for facts and tell it what must be edited.
 
     Raises (``run``): Blocked, which names the node.
     """
 
     def __init__(self, model: Model, old: TypeTable, picks: Mapping[str, int]) -> None:
-        super().__init__(State(model), use_declared=False)
+        super().__init__(InferenceState(model), use_declared=False)
         self.model, self.old, self.picks = model, old, picks
         self.axes: dict[int, tuple[Axis, ...]] = {}
         """Tensors whose shape does not stay."""
@@ -93,7 +93,7 @@ class Walk(Engine):
         """Those of the inputs."""
         self.lengths: dict[int, list[Axis]] = {}
         """Sizes in the file → axes of so many positions, counted from the front, that do not stay."""
-        self.edits: list[Edit] = []
+        self.edits: list[SizeEdit] = []
         self.choices: dict[str, tuple[int, int]] = {}
         """Choice → (number of candidates, node), in the order met."""
         self.notes: list[tuple[str, str]] = []
@@ -112,7 +112,7 @@ class Walk(Engine):
                 self.fed.add(t)
 
     def run(self) -> None:
-        """Follow the sizes through the main graph. Raises: Blocked."""
+        """Follow the sizes through the main graph. Raises: SizeBlocked."""
         for i in self.graphs[0].nodes:
             self._node(self.nodes[i])
 
@@ -132,16 +132,16 @@ class Walk(Engine):
         return i < len(node.inputs) and node.inputs[i] >= 0
 
     def was(self, t: int) -> tuple[int, ...]:
-        """Shape in the file. Raises: Blocked."""
+        """Shape in the file. Raises: SizeBlocked."""
         return self._sized(self.old.shapes[t], t)
 
     def now(self, t: int) -> tuple[int, ...]:
-        """Shape at the wanted sizes. Raises: Blocked."""
+        """Shape at the wanted sizes. Raises: SizeBlocked."""
         return self._sized(self.state.shapes[t], t)
 
     def _sized(self, shape: Shape | None, t: int) -> tuple[int, ...]:
         if shape is None or not all(type(d) is int for d in shape):
-            raise Blocked(f"the shape of {self.name(t)} is not known", self.name(t))
+            raise SizeBlocked(f"the shape of {self.name(t)} is not known", self.name(t))
         return tuple(d for d in shape if isinstance(d, int))
 
     def at(self, t: int) -> tuple[Axis, ...]:
@@ -213,24 +213,24 @@ class Walk(Engine):
         """Make the shapes of a node's outputs, after edits.
 
         ``consts``: input → numbers that it gets; ``cuts``: input → axis → entries that are left;
-        ``ints``: attribute → numbers. Raises: Blocked.
+        ``ints``: attribute → numbers. Raises: SizeBlocked.
         """
         with ExitStack() as held:
             for i, values in (consts or {}).items():
                 t, made = node.inputs[i], np.asarray(values, np.int64)
                 numbers = tuple(made.ravel().tolist())
-                self.edits.append(Edit("const", node.id, (i, numbers, made.shape, self.state.dtypes[t])))
+                self.edits.append(SizeEdit("const", node.id, (i, numbers, made.shape, self.state.dtypes[t])))
                 held.enter_context(self._as_if(t, made))
             for i, sizes in (cuts or {}).items():
                 t = node.inputs[i]
                 shape, value = list(self.now(t)), self.state.values.get(t)
                 for axis, size in sizes.items():
-                    self.edits.append(Edit("cut", node.id, (i, axis, size)))
+                    self.edits.append(SizeEdit("cut", node.id, (i, axis, size)))
                     shape[axis] = size
                     value = None if value is None else np.take(value, range(size), axis=axis)
                 held.enter_context(self._as_if(t, value, tuple(shape)))
             for name, values in (ints or {}).items():
-                self.edits.append(Edit("ints", node.id, (name, tuple(values))))
+                self.edits.append(SizeEdit("ints", node.id, (name, tuple(values))))
                 attributes = {**node.attributes, name: list(values)}
                 node = msgspec.structs.replace(node, attributes=attributes)
             self._inferred(node)
@@ -241,14 +241,14 @@ class Walk(Engine):
         for found in self.state.diagnostics[said:]:
             if found.severity != "info":
                 text = found.message.partition(": ")[2] or found.message
-                raise Blocked(text.rstrip("."))
+                raise SizeBlocked(text.rstrip("."))
         for t in node.outputs:
             plain = t >= 0 and self.tensors[t].container == "tensor" and t not in self.state.elements
             if plain and len(self.now(t)) != len(self.was(t)):
-                raise Blocked(f"{self.name(t)} would lose or gain an axis", self.name(t))
+                raise SizeBlocked(f"{self.name(t)} would lose or gain an axis", self.name(t))
 
     def put(self, node: Node, k: int, axes: Sequence[Axis] | None = None, front: bool = False) -> None:
-        """The axes of output ``k``; None: only their sizes are known. Raises: Blocked."""
+        """The axes of output ``k``; None: only their sizes are known. Raises: SizeBlocked."""
         if k >= len(node.outputs) or node.outputs[k] < 0:
             return
         t = node.outputs[k]
@@ -256,9 +256,9 @@ class Walk(Engine):
         if axes is None:
             axes = of_sizes(old, new, front)
         if tuple(map(old_size, axes)) != old or tuple(map(new_size, axes)) != new:
-            raise Blocked(f"{self.name(t)} does not come out as its rule expects", self.name(t))
+            raise SizeBlocked(f"{self.name(t)} does not come out as its rule expects", self.name(t))
         if min(new, default=1) < 1 <= min(old, default=1):
-            raise Blocked(f"nothing would be left of {self.name(t)} {list(new)}", self.name(t))
+            raise SizeBlocked(f"nothing would be left of {self.name(t)} {list(new)}", self.name(t))
         self._put(t, tuple(axes))
 
     def _put(self, t: int, axes: tuple[Axis, ...]) -> None:
@@ -282,28 +282,31 @@ class Walk(Engine):
             self.put(node, k)
 
     def fit(self, node: Node, i: int, axis: int, wanted: Axis) -> int:
-        """Entries that are left of an axis of a stored input that lies along ``wanted``. Raises: Blocked."""
+        """Entries that are left of an axis of a stored input that lies along ``wanted``.
+
+        Raises: SizeBlocked.
+        """
         t = node.inputs[i]
         size, has = new_size(wanted), self.now(t)[axis]
         name = self.name(t)
         table = f"{name} {list(self.was(t))}"
         if not self.stored(t):
-            raise Blocked(f"{name} has {has} entries on axis {axis} where {size} are wanted", name)
+            raise SizeBlocked(f"{name} has {has} entries on axis {axis} where {size} are wanted", name)
         if not prefix(wanted):
-            raise Blocked(
+            raise SizeBlocked(
                 f"the stored table {table} is made for {old_size(wanted)} places that are not a sequence "
                 "counted from its beginning, so no part of it is known to fit",
                 name,
                 "Export the model at this size.",
             )
         if size != has and _spanning(self.old.values.get(t), axis):
-            raise Blocked(
+            raise SizeBlocked(
                 f"the stored table {table} seems to span the whole length, as a window or a ramp does",
                 name,
                 "Export the model at this size.",
             )
         if size > has:
-            raise Blocked(
+            raise SizeBlocked(
                 f"the stored table {table} ends at {has} entries, and {size} are wanted",
                 name,
                 "Ask for a smaller size, or export the model at this one.",
@@ -315,12 +318,12 @@ class Walk(Engine):
     def _node(self, node: Node) -> None:
         try:
             self._visit(node)
-        except Blocked as fault:
+        except SizeBlocked as fault:
             if fault.node < 0:
                 fault.node = node.id
             raise
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as fault:
-            odd = Blocked(f"it is not formed as its rule expects ({type(fault).__name__}: {fault})")
+            odd = SizeBlocked(f"it is not formed as its rule expects ({type(fault).__name__}: {fault})")
             odd.node = node.id
             raise odd from fault
 
@@ -341,7 +344,7 @@ class Walk(Engine):
             fn = RULES.get(kind)
             if fn is None or node.subgraphs or node.graph:
                 shown = "::".join(filter(None, kind))
-                raise Blocked(f"no rule says what other sizes mean for {shown}", self.name(given[0]))
+                raise SizeBlocked(f"no rule says what other sizes mean for {shown}", self.name(given[0]))
             fn(self, node)
         for t in node.outputs:
             if t < 0:

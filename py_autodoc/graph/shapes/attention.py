@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from py_autodoc.graph import expr
-from py_autodoc.graph.model import Dim, Shape
-from py_autodoc.graph.shapes.core import INT32, MS, Bad, Op, rule
+from py_autodoc.graph.ir.model import Dim, Shape
+from py_autodoc.graph.shapes.shape_context import INT32, MS, InvalidNode, ShapeContext, rule
+from py_autodoc.graph.symbolic_dims import dim_arithmetic
 
 
-def _heads(op: Op, name: str, default: int = 0) -> int:
+def _heads(op: ShapeContext, name: str, default: int = 0) -> int:
     n = op.int_attr(name, default)
     if n <= 0:
-        raise Bad("bad-attribute", f"{name} is {n}")
+        raise InvalidNode("bad-attribute", f"{name} is {n}")
     return n
 
 
 @rule("Attention")
-def attention(op: Op) -> None:
+def attention(op: ShapeContext) -> None:
     """Q, K, V of rank 3 [B, S, heads·d] or 4 [B, heads, S, d]; optional past and present."""
     q, k, v = op.shape(0), op.shape(1), op.shape(2)
     op.set(0, None, op.dtype(0))
@@ -29,24 +29,24 @@ def attention(op: Op) -> None:
         heads: Dim = qh
         kv_heads: Dim = kvh
         batch, seq, total = q[0], q[1], k[1]
-        dk, dv = expr.floordiv(k[2], kvh), expr.floordiv(v[2], kvh)
-        op.set(0, (batch, seq, expr.mul(dv, qh)))
+        dk, dv = dim_arithmetic.floordiv(k[2], kvh), dim_arithmetic.floordiv(v[2], kvh)
+        op.set(0, (batch, seq, dim_arithmetic.mul(dv, qh)))
     elif len(q) == 4 and len(k) == 4 and len(v) == 4:
         batch, heads, seq = q[0], q[1], q[2]
         kv_heads, total, dk, dv = k[1], k[2], k[3], v[3]
         op.set(0, (batch, heads, seq, dv))
     else:
-        raise Bad("shape-mismatch", f"query has rank {len(q)}, key {len(k)}, value {len(v)}")
+        raise InvalidNode("shape-mismatch", f"query has rank {len(q)}, key {len(k)}, value {len(v)}")
     past = op.shape(4)
     if op.has(4):
-        total = expr.add(total, past[2]) if past is not None and len(past) == 4 else None
+        total = dim_arithmetic.add(total, past[2]) if past is not None and len(past) == 4 else None
     op.set(1, (batch, kv_heads, total, dk))
     op.set(2, (batch, kv_heads, total, dv))
     op.set(3, (batch, heads, seq, total))
 
 
 @rule("Attention", "QAttention", domain=MS)
-def packed_attention(op: Op) -> None:
+def packed_attention(op: ShapeContext) -> None:
     """Input [B, S, in], packed weight [in, q + k + v]; output [B, S, v]."""
     x, w = op.shape(0), op.shape(1)
     quantized = op.node.op_type == "QAttention"
@@ -60,18 +60,18 @@ def packed_attention(op: Op) -> None:
     if sizes:
         hidden: Dim = sizes[-1]
     else:
-        hidden = expr.floordiv(w[1], 3) if w is not None and len(w) == 2 else None
+        hidden = dim_arithmetic.floordiv(w[1], 3) if w is not None and len(w) == 2 else None
     op.set(0, (x[0], x[1], hidden))
     past = op.shape(8 if quantized else 4)
     before = past[3] if past is not None and len(past) == 5 else 0
     if op.has(8 if quantized else 4) and past is None:
         before = None
-    total = before if op.int_attr("past_present_share_buffer", 0) else expr.add(before, x[1])
-    op.set(1, (2, x[0], heads, total, expr.floordiv(hidden, heads)))
+    total = before if op.int_attr("past_present_share_buffer", 0) else dim_arithmetic.add(before, x[1])
+    op.set(1, (2, x[0], heads, total, dim_arithmetic.floordiv(hidden, heads)))
 
 
 @rule("MultiHeadAttention", "DecoderMaskedMultiHeadAttention", domain=MS)
-def multi_head_attention(op: Op) -> None:
+def multi_head_attention(op: ShapeContext) -> None:
     """Query [B, S, D] (or packed [B, S, heads, 3, d]); present [B, heads, total, d]."""
     q, k, v = op.shape(0), op.shape(1), op.shape(2)
     for i in range(4):
@@ -80,17 +80,17 @@ def multi_head_attention(op: Op) -> None:
         return
     heads = _heads(op, "num_heads")
     if len(q) == 5:
-        op.set(0, (q[0], q[1], expr.mul(q[2], q[4])))
+        op.set(0, (q[0], q[1], dim_arithmetic.mul(q[2], q[4])))
         return
     if len(q) != 3:
-        raise Bad("shape-mismatch", f"the query has rank {len(q)}")
-    head = expr.floordiv(q[2], heads)
+        raise InvalidNode("shape-mismatch", f"the query has rank {len(q)}")
+    head = dim_arithmetic.floordiv(q[2], heads)
     if k is not None and len(k) == 5:
         op.set(0, q)
         total: Dim = k[1]
         value: Dim = q[2]
     elif v is not None and len(v) == 4:
-        value, total = expr.mul(v[1], v[3]), v[2]
+        value, total = dim_arithmetic.mul(v[1], v[3]), v[2]
     elif v is not None and len(v) == 3:
         value, total = v[2], v[1]
     else:
@@ -99,14 +99,14 @@ def multi_head_attention(op: Op) -> None:
     masked = op.node.op_type.startswith("Decoder")
     past = op.shape(5 if masked else 6)
     if past is not None and len(past) == 4:
-        total = past[2] if op.int_attr("past_present_share_buffer", 0) else expr.add(total, past[2])
+        total = past[2] if op.int_attr("past_present_share_buffer", 0) else dim_arithmetic.add(total, past[2])
     op.set(1, (q[0], heads, total, head))
-    op.set(2, (q[0], heads, total, expr.floordiv(value, heads)))
+    op.set(2, (q[0], heads, total, dim_arithmetic.floordiv(value, heads)))
     op.set(3, (q[0], heads, q[1], total))
 
 
 @rule("GroupQueryAttention", domain=MS)
-def group_query_attention(op: Op) -> None:
+def group_query_attention(op: ShapeContext) -> None:
     """Query [B, S, heads·d], or packed with key and value when those are absent."""
     q = op.shape(0)
     for i in range(4):
@@ -115,8 +115,8 @@ def group_query_attention(op: Op) -> None:
     if q is None or len(q) != 3:
         return
     packed = not op.has(1)
-    head = expr.floordiv(q[2], heads + 2 * kv if packed else heads)
-    op.set(0, (q[0], q[1], expr.mul(head, heads)))
+    head = dim_arithmetic.floordiv(q[2], heads + 2 * kv if packed else heads)
+    op.set(0, (q[0], q[1], dim_arithmetic.mul(head, heads)))
     past, known = op.shape(3), op.dims_in(6)
     total: Dim = known[0] if known is not None and len(known) == 1 else None
     if total is None and not op.has(3):
@@ -124,19 +124,19 @@ def group_query_attention(op: Op) -> None:
     elif total is not None and op.has(3):
         # The past may be a buffer that present shares; then present is as long as the buffer.
         length = past[2] if past is not None and len(past) == 4 else None
-        total = None if length is None else expr.extreme(True, total, length)
+        total = None if length is None else dim_arithmetic.extreme(True, total, length)
     op.set(1, (q[0], kv, total, head))
     op.set(2, (q[0], kv, total, head))
 
 
 @rule("RotaryEmbedding")
-def rotary(op: Op) -> None:
+def rotary(op: ShapeContext) -> None:
     """Shape of the input."""
     op.same()
 
 
 @rule("EmbedLayerNormalization", "QEmbedLayerNormalization", domain=MS)
-def embed_layer_norm(op: Op) -> None:
+def embed_layer_norm(op: ShapeContext) -> None:
     """[B, S] ids → [B, S, hidden], a mask index [B] and, optionally, the sum before the norm."""
     ids, words = op.shape(0), op.shape(2)
     dtype = op.dtype(2) if op.node.op_type[0] == "E" else 1
@@ -148,42 +148,44 @@ def embed_layer_norm(op: Op) -> None:
 
 
 @rule("SparseAttention", domain=MS)
-def sparse_attention(op: Op) -> None:
+def sparse_attention(op: ShapeContext) -> None:
     """As GroupQueryAttention, with past and present in one buffer."""
     q = op.shape(0)
     for i in range(3):
         op.set(i, None, op.dtype(0))
     heads, kv = _heads(op, "num_heads"), _heads(op, "kv_num_heads")
     if q is not None and len(q) == 3:
-        head = expr.floordiv(q[2], heads if op.has(1) else heads + 2 * kv)
-        op.set(0, (q[0], q[1], expr.mul(head, heads)))
+        head = dim_arithmetic.floordiv(q[2], heads if op.has(1) else heads + 2 * kv)
+        op.set(0, (q[0], q[1], dim_arithmetic.mul(head, heads)))
     op.set(1, op.shape(3))
     op.set(2, op.shape(4))
 
 
 @rule("PackedAttention", domain=MS)
-def padding_free_attention(op: Op) -> None:
+def padding_free_attention(op: ShapeContext) -> None:
     """Input [tokens, in], packed weight [in, q + k + v] → [tokens, v]."""
     x, w, sizes = op.shape(0), op.shape(1), op.ints_attr("qkv_hidden_sizes")
-    hidden: Dim = sizes[-1] if sizes else expr.floordiv(w[1], 3) if w is not None and len(w) == 2 else None
+    hidden: Dim = (
+        sizes[-1] if sizes else dim_arithmetic.floordiv(w[1], 3) if w is not None and len(w) == 2 else None
+    )
     op.set(0, (x[0] if x else None, hidden), op.dtype(0))
 
 
 @rule("PackedMultiHeadAttention", domain=MS)
-def padding_free_multi_head(op: Op) -> None:
+def padding_free_multi_head(op: ShapeContext) -> None:
     """Query [tokens, D], or packed [tokens, heads, 3, d] → [tokens, value width]."""
     q, v = op.shape(0), op.shape(2)
     op.set(0, None, op.dtype(0))
     if q is not None and len(q) == 4:
-        op.set(0, (q[0], expr.mul(q[1], q[3])))
+        op.set(0, (q[0], dim_arithmetic.mul(q[1], q[3])))
     elif q is not None and len(q) == 2:
         op.set(0, (q[0], v[1] if v is not None and len(v) == 2 else None))
 
 
 @rule("DecoderMaskedSelfAttention", domain=MS)
-def decoder_self_attention(op: Op) -> None:
+def decoder_self_attention(op: ShapeContext) -> None:
     """Input [B, 1, in], packed weight; the past buffer is shared with present."""
     x, w = op.shape(0), op.shape(1)
-    hidden = expr.floordiv(w[1], 3) if w is not None and len(w) == 2 else None
+    hidden = dim_arithmetic.floordiv(w[1], 3) if w is not None and len(w) == 2 else None
     op.set(0, (x[0], x[1], hidden) if x is not None and len(x) == 3 else None, op.dtype(0))
     op.set(1, op.shape(4), op.dtype(4) or op.dtype(0))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from py_autodoc.graph import expr
 from py_autodoc.graph.shapes import conv, indexing, reducing
-from py_autodoc.graph.shapes.core import BOOL, INT32, MS, Bad, Op, broadcast, rule
 from py_autodoc.graph.shapes.linear import product_shape
+from py_autodoc.graph.shapes.shape_context import BOOL, INT32, MS, InvalidNode, ShapeContext, broadcast, rule
+from py_autodoc.graph.symbolic_dims import dim_arithmetic
 
 
 @rule(
@@ -14,13 +14,13 @@ from py_autodoc.graph.shapes.linear import product_shape
     "SimplifiedLayerNormalization", "SkipGroupNorm", "Trilu", domain=MS,
 )  # fmt: skip
 @rule("SimplifiedLayerNormalization")  # ONNX Runtime registers it in ai.onnx
-def as_input(op: Op) -> None:
+def as_input(op: ShapeContext) -> None:
     """Type and shape of the first input."""
     op.same()
 
 
 @rule("BiasDropout", "BitmaskDropout", domain=MS)
-def dropout(op: Op) -> None:
+def dropout(op: ShapeContext) -> None:
     """The mask of BiasDropout is boolean; that of BitmaskDropout is packed and left open."""
     op.same()
     if op.node.op_type == "BiasDropout":
@@ -28,31 +28,31 @@ def dropout(op: Op) -> None:
 
 
 @rule("BiasSplitGelu", domain=MS)
-def bias_split_gelu(op: Op) -> None:
+def bias_split_gelu(op: ShapeContext) -> None:
     """The gate halves the last axis."""
     shape = op.shape(0)
-    op.set(0, (*shape[:-1], expr.floordiv(shape[-1], 2)) if shape else None, op.dtype(0))
+    op.set(0, (*shape[:-1], dim_arithmetic.floordiv(shape[-1], 2)) if shape else None, op.dtype(0))
 
 
 @rule("GemmaRotaryEmbedding", domain=MS)
-def gemma_rotary(op: Op) -> None:
+def gemma_rotary(op: ShapeContext) -> None:
     """Two rotated tensors, as inputs 1 and 3 (query, key) in float16."""
     op.set(0, op.shape(1), op.dtype(1))
     op.set(1, op.shape(3), op.dtype(3))
 
 
 @rule("NhwcConv", "NhwcFusedConv", domain=MS)
-def nhwc_conv(op: Op) -> None:
+def nhwc_conv(op: ShapeContext) -> None:
     """[N, …, C] with weight [M, C/group, k…] → [N, …, M]."""
     channels_last(op, 1, op.dtype(0))
 
 
-def channels_last(op: Op, weight_at: int, dtype: int) -> None:
+def channels_last(op: ShapeContext, weight_at: int, dtype: int) -> None:
     """A convolution whose activations have the channels last."""
     x, weight = op.shape(0), op.shape(weight_at)
     op.set(0, None, dtype)
     if op.int_attr("group", 1) <= 0:
-        raise Bad("bad-attribute", f"group is {op.int_attr('group', 1)}")
+        raise InvalidNode("bad-attribute", f"group is {op.int_attr('group', 1)}")
     if x is None or weight is None or len(x) != len(weight) or len(x) < 3:
         return
     w = conv.window(op, weight[2:], len(x) - 2)
@@ -60,7 +60,7 @@ def channels_last(op: Op, weight_at: int, dtype: int) -> None:
 
 
 @rule("QLinearConv", domain=MS)
-def qlinear_conv(op: Op) -> None:
+def qlinear_conv(op: ShapeContext) -> None:
     """As ai.onnx, or with the channels last."""
     if op.int_attr("channels_last", 0):
         channels_last(op, 3, op.dtype(7) or op.dtype(0))
@@ -69,14 +69,14 @@ def qlinear_conv(op: Op) -> None:
 
 
 @rule("MatMulInteger16", domain=MS)
-def matmul_integer16(op: Op) -> None:
+def matmul_integer16(op: ShapeContext) -> None:
     """16-bit operands, int32 result."""
     op.set(0, None, INT32)
     op.set(0, product_shape(op.shape(0), op.shape(1)))
 
 
 @rule("Range", domain=MS)
-def range_(op: Op) -> None:
+def range_(op: ShapeContext) -> None:
     """The step may be omitted."""
     if len(op.inputs) > 2:
         reducing.range_(op)
@@ -85,40 +85,40 @@ def range_(op: Op) -> None:
 
 
 @rule("GatherND", domain=MS)
-def gather_nd(op: Op) -> None:
+def gather_nd(op: ShapeContext) -> None:
     """As ai.onnx without batch dimensions."""
     indexing.gather_nd(op)
 
 
 @rule("TorchEmbedding", domain=MS)
-def embedding(op: Op) -> None:
+def embedding(op: ShapeContext) -> None:
     """Rows of the table for each index."""
     table, index = op.shape(0), op.shape(1)
     op.set(0, (*index, *table[1:]) if table and index is not None else None, op.dtype(0))
 
 
 @rule("CDist", domain=MS)
-def cdist(op: Op) -> None:
+def cdist(op: ShapeContext) -> None:
     """Distances between rows, [n, m]."""
     a, b = op.shape(0), op.shape(1)
     op.set(0, (a[0] if a else None, b[0] if b else None), op.dtype(0))
 
 
 @rule("ComplexMul", "ComplexMulConj", domain=MS)
-def complex_mul(op: Op) -> None:
+def complex_mul(op: ShapeContext) -> None:
     """Broadcast."""
     op.set(0, None, op.dtype(0))
     op.set(0, broadcast(op.shape(0), op.shape(1)))
 
 
 @rule("IsAllFinite", domain=MS)
-def is_all_finite(op: Op) -> None:
+def is_all_finite(op: ShapeContext) -> None:
     """One boolean."""
     op.set(0, (), BOOL)
 
 
 @rule("ReduceSumInteger", domain=MS)
-def reduce_sum_integer(op: Op) -> None:
+def reduce_sum_integer(op: ShapeContext) -> None:
     """8-bit input, int32 sums."""
     shape, axes = op.shape(0), op.ints_attr("axes")
     keep = bool(op.int_attr("keepdims", 1))
@@ -126,19 +126,19 @@ def reduce_sum_integer(op: Op) -> None:
 
 
 @rule("RemovePadding", domain=MS)
-def remove_padding(op: Op) -> None:
+def remove_padding(op: ShapeContext) -> None:
     """[B, S, H] → tokens [n, H], their places, cumulated lengths [B + 1], the longest."""
     x = op.shape(0)
     if x is None or len(x) != 3:
         return
     op.set(0, (op.fresh(0), x[2]), op.dtype(0))
     op.set(1, (x[0], x[1]), INT32)
-    op.set(2, (expr.add(x[0], 1),), INT32)
+    op.set(2, (dim_arithmetic.add(x[0], 1),), INT32)
     op.set(3, (1,), INT32)
 
 
 @rule("RestorePadding", domain=MS)
-def restore_padding(op: Op) -> None:
+def restore_padding(op: ShapeContext) -> None:
     """[n, H] and places [B, S] → [B, S, H]."""
     x, places = op.shape(0), op.shape(1)
     known = x is not None and places is not None and len(x) == 2 and len(places) == 2
@@ -146,7 +146,7 @@ def restore_padding(op: Op) -> None:
 
 
 @rule("GatherBlockQuantized", domain=MS)
-def gather_block_quantized(op: Op) -> None:
+def gather_block_quantized(op: ShapeContext) -> None:
     """Rows of a packed table, in the type of the scales."""
     op.set(0, None, op.dtype(2))
     data, index = op.shape(0), op.shape(1)
@@ -155,11 +155,11 @@ def gather_block_quantized(op: Op) -> None:
     axis = op.axis(len(data), "gather_axis")
     last = data[-1]
     if op.dtype(0) == 2 and op.int_attr("bits", 4) < 8:
-        last = expr.mul(last, 8 // max(op.int_attr("bits", 4), 1))
+        last = dim_arithmetic.mul(last, 8 // max(op.int_attr("bits", 4), 1))
     op.set(0, (*data[:axis], *index, *data[axis + 1 : -1], last) if axis < len(data) - 1 else None)
 
 
 @rule("NGramRepeatBlock", domain=MS)
-def ngram_repeat(op: Op) -> None:
+def ngram_repeat(op: ShapeContext) -> None:
     """Scores keep their shape."""
     op.set(0, op.shape(1), op.dtype(1))

@@ -4,35 +4,35 @@ from __future__ import annotations
 
 import numpy as np
 
-from py_autodoc.graph.model import Dim, Shape, SubGraph
-from py_autodoc.graph.shapes.core import (
+from py_autodoc.graph.ir.model import Dim, Shape, SubGraph
+from py_autodoc.graph.shapes.sequences import common
+from py_autodoc.graph.shapes.shape_context import (
     BOOL,
     DOUBLE,
     FLOAT,
     INT64,
     Assumptions,
-    Bad,
     Element,
-    Op,
-    State,
+    InferenceState,
+    InvalidNode,
+    ShapeContext,
     assuming,
     assumptions,
     rule,
 )
-from py_autodoc.graph.shapes.sequences import common
 
 MAX_ROUNDS = 4
 """Passes over a loop's body until its carried shapes stop changing."""
 
 
-def _body(op: Op, name: str) -> SubGraph:
+def _body(op: ShapeContext, name: str) -> SubGraph:
     for attribute, graph in op.node.subgraphs:
         if attribute == name:
             return op.state.model.graphs[graph]
-    raise Bad("bad-attribute", f"the graph {name} is missing")
+    raise InvalidNode("bad-attribute", f"the graph {name} is missing")
 
 
-def _run(state: State, body: SubGraph) -> None:
+def _run(state: InferenceState, body: SubGraph) -> None:
     state.depth += 1
     try:
         state.run_graph(body.id)
@@ -40,7 +40,7 @@ def _run(state: State, body: SubGraph) -> None:
         state.depth -= 1
 
 
-def _outward(state: State, shape: Shape | None) -> Shape | None:
+def _outward(state: InferenceState, shape: Shape | None) -> Shape | None:
     """Sizes made inside a body have no meaning outside."""
     if shape is None:
         return None
@@ -53,7 +53,9 @@ def _join(a: Shape | None, b: Shape | None) -> Shape | None:
     return tuple(x if x == y else None for x, y in zip(a, b, strict=True))
 
 
-def _give(state: State, t: int, dtype: int, shape: Shape | None, element: Element | None = None) -> None:
+def _give(
+    state: InferenceState, t: int, dtype: int, shape: Shape | None, element: Element | None = None
+) -> None:
     """Set the type of a body input."""
     state.dtypes[t] = dtype
     state.shapes[t] = shape
@@ -62,7 +64,7 @@ def _give(state: State, t: int, dtype: int, shape: Shape | None, element: Elemen
 
 
 @rule("If", folds=True)
-def if_(op: Op) -> None:
+def if_(op: ShapeContext) -> None:
     """What both branches agree on; a known condition picks one."""
     state = op.state
     branches = [_body(op, "then_branch"), _body(op, "else_branch")]
@@ -77,11 +79,11 @@ def if_(op: Op) -> None:
     for i in range(len(op.outputs)):
         results = [b.outputs[i] for b in chosen if i < len(b.outputs)]
         if len(results) != len(chosen):
-            raise Bad("shape-mismatch", "a branch returns fewer values than the node")
+            raise InvalidNode("shape-mismatch", "a branch returns fewer values than the node")
         _if_output(op, i, results)
 
 
-def _branch(state: State, body: SubGraph, decided: bool, taken: bool) -> Assumptions | None:
+def _branch(state: InferenceState, body: SubGraph, decided: bool, taken: bool) -> Assumptions | None:
     """Run a branch; returns what it takes for granted, where that is not what the model does."""
     if decided and taken:
         _run(state, body)
@@ -97,7 +99,7 @@ def _branch(state: State, body: SubGraph, decided: bool, taken: bool) -> Assumpt
     return inner
 
 
-def _if_output(op: Op, i: int, results: list[int]) -> None:
+def _if_output(op: ShapeContext, i: int, results: list[int]) -> None:
     state = op.state
     elements = [state.elements.get(t) for t in results]
     if all(e is not None for e in elements):
@@ -119,7 +121,7 @@ def _if_output(op: Op, i: int, results: list[int]) -> None:
         op.set_value(i, state.values[results[0]])
 
 
-def _count(state: State, t: int, shape: tuple[int, ...], trips: int | None) -> None:
+def _count(state: InferenceState, t: int, shape: tuple[int, ...], trips: int | None) -> None:
     """Give a number that counts iterations a name, so that what is cut out by it has a size."""
     state.depth += 1
     try:
@@ -132,7 +134,7 @@ def _count(state: State, t: int, shape: tuple[int, ...], trips: int | None) -> N
     state.steps[name] = trips
 
 
-def _counts(state: State, start: int, t: int, out: int) -> bool:
+def _counts(state: InferenceState, start: int, t: int, out: int) -> bool:
     """True for a carried number that begins at 0 or above and grows by a constant."""
     value = state.values.get(start)
     if value is None or value.size != 1 or value.dtype.kind not in "iu" or int(value.reshape(-1)[0]) < 0:
@@ -150,12 +152,12 @@ def _counts(state: State, start: int, t: int, out: int) -> bool:
 
 
 @rule("Loop")
-def loop(op: Op) -> None:
+def loop(op: ShapeContext) -> None:
     """Body (iteration, condition, carried…) → (condition, carried…, scanned…)."""
     state, body = op.state, _body(op, "body")
     carried = len(op.inputs) - 2
     if len(body.inputs) < carried + 2 or len(body.outputs) < carried + 1:
-        raise Bad("shape-mismatch", f"the body does not take {carried} carried values")
+        raise InvalidNode("shape-mismatch", f"the body does not take {carried} carried values")
     if len(body.inputs) > 0:
         _give(state, body.inputs[0], INT64, ())
         limit = op.value(0)
@@ -170,13 +172,13 @@ def loop(op: Op) -> None:
     trips = _trip_count(op, body)
     for i in range(carried, len(op.outputs)):
         if 1 + i >= len(body.outputs):
-            raise Bad("shape-mismatch", "the body returns fewer values than the node")
+            raise InvalidNode("shape-mismatch", "the body returns fewer values than the node")
         t = body.outputs[1 + i]
         inner = _outward(state, state.shapes[t])
         op.set(i, None if inner is None else (trips, *inner), state.dtypes[t])
 
 
-def _carried_output(op: Op, i: int, start: int, end: int) -> None:
+def _carried_output(op: ShapeContext, i: int, start: int, end: int) -> None:
     """After n iterations: the body's result, or the start value when there may be none."""
     state = op.state
     element = state.elements.get(end)
@@ -194,11 +196,13 @@ def _carried_output(op: Op, i: int, start: int, end: int) -> None:
     op.set(i, shape, state.dtypes[end] or (state.dtypes[start] if start >= 0 else 0))
 
 
-def _iterate(state: State, body: SubGraph, starts: list[int], ins: list[int], outs: list[int]) -> None:
+def _iterate(
+    state: InferenceState, body: SubGraph, starts: list[int], ins: list[int], outs: list[int]
+) -> None:
     """Run the body until the carried shapes are stable; what keeps changing becomes unknown."""
     shapes: list[Shape | None] = []
     for start, t in zip(starts, ins, strict=True):
-        known = start >= 0 and not state.tired()
+        known = start >= 0 and not state.is_exhausted()
         shape = state.shapes[start] if known else None
         element = state.elements.get(start)
         if element is not None and element.items is not None:
@@ -223,7 +227,7 @@ def _iterate(state: State, body: SubGraph, starts: list[int], ins: list[int], ou
             _give(state, t, state.dtypes[t], shape)
 
 
-def _stable(state: State, t: int, shape: Shape | None, out: int) -> Shape | None:
+def _stable(state: InferenceState, t: int, shape: Shape | None, out: int) -> Shape | None:
     """The carried shape that holds before and after one iteration."""
     if t in state.elements:
         held, made = state.elements[t], state.elements.get(out)
@@ -242,7 +246,7 @@ def _stable(state: State, t: int, shape: Shape | None, out: int) -> Shape | None
     )
 
 
-def _trip_count(op: Op, body: SubGraph) -> Dim:
+def _trip_count(op: ShapeContext, body: SubGraph) -> Dim:
     """The limit, when nothing can end the loop earlier."""
     state = op.state
     limit = op.value(0)
@@ -258,7 +262,7 @@ def _trip_count(op: Op, body: SubGraph) -> Dim:
     return count if isinstance(count, str) else op.fresh()
 
 
-def _same_value(state: State, t: int, target: int) -> bool:
+def _same_value(state: InferenceState, t: int, target: int) -> bool:
     """True when ``t`` is ``target`` through Identity nodes."""
     for _ in range(8):
         if t == target:
@@ -270,13 +274,13 @@ def _same_value(state: State, t: int, target: int) -> bool:
     return False
 
 
-def _is_true(state: State, t: int) -> bool:
+def _is_true(state: InferenceState, t: int) -> bool:
     value = state.values.get(t)
     return value is not None and value.dtype != object and value.size == 1 and bool(value.reshape(-1)[0])
 
 
 @rule("Scan")
-def scan(op: Op) -> None:
+def scan(op: ShapeContext) -> None:
     """Body (states…, slices…) → (states…, slices…); opset 8 has a batch axis first."""
     state, body = op.state, _body(op, "body")
     old = op.opset == 8
@@ -284,7 +288,7 @@ def scan(op: Op) -> None:
     n = op.int_attr("num_scan_inputs", 0)
     states = len(op.inputs) - lead - n
     if n <= 0 or states < 0 or len(body.inputs) != states + n:
-        raise Bad("bad-attribute", f"num_scan_inputs {n} does not fit {len(op.inputs)} inputs")
+        raise InvalidNode("bad-attribute", f"num_scan_inputs {n} does not fit {len(op.inputs)} inputs")
     axes = op.ints_attr("scan_input_axes") or (0,) * n
     trips: Dim = None
     for i in range(n):
@@ -295,7 +299,7 @@ def scan(op: Op) -> None:
             _give(state, body.inputs[states + i], state.dtypes[t], None)
             continue
         if not -len(shape) <= axis < len(shape):
-            raise Bad("bad-attribute", f"scan axis {axis} is out of range")
+            raise InvalidNode("bad-attribute", f"scan axis {axis} is out of range")
         axis %= len(shape)
         trips = shape[axis] if trips is None else trips
         slice_ = tuple(d for k, d in enumerate(shape) if k != axis and not (old and k == 0))
@@ -309,16 +313,16 @@ def scan(op: Op) -> None:
     _scan_outputs(op, body, states, trips, old)
 
 
-def _scan_states_8(op: Op, body: SubGraph, starts: list[int]) -> None:
+def _scan_states_8(op: ShapeContext, body: SubGraph, starts: list[int]) -> None:
     for t, start in zip(body.inputs, starts, strict=False):
         shape = op.state.shapes[start]
         _give(op.state, t, op.state.dtypes[start], None if shape is None else shape[1:])
 
 
-def _scan_outputs(op: Op, body: SubGraph, states: int, trips: Dim, old: bool) -> None:
+def _scan_outputs(op: ShapeContext, body: SubGraph, states: int, trips: Dim, old: bool) -> None:
     state = op.state
     if len(body.outputs) < len(op.outputs):
-        raise Bad("shape-mismatch", "the body returns fewer values than the node")
+        raise InvalidNode("shape-mismatch", "the body returns fewer values than the node")
     first = op.shape(1) if old else None
     batch: Shape = (first[0] if first else None,) if old else ()
     axes = op.ints_attr("scan_output_axes") or (0,) * (len(op.outputs) - states)
@@ -335,7 +339,7 @@ def _scan_outputs(op: Op, body: SubGraph, states: int, trips: Dim, old: bool) ->
 
 
 @rule("SequenceMap")
-def sequence_map(op: Op) -> None:
+def sequence_map(op: ShapeContext) -> None:
     """The body sees one item of each sequence; the results are sequences."""
     state, body = op.state, _body(op, "body")
     for i, t in enumerate(op.inputs):
@@ -360,7 +364,7 @@ def sequence_map(op: Op) -> None:
 
 
 @rule("FlexAttention", domain="ai.onnx.preview")
-def flex_attention(op: Op) -> None:
+def flex_attention(op: ShapeContext) -> None:
     """Q [B, heads, S, d], V [B, kv heads, T, dv] → [B, heads, S, dv]; the modifiers see the scores."""
     q, k, v = op.shape(0), op.shape(1), op.shape(2)
     op.set(0, None, op.dtype(0))

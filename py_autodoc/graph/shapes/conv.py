@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from py_autodoc.graph import expr, pooling
-from py_autodoc.graph.model import Dim, Shape
-from py_autodoc.graph.shapes.core import INT32, INT64, MS, Bad, Op, agree, rule
+from py_autodoc.graph.ir.model import Dim, Shape
+from py_autodoc.graph.shapes.shape_context import INT32, INT64, MS, InvalidNode, ShapeContext, agree, rule
+from py_autodoc.graph.symbolic_dims import dim_arithmetic, pooling_windows
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class KernelWindow:
     """Checked attributes of a sliding window; every tuple has one entry per spatial axis."""
 
     kernel: tuple[Dim, ...]
@@ -25,34 +25,36 @@ class Window:
     auto_pad: str
 
 
-def _list(op: Op, name: str, n: int, default: int, low: int) -> tuple[int, ...]:
+def _list(op: ShapeContext, name: str, n: int, default: int, low: int) -> tuple[int, ...]:
     values = op.ints_attr(name)
     if not values:
         return (default,) * n
     if len(values) != n:
-        raise Bad("bad-attribute", f"{name} {list(values)} needs {n} entries")
+        raise InvalidNode("bad-attribute", f"{name} {list(values)} needs {n} entries")
     if any(v < low for v in values):
-        raise Bad("bad-attribute", f"{name} {list(values)} has an entry below {low}")
+        raise InvalidNode("bad-attribute", f"{name} {list(values)} has an entry below {low}")
     return values
 
 
-def window(op: Op, kernel: tuple[Dim, ...] | None, n: int) -> Window:
-    """Read and check the attributes. Raises: Bad."""
+def window(op: ShapeContext, kernel: tuple[Dim, ...] | None, n: int) -> KernelWindow:
+    """Read and check the attributes. Raises: InvalidNode."""
     given = op.ints_attr("kernel_shape")
     if given is not None:
         if len(given) != n or any(k <= 0 for k in given):
-            raise Bad("bad-attribute", f"kernel_shape {list(given)} is not {n} positive sizes")
+            raise InvalidNode("bad-attribute", f"kernel_shape {list(given)} is not {n} positive sizes")
         if kernel is not None and any(
             isinstance(k, int) and k != g for k, g in zip(kernel, given, strict=True)
         ):
-            raise Bad("bad-attribute", f"kernel_shape {list(given)} differs from the weight's {list(kernel)}")
+            raise InvalidNode(
+                "bad-attribute", f"kernel_shape {list(given)} differs from the weight's {list(kernel)}"
+            )
         kernel = given
     if kernel is None:
-        raise Bad("bad-attribute", "kernel_shape is missing")
+        raise InvalidNode("bad-attribute", "kernel_shape is missing")
     pads = op.ints_attr("pads") or (0,) * (2 * n)
     if len(pads) != 2 * n:
-        raise Bad("bad-attribute", f"pads {list(pads)} needs {2 * n} entries")
-    return Window(
+        raise InvalidNode("bad-attribute", f"pads {list(pads)} needs {2 * n} entries")
+    return KernelWindow(
         kernel,
         _list(op, "strides", n, 1, 1),
         _list(op, "dilations", n, 1, 1),
@@ -62,39 +64,41 @@ def window(op: Op, kernel: tuple[Dim, ...] | None, n: int) -> Window:
     )
 
 
-def slid(w: Window, axis: int, size: Dim) -> Dim:
+def slid(w: KernelWindow, axis: int, size: Dim) -> Dim:
     """Output size of one axis."""
     k, stride = w.kernel[axis], w.strides[axis]
     if w.auto_pad in ("SAME_UPPER", "SAME_LOWER"):
-        return expr.ceildiv(size, stride)
-    reach = expr.add(expr.mul(expr.sub(k, 1), w.dilations[axis]), 1)
+        return dim_arithmetic.ceildiv(size, stride)
+    reach = dim_arithmetic.add(dim_arithmetic.mul(dim_arithmetic.sub(k, 1), w.dilations[axis]), 1)
     pads = 0 if w.auto_pad == "VALID" else w.begins[axis] + w.ends[axis]
-    room = expr.sub(expr.add(size, pads), reach)
+    room = dim_arithmetic.sub(dim_arithmetic.add(size, pads), reach)
     if isinstance(room, int) and room < 0:
-        raise Bad("bad-shape", f"a window of {reach} does not fit the padded size {expr.add(size, pads)}")
-    return expr.add(expr.floordiv(room, stride), 1)
+        raise InvalidNode(
+            "bad-shape", f"a window of {reach} does not fit the padded size {dim_arithmetic.add(size, pads)}"
+        )
+    return dim_arithmetic.add(dim_arithmetic.floordiv(room, stride), 1)
 
 
-def _check_groups(op: Op, x: Shape | None, weight: Shape | None) -> None:
+def _check_groups(op: ShapeContext, x: Shape | None, weight: Shape | None) -> None:
     group = op.int_attr("group", 1)
     if group <= 0:
-        raise Bad("bad-attribute", f"group is {group}")
+        raise InvalidNode("bad-attribute", f"group is {group}")
     if weight is None:
         return
     m, c = weight[0], weight[1]
     if x is not None and isinstance(x[1], int) and isinstance(c, int) and x[1] != c * group:
-        raise Bad("shape-mismatch", f"the input has {x[1]} channels, the weight expects {c}·{group}")
+        raise InvalidNode("shape-mismatch", f"the input has {x[1]} channels, the weight expects {c}·{group}")
     if x is not None:
-        agree(x[1], expr.mul(c, group))
+        agree(x[1], dim_arithmetic.mul(c, group))
     if isinstance(m, int) and m % group:
-        raise Bad("bad-attribute", f"{m} output channels cannot form {group} groups")
+        raise InvalidNode("bad-attribute", f"{m} output channels cannot form {group} groups")
 
 
-def _convolution(op: Op, x: Shape | None, weight: Shape | None, dtype: int) -> None:
+def _convolution(op: ShapeContext, x: Shape | None, weight: Shape | None, dtype: int) -> None:
     op.set(0, None, dtype)
     group = op.int_attr("group", 1)
     if group <= 0:
-        raise Bad("bad-attribute", f"group is {group}")
+        raise InvalidNode("bad-attribute", f"group is {group}")
     rank = len(x) if x is not None else len(weight) if weight is not None else None
     if rank is None:
         given = op.ints_attr("kernel_shape")
@@ -102,7 +106,7 @@ def _convolution(op: Op, x: Shape | None, weight: Shape | None, dtype: int) -> N
             window(op, None, len(given))
         return
     if rank < 3 or (weight is not None and len(weight) != rank):
-        raise Bad("shape-mismatch", f"input {x} and weight {weight} do not form a convolution")
+        raise InvalidNode("shape-mismatch", f"input {x} and weight {weight} do not form a convolution")
     n = rank - 2
     kernel = weight[2:] if weight is not None else (None,) * n
     w = window(op, kernel, n)
@@ -114,59 +118,64 @@ def _convolution(op: Op, x: Shape | None, weight: Shape | None, dtype: int) -> N
 
 @rule("FusedConv", domain=MS)
 @rule("Conv")
-def conv(op: Op) -> None:
+def conv(op: ShapeContext) -> None:
     """[N, C, …] · [M, C/group, k…] → [N, M, …]."""
     _convolution(op, op.shape(0), op.shape(1), op.dtype(0))
 
 
 @rule("ConvInteger")
-def conv_integer(op: Op) -> None:
+def conv_integer(op: ShapeContext) -> None:
     """8-bit operands, int32 result."""
     _convolution(op, op.shape(0), op.shape(1), INT32)
 
 
 @rule("QLinearConv")
-def qlinear_conv(op: Op) -> None:
+def qlinear_conv(op: ShapeContext) -> None:
     """Inputs x, scale, zero point, w, … ; the output has the type of its zero point."""
     _convolution(op, op.shape(0), op.shape(3), op.dtype(7) or op.dtype(0))
 
 
 @rule("ConvTranspose")
-def conv_transpose(op: Op) -> None:
+def conv_transpose(op: ShapeContext) -> None:
     """``stride·(in - 1) + output_padding + reach - pads``; weight [C, M/group, k…]."""
     x, weight = op.shape(0), op.shape(1)
     op.set(0, None, op.dtype(0))
     group = op.int_attr("group", 1)
     if group <= 0:
-        raise Bad("bad-attribute", f"group is {group}")
+        raise InvalidNode("bad-attribute", f"group is {group}")
     if x is None:
         return
     n = len(x) - 2
     if n < 1 or (weight is not None and len(weight) != len(x)):
-        raise Bad("shape-mismatch", f"input {x} and weight {weight} do not form a convolution")
+        raise InvalidNode("shape-mismatch", f"input {x} and weight {weight} do not form a convolution")
     w = window(op, weight[2:] if weight is not None else (None,) * n, n)
     if weight is not None and isinstance(x[1], int) and isinstance(weight[0], int) and x[1] != weight[0]:
-        raise Bad("shape-mismatch", f"the input has {x[1]} channels, the weight expects {weight[0]}")
+        raise InvalidNode("shape-mismatch", f"the input has {x[1]} channels, the weight expects {weight[0]}")
     extra = _list(op, "output_padding", n, 0, 0)
     fixed = op.ints_attr("output_shape")
-    channels = expr.mul(weight[1], group) if weight is not None else None
+    channels = dim_arithmetic.mul(weight[1], group) if weight is not None else None
     if fixed:
         op.set(0, (x[0], channels, *fixed[-n:]))
         return
     op.set(0, (x[0], channels, *(_grown(w, i, x[2 + i], extra[i]) for i in range(n))))
 
 
-def _grown(w: Window, i: int, size: Dim, extra: int) -> Dim:
+def _grown(w: KernelWindow, i: int, size: Dim, extra: int) -> Dim:
     if w.auto_pad in ("SAME_UPPER", "SAME_LOWER"):
-        return expr.mul(size, w.strides[i])
-    reach = expr.add(expr.mul(expr.sub(w.kernel[i], 1), w.dilations[i]), 1)
+        return dim_arithmetic.mul(size, w.strides[i])
+    reach = dim_arithmetic.add(dim_arithmetic.mul(dim_arithmetic.sub(w.kernel[i], 1), w.dilations[i]), 1)
     pads = 0 if w.auto_pad == "VALID" else w.begins[i] + w.ends[i]
-    return expr.sub(expr.add(expr.add(expr.mul(expr.sub(size, 1), w.strides[i]), extra), reach), pads)
+    return dim_arithmetic.sub(
+        dim_arithmetic.add(
+            dim_arithmetic.add(dim_arithmetic.mul(dim_arithmetic.sub(size, 1), w.strides[i]), extra), reach
+        ),
+        pads,
+    )
 
 
 @rule("QLinearAveragePool", "NhwcMaxPool", domain=MS)
 @rule("MaxPool", "AveragePool", "LpPool")
-def pool(op: Op) -> None:
+def pool(op: ShapeContext) -> None:
     """Channels stay; MaxPool may return indices. ``graph.pooling`` has the sizes."""
     x = op.shape(0)
     op.set(0, None, op.dtype(0))
@@ -177,7 +186,7 @@ def pool(op: Op) -> None:
             _pool_axes(op, len(given))
         return
     if len(x) < 3:
-        raise Bad("shape-mismatch", f"pooling needs spatial axes, the input is {x}")
+        raise InvalidNode("shape-mismatch", f"pooling needs spatial axes, the input is {x}")
     last = op.node.op_type == "NhwcMaxPool" or bool(op.int_attr("channels_last", 0))
     spatial = x[1:-1] if last else x[2:]
     sizes = tuple(_pooled(op, axis, d) for axis, d in zip(_pool_axes(op, len(spatial)), spatial, strict=True))
@@ -186,28 +195,28 @@ def pool(op: Op) -> None:
     op.set(1, out)
 
 
-def _pool_axes(op: Op, rank: int) -> tuple[pooling.Axis, ...]:
+def _pool_axes(op: ShapeContext, rank: int) -> tuple[pooling_windows.PoolingAxis, ...]:
     try:
-        return pooling.axes(op.attrs, rank)
-    except pooling.PoolFault as fault:
-        raise Bad("bad-attribute", str(fault)) from None
+        return pooling_windows.axes(op.attrs, rank)
+    except pooling_windows.PoolFault as fault:
+        raise InvalidNode("bad-attribute", str(fault)) from None
 
 
-def _pooled(op: Op, axis: pooling.Axis, size: Dim) -> Dim:
+def _pooled(op: ShapeContext, axis: pooling_windows.PoolingAxis, size: Dim) -> Dim:
     """Windows along one axis; one that does not fit is refused, or leaves nothing as it does in engines."""
-    count = pooling.windows(axis, size)
+    count = pooling_windows.windows(axis, size)
     if isinstance(count, int) and isinstance(size, int) and size > 0 and count <= 0:
         padded = size + axis.head + axis.tail
         message = f"a window of {axis.reach} does not fit the padded size {padded}"
         if count < 0:
-            raise Bad("bad-shape", message)
+            raise InvalidNode("bad-shape", message)
         op.state.report("empty-output", "warning", f"{message}; the output is empty", op.node)
     return count
 
 
 @rule("QLinearGlobalAveragePool", domain=MS)
 @rule("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
-def global_pool(op: Op) -> None:
+def global_pool(op: ShapeContext) -> None:
     """Spatial axes become 1."""
     x = op.shape(0)
     if x is not None and op.int_attr("channels_last", 0):
@@ -218,7 +227,7 @@ def global_pool(op: Op) -> None:
 
 
 @rule("Resize", "Upsample")
-def resize(op: Op) -> None:
+def resize(op: ShapeContext) -> None:
     """``floor(in · scale)``, or the sizes given; both may name some axes only (opset 18)."""
     op.set(0, None, op.dtype(0))
     shape = op.shape(0)
@@ -231,7 +240,7 @@ def resize(op: Op) -> None:
     out: list[Dim] = list(shape)
     if sizes:
         if len(sizes) != len(axes):
-            raise Bad("shape-mismatch", f"{len(sizes)} sizes for {len(axes)} axes")
+            raise InvalidNode("shape-mismatch", f"{len(sizes)} sizes for {len(axes)} axes")
         sizes = sizes if policy == "stretch" else _keep_ratio(shape, axes, sizes, policy)
         for a, size in zip(axes, sizes, strict=True):
             out[a] = size
@@ -242,7 +251,7 @@ def resize(op: Op) -> None:
         op.set(0, tuple(None if i in axes else d for i, d in enumerate(shape)))
         return
     if len(scales) != len(axes):
-        raise Bad("shape-mismatch", f"{len(scales)} scales for {len(axes)} axes")
+        raise InvalidNode("shape-mismatch", f"{len(scales)} scales for {len(axes)} axes")
     roi = _roi(op, axes)
     for i, (a, s) in enumerate(zip(axes, scales, strict=True)):
         crop = None if roi is None else roi[i + len(axes)] - roi[i]
@@ -250,7 +259,7 @@ def resize(op: Op) -> None:
     op.set(0, tuple(out))
 
 
-def _roi(op: Op, axes: tuple[int, ...]) -> list[float] | None:
+def _roi(op: ShapeContext, axes: tuple[int, ...]) -> list[float] | None:
     """Region of interest; it matters for ``tf_crop_and_resize`` only."""
     if op.attrs.get("coordinate_transformation_mode") != "tf_crop_and_resize":
         return None
@@ -258,7 +267,7 @@ def _roi(op: Op, axes: tuple[int, ...]) -> list[float] | None:
     return None if value is None or value.size != 2 * len(axes) else [float(v) for v in value.reshape(-1)]
 
 
-def _scales(op: Op, old: bool) -> tuple[float, ...] | None:
+def _scales(op: ShapeContext, old: bool) -> tuple[float, ...] | None:
     if op.node.op_type == "Upsample" and op.opset < 9:
         given = op.attrs.get("scales")
         if given is None and "height_scale" in op.attrs:
@@ -273,15 +282,15 @@ def _scales(op: Op, old: bool) -> tuple[float, ...] | None:
 def scaled(size: Dim, scale: float, crop: float | None = None) -> Dim:
     """``floor(size · crop · scale)``; symbols only with whole or 1/whole scales."""
     if not math.isfinite(scale) or scale <= 0:
-        raise Bad("bad-attribute", f"the scale is {scale}")
+        raise InvalidNode("bad-attribute", f"the scale is {scale}")
     if crop is not None:
         return math.floor(size * crop * scale) if isinstance(size, int) else None
     if isinstance(size, int):
         return math.floor(size * scale)
     if scale.is_integer():
-        return expr.mul(size, int(scale))
+        return dim_arithmetic.mul(size, int(scale))
     inverse = round(1 / scale)
-    return expr.floordiv(size, inverse) if abs(inverse * scale - 1) < 1e-9 else None
+    return dim_arithmetic.floordiv(size, inverse) if abs(inverse * scale - 1) < 1e-9 else None
 
 
 def _keep_ratio(shape: Shape, axes: tuple[int, ...], sizes: tuple[Dim, ...], policy: str) -> tuple[Dim, ...]:
@@ -295,21 +304,21 @@ def _keep_ratio(shape: Shape, axes: tuple[int, ...], sizes: tuple[Dim, ...], pol
 
 
 @rule("MaxRoiPool")
-def max_roi_pool(op: Op) -> None:
+def max_roi_pool(op: ShapeContext) -> None:
     """[rois, C, pooled_h, pooled_w]."""
     x, rois = op.shape(0), op.shape(1)
     pooled = op.ints_attr("pooled_shape")
     if pooled is None:
-        raise Bad("bad-attribute", "pooled_shape is missing")
+        raise InvalidNode("bad-attribute", "pooled_shape is missing")
     op.set(0, (rois[0] if rois else None, x[1] if x and len(x) > 1 else None, *pooled), op.dtype(0))
 
 
 @rule("Col2Im")
-def col2im(op: Op) -> None:
+def col2im(op: ShapeContext) -> None:
     """[N, C·prod(block), L] → [N, C, image…]."""
     op.set(0, None, op.dtype(0))
     x, image, block = op.shape(0), op.dims_in(1), op.dims_in(2)
     if x is None or image is None or len(x) != 3:
         return
-    channels = None if block is None else expr.floordiv(x[1], expr.product(block))
+    channels = None if block is None else dim_arithmetic.floordiv(x[1], dim_arithmetic.product(block))
     op.set(0, (x[0], channels, *image))

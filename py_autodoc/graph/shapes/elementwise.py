@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from py_autodoc.graph.shapes import values
-from py_autodoc.graph.shapes.core import BOOL, FLOAT, INT64, MS, Bad, Op, broadcast, rule
+from py_autodoc.graph.shapes import value_propagation
+from py_autodoc.graph.shapes.shape_context import (
+    BOOL,
+    FLOAT,
+    INT64,
+    MS,
+    InvalidNode,
+    ShapeContext,
+    broadcast,
+    rule,
+)
 
 UNARY = (
     "Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Ceil", "Celu", "Clip", "Cos",
@@ -21,92 +30,92 @@ _LOGIC = ("And", "Or", "Xor")
 _ARITHMETIC = ("Add", "Sub", "Mul", "Div", "Mod", "Pow", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor")
 
 
-@rule(*UNARY, folds=values.FOLDED_UNARY)
-def unary(op: Op) -> None:
-    """Same type and shape as the first input. Raises: Bad for an axis that the input has not."""
+@rule(*UNARY, folds=value_propagation.FOLDED_UNARY)
+def unary(op: ShapeContext) -> None:
+    """Same type and shape as the first input. Raises: InvalidNode for an axis that the input has not."""
     op.same()
     shape = op.shape(0)
     if shape is not None and op.node.op_type in _ALONG_AXIS and op.attrs.get("axis") is not None:
         op.axis(len(shape))
     if op.inputs and op.inputs[0] in op.state.values:
-        op.set_value(0, values.unary(op))
+        op.set_value(0, value_propagation.unary(op))
 
 
-def _binary(op: Op, dtype: int) -> None:
+def _binary(op: ShapeContext, dtype: int) -> None:
     legacy = op.opset < 7
     try:
         shape = op.shape(0) if legacy else broadcast(op.shape(0), op.shape(1))
-    except Bad as e:
+    except InvalidNode as e:
         op.set(0, None, dtype)
-        raise Bad(e.code, f"{op.shape(0)} and {op.shape(1)}: {e.message}") from e
+        raise InvalidNode(e.code, f"{op.shape(0)} and {op.shape(1)}: {e.message}") from e
     op.set(0, shape, dtype)
     live = op.state.values
     if len(op.inputs) > 1 and op.inputs[0] in live and op.inputs[1] in live and not legacy:
-        op.set_value(0, values.binary(op))
+        op.set_value(0, value_propagation.binary(op))
 
 
-@rule(*_ARITHMETIC, "PRelu", folds=values.FOLDED_BINARY)
-def arithmetic(op: Op) -> None:
+@rule(*_ARITHMETIC, "PRelu", folds=value_propagation.FOLDED_BINARY)
+def arithmetic(op: ShapeContext) -> None:
     """Broadcast; before opset 7 the second input is stretched to the first."""
     _binary(op, op.dtype(0))
 
 
-@rule(*_COMPARE, *_LOGIC, folds=values.FOLDED_BINARY)
-def compare(op: Op) -> None:
+@rule(*_COMPARE, *_LOGIC, folds=value_propagation.FOLDED_BINARY)
+def compare(op: ShapeContext) -> None:
     """Broadcast to booleans."""
     _binary(op, BOOL)
 
 
-@rule("Max", "Min", "Sum", "Mean", folds=values.FOLDED_VARIADIC)
-def variadic(op: Op) -> None:
+@rule("Max", "Min", "Sum", "Mean", folds=value_propagation.FOLDED_VARIADIC)
+def variadic(op: ShapeContext) -> None:
     """Broadcast of all inputs."""
     shape = op.shape(0)
     op.set(0, None, op.dtype(0))
     for i in range(1, len(op.inputs)):
         shape = broadcast(shape, op.shape(i))
     op.set(0, shape)
-    op.set_value(0, values.variadic(op))
+    op.set_value(0, value_propagation.variadic(op))
 
 
 @rule("Where", folds=True)
-def where(op: Op) -> None:
+def where(op: ShapeContext) -> None:
     """Broadcast of condition and both choices."""
     op.set(0, None, op.dtype(1) or op.dtype(2))
     op.set(0, broadcast(broadcast(op.shape(0), op.shape(1)), op.shape(2)))
-    op.set_value(0, values.where(op))
+    op.set_value(0, value_propagation.where(op))
 
 
 @rule("IsInf", "IsNaN", "RegexFullMatch")
-def is_special(op: Op) -> None:
+def is_special(op: ShapeContext) -> None:
     """One boolean per element."""
     op.set(0, op.shape(0), BOOL)
 
 
 @rule("Cast", folds=True)
-def cast(op: Op) -> None:
+def cast(op: ShapeContext) -> None:
     """Another element type. ``to`` is an enum number."""
     op.set(0, op.shape(0), op.int_attr("to", 0))
     if op.has(0) and op.inputs[0] in op.state.values:
-        op.set_value(0, values.cast(op, op.int_attr("to", 0)))
+        op.set_value(0, value_propagation.cast(op, op.int_attr("to", 0)))
 
 
 @rule("CastLike", folds=True)
-def cast_like(op: Op) -> None:
+def cast_like(op: ShapeContext) -> None:
     """Element type of the second input."""
     op.set(0, op.shape(0), op.dtype(1))
     if op.has(0) and op.inputs[0] in op.state.values:
-        op.set_value(0, values.cast(op, op.dtype(1)))
+        op.set_value(0, value_propagation.cast(op, op.dtype(1)))
 
 
 @rule("Dropout")
-def dropout(op: Op) -> None:
+def dropout(op: ShapeContext) -> None:
     """The second output is the mask (boolean from opset 10)."""
     op.same()
     op.set(1, op.shape(0), BOOL if op.opset >= 10 else op.dtype(0))
 
 
 @rule("BatchNormalization")
-def batch_norm(op: Op) -> None:
+def batch_norm(op: ShapeContext) -> None:
     """Running statistics have the shape of the scale."""
     op.same()
     stats = op.shape(3) or op.shape(1)
@@ -116,7 +125,7 @@ def batch_norm(op: Op) -> None:
 
 @rule("LayerNormalization", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain=MS)
 @rule("LayerNormalization")
-def layer_norm(op: Op) -> None:
+def layer_norm(op: ShapeContext) -> None:
     """Mean and inverse deviation keep the leading dimensions; the skip forms return the sum last."""
     op.same()
     shape = op.shape(0)
@@ -133,7 +142,7 @@ def layer_norm(op: Op) -> None:
 
 
 @rule("Shape", folds=True)
-def shape_of(op: Op) -> None:
+def shape_of(op: ShapeContext) -> None:
     """Dimensions ``start:end`` of the input."""
     shape = op.shape(0)
     if shape is None:
@@ -142,11 +151,11 @@ def shape_of(op: Op) -> None:
     start, end = op.int_attr("start", 0), op.int_attr("end", len(shape))
     part = shape[slice(start, end)]
     op.set(0, (len(part),), INT64)
-    op.set_value(0, values.dims_array(part))
+    op.set_value(0, value_propagation.dims_array(part))
 
 
 @rule("Size", folds=True)
-def size_of(op: Op) -> None:
+def size_of(op: ShapeContext) -> None:
     """Number of elements, a scalar."""
     op.set(0, (), INT64)
-    op.set_value(0, values.scalar(values.numel(op.shape(0))))
+    op.set_value(0, value_propagation.scalar(value_propagation.numel(op.shape(0))))

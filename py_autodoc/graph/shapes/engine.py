@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from py_autodoc.graph import expr
-from py_autodoc.graph.model import Node, Shape, TensorKind
+from py_autodoc.graph.ir.model import Node, Shape, TensorKind
+from py_autodoc.graph.protobuf.tensor_protos import stored_bytes
 from py_autodoc.graph.shapes import (  # noqa: F401  (importing a module registers its rules)
     attention,
-    classic,
     contrib,
     control,
     conv,
     elementwise,
     indexing,
     linear,
-    native,
+    ml_operators,
+    onnx_inference,
     quantized,
     reducing,
     reshaping,
     sequences,
     signal,
 )
-from py_autodoc.graph.shapes.core import HUGE_BYTES, RULES, Bad, Op, State
-from py_autodoc.graph.values import stored_bytes
+from py_autodoc.graph.shapes.shape_context import HUGE_BYTES, RULES, InferenceState, InvalidNode, ShapeContext
+from py_autodoc.graph.symbolic_dims import dim_arithmetic
 
 MALFORMED = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
 """What a rule raises on a node that lacks inputs, or whose attributes and ranks make no sense."""
@@ -44,7 +44,7 @@ _EXPANDING = frozenset(
 class Engine:
     """One inference over one model. ``use_declared``: a declared shape fills what no rule finds."""
 
-    def __init__(self, state: State, use_declared: bool) -> None:
+    def __init__(self, state: InferenceState, use_declared: bool) -> None:
         self.state = state
         self.use_declared = use_declared
         state.run_graph = self.run_graph
@@ -62,7 +62,7 @@ class Engine:
 
     def _node(self, node: Node) -> None:
         state = self.state
-        op = Op(state, node)
+        op = ShapeContext(state, node)
         for t in node.outputs:
             if t >= 0:
                 state.shapes[t] = None
@@ -73,7 +73,7 @@ class Engine:
         if fn is not None:
             try:
                 fn(op)
-            except Bad as e:
+            except InvalidNode as e:
                 healthy = False
                 state.report(e.code, "warning", e.message, node)
             except MALFORMED as e:
@@ -82,8 +82,8 @@ class Engine:
                 state.report("shape-inference-failed", "warning", message[:200], node)
         if healthy and self._open(node):
             try:
-                native.infer_node(op)
-            except Bad as e:
+                onnx_inference.infer_node(op)
+            except InvalidNode as e:
                 state.report(e.code, "info", e.message, node)
         self._finish(op)
 
@@ -99,7 +99,7 @@ class Engine:
                     return True
         return False
 
-    def _finish(self, op: Op) -> None:
+    def _finish(self, op: ShapeContext) -> None:
         """Declared types for what is left, names for unknown sizes, a note for huge outputs."""
         state, node = self.state, op.node
         for i, t in enumerate(node.outputs):
@@ -123,7 +123,7 @@ class Engine:
                 self._check_size(node, shape, state.dtypes[t])
 
     def _check_size(self, node: Node, shape: Shape, dtype: int) -> None:
-        count = expr.product(shape)
+        count = dim_arithmetic.product(shape)
         if isinstance(count, int) and (stored_bytes(dtype, count) or count) >= HUGE_BYTES:
             self.state.report("huge-output", "warning", f"its output would have {count:,} elements", node)
 
@@ -143,7 +143,7 @@ def fill(shape: Shape | None, declared: Shape, names: set[str]) -> Shape | None:
     return tuple(c if d is None else d for d, c in zip(shape, clean, strict=True))
 
 
-def seed(state: State, inputs: dict[int, Shape | None]) -> None:
+def seed(state: InferenceState, inputs: dict[int, Shape | None]) -> None:
     """Types and values that the model itself gives: graph inputs, initializers, constants."""
     for t in state.model.tensors:
         if t.kind == TensorKind.INPUT:

@@ -6,32 +6,32 @@ from typing import Any
 
 import numpy as np
 
-from py_autodoc.graph import expr
-from py_autodoc.graph.model import Dim, Shape
-from py_autodoc.graph.shapes.core import (
+from py_autodoc.graph.ir.model import Dim, Shape
+from py_autodoc.graph.shapes.shape_context import (
     INT64,
     MAX_VALUE,
-    Bad,
-    Op,
+    InvalidNode,
+    ShapeContext,
     assumptions,
     norm_axis,
     rule,
     small_sizes,
 )
+from py_autodoc.graph.symbolic_dims import dim_arithmetic
 
 _FAR = 10**8
 """An end this large means "to the end"."""
 
 
 @rule("Gather", folds=True)
-def gather(op: Op) -> None:
+def gather(op: ShapeContext) -> None:
     """Indices replace one dimension."""
     data, index = op.shape(0), op.shape(1)
     op.set(0, None, op.dtype(0))
     if data is None or index is None:
         return
     if not data:
-        raise Bad("shape-mismatch", "the data is a scalar")
+        raise InvalidNode("shape-mismatch", "the data is a scalar")
     axis = op.axis(len(data))
     op.set(0, data[:axis] + index + data[axis + 1 :])
     value, at = op.value(0), op.value(1)
@@ -43,23 +43,23 @@ def gather(op: Op) -> None:
     try:
         op.set_value(0, np.take(value, at, axis=axis))
     except (IndexError, ValueError):
-        raise Bad("bad-shape", f"an index is outside 0…{value.shape[axis] - 1}") from None
+        raise InvalidNode("bad-shape", f"an index is outside 0…{value.shape[axis] - 1}") from None
 
 
 def _check_indices(at: Any, size: Dim) -> None:
-    """Known indices lie in a known size. Raises: Bad."""
+    """Known indices lie in a known size. Raises: InvalidNode."""
     if isinstance(size, int) and at.size and not (-size <= int(at.min()) and int(at.max()) < size):
-        raise Bad("bad-shape", f"an index is outside 0…{size - 1}")
+        raise InvalidNode("bad-shape", f"an index is outside 0…{size - 1}")
 
 
 @rule("GatherElements")
-def gather_elements(op: Op) -> None:
+def gather_elements(op: ShapeContext) -> None:
     """Shape of the indices."""
     op.set(0, op.shape(1), op.dtype(0))
 
 
 @rule("GatherND")
-def gather_nd(op: Op) -> None:
+def gather_nd(op: ShapeContext) -> None:
     """The last dimension of the indices says how many data dimensions are consumed."""
     op.set(0, None, op.dtype(0))
     data, index = op.shape(0), op.shape(1)
@@ -67,12 +67,12 @@ def gather_nd(op: Op) -> None:
         return
     used = op.int_attr("batch_dims", 0) + index[-1]
     if used > len(data):
-        raise Bad("shape-mismatch", f"indices address {used} dimensions of {len(data)}")
+        raise InvalidNode("shape-mismatch", f"indices address {used} dimensions of {len(data)}")
     op.set(0, index[:-1] + data[used:])
 
 
 @rule("Slice", folds=True)
-def slice_(op: Op) -> None:
+def slice_(op: ShapeContext) -> None:
     """Starts, ends, axes, steps: inputs from opset 10, attributes before."""
     op.set(0, None, op.dtype(0))
     shape = op.shape(0)
@@ -95,19 +95,19 @@ def slice_(op: Op) -> None:
     axes = axes if axes is not None else tuple(range(len(starts)))
     steps = steps if steps is not None else (1,) * len(starts)
     if not len(starts) == len(ends) == len(axes) == len(steps):
-        raise Bad("bad-shape", "starts, ends, axes and steps differ in length")
+        raise InvalidNode("bad-shape", "starts, ends, axes and steps differ in length")
     out = list(shape)
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
         at = norm_axis(axis, len(shape))
         if step == 0:
-            raise Bad("bad-attribute", f"the step of axis {at} is 0")
+            raise InvalidNode("bad-attribute", f"the step of axis {at} is 0")
         walked, length = _walked(op, out[at], start, end) if step == 1 else (False, None)
         out[at] = length if walked else slice_size(out[at], start, end, step)
     op.set(0, tuple(out))
     _slice_value(op, starts, ends, axes, steps)
 
 
-def _unknown_like(op: Op, shape: Shape, axes: tuple[int, ...] | None) -> Shape:
+def _unknown_like(op: ShapeContext, shape: Shape, axes: tuple[int, ...] | None) -> Shape:
     """Only the sliced axes are unknown."""
     if axes is None:
         return (None,) * len(shape)
@@ -115,7 +115,7 @@ def _unknown_like(op: Op, shape: Shape, axes: tuple[int, ...] | None) -> Shape:
     return tuple(None if i in hit else d for i, d in enumerate(shape))
 
 
-def _walked(op: Op, size: Dim, start: Dim, end: Dim) -> tuple[bool, Dim]:
+def _walked(op: ShapeContext, size: Dim, start: Dim, end: Dim) -> tuple[bool, Dim]:
     """(whether a loop cuts piece after piece out of a dimension, length of a piece).
 
     A loop walks over what there is: only a count that is known to go beyond leaves the length open.
@@ -123,12 +123,12 @@ def _walked(op: Op, size: Dim, start: Dim, end: Dim) -> tuple[bool, Dim]:
     steps = op.state.steps
     if not steps or not isinstance(start, str) or not isinstance(end, str):
         return False, None
-    names = [name for name in expr.symbols_of(start) if name in steps]
-    length = expr.sub(end, start)
+    names = [name for name in dim_arithmetic.symbols_of(start) if name in steps]
+    length = dim_arithmetic.sub(end, start)
     if not names or not isinstance(length, int) or length <= 0:
         return False, None
     trips = {name: count - 1 for name in names if (count := steps[name]) is not None and count > 0}
-    last = expr.substitute(end, trips) if len(trips) == len(names) else None
+    last = dim_arithmetic.substitute(end, trips) if len(trips) == len(names) else None
     beyond = isinstance(last, int) and isinstance(size, int) and last > size
     return True, None if beyond else length
 
@@ -158,7 +158,7 @@ def _constant_window(size: Dim, start: int, end: int, step: int) -> Dim:
     """``[a:b]`` with 1 < b on a symbolic size: the size may be smaller than b, so it is unknown."""
     if size is None or isinstance(size, int):
         return None
-    gap = expr.sub(size, end)
+    gap = dim_arithmetic.sub(size, end)
     return -(-(end - start) // step) if isinstance(gap, int) and gap >= 0 else None
 
 
@@ -169,20 +169,20 @@ def _symbolic_window(size: Dim, start: Dim, end: Dim, step: int) -> Dim:
     once ``seq`` is bound the exact clamping applies.
     """
     if isinstance(start, int) and start < 0:
-        start = expr.add(size, start)
+        start = dim_arithmetic.add(size, start)
         if isinstance(end, int) and 0 <= end < _FAR:
             return None
     if isinstance(end, int) and end < 0:
-        end = expr.add(size, end)
+        end = dim_arithmetic.add(size, end)
     elif isinstance(end, int) and end >= _FAR:
         end = size
     elif end != size and isinstance(end, str):
-        over = expr.sub(end, size)
+        over = dim_arithmetic.sub(end, size)
         if isinstance(over, int):
             end = size if over > 0 else end
         elif size is None or not (isinstance(size, int) or assumptions() or _within(end, size)):
             return None
-    length = expr.sub(end, start)
+    length = dim_arithmetic.sub(end, start)
     if isinstance(length, int):
         length = max(length, 0)
     assumed = assumptions()
@@ -190,19 +190,23 @@ def _symbolic_window(size: Dim, start: Dim, end: Dim, step: int) -> Dim:
         known = [d for d in (0, start, end, size) if d is not None]
         if len(known) < 4 or not assumed.rise(*known):
             return None
-    return length if step == 1 or length is None else expr.ceildiv(length, step)
+    return length if step == 1 or length is None else dim_arithmetic.ceildiv(length, step)
 
 
 def _within(end: str, size: str) -> bool:
     """True when ``end`` <= ``size`` for every non-negative value of the symbols."""
-    gap = expr.sub(size, end)
+    gap = dim_arithmetic.sub(size, end)
     if not isinstance(gap, str):
         return isinstance(gap, int) and gap >= 0
-    return all(c >= 0 for c in expr.parse(gap).terms.values())
+    return all(c >= 0 for c in dim_arithmetic.parse(gap).terms.values())
 
 
 def _slice_value(
-    op: Op, starts: tuple[Dim, ...], ends: tuple[Dim, ...], axes: tuple[int, ...], steps: tuple[Dim, ...]
+    op: ShapeContext,
+    starts: tuple[Dim, ...],
+    ends: tuple[Dim, ...],
+    axes: tuple[int, ...],
+    steps: tuple[Dim, ...],
 ) -> None:
     value = op.value(0)
     if value is None:
@@ -216,13 +220,15 @@ def _slice_value(
 
 
 @rule("Split", folds=True)
-def split(op: Op) -> None:
+def split(op: ShapeContext) -> None:
     """Equal parts, or the sizes given as attribute (before opset 13) or input."""
     n, shape = len(op.outputs), op.shape(0)
     for i in range(n):
         op.set(i, None, op.dtype(0))
     if op.int_attr("num_outputs", n) != n:
-        raise Bad("bad-attribute", f"num_outputs is {op.int_attr('num_outputs', n)}, there are {n} outputs")
+        raise InvalidNode(
+            "bad-attribute", f"num_outputs is {op.int_attr('num_outputs', n)}, there are {n} outputs"
+        )
     if shape is None:
         return
     axis = op.axis(len(shape))
@@ -232,10 +238,10 @@ def split(op: Op) -> None:
     if sizes is None:
         sizes = _equal_parts(shape[axis], n)
     if len(sizes) != n:
-        raise Bad("shape-mismatch", f"{len(sizes)} sizes for {n} outputs")
-    total = expr.product((1,)) if None in sizes else sum(s for s in sizes if isinstance(s, int))
+        raise InvalidNode("shape-mismatch", f"{len(sizes)} sizes for {n} outputs")
+    total = dim_arithmetic.product((1,)) if None in sizes else sum(s for s in sizes if isinstance(s, int))
     if all(isinstance(s, int) for s in sizes) and isinstance(shape[axis], int) and total != shape[axis]:
-        raise Bad("shape-mismatch", f"parts {list(sizes)} do not add up to {shape[axis]}")
+        raise InvalidNode("shape-mismatch", f"parts {list(sizes)} do not add up to {shape[axis]}")
     value = op.value(0)
     at = 0
     for i, size in enumerate(sizes):
@@ -249,16 +255,16 @@ def split(op: Op) -> None:
 
 def _equal_parts(size: Dim, n: int) -> tuple[Dim, ...]:
     """Chunks of ``ceil(size / n)``, the last one smaller."""
-    chunk = expr.ceildiv(size, n) if isinstance(size, int) else expr.floordiv(size, n)
+    chunk = dim_arithmetic.ceildiv(size, n) if isinstance(size, int) else dim_arithmetic.floordiv(size, n)
     if isinstance(size, int) and isinstance(chunk, int):
         if n > 1 and size - chunk * (n - 1) < 0:
-            raise Bad("shape-mismatch", f"{size} cannot be split into {n} parts")
+            raise InvalidNode("shape-mismatch", f"{size} cannot be split into {n} parts")
         return (chunk,) * (n - 1) + (size - chunk * (n - 1),)
-    return (chunk,) * n if expr.mul(chunk, n) == size else (None,) * n
+    return (chunk,) * n if dim_arithmetic.mul(chunk, n) == size else (None,) * n
 
 
 @rule("Pad")
-def pad(op: Op) -> None:
+def pad(op: ShapeContext) -> None:
     """Two amounts per axis, begins first."""
     op.set(0, None, op.dtype(0))
     shape = op.shape(0)
@@ -275,29 +281,31 @@ def pad(op: Op) -> None:
         op.set(0, (None,) * len(shape))
         return
     if len(pads) != 2 * len(axes):
-        raise Bad("bad-shape", f"{len(pads)} pads for {len(axes)} axes")
+        raise InvalidNode("bad-shape", f"{len(pads)} pads for {len(axes)} axes")
     out = list(shape)
     mirrored = op.text_attr("mode", "constant") == "reflect"
     for i, axis in enumerate(axes):
         at = norm_axis(axis, len(shape))
         if mirrored:
             _check_mirror(shape[at], (pads[i], pads[i + len(axes)]), at)
-        out[at] = expr.add(out[at], expr.add(pads[i], pads[i + len(axes)]))
+        out[at] = dim_arithmetic.add(out[at], dim_arithmetic.add(pads[i], pads[i + len(axes)]))
         size = out[at]
         if isinstance(size, int) and size < 0:
-            raise Bad("bad-shape", f"dimension {at} would become {size}")
+            raise InvalidNode("bad-shape", f"dimension {at} would become {size}")
     op.set(0, tuple(out))
 
 
 def _check_mirror(size: Dim, pads: tuple[Dim, Dim], axis: int) -> None:
-    """A reflection without its edge reaches size - 1 elements far. Raises: Bad."""
+    """A reflection without its edge reaches size - 1 elements far. Raises: InvalidNode."""
     for amount in pads:
         if isinstance(size, int) and isinstance(amount, int) and 0 < size <= amount:
-            raise Bad("bad-shape", f"reflecting {amount} elements of dimension {axis}, which has {size}")
+            raise InvalidNode(
+                "bad-shape", f"reflecting {amount} elements of dimension {axis}, which has {size}"
+            )
 
 
 @rule("Tile", folds=True)
-def tile(op: Op) -> None:
+def tile(op: ShapeContext) -> None:
     """Each dimension times its repeat."""
     op.set(0, None, op.dtype(0))
     shape = op.shape(0)
@@ -307,15 +315,15 @@ def tile(op: Op) -> None:
         tiles, axis = op.ints_in(1), op.ints_in(2)
         if tiles and axis:
             at = norm_axis(axis[0], len(shape))
-            op.set(0, (*shape[:at], expr.mul(shape[at], tiles[0]), *shape[at + 1 :]))
+            op.set(0, (*shape[:at], dim_arithmetic.mul(shape[at], tiles[0]), *shape[at + 1 :]))
         return
     repeats = op.dims_in(1)
     if repeats is None:
         op.set(0, (None,) * len(shape))
         return
     if len(repeats) != len(shape):
-        raise Bad("shape-mismatch", f"{len(repeats)} repeats for rank {len(shape)}")
-    out = tuple(expr.mul(d, r) for d, r in zip(shape, repeats, strict=True))
+        raise InvalidNode("shape-mismatch", f"{len(repeats)} repeats for rank {len(shape)}")
+    out = tuple(dim_arithmetic.mul(d, r) for d, r in zip(shape, repeats, strict=True))
     op.set(0, out)
     value = op.value(0)
     if value is not None and small_sizes(out) is not None:
@@ -323,7 +331,7 @@ def tile(op: Op) -> None:
 
 
 @rule("TopK")
-def top_k(op: Op) -> None:
+def top_k(op: ShapeContext) -> None:
     """Values and int64 indices; k is an attribute before opset 10."""
     shape = op.shape(0)
     op.set(0, None, op.dtype(0))
@@ -334,7 +342,7 @@ def top_k(op: Op) -> None:
     k: Dim = op.int_attr("k", -1) if op.opset < 10 else _one(op.dims_in(1))
     size = shape[axis]
     if isinstance(k, int) and isinstance(size, int) and k > size:
-        raise Bad("bad-shape", f"the largest {k} of {size} elements")
+        raise InvalidNode("bad-shape", f"the largest {k} of {size} elements")
     out = (*shape[:axis], k, *shape[axis + 1 :])
     op.set(0, out)
     op.set(1, out)
@@ -345,7 +353,7 @@ def _one(dims: tuple[Any, ...] | None) -> Dim:
 
 
 @rule("OneHot")
-def one_hot(op: Op) -> None:
+def one_hot(op: ShapeContext) -> None:
     """Indices with a new axis of ``depth``."""
     op.set(0, None, op.dtype(2))
     shape = op.shape(0)
@@ -360,7 +368,7 @@ def one_hot(op: Op) -> None:
 
 
 @rule("NonZero", folds=True)
-def non_zero(op: Op) -> None:
+def non_zero(op: ShapeContext) -> None:
     """[rank, count], the count depends on data."""
     shape = op.shape(0)
     value = op.value(0)
@@ -373,7 +381,7 @@ def non_zero(op: Op) -> None:
 
 
 @rule("Compress")
-def compress(op: Op) -> None:
+def compress(op: ShapeContext) -> None:
     """Kept elements depend on data unless the condition is known."""
     shape, axis = op.shape(0), op.attrs.get("axis")
     cond = op.value(1)
@@ -392,7 +400,7 @@ def compress(op: Op) -> None:
 
 
 @rule("Unique")
-def unique(op: Op) -> None:
+def unique(op: ShapeContext) -> None:
     """Values, first places, inverse, counts; how many depends on data unless it is known."""
     shape, value = op.shape(0), op.value(0)
     count: Dim = op.fresh(0)
@@ -402,7 +410,7 @@ def unique(op: Op) -> None:
         if value is not None and value.dtype.kind in "iufb":
             count = int(np.unique(value).size)
         op.set(0, (count,), op.dtype(0))
-        op.set(2, (expr.product(shape) if shape is not None else None,))
+        op.set(2, (dim_arithmetic.product(shape) if shape is not None else None,))
     else:
         op.set(0, None, op.dtype(0))
         if shape is None:
@@ -417,6 +425,6 @@ def unique(op: Op) -> None:
 
 
 @rule("NonMaxSuppression")
-def nms(op: Op) -> None:
+def nms(op: ShapeContext) -> None:
     """[selected, 3]; how many are selected depends on data."""
     op.set(0, (op.fresh(0), 3), INT64)

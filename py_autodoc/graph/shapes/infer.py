@@ -6,21 +6,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from py_autodoc.graph import dims, expr
-from py_autodoc.graph.collector import paused
-from py_autodoc.graph.contradiction import Contradiction, contradiction, forget
-from py_autodoc.graph.model import Model, Shape, TypeTable
-from py_autodoc.graph.poly import Poly
-from py_autodoc.graph.shapes.core import Assumptions, Element, State, assuming, dims_array, numeric
+from py_autodoc.graph.ir.contradiction import Contradiction, contradiction, forget
+from py_autodoc.graph.ir.gc_pause import gc_paused
+from py_autodoc.graph.ir.model import Model, Shape, TypeTable
+from py_autodoc.graph.protobuf.tensor_protos import declared_type
 from py_autodoc.graph.shapes.engine import Engine, seed
-from py_autodoc.graph.values import declared_type
+from py_autodoc.graph.shapes.shape_context import (
+    Assumptions,
+    Element,
+    InferenceState,
+    assuming,
+    dims_array,
+    numeric,
+)
+from py_autodoc.graph.symbolic_dims import dim_arithmetic, dim_names
+from py_autodoc.graph.symbolic_dims.poly import Poly
 
 if TYPE_CHECKING:
-    from py_autodoc.graph.load import Loaded
+    from py_autodoc.graph.loading.load import LoadedModel
 
 
 def infer(
-    loaded: Loaded,
+    loaded: LoadedModel,
     model: Model,
     bindings: Mapping[str, int],
     input_shapes: Mapping[str, Sequence[int]],
@@ -32,9 +39,9 @@ def infer(
     they may belong to other sizes. Raises: OptionError for unknown names or contradicting sizes;
     faults of the model become diagnostics.
     """
-    declared, names = dims.symbolic_inputs(model)
-    symbols = dims.free_symbols(declared.values())
-    inputs, values = dims.apply_shapes(declared, model, names, bindings, input_shapes)
+    declared, names = dim_names.symbolic_inputs(model)
+    symbols = dim_names.free_symbols(declared.values())
+    inputs, values = dim_names.apply_shapes(declared, model, names, bindings, input_shapes)
     state = _run(loaded, model, inputs, symbols, use_declared=not (bindings or input_shapes))
     fault = _contradiction(model, state)
     known = {(d.code, d.node) for d in model.diagnostics if d.node >= 0}
@@ -72,7 +79,7 @@ class SymbolicTypes:
 
 
 def infer_symbolic(
-    loaded: Loaded,
+    loaded: LoadedModel,
     model: Model,
     input_shapes: Mapping[str, Sequence[int]],
     written: Mapping[str, Sequence[int | str]] | None = None,
@@ -82,14 +89,14 @@ def infer_symbolic(
     Shapes declared inside the file are not used. ``written`` are sizes that stand in weights of these
     names, with symbols of the inputs among them. Raises: OptionError like ``infer``.
     """
-    declared, names = dims.symbolic_inputs(model)
-    inputs, _ = dims.apply_shapes(declared, model, names, {}, input_shapes)
-    symbols = dims.free_symbols(inputs.values())
+    declared, names = dim_names.symbolic_inputs(model)
+    inputs, _ = dim_names.apply_shapes(declared, model, names, {}, input_shapes)
+    symbols = dim_names.free_symbols(inputs.values())
     if not symbols:
         return None
     assumed = Assumptions(symbols)
     with assuming(assumed):
-        free = dims.free_symbols(declared.values())
+        free = dim_names.free_symbols(declared.values())
         state = _run(loaded, model, inputs, free, use_declared=False, written=written)
     fault = _contradiction(model, state)
     return SymbolicTypes(
@@ -104,28 +111,30 @@ def infer_symbolic(
 
 
 def _run(
-    loaded: Loaded,
+    loaded: LoadedModel,
     model: Model,
     inputs: dict[int, Shape | None],
     symbols: tuple[str, ...],
     use_declared: bool,
     written: Mapping[str, Sequence[int | str]] | None = None,
-) -> State:
+) -> InferenceState:
     """Inference from the shapes of the inputs to those of everything."""
-    state = State(model)
-    state.reserved.update(dims.declared_names(model), symbols)
+    state = InferenceState(model)
+    state.reserved.update(dim_names.declared_names(model), symbols)
     seed(state, inputs)
     for i in model.graphs[0].initializers if written else ():
         sizes = written.get(model.tensors[i].name) if written else None
         if sizes is not None:
-            state.values[i] = dims_array([expr.to_dim(expr.parse(str(size))) for size in sizes])
+            state.values[i] = dims_array(
+                [dim_arithmetic.to_dim(dim_arithmetic.parse(str(size))) for size in sizes]
+            )
     _containers(loaded, model, state)
-    with paused():
+    with gc_paused():
         Engine(state, use_declared=use_declared).run_graph(0)
     return state
 
 
-def _contradiction(model: Model, state: State) -> Contradiction | None:
+def _contradiction(model: Model, state: InferenceState) -> Contradiction | None:
     """What keeps the model from running; shapes and values behind it are forgotten."""
     fault = contradiction(model, (*model.diagnostics, *state.diagnostics))
     if fault is not None:
@@ -133,14 +142,14 @@ def _contradiction(model: Model, state: State) -> Contradiction | None:
     return fault
 
 
-def _shown(shape: Shape | None, names: dims.DimNames) -> Shape | None:
+def _shown(shape: Shape | None, names: dim_names.DimNames) -> Shape | None:
     """Opaque names get the text of the file back."""
     if shape is None or all(isinstance(d, int) for d in shape):
         return shape
     return tuple(names.original(d) for d in shape)
 
 
-def _containers(loaded: Loaded, model: Model, state: State) -> None:
+def _containers(loaded: LoadedModel, model: Model, state: InferenceState) -> None:
     """What sequences and optionals among the graph inputs hold."""
     by_name = {
         model.tensors[i].name: i for i in model.graphs[0].inputs if model.tensors[i].container != "tensor"

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from py_autodoc.graph.model import Dim, Shape
-from py_autodoc.graph.shapes.core import FLOAT, INT32, MS, Bad, Op, agree, broadcast, rule
+from py_autodoc.graph.ir.model import Dim, Shape
+from py_autodoc.graph.shapes.shape_context import (
+    FLOAT,
+    INT32,
+    MS,
+    InvalidNode,
+    ShapeContext,
+    agree,
+    broadcast,
+    rule,
+)
 
 
 def _joined(a: Dim, b: Dim, what: str) -> None:
     if isinstance(a, int) and isinstance(b, int) and a != b:
-        raise Bad("shape-mismatch", f"{what} disagree: {a} and {b}")
+        raise InvalidNode("shape-mismatch", f"{what} disagree: {a} and {b}")
     agree(a, b)
 
 
 def product_shape(a: Shape | None, b: Shape | None) -> Shape | None:
-    """Shape of ``numpy.matmul``. Raises: Bad when the inner sizes disagree."""
+    """Shape of ``numpy.matmul``. Raises: InvalidNode when the inner sizes disagree."""
     if a is None or b is None:
         return None
     if not a or not b:
-        raise Bad("shape-mismatch", "an operand is a scalar")
+        raise InvalidNode("shape-mismatch", "an operand is a scalar")
     inner_a, inner_b = a[-1], b[-2] if len(b) > 1 else b[0]
     _joined(inner_a, inner_b, f"inner sizes of {list(a)} and {list(b)}")
     if len(a) == 1:
@@ -35,7 +44,7 @@ def _swap(shape: Shape | None, flag: int) -> Shape | None:
 
 
 @rule("TransposeMatMul", "FusedMatMul", "FusedMatMulActivation", "SparseToDenseMatMul", domain=MS)
-def fused_matmul(op: Op) -> None:
+def fused_matmul(op: ShapeContext) -> None:
     """MatMul with optional transposition of the operands (``transBatch``: batch axis moved in)."""
     op.set(0, None, op.dtype(0))
     a, b = op.shape(0), op.shape(1)
@@ -51,14 +60,14 @@ def _batch_moved(shape: Shape | None, flag: int) -> Shape | None:
 
 
 @rule("MatMul")
-def matmul(op: Op) -> None:
+def matmul(op: ShapeContext) -> None:
     """As ``numpy.matmul``."""
     op.set(0, None, op.dtype(0))
     op.set(0, product_shape(op.shape(0), op.shape(1)))
 
 
 @rule("MatMulInteger")
-def matmul_integer(op: Op) -> None:
+def matmul_integer(op: ShapeContext) -> None:
     """8-bit operands, int32 result."""
     op.set(0, None, INT32)
     op.set(0, product_shape(op.shape(0), op.shape(1)))
@@ -66,33 +75,33 @@ def matmul_integer(op: Op) -> None:
 
 @rule("QLinearMatMul", domain=MS)
 @rule("QLinearMatMul")
-def qlinear_matmul(op: Op) -> None:
+def qlinear_matmul(op: ShapeContext) -> None:
     """Operands are inputs 0 and 3; the type is that of the output's zero point."""
     op.set(0, None, op.dtype(7))
     op.set(0, product_shape(op.shape(0), op.shape(3)))
 
 
 @rule("MatMulIntegerToFloat", domain=MS)
-def matmul_to_float(op: Op) -> None:
+def matmul_to_float(op: ShapeContext) -> None:
     """8-bit operands, the type of the scale."""
     op.set(0, None, op.dtype(2))
     op.set(0, product_shape(op.shape(0), op.shape(1)))
 
 
 @rule("DynamicQuantizeMatMul", domain=MS)
-def dynamic_matmul(op: Op) -> None:
+def dynamic_matmul(op: ShapeContext) -> None:
     """Float activations, 8-bit weight."""
     op.set(0, None, op.dtype(0))
     op.set(0, product_shape(op.shape(0), op.shape(1)))
 
 
 @rule("MatMulNBits", "MatMulBnb4", "MatMulFpQ4", domain=MS)
-def matmul_nbits(op: Op) -> None:
+def matmul_nbits(op: ShapeContext) -> None:
     """Packed weight: attributes K and N give its true size."""
     op.set(0, None, op.dtype(0))
     k, n, a = op.int_attr("K", 0), op.int_attr("N", 0), op.shape(0)
     if k <= 0 or n <= 0:
-        raise Bad("bad-attribute", f"K is {k}, N is {n}")
+        raise InvalidNode("bad-attribute", f"K is {k}, N is {n}")
     if a:
         _joined(a[-1], k, "the last dimension and K")
         op.set(0, (*a[:-1], n))
@@ -100,7 +109,7 @@ def matmul_nbits(op: Op) -> None:
 
 @rule("FusedGemm", "GemmFastGelu", "GemmFloat8", domain=MS)
 @rule("Gemm")
-def gemm(op: Op) -> None:
+def gemm(op: ShapeContext) -> None:
     """[M, K] · [K, N], each may be transposed."""
     op.set(0, (None, None), op.dtype(0))
     a, b = _swap(op.shape(0), op.int_attr("transA", 0)), _swap(op.shape(1), op.int_attr("transB", 0))
@@ -108,16 +117,16 @@ def gemm(op: Op) -> None:
         if op.node.op_type == "GemmFastGelu":
             op.set(0, product_shape(a, b))
             return
-        raise Bad("shape-mismatch", f"the first operand has rank {len(a)}, not 2")
+        raise InvalidNode("shape-mismatch", f"the first operand has rank {len(a)}, not 2")
     if b is not None and len(b) != 2:
-        raise Bad("shape-mismatch", f"the second operand has rank {len(b)}, not 2")
+        raise InvalidNode("shape-mismatch", f"the second operand has rank {len(b)}, not 2")
     if a is not None and b is not None:
         _joined(a[1], b[0], f"inner sizes of {list(a)} and {list(b)}")
     op.set(0, (a[0] if a else None, b[1] if b else None))
 
 
 @rule("QGemm", domain=MS)
-def qgemm(op: Op) -> None:
+def qgemm(op: ShapeContext) -> None:
     """Operands are inputs 0 and 3; without an output scale the result is float."""
     a, b = _swap(op.shape(0), op.int_attr("transA", 0)), _swap(op.shape(3), op.int_attr("transB", 0))
     op.set(0, None, op.dtype(8) if op.has(7) else FLOAT)
@@ -125,14 +134,14 @@ def qgemm(op: Op) -> None:
 
 
 @rule("Einsum")
-def einsum(op: Op) -> None:
+def einsum(op: ShapeContext) -> None:
     """Letters of the equation name sizes; ``...`` broadcasts."""
     op.set(0, None, op.dtype(0))
     equation = op.text_attr("equation", "").replace(" ", "")
     left, arrow, right = equation.partition("->")
     terms = left.split(",")
     if not equation or len(terms) != len(op.inputs) or len(equation) > 512:
-        raise Bad("bad-attribute", f"equation {equation[:60]!r} does not fit {len(op.inputs)} inputs")
+        raise InvalidNode("bad-attribute", f"equation {equation[:60]!r} does not fit {len(op.inputs)} inputs")
     sizes: dict[str, Dim] = {}
     dots: Shape | None = ()
     for i, term in enumerate(terms):
@@ -149,7 +158,7 @@ def einsum(op: Op) -> None:
     if not ellipsis:
         head, tail = right, ""
     if any(c not in sizes for c in head + tail):
-        raise Bad("bad-attribute", f"equation {equation[:60]!r} returns a letter that no input has")
+        raise InvalidNode("bad-attribute", f"equation {equation[:60]!r} returns a letter that no input has")
     middle = dots if ellipsis and dots is not None else ()
     op.set(0, (*(sizes[c] for c in head), *middle, *(sizes[c] for c in tail)))
 
@@ -159,14 +168,14 @@ def _einsum_term(term: str, shape: Shape, sizes: dict[str, Dim]) -> Shape:
     head, ellipsis, tail = term.partition("...")
     named = len(head) + len(tail)
     if (len(shape) != named) if not ellipsis else (len(shape) < named):
-        raise Bad("shape-mismatch", f"the term {term!r} does not fit {list(shape)}")
+        raise InvalidNode("shape-mismatch", f"the term {term!r} does not fit {list(shape)}")
     end = len(shape) - len(tail)
     for letter, d in [*zip(head, shape, strict=False), *zip(tail, shape[end:], strict=True)]:
         have = sizes.get(letter, 1)
         if have == 1 or have is None:
             sizes[letter] = d
         elif isinstance(have, int) and isinstance(d, int) and d not in (1, have):
-            raise Bad("shape-mismatch", f"letter {letter!r} has sizes {have} and {d}")
+            raise InvalidNode("shape-mismatch", f"letter {letter!r} has sizes {have} and {d}")
         elif isinstance(d, int) and d != 1:
             sizes[letter] = d
     return shape[len(head) : end] if ellipsis else ()
@@ -174,22 +183,22 @@ def _einsum_term(term: str, shape: Shape, sizes: dict[str, Dim]) -> Shape:
 
 @rule("DynamicQuantizeLSTM", domain=MS)
 @rule("LSTM", "GRU", "RNN")
-def recurrent(op: Op) -> None:
+def recurrent(op: ShapeContext) -> None:
     """Y [seq, directions, batch, hidden] and the last states [directions, batch, hidden]."""
     x = op.shape(0)
     for i in range(3):
         op.set(i, None, op.dtype(0))
     direction = op.text_attr("direction", "forward")
     if direction not in ("forward", "reverse", "bidirectional"):
-        raise Bad("bad-attribute", f"direction is {direction!r}")
+        raise InvalidNode("bad-attribute", f"direction is {direction!r}")
     ways = 2 if direction == "bidirectional" else 1
     hidden = _hidden(op)
     if isinstance(hidden, int) and hidden <= 0:
-        raise Bad("bad-attribute", f"hidden_size is {hidden}")
+        raise InvalidNode("bad-attribute", f"hidden_size is {hidden}")
     if x is None:
         return
     if len(x) != 3:
-        raise Bad("shape-mismatch", f"the input has rank {len(x)}, not 3")
+        raise InvalidNode("shape-mismatch", f"the input has rank {len(x)}, not 3")
     if op.int_attr("layout", 0):
         whole: Shape = (x[0], x[1], ways, hidden)
         state: Shape = (x[0], ways, hidden)
@@ -202,7 +211,7 @@ def recurrent(op: Op) -> None:
     _check_recurrent(op, x, state)
 
 
-def _check_recurrent(op: Op, x: Shape, state: Shape) -> None:
+def _check_recurrent(op: ShapeContext, x: Shape, state: Shape) -> None:
     """The features are those of the weights, and initial states have the shape of last ones."""
     weights = op.shape(1)
     if weights is not None and len(weights) == 3 and op.node.domain != MS:
@@ -212,12 +221,12 @@ def _check_recurrent(op: Op, x: Shape, state: Shape) -> None:
         if start is None:
             continue
         if len(start) != 3:
-            raise Bad("shape-mismatch", f"an initial state has rank {len(start)}, not 3")
+            raise InvalidNode("shape-mismatch", f"an initial state has rank {len(start)}, not 3")
         for a, b in zip(start, state, strict=True):
             _joined(a, b, f"the initial state {list(start)} and the input {list(x)}")
 
 
-def _hidden(op: Op) -> Dim:
+def _hidden(op: ShapeContext) -> Dim:
     given = op.int_attr("hidden_size", -1)
     if given != -1 or op.node.domain == MS:
         return given if given != -1 else None

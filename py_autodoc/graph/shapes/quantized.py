@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from py_autodoc.graph.shapes import reshaping
-from py_autodoc.graph.shapes.core import FLOAT, MS, UINT8, Op, broadcast, rule
 from py_autodoc.graph.shapes.reducing import reduced
+from py_autodoc.graph.shapes.shape_context import FLOAT, MS, UINT8, ShapeContext, broadcast, rule
 
 
 @rule("QuantizeLinear", domain=MS)
 @rule("QuantizeLinear")
-def quantize(op: Op) -> None:
+def quantize(op: ShapeContext) -> None:
     """Type of the zero point, else ``output_dtype``, else uint8."""
     op.set(0, op.shape(0), op.dtype(2) or op.int_attr("output_dtype", 0) or UINT8)
 
 
 @rule("DequantizeLinear", domain=MS)
 @rule("DequantizeLinear")
-def dequantize(op: Op) -> None:
+def dequantize(op: ShapeContext) -> None:
     """Type of the scale unless ``output_dtype`` says otherwise (opset 23)."""
     op.set(0, op.shape(0), op.int_attr("output_dtype", 0) or op.dtype(1) or FLOAT)
 
 
 @rule("DynamicQuantizeLinear")
-def dynamic_quantize(op: Op) -> None:
+def dynamic_quantize(op: ShapeContext) -> None:
     """uint8 tensor, float scale, uint8 zero point."""
     op.set(0, op.shape(0), UINT8)
     op.set(1, (), FLOAT)
@@ -30,27 +30,27 @@ def dynamic_quantize(op: Op) -> None:
 
 
 @rule("QLinearAdd", "QLinearMul", domain=MS)
-def qlinear_binary(op: Op) -> None:
+def qlinear_binary(op: ShapeContext) -> None:
     """Operands are inputs 0 and 3."""
     op.set(0, None, op.dtype(0))
     op.set(0, broadcast(op.shape(0), op.shape(3)))
 
 
 @rule("QLinearSigmoid", "QLinearLeakyRelu", "QLinearSoftmax", domain=MS)
-def qlinear_unary(op: Op) -> None:
+def qlinear_unary(op: ShapeContext) -> None:
     """Shape and type of the input."""
     op.same()
 
 
 @rule("QLinearWhere", domain=MS)
-def qlinear_where(op: Op) -> None:
+def qlinear_where(op: ShapeContext) -> None:
     """Condition, X with scale and zero point, Y with scale and zero point."""
     op.set(0, None, op.dtype(1))
     op.set(0, broadcast(broadcast(op.shape(0), op.shape(1)), op.shape(4)))
 
 
 @rule("QLinearReduceMean", domain=MS)
-def qlinear_mean(op: Op) -> None:
+def qlinear_mean(op: ShapeContext) -> None:
     """Axes are an attribute; without them all are reduced."""
     shape = op.shape(0)
     op.set(0, None, op.dtype(0))
@@ -60,7 +60,7 @@ def qlinear_mean(op: Op) -> None:
 
 
 @rule("QLinearConcat", domain=MS)
-def qlinear_concat(op: Op) -> None:
+def qlinear_concat(op: ShapeContext) -> None:
     """Output scale and zero point, then (tensor, scale, zero point) triples."""
     tensors = range(2, len(op.inputs), 3)
     shapes = [op.shape(i) for i in tensors]

@@ -7,21 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from py_autodoc.graph import expr
-from py_autodoc.graph.model import ConstTensor, Dim, Shape
-from py_autodoc.graph.shapes.core import (
+from py_autodoc.graph.ir.model import ConstTensor, Dim, Shape
+from py_autodoc.graph.shapes.shape_context import (  # fmt: skip
     FLOAT,
     INT64,
     MAX_VALUE,
     STRING,
-    Bad,
-    Op,
+    InvalidNode,
+    ShapeContext,
     dims_array,
     norm_axis,
     numeric,
     rule,
     small_sizes,
-)  # fmt: skip
+)
+from py_autodoc.graph.symbolic_dims import dim_arithmetic
 
 _FOLDED: dict[str, Any] = {
     "ReduceProd": np.prod,
@@ -41,7 +41,7 @@ def reduced(shape: Shape, axes: tuple[int, ...], keep: bool) -> Shape:
 
 
 @rule(*(f"Reduce{k}" for k in _REDUCE), folds=_FOLDED)
-def reduce(op: Op) -> None:
+def reduce(op: ShapeContext) -> None:
     """Axes are an attribute, or an input (ReduceSum 13, the others 18); none means all."""
     op.set(0, None, op.dtype(0))
     shape, keep = op.shape(0), bool(op.int_attr("keepdims", 1))
@@ -65,7 +65,7 @@ def reduce(op: Op) -> None:
         op.set_value(0, _reduced_value(op.node.op_type, value, axes, keep))
 
 
-def _partly(op: Op, shape: Shape, keep: bool) -> Shape | None:
+def _partly(op: ShapeContext, shape: Shape, keep: bool) -> Shape | None:
     """The axes are computed: the rank is known when dimensions are kept or their number is known."""
     if keep:
         return (None,) * len(shape)
@@ -86,12 +86,12 @@ def _reduced_value(kind: str, value: Any, axes: tuple[int, ...], keep: bool) -> 
         return None
     total: Dim = 1 if kind == "ReduceProd" else 0
     for v in value.tolist():
-        total = expr.mul(total, v) if kind == "ReduceProd" else expr.add(total, v)
+        total = dim_arithmetic.mul(total, v) if kind == "ReduceProd" else dim_arithmetic.add(total, v)
     return dims_array([total]).reshape((1,) if keep else ())
 
 
 @rule("ArgMax", "ArgMin")
-def arg_extreme(op: Op) -> None:
+def arg_extreme(op: ShapeContext) -> None:
     """int64 positions along one axis."""
     op.set(0, None, INT64)
     shape = op.shape(0)
@@ -100,7 +100,7 @@ def arg_extreme(op: Op) -> None:
 
 
 @rule("Constant", folds=True)
-def constant(op: Op) -> None:
+def constant(op: ShapeContext) -> None:
     """One attribute holds the value."""
     a = op.attrs
     tensor = a.get("value") if a.get("value") is not None else a.get("sparse_value")
@@ -125,7 +125,7 @@ def constant(op: Op) -> None:
 
 
 @rule("ConstantOfShape", folds=True)
-def constant_of_shape(op: Op) -> None:
+def constant_of_shape(op: ShapeContext) -> None:
     """A tensor of one repeated value; nothing is allocated beyond ``MAX_VALUE`` elements."""
     fill = op.attrs.get("value")
     dtype = fill.dtype if isinstance(fill, ConstTensor) else FLOAT
@@ -134,7 +134,7 @@ def constant_of_shape(op: Op) -> None:
     if dims is None:
         return
     if any(isinstance(d, int) and d < 0 for d in dims):
-        raise Bad("bad-shape", f"the shape {list(dims)} has a negative size")
+        raise InvalidNode("bad-shape", f"the shape {list(dims)} has a negative size")
     op.set(0, dims)
     sizes = small_sizes(dims)
     value: Any = 0.0 if fill is None else None
@@ -145,18 +145,18 @@ def constant_of_shape(op: Op) -> None:
 
 
 @rule("Range", folds=True)
-def range_(op: Op) -> None:
+def range_(op: ShapeContext) -> None:
     """``ceil((limit - start) / delta)`` elements."""
     op.set(0, (op.fresh(),), op.dtype(0) or op.dtype(1))
     start, limit, delta = (_scalar(op, i) for i in range(3))
     if start is None or limit is None or delta is None:
         return
     if delta == 0:
-        raise Bad("bad-attribute", "the step is 0")
+        raise InvalidNode("bad-attribute", "the step is 0")
     if isinstance(start, str) or isinstance(limit, str) or isinstance(delta, str):
         if isinstance(delta, int) and not isinstance(start, float) and not isinstance(limit, float):
-            span = expr.sub(limit, start) if delta > 0 else expr.sub(start, limit)
-            count = expr.ceildiv(span, abs(delta))
+            span = dim_arithmetic.sub(limit, start) if delta > 0 else dim_arithmetic.sub(start, limit)
+            count = dim_arithmetic.ceildiv(span, abs(delta))
             op.set(0, (max(count, 0) if isinstance(count, int) else count or op.fresh(),))
         return
     n = _count(start, limit, delta)
@@ -174,35 +174,35 @@ def _count(start: float, limit: float, delta: float) -> int | None:
     return max(math.ceil(n), 0) if math.isfinite(n) else None
 
 
-def _scalar(op: Op, i: int) -> Any:
+def _scalar(op: ShapeContext, i: int) -> Any:
     value = op.value(i)
     return None if value is None or value.size != 1 else value.reshape(-1).tolist()[0]
 
 
 @rule("EyeLike", "RandomNormalLike", "RandomUniformLike", "Bernoulli")
-def like(op: Op) -> None:
+def like(op: ShapeContext) -> None:
     """Shape of the input, type from the attribute when given."""
     op.set(0, op.shape(0), op.int_attr("dtype", 0) or op.dtype(0))
 
 
 @rule("RandomNormal", "RandomUniform")
-def random(op: Op) -> None:
+def random(op: ShapeContext) -> None:
     """The attribute gives the shape."""
     shape = op.ints_attr("shape")
     if shape is not None and any(d < 0 for d in shape):
-        raise Bad("bad-attribute", f"shape {list(shape)} has a negative size")
+        raise InvalidNode("bad-attribute", f"shape {list(shape)} has a negative size")
     op.set(0, shape, op.int_attr("dtype", FLOAT))
 
 
 @rule("Multinomial")
-def multinomial(op: Op) -> None:
+def multinomial(op: ShapeContext) -> None:
     """[batch, samples]."""
     shape = op.shape(0)
     op.set(0, (shape[0] if shape else None, op.int_attr("sample_size", 1)), op.int_attr("dtype", 6))
 
 
 @rule("Det")
-def det(op: Op) -> None:
+def det(op: ShapeContext) -> None:
     """Drops the last two axes."""
     shape = op.shape(0)
     op.set(0, shape[:-2] if shape is not None else None, op.dtype(0))

@@ -7,12 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from py_autodoc.graph import expr
-from py_autodoc.graph.model import Dim, Shape
-from py_autodoc.graph.shapes.core import Bad, Op, agree, broadcast, norm_axis, numel, rule, small_sizes
+from py_autodoc.graph.ir.model import Dim, Shape
+from py_autodoc.graph.shapes.shape_context import (
+    InvalidNode,
+    ShapeContext,
+    agree,
+    broadcast,
+    norm_axis,
+    numel,
+    rule,
+    small_sizes,
+)
+from py_autodoc.graph.symbolic_dims import dim_arithmetic
 
 
-def _regroup(op: Op, shape: Shape) -> None:
+def _regroup(op: ShapeContext, shape: Shape) -> None:
     """Carry a small value to its new shape."""
     value, sizes = op.value(0), small_sizes(shape)
     if value is not None and sizes is not None and math.prod(sizes) == value.size:
@@ -29,15 +38,15 @@ def divide_dims(total: Shape, parts: tuple[Dim, ...]) -> Dim:
             right.append(d)
     if None in left or None in right:
         return None
-    num, den = expr.product(left), expr.product(right)
+    num, den = dim_arithmetic.product(left), dim_arithmetic.product(right)
     if num is None or den is None or den == 0:
         return None
-    quotient = expr.floordiv(num, den)
-    return quotient if expr.mul(quotient, den) == num else None
+    quotient = dim_arithmetic.floordiv(num, den)
+    return quotient if dim_arithmetic.mul(quotient, den) == num else None
 
 
 @rule("Reshape", folds=True)
-def reshape(op: Op) -> None:
+def reshape(op: ShapeContext) -> None:
     """0 copies a dimension (unless ``allowzero``), one -1 takes what is left."""
     op.set(0, None, op.dtype(0))
     shape = op.shape(0)
@@ -52,13 +61,13 @@ def reshape(op: Op) -> None:
             out.append(_copied(shape, i))
         elif isinstance(d, int) and d < 0:
             if d != -1:
-                raise Bad("bad-shape", f"the new shape {list(target)} holds {d}")
+                raise InvalidNode("bad-shape", f"the new shape {list(target)} holds {d}")
             minus.append(i)
             out.append(None)
         else:
             out.append(d)
     if len(minus) > 1:
-        raise Bad("bad-shape", f"the new shape {list(target)} has more than one -1")
+        raise InvalidNode("bad-shape", f"the new shape {list(target)} has more than one -1")
     if shape is not None:
         _solve(shape, out, minus)
     op.set(0, tuple(out))
@@ -69,7 +78,7 @@ def _copied(shape: Shape | None, i: int) -> Dim:
     if shape is None:
         return None
     if i >= len(shape):
-        raise Bad("bad-shape", f"the new shape copies dimension {i} of a tensor of rank {len(shape)}")
+        raise InvalidNode("bad-shape", f"the new shape copies dimension {i} of a tensor of rank {len(shape)}")
     return shape[i]
 
 
@@ -78,18 +87,22 @@ def _solve(shape: Shape, out: list[Dim], minus: list[int]) -> None:
     unknown = minus or [i for i, d in enumerate(out) if d is None]
     if len(unknown) == 1:
         rest = tuple(out[: unknown[0]] + out[unknown[0] + 1 :])
-        total, given = numel(shape), expr.product(rest)
+        total, given = numel(shape), dim_arithmetic.product(rest)
         if isinstance(total, int) and isinstance(given, int) and given and total % given:
-            raise Bad("shape-mismatch", f"{total:,} elements do not fit {list(rest)} and one free dimension")
+            raise InvalidNode(
+                "shape-mismatch", f"{total:,} elements do not fit {list(rest)} and one free dimension"
+            )
         out[unknown[0]] = divide_dims(shape, rest)
     elif not unknown:
-        total, given = numel(shape), expr.product(out)
+        total, given = numel(shape), dim_arithmetic.product(out)
         if isinstance(total, int) and isinstance(given, int) and total != given:
-            raise Bad("shape-mismatch", f"{list(shape)} has {total:,} elements, {list(out)} has {given:,}")
+            raise InvalidNode(
+                "shape-mismatch", f"{list(shape)} has {total:,} elements, {list(out)} has {given:,}"
+            )
         agree(total, given)
 
 
-def _axes(op: Op) -> tuple[int, ...] | None:
+def _axes(op: ShapeContext) -> tuple[int, ...] | None:
     """Axes of Squeeze and Unsqueeze; None when they are given but not known."""
     if op.has(1):
         return op.ints_in(1)
@@ -97,7 +110,7 @@ def _axes(op: Op) -> tuple[int, ...] | None:
 
 
 @rule("Squeeze", folds=True)
-def squeeze(op: Op) -> None:
+def squeeze(op: ShapeContext) -> None:
     """Drop the named axes, or every dimension of 1."""
     op.set(0, None, op.dtype(0))
     shape, axes = op.shape(0), _axes(op)
@@ -111,7 +124,7 @@ def squeeze(op: Op) -> None:
         drop = {norm_axis(a, len(shape)) for a in axes}
         for a in drop:
             if isinstance(shape[a], int) and shape[a] != 1:
-                raise Bad("shape-mismatch", f"axis {a} has size {shape[a]}, it cannot be squeezed")
+                raise InvalidNode("shape-mismatch", f"axis {a} has size {shape[a]}, it cannot be squeezed")
             if not agree(shape[a], 1):
                 return
         out = tuple(d for i, d in enumerate(shape) if i not in drop)
@@ -120,7 +133,7 @@ def squeeze(op: Op) -> None:
 
 
 @rule("Unsqueeze", folds=True)
-def unsqueeze(op: Op) -> None:
+def unsqueeze(op: ShapeContext) -> None:
     """Insert dimensions of 1."""
     op.set(0, None, op.dtype(0))
     shape, axes = op.shape(0), _axes(op)
@@ -129,7 +142,7 @@ def unsqueeze(op: Op) -> None:
     rank = len(shape) + len(axes)
     places = {norm_axis(a, rank) for a in axes}
     if len(places) != len(axes):
-        raise Bad("bad-attribute", f"axes {list(axes)} name one place twice")
+        raise InvalidNode("bad-attribute", f"axes {list(axes)} name one place twice")
     rest = iter(shape)
     out = tuple(1 if i in places else next(rest) for i in range(rank))
     op.set(0, out)
@@ -137,7 +150,7 @@ def unsqueeze(op: Op) -> None:
 
 
 @rule("Flatten", folds=True)
-def flatten(op: Op) -> None:
+def flatten(op: ShapeContext) -> None:
     """Two dimensions: the product before the axis and after it."""
     op.set(0, (None, None), op.dtype(0))
     shape = op.shape(0)
@@ -145,15 +158,15 @@ def flatten(op: Op) -> None:
         return
     axis = op.int_attr("axis", 1)
     if not -len(shape) <= axis <= len(shape):
-        raise Bad("bad-attribute", f"axis {axis} is out of range for rank {len(shape)}")
+        raise InvalidNode("bad-attribute", f"axis {axis} is out of range for rank {len(shape)}")
     axis += len(shape) if axis < 0 else 0
-    out = (expr.product(shape[:axis]), expr.product(shape[axis:]))
+    out = (dim_arithmetic.product(shape[:axis]), dim_arithmetic.product(shape[axis:]))
     op.set(0, out)
     _regroup(op, out)
 
 
 @rule("Transpose", folds=True)
-def transpose(op: Op) -> None:
+def transpose(op: ShapeContext) -> None:
     """Permute; without ``perm`` the order is reversed."""
     op.set(0, None, op.dtype(0))
     shape, perm = op.shape(0), op.ints_attr("perm")
@@ -163,7 +176,7 @@ def transpose(op: Op) -> None:
         return
     perm = perm if perm is not None else tuple(range(len(shape)))[::-1]
     if sorted(perm) != list(range(len(shape))):
-        raise Bad("bad-attribute", f"perm {list(perm)} is not a permutation of {len(shape)} axes")
+        raise InvalidNode("bad-attribute", f"perm {list(perm)} is not a permutation of {len(shape)} axes")
     op.set(0, tuple(shape[p] for p in perm))
     value = op.value(0)
     if value is not None:
@@ -171,7 +184,7 @@ def transpose(op: Op) -> None:
 
 
 @rule("Expand", folds=True)
-def expand(op: Op) -> None:
+def expand(op: ShapeContext) -> None:
     """Broadcast to a shape given as a tensor."""
     op.set(0, None, op.dtype(0))
     shape, target = op.shape(0), op.dims_in(1)
@@ -190,26 +203,36 @@ def stretched(value: Any, shape: Shape) -> Any:
 
 
 @rule("DepthToSpace", "SpaceToDepth")
-def depth_space(op: Op) -> None:
+def depth_space(op: ShapeContext) -> None:
     """Move blocks between channels and the plane, [N, C, H, W]."""
     op.set(0, None, op.dtype(0))
     shape, block = op.shape(0), op.int_attr("blocksize", 0)
     if block <= 0:
-        raise Bad("bad-attribute", f"blocksize is {block}")
+        raise InvalidNode("bad-attribute", f"blocksize is {block}")
     if shape is None:
         return
     if len(shape) != 4:
-        raise Bad("shape-mismatch", f"the input has rank {len(shape)}, not 4")
+        raise InvalidNode("shape-mismatch", f"the input has rank {len(shape)}, not 4")
     n, c, h, w = shape
     if op.node.op_type == "DepthToSpace":
-        out = (n, expr.floordiv(c, block * block), expr.mul(h, block), expr.mul(w, block))
+        out = (
+            n,
+            dim_arithmetic.floordiv(c, block * block),
+            dim_arithmetic.mul(h, block),
+            dim_arithmetic.mul(w, block),
+        )
     else:
-        out = (n, expr.mul(c, block * block), expr.floordiv(h, block), expr.floordiv(w, block))
+        out = (
+            n,
+            dim_arithmetic.mul(c, block * block),
+            dim_arithmetic.floordiv(h, block),
+            dim_arithmetic.floordiv(w, block),
+        )
     op.set(0, out)
 
 
 @rule("Concat", folds=True)
-def concat(op: Op) -> None:
+def concat(op: ShapeContext) -> None:
     """Sizes add up along the axis and agree elsewhere."""
     n = len(op.inputs)
     op.set(0, None, next((op.dtype(i) for i in range(n) if op.dtype(i)), 0))
@@ -219,7 +242,7 @@ def concat(op: Op) -> None:
         return
     rank = len(known[0])
     if any(len(s) != rank for s in known):
-        raise Bad("shape-mismatch", f"inputs have ranks {sorted({len(s) for s in known})}")
+        raise InvalidNode("shape-mismatch", f"inputs have ranks {sorted({len(s) for s in known})}")
     axis = op.axis(rank, default=1 if op.opset < 4 else 0)
     out = list(known[0])
     for s in known[1:]:
@@ -237,18 +260,18 @@ def sum_dims(sizes: list[Dim]) -> Dim:
     total: Dim = sum(s for s in sizes if isinstance(s, int))
     for s in sizes:
         if not isinstance(s, int):
-            total = expr.add(total, s)
+            total = dim_arithmetic.add(total, s)
     return total
 
 
 def _agree(a: Dim, b: Dim, axis: int) -> Dim:
     if isinstance(a, int) and isinstance(b, int) and a != b:
-        raise Bad("shape-mismatch", f"inputs differ in dimension {axis}: {a} and {b}")
+        raise InvalidNode("shape-mismatch", f"inputs differ in dimension {axis}: {a} and {b}")
     agree(a, b)
     return a if isinstance(a, int) or b is None else b if isinstance(b, int) or a is None else a
 
 
-def _concat_value(op: Op, axis: int, rank: int) -> None:
+def _concat_value(op: ShapeContext, axis: int, rank: int) -> None:
     """Concatenate values; an input of known length but unknown value gives unknown elements."""
     values, size = [], 0
     for i in range(len(op.inputs)):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from py_autodoc.graph import expr
-from py_autodoc.graph.model import Dim, Shape
-from py_autodoc.graph.shapes.core import BOOL, FLOAT, INT64, Element, Op, norm_axis, rule
+from py_autodoc.graph.ir.model import Dim, Shape
+from py_autodoc.graph.shapes.shape_context import BOOL, FLOAT, INT64, Element, ShapeContext, norm_axis, rule
+from py_autodoc.graph.symbolic_dims import dim_arithmetic
 
 Item = tuple[int, Shape | None]
 MAX_ITEMS = 256
@@ -24,7 +24,7 @@ def common(items: tuple[Item, ...]) -> Item:
     return dtype, shape
 
 
-def _store(op: Op, element: Element, out: int = 0) -> None:
+def _store(op: ShapeContext, element: Element, out: int = 0) -> None:
     if op.has_out(out):
         op.state.elements[op.outputs[out]] = element
         op.state.dtypes[op.outputs[out]] = element.dtype
@@ -35,23 +35,23 @@ def _of_items(items: tuple[Item, ...], dtype: int = 0) -> Element:
     return Element("sequence", found or dtype, shape, items if len(items) <= MAX_ITEMS else None)
 
 
-def _element(op: Op, i: int = 0) -> Element | None:
+def _element(op: ShapeContext, i: int = 0) -> Element | None:
     return op.state.elements.get(op.inputs[i]) if op.has(i) else None
 
 
 @rule("SequenceConstruct")
-def construct(op: Op) -> None:
+def construct(op: ShapeContext) -> None:
     """A sequence of the inputs."""
     _store(op, _of_items(tuple((op.dtype(i), op.shape(i)) for i in range(len(op.inputs)))))
 
 
 @rule("SequenceEmpty")
-def empty(op: Op) -> None:
+def empty(op: ShapeContext) -> None:
     """No items."""
     _store(op, Element("sequence", op.int_attr("dtype", FLOAT), None, ()))
 
 
-def _position(op: Op, i: int, length: int) -> int | None:
+def _position(op: ShapeContext, i: int, length: int) -> int | None:
     at = op.ints_in(i)
     if at is None or len(at) != 1:
         return None
@@ -59,7 +59,7 @@ def _position(op: Op, i: int, length: int) -> int | None:
 
 
 @rule("SequenceAt")
-def at(op: Op) -> None:
+def at(op: ShapeContext) -> None:
     """One item, or what all items share."""
     e = _element(op)
     if e is None:
@@ -73,7 +73,7 @@ def at(op: Op) -> None:
 
 
 @rule("SequenceInsert")
-def insert(op: Op) -> None:
+def insert(op: ShapeContext) -> None:
     """One more item; without a position it goes last."""
     e = _element(op)
     new = (op.dtype(1), op.shape(1))
@@ -89,7 +89,7 @@ def insert(op: Op) -> None:
 
 
 @rule("SequenceErase")
-def erase(op: Op) -> None:
+def erase(op: ShapeContext) -> None:
     """One item less; without a position the last."""
     e = _element(op)
     if e is None:
@@ -102,7 +102,7 @@ def erase(op: Op) -> None:
 
 
 @rule("SequenceLength", folds=True)
-def length(op: Op) -> None:
+def length(op: ShapeContext) -> None:
     """A scalar."""
     op.set(0, (), INT64)
     e = _element(op)
@@ -111,7 +111,7 @@ def length(op: Op) -> None:
 
 
 @rule("SplitToSequence")
-def split_to_sequence(op: Op) -> None:
+def split_to_sequence(op: ShapeContext) -> None:
     """Parts of a given size, or of given sizes; a scalar split repeats until the axis is used up."""
     shape, dtype = op.shape(0), op.dtype(0)
     if shape is None:
@@ -132,7 +132,7 @@ def split_to_sequence(op: Op) -> None:
         _store(op, _of_items(tuple(part(d) for d in sizes), dtype))
 
 
-def _split_sizes(op: Op, size: Dim) -> tuple[Dim, ...] | None:
+def _split_sizes(op: ShapeContext, size: Dim) -> tuple[Dim, ...] | None:
     if not op.has(1):
         return (1,) * size if isinstance(size, int) and size <= MAX_ITEMS else None
     given = op.ints_in(1)
@@ -147,7 +147,7 @@ def _split_sizes(op: Op, size: Dim) -> tuple[Dim, ...] | None:
 
 
 @rule("ConcatFromSequence")
-def concat_from(op: Op) -> None:
+def concat_from(op: ShapeContext) -> None:
     """Concat of the items, or a stack along a new axis."""
     e = _element(op)
     if e is None:
@@ -163,12 +163,12 @@ def concat_from(op: Op) -> None:
         return
     total: Dim = 0 if e.items is not None else None
     for _, s in e.items or ():
-        total = expr.add(total, s[axis] if s is not None else None)
+        total = dim_arithmetic.add(total, s[axis] if s is not None else None)
     op.set(0, (*e.shape[:axis], total, *e.shape[axis + 1 :]))
 
 
 @rule("Optional")
-def optional(op: Op) -> None:
+def optional(op: ShapeContext) -> None:
     """Wraps a tensor or a sequence; without an input it is empty."""
     inner = _element(op)
     if inner is not None:
@@ -178,7 +178,7 @@ def optional(op: Op) -> None:
 
 
 @rule("OptionalGetElement")
-def optional_get(op: Op) -> None:
+def optional_get(op: ShapeContext) -> None:
     """Unwraps; a plain tensor passes through."""
     inner = _element(op)
     if inner is None:
@@ -190,6 +190,6 @@ def optional_get(op: Op) -> None:
 
 
 @rule("OptionalHasElement")
-def optional_has(op: Op) -> None:
+def optional_has(op: ShapeContext) -> None:
     """A boolean scalar."""
     op.set(0, (), BOOL)

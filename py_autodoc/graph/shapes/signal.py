@@ -6,12 +6,12 @@ inference. Sizes follow the operators' documentation.
 
 from __future__ import annotations
 
-from py_autodoc.graph import expr
-from py_autodoc.graph.model import Dim
-from py_autodoc.graph.shapes.core import FLOAT, INT64, Bad, Op, rule
+from py_autodoc.graph.ir.model import Dim
+from py_autodoc.graph.shapes.shape_context import FLOAT, INT64, InvalidNode, ShapeContext, rule
+from py_autodoc.graph.symbolic_dims import dim_arithmetic
 
 
-def one_value(op: Op, i: int) -> Dim:
+def one_value(op: ShapeContext, i: int) -> Dim:
     """The single element of an input as a size; None when it is unknown."""
     value = op.value(i)
     if value is None or value.size != 1:
@@ -21,14 +21,14 @@ def one_value(op: Op, i: int) -> Dim:
 
 
 @rule("DFT")
-def dft(op: Op) -> None:
+def dft(op: ShapeContext) -> None:
     """Complex numbers are a last axis of 2; ``onesided`` keeps n//2 + 1 frequencies."""
     shape = op.shape(0)
     op.set(0, None, op.dtype(0))
     if shape is None:
         return
     if len(shape) < 2:
-        raise Bad("shape-mismatch", f"the input has rank {len(shape)}, at least 2 are needed")
+        raise InvalidNode("shape-mismatch", f"the input has rank {len(shape)}, at least 2 are needed")
     axis: Dim = op.int_attr("axis", 1) if op.opset < 20 else -2
     if op.opset >= 20 and op.has(2):
         axis = one_value(op, 2)
@@ -38,20 +38,20 @@ def dft(op: Op) -> None:
         op.set(0, (None,) * (len(shape) - 1) + (last,))
         return
     if not -len(shape) <= axis < len(shape):
-        raise Bad("bad-attribute", f"axis {axis} is out of range for rank {len(shape)}")
+        raise InvalidNode("bad-attribute", f"axis {axis} is out of range for rank {len(shape)}")
     at = axis % len(shape)
     size = one_value(op, 1) if op.has(1) else shape[at]
     if onesided and inverse:
-        size = size if op.has(1) else expr.mul(expr.sub(size, 1), 2)
+        size = size if op.has(1) else dim_arithmetic.mul(dim_arithmetic.sub(size, 1), 2)
     elif onesided:
-        size = expr.add(expr.floordiv(size, 2), 1)
+        size = dim_arithmetic.add(dim_arithmetic.floordiv(size, 2), 1)
     out = [*shape[:-1], last]
     out[at] = size
     op.set(0, tuple(out))
 
 
 @rule("STFT")
-def stft(op: Op) -> None:
+def stft(op: ShapeContext) -> None:
     """[batch, signal, 1 or 2] → [batch, frames, frequencies, 2]."""
     signal = op.shape(0)
     op.set(0, None, op.dtype(0))
@@ -66,28 +66,32 @@ def stft(op: Op) -> None:
     elif op.has(2):
         frame = window[0] if window else None
     if isinstance(step, int) and step <= 0:
-        raise Bad("bad-shape", f"frame_step is {step}")
-    frames = expr.floordiv(expr.sub(length, frame), step)
+        raise InvalidNode("bad-shape", f"frame_step is {step}")
+    frames = dim_arithmetic.floordiv(dim_arithmetic.sub(length, frame), step)
     # The frequencies of a one-sided transform come from the frame, not from the window's padding.
-    bins = expr.add(expr.floordiv(frame, 2), 1) if op.int_attr("onesided", 1) else frame
-    op.set(0, (signal[0] if signal else None, expr.add(frames, 1), bins, 2))
+    bins = dim_arithmetic.add(dim_arithmetic.floordiv(frame, 2), 1) if op.int_attr("onesided", 1) else frame
+    op.set(0, (signal[0] if signal else None, dim_arithmetic.add(frames, 1), bins, 2))
 
 
 @rule("MelWeightMatrix")
-def mel_weight_matrix(op: Op) -> None:
+def mel_weight_matrix(op: ShapeContext) -> None:
     """[dft_length // 2 + 1, mel bins]."""
     bins, length = one_value(op, 0), one_value(op, 1)
-    op.set(0, (expr.add(expr.floordiv(length, 2), 1), bins), op.int_attr("output_datatype", FLOAT))
+    op.set(
+        0,
+        (dim_arithmetic.add(dim_arithmetic.floordiv(length, 2), 1), bins),
+        op.int_attr("output_datatype", FLOAT),
+    )
 
 
 @rule("BlackmanWindow", "HannWindow", "HammingWindow")
-def signal_window(op: Op) -> None:
+def signal_window(op: ShapeContext) -> None:
     """One dimension of the given size."""
     op.set(0, (one_value(op, 0),), op.int_attr("output_datatype", FLOAT))
 
 
 @rule("MaxUnpool")
-def max_unpool(op: Op) -> None:
+def max_unpool(op: ShapeContext) -> None:
     """The inverse of a MaxPool: ``(in - 1)·stride + kernel - pads``, or the shape given."""
     x, kernel = op.shape(0), op.ints_attr("kernel_shape")
     op.set(0, None, op.dtype(0))
@@ -100,16 +104,16 @@ def max_unpool(op: Op) -> None:
     strides = op.ints_attr("strides") or (1,) * n
     pads = op.ints_attr("pads") or (0,) * (2 * n)
     if not len(kernel) == len(strides) == len(pads) // 2 == n:
-        raise Bad("bad-attribute", f"kernel_shape, strides and pads do not fit rank {len(x)}")
+        raise InvalidNode("bad-attribute", f"kernel_shape, strides and pads do not fit rank {len(x)}")
     out = []
     for i, d in enumerate(x[2:]):
-        size = expr.add(expr.mul(expr.sub(d, 1), strides[i]), kernel[i])
-        out.append(expr.sub(size, pads[i] + pads[i + n]))
+        size = dim_arithmetic.add(dim_arithmetic.mul(dim_arithmetic.sub(d, 1), strides[i]), kernel[i])
+        out.append(dim_arithmetic.sub(size, pads[i] + pads[i + n]))
     op.set(0, (x[0], x[1], *out))
 
 
 @rule("StringSplit")
-def string_split(op: Op) -> None:
+def string_split(op: ShapeContext) -> None:
     """Substrings along a new axis whose size depends on data, and their number."""
     shape = op.shape(0)
     if shape is not None:

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from py_autodoc.errors import InputError, OptionError
-from py_autodoc.hf.serving.session import Port, shown_shape
+from py_autodoc.hf.serving.session import SessionPort, shown_shape
 
 Array = np.ndarray[Any, Any]
 
@@ -28,7 +28,7 @@ class Feeds:
         file: the file's name for messages.
     """
 
-    def __init__(self, ports: Mapping[str, Port], main: str, file: str) -> None:
+    def __init__(self, ports: Mapping[str, SessionPort], main: str, file: str) -> None:
         self._ports = ports
         self._file = file
         self._warned: set[str] = set()
@@ -107,7 +107,7 @@ def _array(value: torch.Tensor | Array) -> Array:
     return tensor.numpy()
 
 
-def _cast(array: Array, port: Port) -> Array:
+def _cast(array: Array, port: SessionPort) -> Array:
     """The array in the input's own type; nothing is cut off silently."""
     wanted = port.dtype
     if array.dtype == wanted:

@@ -13,15 +13,15 @@ from typing import Any
 
 from py_autodoc.bounded import parse_json
 from py_autodoc.errors import InputError, OptionError, RequirementError
-from py_autodoc.graph.probe import PathLike
+from py_autodoc.graph.protobuf.probe import PathLike
 from py_autodoc.hf.read import HfMetadata, read_metadata
-from py_autodoc.hf.serving.entry import PIP
-from py_autodoc.hf.serving.fixed import Padding, fixed_length
-from py_autodoc.hf.serving.guess import infer_task as infer
+from py_autodoc.hf.serving.fixed_shapes import PaddedBatch, fixed_length
+from py_autodoc.hf.serving.infer_task import infer_task as infer
 from py_autodoc.hf.serving.model import OnnxModel, named_after
 from py_autodoc.hf.serving.outputs import check_labels, label_count
+from py_autodoc.hf.serving.pipeline_entry import PIP
 from py_autodoc.hf.serving.processors import ROLES, parts_for
-from py_autodoc.hf.serving.session import Session
+from py_autodoc.hf.serving.session import ServingSession
 from py_autodoc.limits import SETTINGS
 from py_autodoc.ort import one_line
 from py_autodoc.packed import special_floats
@@ -47,7 +47,7 @@ def build(
 ) -> Any:
     """See ``py_autodoc.hf.pipeline``."""
     _check_device(options)
-    session = Session(model, providers, session_options)
+    session = ServingSession(model, providers, session_options)
     metadata = read_metadata(model)
     for line in metadata.warnings:
         _warn(f"{session.name}: {line}")
@@ -105,7 +105,9 @@ def _config_dict(config: Any, metadata: HfMetadata, processor: Any) -> dict[str,
         raise InputError("bad-config", f"config.json cannot be read: {one_line(fault, beside)}") from fault
 
 
-def _inferred(session: Session, held: dict[str, Any] | None, metadata: HfMetadata, allowed: bool) -> str:
+def _inferred(
+    session: ServingSession, held: dict[str, Any] | None, metadata: HfMetadata, allowed: bool
+) -> str:
     """The task of a file that does not say it."""
     name = session.name
     if not allowed:
@@ -155,7 +157,7 @@ def _resolved(kind: Any) -> Any:
     return getattr(import_module(module), name)
 
 
-def _bounded(parts: dict[str, Any], session: Session) -> dict[str, Any]:
+def _bounded(parts: dict[str, Any], session: ServingSession) -> dict[str, Any]:
     """The tokenizer cuts, where it cuts, at the file's length; a given one is left as it was."""
     length, tokenizer = fixed_length(session.inputs), parts.get("tokenizer")
     if length is None or tokenizer is None or tokenizer.model_max_length <= length:
@@ -169,7 +171,7 @@ def _bounded(parts: dict[str, Any], session: Session) -> dict[str, Any]:
     return {**parts, "tokenizer": tokenizer}
 
 
-def _config(given: Any, held: dict[str, Any] | None, task: str, session: Session) -> Any:
+def _config(given: Any, held: dict[str, Any] | None, task: str, session: ServingSession) -> Any:
     """The configuration as an object; without any the labels are numbered."""
     if isinstance(given, transformers.PreTrainedConfig):
         return given
@@ -190,12 +192,12 @@ def _config(given: Any, held: dict[str, Any] | None, task: str, session: Session
         ) from fault
 
 
-def _network(session: Session, config: Any, task: str, parts: Mapping[str, Any]) -> OnnxModel:
+def _network(session: ServingSession, config: Any, task: str, parts: Mapping[str, Any]) -> OnnxModel:
     tokenizer = parts.get("tokenizer") or getattr(parts.get("processor"), "tokenizer", None)
     token = getattr(tokenizer, "pad_token_id", None)
     if token is None:
         token = getattr(config, "pad_token_id", None)
-    padding = Padding(token, getattr(tokenizer, "pad_token_type_id", 0) or 0)
+    padding = PaddedBatch(token, getattr(tokenizer, "pad_token_type_id", 0) or 0)
     architectures = getattr(config, "architectures", None) or [None]
     network = named_after(architectures[0])(session, config, task, padding)
     check_labels(task, session.outputs, network.outputs.names, config.num_labels, session.name)

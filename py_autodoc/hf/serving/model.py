@@ -9,9 +9,9 @@ import torch
 
 from py_autodoc.errors import OptionError
 from py_autodoc.hf.serving.feeds import Feeds
-from py_autodoc.hf.serving.fixed import Padding, Runner
+from py_autodoc.hf.serving.fixed_shapes import BatchRunner, PaddedBatch
 from py_autodoc.hf.serving.outputs import Outputs
-from py_autodoc.hf.serving.session import Session
+from py_autodoc.hf.serving.session import ServingSession
 
 _MODALITIES = {
     "pixel_values": "image",
@@ -39,7 +39,7 @@ class OnnxModel:
     generation_config = None
     output_modalities = None
 
-    def __init__(self, session: Session, config: Any, task: str, padding: Padding) -> None:
+    def __init__(self, session: ServingSession, config: Any, task: str, padding: PaddedBatch) -> None:
         self.onnx = session
         self.session = session.runtime
         self.config = config
@@ -49,9 +49,9 @@ class OnnxModel:
         self.input_modalities = _MODALITIES[self.main_input_name]
         self._feeds = Feeds(session.inputs, self._main(session, task), session.name)
         self.outputs = Outputs(task, session.outputs, session.name)
-        self._run = Runner(session, padding, self.outputs.tokenwise)
+        self._run = BatchRunner(session, padding, self.outputs.tokenwise)
 
-    def _main(self, session: Session, task: str) -> str:
+    def _main(self, session: ServingSession, task: str) -> str:
         """The main input under transformers' name, for a file whose only input has another."""
         if self.main_input_name in session.inputs:
             return self.main_input_name

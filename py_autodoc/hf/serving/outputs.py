@@ -11,14 +11,14 @@ import numpy as np
 import torch
 
 from py_autodoc.errors import OptionError
-from py_autodoc.hf.serving.session import Port
+from py_autodoc.hf.serving.session import SessionPort
 
 modeling_outputs: Any = import_module("transformers.modeling_outputs")
 ModelOutput: Any = modeling_outputs.ModelOutput
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class OutputForm:
     """What the pipeline of a task reads."""
 
     kind: str
@@ -29,17 +29,17 @@ class Form:
     """The last axis of the logits counts labels."""
 
 
-_FEATURES = Form("BaseModelOutputWithPooling", {})
+_FEATURES = OutputForm("BaseModelOutputWithPooling", {})
 FORMS = {
-    "audio-classification": Form("SequenceClassifierOutput", {"logits": 2}, True),
+    "audio-classification": OutputForm("SequenceClassifierOutput", {"logits": 2}, True),
     "feature-extraction": _FEATURES,
-    "fill-mask": Form("MaskedLMOutput", {"logits": 3}),
-    "image-classification": Form("ImageClassifierOutput", {"logits": 2}, True),
+    "fill-mask": OutputForm("MaskedLMOutput", {"logits": 3}),
+    "image-classification": OutputForm("ImageClassifierOutput", {"logits": 2}, True),
     "image-feature-extraction": _FEATURES,
-    "question-answering": Form("QuestionAnsweringModelOutput", {"start_logits": 2, "end_logits": 2}),
-    "text-classification": Form("SequenceClassifierOutput", {"logits": 2}, True),
-    "token-classification": Form("TokenClassifierOutput", {"logits": 3}, True),
-    "zero-shot-classification": Form("SequenceClassifierOutput", {"logits": 2}, True),
+    "question-answering": OutputForm("QuestionAnsweringModelOutput", {"start_logits": 2, "end_logits": 2}),
+    "text-classification": OutputForm("SequenceClassifierOutput", {"logits": 2}, True),
+    "token-classification": OutputForm("TokenClassifierOutput", {"logits": 3}, True),
+    "zero-shot-classification": OutputForm("SequenceClassifierOutput", {"logits": 2}, True),
 }
 """Tasks whose results are known in form; other tasks get the file's outputs under their own names."""
 
@@ -59,8 +59,8 @@ class Outputs:
         OptionError: the file does not have what the task reads.
     """
 
-    def __init__(self, task: str, ports: Sequence[Port], file: str) -> None:
-        form = FORMS.get(task, Form("", {}))
+    def __init__(self, task: str, ports: Sequence[SessionPort], file: str) -> None:
+        form = FORMS.get(task, OutputForm("", {}))
         self.names = _named(ports, form, task, file)
         self._kind: Any = getattr(modeling_outputs, form.kind, ModelOutput)
         fields = getattr(self._kind, "__dataclass_fields__", {})
@@ -84,7 +84,7 @@ class Outputs:
         return array.ndim == 3 or self.names[number] in ("start_logits", "end_logits")
 
 
-def _named(ports: Sequence[Port], form: Form, task: str, file: str) -> list[str]:
+def _named(ports: Sequence[SessionPort], form: OutputForm, task: str, file: str) -> list[str]:
     """Names of the outputs as the task knows them.
 
     An exporter that was given no names makes its own; the order is then the model's, and with it the
@@ -110,12 +110,12 @@ def _named(ports: Sequence[Port], form: Form, task: str, file: str) -> list[str]
     return names
 
 
-def _check_ranks(ports: Sequence[Port], form: Form, task: str, file: str) -> None:
+def _check_ranks(ports: Sequence[SessionPort], form: OutputForm, task: str, file: str) -> None:
     if any(port.rank not in (None, form.needed.get(port.name, port.rank)) for port in ports):
         raise _unfit(ports, form, task, file)
 
 
-def _unfit(ports: Sequence[Port], form: Form, task: str, file: str) -> OptionError:
+def _unfit(ports: Sequence[SessionPort], form: OutputForm, task: str, file: str) -> OptionError:
     has = ", ".join(f"{port.name} {port.shown()}" for port in ports)
     wants = ", ".join(f"{name} with {rank} axes" for name, rank in form.needed.items())
     return OptionError(
@@ -125,7 +125,9 @@ def _unfit(ports: Sequence[Port], form: Form, task: str, file: str) -> OptionErr
     )
 
 
-def check_labels(task: str, ports: Sequence[Port], names: Sequence[str], labels: int, file: str) -> None:
+def check_labels(
+    task: str, ports: Sequence[SessionPort], names: Sequence[str], labels: int, file: str
+) -> None:
     """The configuration must name as many labels as the file scores.
 
     Raises:
@@ -144,7 +146,7 @@ def check_labels(task: str, ports: Sequence[Port], names: Sequence[str], labels:
         )
 
 
-def label_count(task: str, ports: Sequence[Port]) -> int | None:
+def label_count(task: str, ports: Sequence[SessionPort]) -> int | None:
     """Labels that a file without configuration scores; None: it does not say or the task has none."""
     form = FORMS.get(task)
     if form is None or not form.classes or not ports or not ports[0].dims:

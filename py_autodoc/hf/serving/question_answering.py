@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from py_autodoc.errors import AnalysisError, OptionError
-from py_autodoc.hf.serving.answers import Window, best_answers, window_answers
+from py_autodoc.hf.serving.span_answers import AnswerWindow, best_answers, window_answers
 
 _Base: Any = import_module("transformers.pipelines.base").ChunkPipeline
 
@@ -145,14 +145,14 @@ class QuestionAnsweringPipeline(_Base):  # type: ignore[misc]
         )
         return encoded, first
 
-    def _window(self, encoded: Any, number: int, side: int) -> Window:
+    def _window(self, encoded: Any, number: int, side: int) -> AnswerWindow:
         ids = encoded["input_ids"][number]
         offsets = np.asarray(encoded["offset_mapping"][number], np.int64).reshape(-1, 2)
         context = np.array([one == side for one in encoded.sequence_ids(number)])
         cls = self.tokenizer.cls_token_id
         null = ids.index(cls) if cls is not None and cls in ids else None
         left = self.tokenizer.padding_side == "left"
-        return Window(context, offsets[:, 0], offsets[:, 1], null, left)
+        return AnswerWindow(context, offsets[:, 0], offsets[:, 1], null, left)
 
     def _forward(self, inputs: dict[str, Any], **_parameters: Any) -> dict[str, Any]:
         rest = {name: inputs.pop(name) for name in ("window", "text", "is_last")}
@@ -222,7 +222,7 @@ def _texts(example: Any) -> tuple[str, str]:
     return found[0], found[1]
 
 
-def _aligned(windows: list[Window], words: list[list[int | None]]) -> list[Window]:
+def _aligned(windows: list[AnswerWindow], words: list[list[int | None]]) -> list[AnswerWindow]:
     """Answers start and end with words; a word that windows cut is put together from all of them."""
     spans: dict[int, tuple[int, int]] = {}
     for window, ids in zip(windows, words, strict=True):
@@ -238,5 +238,5 @@ def _aligned(windows: list[Window], words: list[list[int | None]]) -> list[Windo
             word = ids[i]
             if word is not None:
                 starts[i], ends[i] = spans[word]
-        done.append(Window(window.context, starts, ends, window.null, window.left))
+        done.append(AnswerWindow(window.context, starts, ends, window.null, window.left))
     return done

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from py_autodoc.errors import AnalysisError, InputError, OptionError
-from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.ort import check_weights, one_line
 
 onnxruntime: Any = import_module("onnxruntime")
@@ -32,7 +32,7 @@ _TYPES: dict[str, type[np.generic]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Port:
+class SessionPort:
     """An input or output of the file."""
 
     name: str
@@ -59,7 +59,7 @@ def shown_shape(dims: Sequence[int | None]) -> str:
     return "×".join("?" if dim is None else str(dim) for dim in dims) or "scalar"
 
 
-class Session:
+class ServingSession:
     """What runs the file.
 
     Args:
@@ -88,14 +88,14 @@ class Session:
         self.inputs = {one.name: self._port(one) for one in self.runtime.get_inputs()}
         self.outputs = tuple(self._port(one) for one in self.runtime.get_outputs())
 
-    def _port(self, one: Any) -> Port:
+    def _port(self, one: Any) -> SessionPort:
         dtype = _TYPES.get(one.type)
         if dtype is None:
             raise InputError(
                 "port-type", f"{self.name}: {one.name} is a {one.type}, which a pipeline cannot hand over."
             )
         dims = None if one.shape is None else tuple(d if isinstance(d, int) else None for d in one.shape)
-        return Port(one.name, np.dtype(dtype), dims)
+        return SessionPort(one.name, np.dtype(dtype), dims)
 
     def run(self, feeds: Mapping[str, np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
         """All outputs. Raises: AnalysisError, with what ONNX Runtime says in one line."""

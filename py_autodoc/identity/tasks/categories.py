@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from py_autodoc.identity.case import Case
-from py_autodoc.identity.model import PROBABLE, Reading
+from py_autodoc.identity.case import IdentityCase
+from py_autodoc.identity.model import PROBABLE, RuleReading
 from py_autodoc.identity.registry import task
 from py_autodoc.units import plural
 
@@ -11,7 +11,7 @@ _MANY = 1000
 """Rows of a table of users or things, at least: categories of a table have fewer."""
 
 
-def looked_up(case: Case) -> list[int]:
+def looked_up(case: IdentityCase) -> list[int]:
     """Rows of the tables, where nothing goes in but ids without an order and rows of numbers."""
     data = [port for port in case.ports if port.role in ("tokens", "token types", "features")]
     ids = [port for port in data if port.role == "tokens"]
@@ -24,7 +24,7 @@ def looked_up(case: Case) -> list[int]:
 
 
 @task("recommendation", "recommendation", ("recommendation", "click-through-rate-prediction"), ())
-def recommendation(case: Case) -> Reading | None:
+def recommendation(case: IdentityCase) -> RuleReading | None:
     """How much a user likes a thing (He et al., 2017; Naumov et al., DLRM, 2019)."""
     rows, end = looked_up(case), case.end
     if not rows or end is None or not 1 <= end.rank <= 2 or (end.rank == 2 and end.width != 1):
@@ -32,4 +32,4 @@ def recommendation(case: Case) -> Reading | None:
     if max(rows) < _MANY or case.family not in ("mlp", "unknown", "transformer-encoder"):
         return None
     told = f"ids of {plural(len(rows), 'table')} of up to {max(rows):,} rows go in, one score comes out"
-    return Reading(PROBABLE + (0.1 if end.activation == "Sigmoid" else 0), (told,), "score")
+    return RuleReading(PROBABLE + (0.1 if end.activation == "Sigmoid" else 0), (told,), "score")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from py_autodoc.identity.case import Case
-from py_autodoc.identity.model import PROBABLE, Reading
+from py_autodoc.identity.case import IdentityCase
+from py_autodoc.identity.model import PROBABLE, RuleReading
 from py_autodoc.identity.registry import task
 from py_autodoc.identity.tasks.maps import one_map, sure_of
 
@@ -11,7 +11,7 @@ _DEPTHS = ("depth", "depths", "disparity")
 
 
 @task("depth-estimation", "depth estimation", ("depth-estimation",), ("ForDepthEstimation",))
-def depth(case: Case) -> Reading | None:
+def depth(case: IdentityCase) -> RuleReading | None:
     """One number without a bound above for each pixel."""
     image = case.image
     if image is None:
@@ -19,7 +19,7 @@ def depth(case: Case) -> Reading | None:
     if case.only != "image":
         return None
     if case.named(*_DEPTHS):
-        return Reading(sure_of(image), ("an output is named so",), "depth map")
+        return RuleReading(sure_of(image), ("an output is named so",), "depth map")
     if case.count("image") == 2:
         return _disparity(case)
     found = one_map(case)
@@ -28,11 +28,11 @@ def depth(case: Case) -> Reading | None:
     made = found[1]
     if made.scale == 1 and made.end.activation in ("Relu", "Softplus", "Exp"):
         told = f"one number a pixel comes out, of at least 0 ({made.end.activation}), without an upper bound"
-        return Reading(PROBABLE, (told,), "depth map")
+        return RuleReading(PROBABLE, (told,), "depth map")
     return None
 
 
-def _depth_of_features(case: Case) -> Reading | None:
+def _depth_of_features(case: IdentityCase) -> RuleReading | None:
     """The decoder half alone: maps of an encoder go in, one map that is called depth comes out."""
     end = case.end
     maps = bool(case.ports) and all(port.rank == 4 and not port.role for port in case.ports)
@@ -44,10 +44,10 @@ def _depth_of_features(case: Case) -> Reading | None:
         or not case.named(*_DEPTHS)
     ):
         return None
-    return Reading(PROBABLE, ("maps of features go in, one map comes out and is named so",), "depth map")
+    return RuleReading(PROBABLE, ("maps of features go in, one map comes out and is named so",), "depth map")
 
 
-def _disparity(case: Case) -> Reading | None:
+def _disparity(case: IdentityCase) -> RuleReading | None:
     """Two images of one size go in, one map without an upper bound comes out, as of a pair of cameras."""
     end = case.first
     shapes = {port.shape for port in case.ports if port.role == "image"}
@@ -56,4 +56,4 @@ def _disparity(case: Case) -> Reading | None:
     if end.activation in ("Sigmoid", "Tanh", "ArgMax"):
         return None  # bounded: what has changed between them
     told = "two images of one size go in, one number without an upper bound for each place comes out"
-    return Reading(PROBABLE, (told,), "disparity map")
+    return RuleReading(PROBABLE, (told,), "disparity map")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from py_autodoc.identity.case import Case
-from py_autodoc.identity.ends import End
-from py_autodoc.identity.model import PROBABLE, SURE, WEAK, Reading
+from py_autodoc.identity.case import IdentityCase
+from py_autodoc.identity.model import PROBABLE, SURE, WEAK, RuleReading
+from py_autodoc.identity.output_ends import OutputEnd
 from py_autodoc.identity.registry import task
 from py_autodoc.units import plural
 
@@ -28,14 +28,14 @@ _MANY = 300
 """Scores between 0 and 1 that are classes for sure: nothing has so many coordinates."""
 
 
-def flat(end: End) -> int | None:
+def flat(end: OutputEnd) -> int | None:
     """Width of one vector for a whole image."""
     if end.rank in (2, 4) and (end.rank == 2 or (end.at(2) == 1 and end.at(3) == 1)):
         return end.at(1)
     return end.at(0) if end.rank == 1 else None
 
 
-def several_rows(case: Case) -> int:
+def several_rows(case: IdentityCase) -> int:
     """Rows of tables that come out for fewer images: what stands in a row is then no answer for an image."""
     image, rows = case.image, case.ends[0].at(0)
     fed = image.shape[0] if image is not None and image.rank == 4 and image.shape is not None else None
@@ -49,7 +49,7 @@ def several_rows(case: Case) -> int:
     ("image-classification", "classify"),
     ("ForImageClassification",),
 )
-def classification(case: Case) -> Reading | None:
+def classification(case: IdentityCase) -> RuleReading | None:
     """Scores of classes for an image."""
     image = case.image
     if image is None:
@@ -66,27 +66,27 @@ def classification(case: Case) -> Reading | None:
     sure = SURE if image.sure and alone else PROBABLE
     told = f"an image goes in, {plural(width, 'number')} for the whole image come out"
     if end.activation in ("Softmax", "ArgMax") and width > 1 and end.kind in ("linear", "conv", "other"):
-        return Reading(
+        return RuleReading(
             sure, (told, "they end in a Softmax: they are probabilities of classes"), "class scores"
         )
     if end.kind not in ("linear", "conv", "join", "other"):
         return None
     if width in _SETS:
-        return Reading(sure, (told, f"{width:,}: {_SETS[width]}"), "class scores")
+        return RuleReading(sure, (told, f"{width:,}: {_SETS[width]}"), "class scores")
     if width == 1:
         if end.activation == "Sigmoid":
-            return Reading(PROBABLE, (told, "it ends in a Sigmoid"), "score")
+            return RuleReading(PROBABLE, (told, "it ends in a Sigmoid"), "score")
         return None
     if width in _VECTORS and not end.activation:
-        return Reading(WEAK, (told,), "class scores")
+        return RuleReading(WEAK, (told,), "class scores")
     if end.activation == "Sigmoid" and width >= _MANY:
-        return Reading(sure, (told, "each ends in a Sigmoid: several classes may hold"), "class scores")
+        return RuleReading(sure, (told, "each ends in a Sigmoid: several classes may hold"), "class scores")
     if end.activation in ("", "Sigmoid") and case.head(end) is not None:
-        return Reading(PROBABLE, (told, "a head over pooled features"), "class scores")
-    return Reading(WEAK, (told,), "class scores")
+        return RuleReading(PROBABLE, (told, "a head over pooled features"), "class scores")
+    return RuleReading(WEAK, (told,), "class scores")
 
 
-def _in_a_row(case: Case) -> Reading | None:
+def _in_a_row(case: IdentityCase) -> RuleReading | None:
     """An image whose pixels are fed as one row."""
     port, end = case.port("features"), case.end
     if case.only != "features" or port is None or port.rank != 2 or port.shape is None or end is None:
@@ -97,34 +97,34 @@ def _in_a_row(case: Case) -> Reading | None:
     if end.activation not in ("", "Softmax"):
         return None
     told = f"rows of {port.shape[1]:,} numbers go in, as many as {shown} has; {end.width} scores come out"
-    return Reading(PROBABLE, (told,), "class scores")
+    return RuleReading(PROBABLE, (told,), "class scores")
 
 
 @task("image-regression", "image regression", ("image-regression",), ())
-def regression(case: Case) -> Reading | None:
+def regression(case: IdentityCase) -> RuleReading | None:
     """One number without a bound for an image: an age, a quality."""
     end = case.end
     if case.image is None or case.only != "image" or case.count("image") > 1 or end is None or flat(end) != 1:
         return None
     if case.named("age", "ages"):
-        return Reading(PROBABLE + 0.1, ("an image goes in, an age comes out by its name",), "age")
+        return RuleReading(PROBABLE + 0.1, ("an image goes in, an age comes out by its name",), "age")
     if end.activation or end.kind != "linear":
         return None
-    return Reading(WEAK, ("an image goes in, one number without a bound comes out",), "value")
+    return RuleReading(WEAK, ("an image goes in, one number without a bound comes out",), "value")
 
 
 @task("image-comparison", "image comparison")
-def comparison(case: Case) -> Reading | None:
+def comparison(case: IdentityCase) -> RuleReading | None:
     """One number for two images."""
     end = case.end
     if case.only != "image" or case.count("image") != 2 or end is None or not 0 <= end.rank <= 2:
         return None
     if end.rank == 2 and end.width != 1:
         return None
-    return Reading(PROBABLE, ("two images go in, one number comes out",), "similarity")
+    return RuleReading(PROBABLE, ("two images go in, one number comes out",), "similarity")
 
 
-def _latent(case: Case, end: End) -> Reading | None:
+def _latent(case: IdentityCase, end: OutputEnd) -> RuleReading | None:
     """One small map of few channels that only layers of a smaller size made (Rombach et al., 2022)."""
     image, flow = case.image, case.flow
     full, last = image.size[0] if image is not None and image.size else None, end.at(2)
@@ -135,10 +135,10 @@ def _latent(case: Case, end: End) -> Reading | None:
     if end.at(1) not in _LATENTS or flow.of(("Resize", "Upsample", "ConvTranspose", "DepthToSpace")):
         return None
     told = f"one map of {end.at(1)} channels at 1/{full // last} of the image's size comes out"
-    return Reading(WEAK, (told,), "latent")
+    return RuleReading(WEAK, (told,), "latent")
 
 
-def _each_place(case: Case, end: End) -> bool:
+def _each_place(case: IdentityCase, end: OutputEnd) -> bool:
     """One row for each place of a grid over the image, as wide as the layers or a sum of theirs."""
     image, count = case.image, end.at(1)
     if image is None or end.rank != 3 or end.activation or not count or (end.width or 0) < _NARROW:
@@ -155,7 +155,7 @@ def _each_place(case: Case, end: End) -> bool:
     "image-encoding", "image encoding",
     ("image-feature-extraction", "image-encoding", "image-embedding"), (),
 )  # fmt: skip
-def encoding(case: Case) -> Reading | None:
+def encoding(case: IdentityCase) -> RuleReading | None:
     """Features of an image: vectors, one a place or one for all."""
     image = case.image
     if image is None or case.only != "image" or not case.ends or case.family == "detector":
@@ -163,20 +163,20 @@ def encoding(case: Case) -> Reading | None:
     end = case.ends[0]
     sure = SURE if image.sure else PROBABLE
     if case.named("embeds", "embedding", "embeddings", "feature", "features") and flat(end):
-        return Reading(sure, ("an image goes in, and an output is named so",), "embedding")
+        return RuleReading(sure, ("an image goes in, and an output is named so",), "embedding")
     if end.rank == 3 and end.kind == "norm" and not end.activation:
         told = f"an image goes in, a normalized vector of {end.width or '?'} for each place comes out"
-        return Reading(sure, (told,), "hidden states")
+        return RuleReading(sure, (told,), "hidden states")
     if len(case.ends) <= 2 and _each_place(case, end):
         told = f"a vector of {end.width} for each of {end.at(1)} places of a grid over the image comes out"
-        return Reading(PROBABLE, (told,), "hidden states")
+        return RuleReading(PROBABLE, (told,), "hidden states")
     if any(e.kind == "unit" and flat(e) for e in case.ends):
-        return Reading(sure, ("an image goes in, a vector of length 1 comes out",), "embedding")
+        return RuleReading(sure, ("an image goes in, a vector of length 1 comes out",), "embedding")
     width = flat(end)
     if width in _VECTORS and not end.activation and width not in _SETS:
         told = f"an image goes in, a vector of {width} comes out: a usual length of embeddings"
         strong = SURE if end.kind == "norm" and image.sure else PROBABLE
-        return Reading(strong, (told,), "embedding")
+        return RuleReading(strong, (told,), "embedding")
     latent = _latent(case, end)
     if latent is not None:
         return latent
@@ -186,5 +186,5 @@ def encoding(case: Case) -> Reading | None:
         last = case.ends[-1].at(2)
         if isinstance(full, int) and rows and last and full >= _COARSE * last and (channels or 0) >= 64:
             told = f"maps of {channels} channels at 1/{full // last} of the image's size come out"
-            return Reading(PROBABLE, (told,), "features")
+            return RuleReading(PROBABLE, (told,), "features")
     return None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from py_autodoc.identity.case import Case
-from py_autodoc.identity.ends import End
-from py_autodoc.identity.model import PROBABLE, Reading
+from py_autodoc.identity.case import IdentityCase
+from py_autodoc.identity.model import PROBABLE, RuleReading
+from py_autodoc.identity.output_ends import OutputEnd
 from py_autodoc.identity.registry import task
 from py_autodoc.identity.tasks.images import flat
 from py_autodoc.identity.tasks.maps import KNOWN, maps_of, one_map
@@ -24,7 +24,7 @@ _DESCRIBED = frozenset({64, 96, 128, 256})
 
 @task("keypoint-detection", "keypoint detection", ("keypoint-detection", "pose", "pose-estimation"),
       ("ForPoseEstimation", "ForKeypointDetection"))  # fmt: skip
-def keypoints(case: Case) -> Reading | None:
+def keypoints(case: IdentityCase) -> RuleReading | None:
     """A heat map for each point of a body or face."""
     found_points = _points(case) or _cells(case) or _offsets(case) or _described(case)
     if found_points is not None:
@@ -36,11 +36,11 @@ def keypoints(case: Case) -> Reading | None:
     upright = len(image.size) == 2 and image.size[0] != image.size[1]
     if made.scale == 0.25 and made.channels in _JOINTS and made.channels not in KNOWN:
         told = f"{made.channels} maps at a quarter of the image's size: a usual number of keypoints"
-        return Reading(PROBABLE + (0.1 if upright else 0), (told,), "heat maps")
+        return RuleReading(PROBABLE + (0.1 if upright else 0), (told,), "heat maps")
     return None
 
 
-def _cells(case: Case) -> Reading | None:
+def _cells(case: IdentityCase) -> RuleReading | None:
     """Scores of the 64 places of a cell of 8×8 pixels, and of none (SuperPoint, DeTone et al., 2018)."""
     image = case.image
     if image is None or case.only != "image" or len(case.ends) < 2:
@@ -48,11 +48,11 @@ def _cells(case: Case) -> Reading | None:
     for made in maps_of(case, image):
         if made.channels == _CELL**2 + 1 and made.scale == 1 / _CELL and len(maps_of(case, image)) >= 2:
             told = f"{made.channels} maps at 1/{_CELL} of the image's size: the places of a cell, and none"
-            return Reading(PROBABLE + 0.1, (told, "vectors come out beside them"), "scores of places")
+            return RuleReading(PROBABLE + 0.1, (told, "vectors come out beside them"), "scores of places")
     return None
 
 
-def _points(case: Case) -> Reading | None:
+def _points(case: IdentityCase) -> RuleReading | None:
     """Coordinates of a usual number of points, beside scores (is it there, which hand) and features."""
     widths = [1 if end.rank == 4 and (end.at(2) or 0) > 1 else flat(end) for end in case.ends]
     numbers = [width for width in widths if width != 1]
@@ -61,10 +61,10 @@ def _points(case: Case) -> Reading | None:
     if case.ends[widths.index(numbers[0])].activation:
         return None
     told = f"{numbers[0]:,} numbers come out: {_POINTS[numbers[0]]}"
-    return Reading(PROBABLE + 0.1, (told,), "coordinates")
+    return RuleReading(PROBABLE + 0.1, (told,), "coordinates")
 
 
-def _offsets(case: Case) -> Reading | None:
+def _offsets(case: IdentityCase) -> RuleReading | None:
     """A heat map a point beside two offsets a point (Papandreou et al., 2017): on one grid."""
     found = case.ends if case.only == "image" and case.image is not None else []
     if len(found) < 2 or not all(end.rank == 4 for end in found):
@@ -75,11 +75,11 @@ def _offsets(case: Case) -> Reading | None:
         points = next((count for count in counts if count in _JOINTS and 2 * count in counts), 0)
         if len(grids) == 1 and points:
             told = f"{points} maps and twice as many beside them come out: points of a body and their offsets"
-            return Reading(PROBABLE + 0.1, (told,), "heat maps")
+            return RuleReading(PROBABLE + 0.1, (told,), "heat maps")
     return None
 
 
-def _described(case: Case) -> Reading | None:
+def _described(case: IdentityCase) -> RuleReading | None:
     """Coordinates, a score and a vector for each of as many points as are found (DeTone et al., 2018)."""
     ends = case.ends if case.only == "image" and case.image is not None else []
     if not 2 <= len(ends) <= 5:
@@ -92,9 +92,9 @@ def _described(case: Case) -> Reading | None:
         scores = [e for e in ends if e.shape is not None and (e.shape == head or _rows(e) == head)]
         if vectors and len(scores) > len(vectors) + 1:
             told = f"two coordinates, a score and a vector of {vectors[0].width} for each point come out"
-            return Reading(PROBABLE + 0.1, (told,), "coordinates")
+            return RuleReading(PROBABLE + 0.1, (told,), "coordinates")
     return None
 
 
-def _rows(end: End) -> tuple[object, ...]:
+def _rows(end: OutputEnd) -> tuple[object, ...]:
     return tuple(end.shape[:-1]) if end.shape is not None and end.rank > 1 else ()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from py_autodoc.identity.case import Case
-from py_autodoc.identity.ends import End
+from py_autodoc.identity.case import IdentityCase
 from py_autodoc.identity.inputs import first_uses, waves
-from py_autodoc.identity.model import PROBABLE, SURE, Port, Reading
+from py_autodoc.identity.model import PROBABLE, SURE, ModelPort, RuleReading
+from py_autodoc.identity.output_ends import OutputEnd
 from py_autodoc.identity.registry import task
 
 _VECTOR = 2048
@@ -18,7 +18,7 @@ _LATENT = (4, 64)
 """Channels of a latent."""
 
 
-def _picture(end: End | None) -> tuple[int, int] | None:
+def _picture(end: OutputEnd | None) -> tuple[int, int] | None:
     """Channels and rows of a result that is as square as pictures are."""
     if end is None or end.rank != 4:
         return None
@@ -31,7 +31,7 @@ def _picture(end: End | None) -> tuple[int, int] | None:
     return None
 
 
-def _vector(port: Port) -> int | None:
+def _vector(port: ModelPort) -> int | None:
     """Numbers of a vector, written with axes of one or without."""
     shape = port.shape or ()
     if port.role not in ("features", "") or len(shape) not in (2, 4) or any(d != 1 for d in shape[2:]):
@@ -40,7 +40,7 @@ def _vector(port: Port) -> int | None:
 
 
 @task("image-generation", "image generation", ("unconditional-image-generation",), ())
-def generation(case: Case) -> Reading | None:
+def generation(case: IdentityCase) -> RuleReading | None:
     """A picture out of a vector of noise (Goodfellow et al., GAN, 2014)."""
     made = _picture(case.first)
     vectors = [size for port in case.ports if (size := _vector(port)) is not None]
@@ -51,15 +51,15 @@ def generation(case: Case) -> Reading | None:
     end = case.first
     bounded = end is not None and end.activation in ("Tanh", "Sigmoid")
     why = (told, f"it ends in a {end.activation}") if bounded and end is not None else (told,)
-    return Reading(PROBABLE + (0.1 if bounded else 0), why, "image")
+    return RuleReading(PROBABLE + (0.1 if bounded else 0), why, "image")
 
 
-def _label(port: Port) -> bool:
+def _label(port: ModelPort) -> bool:
     return port.role == "tokens" and port.rank <= 1
 
 
 @task("image-decoding", "image decoding", ("image-decoding",), ())
-def decoding(case: Case) -> Reading | None:
+def decoding(case: IdentityCase) -> RuleReading | None:
     """A picture out of a latent: the second half of an autoencoder (Rombach et al., 2022)."""
     end, port = case.end, case.ports[0] if len(case.ports) == 1 else None
     shape = port.shape if port is not None else None
@@ -72,11 +72,11 @@ def decoding(case: Case) -> Reading | None:
     if times not in _SCALES:
         return None
     told = f"a map of {channels} channels goes in, an image of {times:.0f} times as many rows comes out"
-    return Reading(PROBABLE + 0.1, (told,), "image")
+    return RuleReading(PROBABLE + 0.1, (told,), "image")
 
 
 @task("image-diffusion", "step of image diffusion", ("text-to-image",), ())
-def diffusion(case: Case) -> Reading | None:
+def diffusion(case: IdentityCase) -> RuleReading | None:
     """What is noise in an image or latent, at one step (Ho et al., DDPM, 2020)."""
     step, end = case.port("time step"), case.end
     maps = [port for port in case.ports if port.rank == 4 and port.role in _MAPS]
@@ -91,4 +91,4 @@ def diffusion(case: Case) -> Reading | None:
     told = "a map and a time step go in, a map of the same size comes out"
     sines = waves(first_uses(case.flow, step.tensor))
     why = (told, "sines and cosines are taken of the step") if sines else (told,)
-    return Reading(SURE if sines else PROBABLE, why, "noise")
+    return RuleReading(SURE if sines else PROBABLE, why, "noise")

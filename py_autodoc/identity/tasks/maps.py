@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from py_autodoc.blocks.flow import Flow
-from py_autodoc.graph.model import Dim, Shape
-from py_autodoc.identity.case import Case
-from py_autodoc.identity.ends import End
-from py_autodoc.identity.model import PROBABLE, SURE, WEAK, Port, Reading
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
+from py_autodoc.graph.ir.model import Dim, Shape
+from py_autodoc.identity.case import IdentityCase
+from py_autodoc.identity.model import PROBABLE, SURE, WEAK, ModelPort, RuleReading
+from py_autodoc.identity.output_ends import OutputEnd
 from py_autodoc.identity.registry import task
 
 _FACTORS = (2, 3, 4, 6, 8)
@@ -42,21 +42,21 @@ _HEAD = 12
 _STRIDED = ("Conv", "FusedConv", "MaxPool", "AveragePool")
 
 
-class Mapped(NamedTuple):
+class ImageMap(NamedTuple):
     """A result with rows and columns."""
 
-    end: End
+    end: OutputEnd
     channels: int | None
     scale: float | None
     """Its rows by the image's; None when unknown."""
 
 
-def maps_of(case: Case, image: Port) -> list[Mapped]:
+def maps_of(case: IdentityCase, image: ModelPort) -> list[ImageMap]:
     """The results with rows and columns of an image."""
     return [found for end in case.ends if (found := mapped(end, image)) is not None]
 
 
-def mapped(end: End, image: Port) -> Mapped | None:
+def mapped(end: OutputEnd, image: ModelPort) -> ImageMap | None:
     """A result as a map over an image; None when it is none."""
     shape = end.shape
     if shape is None or len(shape) not in (3, 4):
@@ -73,9 +73,9 @@ def mapped(end: End, image: Port) -> Mapped | None:
         rates = [_rate(have, full) for have, full in zip(size, image.size, strict=True)]
         one, other = rates if len(rates) == 2 else (None, None)
         if one and other and abs(one - other) < 0.02 * one and channels:
-            return Mapped(end, channels, one)
+            return ImageMap(end, channels, one)
     if len(shape) == 4 and not any(isinstance(d, int) for d in (*shape[2:], *image.size)):
-        return Mapped(end, end.at(1), None)
+        return ImageMap(end, end.at(1), None)
     return None
 
 
@@ -96,7 +96,7 @@ def _rate(have: Dim, full: Dim) -> float | None:
     return 1.0 if _PADDED.fullmatch(have) else None
 
 
-def one_map(case: Case) -> tuple[Port, Mapped] | None:
+def one_map(case: IdentityCase) -> tuple[ModelPort, ImageMap] | None:
     """The image and its first map, where nothing but maps comes out."""
     image = case.image
     if image is None or case.only != "image" or not case.ends:
@@ -109,14 +109,14 @@ def one_map(case: Case) -> tuple[Port, Mapped] | None:
     return (image, maps[0]) if len(maps) == len(case.ends) else None
 
 
-def sure_of(image: Port) -> float:
+def sure_of(image: ModelPort) -> float:
     """How sure a reading is that needs nothing but the image."""
     return SURE if image.sure else PROBABLE
 
 
 @task("super-resolution", "super-resolution", ("super-resolution", "image-super-resolution"),
       ("ForImageSuperResolution",))  # fmt: skip
-def super_resolution(case: Case) -> Reading | None:
+def super_resolution(case: IdentityCase) -> RuleReading | None:
     """An image of more rows and columns, as many channels."""
     grown = _grown(case)
     if grown is not None:
@@ -128,12 +128,14 @@ def super_resolution(case: Case) -> Reading | None:
     if made.scale is None or made.scale < _LARGER or made.channels != image.channels:
         return None
     if round(made.scale, 3) not in _FACTORS:
-        return Reading(PROBABLE, ("an image of more rows and columns comes out, as many channels",), "image")
+        return RuleReading(
+            PROBABLE, ("an image of more rows and columns comes out, as many channels",), "image"
+        )
     told = f"an image of {round(made.scale)} times as many rows and columns comes out, as many channels"
-    return Reading(SURE if image.channels == 3 or len(case.ends) == 1 else PROBABLE, (told,), "image")
+    return RuleReading(SURE if image.channels == 3 or len(case.ends) == 1 else PROBABLE, (told,), "image")
 
 
-def _grown(case: Case) -> Reading | None:
+def _grown(case: IdentityCase) -> RuleReading | None:
     """As many channels, made larger more often than smaller, where the size that comes out is not known.
 
     What is cut off at the borders does not count.
@@ -150,17 +152,17 @@ def _grown(case: Case) -> Reading | None:
     if larger <= smaller:
         return None
     told = f"as many channels come out; the layers make it larger {larger} times and smaller {smaller} times"
-    return Reading(SURE if image.sure and not smaller else PROBABLE, (told,), "image")
+    return RuleReading(SURE if image.sure and not smaller else PROBABLE, (told,), "image")
 
 
-def _stride(flow: Flow, number: int) -> int:
+def _stride(flow: DataflowGraph, number: int) -> int:
     strides = flow.nodes[number].attributes.get("strides")
     steps = strides if isinstance(strides, (list, tuple)) else ()
     return max((s for s in steps if isinstance(s, int)), default=1)
 
 
 @task("image-to-image", "image to image", ("image-to-image",), ("ForImageToImage",))
-def image_to_image(case: Case) -> Reading | None:
+def image_to_image(case: IdentityCase) -> RuleReading | None:
     """Another image of the same size: restored, or in another style."""
     found = one_map(case)
     if found is None:
@@ -172,23 +174,25 @@ def image_to_image(case: Case) -> Reading | None:
         and made.end.activation == "Tanh"
     ):
         told = f"an image of one channel goes in, {made.channels} between -1 and 1 come out: colours"
-        return Reading(PROBABLE, (told,), "image")
+        return RuleReading(PROBABLE, (told,), "image")
     if made.scale != 1 or made.channels != image.channels or made.end.activation in ("Softmax", "ArgMax"):
         return None
     if _blown_up(made.end):
         return None
     told = f"a map of the image's own size and {made.channels} channels comes out"
     if made.end.kind == "join" and image.tensor in made.end.joined:
-        return Reading(
+        return RuleReading(
             sure_of(image), (told, "the result of the layers is added to the image itself"), "image"
         )
     if made.channels == 3:
         ended = made.end.activation in ("Tanh", "Clip")
-        return Reading(PROBABLE, (told, f"it ends in {made.end.activation}") if ended else (told,), "image")
-    return Reading(WEAK, (told,), "image")
+        return RuleReading(
+            PROBABLE, (told, f"it ends in {made.end.activation}") if ended else (told,), "image"
+        )
+    return RuleReading(WEAK, (told,), "image")
 
 
-def _blown_up(end: End) -> bool:
+def _blown_up(end: OutputEnd) -> bool:
     """The last thing is a plain interpolation: good enough for classes, too blurred for an image."""
     return end.kind in ("conv", "linear") and bool({"Resize", "Upsample"}.intersection(end.passed))
 
@@ -196,12 +200,12 @@ def _blown_up(end: End) -> bool:
 @task("image-segmentation", "image segmentation", ("image-segmentation", "semantic-segmentation"),
       ("ForSemanticSegmentation", "ForInstanceSegmentation", "ForUniversalSegmentation",
        "ForImageSegmentation", "ForPanopticSegmentation"))  # fmt: skip
-def segmentation(case: Case) -> Reading | None:
+def segmentation(case: IdentityCase) -> RuleReading | None:
     """Classes for each pixel."""
     if case.image is not None and case.only == "image" and case.named(*_SEGMENTS):
         called = next(end for end in case.ends if set(_SEGMENTS).intersection(case.name(end)))
         if called.rank in (3, 4):
-            return Reading(PROBABLE + 0.15, ("a map comes out and is named so",), "class maps")
+            return RuleReading(PROBABLE + 0.15, ("a map comes out and is named so",), "class maps")
     found = one_map(case)
     if found is None or case.family == "detector":
         return _queries(case)
@@ -213,38 +217,38 @@ def segmentation(case: Case) -> Reading | None:
     known = KNOWN.get(made.channels or 0)
     if made.scale is not None and not 0.1 <= made.scale <= 1:
         coarse = known and made.scale >= 1 / 32 and end.kind == "conv" and len(case.ends) == 1
-        return Reading(PROBABLE, (told, f"{made.channels}: {known}"), "class maps") if coarse else None
+        return RuleReading(PROBABLE, (told, f"{made.channels}: {known}"), "class maps") if coarse else None
     if end.activation == "ArgMax" and made.scale == 1:
-        return Reading(sure, ("a class for each pixel comes out",), "class map")
+        return RuleReading(sure, ("a class for each pixel comes out",), "class map")
     if end.activation == "Softmax" and (made.channels or 0) > 1:
-        return Reading(sure, (told, "a Softmax makes them probabilities of classes"), "class maps")
+        return RuleReading(sure, (told, "a Softmax makes them probabilities of classes"), "class maps")
     if end.activation == "Tanh":
         return None  # bounded on both sides, as colours are
     if end.op == "Concat":
         return None  # several maps in one: nothing says what each is
     if made.channels == 1:
         if end.activation == "Sigmoid":
-            return Reading(PROBABLE, ("one probability a pixel comes out: foreground or not",), "mask")
+            return RuleReading(PROBABLE, ("one probability a pixel comes out: foreground or not",), "mask")
         if _sides(case, image):
             return None
-        return Reading(WEAK, ("one number a pixel comes out",), "map") if made.scale == 1 else None
+        return RuleReading(WEAK, ("one number a pixel comes out",), "map") if made.scale == 1 else None
     if made.channels == image.channels and made.scale == 1 and _blown_up(end) and len(case.ends) == 1:
         why = "they are interpolated to the image's size at last, which no image would be"
-        return Reading(PROBABLE, (told, why), "class maps")
+        return RuleReading(PROBABLE, (told, why), "class maps")
     if made.channels is None or made.channels in (3, image.channels):
-        return Reading(WEAK, (told,), "class maps") if case.family == "segmenter" else None
+        return RuleReading(WEAK, (told,), "class maps") if case.family == "segmenter" else None
     if len(case.ends) > 3:
         return None
     if made.scale == 1 and made.channels >= 4:
-        return Reading(sure, (told, "it has the image's own size"), "class maps")
+        return RuleReading(sure, (told, "it has the image's own size"), "class maps")
     if known and (made.scale or 0) >= 0.12 and case.family == "segmenter":
-        return Reading(sure, (told, f"{made.channels}: {known}"), "class maps")
+        return RuleReading(sure, (told, f"{made.channels}: {known}"), "class maps")
     if case.family == "segmenter":
-        return Reading(PROBABLE, (told, *case.structure.verdict.evidence[:1]), "class maps")
+        return RuleReading(PROBABLE, (told, *case.structure.verdict.evidence[:1]), "class maps")
     return None
 
 
-def _queries(case: Case) -> Reading | None:
+def _queries(case: IdentityCase) -> RuleReading | None:
     """Class scores and a map for each of the same queries (Cheng et al., MaskFormer, 2021)."""
     image = case.image
     if image is None or case.only != "image" or not 2 <= len(case.ends) <= 3:
@@ -255,11 +259,11 @@ def _queries(case: Case) -> Reading | None:
         scores = [e for e in case.ends if e.rank == 3 and e.at(1) == masks.at(1) and (e.width or 0) > 1]
         if scores and not any(e.width == 4 for e in case.ends if e.rank == 3):
             told = f"{scores[0].width} scores and a map for each of {masks.at(1)} queries come out"
-            return Reading(sure_of(image), (told,), "class scores and masks")
+            return RuleReading(sure_of(image), (told,), "class scores and masks")
     return None
 
 
-def _sides(case: Case, image: Port) -> bool:
+def _sides(case: IdentityCase, image: ModelPort) -> bool:
     """Several maps of one number a pixel, without bounds, from layers of different depth."""
     maps = [made for made in maps_of(case, image) if made.channels == 1 and made.scale == 1]
     plain = all(not made.end.activation for made in maps)
@@ -267,21 +271,21 @@ def _sides(case: Case, image: Port) -> bool:
 
 
 @task("edge-detection", "edge detection", ("edge-detection",), ())
-def edges(case: Case) -> Reading | None:
+def edges(case: IdentityCase) -> RuleReading | None:
     """A map of edges from each stage and one of all, as in HED (Xie and Tu, 2015)."""
     found = one_map(case)
     if found is None or not all(made.channels == 1 for made in maps_of(case, found[0])):
         return None
     if case.named("edge", "edges"):
-        return Reading(sure_of(found[0]), ("an output is named so",), "edge map")
+        return RuleReading(sure_of(found[0]), ("an output is named so",), "edge map")
     if not _sides(case, found[0]):
         return None
     told = f"{len(case.ends)} maps of one number a pixel come out, from stages of different depth"
-    return Reading(WEAK, (told,), "edge maps")
+    return RuleReading(WEAK, (told,), "edge maps")
 
 
 @task("text-detection", "text detection", ("text-detection", "scene-text-detection"), ())
-def text_detection(case: Case) -> Reading | None:
+def text_detection(case: IdentityCase) -> RuleReading | None:
     """A probability map by differentiable binarization (Liao et al., 2020): two transposed convolutions."""
     found = one_map(case)
     if found is None or found[1].channels != 1 or found[1].end.activation != "Sigmoid":
@@ -289,15 +293,15 @@ def text_detection(case: Case) -> Reading | None:
     image, made = found
     flow, node, steps = case.flow, made.end.node, []
     for _ in range(_HEAD):
-        steps.append(flow.bare[node])
-        before = flow.reads[node]
+        steps.append(flow.op_types[node])
+        before = flow.data_inputs[node]
         if len(before) != 1:
             break
-        node = flow.makers[before[0]]
+        node = flow.producers[before[0]]
     head = [op for op in steps if op in ("Conv", "ConvTranspose")][:3]
     if head != ["ConvTranspose", "ConvTranspose", "Conv"] or not image.sure:
         return None
     told = "the head doubles the size twice by transposed convolutions and ends in one Sigmoid map (DB)"
     paddle = "paddle" in f"{case.model.producer_name} {case.model.graphs[0].name}".lower()
     named = ("PaddlePaddle wrote it",) if paddle else ()
-    return Reading(SURE if paddle else PROBABLE + 0.1, (told, *named), "text map")
+    return RuleReading(SURE if paddle else PROBABLE + 0.1, (told, *named), "text map")

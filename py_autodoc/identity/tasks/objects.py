@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from py_autodoc.identity.case import Case
-from py_autodoc.identity.model import PROBABLE, SURE, Reading
+from py_autodoc.identity.case import IdentityCase
+from py_autodoc.identity.model import PROBABLE, SURE, RuleReading
 from py_autodoc.identity.registry import task
 from py_autodoc.identity.tasks.images import several_rows
 
@@ -19,7 +19,7 @@ _CANDIDATES = 100
 
 @task("object-detection", "object detection", ("object-detection", "detect", "obb"),
       ("ForObjectDetection",))  # fmt: skip
-def detection(case: Case) -> Reading | None:
+def detection(case: IdentityCase) -> RuleReading | None:
     """What the outputs say of candidates, boxes and grids."""
     if case.family != "detector":
         return _levels(case) or _table(case) or _tops(case) or _called(case)
@@ -27,10 +27,10 @@ def detection(case: Case) -> Reading | None:
     told = verdict.evidence[:1]
     rows = {end.at(1) for end in case.ends} | {end.at(2) for end in case.ends}
     sure = verdict.confidence >= 0.85 and case.image is not None and not _POSES & rows
-    return Reading(SURE if sure else PROBABLE, told, "boxes and scores")
+    return RuleReading(SURE if sure else PROBABLE, told, "boxes and scores")
 
 
-def _levels(case: Case) -> Reading | None:
+def _levels(case: IdentityCase) -> RuleReading | None:
     """Rows of scores beside rows of boxes for the cells of three grids or more, an output a grid."""
     rows: dict[int, list[int]] = {}
     for end in case.ends:
@@ -49,10 +49,10 @@ def _levels(case: Case) -> Reading | None:
     if not any(width % 4 == 0 for width in rows[counts[0]]):
         return None
     listed = ", ".join(f"{count:,}" for count in counts)
-    return Reading(SURE, (f"scores and boxes of {listed} cells, an output a grid",), "boxes and scores")
+    return RuleReading(SURE, (f"scores and boxes of {listed} cells, an output a grid",), "boxes and scores")
 
 
-def _scored(case: Case, counts: list[int], widths: list[int]) -> Reading | None:
+def _scored(case: IdentityCase, counts: list[int], widths: list[int]) -> RuleReading | None:
     """One score and a box, with points or without, for each candidate of one list, or of two."""
     score, *box = widths
     if score != 1 or len(box) != 1 or box[0] < 4 or box[0] % 2 or counts[-1] < _CANDIDATES:
@@ -61,10 +61,10 @@ def _scored(case: Case, counts: list[int], widths: list[int]) -> Reading | None:
         return None
     listed = " and ".join(f"{count:,}" for count in counts)
     told = f"a score and a row of {box[0]} numbers for each of {listed} candidates"
-    return Reading(PROBABLE + 0.1, (told,), "boxes and scores")
+    return RuleReading(PROBABLE + 0.1, (told,), "boxes and scores")
 
 
-def _table(case: Case) -> Reading | None:
+def _table(case: IdentityCase) -> RuleReading | None:
     """Tables with a row a candidate and no batch: numbers of a box in one, scores in others."""
     image = case.image
     if image is None or case.only != "image" or len(case.ends) < 2:
@@ -77,37 +77,37 @@ def _table(case: Case) -> Reading | None:
     if len(boxes) != 1 or not any(w in (1, 2) for w in widths):
         return None
     listed = ", ".join(str(width) for width in widths)
-    return Reading(
+    return RuleReading(
         PROBABLE + 0.1, (f"tables of {count:,} rows come out, {listed} numbers wide",), "boxes and scores"
     )
 
 
-def _tops(case: Case) -> Reading | None:
+def _tops(case: IdentityCase) -> RuleReading | None:
     """A map beside its own maxima over neighbours: where both are equal is an object (CenterNet, 2019)."""
     flow = case.flow
     ends = {end.tensor for end in case.ends}
     if case.only != "image" or case.image is None:
         return None
     for end in case.ends:
-        maker = flow.makers[end.tensor]
-        if maker >= 0 and flow.bare[maker] == "MaxPool" and ends.intersection(flow.reads[maker]):
+        maker = flow.producers[end.tensor]
+        if maker >= 0 and flow.op_types[maker] == "MaxPool" and ends.intersection(flow.data_inputs[maker]):
             told = (
                 "a map comes out and its maxima over neighbours beside it: objects are where they are equal"
             )
-            return Reading(PROBABLE + 0.1, (told,), "scores of places")
+            return RuleReading(PROBABLE + 0.1, (told,), "scores of places")
     return None
 
 
-def _called(case: Case) -> Reading | None:
+def _called(case: IdentityCase) -> RuleReading | None:
     """Numbers that are called a box."""
     boxed = any(_BOXES.intersection(case.name(end)) and (end.width or 0) >= 4 for end in case.ends)
     if case.image is None or case.only != "image" or not boxed:
         return None
-    return Reading(PROBABLE + 0.1, ("an image goes in, an output is called box",), "boxes")
+    return RuleReading(PROBABLE + 0.1, ("an image goes in, an output is called box",), "boxes")
 
 
 @task("instance-segmentation", "instance segmentation", ("instance-segmentation", "segment"), ())
-def instances(case: Case) -> Reading | None:
+def instances(case: IdentityCase) -> RuleReading | None:
     """Boxes with coefficients of 32 prototypes of masks (Bolya et al., YOLACT, 2019)."""
     if case.image is None:
         return None
@@ -118,5 +118,5 @@ def instances(case: Case) -> Reading | None:
             row = min(boxes.at(1) or 0, boxes.at(2) or 0) if boxes.rank == 3 else 0
             if row > 4 + _PROTOTYPES:
                 told = f"rows of {row} numbers beside {_PROTOTYPES} maps: boxes, scores, weights of the maps"
-                return Reading(SURE + 0.05, (told,), "boxes, scores and mask weights")
+                return RuleReading(SURE + 0.05, (told,), "boxes, scores and mask weights")
     return None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from py_autodoc.identity.case import Case
-from py_autodoc.identity.model import PROBABLE, SURE, Port, Reading
+from py_autodoc.identity.case import IdentityCase
+from py_autodoc.identity.model import PROBABLE, SURE, ModelPort, RuleReading
 from py_autodoc.identity.registry import task
 
 _FLOW = ("flow", "flows")
 
 
-def _pair(case: Case) -> tuple[Port, Port] | None:
+def _pair(case: IdentityCase) -> tuple[ModelPort, ModelPort] | None:
     images = [port for port in case.ports if port.role == "image"]
     if case.only != "image" or len(images) != 2 or images[0].channels != images[1].channels:
         return None
@@ -17,7 +17,7 @@ def _pair(case: Case) -> tuple[Port, Port] | None:
 
 
 @task("optical-flow", "optical flow", ("optical-flow",), ())
-def flow(case: Case) -> Reading | None:
+def flow(case: IdentityCase) -> RuleReading | None:
     """Two numbers for each place: how far it moves from one image to the other (Teed and Deng, 2020)."""
     pair = _pair(case)
     if pair is None or not case.ends or pair[0].shape != pair[1].shape:
@@ -26,23 +26,23 @@ def flow(case: Case) -> Reading | None:
         return None
     told = "two images of one size go in, two numbers without a bound for each place come out"
     if case.named(*_FLOW):
-        return Reading(SURE, (told, "an output is named so"), "flow")
-    return Reading(PROBABLE, (told,), "flow")
+        return RuleReading(SURE, (told, "an output is named so"), "flow")
+    return RuleReading(PROBABLE, (told,), "flow")
 
 
 @task("frame-interpolation", "frame interpolation", ("frame-interpolation",), ())
-def between(case: Case) -> Reading | None:
+def between(case: IdentityCase) -> RuleReading | None:
     """An image of the size of both."""
     pair, end = _pair(case), case.first
     if pair is None or end is None or pair[0].shape != pair[1].shape or pair[0].channels != 3:
         return None
     if end.shape is None or end.shape != pair[0].shape:
         return None
-    return Reading(PROBABLE, ("two images go in, one of their size comes out",), "image")
+    return RuleReading(PROBABLE, ("two images go in, one of their size comes out",), "image")
 
 
 @task("object-tracking", "object tracking", ("object-tracking",), ())
-def tracking(case: Case) -> Reading | None:
+def tracking(case: IdentityCase) -> RuleReading | None:
     """Where the part that a small image shows is in a larger one (Bertinetto et al., 2016)."""
     pair = _pair(case)
     if pair is None or not 1 <= len(case.ends) <= 4 or any(end.rank not in (3, 4) for end in case.ends):
@@ -51,4 +51,4 @@ def tracking(case: Case) -> Reading | None:
     if not all(isinstance(d, int) for d in (*one, *other)) or one == other or not one or not other:
         return None
     told = f"two images of {one[0]} and {other[0]} rows go in, maps of scores or places come out"
-    return Reading(PROBABLE, (told,), "scores and boxes")
+    return RuleReading(PROBABLE, (told,), "scores and boxes")

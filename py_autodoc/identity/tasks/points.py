@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from py_autodoc.blocks.inventory import RECURRENT, take
-from py_autodoc.identity.case import Case
-from py_autodoc.identity.model import PROBABLE, Port, Reading
+from py_autodoc.blocks.architecture.layer_inventory import RECURRENT, count_layers
+from py_autodoc.identity.case import IdentityCase
+from py_autodoc.identity.model import PROBABLE, ModelPort, RuleReading
 from py_autodoc.identity.registry import task
 from py_autodoc.units import plural
 
@@ -15,14 +15,14 @@ _NUMBERS = (3, 6, 9)
 _BEST = ("ReduceMax", "GlobalMaxPool", "MaxPool", "TopK")
 
 
-def _cloud(case: Case) -> tuple[Port, int] | None:
+def _cloud(case: IdentityCase) -> tuple[ModelPort, int] | None:
     """The points that go in and their axis: each is treated by itself, then the largest values are taken."""
     port = case.port("features")
     if case.only != "features" or case.count("features") != 1 or port is None or port.shape is None:
         return None
     if port.rank != 3 or not case.flow.of(_BEST):
         return None
-    stock = take(list(case.flows) or [case.flow])
+    stock = count_layers(list(case.flows) or [case.flow])
     if stock.spatial or stock.kinds[RECURRENT].layers or not stock.layers:
         return None
     for along, across in ((2, 1), (1, 2)):
@@ -36,17 +36,17 @@ _TOLD = "points of {} numbers go in, each is processed alone, and the maximum ov
 
 
 @task("point-cloud-classification", "point cloud classification", ("point-cloud-classification",), ())
-def clouds(case: Case) -> Reading | None:
+def clouds(case: IdentityCase) -> RuleReading | None:
     """Classes of a cloud of points (Qi et al., PointNet, 2017)."""
     found, end = _cloud(case), case.first
     if found is None or end is None or end.rank != 2 or (end.width or 0) < 2:
         return None
     told = _TOLD.format(found[0].shape[3 - found[1]] if found[0].shape else "?")
-    return Reading(PROBABLE + 0.1, (told,), "class scores")
+    return RuleReading(PROBABLE + 0.1, (told,), "class scores")
 
 
 @task("point-cloud-segmentation", "point cloud segmentation", ("point-cloud-segmentation",), ())
-def parts(case: Case) -> Reading | None:
+def parts(case: IdentityCase) -> RuleReading | None:
     """Classes of every point."""
     found, end = _cloud(case), case.first
     if found is None or end is None or end.rank != 3 or end.shape is None or found[0].shape is None:
@@ -56,11 +56,11 @@ def parts(case: Case) -> Reading | None:
     if count not in end.shape[1:]:
         return None
     told = _TOLD.format(found[0].shape[3 - along])
-    return Reading(PROBABLE + 0.1, (told, "scores for each point come out"), "class scores")
+    return RuleReading(PROBABLE + 0.1, (told, "scores for each point come out"), "class scores")
 
 
 @task("node-classification", "node classification", ("node-classification",), ())
-def nodes(case: Case) -> Reading | None:
+def nodes(case: IdentityCase) -> RuleReading | None:
     """Classes of the nodes of a graph (Kipf and Welling, 2017)."""
     end, port = case.end, case.port("features")
     if case.family != "graph" or end is None or end.shape is None or port is None or port.shape is None:
@@ -68,11 +68,11 @@ def nodes(case: Case) -> Reading | None:
     if end.rank != len(port.shape) or end.shape[-2] != port.shape[-2] or (end.width or 0) < 2:
         return None
     told = f"{plural(end.width or 0, 'score')} for each node of the graph come out"
-    return Reading(PROBABLE + 0.1, (*case.structure.verdict.evidence[:1], told), "class scores")
+    return RuleReading(PROBABLE + 0.1, (*case.structure.verdict.evidence[:1], told), "class scores")
 
 
 @task("graph-classification", "graph classification", ("graph-classification", "graph-ml"), ())
-def graphs(case: Case) -> Reading | None:
+def graphs(case: IdentityCase) -> RuleReading | None:
     """Classes of a whole graph, or a number for it."""
     end, port = case.end, case.port("features")
     if case.family != "graph" or end is None or end.shape is None or port is None or port.shape is None:
@@ -80,4 +80,4 @@ def graphs(case: Case) -> Reading | None:
     if end.rank not in (1, 2) or end.shape[0] == port.shape[-2] or (end.width or 0) < 2:
         return None
     told = f"{plural(end.width or 0, 'score')} for the whole graph come out"
-    return Reading(PROBABLE, (*case.structure.verdict.evidence[:1], told), "class scores")
+    return RuleReading(PROBABLE, (*case.structure.verdict.evidence[:1], told), "class scores")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from py_autodoc.identity.case import Case
-from py_autodoc.identity.model import PROBABLE, SURE, Reading
+from py_autodoc.identity.case import IdentityCase
+from py_autodoc.identity.model import PROBABLE, SURE, RuleReading
 from py_autodoc.identity.registry import task
 from py_autodoc.identity.words import words
 
@@ -11,7 +11,7 @@ _POINTS = (frozenset({"point", "points"}), frozenset({"coords", "coordinates", "
 
 
 @task("mask-generation", "mask generation", ("mask-generation",), ())
-def masks(case: Case) -> Reading | None:
+def masks(case: IdentityCase) -> RuleReading | None:
     """Masks for points or boxes, from what an encoder made of an image (Kirillov et al., SAM, 2023)."""
     maps = [end for end in case.ends if end.rank in (4, 5)]
     if not maps or case.tokens is not None:
@@ -19,11 +19,11 @@ def masks(case: Case) -> Reading | None:
     fed = [set(words(port.name)) for port in case.ports]
     pointed = sum(bool(_POINTS[0] & parts and _POINTS[1] & parts) for parts in fed)
     if pointed > 1 and case.named("mask", "masks"):
-        return Reading(SURE, ("points and their labels go in by their names, masks come out",), "masks")
+        return RuleReading(SURE, ("points and their labels go in by their names, masks come out",), "masks")
     seen = any(port.rank == 4 and port.role != "mask" for port in case.ports)
     places = [port.shape[:-1] for port in case.ports if port.shape and port.rank > 2 and port.shape[-1] == 2]
     labels = any(port.shape in places for port in case.ports)
     if seen and places and labels:
         told = "maps, pairs of numbers and a number for each pair go in, maps come out"
-        return Reading(PROBABLE, (told,), "masks")
+        return RuleReading(PROBABLE, (told,), "masks")
     return None

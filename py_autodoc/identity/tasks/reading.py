@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from py_autodoc.identity.case import Case
-from py_autodoc.identity.ends import End
-from py_autodoc.identity.model import PROBABLE, SURE, Reading
+from py_autodoc.identity.case import IdentityCase
+from py_autodoc.identity.model import PROBABLE, SURE, RuleReading
+from py_autodoc.identity.output_ends import OutputEnd
 from py_autodoc.identity.registry import task
 
 _TALLEST = 64
@@ -15,7 +15,7 @@ _CHARACTERS = 11
 """Digits and a blank, at least."""
 
 
-def _alphabet(case: Case, end: End) -> bool:
+def _alphabet(case: IdentityCase, end: OutputEnd) -> bool:
     """The file lists characters, as many as there are scores: with a blank, and a space at most."""
     listed = case.model.metadata.get("character", "").split("\n")
     scores = end.width or 0
@@ -24,22 +24,22 @@ def _alphabet(case: Case, end: End) -> bool:
 
 
 @task("table-recognition", "table recognition")
-def tables(case: Case) -> Reading | None:
+def tables(case: IdentityCase) -> RuleReading | None:
     """Tags of a table's structure, written for an image."""
     listed = case.model.metadata.get("character", "")
     if case.image is None or "<td" not in listed or "<tr>" not in listed:
         return None
-    return Reading(SURE, ("an image goes in, and the file lists the tags of tables",), "tags and boxes")
+    return RuleReading(SURE, ("an image goes in, and the file lists the tags of tables",), "tags and boxes")
 
 
 @task("text-recognition", "text recognition", ("text-recognition", "ocr", "scene-text-recognition"), ())
-def recognition(case: Case) -> Reading | None:
+def recognition(case: IdentityCase) -> RuleReading | None:
     """A row of scores of characters along the image of one line (CTC, Graves et al., 2006)."""
     image, end = case.image, case.first
     if image is None or case.only != "image" or end is None or len(case.ends) > 2:
         return None
     if _alphabet(case, end):
-        return Reading(SURE, ("an image goes in, and the file lists characters",), "character scores")
+        return RuleReading(SURE, ("an image goes in, and the file lists characters",), "character scores")
     if end.rank != 3 or (end.width or 0) < _CHARACTERS or end.kind not in ("linear", "conv"):
         return None
     rows = image.size[0] if image.size else None
@@ -52,4 +52,4 @@ def recognition(case: Case) -> Reading | None:
         f"an image of {rows} rows goes in, {end.width:,} scores for each of the places along it come out: "
         "characters of a line of text"
     )
-    return Reading(SURE if image.sure and long else PROBABLE, (told,), "character scores")
+    return RuleReading(SURE if image.sure and long else PROBABLE, (told,), "character scores")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from py_autodoc.blocks.flow import Flow
-from py_autodoc.blocks.ops import MOVES, RECURRENT
-from py_autodoc.identity.case import Case
-from py_autodoc.identity.model import PROBABLE, SURE, WEAK, Port, Reading
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
+from py_autodoc.blocks.dataflow.operator_queries import COPY_OR_LAYOUT_OPS, RECURRENT
+from py_autodoc.identity.case import IdentityCase
+from py_autodoc.identity.model import PROBABLE, SURE, WEAK, ModelPort, RuleReading
 from py_autodoc.identity.registry import task
 from py_autodoc.identity.words import words
 from py_autodoc.units import plural
@@ -22,7 +22,7 @@ _SCORES = frozenset({"logits", "scores", "probabilities", "regression"})
 _MEASURED = frozenset({"values", "value", "target", "time", "observed", "series"})
 
 
-def _series(case: Case) -> tuple[Port, int, int] | None:
+def _series(case: IdentityCase) -> tuple[ModelPort, int, int] | None:
     """The series that goes in, the axis of time and the number of measurements at each step."""
     ports = [port for port in case.ports if port.role == "features"]
     if case.only != "features" or len(ports) != 1 or case.port("state") is not None:
@@ -40,7 +40,7 @@ def _series(case: Case) -> tuple[Port, int, int] | None:
 
 
 @task("time-series-forecasting", "time series forecasting", ("time-series-forecasting",), ("ForPrediction",))
-def forecasting(case: Case) -> Reading | None:
+def forecasting(case: IdentityCase) -> RuleReading | None:
     """The next values of what is measured."""
     told = _called(case)
     if told is not None:
@@ -55,14 +55,14 @@ def forecasting(case: Case) -> Reading | None:
         after = end.at(time)
         if after is None or after == steps:
             return None
-        return Reading(PROBABLE, (measured, f"{after} other steps of as many come out"), "next values")
+        return RuleReading(PROBABLE, (measured, f"{after} other steps of as many come out"), "next values")
     if end.rank == 2 and end.kind == "linear" and _taken(case.flow, end.node) == "last":
         told_last = "the output depends on the state of the last step alone"
-        return Reading(PROBABLE, (measured, told_last), "next values")
+        return RuleReading(PROBABLE, (measured, told_last), "next values")
     return None
 
 
-def _called(case: Case) -> Reading | None:
+def _called(case: IdentityCase) -> RuleReading | None:
     """Names that say past and future values."""
     fed = [set(words(port.name)) for port in case.ports]
     past = any(_PAST & parts and _MEASURED & parts for parts in fed)
@@ -71,12 +71,14 @@ def _called(case: Case) -> Reading | None:
         return None
     given = {part for end in case.ends for part in case.name(end)}
     if future or (_NEXT & given and not _SCORES & given):
-        return Reading(SURE, ("past values go in by their names, and later ones come out",), "next values")
+        return RuleReading(
+            SURE, ("past values go in by their names, and later ones come out",), "next values"
+        )
     return None
 
 
 @task("time-series-classification", "time series classification", ("time-series-classification",), ())
-def classification(case: Case) -> Reading | None:
+def classification(case: IdentityCase) -> RuleReading | None:
     """Classes of a whole series."""
     found, end = _series(case), case.end
     if found is None or end is None or end.rank != 2 or (end.width or 0) < 2:
@@ -85,22 +87,22 @@ def classification(case: Case) -> Reading | None:
         return None
     told = f"series of {plural(found[2], 'measurement')} go in, {end.width} scores for the whole come out"
     if end.activation in ("Softmax", "ArgMax"):
-        return Reading(PROBABLE + 0.1, (told, "they are probabilities of classes"), "class scores")
+        return RuleReading(PROBABLE + 0.1, (told, "they are probabilities of classes"), "class scores")
     if _taken(case.flow, end.node) != "pooled":
         return None
-    return Reading(PROBABLE if end.activation == "Sigmoid" else WEAK, (told,), "class scores")
+    return RuleReading(PROBABLE if end.activation == "Sigmoid" else WEAK, (told,), "class scores")
 
 
-def _taken(flow: Flow, node: int) -> str:
+def _taken(flow: DataflowGraph, node: int) -> str:
     """What a head reads of a series: ``last`` of its steps, all ``pooled``, or empty."""
-    data = flow.reads[node]
+    data = flow.data_inputs[node]
     tensor = data[0] if data else -1
     for _ in range(_FAR):
-        number = flow.makers[tensor]
-        name = flow.bare[number] if number >= 0 else ""
+        number = flow.producers[tensor]
+        name = flow.op_types[number] if number >= 0 else ""
         if name in _POOLED:
             return "pooled"
-        if name == "Gather" and len(flow.reads[number]) == 1:
+        if name == "Gather" and len(flow.data_inputs[number]) == 1:
             index = flow.value(flow.nodes[number].inputs[1])
             if index is None or index.size != 1:
                 return ""
@@ -108,9 +110,9 @@ def _taken(flow: Flow, node: int) -> str:
         if name in RECURRENT and flow.nodes[number].outputs.index(tensor) == 1:
             return "last"
         if name == "Slice":
-            made = flow.shapes[flow.firsts[number]]
+            made = flow.shapes[flow.first_outputs[number]]
             return "last" if made is not None and 1 in made[1:] else ""
-        if name not in MOVES and name not in ("Relu", "Dropout", "Gelu", "Tanh"):
+        if name not in COPY_OR_LAYOUT_OPS and name not in ("Relu", "Dropout", "Gelu", "Tanh"):
             return ""
-        tensor = flow.reads[number][0] if flow.reads[number] else -1
+        tensor = flow.data_inputs[number][0] if flow.data_inputs[number] else -1
     return ""

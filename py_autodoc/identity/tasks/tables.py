@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from py_autodoc.blocks.ops import CONV, RECURRENT
-from py_autodoc.identity.case import Case
-from py_autodoc.identity.model import PROBABLE, SURE, WEAK, Reading
+from py_autodoc.blocks.dataflow.operator_queries import CONV, RECURRENT
+from py_autodoc.identity.case import IdentityCase
+from py_autodoc.identity.model import PROBABLE, SURE, WEAK, RuleReading
 from py_autodoc.identity.registry import task
 from py_autodoc.identity.tasks.categories import looked_up
 from py_autodoc.identity.tasks.images import PIXELS
@@ -27,31 +27,31 @@ _DONE = ("action", "actions", "policy")
 _REGRESSORS = ("TreeEnsembleRegressor", "SVMRegressor", "LinearRegressor")
 
 
-def _ops(case: Case, names: tuple[str, ...]) -> str:
+def _ops(case: IdentityCase, names: tuple[str, ...]) -> str:
     return next((op for op in names if f"ai.onnx.ml::{op}" in case.flow.by_name), "")
 
 
 @task("tabular-classification", "tabular classification", ("tabular-classification",), ())
-def classification(case: Case) -> Reading | None:
+def classification(case: IdentityCase) -> RuleReading | None:
     """Classes of a row of numbers."""
     op = _ops(case, _CLASSIFIERS)
     if case.flow.of(_COUNTING):
         return None
     if op and case.family == "classical-ml":
-        return Reading(SURE, (f"a {op} decides",), "class")
+        return RuleReading(SURE, (f"a {op} decides",), "class")
     end, port = case.first, case.port("features")
     if port is not None and port.rank == 2 and looked_up(case):
         return _beside_categories(case)
     if _chosen(case):
         told = "rows of numbers go in, the place of the best score comes out"
-        return Reading(PROBABLE + 0.1, (told,), "class")
+        return RuleReading(PROBABLE + 0.1, (told,), "class")
     if case.family != "mlp" or case.only != "features" or end is None or port is None:
         return None
     if case.count("features") > 1:
         return None  # a graph and its nodes, the two sides of a comparison …
     if end.width == 1 and end.activation == "Sigmoid" and end.kind == "linear" and case.end is not None:
         told = "rows of numbers go in, one number between 0 and 1 comes out"
-        return Reading(PROBABLE if port.rank == 2 and not _steers(case) else WEAK, (told,), "score")
+        return RuleReading(PROBABLE if port.rank == 2 and not _steers(case) else WEAK, (told,), "score")
     if end.rank != 2 or port.shape is None or len(port.shape) != 2 or (end.width or 0) < 2:
         return None
     if port.shape[1] in PIXELS:
@@ -63,22 +63,22 @@ def classification(case: Case) -> Reading | None:
             return None  # a choice among what goes in, as the fields of a board
         told = "rows of numbers go in, probabilities of classes come out"
         wide = not isinstance(port.shape[1], int) or port.shape[1] >= _VECTOR
-        return Reading(PROBABLE if wide else SURE, (told,), "class scores")
+        return RuleReading(PROBABLE if wide else SURE, (told,), "class scores")
     if not end.activation and end.kind == "linear" and (end.width,) != port.shape[1:]:
-        return Reading(WEAK, ("rows of numbers go in, several scores come out",), "scores")
+        return RuleReading(WEAK, ("rows of numbers go in, several scores come out",), "scores")
     return None
 
 
-def _beside_categories(case: Case) -> Reading | None:
+def _beside_categories(case: IdentityCase) -> RuleReading | None:
     """Scores for a row of numbers and categories, whatever mixes the columns."""
     end = case.end
     if end is None or end.rank != 2 or (end.width or 0) < 2 or end.kind != "linear":
         return None
     told = f"rows of numbers and categories go in, {end.width} scores come out"
-    return Reading(PROBABLE, (told,), "class scores")
+    return RuleReading(PROBABLE, (told,), "class scores")
 
 
-def _chosen(case: Case) -> bool:
+def _chosen(case: IdentityCase) -> bool:
     """The place of the best of several scores comes out for each row of numbers, whatever makes them."""
     port = case.port("features")
     if case.only != "features" or port is None or port.rank != 2 or _steers(case):
@@ -89,14 +89,14 @@ def _chosen(case: Case) -> bool:
     )
 
 
-def _grown(case: Case) -> bool:
+def _grown(case: IdentityCase) -> bool:
     """Trees written as operators on tensors: comparisons and look-ups, without a layer that has weights."""
     flow = case.flow
     layers = any(flow.of(kinds) for kinds in (CONV, RECURRENT)) or flow.of(("MatMul", "Gemm"))
     return bool(flow.of(_COMPARED)) and len(flow.of(_LOOKED_UP)) > 1 and not layers
 
 
-def _steers(case: Case) -> str:
+def _steers(case: IdentityCase) -> str:
     """What says that observations go in and actions come out."""
     fed = any(said(port.name, _SEEN) for port in case.ports)
     if fed and case.named(*_DONE):
@@ -107,38 +107,38 @@ def _steers(case: Case) -> str:
 
 
 @task("control", "choice of actions", ("reinforcement-learning", "robotics"), ())
-def control(case: Case) -> Reading | None:
+def control(case: IdentityCase) -> RuleReading | None:
     """Actions of an agent, from what it observes."""
     told = _steers(case)
     if told:
-        return Reading(SURE, (f"{told}, by their names",), "actions")
+        return RuleReading(SURE, (f"{told}, by their names",), "actions")
     seen = next((port for port in case.ports if said(port.name, _SEEN)), None)
     if seen is None or seen.role not in ("features", "image") or case.first is None or case.first.rank != 2:
         return None
-    return Reading(PROBABLE, ("an input is called observations",), "actions")
+    return RuleReading(PROBABLE, ("an input is called observations",), "actions")
 
 
 @task("tabular-regression", "tabular regression", ("tabular-regression",), ())
-def regression(case: Case) -> Reading | None:
+def regression(case: IdentityCase) -> RuleReading | None:
     """A number for a row of numbers."""
     op = _ops(case, _REGRESSORS)
     if op and case.family == "classical-ml" and not _ops(case, _CLASSIFIERS):
-        return Reading(SURE, (f"a {op} decides",), "value")
+        return RuleReading(SURE, (f"a {op} decides",), "value")
     end, port = case.end, case.port("features")
     if case.only != "features" or end is None or end.rank != 2 or end.width != 1:
         return None
     if port is not None and port.rank == 2 and not end.activation and _grown(case):
         told = "values of trees, found by comparisons and look-ups, are added to one number a row"
-        return Reading(PROBABLE, (told,), "value")
+        return RuleReading(PROBABLE, (told,), "value")
     if case.family != "mlp":
         return None
     if end.activation or end.kind != "linear" or _steers(case):
         return None
-    return Reading(PROBABLE, ("rows of numbers go in, one number comes out",), "value")
+    return RuleReading(PROBABLE, ("rows of numbers go in, one number comes out",), "value")
 
 
 @task("reconstruction", "reconstruction", ("anomaly-detection",), ())
-def reconstruction(case: Case) -> Reading | None:
+def reconstruction(case: IdentityCase) -> RuleReading | None:
     """As many numbers as go in, through a layer of fewer: an autoencoder."""
     port, end = case.port("features"), case.first
     if case.family != "mlp" or case.only != "features" or case.count("features") != 1 or port is None:
@@ -152,12 +152,12 @@ def reconstruction(case: Case) -> Reading | None:
     if narrow is None or narrow * 2 > width or _steers(case):
         return None
     told = f"{width:,} numbers go in and come out, through layers of {narrow:,} at the narrowest"
-    return Reading(PROBABLE + 0.1, (told,), "reconstruction")
+    return RuleReading(PROBABLE + 0.1, (told,), "reconstruction")
 
 
-def _narrowest(case: Case) -> int | None:
+def _narrowest(case: IdentityCase) -> int | None:
     """Numbers of the narrowest dense layer."""
     flow = case.flow
-    shapes = [flow.shapes[flow.firsts[n]] for n in flow.of(("Gemm", "MatMul", "FusedGemm"))]
+    shapes = [flow.shapes[flow.first_outputs[n]] for n in flow.of(("Gemm", "MatMul", "FusedGemm"))]
     widths = [shape[-1] for shape in shapes if shape and isinstance(shape[-1], int)]
     return min((width for width in widths if isinstance(width, int)), default=None)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from py_autodoc.identity.case import DATA, Case, text_like
-from py_autodoc.identity.ends import End
-from py_autodoc.identity.model import PROBABLE, SURE, WEAK, Reading
+from py_autodoc.identity.case import DATA, IdentityCase, text_like
+from py_autodoc.identity.model import PROBABLE, SURE, WEAK, RuleReading
+from py_autodoc.identity.output_ends import OutputEnd
 from py_autodoc.identity.registry import task
 from py_autodoc.units import plural
 
@@ -16,7 +16,7 @@ _MOST = 50
 """Classes of a text, at most, without a Softmax: vectors are longer."""
 
 
-def _reads(case: Case) -> bool:
+def _reads(case: IdentityCase) -> bool:
     """Tokens go in, nothing else, and nothing is written from them."""
     ports = [port for port in case.ports if port.role == "tokens"]
     rows = {port.rows for port in ports}
@@ -28,9 +28,9 @@ def _reads(case: Case) -> bool:
     return alone and bool(case.ends) and own and len(rows) == 1 and in_order
 
 
-def _squeezed(case: Case, end: End) -> bool:
+def _squeezed(case: IdentityCase, end: OutputEnd) -> bool:
     """One number for each token, whose axis of one was taken away."""
-    made = case.flow.shapes[case.flow.firsts[end.node]] if end.kind == "linear" else None
+    made = case.flow.shapes[case.flow.first_outputs[end.node]] if end.kind == "linear" else None
     tokens = case.tokens
     return (
         tokens is not None
@@ -42,22 +42,22 @@ def _squeezed(case: Case, end: End) -> bool:
     )
 
 
-def _moved(case: Case, end: End) -> bool:
+def _moved(case: IdentityCase, end: OutputEnd) -> bool:
     """Not one row for each token: what comes out is longer or shorter."""
     tokens = case.tokens
     before = tokens.shape[-1] if tokens is not None and tokens.shape else None
     return isinstance(before, int) and end.at(1) is not None and end.at(1) != before
 
 
-def _level(case: Case) -> float:
+def _level(case: IdentityCase) -> float:
     return SURE if text_like(case) else PROBABLE
 
 
-def _in(case: Case) -> str:
+def _in(case: IdentityCase) -> str:
     return f"tokens of a table of {plural(case.positions, 'row')} go in" if case.positions else "tokens go in"
 
 
-def _wide(case: Case, end: End) -> bool:
+def _wide(case: IdentityCase, end: OutputEnd) -> bool:
     """As wide as the layers are: hidden states, not scores."""
     return end.width is not None and end.width in {
         layer.hidden_size for layer in case.structure.attention if layer.hidden_size
@@ -65,7 +65,7 @@ def _wide(case: Case, end: End) -> bool:
 
 
 @task("text-encoding", "text encoding", ("feature-extraction", "sentence-similarity", "text-embedding"), ())
-def encoding(case: Case) -> Reading | None:
+def encoding(case: IdentityCase) -> RuleReading | None:
     """Vectors for a text or its tokens."""
     if not _reads(case) or case.vocabulary is not None:
         return None
@@ -73,33 +73,33 @@ def encoding(case: Case) -> Reading | None:
     if _squeezed(case, end):
         return None
     if case.named("embedding", "embeddings") and end.rank == 2:
-        return Reading(SURE, (_in(case), "an output is named so"), "embedding")
+        return RuleReading(SURE, (_in(case), "an output is named so"), "embedding")
     if end.kind == "unit" or any(e.kind == "unit" for e in case.ends):
-        return Reading(_level(case), (_in(case), "a vector of length 1 comes out"), "embedding")
+        return RuleReading(_level(case), (_in(case), "a vector of length 1 comes out"), "embedding")
     hidden = "hidden" in case.name(end)
     if end.rank == 3 and (end.kind == "norm" or hidden or _wide(case, end)) and not end.activation:
         told = f"a vector of {end.width or '?'} for each token comes out, no scores of words"
         level = _level(case) if hidden or end.kind != "linear" else PROBABLE
-        return Reading(level, (_in(case), told), "hidden states")
+        return RuleReading(level, (_in(case), told), "hidden states")
     if end.rank == 3 and end.kind == "recurrent":
-        return Reading(
+        return RuleReading(
             PROBABLE, (_in(case), "what recurrent layers made of each token comes out"), "hidden states"
         )
     if end.rank == 2 and (_wide(case, end) or end.kind == "norm") and end.activation in ("", "Tanh"):
         told = f"a vector of {end.width} for the whole text comes out, as wide as the layers"
-        return Reading(_level(case), (_in(case), told), "embedding")
+        return RuleReading(_level(case), (_in(case), told), "embedding")
     if end.rank == 2 and (end.width or 0) >= _SHORTEST and not end.activation:
         told = f"a vector of {end.width} for the whole text comes out"
-        return Reading(PROBABLE, (_in(case), told), "embedding")
+        return RuleReading(PROBABLE, (_in(case), told), "embedding")
     return None
 
 
 @task("text-classification", "text classification", ("text-classification", "sentiment-analysis"),
       ("ForSequenceClassification",))  # fmt: skip
-def classification(case: Case) -> Reading | None:
+def classification(case: IdentityCase) -> RuleReading | None:
     """A few scores for a whole text."""
     if case.family == "classical-ml" and case.flow.of(_COUNTING):
-        return Reading(SURE, ("words are counted, and a classical model decides",), "class")
+        return RuleReading(SURE, ("words are counted, and a classical model decides",), "class")
     if not _reads(case):
         return None
     end = case.ends[0]
@@ -108,35 +108,35 @@ def classification(case: Case) -> Reading | None:
         return None
     told = f"{plural(width, 'score')} for the whole text come{'s' if width == 1 else ''} out"
     if width > 1 and end.activation == "Softmax":
-        return Reading(_level(case), (_in(case), told, "they end in a Softmax"), "class scores")
+        return RuleReading(_level(case), (_in(case), told, "they end in a Softmax"), "class scores")
     if end.kind == "linear" and 1 < width <= _MOST:
-        return Reading(_level(case), (_in(case), told), "class scores")
-    return Reading(WEAK if width > _MOST else PROBABLE, (_in(case), told), "class scores")
+        return RuleReading(_level(case), (_in(case), told), "class scores")
+    return RuleReading(WEAK if width > _MOST else PROBABLE, (_in(case), told), "class scores")
 
 
 @task("token-classification", "token classification", ("token-classification", "ner"),
       ("ForTokenClassification",))  # fmt: skip
-def tagging(case: Case) -> Reading | None:
+def tagging(case: IdentityCase) -> RuleReading | None:
     """A few scores for each token."""
     if not _reads(case) or case.vocabulary is not None or len(case.ends) > 1:
         return None
     end = case.ends[0]
     width = end.width
     if _squeezed(case, end):
-        return Reading(PROBABLE, (_in(case), "one number for each token comes out"), "score")
+        return RuleReading(PROBABLE, (_in(case), "one number for each token comes out"), "score")
     if end.rank != 3 or width is None or _wide(case, end) or end.kind not in ("linear", "other"):
         return None
     if _moved(case, end):
         return None
     told = f"{plural(width, 'score')} for each token come{'s' if width == 1 else ''} out"
     if case.causal:
-        return Reading(WEAK, (_in(case), told), "class scores")
+        return RuleReading(WEAK, (_in(case), told), "class scores")
     level = _level(case) if 3 <= width <= 4 * _MOST else PROBABLE
-    return Reading(level, (_in(case), told), "class scores")
+    return RuleReading(level, (_in(case), told), "class scores")
 
 
 @task("question-answering", "question answering", ("question-answering",), ("ForQuestionAnswering",))
-def answering(case: Case) -> Reading | None:
+def answering(case: IdentityCase) -> RuleReading | None:
     """Two scores for each token: where the answer begins and ends."""
     if not _reads(case) or len(case.ends) != 2:
         return None
@@ -145,10 +145,12 @@ def answering(case: Case) -> Reading | None:
     source = case.tokens
     alike = one.shape == other.shape and one.rank == 2 and source is not None and source.shape == one.shape
     if named and alike:
-        return Reading(SURE, (_in(case), "two scores a token come out, named start and end"), "scores")
+        return RuleReading(SURE, (_in(case), "two scores a token come out, named start and end"), "scores")
     if alike and _level(case) == SURE:
-        return Reading(SURE, (_in(case), "two scores a token come out: begin and end of a span"), "scores")
-    return Reading(PROBABLE, ("two scores a token come out",), "scores") if alike else None
+        return RuleReading(
+            SURE, (_in(case), "two scores a token come out: begin and end of a span"), "scores"
+        )
+    return RuleReading(PROBABLE, ("two scores a token come out",), "scores") if alike else None
 
 
 @task(
@@ -157,7 +159,7 @@ def answering(case: Case) -> Reading | None:
     ("fill-mask",),
     ("ForMaskedLM", "ForPreTraining"),
 )
-def masked(case: Case) -> Reading | None:
+def masked(case: IdentityCase) -> RuleReading | None:
     """Scores of words where tokens see both sides."""
     end = case.vocabulary
     if end is None or not _reads(case) or case.family not in ("transformer-encoder", "fourier"):
@@ -167,16 +169,16 @@ def masked(case: Case) -> Reading | None:
     told = f"{end.width:,} scores for each token come out, as many as the table has rows"
     if case.causal is not False:
         # Fourier transforms, or attention of latent positions: every token reaches every other.
-        return Reading(PROBABLE, (_in(case), told), "word scores")
+        return RuleReading(PROBABLE, (_in(case), told), "word scores")
     sides = "; attention sees both sides"
-    return Reading(_level(case), (_in(case), told + sides), "word scores")
+    return RuleReading(_level(case), (_in(case), told + sides), "word scores")
 
 
 @task("byte-classification", "classification of bytes", ("file-type-classification",))
-def bytes_of(case: Case) -> Reading | None:
+def bytes_of(case: IdentityCase) -> RuleReading | None:
     """Classes of a file by some of its bytes."""
     end = case.end
     if case.only != "bytes" or end is None or end.rank != 2 or (end.width or 0) < 2:
         return None
     told = f"bytes go in, {end.width:,} scores for all of them come out"
-    return Reading(SURE if end.activation == "Softmax" else PROBABLE, (told,), "class scores")
+    return RuleReading(SURE if end.activation == "Softmax" else PROBABLE, (told,), "class scores")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from py_autodoc.identity.case import Case
-from py_autodoc.identity.model import PROBABLE, SURE, Reading
+from py_autodoc.identity.case import IdentityCase
+from py_autodoc.identity.model import PROBABLE, SURE, RuleReading
 from py_autodoc.identity.registry import task
 
 _SETS = {
@@ -16,7 +16,7 @@ _VOLUMES = ("volume", "volume or video")
 
 
 @task("video-classification", "video classification", ("video-classification",), ("ForVideoClassification",))
-def videos(case: Case) -> Reading | None:
+def videos(case: IdentityCase) -> RuleReading | None:
     """Classes of a video."""
     port, end = case.port("video"), case.end
     if case.only != "video" or port is None or end is None or end.rank != 2 or (end.width or 0) < 2:
@@ -26,12 +26,12 @@ def videos(case: Case) -> Reading | None:
     told = f"frames in three colours go in, {end.width} scores for all of them come out"
     known = _SETS.get(end.width or 0)
     if known:
-        return Reading(SURE, (told, f"{end.width}: {known}"), "class scores")
-    return Reading(PROBABLE, (told,), "class scores")
+        return RuleReading(SURE, (told, f"{end.width}: {known}"), "class scores")
+    return RuleReading(PROBABLE, (told,), "class scores")
 
 
 @task("volume-segmentation", "volume segmentation", ("volume-segmentation",), ())
-def segments(case: Case) -> Reading | None:
+def segments(case: IdentityCase) -> RuleReading | None:
     """Classes for each place of a volume (Çiçek et al., 3D U-Net, 2016)."""
     port, end = case.port(*_VOLUMES), case.first
     if case.only not in _VOLUMES or port is None or port.shape is None or end is None or end.rank != 5:
@@ -40,18 +40,18 @@ def segments(case: Case) -> Reading | None:
         return None
     told = f"{end.at(1) or '?'} numbers for each place of a volume come out"
     if end.activation in ("Softmax", "ArgMax") or (end.at(1) or 0) >= _MANY:
-        return Reading(PROBABLE + 0.1, (told,), "class maps")
+        return RuleReading(PROBABLE + 0.1, (told,), "class maps")
     if end.activation == "Sigmoid" or 1 < (end.at(1) or 0) != port.shape[1]:
-        return Reading(PROBABLE, (told,), "class maps")
+        return RuleReading(PROBABLE, (told,), "class maps")
     return None
 
 
 @task("volume-classification", "volume classification", ("volume-classification",), ())
-def classes(case: Case) -> Reading | None:
+def classes(case: IdentityCase) -> RuleReading | None:
     """Classes of a whole volume."""
     port, end = case.port(*_VOLUMES), case.end
     if case.only not in _VOLUMES or port is None or end is None or end.rank != 2:
         return None
     if end.kind != "linear" or (end.width or 0) < 2:
         return None
-    return Reading(PROBABLE, (f"a volume goes in, {end.width} scores come out",), "class scores")
+    return RuleReading(PROBABLE, (f"a volume goes in, {end.width} scores come out",), "class scores")

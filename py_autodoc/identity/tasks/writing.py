@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from py_autodoc.identity.case import LANGUAGE, Case, text_like
-from py_autodoc.identity.model import PROBABLE, SURE, WEAK, Reading
+from py_autodoc.identity.case import LANGUAGE, IdentityCase, text_like
+from py_autodoc.identity.model import PROBABLE, SURE, WEAK, RuleReading
 from py_autodoc.identity.registry import task
 from py_autodoc.units import plural
 
 
 @task("text-generation", "text generation", ("text-generation",), ("ForCausalLM", "LMHeadModel"))
-def generation(case: Case) -> Reading | None:
+def generation(case: IdentityCase) -> RuleReading | None:
     """Scores of the next token, seen from the tokens before it."""
     end = case.vocabulary
     if end is None:
@@ -41,10 +41,10 @@ def generation(case: Case) -> Reading | None:
     if not text_like(case) or case.crossing:
         # The decoder half of another task, as of speech recognition, writes text too.
         level = min(level, PROBABLE + 0.1)
-    return Reading(level, why, "next-token scores")
+    return RuleReading(level, why, "next-token scores")
 
 
-def _from_vectors(case: Case) -> Reading | None:
+def _from_vectors(case: IdentityCase) -> RuleReading | None:
     """A decoder that is fed vectors in place of tokens."""
     end = case.first
     cached = case.port("key/value cache") is not None
@@ -53,7 +53,7 @@ def _from_vectors(case: Case) -> Reading | None:
     if (end.width or 0) < LANGUAGE:
         return None
     told = f"vectors and cached keys and values go in, {end.width:,} scores a position come out"
-    return Reading(SURE, (told,), "next-token scores")
+    return RuleReading(SURE, (told,), "next-token scores")
 
 
 @task(
@@ -62,7 +62,7 @@ def _from_vectors(case: Case) -> Reading | None:
     ("text2text-generation", "summarization", "translation"),
     ("ForSeq2SeqLM",),
 )
-def rewriting(case: Case) -> Reading | None:
+def rewriting(case: IdentityCase) -> RuleReading | None:
     """An encoder reads tokens, a decoder writes others."""
     tokens = [port for port in case.ports if port.role == "tokens"]
     decoding = case.family == "encoder-decoder" or (case.crossing and case.family == "transformer-decoder")
@@ -70,23 +70,23 @@ def rewriting(case: Case) -> Reading | None:
         return None
     told = "an encoder reads tokens, a decoder with cross attention scores the next one"
     if case.vocabulary is None:
-        return Reading(WEAK, ("an encoder and a decoder read tokens",), "hidden states")
+        return RuleReading(WEAK, ("an encoder and a decoder read tokens",), "hidden states")
     sure = text_like(case) and case.sure_family and case.family == "encoder-decoder"
-    return Reading(SURE if sure else PROBABLE + 0.1, (told,), "next-token scores")
+    return RuleReading(SURE if sure else PROBABLE + 0.1, (told,), "next-token scores")
 
 
 @task("image-to-text", "image to text", ("image-to-text", "image-text-to-text", "visual-question-answering",
                                         "document-question-answering"), ("ForVision2Seq",))  # fmt: skip
-def describing(case: Case) -> Reading | None:
+def describing(case: IdentityCase) -> RuleReading | None:
     """An image and tokens go in, scores of the next token come out."""
     if case.image is None or case.tokens is None or case.vocabulary is None:
         return None
     told = f"an image and tokens go in, {plural(case.vocabulary.width or 0, 'score')} a token come out"
-    return Reading(SURE if text_like(case) else PROBABLE, (told,), "next-token scores")
+    return RuleReading(SURE if text_like(case) else PROBABLE, (told,), "next-token scores")
 
 
 @task("image-text-matching", "image–text matching", ("zero-shot-image-classification",), ("CLIPModel",))
-def matching(case: Case) -> Reading | None:
+def matching(case: IdentityCase) -> RuleReading | None:
     """Towers for images and for text, whose vectors are compared."""
     if case.image is None or case.tokens is None or case.vocabulary is not None or case.page:
         return None
@@ -97,5 +97,7 @@ def matching(case: Case) -> Reading | None:
     named = case.named("similarity", "embeds") or any("per" in case.name(end) for end in case.ends)
     told = "an image and a text go in, each through its own tower"
     if towers or unit or named:
-        return Reading(SURE if towers and (unit or named or case.ends) else PROBABLE, (told,), "similarity")
-    return Reading(WEAK, ("an image and a text go in",), "scores")
+        return RuleReading(
+            SURE if towers and (unit or named or case.ends) else PROBABLE, (told,), "similarity"
+        )
+    return RuleReading(WEAK, ("an image and a text go in",), "scores")

@@ -13,7 +13,7 @@ from py_autodoc.keras.layers import (
     pool,
     recurrent,
     shape,
-    wrap,
+    wrappers,
 )
 
 __all__ = [
@@ -27,5 +27,5 @@ __all__ = [
     "pool",
     "recurrent",
     "shape",
-    "wrap",
+    "wrappers",
 ]

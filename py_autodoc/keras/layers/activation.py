@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from py_autodoc.keras.layer import CONVERTERS, Call, layer
+from py_autodoc.keras.layer_call import CONVERTERS, LayerCall, layer
 from py_autodoc.keras.spec import LayerSpec
-from py_autodoc.keras.tensor import Tensor
+from py_autodoc.keras.tensor import KerasTensor
 
-Formula = Callable[[Call, Tensor], ir.Value]
+Formula = Callable[[LayerCall, KerasTensor], ir.Value]
 _LAYERS = ("LeakyReLU", "ReLU", "ELU", "Softmax", "ThresholdedReLU")
 
 
-def number(call: Call, value: float) -> ir.Value:
+def number(call: LayerCall, value: float) -> ir.Value:
     """A constant number."""
     return call.builder.constant(np.float32(value))
 
@@ -30,16 +30,16 @@ def _clip(low: float, high: float) -> Formula:
     return lambda call, x: call.builder.op("Clip", x.value, number(call, low), number(call, high))
 
 
-def _hard_sigmoid(call: Call, x: Tensor) -> ir.Value:
+def _hard_sigmoid(call: LayerCall, x: KerasTensor) -> ir.Value:
     """Keras 2 has a steeper one than Keras 3."""
     return call.builder.op("HardSigmoid", x.value, alpha=1 / 6 if call.major >= 3 else 0.2, beta=0.5)
 
 
-def _silu(call: Call, x: Tensor) -> ir.Value:
+def _silu(call: LayerCall, x: KerasTensor) -> ir.Value:
     return call.builder.op("Mul", x.value, call.builder.op("Sigmoid", x.value))
 
 
-def _gelu(call: Call, x: Tensor) -> ir.Value:
+def _gelu(call: LayerCall, x: KerasTensor) -> ir.Value:
     """x·Φ(x); an operator of its own since version 20."""
     op = call.builder.op
     if call.builder.opset >= 20:
@@ -49,28 +49,28 @@ def _gelu(call: Call, x: Tensor) -> ir.Value:
     return op("Mul", half, op("Add", inner, number(call, 1.0)))
 
 
-def _glu(call: Call, x: Tensor) -> ir.Value:
+def _glu(call: LayerCall, x: KerasTensor) -> ir.Value:
     a, b = call.builder.ops("Split", (x.value,), 2, axis=x.at(-1), num_outputs=2)
     return call.builder.op("Mul", a, call.builder.op("Sigmoid", b))
 
 
-def _tanh_shrink(call: Call, x: Tensor) -> ir.Value:
+def _tanh_shrink(call: LayerCall, x: KerasTensor) -> ir.Value:
     return call.builder.op("Sub", x.value, call.builder.op("Tanh", x.value))
 
 
-def _log_sigmoid(call: Call, x: Tensor) -> ir.Value:
+def _log_sigmoid(call: LayerCall, x: KerasTensor) -> ir.Value:
     op = call.builder.op
     return op("Neg", op("Softplus", op("Neg", x.value)))
 
 
-def _squareplus(call: Call, x: Tensor) -> ir.Value:
+def _squareplus(call: LayerCall, x: KerasTensor) -> ir.Value:
     """(x + √(x² + 4)) / 2."""
     op = call.builder.op
     root = op("Sqrt", op("Add", op("Mul", x.value, x.value), number(call, 4.0)))
     return op("Mul", op("Add", x.value, root), number(call, 0.5))
 
 
-def _sparse_plus(call: Call, x: Tensor) -> ir.Value:
+def _sparse_plus(call: LayerCall, x: KerasTensor) -> ir.Value:
     """0 up to −1, (x + 1)²/4 up to 1, x from there."""
     op = call.builder.op
     near = op("Clip", x.value, number(call, -1.0), number(call, 1.0))
@@ -79,7 +79,7 @@ def _sparse_plus(call: Call, x: Tensor) -> ir.Value:
     return op("Add", curved, op("Relu", op("Sub", x.value, number(call, 1.0))))
 
 
-def _sparsemax(call: Call, x: Tensor) -> ir.Value:
+def _sparsemax(call: LayerCall, x: KerasTensor) -> ir.Value:
     """The projection on the simplex along the last axis, as Keras computes it.
 
     Its threshold adds the cumulated sums of all that is kept, not only the last (Martins and Astudillo
@@ -163,7 +163,7 @@ def known(given: Any) -> bool:
     return formula_name(given) is not None or as_layer(given) is not None
 
 
-def activate(call: Call, x: Tensor, key: str = "activation") -> Tensor:
+def activate(call: LayerCall, x: KerasTensor, key: str = "activation") -> KerasTensor:
     """Apply the activation that the layer's settings name. Raises: Unsupported."""
     given = call.spec.config.get(key)
     own = as_layer(given)
@@ -182,13 +182,13 @@ def activate(call: Call, x: Tensor, key: str = "activation") -> Tensor:
 
 
 @layer("Activation")
-def activation(call: Call) -> Tensor:
+def activation(call: LayerCall) -> KerasTensor:
     """One function of the list above."""
     return activate(call, call.floating())
 
 
 @layer("ReLU")
-def relu(call: Call) -> Tensor:
+def relu(call: LayerCall) -> KerasTensor:
     """With a slope below a threshold, and a ceiling: each of them optional."""
     x, op = call.floating(), call.builder.op
     slope = call.settings.number("negative_slope", 0.0)
@@ -210,7 +210,7 @@ def relu(call: Call) -> Tensor:
 
 
 @layer("LeakyReLU")
-def leaky_relu(call: Call) -> Tensor:
+def leaky_relu(call: LayerCall) -> KerasTensor:
     """The slope is ``alpha`` in Keras 2."""
     x = call.floating()
     key = "negative_slope" if "negative_slope" in call.spec.config else "alpha"
@@ -218,14 +218,14 @@ def leaky_relu(call: Call) -> Tensor:
 
 
 @layer("ELU")
-def elu(call: Call) -> Tensor:
+def elu(call: LayerCall) -> KerasTensor:
     """α(eˣ − 1) below 0."""
     x = call.floating()
     return call.like(x, call.builder.op("Elu", x.value, alpha=call.settings.number("alpha", 1.0)))
 
 
 @layer("ThresholdedReLU")
-def thresholded_relu(call: Call) -> Tensor:
+def thresholded_relu(call: LayerCall) -> KerasTensor:
     """X above θ, else 0 (Keras 2)."""
     x = call.floating()
     theta = call.settings.number("theta", 1.0)
@@ -233,7 +233,7 @@ def thresholded_relu(call: Call) -> Tensor:
 
 
 @layer("PReLU")
-def prelu(call: Call) -> Tensor:
+def prelu(call: LayerCall) -> KerasTensor:
     """A slope for each element, or for each along the axes that are not shared."""
     x = call.floating()
     shared = call.settings.axes("shared_axes", x.rank, ()) if call.spec.config.get("shared_axes") else ()
@@ -243,7 +243,7 @@ def prelu(call: Call) -> Tensor:
 
 
 @layer("Softmax")
-def softmax(call: Call) -> Tensor:
+def softmax(call: LayerCall) -> KerasTensor:
     """Over one axis or several; what a mask leaves out counts as nothing."""
     x, op = call.floating(), call.builder.op
     axes = call.settings.axes("axis", x.rank)

@@ -5,33 +5,33 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from py_autodoc.keras.faults import broken
-from py_autodoc.keras.layer import Call, layer
+from py_autodoc.keras.conversion_errors import broken
+from py_autodoc.keras.layer_call import LayerCall, layer
+from py_autodoc.keras.layer_weight_slots import NAMES_OF_ATTENTION
 from py_autodoc.keras.layers.activation import number
 from py_autodoc.keras.layers.shape import whole
-from py_autodoc.keras.slots import NAMES_OF_ATTENTION
 from py_autodoc.keras.spec import LayerSpec, leaves
-from py_autodoc.keras.tensor import Tensor
+from py_autodoc.keras.tensor import KerasTensor
 
 _NEVER = -0.7 * float(np.finfo(np.float32).max)
 """What Keras puts for a score that must not count."""
 
 
-def _and(call: Call, masks: list[ir.Value]) -> ir.Value | None:
+def _and(call: LayerCall, masks: list[ir.Value]) -> ir.Value | None:
     found = masks[0] if masks else None
     for one in masks[1:]:
         found = call.builder.op("And", found, one)
     return found
 
 
-def _causal(call: Call, rows: Tensor, columns: Tensor) -> ir.Value:
+def _causal(call: LayerCall, rows: KerasTensor, columns: KerasTensor) -> ir.Value:
     """True where a key is not later than its query: 1, queries, keys."""
     op, builder = call.builder.op, call.builder
     if rows.shape[1] is not None and columns.shape[1] is not None:
         lower = np.tril(np.ones((rows.shape[1], columns.shape[1]), bool))[None]
         return builder.constant(lower, "causal")
 
-    def steps(x: Tensor, axis: int) -> ir.Value:
+    def steps(x: KerasTensor, axis: int) -> ir.Value:
         one = builder.constant(np.int64(1))
         count = op("Squeeze", op("Shape", call.straight(x).value, start=1, end=2), whole(call, [0]))
         found = op("Range", builder.constant(np.int64(0)), count, one)
@@ -40,7 +40,7 @@ def _causal(call: Call, rows: Tensor, columns: Tensor) -> ir.Value:
     return op("GreaterOrEqual", steps(rows, 2), steps(columns, 1))
 
 
-def _wide(call: Call, mask: Tensor | None, axis: int) -> list[ir.Value]:
+def _wide(call: LayerCall, mask: KerasTensor | None, axis: int) -> list[ir.Value]:
     """A mask of steps as one of queries (``axis`` 2) or of keys (1)."""
     if mask is None:
         return []
@@ -48,7 +48,7 @@ def _wide(call: Call, mask: Tensor | None, axis: int) -> list[ir.Value]:
 
 
 @layer("MultiHeadAttention")
-def multi_head(call: Call) -> list[Tensor] | Tensor:
+def multi_head(call: LayerCall) -> list[KerasTensor] | KerasTensor:
     """Softmax(q·kᵀ/√d + mask)·v for each head, between projections."""
     settings = call.settings
     for key in ("use_gate", "sliding_window"):
@@ -57,7 +57,7 @@ def multi_head(call: Call) -> list[Tensor] | Tensor:
     query, value = call.argument("query", 0), call.argument("value", 1)
     key = call.argument("key", 2)
     key = value if key is None else key
-    if not all(isinstance(one, Tensor) for one in (query, key, value)):
+    if not all(isinstance(one, KerasTensor) for one in (query, key, value)):
         raise broken(call.file, f"{call.spec.label} needs a query and a value.")
     for one in (query, key, value):
         call.rank(one, 3)
@@ -88,7 +88,7 @@ def _projection(part: str) -> LayerSpec:
     return LayerSpec(NAMES_OF_ATTENTION[part], "EinsumDense", {})
 
 
-def _projected(call: Call, x: Tensor, part: str, heads: int, depth: int) -> ir.Value:
+def _projected(call: LayerCall, x: KerasTensor, part: str, heads: int, depth: int) -> ir.Value:
     """Batch, heads, steps, depth; for keys depth, steps."""
     builder, width = call.builder, heads * depth
     with call.host.enter(call, _projection(part), part):
@@ -103,7 +103,7 @@ def _projected(call: Call, x: Tensor, part: str, heads: int, depth: int) -> ir.V
         return builder.op("Transpose", split, perm=[0, 2, 3, 1] if part == "key_dense" else [0, 2, 1, 3])
 
 
-def _output(call: Call, flat: ir.Value, query: Tensor, heads: int, wide: int) -> Tensor:
+def _output(call: LayerCall, flat: ir.Value, query: KerasTensor, heads: int, wide: int) -> KerasTensor:
     builder = call.builder
     shape = call.spec.config.get("output_shape")
     shape = [shape] if isinstance(shape, int) else shape
@@ -119,18 +119,18 @@ def _output(call: Call, flat: ir.Value, query: Tensor, heads: int, wide: int) ->
         return call.made(found, (*query.shape[:-1], size))
 
 
-def _mask(call: Call, query: Tensor, key: Tensor, value: Tensor) -> ir.Value | None:
+def _mask(call: LayerCall, query: KerasTensor, key: KerasTensor, value: KerasTensor) -> ir.Value | None:
     """Which key counts for which query: batch, queries, keys, with an axis for the heads."""
     masks = []
     for name, one, axis in (("query", query, 2), ("value", value, 1), ("key", key, 1)):
         given = call.kwargs.get(f"{name}_mask")
         own = one.mask.tensor() if one.mask is not None and (name != "key" or key is not value) else None
-        masks += _wide(call, given if isinstance(given, Tensor) else own, axis)
+        masks += _wide(call, given if isinstance(given, KerasTensor) else own, axis)
     if call.kwargs.get("use_causal_mask"):
         masks.append(_causal(call, query, value))
     given = call.argument("attention_mask", 6)
     wide = whole(call, [1])
-    if isinstance(given, Tensor):
+    if isinstance(given, KerasTensor):
         if given.rank not in (3, 4):
             raise call.refuse(f"with an attention_mask of {given.rank} axes")
         held = call.straight(call.builder.cast(given, ir.DataType.BOOL)).value
@@ -146,7 +146,7 @@ def _mask(call: Call, query: Tensor, key: Tensor, value: Tensor) -> ir.Value | N
     return None if found is None else call.builder.op("Unsqueeze", found, wide)
 
 
-def _scores(call: Call, parts: list[ir.Value], depth: int, mask: ir.Value | None) -> ir.Value:
+def _scores(call: LayerCall, parts: list[ir.Value], depth: int, mask: ir.Value | None) -> ir.Value:
     op = call.builder.op
     scores = op("Mul", op("MatMul", parts[0], parts[1]), number(call, depth**-0.5))
     if mask is not None:
@@ -155,7 +155,7 @@ def _scores(call: Call, parts: list[ir.Value], depth: int, mask: ir.Value | None
 
 
 @layer("Attention", "AdditiveAttention")
-def attention(call: Call) -> list[Tensor] | Tensor:
+def attention(call: LayerCall) -> list[KerasTensor] | KerasTensor:
     """Without projections: scores by product, or by the sum of what tanh makes of both."""
     given = call.tensors()
     if len(given) not in (2, 3):
@@ -183,18 +183,18 @@ def attention(call: Call) -> list[Tensor] | Tensor:
     return [out, call.made(scores, (*query.shape[:-1], key.shape[1]))]
 
 
-def _masks(call: Call, given: list[Tensor]) -> list[Tensor | None]:
+def _masks(call: LayerCall, given: list[KerasTensor]) -> list[KerasTensor | None]:
     """Masks of query and value: those it is called with, or those that came along."""
     wired = call.kwargs.get("mask")
     if isinstance(wired, list):
-        told = [one if isinstance(one, Tensor) else None for one in wired]
+        told = [one if isinstance(one, KerasTensor) else None for one in wired]
         return [*told, None, None][:2]
-    if [one for one in leaves(wired) if isinstance(one, Tensor)]:
+    if [one for one in leaves(wired) if isinstance(one, KerasTensor)]:
         raise call.refuse("with one mask for several tensors")
     return [one.mask.tensor() if one.mask is not None else None for one in given[:2]]
 
 
-def _plain_scores(call: Call, query: Tensor, key: Tensor) -> ir.Value:
+def _plain_scores(call: LayerCall, query: KerasTensor, key: KerasTensor) -> ir.Value:
     op, builder = call.builder.op, call.builder
     additive = call.spec.kind == "AdditiveAttention"
     mode = "concat" if additive else call.settings.text("score_mode", ("dot", "concat"), "dot")

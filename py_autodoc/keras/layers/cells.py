@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from py_autodoc.keras.faults import Unsupported
-from py_autodoc.keras.layer import Call
+from py_autodoc.keras.conversion_errors import Unsupported
+from py_autodoc.keras.layer_call import LayerCall
 from py_autodoc.keras.layers.activation import FORMULAS, formula_name, number
 from py_autodoc.keras.layers.shape import whole
 from py_autodoc.keras.spec import LayerSpec
@@ -35,7 +35,7 @@ _KNOWN: dict[str, tuple[str, float | None, float | None]] = {
 class Cell:
     """One cell with its weights."""
 
-    call: Call
+    call: LayerCall
     """With the cell's settings and the path of its weights."""
     kind: str
     """LSTM, GRU or SimpleRNN."""
@@ -171,7 +171,7 @@ class Cell:
         return FORMULAS[name](self.call, self.call.made(value, (None, self.units)))
 
 
-def cell_of(call: Call, spec: LayerSpec, path: tuple[str, ...], features: int) -> Cell:
+def cell_of(call: LayerCall, spec: LayerSpec, path: tuple[str, ...], features: int) -> Cell:
     """The cell of a recurrent layer, its weights read.
 
     Raises:

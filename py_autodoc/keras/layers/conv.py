@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from py_autodoc.keras.layer import Call, layer
+from py_autodoc.keras.layer_call import LayerCall, layer
 from py_autodoc.keras.layers.activation import activate
-from py_autodoc.keras.tensor import Order, Shape, Tensor, channels_first, permuted, straight
+from py_autodoc.keras.tensor import KerasTensor, Order, Shape, channels_first, permuted, straight
 
 PADDINGS = ("valid", "same")
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class ConvWindow:
     """A window that moves over the last axes of a tensor whose channels lie second."""
 
     kernel: tuple[int, ...]
@@ -59,12 +59,12 @@ class Window:
         return found
 
 
-def lying(call: Call, rank: int) -> Order:
+def lying(call: LayerCall, rank: int) -> Order:
     """How the input of a layer lies when its channels are second."""
     return straight(rank) if call.settings.channels_first() else channels_first(rank)
 
 
-def put_back(call: Call, value: Any, shape: Shape, order: Order) -> Tensor:
+def put_back(call: LayerCall, value: Any, shape: Shape, order: Order) -> KerasTensor:
     """A tensor that lies channels first, with the shape Keras gives it."""
     given: list[int | None] = [None] * len(shape)
     for at, axis in enumerate(order):
@@ -72,7 +72,9 @@ def put_back(call: Call, value: Any, shape: Shape, order: Order) -> Tensor:
     return call.made(value, tuple(given), order)
 
 
-def window(call: Call, dims: int, size: str = "kernel_size", paddings: Sequence[str] = PADDINGS) -> Window:
+def window(
+    call: LayerCall, dims: int, size: str = "kernel_size", paddings: Sequence[str] = PADDINGS
+) -> ConvWindow:
     """The window that the layer's settings describe."""
     settings = call.settings
     kernel = settings.wholes(size, dims)
@@ -83,10 +85,10 @@ def window(call: Call, dims: int, size: str = "kernel_size", paddings: Sequence[
     padding = settings.text("padding", paddings, "valid")
     if padding == "same" and any(s > 1 for s in strides) and any(d > 1 for d in dilations):
         raise call.refuse("with strides and dilation at once")
-    return Window(kernel, strides, dilations, padding)
+    return ConvWindow(kernel, strides, dilations, padding)
 
 
-def _start(call: Call, dims: int) -> tuple[Tensor, Order, Shape]:
+def _start(call: LayerCall, dims: int) -> tuple[KerasTensor, Order, Shape]:
     """The input, how it is to lie, and its sizes then."""
     x = call.floating()
     call.rank(x, dims + 2)
@@ -95,15 +97,22 @@ def _start(call: Call, dims: int) -> tuple[Tensor, Order, Shape]:
     return x, order, permuted(x.shape, order)
 
 
-def _bias(call: Call, size: int) -> list[Any]:
+def _bias(call: LayerCall, size: int) -> list[Any]:
     if not call.settings.flag("use_bias", True):
         return []
     return [call.builder.weight(call.take("bias", size), "bias")]
 
 
 def _convolved(
-    call: Call, x: Tensor, order: Order, kernel: Any, name: str, moves: Window, groups: int, bias: list[Any]
-) -> Tensor:
+    call: LayerCall,
+    x: KerasTensor,
+    order: Order,
+    kernel: Any,
+    name: str,
+    moves: ConvWindow,
+    groups: int,
+    bias: list[Any],
+) -> KerasTensor:
     shape = permuted(x.shape, order)
     padding, out = moves.padded(shape[2:])
     if any(one is not None and one < 1 for one in out):
@@ -121,7 +130,7 @@ def _convolved(
 
 
 @layer("Conv1D", "Conv2D", "Conv3D")
-def conv(call: Call) -> Tensor:
+def conv(call: LayerCall) -> KerasTensor:
     """Kernel in Keras: sizes, channels in, filters. In ONNX: filters, channels in, sizes."""
     dims = int(call.spec.kind[4])
     x, order, shape = _start(call, dims)
@@ -133,7 +142,7 @@ def conv(call: Call) -> Tensor:
     return activate(call, _convolved(call, x, order, turned, "kernel", moves, groups, bias))
 
 
-def _depthwise(call: Call, dims: int, channels: int) -> Any:
+def _depthwise(call: LayerCall, dims: int, channels: int) -> Any:
     """Kernel in Keras: sizes, channels, how many each. In ONNX: both together, 1, sizes."""
     sizes = call.settings.wholes("kernel_size", dims)
     each = call.settings.whole("depth_multiplier", 1)
@@ -142,7 +151,7 @@ def _depthwise(call: Call, dims: int, channels: int) -> Any:
 
 
 @layer("DepthwiseConv1D", "DepthwiseConv2D")
-def depthwise(call: Call) -> Tensor:
+def depthwise(call: LayerCall) -> KerasTensor:
     """Each channel by itself."""
     dims = int(call.spec.kind[-2])
     x, order, shape = _start(call, dims)
@@ -154,7 +163,7 @@ def depthwise(call: Call) -> Tensor:
 
 
 @layer("SeparableConv1D", "SeparableConv2D")
-def separable(call: Call) -> Tensor:
+def separable(call: LayerCall) -> KerasTensor:
     """Each channel by itself, then all of them at every point."""
     dims = int(call.spec.kind[-2])
     x, order, shape = _start(call, dims)
@@ -166,13 +175,13 @@ def separable(call: Call) -> Tensor:
     ones = (1,) * dims
     points = call.take("pointwise_kernel", *ones, kernel.shape[0], filters)
     turned = points.transpose(dims + 1, dims, *range(dims))
-    point = Window(ones, ones, ones, "valid")
+    point = ConvWindow(ones, ones, ones, "valid")
     bias = _bias(call, filters)
     return activate(call, _convolved(call, between, order, turned, "pointwise_kernel", point, 1, bias))
 
 
 @layer("Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose")
-def transposed(call: Call) -> Tensor:
+def transposed(call: LayerCall) -> KerasTensor:
     """The gradient of a convolution; ``same`` gives n·stride steps.
 
     What a convolution of the output would have been padded with is cut off.
@@ -204,7 +213,7 @@ def transposed(call: Call) -> Tensor:
     return activate(call, put_back(call, value, (shape[0], filters, *out), order))
 
 
-def _cut(moves: Window, at: int, extra: int | None) -> tuple[int, int, int]:
+def _cut(moves: ConvWindow, at: int, extra: int | None) -> tuple[int, int, int]:
     """Steps cut off at the begin and at the end, and steps added, along one axis."""
     k, stride = moves.kernel[at], moves.strides[at]
     reach = (k - 1) * moves.dilations[at] + 1

@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import onnx_ir as ir
 
-from py_autodoc.keras.layer import Call, layer
+from py_autodoc.keras.layer_call import LayerCall, layer
 from py_autodoc.keras.layers.activation import activate, number
 from py_autodoc.keras.layers.shape import whole
-from py_autodoc.keras.tensor import Order, Tensor, straight
+from py_autodoc.keras.tensor import KerasTensor, Order, straight
 
 
 @layer("Dense")
-def dense(call: Call) -> Tensor:
+def dense(call: LayerCall) -> KerasTensor:
     """The last axis times the kernel, plus the bias."""
     x = call.floating()
     if x.rank < 2:
@@ -26,7 +26,7 @@ def dense(call: Call) -> Tensor:
     return activate(call, product(call, x, kernel, bias).masked(x.mask))
 
 
-def product(call: Call, x: Tensor, kernel: np.ndarray, bias: np.ndarray | None) -> Tensor:
+def product(call: LayerCall, x: KerasTensor, kernel: np.ndarray, bias: np.ndarray | None) -> KerasTensor:
     """X · kernel + bias over the last axis; the others may lie in any order."""
     order: Order = x.order if x.order[-1] == x.rank - 1 else straight(x.rank)
     value = call.builder.turned(x, order)
@@ -43,7 +43,7 @@ _EQUATION = re.compile(r"(\.{3})?([a-zA-Z]+),([a-zA-Z]+)->(\.{3})?([a-zA-Z]+)")
 
 
 @layer("EinsumDense")
-def einsum_dense(call: Call) -> Tensor:
+def einsum_dense(call: LayerCall) -> KerasTensor:
     """A product that an equation describes: ``abc,cd->abd``."""
     x = call.straight(call.floating())
     equation = str(call.spec.config.get("equation", "")).replace(" ", "")
@@ -74,7 +74,7 @@ def einsum_dense(call: Call) -> Tensor:
     return activate(call, found)
 
 
-def _bias(call: Call, wide: tuple[int, ...], axes: str) -> np.ndarray:
+def _bias(call: LayerCall, wide: tuple[int, ...], axes: str) -> np.ndarray:
     stored = call.weights.shape(call.path, "bias")
     if int(np.prod(stored)) != int(np.prod(wide)):
         raise call.settings.wrong("bias_axes", f"a bias of {'×'.join(map(str, stored))}")
@@ -82,7 +82,7 @@ def _bias(call: Call, wide: tuple[int, ...], axes: str) -> np.ndarray:
 
 
 @layer("Embedding")
-def embedding(call: Call) -> Tensor:
+def embedding(call: LayerCall) -> KerasTensor:
     """A row of the table for each whole number; with ``mask_zero``, 0 does not count."""
     ids = call.straight(call.tensor())
     rows, size = call.settings.whole("input_dim"), call.settings.whole("output_dim")
@@ -95,7 +95,7 @@ def embedding(call: Call) -> Tensor:
         return found
     zero = call.builder.constant(np.zeros((), ids.kind.numpy()))
 
-    def make() -> Tensor:
+    def make() -> KerasTensor:
         held = call.builder.op("Not", call.builder.op("Equal", ids.value, zero))
         return call.made(held, ids.shape, kind=ir.DataType.BOOL)
 
@@ -103,7 +103,7 @@ def embedding(call: Call) -> Tensor:
 
 
 @layer("Masking")
-def masking(call: Call) -> Tensor:
+def masking(call: LayerCall) -> KerasTensor:
     """Steps whose features all are ``mask_value`` do not count, and become 0."""
     x = call.straight(call.floating())
     op = call.builder.op
@@ -112,7 +112,7 @@ def masking(call: Call) -> Tensor:
     found = op("ReduceMax", op("Cast", other, to=ir.DataType.FLOAT.value), last, keepdims=1)
     value = call.made(op("Mul", x.value, found), x.shape)
 
-    def make() -> Tensor:
+    def make() -> KerasTensor:
         held = op("Cast", op("Squeeze", found, last), to=ir.DataType.BOOL.value)
         return call.made(held, x.shape[:-1], kind=ir.DataType.BOOL)
 

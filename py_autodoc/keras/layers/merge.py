@@ -7,11 +7,11 @@ from functools import reduce
 
 import onnx_ir as ir
 
-from py_autodoc.keras.faults import broken
-from py_autodoc.keras.layer import Call, layer
+from py_autodoc.keras.conversion_errors import broken
+from py_autodoc.keras.layer_call import LayerCall, layer
 from py_autodoc.keras.layers.activation import number
 from py_autodoc.keras.layers.shape import whole
-from py_autodoc.keras.tensor import Mask, Order, Shape, Tensor, straight
+from py_autodoc.keras.tensor import KerasTensor, Mask, Order, Shape, straight
 
 _OPERATORS = {
     "Add": "Add", "Multiply": "Mul", "Subtract": "Sub", "Average": "Mean", "Maximum": "Max", "Minimum": "Min",
@@ -19,13 +19,13 @@ _OPERATORS = {
 _SEVERAL = {"Mean", "Max", "Min"}
 
 
-def aligned(call: Call, tensors: list[Tensor]) -> tuple[list[ir.Value], Order]:
+def aligned(call: LayerCall, tensors: list[KerasTensor]) -> tuple[list[ir.Value], Order]:
     """Values of tensors of one rank, lying alike: as the first that does not lie straight."""
     order = next((one.order for one in tensors if not one.straight), straight(tensors[0].rank))
     return [call.builder.turned(one, order) for one in tensors], order
 
 
-def broadcast(call: Call, shapes: list[Shape]) -> Shape:
+def broadcast(call: LayerCall, shapes: list[Shape]) -> Shape:
     """The shape of all of them together. Raises: InputError where they do not fit."""
     found: list[int | None] = []
     for sizes in zip(*shapes, strict=True):
@@ -41,7 +41,7 @@ def _told(shapes: list[Shape]) -> str:
     return " and ".join("×".join("?" if one is None else str(one) for one in shape) for shape in shapes[:4])
 
 
-def lifted(call: Call, tensors: list[Tensor], axis: int) -> list[Tensor]:
+def lifted(call: LayerCall, tensors: list[KerasTensor], axis: int) -> list[KerasTensor]:
     """Tensors of one rank: the smaller get axes of size 1 at ``axis``."""
     rank = max(one.rank for one in tensors)
     found = []
@@ -56,7 +56,7 @@ def lifted(call: Call, tensors: list[Tensor], axis: int) -> list[Tensor]:
     return found
 
 
-def _several(call: Call) -> list[Tensor]:
+def _several(call: LayerCall) -> list[KerasTensor]:
     tensors = call.tensors()
     if len(tensors) < 2:
         raise broken(
@@ -65,7 +65,7 @@ def _several(call: Call) -> list[Tensor]:
     return tensors
 
 
-def joined_mask(call: Call, tensors: list[Tensor]) -> Mask | None:
+def joined_mask(call: LayerCall, tensors: list[KerasTensor]) -> Mask | None:
     """Keras 3: a step counts where it does in one of them. Keras 2: in all that have a mask."""
     masks = [one.mask for one in tensors if one.mask is not None]
     if call.major >= 3 and len(masks) < len(tensors):
@@ -74,7 +74,7 @@ def joined_mask(call: Call, tensors: list[Tensor]) -> Mask | None:
         return masks[0] if masks else None
     operator = "Or" if call.major >= 3 else "And"
 
-    def make() -> Tensor:
+    def make() -> KerasTensor:
         first, *others = (call.straight(mask.tensor()) for mask in masks)
         value = reduce(lambda a, b: call.builder.op(operator, a, call.straight(b).value), others, first.value)
         return call.made(value, first.shape, kind=ir.DataType.BOOL)
@@ -82,13 +82,13 @@ def joined_mask(call: Call, tensors: list[Tensor]) -> Mask | None:
     return call.lazily(make)
 
 
-def _mask_of_steps(call: Call, tensors: list[Tensor], axis: int) -> Mask | None:
+def _mask_of_steps(call: LayerCall, tensors: list[KerasTensor], axis: int) -> Mask | None:
     """The masks one after the other, as the steps are."""
     masks = [one.mask for one in tensors if one.mask is not None]
     if not masks:
         return None
 
-    def make() -> Tensor:
+    def make() -> KerasTensor:
         if axis != 1 or len(masks) < len(tensors):
             raise call.refuse("of sequences that are masked in part")
         parts = [call.straight(mask.tensor()) for mask in masks]
@@ -101,7 +101,7 @@ def _mask_of_steps(call: Call, tensors: list[Tensor], axis: int) -> Mask | None:
 
 
 @layer(*_OPERATORS)
-def merge(call: Call) -> Tensor:
+def merge(call: LayerCall) -> KerasTensor:
     """Element by element; smaller ranks are widened behind the batch."""
     given = [call.builder.cast(one, ir.DataType.FLOAT) for one in _several(call)]
     kind = _OPERATORS[call.spec.kind]
@@ -118,7 +118,7 @@ def merge(call: Call) -> Tensor:
 
 
 @layer("Concatenate")
-def concatenate(call: Call) -> Tensor:
+def concatenate(call: LayerCall) -> KerasTensor:
     """One after the other along an axis."""
     tensors = _several(call)
     if len({one.kind for one in tensors}) > 1:
@@ -141,7 +141,7 @@ def concatenate(call: Call) -> Tensor:
 
 
 @layer("Dot")
-def dot(call: Call) -> Tensor:
+def dot(call: LayerCall) -> KerasTensor:
     """The product over one axis of each, batch by batch."""
     tensors = _several(call)
     if len(tensors) != 2 or any(one.rank not in (2, 3) for one in tensors):
@@ -166,7 +166,7 @@ def dot(call: Call) -> Tensor:
     return call.made(value, shape)
 
 
-def _side(call: Call, x: Tensor, axis: int, side: int) -> tuple[ir.Value, Tensor]:
+def _side(call: LayerCall, x: KerasTensor, axis: int, side: int) -> tuple[ir.Value, KerasTensor]:
     """A factor of a matrix product: the axis that is summed over last in the first, second in the other."""
     op = call.builder.op
     other = [at for at in range(1, x.rank) if at != axis]

@@ -7,26 +7,26 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from py_autodoc.keras.layer import Call, layer
+from py_autodoc.keras.layer_call import LayerCall, layer
 from py_autodoc.keras.layers.activation import number
 from py_autodoc.keras.settings import plain
-from py_autodoc.keras.tensor import Order, Tensor, straight
+from py_autodoc.keras.tensor import KerasTensor, Order, straight
 
 
-def _second(x: Tensor, axis: int) -> Order:
+def _second(x: KerasTensor, axis: int) -> Order:
     """An order in which ``axis`` lies second: the one it has, or the nearest."""
     if x.rank > 1 and x.order[0] == 0 and x.order[1] == axis:
         return x.order
     return (0, axis, *(one for one in range(1, x.rank) if one != axis))
 
 
-def _taken(call: Call, name: str, used: bool, default: float, *shape: int) -> Any:
+def _taken(call: LayerCall, name: str, used: bool, default: float, *shape: int) -> Any:
     """A weight, or what stands for it where the layer does without."""
     return call.take(name, *shape) if used else np.full(shape, default, np.float32)
 
 
 @layer("BatchNormalization", "SyncBatchNormalization")
-def batch_normalization(call: Call) -> Tensor:
+def batch_normalization(call: LayerCall) -> KerasTensor:
     """By the moving mean and variance, as at inference."""
     x, settings = call.floating(), call.settings
     if settings.flag("renorm"):
@@ -52,7 +52,7 @@ def batch_normalization(call: Call) -> Tensor:
 
 
 @layer("LayerNormalization")
-def layer_normalization(call: Call) -> Tensor:
+def layer_normalization(call: LayerCall) -> KerasTensor:
     """Over some axes, which are laid last."""
     x, settings = call.floating(), call.settings
     axes, order = _last(call, x)
@@ -70,7 +70,7 @@ def layer_normalization(call: Call) -> Tensor:
 
 
 @layer("RMSNormalization")
-def rms_normalization(call: Call) -> Tensor:
+def rms_normalization(call: LayerCall) -> KerasTensor:
     """X / √(mean x² + ε) · scale."""
     x = call.floating()
     axes, order = _last(call, x)
@@ -78,7 +78,7 @@ def rms_normalization(call: Call) -> Tensor:
     return _by_deviation(call, x, order, scale, len(axes), call.settings.number("epsilon", 1e-6))
 
 
-def _last(call: Call, x: Tensor) -> tuple[Order, Order]:
+def _last(call: LayerCall, x: KerasTensor) -> tuple[Order, Order]:
     """The axes that are normalized, and an order in which they lie last."""
     axes = tuple(sorted(set(call.settings.axes("axis", x.rank))))
     if 0 in axes:
@@ -87,8 +87,14 @@ def _last(call: Call, x: Tensor) -> tuple[Order, Order]:
 
 
 def _by_deviation(
-    call: Call, x: Tensor, order: Order, scale: Any, count: int, epsilon: float, centred: bool = False
-) -> Tensor:
+    call: LayerCall,
+    x: KerasTensor,
+    order: Order,
+    scale: Any,
+    count: int,
+    epsilon: float,
+    centred: bool = False,
+) -> KerasTensor:
     """The tensor / √(mean x² + ε) · scale; ``centred`` takes the variance for mean x²."""
     op, value = call.builder.op, call.builder.turned(x, order)
     axes = call.builder.constant(np.arange(-count, 0, dtype=np.int64))
@@ -101,7 +107,7 @@ def _by_deviation(
 
 
 @layer("UnitNormalization")
-def unit_normalization(call: Call) -> Tensor:
+def unit_normalization(call: LayerCall) -> KerasTensor:
     """X / √max(Σx², 10⁻¹²)."""
     x, op = call.floating(), call.builder.op
     lying = sorted(map(x.at, call.settings.axes("axis", x.rank)))
@@ -111,7 +117,7 @@ def unit_normalization(call: Call) -> Tensor:
 
 
 @layer("GroupNormalization")
-def group_normalization(call: Call) -> Tensor:
+def group_normalization(call: LayerCall) -> KerasTensor:
     """Over groups of channels; an operator of its own since version 21."""
     x, settings, builder = call.floating(), call.settings, call.builder
     axis = settings.axis("axis", x.rank)
@@ -140,7 +146,7 @@ def group_normalization(call: Call) -> Tensor:
 
 
 @layer("Normalization")
-def normalization(call: Call) -> Tensor:
+def normalization(call: LayerCall) -> KerasTensor:
     """(x − mean) / max(√variance, 10⁻⁷), or the way back with ``invert``."""
     x, op = call.floating(), call.builder.op
     mean, variance = _moments(call, x)
@@ -155,7 +161,7 @@ def normalization(call: Call) -> Tensor:
     return call.made(found, x.shape, order).masked(x.mask)
 
 
-def _moments(call: Call, x: Tensor) -> tuple[Any, Any]:
+def _moments(call: LayerCall, x: KerasTensor) -> tuple[Any, Any]:
     """Mean and variance in a shape that fits the tensor."""
     given = call.spec.config.get("axis")
     axes = tuple(sorted(call.settings.axes("axis", x.rank))) if given not in (None, []) else ()
@@ -176,7 +182,7 @@ def _moments(call: Call, x: Tensor) -> tuple[Any, Any]:
 
 
 @layer("Rescaling")
-def rescaling(call: Call) -> Tensor:
+def rescaling(call: LayerCall) -> KerasTensor:
     """X · scale + offset; each a number or one for each channel."""
     x, op = call.floating(), call.builder.op
     order = straight(x.rank)

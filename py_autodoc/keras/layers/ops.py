@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import onnx_ir as ir
 
-from py_autodoc.keras.faults import broken
-from py_autodoc.keras.layer import CONVERTERS, Call, Given, layer
+from py_autodoc.keras.conversion_errors import broken
+from py_autodoc.keras.layer_call import CONVERTERS, LayerCall, LayerValue, layer
 from py_autodoc.keras.layers.merge import aligned, broadcast, concatenate, lifted
 from py_autodoc.keras.layers.shape import whole
-from py_autodoc.keras.tensor import Tensor
+from py_autodoc.keras.tensor import KerasTensor
 
 _FLOAT, _BOOL = ir.DataType.FLOAT, ir.DataType.BOOL
 _ARITHMETIC = {
@@ -31,24 +31,24 @@ _UNARY = {
 }  # fmt: skip
 
 
-def _pair(call: Call) -> tuple[Given, Given]:
+def _pair(call: LayerCall) -> tuple[LayerValue, LayerValue]:
     given = [*call.args, *(call.kwargs[key] for key in ("x1", "x2") if key in call.kwargs)]
-    if len(given) != 2 or not any(isinstance(one, Tensor) for one in given):
+    if len(given) != 2 or not any(isinstance(one, KerasTensor) for one in given):
         raise broken(call.file, f"{call.spec.label} needs two operands.")
     return given[0], given[1]
 
 
-def _both(call: Call, kind: ir.DataType | None) -> list[Tensor]:
+def _both(call: LayerCall, kind: ir.DataType | None) -> list[KerasTensor]:
     """Both operands as tensors of one type and rank; a number becomes one without axes of its own."""
     given = _pair(call)
-    tensors = [one for one in given if isinstance(one, Tensor)]
+    tensors = [one for one in given if isinstance(one, KerasTensor)]
     kinds = {one.kind for one in tensors}
     own = kind or (kinds.pop() if len(kinds) == 1 and not _fraction(given) else _FLOAT)
     rank = max(one.rank for one in tensors)
     order = next(one.order for one in tensors if one.rank == rank)
     found = []
     for one in given:
-        if isinstance(one, Tensor):
+        if isinstance(one, KerasTensor):
             found.append(call.builder.cast(one, own))
             continue
         if isinstance(one, bool) or not isinstance(one, (int, float)):
@@ -59,12 +59,14 @@ def _both(call: Call, kind: ir.DataType | None) -> list[Tensor]:
     return lifted(call, found, 0)
 
 
-def _fraction(given: tuple[Given, ...]) -> bool:
+def _fraction(given: tuple[LayerValue, ...]) -> bool:
     return any(isinstance(one, float) for one in given)
 
 
-def _binary(operator: str, kind: ir.DataType | None, result: ir.DataType | None) -> Callable[[Call], Tensor]:
-    def convert(call: Call) -> Tensor:
+def _binary(
+    operator: str, kind: ir.DataType | None, result: ir.DataType | None
+) -> Callable[[LayerCall], KerasTensor]:
+    def convert(call: LayerCall) -> KerasTensor:
         tensors = _both(call, _FLOAT if operator in ("Div", "Pow") else kind)
         shape = broadcast(call, [one.shape for one in tensors])
         values, order = aligned(call, tensors)
@@ -85,28 +87,28 @@ for _name, _operator in _LOGIC.items():
 
 
 @layer(*(f"ops.{name}" for name in _UNARY))
-def unary(call: Call) -> Tensor:
+def unary(call: LayerCall) -> KerasTensor:
     """One function of each number."""
     x = call.floating()
     return call.like(x, call.builder.op(_UNARY[call.spec.kind[4:]], x.value)).masked(None)
 
 
 @layer("ops.Square")
-def square(call: Call) -> Tensor:
+def square(call: LayerCall) -> KerasTensor:
     """x²."""
     x = call.floating()
     return call.like(x, call.builder.op("Mul", x.value, x.value)).masked(None)
 
 
 @layer("ops.LogicalNot")
-def logical_not(call: Call) -> Tensor:
+def logical_not(call: LayerCall) -> KerasTensor:
     """What is not."""
     x = call.builder.cast(call.tensor(), _BOOL)
     return call.like(x, call.builder.op("Not", x.value)).masked(None)
 
 
 @layer("ops.ExpandDims")
-def expand_dims(call: Call) -> Tensor:
+def expand_dims(call: LayerCall) -> KerasTensor:
     """An axis of size 1."""
     x = call.straight(call.tensor())
     axis = call.argument("axis", 1)
@@ -122,7 +124,7 @@ CONVERTERS["ops.Concatenate"] = concatenate
 
 
 @layer("ops.ZerosLike", "ops.OnesLike")
-def filled(call: Call) -> Tensor:
+def filled(call: LayerCall) -> KerasTensor:
     """As large as another tensor, and all the same."""
     x = call.tensor()
     kind = {"bool": _BOOL, "float32": _FLOAT, None: x.kind}.get(call.spec.config.get("dtype"))
@@ -134,7 +136,7 @@ def filled(call: Call) -> Tensor:
 
 
 @layer("ops.Any", "ops.All")
-def anything(call: Call) -> Tensor:
+def anything(call: LayerCall) -> KerasTensor:
     """Whether anything along some axes is true, or everything."""
     x = call.straight(call.builder.cast(call.tensor(), _BOOL))
     axes = call.settings.axes("axis", x.rank, None)

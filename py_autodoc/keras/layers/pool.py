@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from py_autodoc.keras.layer import Call, layer
+from py_autodoc.keras.layer_call import LayerCall, layer
 from py_autodoc.keras.layers.conv import lying, put_back, window
-from py_autodoc.keras.tensor import Tensor, permuted
+from py_autodoc.keras.tensor import KerasTensor, permuted
 
 
 @layer(*(f"{kind}Pooling{n}D" for kind in ("Max", "Average") for n in (1, 2, 3)))
-def pool(call: Call) -> Tensor:
+def pool(call: LayerCall) -> KerasTensor:
     """The largest or the mean of a window; what padding adds does not count."""
     largest, dims = call.spec.kind.startswith("Max"), int(call.spec.kind[-2])
     x = call.floating()
@@ -29,7 +29,7 @@ def pool(call: Call) -> Tensor:
 
 
 @layer(*(f"Global{kind}Pooling{n}D" for kind in ("Max", "Average") for n in (1, 2, 3)))
-def pool_all(call: Call) -> Tensor:
+def pool_all(call: LayerCall) -> KerasTensor:
     """The largest or the mean of each channel, however the tensor lies."""
     largest, dims = "Max" in call.spec.kind, int(call.spec.kind[-2])
     x, op = call.floating(), call.builder.op
@@ -50,7 +50,7 @@ def pool_all(call: Call) -> Tensor:
     return call.made(value, (x.shape[0], x.shape[channel]), tuple(0 if axis == 0 else 1 for axis in kept))
 
 
-def _masked_mean(call: Call, x: Tensor, mask: Tensor, axes: ir.Value, keep: bool) -> ir.Value:
+def _masked_mean(call: LayerCall, x: KerasTensor, mask: KerasTensor, axes: ir.Value, keep: bool) -> ir.Value:
     """The mean of the steps that count."""
     op = call.builder.op
     held = call.builder.cast(mask, ir.DataType.FLOAT)

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from py_autodoc.keras.faults import broken
-from py_autodoc.keras.layer import Call, layer
+from py_autodoc.keras.conversion_errors import broken
+from py_autodoc.keras.layer_call import LayerCall, layer
 from py_autodoc.keras.layers.cells import Cell, cell_of, operator_of
 from py_autodoc.keras.layers.shape import END, whole
 from py_autodoc.keras.spec import LayerSpec, leaves
-from py_autodoc.keras.tensor import Order, Tensor
+from py_autodoc.keras.tensor import KerasTensor, Order
 
 TIME_FIRST: Order = (1, 0, 2)
 MAX_DEPTH = 64
@@ -24,12 +24,12 @@ MAX_DEPTH = 64
 
 
 @dataclass(slots=True)
-class Run:
+class RecurrentRun:
     """What came out of a sequence, each in the order in which it was computed."""
 
-    sequence: Tensor | None
-    last: Tensor
-    states: list[Tensor]
+    sequence: KerasTensor | None
+    last: KerasTensor
+    states: list[KerasTensor]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,25 +45,27 @@ class How:
 
 
 @layer("LSTM", "GRU", "SimpleRNN", "RNN")
-def recurrent(call: Call) -> list[Tensor] | Tensor:
+def recurrent(call: LayerCall) -> list[KerasTensor] | KerasTensor:
     """A layer over a sequence; ``return_state`` gives its states too."""
     found, states = run(call)
     return [found, *states] if call.settings.flag("return_state") else found
 
 
-def run(call: Call, in_time: bool = False, zeros: bool | None = None) -> tuple[Tensor, list[Tensor]]:
+def run(
+    call: LayerCall, in_time: bool = False, zeros: bool | None = None
+) -> tuple[KerasTensor, list[KerasTensor]]:
     """What a recurrent layer gives back, and its states."""
     settings = call.settings
     if settings.flag("stateful"):
         raise call.refuse("with stateful=True")
     if settings.flag("time_major"):
         raise call.refuse("with time_major=True")
-    given = [one for one in leaves(call.args) if isinstance(one, Tensor)]
+    given = [one for one in leaves(call.args) if isinstance(one, KerasTensor)]
     if not given:
         raise broken(call.file, f"{call.spec.label} is called without a sequence.")
     x = call.builder.cast(given[0], ir.DataType.FLOAT)
     call.rank(x, 3)
-    wired = [one for one in leaves(call.kwargs.get("initial_state")) if isinstance(one, Tensor)]
+    wired = [one for one in leaves(call.kwargs.get("initial_state")) if isinstance(one, KerasTensor)]
     initial = [call.straight(one) for one in (given[1:] or wired)]
     cells = _cells(call, call.known(x, -1))
     how = How(
@@ -84,7 +86,7 @@ def run(call: Call, in_time: bool = False, zeros: bool | None = None) -> tuple[T
     return found.masked(x.mask if how.all_steps else None), done.states
 
 
-def _cells(call: Call, features: int) -> list[Cell]:
+def _cells(call: LayerCall, features: int) -> list[Cell]:
     spec = call.spec
     if spec.kind != "RNN":
         return [cell_of(call, spec, (*call.path, "cell"), features)]
@@ -106,8 +108,13 @@ def _cells(call: Call, features: int) -> list[Cell]:
 
 
 def _operator(
-    call: Call, x: Tensor, cell: Cell, attributes: dict[str, object], initial: Sequence[Tensor], how: How
-) -> Run:
+    call: LayerCall,
+    x: KerasTensor,
+    cell: Cell,
+    attributes: dict[str, object],
+    initial: Sequence[KerasTensor],
+    how: How,
+) -> RecurrentRun:
     builder, first = call.builder, whole(call, [0])
     states = [builder.op("Unsqueeze", one.value, first) for one in initial]
     if how.backwards:
@@ -122,14 +129,14 @@ def _operator(
     shape = (x.shape[0], cell.units)
     last = [call.made(builder.op("Squeeze", one, first), shape) for one in made[1:]]
     if not how.all_steps:
-        return Run(None, last[0], last)
+        return RecurrentRun(None, last[0], last)
     value = builder.op("Squeeze", made[0], whole(call, [1]))
     if how.backwards and not how.in_time:
         value = reversed_steps(call, value)
-    return Run(call.made(value, (*x.shape[:2], cell.units), TIME_FIRST), last[0], last)
+    return RecurrentRun(call.made(value, (*x.shape[:2], cell.units), TIME_FIRST), last[0], last)
 
 
-def reversed_steps(call: Call, value: ir.Value, axis: int = 0) -> ir.Value:
+def reversed_steps(call: LayerCall, value: ir.Value, axis: int = 0) -> ir.Value:
     """The steps from the last to the first."""
     return call.builder.op(
         "Slice", value, whole(call, [-1]), whole(call, [-END]), whole(call, [axis]), whole(call, [-1])
@@ -140,8 +147,13 @@ def reversed_steps(call: Call, value: ir.Value, axis: int = 0) -> ir.Value:
 
 
 def _scan(
-    call: Call, x: Tensor, cells: list[Cell], mask: Tensor | None, initial: Sequence[Tensor], how: How
-) -> Run:
+    call: LayerCall,
+    x: KerasTensor,
+    cells: list[Cell],
+    mask: KerasTensor | None,
+    initial: Sequence[KerasTensor],
+    how: How,
+) -> RecurrentRun:
     builder = call.builder
     sequence = builder.turned(x, TIME_FIRST)
     steps = [sequence]
@@ -165,16 +177,16 @@ def _scan(
     states = [call.made(one, (x.shape[0], size)) for one, size in zip(made, sizes, strict=False)]
     out = call.made(made[-1], (*x.shape[:2], cells[-1].units), TIME_FIRST)
     last = _last(call, cells, made[-1], how, x) if kept or len(cells) > 1 else states[0]
-    return Run(out, last, states)
+    return RecurrentRun(out, last, states)
 
 
-def _last(call: Call, cells: list[Cell], steps: ir.Value, how: How, x: Tensor) -> Tensor:
+def _last(call: LayerCall, cells: list[Cell], steps: ir.Value, how: How, x: KerasTensor) -> KerasTensor:
     at = 0 if how.backwards and how.in_time else -1
     found = call.builder.op("Gather", steps, call.builder.constant(np.int64(at)), axis=0)
     return call.made(found, (x.shape[0], cells[-1].units))
 
 
-def _zeros(call: Call, sequence: ir.Value, sizes: Sequence[int]) -> list[ir.Value]:
+def _zeros(call: LayerCall, sequence: ir.Value, sizes: Sequence[int]) -> list[ir.Value]:
     """A state of zeros for each batch, of each size."""
     op = call.builder.op
     batch = op("Shape", sequence, start=1, end=2)
@@ -186,7 +198,7 @@ def _zeros(call: Call, sequence: ir.Value, sizes: Sequence[int]) -> list[ir.Valu
     return [made[size] for size in sizes]
 
 
-def _body(call: Call, x: Tensor, cells: list[Cell], masked: bool, how: How) -> ir.Graph:
+def _body(call: LayerCall, x: KerasTensor, cells: list[Cell], masked: bool, how: How) -> ir.Graph:
     """One step of all cells, with its mask."""
     builder = call.builder
     held = [cell.constants() for cell in cells]
@@ -214,11 +226,11 @@ def _body(call: Call, x: Tensor, cells: list[Cell], masked: bool, how: How) -> i
     )
 
 
-def _as_zeros(call: Call, value: ir.Value) -> ir.Value:
+def _as_zeros(call: LayerCall, value: ir.Value) -> ir.Value:
     return call.builder.op("Sub", value, value)
 
 
-def _distinct(call: Call, values: list[ir.Value]) -> list[ir.Value]:
+def _distinct(call: LayerCall, values: list[ir.Value]) -> list[ir.Value]:
     found: list[ir.Value] = []
     for value in values:
         found.append(call.builder.op("Identity", value) if value in found else value)
@@ -226,7 +238,7 @@ def _distinct(call: Call, values: list[ir.Value]) -> list[ir.Value]:
 
 
 def _input(
-    call: Call, name: str, shape: tuple[int | None, ...], kind: ir.DataType = ir.DataType.FLOAT
+    call: LayerCall, name: str, shape: tuple[int | None, ...], kind: ir.DataType = ir.DataType.FLOAT
 ) -> ir.Value:
     name = call.builder.name(f"{call.builder.prefix}/{name}")
     return ir.Value(name=name, shape=ir.Shape(shape), type=ir.TensorType(kind))

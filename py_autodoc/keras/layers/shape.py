@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from py_autodoc.keras.layer import Call, layer
+from py_autodoc.keras.layer_call import LayerCall, layer
 from py_autodoc.keras.layers.conv import lying, put_back
-from py_autodoc.keras.tensor import Order, Shape, Tensor, channels_first, permuted, straight
+from py_autodoc.keras.tensor import KerasTensor, Order, Shape, channels_first, permuted, straight
 
 END = np.iinfo(np.int64).max
 
 
-def whole(call: Call, values: Any) -> ir.Value:
+def whole(call: LayerCall, values: Any) -> ir.Value:
     """Whole numbers as a constant."""
     return call.builder.constant(np.array(values, np.int64))
 
@@ -26,12 +26,12 @@ def whole(call: Call, values: Any) -> ir.Value:
     "GaussianDropout", "GaussianNoise", "ActivityRegularization", "RandomFlip", "RandomRotation",
     "RandomZoom", "RandomTranslation", "RandomContrast", "RandomBrightness", "RandomHeight", "RandomWidth",
 )  # fmt: skip
-def nothing(call: Call) -> Tensor:
+def nothing(call: LayerCall) -> KerasTensor:
     """What happens only in training."""
     return call.tensor()
 
 
-def reshaped(call: Call, x: Tensor, shape: Shape, order: Order) -> Tensor:
+def reshaped(call: LayerCall, x: KerasTensor, shape: Shape, order: Order) -> KerasTensor:
     """The numbers of ``x``, laid in ``order``, in another shape of which only the batch may be free."""
     value = x.value if x.same_memory(order) else call.builder.turned(x, order)
     free = sum(size is None for size in shape[1:])
@@ -52,7 +52,7 @@ def reshaped(call: Call, x: Tensor, shape: Shape, order: Order) -> Tensor:
 
 
 @layer("Flatten")
-def flatten(call: Call) -> Tensor:
+def flatten(call: LayerCall) -> KerasTensor:
     """All but the batch in one axis, in the order of Keras."""
     x = call.tensor()
     order = straight(x.rank)
@@ -69,7 +69,7 @@ def flatten(call: Call) -> Tensor:
 
 
 @layer("Reshape")
-def reshape(call: Call) -> Tensor:
+def reshape(call: LayerCall) -> KerasTensor:
     """To ``target_shape``, in which one size may be -1."""
     x = call.tensor()
     given = call.spec.config.get("target_shape")
@@ -86,7 +86,7 @@ def reshape(call: Call) -> Tensor:
 
 
 @layer("Permute")
-def permute(call: Call) -> Tensor:
+def permute(call: LayerCall) -> KerasTensor:
     """Another order of the axes: no node until somebody needs it so."""
     x = call.tensor()
     dims = call.settings.listed(call.spec.config.get("dims"), "dims", x.rank - 1, 1)
@@ -95,14 +95,14 @@ def permute(call: Call) -> Tensor:
     return moved(call, x, (0, *dims))
 
 
-def moved(call: Call, x: Tensor, axes: Order) -> Tensor:
+def moved(call: LayerCall, x: KerasTensor, axes: Order) -> KerasTensor:
     """The tensor with axis ``axes[i]`` as its i-th, lying where it lies."""
     new = tuple(axes.index(axis) for axis in x.order)
     return replace(x, shape=permuted(x.shape, axes), order=new, mask=None, maker=call.builder.at)
 
 
 @layer("RepeatVector")
-def repeat_vector(call: Call) -> Tensor:
+def repeat_vector(call: LayerCall) -> KerasTensor:
     """The same features at n steps."""
     x = call.straight(call.tensor())
     call.rank(x, 2)
@@ -112,7 +112,7 @@ def repeat_vector(call: Call) -> Tensor:
     return call.made(value, (x.shape[0], times, x.shape[1]), kind=x.kind)
 
 
-def _margins(call: Call, key: str, dims: int) -> list[tuple[int, int]]:
+def _margins(call: LayerCall, key: str, dims: int) -> list[tuple[int, int]]:
     """Begin and end for each axis: from one number, one for each axis, or two for each."""
     given = call.spec.config.get(key, 1)
     given = [given] * dims if isinstance(given, int) else given
@@ -129,7 +129,7 @@ def _margins(call: Call, key: str, dims: int) -> list[tuple[int, int]]:
     return [call.settings.listed(one, key, 2, 0) for one in pairs]  # type: ignore[misc]
 
 
-def _spatial(call: Call, dims: int) -> tuple[Tensor, list[int]]:
+def _spatial(call: LayerCall, dims: int) -> tuple[KerasTensor, list[int]]:
     """The input, and its axes that are sizes of a picture."""
     x = call.tensor()
     call.rank(x, dims + 2)
@@ -137,12 +137,12 @@ def _spatial(call: Call, dims: int) -> tuple[Tensor, list[int]]:
     return x, [axis + (1 if first else 0) for axis in range(1, dims + 1)]
 
 
-def _resized(x: Tensor, changed: dict[int, int | None]) -> Shape:
+def _resized(x: KerasTensor, changed: dict[int, int | None]) -> Shape:
     return tuple(changed.get(axis, size) for axis, size in enumerate(x.shape))
 
 
 @layer("ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D")
-def zero_padding(call: Call) -> Tensor:
+def zero_padding(call: LayerCall) -> KerasTensor:
     """Zeros around the picture."""
     dims = int(call.spec.kind[-2])
     x, axes = _spatial(call, dims)
@@ -157,7 +157,7 @@ def zero_padding(call: Call) -> Tensor:
 
 
 @layer("Cropping1D", "Cropping2D", "Cropping3D")
-def cropping(call: Call) -> Tensor:
+def cropping(call: LayerCall) -> KerasTensor:
     """The picture without its margins."""
     dims = int(call.spec.kind[-2])
     x, axes = _spatial(call, dims)
@@ -175,7 +175,7 @@ def cropping(call: Call) -> Tensor:
 
 
 @layer("UpSampling1D", "UpSampling2D", "UpSampling3D")
-def up_sampling(call: Call) -> Tensor:
+def up_sampling(call: LayerCall) -> KerasTensor:
     """Each point several times, or bilinear between the centres of points."""
     dims = int(call.spec.kind[-2])
     x = call.floating()

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from py_autodoc.graph.opdocs import defined
+from py_autodoc.graph.building.operator_docs import defined
 from py_autodoc.graph.operators.aspects import Key, Link, answers, link_to
 from py_autodoc.quantize.reference import elementwise, pooling
 from py_autodoc.quantize.reference.arithmetic import (

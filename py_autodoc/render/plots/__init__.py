@@ -11,9 +11,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from py_autodoc.errors import RequirementError
-from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.report import Report
-from py_autodoc.report.roofline import roofline
+from py_autodoc.report.builders.roofline import roofline
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.pipeline.analysis import Analysis
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from py_autodoc.render.plots.series import Bars, Lines
+from py_autodoc.render.plots.series import Bars, PlotLines
 from py_autodoc.render.png import signed
-from py_autodoc.render.text import printable, shorten
-from py_autodoc.report.roofline import Roofline
+from py_autodoc.render.terminal_text import printable, shorten
+from py_autodoc.report.builders.roofline import Roofline
 from py_autodoc.units import count, share, size
 from py_autodoc.version import NAME
 
@@ -78,7 +78,7 @@ def bars(found: Bars, theme: Theme, label: str) -> Figure:
 
 
 def lines(
-    found: Lines,
+    found: PlotLines,
     theme: Theme,
     label: str,
     x_label: str,

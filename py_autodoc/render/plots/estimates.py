@@ -7,7 +7,7 @@ from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
 from py_autodoc.render.plots.draw import HEIGHT, LABEL, THEMES, as_png, as_svg, figure_in, formatter, legend
-from py_autodoc.render.text import printable, shorten
+from py_autodoc.render.terminal_text import printable, shorten
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from math import prod
 
-from py_autodoc.report.numbers import layer_in_inference
-from py_autodoc.report.report import Report
+from py_autodoc.report.builders.node_numbers import layer_in_inference
+from py_autodoc.report.document.report import Report
 
 BARS = 20
 """Bars of a plot."""
@@ -26,7 +26,7 @@ class Bars:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class PlotLines:
     """Values over ``x``, by label."""
 
     x: tuple[int, ...]
@@ -34,7 +34,7 @@ class Lines:
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class PlotAxis:
     """What an axis shows; ``unit`` is ``size`` (bytes), ``ms`` or nothing."""
 
     label: str
@@ -59,8 +59,8 @@ class Spot:
 class Scatter:
     """Variants by two numbers."""
 
-    x: Axis
-    y: Axis
+    x: PlotAxis
+    y: PlotAxis
     spots: tuple[Spot, ...]
     front: tuple[int, ...]
     """Places of those that no other beats in these two, from left to right."""
@@ -87,7 +87,7 @@ def _bars(found: list[tuple[str, int]]) -> Bars | None:
     return Bars(labels, values, len(rest), sum(value for _, value in rest))
 
 
-def depth(report: Report) -> Lines | None:
+def depth(report: Report) -> PlotLines | None:
     """Share of the parameters, and of the MACs, that the layers up to here hold: 0 to 1."""
     layers = report.layers
     numbers = {
@@ -99,10 +99,10 @@ def depth(report: Report) -> Lines | None:
         for label, (parts, total) in numbers.items()
         if total and sum(parts)
     }
-    return Lines(tuple(range(1, len(layers) + 1)), lines) if lines and len(layers) > 1 else None
+    return PlotLines(tuple(range(1, len(layers) + 1)), lines) if lines and len(layers) > 1 else None
 
 
-def shapes(report: Report) -> Lines | None:
+def shapes(report: Report) -> PlotLines | None:
     """Axes of the layers' outputs of the rank that most of them have; elements where that is below 3."""
     known = [
         (at, tuple(size for size in layer.output_shape if isinstance(size, int)), len(layer.output_shape))
@@ -144,19 +144,19 @@ def _axis(axis: int) -> Callable[[tuple[int, ...]], int]:
 
 def _lines(
     found: Sequence[tuple[int, tuple[int, ...]]], made: Mapping[str, Callable[[tuple[int, ...]], int]]
-) -> Lines | None:
+) -> PlotLines | None:
     if len(found) < 2:
         return None
     x = tuple(at for at, _ in found)
-    return Lines(x, {label: tuple(value(sizes) for _, sizes in found) for label, value in made.items()})
+    return PlotLines(x, {label: tuple(value(sizes) for _, sizes in found) for label, value in made.items()})
 
 
-def memory(report: Report) -> Lines | None:
+def memory(report: Report) -> PlotLines | None:
     """Bytes alive by step, with and without reuse."""
     curve = report.memory.curve
     if curve is None or len(curve.step) < 2:
         return None
     steps = tuple(step + 1 for step in curve.step)
-    return Lines(
+    return PlotLines(
         steps, {"without reuse": tuple(curve.simple_bytes), "with reuse": tuple(curve.inplace_bytes)}
     )

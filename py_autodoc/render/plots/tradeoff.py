@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from py_autodoc.render.plots.draw import HEIGHT, LABEL, Theme, figure_in, formatter, legend
-from py_autodoc.render.plots.series import Axis, Scatter, Spot
-from py_autodoc.render.text import printable, shorten
+from py_autodoc.render.plots.series import PlotAxis, Scatter, Spot
+from py_autodoc.render.terminal_text import printable, shorten
 from py_autodoc.units import size
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def tradeoff(found: Scatter, theme: Theme) -> Figure:
     return figure
 
 
-def _axis(axes: Axes, axis: Axis, values: Sequence[float], along: bool) -> None:
+def _axis(axes: Axes, axis: PlotAxis, values: Sequence[float], along: bool) -> None:
     one = axes.xaxis if along else axes.yaxis
     better = "less is better" if axis.lower_is_better else "more is better"
     label = shorten(printable(axis.label), LABEL)
@@ -92,7 +92,7 @@ def _axis(axes: Axes, axis: Axis, values: Sequence[float], along: bool) -> None:
     one.set_minor_formatter(formatter(lambda _: ""))
 
 
-def written(value: float | None, axis: Axis) -> str:
+def written(value: float | None, axis: PlotAxis) -> str:
     """A number of an axis."""
     if value is None:
         return ""

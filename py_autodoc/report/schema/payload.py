@@ -21,7 +21,7 @@ class OpEntry(Wire, frozen=True, kw_only=True):
     type: str
     domain: str
     category: str
-    """One of the categories of ``report/categories.py``: layer, activation, normalization, pool …"""
+    """One of the categories of ``report/encode/categories.py``: layer, activation, normalization, pool …"""
     opset: int
 
 

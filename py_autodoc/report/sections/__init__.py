@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from py_autodoc.report.sections.model import Context, Section
+from py_autodoc.report.sections.section_model import Section, SectionContext
 
 ORDER = (
     "summary", "language_model", "identity", "totals", "interface", "architecture", "blocks", "layers",
@@ -17,7 +17,7 @@ ORDER = (
 """Files of this folder, in the order of the report."""
 
 
-def sections(context: Context) -> list[Section]:
+def sections(context: SectionContext) -> list[Section]:
     """The sections of a report; those without content are left out."""
     made = (import_module(f"{__name__}.{name}").section(context) for name in ORDER)
     return [section for section in made if section is not None]

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from py_autodoc.report.architecture_text import architecture_line
-from py_autodoc.report.sections.model import Block, Context, Figure, Items, Paragraph, Section, Value
+from py_autodoc.report.document.architecture_text import architecture_line
+from py_autodoc.report.sections.section_model import (
+    Block,
+    Figure,
+    Items,
+    Paragraph,
+    Section,
+    SectionContext,
+    Value,
+)
 from py_autodoc.report.sections.stages import diagram
 
 
-def section(context: Context) -> Section:
+def section(context: SectionContext) -> Section:
     """Family with evidence, stages, the graph."""
     made = context.report.architecture
     blocks: list[Block] = [

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from py_autodoc.report.schema import AttentionGroup, AttentionInfo
-from py_autodoc.report.sections.model import Block, Context, Line, Paragraph, Section, Table, Value
+from py_autodoc.report.sections.section_model import (
+    Block,
+    Line,
+    Paragraph,
+    Section,
+    SectionContext,
+    Table,
+    Value,
+)
 
 _CAUSAL = {True: "yes", False: "no", None: "—"}
 _HEAD = ("Layers", "Kind", "Causal", "Heads", "Key heads", "Head size", "Width", "Longest sequence", "Marks")
 
 
-def section(context: Context) -> Section | None:
+def section(context: SectionContext) -> Section | None:
     """A row a configuration; the cache."""
     info, cache = context.report.metrics.attention, context.report.memory.kv_cache
     blocks: list[Block] = []

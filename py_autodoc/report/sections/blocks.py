@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from py_autodoc.report.block_counts import ORDER
+from py_autodoc.report.document.block_counts import ORDER
 from py_autodoc.report.schema import Block
-from py_autodoc.report.sections.model import Context, Name, Section, Table, Value
+from py_autodoc.report.sections.section_model import Name, Section, SectionContext, Table, Value
 
 MOST_REPEATS = 12
 
 
-def section(context: Context) -> Section | None:
+def section(context: SectionContext) -> Section | None:
     """A row a kind of block, a row a repeat."""
     report, tables = context.report, []
     kinds: dict[str, list[Block]] = {}

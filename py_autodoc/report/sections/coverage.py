@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from py_autodoc.report.sections.model import Block, Context, Section, Table, Value
+from py_autodoc.report.sections.section_model import Block, Section, SectionContext, Table, Value
 
 
-def section(context: Context) -> Section:
+def section(context: SectionContext) -> Section:
     """Shares of what is known, and why the rest is not."""
     cover = context.report.coverage
     rows = (

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from py_autodoc.hardware.runtimes import runtime
-from py_autodoc.report.sections.model import (
+from py_autodoc.report.sections.section_model import (
     Block,
-    Context,
     Figure,
     Line,
     Name,
     Paragraph,
     Section,
+    SectionContext,
     Table,
     Value,
 )
@@ -24,7 +24,7 @@ _BOUNDS = {
 _AT = "/hardware_estimates"
 
 
-def section(context: Context) -> Section | None:
+def section(context: SectionContext) -> Section | None:
     """Latency with its band, memory, the slowest kernels; None without a device."""
     found = context.report.hardware_estimates
     if found is None:

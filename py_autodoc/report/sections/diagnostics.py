@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from py_autodoc.report.sections.model import Context, Name, Section, Table
+from py_autodoc.report.sections.section_model import Name, Section, SectionContext, Table
 
 MOST = 50
 
 
-def section(context: Context) -> Section | None:
+def section(context: SectionContext) -> Section | None:
     """A row a diagnostic, worst first."""
     found = context.report.diagnostics
     if not found:

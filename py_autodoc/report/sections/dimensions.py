@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from py_autodoc.report.sections.model import (
+from py_autodoc.report.encode.total_texts import expressions
+from py_autodoc.report.sections.section_model import (
     Block,
-    Context,
     Items,
     Line,
     Name,
     Paragraph,
     Section,
+    SectionContext,
     Table,
     Value,
 )
-from py_autodoc.report.total_texts import expressions
 
 MOST = 24
 
 
-def section(context: Context) -> Section | None:
+def section(context: SectionContext) -> Section | None:
     """Free sizes with the values used; totals as expressions."""
     report = context.report
     if not report.dims:

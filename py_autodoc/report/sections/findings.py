@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from py_autodoc.report.rule_settings import told
+from py_autodoc.report.pipeline.rule_settings import describe_rule_settings
 from py_autodoc.report.schema import RiskSignal
-from py_autodoc.report.sections.model import Block, Cell, Context, Line, Paragraph, Section, Table
+from py_autodoc.report.sections.section_model import (
+    Block,
+    Cell,
+    Line,
+    Paragraph,
+    Section,
+    SectionContext,
+    Table,
+)
 
 NODES = 4
 
 
-def section(context: Context) -> Section:
+def section(context: SectionContext) -> Section:
     """A row a finding, worst first."""
     report = context.report
     blocks: list[Block] = []
-    changed = told(report.rule_settings)
+    changed = describe_rule_settings(report.rule_settings)
     if changed:
         blocks.append(Paragraph((changed,)))
     rows = tuple(_row(context, signal) for signal in report.risk_signals)
@@ -22,7 +30,7 @@ def section(context: Context) -> Section:
     return Section("findings", "Findings", tuple(blocks))
 
 
-def _row(context: Context, signal: RiskSignal) -> tuple[Line, ...]:
+def _row(context: SectionContext, signal: RiskSignal) -> tuple[Line, ...]:
     names: list[Cell] = []
     for node in signal.nodes[:NODES]:
         names += [", " if names else "", context.layer_name(node)]

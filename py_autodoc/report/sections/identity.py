@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from py_autodoc.report.sections.model import Context, Items, Section, Table
+from py_autodoc.report.sections.section_model import Items, Section, SectionContext, Table
 
 _KNOWN = {
     "file": "the file says so",
@@ -12,7 +12,7 @@ _KNOWN = {
 }
 
 
-def section(context: Context) -> Section | None:
+def section(context: SectionContext) -> Section | None:
     """Task, family and precision, with the reasons."""
     words = context.report.identity
     if words is None:

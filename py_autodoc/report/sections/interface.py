@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from py_autodoc.report.schema import ValueInfo
-from py_autodoc.report.sections.model import Context, Line, Name, Section, Table
+from py_autodoc.report.sections.section_model import Line, Name, Section, SectionContext, Table
 from py_autodoc.units import shape
 
 MOST = 32
 
 
-def section(context: Context) -> Section:
+def section(context: SectionContext) -> Section:
     """Inputs and outputs with their types, shapes and roles."""
     graph, words = context.report.graph, context.report.identity
     roles = {}

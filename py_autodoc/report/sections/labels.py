@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from py_autodoc.report.schema import DatasetInfo
-from py_autodoc.report.sections.model import Block, Context, Line, Name, Paragraph, Section, Table, Value
+from py_autodoc.report.sections.section_model import (
+    Block,
+    Line,
+    Name,
+    Paragraph,
+    Section,
+    SectionContext,
+    Table,
+    Value,
+)
 from py_autodoc.units import plural
 
 MOST = 100
@@ -15,7 +24,7 @@ SETTINGS = {
 """Keys that Ultralytics and others write, and what they mean."""
 
 
-def section(context: Context) -> Section | None:
+def section(context: SectionContext) -> Section | None:
     """What the file says of its data; None where it says nothing."""
     metadata, blocks = context.report.model.metadata, list[Block]()
     found = context.report.dataset or DatasetInfo()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from py_autodoc.report.sections.model import Block, Context, Paragraph, Section
+from py_autodoc.report.sections.section_model import Block, Paragraph, Section, SectionContext
 from py_autodoc.units import plural
 
 
-def section(context: Context) -> Section | None:
+def section(context: SectionContext) -> Section | None:
     """Its paragraphs, and where they come from."""
     found = context.report.llm_summary
     if found is None:

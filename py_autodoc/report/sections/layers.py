@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from py_autodoc.metrics import shown, words
-from py_autodoc.report.numbers import layer_in_inference, layer_number
+from py_autodoc.report.builders.node_numbers import layer_in_inference, layer_number
 from py_autodoc.report.schema import Layer
-from py_autodoc.report.sections.model import Block, Context, Figure, Line, Name, Section, Table, Value
+from py_autodoc.report.sections.section_model import (
+    Block,
+    Figure,
+    Line,
+    Name,
+    Section,
+    SectionContext,
+    Table,
+    Value,
+)
 from py_autodoc.units import shape
 
 MOST = 20
 
 
-def section(context: Context) -> Section | None:
+def section(context: SectionContext) -> Section | None:
     """The layers with most MACs, or parameters where MACs are unknown, costs of one inference."""
     report = context.report
     by_macs = bool(report.metrics.total_macs)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from py_autodoc.report.sections.model import (
+from py_autodoc.report.sections.section_model import (
     Block,
-    Context,
     Figure,
     Line,
     Name,
     Paragraph,
     Section,
+    SectionContext,
     Table,
     Value,
 )
@@ -18,7 +18,7 @@ from py_autodoc.units import shape
 MOST = 10
 
 
-def section(context: Context) -> Section:
+def section(context: SectionContext) -> Section:
     """The peak with its tensors, weights by type, the largest tensors."""
     memory, blocks = context.report.memory, list[Block]()
     peak = memory.peak

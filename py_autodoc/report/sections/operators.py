@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from py_autodoc.metrics import label
-from py_autodoc.report.sections.model import Context, Figure, Name, Section, Table, Value
+from py_autodoc.report.sections.section_model import Figure, Name, Section, SectionContext, Table, Value
 
 MOST = 40
 
 
-def section(context: Context) -> Section | None:
+def section(context: SectionContext) -> Section | None:
     """A row an operator, heaviest first."""
     rows = context.report.metrics.by_op
     if not rows:

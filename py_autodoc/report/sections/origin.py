@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from py_autodoc.report.sections.labels import SETTINGS
-from py_autodoc.report.sections.model import Block, Context, Line, Name, Paragraph, Section, Table, Value
+from py_autodoc.report.sections.section_model import (
+    Block,
+    Line,
+    Name,
+    Paragraph,
+    Section,
+    SectionContext,
+    Table,
+    Value,
+)
 
 MOST = 40
 
 
-def section(context: Context) -> Section:
+def section(context: SectionContext) -> Section:
     """File, producer, operator sets, digests, metadata."""
     report = context.report
     model, graph = report.model, report.graph

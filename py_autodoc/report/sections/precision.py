@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from py_autodoc.report.architecture_text import quantization_line
-from py_autodoc.report.sections.model import Block, Context, Items, Paragraph, Section, Table, Value
+from py_autodoc.report.document.architecture_text import quantization_line
+from py_autodoc.report.sections.section_model import (
+    Block,
+    Items,
+    Paragraph,
+    Section,
+    SectionContext,
+    Table,
+    Value,
+)
 
 MOST = 20
 
 
-def section(context: Context) -> Section | None:
+def section(context: SectionContext) -> Section | None:
     """Quantization, and the layers without it."""
     made = context.report.architecture.quantization
     if made is None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from py_autodoc.report.schema import EngineSummary, QuantizationAdvice
-from py_autodoc.report.sections.model import (
+from py_autodoc.report.sections.section_model import (
     Block,
-    Context,
     Items,
     Line,
     Name,
     Paragraph,
     Section,
+    SectionContext,
     Table,
     Value,
 )
@@ -18,7 +18,7 @@ from py_autodoc.report.sections.model import (
 AT = "/quantization"
 
 
-def section(context: Context) -> Section | None:
+def section(context: SectionContext) -> Section | None:
     """What to do, the sensitive layers and the recommended mixture; None without measurements."""
     made = context.report.quantization
     if made is None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from py_autodoc.report.report import Report
+from py_autodoc.report.document.report import Report
 from py_autodoc.report.schema import Block, Layer
-from py_autodoc.report.sections.model import Diagram, Stage
+from py_autodoc.report.sections.section_model import Diagram, Stage
 from py_autodoc.units import count, plural
 
 MOST = 20

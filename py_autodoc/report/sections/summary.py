@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.report.architecture_text import architecture_line
-from py_autodoc.report.numbers import layer_in_inference
-from py_autodoc.report.report import Report
-from py_autodoc.report.sections.model import Cell, Context, Items, Line, Name, Section, Value
+from py_autodoc.report.builders.node_numbers import layer_in_inference
+from py_autodoc.report.document.architecture_text import architecture_line
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.sections.section_model import Cell, Items, Line, Name, Section, SectionContext, Value
 from py_autodoc.units import plural
 
 _SEVERITIES = ("high", "medium", "low", "info")
 
 
-def section(context: Context) -> Section:
+def section(context: SectionContext) -> Section:
     """Two lists of sentences."""
     return Section(
         "summary",
@@ -25,7 +25,7 @@ def section(context: Context) -> Section:
     )
 
 
-def _decide(context: Context) -> Iterator[Line]:
+def _decide(context: SectionContext) -> Iterator[Line]:
     """What it is, what it takes, what speaks against it."""
     report = context.report
     yield _what(report)
@@ -131,7 +131,7 @@ def _gaps(report: Report) -> Iterator[Line]:
         yield (f"{plural(len(errors), 'error')} in the file. First: ", errors[0].message)
 
 
-def _run(context: Context) -> Iterator[Line]:
+def _run(context: SectionContext) -> Iterator[Line]:
     """Where the work and the memory are."""
     report = context.report
     yield (_capital(architecture_line(report)), ".")
@@ -169,7 +169,7 @@ def _operators(report: Report) -> Iterator[Line]:
     yield (*line, " of the MACs.")
 
 
-def _heaviest(context: Context) -> Iterator[Line]:
+def _heaviest(context: SectionContext) -> Iterator[Line]:
     total = context.report.metrics.total_macs
     ranked = sorted(context.report.layers, key=lambda layer: -(layer_in_inference(layer, "macs") or 0))
     if total and ranked and (most := layer_in_inference(ranked[0], "macs")):
@@ -180,7 +180,7 @@ def _heaviest(context: Context) -> Iterator[Line]:
         )  # fmt: skip
 
 
-def _peak(context: Context) -> Iterator[Line]:
+def _peak(context: SectionContext) -> Iterator[Line]:
     peak = context.report.memory.peak
     if peak is not None and peak.nodes:
         yield (

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from py_autodoc.metrics import shown, total_label, total_of
-from py_autodoc.report.sections.model import Block, Context, Paragraph, Section, Table, Value
+from py_autodoc.report.sections.section_model import Block, Paragraph, Section, SectionContext, Table, Value
 
 
-def section(context: Context) -> Section:
+def section(context: SectionContext) -> Section:
     """Each total, rounded and with all digits."""
     report = context.report
     numbers, cover = report.metrics, report.coverage

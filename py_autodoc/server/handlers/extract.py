@@ -10,12 +10,12 @@ import msgspec
 from tornado import web
 
 from py_autodoc.errors import OptionError
-from py_autodoc.jobs.frames import BrokenStream
+from py_autodoc.jobs.ipc_frames import BrokenStream
 from py_autodoc.report.schema import Extracted, ExtractRequest
 from py_autodoc.server.auth import authorized
 from py_autodoc.server.base import Handler
+from py_autodoc.server.incoming_file import IncomingFile
 from py_autodoc.server.paths import require_model
-from py_autodoc.server.saving import Arriving
 
 RESOURCE = "contents"
 """Whoever may save files may do this, and nobody else."""
@@ -34,7 +34,7 @@ class ExtractHandler(Handler):
             raise OptionError("nothing-selected", "No node is selected.", "Select what to extract.")
         file = await self.file(request.path)
         require_model(file)
-        arriving = Arriving(file.os_path, request, self.jobs.data_files(job_id))
+        arriving = IncomingFile(file.os_path, request, self.jobs.data_files(job_id))
         facts: list[Extracted] = []
 
         async def take(piece: bytes) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tornado import web
 
-from py_autodoc.jobs.frames import Spec
-from py_autodoc.jobs.record import DONE
-from py_autodoc.jobs.stamps import Companion
+from py_autodoc.jobs.file_stamps import Companion
+from py_autodoc.jobs.ipc_frames import AnalysisSpec
+from py_autodoc.jobs.job_record import DONE
 from py_autodoc.report.schema import JobRequest
 from py_autodoc.server.auth import authorized
 from py_autodoc.server.base import Handler
@@ -29,7 +29,7 @@ class JobsHandler(Handler):
         if isinstance(thresholds, str):
             settings = await self.file(thresholds)
             thresholds, thresholds_file = None, Companion(settings.os_path, settings.stamp)
-        spec = Spec(
+        spec = AnalysisSpec(
             path=file.os_path,
             stamp=file.stamp,
             bindings=request.bindings,

@@ -11,8 +11,8 @@ from py_autodoc.errors import OptionError
 from py_autodoc.report.schema import TaskRequest, Upload
 from py_autodoc.server.auth import authorized
 from py_autodoc.server.base import Handler
+from py_autodoc.server.incoming_file import check_name
 from py_autodoc.server.paths import require_model
-from py_autodoc.server.saving import check_name
 from py_autodoc.tasks.child import Order
 from py_autodoc.tasks.kinds import TaskFiles
 from py_autodoc.tasks.manager import TooManyTasks

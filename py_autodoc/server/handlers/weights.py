@@ -8,8 +8,8 @@ import msgspec
 from tornado import web
 
 from py_autodoc.errors import OptionError
-from py_autodoc.jobs.frames import Render
-from py_autodoc.jobs.isolate import Body
+from py_autodoc.jobs.ipc_frames import BodyRequest
+from py_autodoc.jobs.isolated_analysis import EncodedBody
 from py_autodoc.report.schema.details import NPY
 from py_autodoc.server.auth import authorized
 from py_autodoc.server.base import Handler
@@ -22,7 +22,7 @@ MAX_NAME = 4096
 class WeightsHandler(Handler):
     """Initializers and Constants of an analysed model."""
 
-    _reading: asyncio.Task[Body] | None = None
+    _reading: asyncio.Task[EncodedBody] | None = None
 
     @web.authenticated
     @authorized("read", RESOURCE)
@@ -47,7 +47,7 @@ class WeightsHandler(Handler):
         if self._reading is not None:
             self._reading.cancel()
 
-    def _request(self) -> Render:
+    def _request(self) -> BodyRequest:
         """Which constant is meant. Raises ``OptionError``."""
         tensor = self.get_query_argument("tensor", None)
         name = self.get_query_argument("name", None, strip=False)
@@ -57,13 +57,13 @@ class WeightsHandler(Handler):
         if name is not None:
             if len(name) > MAX_NAME or (graph is not None and len(graph) > MAX_NAME):
                 raise OptionError("bad-request", f"A name of more than {MAX_NAME:,} characters.")
-            return Render(what="weights", name=name, graph=graph)
+            return BodyRequest(what="weights", name=name, graph=graph)
         assert tensor is not None
         if not (tensor.isascii() and tensor.isdigit() and len(tensor) <= MAX_ID_DIGITS):
             raise OptionError(
                 "bad-request", f"{tensor[:20]!r} is not a tensor id.", "Ids are numbers from 0 up."
             )
-        return Render(what="weights", tensor=int(tensor))
+        return BodyRequest(what="weights", tensor=int(tensor))
 
 
 class WeightFileHandler(WeightsHandler):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from py_autodoc.to_torch.code import NotCovered
-from py_autodoc.to_torch.op import Op, fl
+from py_autodoc.to_torch.op import OpContext, fl
 from py_autodoc.to_torch.registry import rule
 
 _PLAIN = {
@@ -12,37 +12,37 @@ _PLAIN = {
 
 
 @rule("Relu")
-def relu(op: Op) -> None:
+def relu(op: OpContext) -> None:
     """``F.relu``."""
     op.out(f"F.relu({op.t(0)})")
 
 
 @rule(*_PLAIN)
-def plain(op: Op) -> None:
+def plain(op: OpContext) -> None:
     """Functions without settings."""
     op.out(f"{_PLAIN[op.node.op_type]}({op.t(0)})")
 
 
 @rule("LeakyRelu")
-def leaky(op: Op) -> None:
+def leaky(op: OpContext) -> None:
     """``F.leaky_relu``."""
     op.out(f"F.leaky_relu({op.t(0)}, {fl(op.attr('alpha', 0.01))})")
 
 
 @rule("Elu")
-def elu(op: Op) -> None:
+def elu(op: OpContext) -> None:
     """``F.elu``."""
     op.out(f"F.elu({op.t(0)}, alpha={fl(op.attr('alpha', 1.0))})")
 
 
 @rule("Celu")
-def celu(op: Op) -> None:
+def celu(op: OpContext) -> None:
     """``F.celu``."""
     op.out(f"F.celu({op.t(0)}, alpha={fl(op.attr('alpha', 1.0))})")
 
 
 @rule("Selu")
-def selu(op: Op) -> None:
+def selu(op: OpContext) -> None:
     """With the usual constants or others."""
     alpha = op.attr("alpha", 1.6732632423543772)
     gamma = op.attr("gamma", 1.0507009873554805)
@@ -53,27 +53,27 @@ def selu(op: Op) -> None:
 
 
 @rule("ThresholdedRelu")
-def thresholded(op: Op) -> None:
+def thresholded(op: OpContext) -> None:
     """Zero up to a threshold."""
     op.out(f"F.threshold({op.t(0)}, {fl(op.attr('alpha', 1.0))}, 0.0)")
 
 
 @rule("HardSigmoid")
-def hard_sigmoid(op: Op) -> None:
+def hard_sigmoid(op: OpContext) -> None:
     """A clipped line, whose slope is a setting."""
     alpha, beta = op.attr("alpha", 0.2), op.attr("beta", 0.5)
     op.out(f"torch.clamp({op.v(0)} * {fl(alpha)} + {fl(beta)}, 0, 1)")
 
 
 @rule("Swish")
-def swish(op: Op) -> None:
+def swish(op: OpContext) -> None:
     """``x * sigmoid(alpha * x)``."""
     alpha = op.attr("alpha", 1.0)
     op.out(f"F.silu({op.t(0)})" if alpha == 1.0 else f"{op.v(0)} * torch.sigmoid({op.v(0)} * {fl(alpha)})")
 
 
 @rule("Gelu")
-def gelu(op: Op) -> None:
+def gelu(op: OpContext) -> None:
     """``F.gelu``."""
     kind = op.attr("approximate", "none")
     if kind not in ("none", "tanh"):
@@ -82,14 +82,14 @@ def gelu(op: Op) -> None:
 
 
 @rule("Shrink")
-def shrink(op: Op) -> None:
+def shrink(op: OpContext) -> None:
     """Numbers near zero become zero, others come nearer to it."""
     lambd, bias = fl(op.attr("lambd", 0.5)), fl(op.attr("bias", 0.0))
     op.out(op.call("onnx_shrink", op.t(0), lambd, bias))
 
 
 @rule("Clip")
-def clip(op: Op) -> None:
+def clip(op: OpContext) -> None:
     """``torch.clamp``."""
     if op.opset < 11:
         low, high = op.attr("min", -3.4028234663852886e38), op.attr("max", 3.4028234663852886e38)
@@ -108,13 +108,13 @@ def clip(op: Op) -> None:
 
 
 @rule("PRelu")
-def prelu(op: Op) -> None:
+def prelu(op: OpContext) -> None:
     """A slope for negative numbers."""
     op.out(f"torch.where({op.t(0)} < 0, {op.v(0)} * {op.t(1)}, {op.t(0)})")
 
 
 @rule("Softmax", "LogSoftmax", "Hardmax")
-def softmax(op: Op) -> None:
+def softmax(op: OpContext) -> None:
     """Along an axis; before opset 13 over all axes from it on."""
     name = {"Softmax": "torch.softmax", "LogSoftmax": "torch.log_softmax", "Hardmax": "onnx_hardmax"}
     function = name[op.node.op_type]

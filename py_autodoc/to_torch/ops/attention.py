@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from py_autodoc.to_torch.code import NotCovered
-from py_autodoc.to_torch.op import Op, fl
+from py_autodoc.to_torch.op import OpContext, fl
 from py_autodoc.to_torch.registry import rule
 
 
 @rule("Attention")
-def attention(op: Op) -> None:
+def attention(op: OpContext) -> None:
     """Scaled products, biases, softmax; caches and groups of heads too."""
     named: dict[str, object] = {}
     places = ("mask", 3), ("past_key", 4), ("past_value", 5), ("lengths", 6)
@@ -37,7 +37,7 @@ def attention(op: Op) -> None:
 
 
 @rule("RotaryEmbedding")
-def rotary(op: Op) -> None:
+def rotary(op: OpContext) -> None:
     """Turns pairs of features by an angle that depends on the position."""
     heads = op.attr("num_heads", 0) or None
     if op.rank(0) == 3 and heads is None:

@@ -3,39 +3,39 @@
 from __future__ import annotations
 
 from py_autodoc.to_torch.code import NotCovered
-from py_autodoc.to_torch.op import Op, fl
+from py_autodoc.to_torch.op import OpContext, fl
 from py_autodoc.to_torch.registry import rule
 
 MS = "com.microsoft"
 
 
 @rule("Gelu", domain=MS)
-def gelu(op: Op) -> None:
+def gelu(op: OpContext) -> None:
     """``F.gelu``."""
     op.out(f"F.gelu({op.t(0)})")
 
 
 @rule("FastGelu", domain=MS)
-def fast_gelu(op: Op) -> None:
+def fast_gelu(op: OpContext) -> None:
     """``F.gelu`` with tanh, after a bias."""
     x = f"{op.t(0)} + {op.t(1)}" if op.has(1) else op.t(0)
     op.out(f'F.gelu({x}, approximate="tanh")')
 
 
 @rule("BiasGelu", domain=MS)
-def bias_gelu(op: Op) -> None:
+def bias_gelu(op: OpContext) -> None:
     """``F.gelu`` after a bias."""
     op.out(f"F.gelu({op.t(0)} + {op.t(1)})")
 
 
 @rule("QuickGelu", domain=MS)
-def quick_gelu(op: Op) -> None:
+def quick_gelu(op: OpContext) -> None:
     """``x * sigmoid(alpha * x)``."""
     op.out(f"{op.v(0)} * torch.sigmoid({op.v(0)} * {fl(op.attr('alpha', 1.702))})")
 
 
 @rule("FusedMatMul", domain=MS)
-def matmul(op: Op) -> None:
+def matmul(op: OpContext) -> None:
     """``alpha * (a @ b)`` with the last axes in any order."""
     if op.attr("transBatchA", 0) or op.attr("transBatchB", 0):
         raise NotCovered("batches that are transposed")
@@ -46,7 +46,7 @@ def matmul(op: Op) -> None:
 
 
 @rule("SkipLayerNormalization", domain=MS)
-def skip_layer(op: Op) -> None:
+def skip_layer(op: OpContext) -> None:
     """A sum, and its layer normalization."""
     total = _sum(op, 4)
     scale, bias, eps = op.t(2), op.optional(3), fl(op.attr("epsilon", 1e-12))
@@ -55,19 +55,19 @@ def skip_layer(op: Op) -> None:
 
 
 @rule("SkipSimplifiedLayerNormalization", domain=MS)
-def skip_rms(op: Op) -> None:
+def skip_rms(op: OpContext) -> None:
     """A sum, divided by the root of its mean square."""
     total = _sum(op, 3)
     op.out(op.call("onnx_rms_norm", total, op.t(2), 1, fl(op.attr("epsilon", 1e-12))))
     _others(op, total)
 
 
-def _sum(op: Op, bias: int) -> str:
+def _sum(op: OpContext, bias: int) -> str:
     more = f" + {op.t(bias)}" if op.has(bias) else ""
     return op.keep(f"{op.t(0)} + {op.t(1)}{more}", "total")
 
 
-def _others(op: Op, total: str) -> None:
+def _others(op: OpContext, total: str) -> None:
     if op.has_out(1) or op.has_out(2):
         raise NotCovered("the mean and the deviation as results")
     op.out(total, 3)

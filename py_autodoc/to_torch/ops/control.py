@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from py_autodoc.to_torch.code import NotCovered, Stmt, Value, numbers, sequence, token
+from py_autodoc.to_torch.code import CodeValue, NotCovered, Statement, numbers, sequence, token
 from py_autodoc.to_torch.naming import pruned
-from py_autodoc.to_torch.op import Op
+from py_autodoc.to_torch.op import OpContext
 from py_autodoc.to_torch.registry import rule
 
 Lines = list[tuple[int, str]]
 
 
-def _graph(op: Op, name: str) -> int:
+def _graph(op: OpContext, name: str) -> int:
     found = next((graph for attribute, graph in op.node.subgraphs if attribute == name), None)
     if found is None:
         raise NotCovered(f"attribute {name} is missing")
     return found
 
 
-def _block(op: Op, stmts: list[Stmt], codes: Sequence[str]) -> tuple[Lines, list[int]]:
+def _block(op: OpContext, stmts: list[Statement], codes: Sequence[str]) -> tuple[Lines, list[int]]:
     """(lines one level in, tokens of a body) with what ``codes`` do not need left out."""
     kept = pruned(stmts, {one for code in codes for one in numbers(code)})
     lines = [(indent + 1, text) for stmt in kept for indent, text in stmt.lines]
@@ -27,7 +27,7 @@ def _block(op: Op, stmts: list[Stmt], codes: Sequence[str]) -> tuple[Lines, list
 
 
 @rule("If")
-def branch(op: Op) -> None:
+def branch(op: OpContext) -> None:
     """``if condition: … else: …``."""
     made = [op.scope.tokens.new(op.writer.label(tensor)) for tensor in op.node.outputs]
     lines: Lines = [(0, f"if {op.t(0)}:")]
@@ -47,13 +47,13 @@ def branch(op: Op) -> None:
             lines.append((0, "else:"))
         lines += block
         lines += [(1, f"{token(one)} = {code}") for one, code in zip(made, codes, strict=True)]
-    op.scope.stmts.append(Stmt(lines, tuple(made), tuple(inner), simple=False))
+    op.scope.stmts.append(Statement(lines, tuple(made), tuple(inner), simple=False))
     for place, (one, kind) in enumerate(zip(made, kinds, strict=True)):
-        op.set(Value(kind, token(one)), place)
+        op.set(CodeValue(kind, token(one)), place)
 
 
 @rule("Loop")
-def loop(op: Op) -> None:
+def loop(op: OpContext) -> None:
     """``for step in range(count): …`` with a condition that may end it."""
     held = op.writer.model.graphs[_graph(op, "body")]
     carried = op.count - 2
@@ -69,11 +69,11 @@ def loop(op: Op) -> None:
     for one, value in zip(names, starts, strict=True):
         lines.append((0, f"{token(one)} = {op.writer.tensor(op.scope, value)}"))
     values = {
-        held.inputs[0]: Value("host", "", (token(step),), True),
-        held.inputs[1]: Value("tensor", token(condition)),
+        held.inputs[0]: CodeValue("host", "", (token(step),), True),
+        held.inputs[1]: CodeValue("tensor", token(condition)),
     }
     for tensor, one, value in zip(held.inputs[2:], names, starts, strict=True):
-        values[tensor] = Value("list" if value.kind == "list" else "tensor", token(one))
+        values[tensor] = CodeValue("list" if value.kind == "list" else "tensor", token(one))
     stmts, results = op.writer.body(op.scope, held.id, values)
     codes = [op.writer.tensor(op.scope, value) for value in results]
     block, inner = _block(op, stmts, codes)
@@ -100,7 +100,7 @@ def loop(op: Op) -> None:
 
 
 def _collected(
-    op: Op, lines: Lines, lists: list[int], names: list[int], inner: list[int], kinds: list[str]
+    op: OpContext, lines: Lines, lists: list[int], names: list[int], inner: list[int], kinds: list[str]
 ) -> None:
     """Results: what is carried, and lists as tensors."""
     carried = len(names)
@@ -109,13 +109,13 @@ def _collected(
         made = op.scope.tokens.new("stacked")
         results.append(made)
         lines.append((0, f"{token(made)} = {_stack(op, token(one), carried + place)}"))
-    op.scope.stmts.append(Stmt(lines, (*names, *results), (*inner, *lists), simple=False))
+    op.scope.stmts.append(Statement(lines, (*names, *results), (*inner, *lists), simple=False))
     for place, one in enumerate((*names, *results)):
         kind = kinds[place] if place < carried else "tensor"
-        op.set(Value(kind, token(one)), place)
+        op.set(CodeValue(kind, token(one)), place)
 
 
-def _stack(op: Op, items: str, place: int) -> str:
+def _stack(op: OpContext, items: str, place: int) -> str:
     shape = op.writer.source.types.shapes[op.node.outputs[place]] if op.has_out(place) else None
     known = [size if isinstance(size, int) else 0 for size in (shape or ())[1:]]
     return op.call(
@@ -126,7 +126,7 @@ def _stack(op: Op, items: str, place: int) -> str:
     )
 
 
-def _checked(op: Op, result: Value, given: int, values: dict[int, Value]) -> bool:
+def _checked(op: OpContext, result: CodeValue, given: int, values: dict[int, CodeValue]) -> bool:
     """False when the condition is always true."""
     start = op.scalar(1) if op.has(1) else True
     if start is None or not start:
@@ -137,7 +137,7 @@ def _checked(op: Op, result: Value, given: int, values: dict[int, Value]) -> boo
     return result.code != values[given].code
 
 
-def _steps(op: Op) -> str:
+def _steps(op: OpContext) -> str:
     if not op.has(0):
         return "itertools.count()"
     found = op.ints(0)
@@ -146,7 +146,7 @@ def _steps(op: Op) -> str:
 
 
 @rule("Scan")
-def scan(op: Op) -> None:
+def scan(op: OpContext) -> None:
     """``for row in x.unbind(0): …``."""
     if op.opset < 9:
         raise NotCovered("Scan as before opset 9")
@@ -160,7 +160,7 @@ def scan(op: Op) -> None:
     names = [tokens.new("state") for _ in range(carried)]
     rows = [tokens.new("row") for _ in range(inputs)]
     lines: Lines = [(0, f"{token(one)} = {op.t(place)}") for place, one in enumerate(names)]
-    values = {t: Value("tensor", token(one)) for t, one in zip(held.inputs, (*names, *rows), strict=True)}
+    values = {t: CodeValue("tensor", token(one)) for t, one in zip(held.inputs, (*names, *rows), strict=True)}
     stmts, results = op.writer.body(op.scope, held.id, values)
     codes = [op.writer.tensor(op.scope, value) for value in results]
     block, inner = _block(op, stmts, codes)

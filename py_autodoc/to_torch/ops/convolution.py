@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from py_autodoc.to_torch.code import NotCovered, sequence
 from py_autodoc.to_torch.dtypes import FLOATS
-from py_autodoc.to_torch.module import Weight
-from py_autodoc.to_torch.op import Op
+from py_autodoc.to_torch.module import ModuleWeight
+from py_autodoc.to_torch.op import OpContext
 from py_autodoc.to_torch.registry import rule
 
 Sizes = tuple[int, ...]
@@ -16,7 +16,7 @@ def plain(values: Sizes) -> object:
     return values[0] if len(set(values)) == 1 else sequence(values)
 
 
-def paddings(op: Op, kernel: Sizes, stride: Sizes, dilation: Sizes) -> tuple[str, Sizes | None]:
+def paddings(op: OpContext, kernel: Sizes, stride: Sizes, dilation: Sizes) -> tuple[str, Sizes | None]:
     """(input, symmetric padding): the input is padded beforehand where torch cannot do it.
 
     The padding is None when it depends on the size of the input and a function of the runtime adds it.
@@ -35,7 +35,7 @@ def paddings(op: Op, kernel: Sizes, stride: Sizes, dilation: Sizes) -> tuple[str
 
 
 @rule("Conv")
-def conv(op: Op) -> None:
+def conv(op: OpContext) -> None:
     """nn.Conv2d; ``F.conv2d`` where the weight is computed."""
     kernel = kernel_of(op)
     rank = len(kernel)
@@ -66,12 +66,12 @@ def conv(op: Op) -> None:
     op.out(f"F.conv{rank}d({x}, {op.t(1)}{bias}{more})")
 
 
-def _fixed_weights(op: Op) -> bool:
+def _fixed_weights(op: OpContext) -> bool:
     fixed = op.constant(1) is not None and op.dtype(1) in FLOATS
     return fixed and (not op.has(2) or (op.constant(2) is not None and len(op.dims(2)) == 1))
 
 
-def kernel_of(op: Op, weight: int = 1) -> Sizes:
+def kernel_of(op: OpContext, weight: int = 1) -> Sizes:
     """Sizes of the kernel. Raises: NotCovered when the weight's shape is not known."""
     if op.constant(weight) is not None:
         return op.dims(weight)[2:]
@@ -87,7 +87,7 @@ def kernel_of(op: Op, weight: int = 1) -> Sizes:
 
 
 @rule("ConvTranspose")
-def transpose(op: Op) -> None:
+def transpose(op: OpContext) -> None:
     """nn.ConvTranspose2d where its padding fits, else a crop of the full result."""
     kernel = kernel_of(op)
     rank = len(kernel)
@@ -121,7 +121,9 @@ def transpose(op: Op) -> None:
         sizes["kernel_size"] = plain(kernel)
         if not op.has(2):
             settings["bias"] = False
-        weights: dict[str, Weight] = {"weight": op.weight(1)} | ({"bias": op.weight(2)} if op.has(2) else {})
+        weights: dict[str, ModuleWeight] = {"weight": op.weight(1)} | (
+            {"bias": op.weight(2)} if op.has(2) else {}
+        )
         op.out(f"{op.layer(f'ConvTranspose{rank}d', {**sizes, **settings}, weights, 'deconv')}({op.t(0)})")
         return
     bias = f", {op.t(2)}" if op.has(2) else ""
@@ -129,7 +131,7 @@ def transpose(op: Op) -> None:
     op.out(f"F.conv_transpose{rank}d({op.t(0)}, {op.t(1)}{bias}{rest})")
 
 
-def _cropped(op: Op, rank: int, settings: dict[str, object], sizes: tuple[Sizes, ...]) -> None:
+def _cropped(op: OpContext, rank: int, settings: dict[str, object], sizes: tuple[Sizes, ...]) -> None:
     kernel, stride, dilation, more, pads = sizes
     auto = op.auto_pad()
     rest = "".join(f", {key}={value}" for key, value in settings.items())
@@ -149,7 +151,7 @@ def _cropped(op: Op, rank: int, settings: dict[str, object], sizes: tuple[Sizes,
 
 
 @rule("ConvInteger")
-def integer(op: Op) -> None:
+def integer(op: OpContext) -> None:
     """A convolution of integers, exact."""
     kernel = kernel_of(op)
     rank = len(kernel)
@@ -159,7 +161,7 @@ def integer(op: Op) -> None:
     op.out(op.call("onnx_conv_integer", *arguments))
 
 
-def centered(op: Op, kernel: Sizes, stride: Sizes, dilation: Sizes) -> tuple[str, Sizes]:
+def centered(op: OpContext, kernel: Sizes, stride: Sizes, dilation: Sizes) -> tuple[str, Sizes]:
     """The input less its zero point, padded: what is added is the zero point."""
     zero = op.t(2) if op.has(2) else "None"
     x = op.keep(op.call("onnx_centered", op.t(0), zero))
@@ -176,7 +178,7 @@ def centered(op: Op, kernel: Sizes, stride: Sizes, dilation: Sizes) -> tuple[str
 
 
 @rule("DeformConv")
-def deformed(op: Op) -> None:
+def deformed(op: OpContext) -> None:
     """A convolution whose taps are moved by another input."""
     kernel = kernel_of(op)
     if len(kernel) != 2:

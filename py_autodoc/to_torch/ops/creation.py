@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from py_autodoc.to_torch.code import NotCovered, number, sequence
-from py_autodoc.to_torch.op import Op
+from py_autodoc.to_torch.op import OpContext
 from py_autodoc.to_torch.registry import rule
 
 MAX_ITEMS = 64
 
 
 @rule("ConstantOfShape")
-def filled(op: Op) -> None:
+def filled(op: OpContext) -> None:
     """``torch.full``."""
     found = op.tensor_attr("value")
     array = np.zeros(1, np.float32) if found is None else np.asarray(found)
@@ -34,7 +34,7 @@ def filled(op: Op) -> None:
 
 
 @rule("Range")
-def steps(op: Op) -> None:
+def steps(op: OpContext) -> None:
     """``torch.arange``."""
     hosts = [op.host(place) for place in range(3)]
     if all(held is not None and held.scalar for held in hosts) and op.dtype(0) in (0, 7):
@@ -46,7 +46,7 @@ def steps(op: Op) -> None:
 
 
 @rule("EyeLike")
-def eye(op: Op) -> None:
+def eye(op: OpContext) -> None:
     """Ones on a diagonal."""
     dtype = op.attr("dtype", 0) or op.dtype(0) or 1
     x = op.v(0)
@@ -56,7 +56,7 @@ def eye(op: Op) -> None:
 
 
 @rule("HannWindow", "HammingWindow", "BlackmanWindow")
-def window(op: Op) -> None:
+def window(op: OpContext) -> None:
     """``torch.hann_window``."""
     name = {"HannWindow": "hann", "HammingWindow": "hamming", "BlackmanWindow": "blackman"}[op.node.op_type]
     size = op.ints(0)
@@ -68,13 +68,13 @@ def window(op: Op) -> None:
 
 
 @rule("Constant")
-def constant(op: Op) -> None:
+def constant(op: OpContext) -> None:
     """A constant that is neither a dense tensor nor a number."""
     raise NotCovered("a constant of text or sparse data")
 
 
 @rule("OptionalHasElement")
-def has_element(op: Op) -> None:
+def has_element(op: OpContext) -> None:
     """Whether a value is given."""
     if not op.has(0):
         op.out("torch.tensor(False)")
@@ -83,6 +83,6 @@ def has_element(op: Op) -> None:
 
 
 @rule("OptionalGetElement")
-def element(op: Op) -> None:
+def element(op: OpContext) -> None:
     """The value itself."""
     op.same()

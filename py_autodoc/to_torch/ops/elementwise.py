@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from py_autodoc.to_torch.code import NotCovered, Value, bare
+from py_autodoc.to_torch.code import CodeValue, NotCovered, bare
 from py_autodoc.to_torch.dtypes import FLOATS
-from py_autodoc.to_torch.op import Op
+from py_autodoc.to_torch.op import OpContext
 from py_autodoc.to_torch.registry import rule
 
 _UNSIGNED = frozenset({4, 12, 13})
@@ -26,7 +26,7 @@ _PLAIN = {
 }  # fmt: skip
 
 
-def operands(op: Op) -> tuple[str, str]:
+def operands(op: OpContext) -> tuple[str, str]:
     """Both operands; one may be a Python number."""
     if op.opset < 7 and not op.node.domain and op.attr("broadcast", 0) and "axis" in op.node.attributes:
         rank, other = op.rank(0), op.rank(1)
@@ -44,7 +44,7 @@ def signed(code: str) -> str:
 
 
 @rule("Add", "Sub", "Mul")
-def arithmetic(op: Op) -> None:
+def arithmetic(op: OpContext) -> None:
     """``a + b``."""
     if on_host(op):
         return
@@ -54,7 +54,7 @@ def arithmetic(op: Op) -> None:
     op.out(f"{left} {_SYMBOLS[op.node.op_type]} {right}")
 
 
-def _wide(op: Op, name: str) -> bool:
+def _wide(op: OpContext, name: str) -> bool:
     """Types that torch has no kernels for are computed with 64 bits."""
     if op.dtype(0) not in _UNSIGNED:
         return False
@@ -65,7 +65,7 @@ def _wide(op: Op, name: str) -> bool:
 
 
 @rule("Div")
-def divide(op: Op) -> None:
+def divide(op: OpContext) -> None:
     """Integers are cut towards zero."""
     if on_host(op) or _wide(op, "Div"):
         return
@@ -79,7 +79,7 @@ def divide(op: Op) -> None:
 
 
 @rule("Pow")
-def power(op: Op) -> None:
+def power(op: OpContext) -> None:
     """The result has the type of the base."""
     if op.is_float(0) and op.dtype(1) == op.dtype(0):
         left, right = operands(op)
@@ -105,7 +105,7 @@ def raised(base: str, exponent: str) -> str:
 
 
 @rule("Mod")
-def modulo(op: Op) -> None:
+def modulo(op: OpContext) -> None:
     """The sign is that of the divisor; with ``fmod`` that of the dividend."""
     name = "fmod" if op.attr("fmod", 0) else "remainder"
     if op.dtype(0) == _UINT64:
@@ -117,7 +117,7 @@ def modulo(op: Op) -> None:
 
 
 @rule(*_COMPARE)
-def compare(op: Op) -> None:
+def compare(op: OpContext) -> None:
     """``a < b``."""
     if op.dtype(0) == _UINT64 and op.node.op_type != "Equal":
         raise NotCovered("uint64")
@@ -129,19 +129,19 @@ def compare(op: Op) -> None:
 
 
 @rule(*_LOGIC)
-def logic(op: Op) -> None:
+def logic(op: OpContext) -> None:
     """``torch.logical_and(a, b)``."""
     op.out(f"torch.{_LOGIC[op.node.op_type]}({op.t(0)}, {op.t(1)})")
 
 
 @rule(*_BITS)
-def bits(op: Op) -> None:
+def bits(op: OpContext) -> None:
     """``a & b``."""
     op.out(f"{op.t(0)} {_BITS[op.node.op_type]} {op.t(1)}")
 
 
 @rule("BitShift")
-def shift(op: Op) -> None:
+def shift(op: OpContext) -> None:
     """Bits of unsigned numbers."""
     op.out(
         op.call(
@@ -151,7 +151,7 @@ def shift(op: Op) -> None:
 
 
 @rule(*_PLAIN)
-def plain(op: Op) -> None:
+def plain(op: OpContext) -> None:
     """``torch.exp(x)``."""
     if op.dtype(0) in _UNSIGNED:
         if op.node.op_type != "BitwiseNot":
@@ -162,13 +162,13 @@ def plain(op: Op) -> None:
 
 
 @rule("Neg")
-def negative(op: Op) -> None:
+def negative(op: OpContext) -> None:
     """``-x``."""
     op.out(f"-{op.v(0)}")
 
 
 @rule("IsInf")
-def infinite(op: Op) -> None:
+def infinite(op: OpContext) -> None:
     """Which infinities count is a choice."""
     down, up = op.attr("detect_negative", 1), op.attr("detect_positive", 1)
     if down and up:
@@ -180,7 +180,7 @@ def infinite(op: Op) -> None:
 
 
 @rule("Min", "Max")
-def extreme(op: Op) -> None:
+def extreme(op: OpContext) -> None:
     """Of any number of tensors."""
     name = "minimum" if op.node.op_type == "Min" else "maximum"
     if op.dtype(0) in _UNSIGNED:
@@ -195,7 +195,7 @@ def extreme(op: Op) -> None:
 
 
 @rule("Sum", "Mean")
-def total(op: Op) -> None:
+def total(op: OpContext) -> None:
     """Of any number of tensors."""
     if op.count == 1:
         op.same()
@@ -208,7 +208,7 @@ def total(op: Op) -> None:
 
 
 @rule("Where")
-def where(op: Op) -> None:
+def where(op: OpContext) -> None:
     """``torch.where``."""
     first, second = op.num(1, 2), op.num(2, 1)
     if "\x01" not in first + second and "\x03" not in first + second:
@@ -217,18 +217,18 @@ def where(op: Op) -> None:
 
 
 @rule("Cast")
-def cast(op: Op) -> None:
+def cast(op: OpContext) -> None:
     """Changes the type; a fraction is cut, and floats of 8 bits saturate."""
     target, source = op.attr("to"), op.dtype(0)
     value = op.value(0)
     if value.kind == "host" and target in (6, 7):
-        op.set(Value("host", "", value.items, value.scalar, target))
+        op.set(CodeValue("host", "", value.items, value.scalar, target))
         return
     _convert(op, source, target)
 
 
 @rule("CastLike")
-def cast_like(op: Op) -> None:
+def cast_like(op: OpContext) -> None:
     """As Cast, to the type of another tensor."""
     if op.dtype(1):
         _convert(op, op.dtype(0), op.dtype(1))
@@ -236,7 +236,7 @@ def cast_like(op: Op) -> None:
         op.out(f"{op.v(0)}.to({op.v(1)}.dtype)")
 
 
-def _convert(op: Op, source: int, target: int) -> None:
+def _convert(op: OpContext, source: int, target: int) -> None:
     dtype = op.torch_dtype(target)
     if target in (21, 22) or source in (8, 23) or target in (8, 23):
         raise NotCovered("a cast from or to text or numbers of 4 bits")
@@ -251,19 +251,19 @@ def _convert(op: Op, source: int, target: int) -> None:
 
 
 @rule("BitCast")
-def bit_cast(op: Op) -> None:
+def bit_cast(op: OpContext) -> None:
     """The same bits as another type of the same width."""
     op.out(f"{op.v(0)}.view({op.torch_dtype(op.attr('to'))})")
 
 
 @rule("Identity")
-def identity(op: Op) -> None:
+def identity(op: OpContext) -> None:
     """Nothing happens."""
     op.same()
 
 
 @rule("Dropout")
-def dropout(op: Op) -> None:
+def dropout(op: OpContext) -> None:
     """Nothing happens when a model runs."""
     if op.has(2) and not _false(op):
         raise NotCovered("training mode")
@@ -272,12 +272,12 @@ def dropout(op: Op) -> None:
     op.same()
 
 
-def _false(op: Op) -> bool:
+def _false(op: OpContext) -> bool:
     flag = op.scalar(2)
     return flag is not None and not bool(flag)
 
 
-def on_host(op: Op) -> bool:
+def on_host(op: OpContext) -> bool:
     """Arithmetic on sizes stays in Python. True when it was done."""
     if op.count != 2 or op.dtype(0) not in (0, 7):
         return False

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from py_autodoc.to_torch.code import NotCovered
-from py_autodoc.to_torch.op import Op
+from py_autodoc.to_torch.op import OpContext
 from py_autodoc.to_torch.registry import rule
 
 _REDUCTIONS = ("none", "add", "mul", "max", "min")
 
 
 @rule("GatherElements")
-def gather_elements(op: Op) -> None:
+def gather_elements(op: OpContext) -> None:
     """``torch.gather`` with negative indices."""
     op.out(op.call("onnx_gather_elements", op.t(0), op.t(1), op.attr("axis", 0)))
 
 
 @rule("GatherND")
-def gather_nd(op: Op) -> None:
+def gather_nd(op: OpContext) -> None:
     """Indices of several axes at once."""
     op.out(op.call("onnx_gather_nd", op.t(0), op.t(1), batch_dims=op.attr("batch_dims", 0) or None))
 
 
-def _reduction(op: Op) -> str | None:
+def _reduction(op: OpContext) -> str | None:
     name = op.choice("reduction", "none", ("none", "add", "mul", "min", "max"))
     if name not in _REDUCTIONS:
         raise NotCovered(f"reduction {name}")
@@ -29,20 +29,20 @@ def _reduction(op: Op) -> str | None:
 
 
 @rule("ScatterElements", "Scatter")
-def scatter(op: Op) -> None:
+def scatter(op: OpContext) -> None:
     """``torch.scatter`` with negative indices."""
     arguments = op.t(0), op.t(1), op.t(2), op.attr("axis", 0)
     op.out(op.call("onnx_scatter_elements", *arguments, reduction=_reduction(op)))
 
 
 @rule("ScatterND")
-def scatter_nd(op: Op) -> None:
+def scatter_nd(op: OpContext) -> None:
     """Indices of several axes at once."""
     op.out(op.call("onnx_scatter_nd", op.t(0), op.t(1), op.t(2), reduction=_reduction(op)))
 
 
 @rule("TensorScatter")
-def tensor_scatter(op: Op) -> None:
+def tensor_scatter(op: OpContext) -> None:
     """New entries of a cache."""
     circular = op.choice("mode", "linear", ("linear", "circular")) == "circular"
     arguments = op.t(0), op.t(1), op.optional(2), op.attr("axis", -2)
@@ -50,7 +50,7 @@ def tensor_scatter(op: Op) -> None:
 
 
 @rule("OneHot")
-def one_hot(op: Op) -> None:
+def one_hot(op: OpContext) -> None:
     """On and off at an index; what is out of range is off everywhere."""
     depth = op.ints(1)
     code = str(depth[0]) if depth else f"int({op.t(1)})"
@@ -58,7 +58,7 @@ def one_hot(op: Op) -> None:
 
 
 @rule("TopK")
-def top(op: Op) -> None:
+def top(op: OpContext) -> None:
     """The largest; of equal ones the first."""
     if op.dtype(0) == 13:
         raise NotCovered("uint64")
@@ -72,7 +72,7 @@ def top(op: Op) -> None:
 
 
 @rule("ArgMax", "ArgMin")
-def arg(op: Op) -> None:
+def arg(op: OpContext) -> None:
     """The place of the first, or last, extreme."""
     name = op.node.op_type.lower()
     keep, axis = bool(op.attr("keepdims", 1)), op.attr("axis", 0)
@@ -83,20 +83,20 @@ def arg(op: Op) -> None:
 
 
 @rule("NonZero")
-def non_zero(op: Op) -> None:
+def non_zero(op: OpContext) -> None:
     """Places of what is not zero, an axis a row."""
     op.out(f"{op.v(0)}.nonzero().transpose(0, 1)")
 
 
 @rule("Compress")
-def compress(op: Op) -> None:
+def compress(op: OpContext) -> None:
     """What a condition picks."""
     axis = op.attr("axis", None)
     op.out(op.call("onnx_compress", op.t(0), op.t(1), axis=axis))
 
 
 @rule("CumSum", "CumProd")
-def cumulative(op: Op) -> None:
+def cumulative(op: OpContext) -> None:
     """Running sums."""
     axis = op.ints(1)
     code = str(axis[0]) if axis else f"int({op.t(1)})"
@@ -110,7 +110,7 @@ def cumulative(op: Op) -> None:
 
 
 @rule("Unique")
-def unique(op: Op) -> None:
+def unique(op: OpContext) -> None:
     """Different values, sorted or in the order they come."""
     axis = op.attr("axis", None)
     op.outs(op.call("onnx_unique", op.t(0), axis=axis, sort=None if op.attr("sorted", 1) else "False"))

@@ -9,7 +9,7 @@ import numpy as np
 
 from py_autodoc.to_torch.code import NotCovered
 from py_autodoc.to_torch.dtypes import FLOATS
-from py_autodoc.to_torch.op import Op, fl, text
+from py_autodoc.to_torch.op import OpContext, fl, text
 from py_autodoc.to_torch.registry import rule
 
 _EQUATION = re.compile(r"[A-Za-z.,\s]*(->[A-Za-z.\s]*)?\Z")
@@ -21,7 +21,7 @@ def transposed(array: Any) -> Any:
 
 
 @rule("MatMul")
-def matmul(op: Op) -> None:
+def matmul(op: OpContext) -> None:
     """``a @ b``; nn.Linear with a constant matrix."""
     if op.constant(1) is not None and len(op.dims(1)) == 2 and op.dtype(1) in FLOATS:
         rows, columns = op.dims(1)
@@ -45,7 +45,7 @@ def matmul(op: Op) -> None:
 
 
 @rule("Gemm")
-def gemm(op: Op) -> None:
+def gemm(op: OpContext) -> None:
     """nn.Linear where the weight and the bias are constant; else a sum of products."""
     alpha, beta = op.attr("alpha", 1.0), op.attr("beta", 1.0)
     flip_a, flip_b = bool(op.attr("transA", 0)), bool(op.attr("transB", 0))
@@ -78,7 +78,7 @@ def _vector(array: Any) -> Any:
     return np.ascontiguousarray(array.reshape(-1))
 
 
-def _is_linear(op: Op, alpha: float, beta: float, flip_a: bool) -> bool:
+def _is_linear(op: OpContext, alpha: float, beta: float, flip_a: bool) -> bool:
     if alpha != 1.0 or beta != 1.0 or flip_a or op.constant(1) is None or op.dtype(1) not in FLOATS:
         return False
     if len(op.dims(1)) != 2:
@@ -90,7 +90,7 @@ def _is_linear(op: Op, alpha: float, beta: float, flip_a: bool) -> bool:
 
 
 @rule("Einsum")
-def einsum(op: Op) -> None:
+def einsum(op: OpContext) -> None:
     """``torch.einsum``."""
     equation = op.attr("equation")
     if not _EQUATION.match(equation):
@@ -100,6 +100,6 @@ def einsum(op: Op) -> None:
 
 
 @rule("MatMulInteger")
-def integers(op: Op) -> None:
+def integers(op: OpContext) -> None:
     """Products of integers, exact."""
     op.out(op.call("onnx_matmul_integer", op.t(0), op.t(1), op.optional(2), op.optional(3)))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from py_autodoc.to_torch.code import NotCovered, sequence
 from py_autodoc.to_torch.dtypes import FLOATS
-from py_autodoc.to_torch.module import Weight
-from py_autodoc.to_torch.op import Op, fl
+from py_autodoc.to_torch.module import ModuleWeight
+from py_autodoc.to_torch.op import OpContext, fl
 from py_autodoc.to_torch.registry import rule
 
 
@@ -15,13 +15,13 @@ def _zero(array: object) -> object:
     return np.zeros((), np.int64)
 
 
-def _all_constant(op: Op, places: range) -> bool:
+def _all_constant(op: OpContext, places: range) -> bool:
     fixed = (op.constant(n) is not None and len(op.dims(n)) == 1 and op.dtype(n) in FLOATS for n in places)
     return all(fixed)
 
 
 @rule("BatchNormalization")
-def batch(op: Op) -> None:
+def batch(op: OpContext) -> None:
     """nn.BatchNorm2d with constant statistics."""
     if op.attr("training_mode", 0) or any(op.has_out(n) for n in range(1, len(op.node.outputs))):
         raise NotCovered("training mode")
@@ -34,7 +34,7 @@ def batch(op: Op) -> None:
     if same and rank in (2, 3, 4, 5) and _all_constant(op, range(1, 5)):
         names = ("weight", "bias", "running_mean", "running_var")
         weights = {name: op.weight(n + 1) for n, name in enumerate(names)}
-        weights["num_batches_tracked"] = Weight(-1, 7, (), _zero)
+        weights["num_batches_tracked"] = ModuleWeight(-1, 7, (), _zero)
         settings: dict[str, object] = {"_num_features": op.dims(1)[0]}
         if eps != "1e-05":
             settings["eps"] = eps
@@ -49,7 +49,7 @@ def batch(op: Op) -> None:
 
 
 @rule("LayerNormalization")
-def layer(op: Op) -> None:
+def layer(op: OpContext) -> None:
     """nn.LayerNorm over the last axes."""
     axis, rank, eps = op.attr("axis", -1), op.rank(0), fl(op.attr("epsilon", 1e-5))
     if rank is None and axis >= 0:
@@ -75,13 +75,13 @@ def layer(op: Op) -> None:
         op.out(f"{op.call('onnx_layer_norm', *arguments)}[0]")
 
 
-def _three(op: Op, code: str) -> str:
+def _three(op: OpContext, code: str) -> str:
     return code if len(op.node.outputs) == 3 else f"{code}[:{len(op.node.outputs)}]"
 
 
 @rule("RMSNormalization")
 @rule("SimplifiedLayerNormalization")
-def rms(op: Op) -> None:
+def rms(op: OpContext) -> None:
     """Divided by the root of the mean square."""
     axis, rank = op.attr("axis", -1), op.rank(0)
     if rank is None and axis >= 0:
@@ -93,14 +93,14 @@ def rms(op: Op) -> None:
 
 
 @rule("InstanceNormalization")
-def instance(op: Op) -> None:
+def instance(op: OpContext) -> None:
     """``F.instance_norm``."""
     eps = fl(op.attr("epsilon", 1e-5))
     op.out(f"F.instance_norm({op.t(0)}, weight={op.t(1)}, bias={op.t(2)}, eps={eps})")
 
 
 @rule("GroupNormalization")
-def group(op: Op) -> None:
+def group(op: OpContext) -> None:
     """``F.group_norm``; up to opset 20 with a scale for each group."""
     groups, eps = op.attr("num_groups"), fl(op.attr("epsilon", 1e-5))
     if op.opset >= 21:
@@ -112,7 +112,7 @@ def group(op: Op) -> None:
 
 
 @rule("LRN")
-def local(op: Op) -> None:
+def local(op: OpContext) -> None:
     """Divided by the squares of the channels around."""
     size, alpha, beta = op.attr("size"), fl(op.attr("alpha", 1e-4)), fl(op.attr("beta", 0.75))
     bias = fl(op.attr("bias", 1.0))
@@ -123,12 +123,12 @@ def local(op: Op) -> None:
 
 
 @rule("LpNormalization")
-def norm(op: Op) -> None:
+def norm(op: OpContext) -> None:
     """Divided by the norm along an axis."""
     op.out(op.call("onnx_lp_normalization", op.t(0), op.attr("p", 2), op.attr("axis", -1)))
 
 
 @rule("MeanVarianceNormalization")
-def moments(op: Op) -> None:
+def moments(op: OpContext) -> None:
     """No mean, unit variance."""
     op.out(op.call("onnx_mean_variance", op.t(0), sequence(op.attr("axes", (0, 2, 3)))))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from py_autodoc.to_torch.code import NotCovered, sequence
-from py_autodoc.to_torch.op import Op
+from py_autodoc.to_torch.op import OpContext
 from py_autodoc.to_torch.ops.convolution import Sizes, plain
 from py_autodoc.to_torch.registry import rule
 
 
-def _sizes(op: Op) -> tuple[Sizes, Sizes, Sizes, Sizes, str]:
+def _sizes(op: OpContext) -> tuple[Sizes, Sizes, Sizes, Sizes, str]:
     """(kernel, stride, dilation, pads, auto_pad)."""
     kernel = tuple(op.attr("kernel_shape"))
     rank = len(kernel)
@@ -37,7 +37,7 @@ def _settings(stride: Sizes, kernel: Sizes, pads: Sizes, dilation: Sizes, ceil: 
 
 
 @rule("MaxPool")
-def largest(op: Op) -> None:
+def largest(op: OpContext) -> None:
     """``F.max_pool2d`` where its padding fits."""
     kernel, stride, dilation, pads, auto = _sizes(op)
     ceil, rank = bool(op.attr("ceil_mode", 0)), len(kernel)
@@ -56,7 +56,7 @@ def largest(op: Op) -> None:
 
 
 @rule("AveragePool")
-def average(op: Op) -> None:
+def average(op: OpContext) -> None:
     """``F.avg_pool2d`` where its padding fits."""
     kernel, stride, dilation, pads, auto = _sizes(op)
     ceil, include = bool(op.attr("ceil_mode", 0)), bool(op.attr("count_include_pad", 0))
@@ -76,7 +76,7 @@ def average(op: Op) -> None:
 
 
 @rule("LpPool")
-def norm(op: Op) -> None:
+def norm(op: OpContext) -> None:
     """The norm of each window."""
     kernel, stride, dilation, pads, auto = _sizes(op)
     lists = (sequence(part, "[]") for part in (kernel, stride, dilation, pads))
@@ -85,7 +85,7 @@ def norm(op: Op) -> None:
 
 
 @rule("MaxUnpool")
-def unpool(op: Op) -> None:
+def unpool(op: OpContext) -> None:
     """Puts maxima back where they came from."""
     kernel, stride, _, pads, _ = _sizes(op)
     shape = op.ints_code(2) if op.has(2) else "None"

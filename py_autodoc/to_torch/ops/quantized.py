@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from py_autodoc.to_torch.code import NotCovered
 from py_autodoc.to_torch.dtypes import RANGES
-from py_autodoc.to_torch.op import Op, fl
+from py_autodoc.to_torch.op import OpContext, fl
 from py_autodoc.to_torch.ops.convolution import centered, kernel_of
 from py_autodoc.to_torch.registry import rule
 
 
-def _axis(op: Op) -> int | None:
+def _axis(op: OpContext) -> int | None:
     """The axis of scales for each channel; None for one scale."""
     rank = op.rank(1)
     if rank is None:
@@ -21,7 +21,7 @@ def _axis(op: Op) -> int | None:
 
 @rule("QuantizeLinear")
 @rule("QuantizeLinear", domain="com.microsoft")
-def quantize(op: Op) -> None:
+def quantize(op: OpContext) -> None:
     """Divided by the scale, rounded to even, moved and cut off."""
     target = op.dtype(2) if op.has(2) else op.attr("output_dtype", 0) or 2
     if target in (17, 18, 19, 20):
@@ -39,7 +39,7 @@ def quantize(op: Op) -> None:
 
 @rule("DequantizeLinear")
 @rule("DequantizeLinear", domain="com.microsoft")
-def dequantize(op: Op) -> None:
+def dequantize(op: OpContext) -> None:
     """Less the zero point, times the scale."""
     if op.dtype(0) in (17, 18, 19, 20, 23):
         raise NotCovered("floats of 8 or 4 bits")
@@ -50,12 +50,12 @@ def dequantize(op: Op) -> None:
 
 
 @rule("DynamicQuantizeLinear")
-def dynamic(op: Op) -> None:
+def dynamic(op: OpContext) -> None:
     """The scale comes from the values."""
     op.outs(op.call("onnx_dynamic_quantize", op.t(0)))
 
 
-def _range(op: Op, place: int) -> list[object]:
+def _range(op: OpContext, place: int) -> list[object]:
     """(low, high, type) of a result whose zero point is an input."""
     dtype = op.dtype(place)
     if dtype not in RANGES:
@@ -64,13 +64,13 @@ def _range(op: Op, place: int) -> list[object]:
 
 
 @rule("QLinearMatMul")
-def matmul(op: Op) -> None:
+def matmul(op: OpContext) -> None:
     """An exact product of integers, scaled."""
     op.out(op.call("onnx_qlinear_matmul", *(op.t(n) for n in range(8)), *_range(op, 7)))
 
 
 @rule("QLinearConv")
-def conv(op: Op) -> None:
+def conv(op: OpContext) -> None:
     """An exact convolution of integers, scaled."""
     kernel = kernel_of(op, 3)
     rank = len(kernel)
@@ -82,7 +82,7 @@ def conv(op: Op) -> None:
 
 
 @rule("QLinearAdd", "QLinearMul", domain="com.microsoft")
-def pointwise(op: Op) -> None:
+def pointwise(op: OpContext) -> None:
     """In floats, quantized again."""
     symbol = {"QLinearAdd": "+", "QLinearMul": "*"}[op.node.op_type]
     first = op.keep(op.call("onnx_dequantize", op.t(0), op.t(1), op.optional(2)), "first")
@@ -90,7 +90,7 @@ def pointwise(op: Op) -> None:
     _requantized(op, f"{first} {symbol} {second}", 6, 7, 0)
 
 
-def _requantized(op: Op, code: str, scale: int, zero: int, like: int) -> None:
+def _requantized(op: OpContext, code: str, scale: int, zero: int, like: int) -> None:
     dtype = op.dtype(zero) if op.has(zero) else op.dtype(like)
     if dtype not in RANGES:
         raise NotCovered("a result of unknown type")
@@ -100,7 +100,7 @@ def _requantized(op: Op, code: str, scale: int, zero: int, like: int) -> None:
 
 
 @rule("QLinearAveragePool", domain="com.microsoft")
-def average(op: Op) -> None:
+def average(op: OpContext) -> None:
     """The average of each window, quantized again."""
     if op.attr("channels_last", 0):
         raise NotCovered("channels last")
@@ -116,7 +116,7 @@ def average(op: Op) -> None:
 
 
 @rule("QLinearGlobalAveragePool", domain="com.microsoft")
-def global_average(op: Op) -> None:
+def global_average(op: OpContext) -> None:
     """The average of each channel, quantized again."""
     rank = op.rank(0)
     if rank is None or op.attr("channels_last", 0):
@@ -127,7 +127,7 @@ def global_average(op: Op) -> None:
 
 
 @rule("QLinearSoftmax", domain="com.microsoft")
-def softmax(op: Op) -> None:
+def softmax(op: OpContext) -> None:
     """Softmax in floats, quantized again."""
     if int(op.attr("opset", 13)) < 13 and op.attr("axis", -1) not in (-1, (op.rank(0) or 0) - 1):
         raise NotCovered("several axes at once")
@@ -136,7 +136,7 @@ def softmax(op: Op) -> None:
 
 
 @rule("QLinearSigmoid", "QLinearLeakyRelu", domain="com.microsoft")
-def activation(op: Op) -> None:
+def activation(op: OpContext) -> None:
     """An activation in floats, quantized again."""
     x = op.call("onnx_dequantize", op.t(0), op.t(1), op.optional(2))
     alpha = fl(op.attr("alpha", 0.01))
@@ -145,7 +145,7 @@ def activation(op: Op) -> None:
 
 
 @rule("QLinearConcat", domain="com.microsoft")
-def concat(op: Op) -> None:
+def concat(op: OpContext) -> None:
     """Joined in floats, quantized again."""
     parts = [
         op.call("onnx_dequantize", op.t(n), op.t(n + 1), op.optional(n + 2)) for n in range(2, op.count, 3)
@@ -154,7 +154,7 @@ def concat(op: Op) -> None:
 
 
 @rule("QGemm", domain="com.microsoft")
-def gemm(op: Op) -> None:
+def gemm(op: OpContext) -> None:
     """An exact product of integers, scaled."""
     if not op.has(7):
         raise NotCovered("a result in floats")

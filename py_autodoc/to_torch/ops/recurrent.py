@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from py_autodoc.to_torch.code import NotCovered, Stmt, Value, token
-from py_autodoc.to_torch.module import Weight
-from py_autodoc.to_torch.op import Op, fl, sequence_text
+from py_autodoc.to_torch.code import CodeValue, NotCovered, Statement, token
+from py_autodoc.to_torch.module import ModuleWeight
+from py_autodoc.to_torch.op import OpContext, fl, sequence_text
 from py_autodoc.to_torch.registry import rule
 
 _GATES = {"LSTM": (0, 2, 3, 1), "GRU": (1, 0, 2), "RNN": (0,)}
@@ -23,7 +23,7 @@ _KNOWN = frozenset(
 
 
 @rule("LSTM", "GRU", "RNN")
-def recurrent(op: Op) -> None:
+def recurrent(op: OpContext) -> None:
     """nn.LSTM and the like where they mean the same, else the recurrence step by step."""
     name = op.node.op_type
     direction = op.choice("direction", "forward", ("forward", "reverse", "bidirectional"))
@@ -36,7 +36,7 @@ def recurrent(op: Op) -> None:
     _steps(op, name, direction, directions)
 
 
-def _fits(op: Op, name: str, directions: int) -> bool:
+def _fits(op: OpContext, name: str, directions: int) -> bool:
     usual = _USUAL[name] * directions
     given = [str(held) for held in op.attr("activations", usual)]
     plain = given == usual or (name == "RNN" and set(given) == {"Relu"})
@@ -64,11 +64,11 @@ def _picked(gates: tuple[int, ...], direction: int, first: int) -> Any:
     return transform
 
 
-def _module(op: Op, name: str, direction: str, directions: int) -> None:
+def _module(op: OpContext, name: str, direction: str, directions: int) -> None:
     gates = _GATES[name]
     _, rows, into = op.dims(1)
     hidden = rows // len(gates)
-    weights: dict[str, Weight] = {}
+    weights: dict[str, ModuleWeight] = {}
     for way in range(directions):
         tail = "_l0_reverse" if way else "_l0"
         first, second = _picked(gates, way, 0), _picked(gates, way, len(gates))
@@ -95,17 +95,17 @@ def _module(op: Op, name: str, direction: str, directions: int) -> None:
     targets = f"({token(h)}, {token(c)})" if name == "LSTM" else token(h)
     made = (y, h, c) if name == "LSTM" else (y, h)
     code = f"{token(y)}, {targets} = {layer}({op.t(0)}{state})"
-    op.scope.stmts.append(Stmt([(0, code)], made))
+    op.scope.stmts.append(Statement([(0, code)], made))
     if op.has_out(0):
         if directions == 1:
             op.out(f"{token(y)}.unsqueeze(1)")
         else:
             op.out(f"{token(y)}.unflatten(-1, (2, {hidden})).transpose(1, 2)")
-    op.set(Value("tensor", token(h)), 1)
-    op.set(Value("tensor", token(c)), 2)
+    op.set(CodeValue("tensor", token(h)), 1)
+    op.set(CodeValue("tensor", token(c)), 2)
 
 
-def _steps(op: Op, name: str, direction: str, directions: int) -> None:
+def _steps(op: OpContext, name: str, direction: str, directions: int) -> None:
     given = [str(held) for held in op.attr("activations", _USUAL[name] * directions)]
     if not set(given) <= _KNOWN or len(given) != len(_USUAL[name]) * directions:
         raise NotCovered("an unknown activation")

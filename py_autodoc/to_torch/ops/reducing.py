@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from py_autodoc.to_torch.code import NotCovered, sequence
-from py_autodoc.to_torch.op import Op
+from py_autodoc.to_torch.op import OpContext
 from py_autodoc.to_torch.registry import rule
 
 _SIMPLE = {"ReduceMean": "mean", "ReduceMax": "amax", "ReduceMin": "amin", "ReduceSum": "sum"}
@@ -11,7 +11,7 @@ _OTHERS = ("ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumEx
 
 
 @rule(*_SIMPLE, *_OTHERS)
-def reduce(op: Op) -> None:
+def reduce(op: OpContext) -> None:
     """``x.mean((2, 3), keepdim=True)``."""
     name, keep = op.node.op_type, bool(op.attr("keepdims", 1))
     axes, known = _axes(op)
@@ -44,13 +44,13 @@ def reduce(op: Op) -> None:
     op.out(f"{op.v(0)}.{function}({', '.join(arguments)})")
 
 
-def _may_be_empty(op: Op) -> bool:
+def _may_be_empty(op: OpContext) -> bool:
     """True when a size is 0: there torch has no largest element."""
     shape = op.writer.source.types.shapes[op.node.inputs[0]]
     return shape is not None and 0 in shape
 
 
-def _axes(op: Op) -> tuple[tuple[int, ...], bool]:
+def _axes(op: OpContext) -> tuple[tuple[int, ...], bool]:
     """(axes, are they known); none stands for all of them."""
     if "axes" in op.node.attributes:
         return tuple(op.attr("axes")), True
@@ -60,7 +60,7 @@ def _axes(op: Op) -> tuple[tuple[int, ...], bool]:
     return found or (), found is not None
 
 
-def _without_axes(op: Op) -> None:
+def _without_axes(op: OpContext) -> None:
     """With ``noop_with_empty_axes`` nothing is summed, but the elements are still squared and the like."""
     codes = {"ReduceL1": "torch.abs({})", "ReduceL2": "torch.abs({})", "ReduceLogSum": "torch.log({})"}
     name = op.node.op_type
@@ -73,7 +73,7 @@ def _without_axes(op: Op) -> None:
 
 
 @rule("GlobalAveragePool", "GlobalMaxPool")
-def global_pool(op: Op) -> None:
+def global_pool(op: OpContext) -> None:
     """Over all axes but the first two."""
     rank = op.rank(0)
     axes = f"tuple(range(2, {op.v(0)}.dim()))" if rank is None else sequence(range(2, rank))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from py_autodoc.to_torch.code import NotCovered, sequence
-from py_autodoc.to_torch.op import Op, fl, text
+from py_autodoc.to_torch.op import OpContext, fl, text
 from py_autodoc.to_torch.registry import rule
 
 _COORDINATES = ("half_pixel", "half_pixel_symmetric", "asymmetric", "align_corners", "pytorch_half_pixel",
@@ -12,7 +12,7 @@ _NEAREST = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 
 
 @rule("Upsample")
-def upsample(op: Op) -> None:
+def upsample(op: OpContext) -> None:
     """Resize as before opset 10: coordinates are divided by the scale."""
     mode = op.attr("mode", "nearest")
     if mode not in ("nearest", "linear", "bilinear"):
@@ -33,7 +33,7 @@ def upsample(op: Op) -> None:
 
 
 @rule("Resize")
-def resize(op: Op) -> None:
+def resize(op: OpContext) -> None:
     """``F.interpolate`` where it means the same, else a function that follows the specification."""
     mode = op.attr("mode", "nearest")
     first = 1 if op.opset < 11 else 2
@@ -75,7 +75,7 @@ def resize(op: Op) -> None:
 
 
 def _interpolated(
-    op: Op,
+    op: OpContext,
     mode: str,
     coordinates: str,
     nearest: str,
@@ -113,7 +113,7 @@ def _interpolated(
     return True
 
 
-def _kept(op: Op, sizes: tuple[int | str, ...]) -> bool:
+def _kept(op: OpContext, sizes: tuple[int | str, ...]) -> bool:
     """True when batch and channels stay as they are."""
     shape = op.writer.source.types.shapes[op.node.inputs[0]]
     code = op.value(0).code
@@ -125,7 +125,7 @@ def _kept(op: Op, sizes: tuple[int | str, ...]) -> bool:
 
 
 @rule("GridSample")
-def grid(op: Op) -> None:
+def grid(op: OpContext) -> None:
     """``F.grid_sample``."""
     names = {
         "linear": "bilinear",
@@ -146,14 +146,14 @@ def grid(op: Op) -> None:
 
 
 @rule("AffineGrid")
-def affine(op: Op) -> None:
+def affine(op: OpContext) -> None:
     """``F.affine_grid``."""
     corners = bool(op.attr("align_corners", 0))
     op.out(f"F.affine_grid({op.t(0)}, {op.ints_code(1)}, align_corners={corners})")
 
 
 @rule("RoiAlign")
-def roi_align(op: Op) -> None:
+def roi_align(op: OpContext) -> None:
     """Bilinear samples of regions."""
     shift = op.attr("coordinate_transformation_mode", "half_pixel" if op.opset >= 16 else "output_half_pixel")
     settings = op.attr("output_height", 1), op.attr("output_width", 1), op.attr("sampling_ratio", 0)
@@ -163,7 +163,7 @@ def roi_align(op: Op) -> None:
 
 
 @rule("NonMaxSuppression")
-def suppression(op: Op) -> None:
+def suppression(op: OpContext) -> None:
     """Boxes that overlap better ones are dropped."""
     most = op.ints(2) if op.has(2) else (0,)
     code = str(most[0]) if most else f"int({op.t(2)})"
@@ -180,7 +180,7 @@ def suppression(op: Op) -> None:
 
 
 @rule("Col2Im")
-def fold(op: Op) -> None:
+def fold(op: OpContext) -> None:
     """``F.fold``."""
     if op.fixed(2) is None or len(op.fixed(2) or ()) != 2:
         raise NotCovered("not two spatial dimensions")

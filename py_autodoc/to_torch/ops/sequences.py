@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from py_autodoc.to_torch.code import NotCovered, Value, sequence
-from py_autodoc.to_torch.op import Op
+from py_autodoc.to_torch.code import CodeValue, NotCovered, sequence
+from py_autodoc.to_torch.op import OpContext
 from py_autodoc.to_torch.registry import rule
 
 
-def _list(op: Op, code: str) -> None:
-    op.set(Value("list", op.keep(code, "items")))
+def _list(op: OpContext, code: str) -> None:
+    op.set(CodeValue("list", op.keep(code, "items")))
 
 
 @rule("SequenceEmpty")
-def empty(op: Op) -> None:
+def empty(op: OpContext) -> None:
     """``[]``."""
     _list(op, "[]")
 
 
 @rule("SequenceConstruct")
-def construct(op: Op) -> None:
+def construct(op: OpContext) -> None:
     """``[a, b]``."""
     _list(op, f"[{', '.join(op.t(place) for place in range(op.count))}]")
 
 
 @rule("SequenceInsert")
-def insert(op: Op) -> None:
+def insert(op: OpContext) -> None:
     """A new list with one more tensor."""
     items = op.t(0)
     if not op.has(2):
@@ -36,7 +36,7 @@ def insert(op: Op) -> None:
 
 
 @rule("SequenceErase")
-def erase(op: Op) -> None:
+def erase(op: OpContext) -> None:
     """A new list with one tensor less."""
     found = op.ints(1) if op.has(1) else (-1,)
     code = str(found[0]) if found else f"int({op.t(1)})"
@@ -44,27 +44,27 @@ def erase(op: Op) -> None:
 
 
 @rule("SequenceAt")
-def at(op: Op) -> None:
+def at(op: OpContext) -> None:
     """``items[0]``."""
     found = op.ints(1)
     op.out(f"{op.t(0)}[{found[0] if found else f'int({op.t(1)})'}]")
 
 
 @rule("SequenceLength")
-def length(op: Op) -> None:
+def length(op: OpContext) -> None:
     """``len(items)``."""
     op.integers([f"len({op.t(0)})"], True)
 
 
 @rule("ConcatFromSequence")
-def joined(op: Op) -> None:
+def joined(op: OpContext) -> None:
     """``torch.cat`` or ``torch.stack``."""
     name = "stack" if op.attr("new_axis", 0) else "cat"
     op.out(f"torch.{name}({op.t(0)}, dim={op.attr('axis')})")
 
 
 @rule("SplitToSequence")
-def split(op: Op) -> None:
+def split(op: OpContext) -> None:
     """``x.split(1)`` as a list."""
     axis = op.attr("axis", 0)
     if not op.has(1):

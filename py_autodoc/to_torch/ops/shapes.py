@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from py_autodoc.to_torch.code import NotCovered, Value, sequence
-from py_autodoc.to_torch.op import Op
+from py_autodoc.to_torch.code import CodeValue, NotCovered, sequence
+from py_autodoc.to_torch.op import OpContext
 from py_autodoc.to_torch.registry import rule
 
 
 @rule("Shape")
-def shape(op: Op) -> None:
+def shape(op: OpContext) -> None:
     """The sizes, as integers of Python where the rank is known."""
     value = op.value(0)
     start, end = op.attr("start", 0), op.attr("end", None)
@@ -25,20 +25,20 @@ def shape(op: Op) -> None:
 
 
 @rule("Size")
-def size(op: Op) -> None:
+def size(op: OpContext) -> None:
     """The number of elements."""
     op.integers([f"{op.v(0)}.numel()"], True)
 
 
 @rule("Reshape")
-def reshape(op: Op) -> None:
+def reshape(op: OpContext) -> None:
     """``x.reshape(2, -1)``; 0 keeps a size."""
     sizes: tuple[int | str, ...] | None
     sizes = tuple(op.attr("shape")) if op.opset < 5 else op.ints(1)
     keep = not op.attr("allowzero", 0)
     value = op.value(0)
     if value.kind == "host" and sizes is not None and (sizes in ((-1,), (1,)) or not sizes):
-        op.set(Value("host", "", value.items, not sizes, value.dtype))
+        op.set(CodeValue("host", "", value.items, not sizes, value.dtype))
         return
     if sizes is None:
         code = op.ints_code(1)
@@ -53,7 +53,7 @@ def reshape(op: Op) -> None:
 
 
 @rule("Flatten")
-def flatten(op: Op) -> None:
+def flatten(op: OpContext) -> None:
     """Two dimensions."""
     axis, x, rank = op.attr("axis", 1), op.v(0), op.rank(0)
     if axis == 1 and rank is not None and rank >= 2:
@@ -63,7 +63,7 @@ def flatten(op: Op) -> None:
 
 
 @rule("Transpose")
-def transpose(op: Op) -> None:
+def transpose(op: OpContext) -> None:
     """``x.permute(...)``; ``x.transpose(a, b)`` when two axes change places."""
     x, rank = op.v(0), op.rank(0)
     perm = op.attr("perm", None)
@@ -82,27 +82,27 @@ def transpose(op: Op) -> None:
         op.out(f"{x}.permute({', '.join(map(str, perm))})")
 
 
-def axes_of(op: Op) -> tuple[int, ...] | None:
+def axes_of(op: OpContext) -> tuple[int, ...] | None:
     """The axes of an attribute, or from opset 13 of an input; None without either."""
     if "axes" in op.node.attributes:
         return tuple(op.attr("axes"))
     return op.fixed(1) if op.has(1) else None
 
 
-def _computed(op: Op) -> bool:
+def _computed(op: OpContext) -> bool:
     """True for axes that only a run tells."""
     return "axes" not in op.node.attributes and op.has(1) and op.fixed(1) is None
 
 
 @rule("Squeeze")
-def squeeze(op: Op) -> None:
+def squeeze(op: OpContext) -> None:
     """Drops dimensions of size 1."""
     axes = axes_of(op)
     value = op.value(0)
     if _computed(op):
         op.out(f"{op.v(0)}.squeeze(tuple({op.ints_code(1)}))")
     elif value.kind == "host" and len(value.items) == 1:
-        op.set(Value("host", "", value.items, True, value.dtype))
+        op.set(CodeValue("host", "", value.items, True, value.dtype))
     elif axes is None:
         op.out(f"{op.v(0)}.squeeze()")
     elif len(axes) == 1:
@@ -112,7 +112,7 @@ def squeeze(op: Op) -> None:
 
 
 @rule("Unsqueeze")
-def unsqueeze(op: Op) -> None:
+def unsqueeze(op: OpContext) -> None:
     """Adds dimensions of size 1."""
     if _computed(op):
         op.out(op.call("onnx_unsqueeze", op.t(0), op.ints_code(1)))
@@ -120,7 +120,7 @@ def unsqueeze(op: Op) -> None:
     axes = axes_of(op) or ()
     value = op.value(0)
     if value.kind == "host" and value.scalar and axes in ((0,), (-1,)):
-        op.set(Value("host", "", value.items, False, value.dtype))
+        op.set(CodeValue("host", "", value.items, False, value.dtype))
         return
     if (
         value.kind == "constant"
@@ -130,7 +130,7 @@ def unsqueeze(op: Op) -> None:
     ):
         array = op.array(0)
         if array.dtype.kind == "i" and op.dtype(0) in (6, 7):
-            op.set(Value("host", "", (int(array[()]),), False, op.dtype(0)))
+            op.set(CodeValue("host", "", (int(array[()]),), False, op.dtype(0)))
             return
     rank = op.rank(0)
     if len(axes) > 1 and min(axes) < 0:
@@ -144,7 +144,7 @@ def unsqueeze(op: Op) -> None:
 
 
 @rule("Expand")
-def expand(op: Op) -> None:
+def expand(op: OpContext) -> None:
     """Broadcasting in both directions."""
     sizes = op.ints(1)
     x = op.v(0)
@@ -153,7 +153,7 @@ def expand(op: Op) -> None:
 
 
 @rule("Tile")
-def tile(op: Op) -> None:
+def tile(op: OpContext) -> None:
     """``x.repeat(2, 1)``."""
     if op.opset < 6:
         raise NotCovered("Tile as before opset 6")
@@ -162,7 +162,7 @@ def tile(op: Op) -> None:
 
 
 @rule("Concat")
-def concat(op: Op) -> None:
+def concat(op: OpContext) -> None:
     """``torch.cat``; sizes stay in Python."""
     hosts = [op.host(place) for place in range(op.count)]
     if all(held is not None and not held.scalar for held in hosts) and any(
@@ -178,7 +178,7 @@ def concat(op: Op) -> None:
     op.out(f"torch.cat([{', '.join(op.t(place) for place in range(op.count))}], dim={axis})")
 
 
-def _block(op: Op) -> int:
+def _block(op: OpContext) -> int:
     """The size of a block. Raises: NotCovered."""
     block = op.attr("blocksize")
     if not isinstance(block, int) or block < 1:
@@ -187,7 +187,7 @@ def _block(op: Op) -> int:
 
 
 @rule("DepthToSpace")
-def depth_to_space(op: Op) -> None:
+def depth_to_space(op: OpContext) -> None:
     """Channels become blocks of pixels."""
     block = _block(op)
     if op.choice("mode", "DCR", ("DCR", "CRD")) == "CRD":
@@ -197,7 +197,7 @@ def depth_to_space(op: Op) -> None:
 
 
 @rule("SpaceToDepth")
-def space_to_depth(op: Op) -> None:
+def space_to_depth(op: OpContext) -> None:
     """Blocks of pixels become channels."""
     op.out(
         op.call(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from py_autodoc.to_torch.code import NotCovered, Value, bare, sequence
+from py_autodoc.to_torch.code import CodeValue, NotCovered, bare, sequence
 from py_autodoc.to_torch.dtypes import FLOATS
-from py_autodoc.to_torch.op import Op, fl
+from py_autodoc.to_torch.op import OpContext, fl
 from py_autodoc.to_torch.registry import rule
 
 _LARGE = 1 << 30
@@ -15,7 +15,7 @@ Ints = tuple[int | str, ...]
 
 
 @rule("Slice")
-def cut(op: Op) -> None:
+def cut(op: OpContext) -> None:
     """``x[:, 1:5]`` where Python's slices can say it."""
     if op.opset < 10:
         starts = tuple(op.attr("starts"))
@@ -34,13 +34,13 @@ def cut(op: Op) -> None:
         _cut(op, (first, last, where, steps), code)
 
 
-def _cut(op: Op, parts: tuple[Ints, Ints, Ints, Ints], code: list[str]) -> None:
+def _cut(op: OpContext, parts: tuple[Ints, Ints, Ints, Ints], code: list[str]) -> None:
     """A slice whose starts, ends, axes and steps are known or integers of Python."""
     starts, ends, axes, steps = parts
     value = op.value(0)
     bounds = [bound for bound in (*starts, *ends, *steps) if isinstance(bound, int)]
     if value.kind == "host" and not value.scalar and len(starts) == 1 and len(bounds) == 3:
-        op.set(Value("host", "", _host_slice(value.items, *bounds), False, value.dtype))
+        op.set(CodeValue("host", "", _host_slice(value.items, *bounds), False, value.dtype))
         return
     forward = all(isinstance(step, int) and step > 0 for step in steps)
     plain = forward and all(isinstance(axis, int) for axis in axes)
@@ -60,7 +60,7 @@ def _host_slice(items: Ints, first: int, last: int, step: int) -> Ints:
     return tuple(items[n] for n in range(min(first, size - 1), max(last, -1), step))
 
 
-def _index(op: Op, starts: Ints, ends: Ints, axes: Ints, steps: Ints) -> str | None:
+def _index(op: OpContext, starts: Ints, ends: Ints, axes: Ints, steps: Ints) -> str | None:
     """The subscript; None when the axes cannot be written as one."""
     rank = op.rank(0)
     parts: dict[int, str] = {}
@@ -105,14 +105,14 @@ def at_axis(axis: int, index: str, rank: int | None) -> str:
 
 
 @rule("Gather")
-def gather(op: Op) -> None:
+def gather(op: OpContext) -> None:
     """``x[:, index]``; an embedding where the exporter says that it was one."""
     axis, rank = op.attr("axis", 0), op.rank(0)
     value, index = op.value(0), op.host(1)
     if value.kind == "host" and index is not None and not value.scalar and axis in (0, -1):
         places = [n for n in index.items if isinstance(n, int) and -len(value.items) <= n < len(value.items)]
         if len(places) == len(index.items):
-            op.set(Value("host", "", tuple(value.items[n] for n in places), index.scalar, value.dtype))
+            op.set(CodeValue("host", "", tuple(value.items[n] for n in places), index.scalar, value.dtype))
             return
     if value.kind == "constant" and axis == 0 and op.path and _says_embedding(op):
         weight = op.weight(0)
@@ -130,13 +130,13 @@ def gather(op: Op) -> None:
         op.out(f"{op.v(0)}[{at_axis(axis, op.t(1), rank)}]")
 
 
-def _says_embedding(op: Op) -> bool:
+def _says_embedding(op: OpContext) -> bool:
     """True when the module of this one node is of that class: its indices are never negative."""
     return bool(op.node.classes) and op.node.classes[-1] == "Embedding"
 
 
 @rule("Split")
-def split(op: Op) -> None:
+def split(op: OpContext) -> None:
     """``x.split([2, 3], dim=1)``."""
     axis = op.attr("axis", 0)
     sizes = tuple(op.attr("split")) if "split" in op.node.attributes else op.ints(1) if op.has(1) else None
@@ -147,7 +147,7 @@ def split(op: Op) -> None:
         if all(isinstance(size, int) for size in known):
             at = 0
             for place, size in enumerate(known):
-                op.set(Value("host", "", value.items[at : at + int(size)], False, value.dtype), place)
+                op.set(CodeValue("host", "", value.items[at : at + int(size)], False, value.dtype), place)
                 at += int(size)
             return
     if op.has(1) or "split" in op.node.attributes:
@@ -158,7 +158,7 @@ def split(op: Op) -> None:
 
 
 @rule("Pad")
-def pad(op: Op) -> None:
+def pad(op: OpContext) -> None:
     """``F.pad`` for constants, else by picking indices."""
     mode = op.attr("mode", "constant")
     x = op.v(0)
@@ -189,7 +189,7 @@ def pad(op: Op) -> None:
 
 
 @rule("Trilu")
-def triangle(op: Op) -> None:
+def triangle(op: OpContext) -> None:
     """``torch.triu`` or ``tril``."""
     name = "triu" if op.attr("upper", 1) else "tril"
     diagonal = "0"
@@ -200,7 +200,7 @@ def triangle(op: Op) -> None:
 
 
 @rule("CenterCropPad")
-def center(op: Op) -> None:
+def center(op: OpContext) -> None:
     """Crops or pads around the middle."""
     axes = op.attr("axes", None)
     named = None if axes is None else list(axes)
@@ -208,7 +208,7 @@ def center(op: Op) -> None:
 
 
 @rule("ReverseSequence")
-def reverse(op: Op) -> None:
+def reverse(op: OpContext) -> None:
     """The first so many steps of each sequence, backwards."""
     axes = op.attr("batch_axis", 1), op.attr("time_axis", 0)
     op.out(op.call("onnx_reverse_sequence", op.t(0), op.t(1), *axes))

@@ -1,8 +1,8 @@
-from py_autodoc.graph.rebatch.prepare import Node
-from py_autodoc.graph.rebatch.trace import Found, Trace, rule
+from py_autodoc.graph.rebatch.prepare import StructureNode
+from py_autodoc.graph.rebatch.trace import BatchTrace, Found, rule
 
 
 @rule("Wobble", domain="com.microsoft")
-def wobble(trace: Trace, node: Node) -> Found:
+def wobble(trace: BatchTrace, node: StructureNode) -> Found:
     """Each element by itself."""
     return [trace.at(node, 0)]

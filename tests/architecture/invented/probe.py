@@ -13,14 +13,14 @@ from py_autodoc import metrics
 from py_autodoc.cli.app import COMMANDS
 from py_autodoc.findings.registry import rules
 from py_autodoc.operators import coverage
-from py_autodoc.render.attachments import offered
 from py_autodoc.render.markdown import card
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.matcher import Matcher
-from py_autodoc.report.openapi import document
-from py_autodoc.report.operations import OPERATIONS
-from py_autodoc.report.payload import build_payload
-from py_autodoc.report.sections.model import Context
+from py_autodoc.render.viewer_attachments import available_metrics
+from py_autodoc.report.node_query.node_matcher import NodeMatcher
+from py_autodoc.report.openapi_spec.openapi import openapi_document
+from py_autodoc.report.openapi_spec.operations import OPERATIONS
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
+from py_autodoc.report.sections.section_model import SectionContext
+from py_autodoc.report.viewer_payload.build_payload import build_payload
 from py_autodoc.server.routes import ROUTES, tornado_rules
 from py_autodoc.to_torch import write
 
@@ -54,7 +54,7 @@ def main(folder: Path) -> None:
     model = folder / "wobbling.onnx"
     wobbling(model)
     report = py_autodoc.analyze(model, hardware="l4")
-    payload = build_payload(run(model, Options(hardware="l4")))
+    payload = build_payload(run_analysis(model, Options(hardware="l4")))
     (layer,) = (one for one in report.layers if one.type == "Wobble")
     (row,) = (one for one in coverage() if one.type == "Wobble")
     write(model, folder / "wobbling.py")
@@ -79,16 +79,16 @@ def main(folder: Path) -> None:
         "rules": list(rules()),
         "rule_page": shell("rule", "invented-wobble"),
         "heatmap": list(metrics.ids("heatmap")),
-        "attachments": list(offered(run(model))),
+        "attachments": list(available_metrics(run_analysis(model))),
         "typescript": "invented_density" in metrics_module(),
         "commands": list(COMMANDS),
         "help": shell("--help"),
         "command": shell("invented"),
         "routes": [route.pattern for route in ROUTES],
         "tornado": {pattern: handler.__name__ for pattern, handler in tornado_rules()},
-        "openapi": list(document(OPERATIONS)["paths"]),
-        "markdown": card(Context(report)),
-        "query": [report.layers[node].name for node in Matcher(payload).find("density>0")],
+        "openapi": list(openapi_document(OPERATIONS)["paths"]),
+        "markdown": card(SectionContext(report)),
+        "query": [report.layers[node].name for node in NodeMatcher(payload).find("density>0")],
     }
     print(json.dumps(found))
 

@@ -18,11 +18,11 @@ None.
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.findings.registry import Finding, RuleContext, rule
 
 
 @rule("invented-wobble", "A layer that wobbles", ("low",), most=0)
-def check(ctx: Context) -> Iterator[Finding]:
+def check(ctx: RuleContext) -> Iterator[Finding]:
     """One finding for all."""
     found = [node.id for node in ctx.model.nodes if node.op_type == "Wobble"]
     if len(found) > ctx.thresholds["invented-wobble"]["most"]:

@@ -1,9 +1,9 @@
-from py_autodoc.graph.model import Node
-from py_autodoc.graph.resize.walk import Walk, rule
+from py_autodoc.graph.ir.model import Node
+from py_autodoc.graph.resize.walk import SizePass, rule
 
 
 @rule("Wobble", domain="com.microsoft")
-def wobble(walk: Walk, node: Node) -> None:
+def wobble(walk: SizePass, node: Node) -> None:
     """Each element by itself."""
     walk.infer(node)
     walk.put(node, 0, walk.at(node.inputs[0]))

@@ -7,8 +7,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from py_autodoc.graph.shapes.core import FOLDS, Op
-from py_autodoc.report.analysis import Options, run
+from py_autodoc.graph.shapes.shape_context import FOLDS, ShapeContext
+from py_autodoc.report.pipeline.analysis import Options, run_analysis
 
 MODELS = sorted((Path(__file__).parents[2] / "data" / "models").glob("*.onnx"))
 I64, BOOL = np.int64, np.bool_
@@ -49,7 +49,7 @@ def inferred(nodes, arrays, outputs):
     stored = [numpy_helper.from_array(array, f"c{i}") for i, array in enumerate(arrays)]
     graph = helper.make_graph(nodes, "g", inputs, values, stored)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
-    analysis = run(model.SerializeToString(), Options())
+    analysis = run_analysis(model.SerializeToString(), Options())
     names = {tensor.name: tensor.id for tensor in analysis.model.tensors}
     return analysis.types.values, names
 
@@ -100,13 +100,13 @@ def test_values_go_through_one_branch_and_the_length_of_a_sequence():
 @pytest.mark.parametrize("path", MODELS[::4], ids=lambda path: path.stem)
 def test_nothing_else_gets_a_value(path, monkeypatch):
     folded = set()
-    plain = Op.set_value
+    plain = ShapeContext.set_value
 
     def noted(op, i, value):
         if value is not None:
             folded.add((op.node.domain, op.node.op_type))
         plain(op, i, value)
 
-    monkeypatch.setattr(Op, "set_value", noted)
-    run(path, Options(assume=True))
+    monkeypatch.setattr(ShapeContext, "set_value", noted)
+    run_analysis(path, Options(assume=True))
     assert folded <= FOLDS

@@ -5,10 +5,10 @@ import pytest
 
 from py_autodoc.costs.registry import NodeView
 from py_autodoc.costs.symbolic_view import SymbolicView
-from py_autodoc.graph.model import ConstTensor, Node, Storage
+from py_autodoc.graph.ir.model import ConstTensor, Node, Storage
 from py_autodoc.graph.operators.node_reader import NodeReader
-from py_autodoc.graph.shapes.core import Op as ShapeOp
-from py_autodoc.to_torch.op import Op as TorchOp
+from py_autodoc.graph.shapes.shape_context import ShapeContext as ShapeOp
+from py_autodoc.to_torch.op import OpContext as TorchOp
 
 OWN = {
     ShapeOp: set(),

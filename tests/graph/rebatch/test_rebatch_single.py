@@ -9,7 +9,7 @@ import rebatch_single as single
 from rebatch_proof import prove
 from test_rebatch_files import DATA, QUICK, SLOW
 
-from py_autodoc.graph.rebatch.search import Plan  # noqa: F401  (registers the rules)
+from py_autodoc.graph.rebatch.search import BatchPlan  # noqa: F401  (registers the rules)
 from py_autodoc.graph.rebatch.trace import RULES
 
 pytestmark = pytest.mark.slow

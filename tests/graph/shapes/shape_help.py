@@ -9,9 +9,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from py_autodoc.graph.build import build
-from py_autodoc.graph.load import load_bytes
-from py_autodoc.graph.model import Model, TypeTable
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.ir.model import Model, TypeTable
+from py_autodoc.graph.loading.load import load_bytes
 from py_autodoc.graph.shapes import infer
 
 F, I64, I32, U8, I8, BOOL, F16 = (

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from onnx import helper
 from shape_help import one, types_of
 
-from py_autodoc.graph import expr
-from py_autodoc.graph.model import TensorKind
+from py_autodoc.graph.ir.model import TensorKind
 from py_autodoc.graph.shapes.indexing import slice_size
+from py_autodoc.graph.symbolic_dims import dim_arithmetic
 
 small = st.integers(0, 9)
 end = st.one_of(st.integers(-12, 12), st.sampled_from([2**31 - 1, 2**63 - 1, -(2**63)]))
@@ -25,7 +25,7 @@ def test_slices_of_numbers_are_numpys(size, start, stop, step):
 @given(st.integers(1, 9), st.integers(-5, 5), end, st.sampled_from([-1, 1, 2]))
 def test_slices_of_symbols_never_contradict_numbers(extra, start, stop, step):
     size = 17 + extra  # symbols are taken as at least as long as what is cut from both of their ends
-    value = expr.substitute(slice_size("n", start, stop, step), {"n": size})
+    value = dim_arithmetic.substitute(slice_size("n", start, stop, step), {"n": size})
     if isinstance(value, int):
         assert value == slice_size(size, start, stop, step)
 

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from py_autodoc.graph.rebatch.layout import Blocked, Layout
-from py_autodoc.graph.rebatch.prepare import Node
-from py_autodoc.graph.rebatch.trace import Found, Trace, rule
+from py_autodoc.graph.rebatch.layout import BatchBlocked, Layout
+from py_autodoc.graph.rebatch.prepare import StructureNode
+from py_autodoc.graph.rebatch.trace import BatchTrace, Found, rule
 
 MS = "com.microsoft"
 
 
-def _batch_first(trace: Trace, node: Node, data: Sequence[int], past: Sequence[int] = ()) -> Layout:
+def _batch_first(
+    trace: BatchTrace, node: StructureNode, data: Sequence[int], past: Sequence[int] = ()
+) -> Layout:
     """All of ``data`` hold the batch on axis 0, ``past`` behind a pair of keys and values."""
     found = [(i, at) for i in (*data, *past) if (at := trace.at(node, i)) is not None]
     if not found:
-        raise Blocked("the batch is in an input that only says how it works")
+        raise BatchBlocked("the batch is in an input that only says how it works")
     number, at = found[0]
     at = at.on(at.axis - 1) if number in past else at
     if at.axis:
-        raise Blocked(f"{node.op_type} takes axis 0 for the batch, here it is axis {at.axis}")
+        raise BatchBlocked(f"{node.op_type} takes axis 0 for the batch, here it is axis {at.axis}")
     trace.confirmed = True
     for i in data:
         trace.need(node, i, at)
@@ -28,25 +30,25 @@ def _batch_first(trace: Trace, node: Node, data: Sequence[int], past: Sequence[i
     return at
 
 
-def _mask(trace: Trace, node: Node, i: int, at: Layout, ranks: Sequence[int] = (4,)) -> None:
+def _mask(trace: BatchTrace, node: StructureNode, i: int, at: Layout, ranks: Sequence[int] = (4,)) -> None:
     """A mask is broadcast where its first axis is 1, and else holds the batch there."""
     if not node.has(i):
         return
     shape = trace.shape(node.inputs[i])
     if trace.at(node, i) is not None and len(shape) not in ranks:
         name = node.inputs[i]
-        raise Blocked(f"{name} {list(shape)} holds the batch, which is not followed", name)
+        raise BatchBlocked(f"{name} {list(shape)} holds the batch, which is not followed", name)
     if trace.at(node, i) is not None or (len(shape) in ranks and shape[0] != 1):
         trace.need(node, i, at)
 
 
 @rule("Attention")
-def attention(trace: Trace, node: Node) -> Found:
+def attention(trace: BatchTrace, node: StructureNode) -> Found:
     """Q, K, V, a mask, a cache."""
     data = [i for i in (0, 1, 2, 4, 5, 6) if node.has(i)]
     only_mask = trace.at(node, 3) if not any(trace.at(node, i) for i in data) else None
     if only_mask is not None and (only_mask.axis or len(trace.shape(node.inputs[3])) != 4):
-        raise Blocked(f"{node.inputs[3]} holds the batch on axis {only_mask.axis}", node.inputs[3])
+        raise BatchBlocked(f"{node.inputs[3]} holds the batch on axis {only_mask.axis}", node.inputs[3])
     at = only_mask or _batch_first(trace, node, data)
     for i in data:
         trace.need(node, i, at)
@@ -55,7 +57,7 @@ def attention(trace: Trace, node: Node) -> Found:
 
 
 @rule("Attention", domain=MS)
-def packed_attention(trace: Trace, node: Node) -> Found:
+def packed_attention(trace: BatchTrace, node: StructureNode) -> Found:
     """Input, weights, bias, mask, cache of both, bias of scores, length of the cache."""
     trace.never(node, 1, 2, 6)
     at = _batch_first(trace, node, [0], [4] if node.has(4) else [])
@@ -65,7 +67,7 @@ def packed_attention(trace: Trace, node: Node) -> Found:
 
 
 @rule("QAttention", domain=MS)
-def quantized_attention(trace: Trace, node: Node) -> Found:
+def quantized_attention(trace: BatchTrace, node: StructureNode) -> Found:
     """Input, weights, bias, scales, mask, zero points, cache."""
     trace.never(node, 1, 2, 3, 4, 6, 7)
     at = _batch_first(trace, node, [0], [8] if node.has(8) else [])
@@ -73,26 +75,26 @@ def quantized_attention(trace: Trace, node: Node) -> Found:
     return [at, at.on(1)]
 
 
-def _index(trace: Trace, node: Node, i: int, at: Layout) -> None:
+def _index(trace: BatchTrace, node: StructureNode, i: int, at: Layout) -> None:
     """A mask of whatever form holds the batch on its first axis, one entry an item."""
     if not node.has(i):
         return
     shape, mine = trace.shape(node.inputs[i]), trace.at(node, i)
     if not at.whole or trace.batch != 1 or not shape or shape[0] != 1:
-        raise Blocked(f"the mask {node.inputs[i]} {list(shape)} is not one row an item", node.inputs[i])
+        raise BatchBlocked(f"the mask {node.inputs[i]} {list(shape)} is not one row an item", node.inputs[i])
     if mine is not None and mine.place != (0, 1, 1):
-        raise Blocked(f"the mask {node.inputs[i]} holds the batch on axis {mine.axis}", node.inputs[i])
+        raise BatchBlocked(f"the mask {node.inputs[i]} holds the batch on axis {mine.axis}", node.inputs[i])
     trace.need(node, i, at)
 
 
 @rule("MultiHeadAttention", "DecoderMaskedMultiHeadAttention", domain=MS)
-def multi_head(trace: Trace, node: Node) -> Found:
+def multi_head(trace: BatchTrace, node: StructureNode) -> Found:
     """Q, K, V, then bias, padding mask, bias of scores, cache; the masked one has them in another order."""
     whole = node.op_type == "MultiHeadAttention"
     padding, scores, past = (4, 5, (6, 7)) if whole else (3, 4, (5, 6))
     trace.never(node, *((3, 8) if whole else (7, 8, 10)))
     if node.has(9):
-        raise Blocked("beams share a cache", node.inputs[9])
+        raise BatchBlocked("beams share a cache", node.inputs[9])
     data = [i for i in (0, 1, 2, *past) if node.has(i)]
     at = _batch_first(trace, node, data)
     _index(trace, node, padding, at)
@@ -101,17 +103,17 @@ def multi_head(trace: Trace, node: Node) -> Found:
 
 
 @rule("GroupQueryAttention", "SparseAttention", domain=MS)
-def grouped(trace: Trace, node: Node) -> Found:
+def grouped(trace: BatchTrace, node: StructureNode) -> Found:
     """Q, K, V, cache, lengths an item, the longest length, tables of the rotation, positions, bias."""
     if node.op_type == "SparseAttention":
-        raise Blocked("no rule says whether com.microsoft::SparseAttention keeps items apart")
+        raise BatchBlocked("no rule says whether com.microsoft::SparseAttention keeps items apart")
     trace.never(node, 6, 7, 8, *range(11, len(node.inputs)))
     data = [i for i in (0, 1, 2, 3, 4) if node.has(i)]
     at = _batch_first(trace, node, data)
     if node.has(5):
         lengths = trace.shape(node.inputs[5])
         if not lengths or lengths[0] != at.many * trace.batch:
-            raise Blocked(f"{node.inputs[5]} {list(lengths)} is not one length an item", node.inputs[5])
+            raise BatchBlocked(f"{node.inputs[5]} {list(lengths)} is not one length an item", node.inputs[5])
         trace.need(node, 5, at)
     if node.has(9):
         trace.need(node, 9, at)
@@ -120,7 +122,7 @@ def grouped(trace: Trace, node: Node) -> Found:
 
 
 @rule("RotaryEmbedding")
-def rotary(trace: Trace, node: Node) -> Found:
+def rotary(trace: BatchTrace, node: StructureNode) -> Found:
     """Data; tables, which have a row an item where there are no positions."""
     at = _batch_first(trace, node, [0])
     if node.has(3):
@@ -133,7 +135,7 @@ def rotary(trace: Trace, node: Node) -> Found:
 
 
 @rule("RotaryEmbedding", domain=MS)
-def rotary_contrib(trace: Trace, node: Node) -> Found:
+def rotary_contrib(trace: BatchTrace, node: StructureNode) -> Found:
     """Data; positions, one offset for all or a row an item; tables."""
     trace.never(node, 2, 3)
     at = _batch_first(trace, node, [0])

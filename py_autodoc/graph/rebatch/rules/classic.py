@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from py_autodoc.graph.rebatch.layout import Blocked
-from py_autodoc.graph.rebatch.prepare import Node
-from py_autodoc.graph.rebatch.trace import Found, Trace, rule
+from py_autodoc.graph.rebatch.layout import BatchBlocked
+from py_autodoc.graph.rebatch.prepare import StructureNode
+from py_autodoc.graph.rebatch.trace import BatchTrace, Found, rule
 
 ML = "ai.onnx.ml"
 
@@ -13,17 +13,17 @@ ML = "ai.onnx.ml"
     "LinearClassifier", "LinearRegressor", "Normalizer", "SVMClassifier", "SVMRegressor",
     "TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor", domain=ML,
 )  # fmt: skip
-def rows(trace: Trace, node: Node) -> Found:
+def rows(trace: BatchTrace, node: StructureNode) -> Found:
     """Rows by themselves."""
     trace.beyond(node, 1)
     at = trace.first(node, 0)
     if at.axis or len(trace.shape(node.inputs[0])) != 2:
-        raise Blocked(f"{node.op_type} takes axis 0 for the batch, here it is axis {at.axis}")
+        raise BatchBlocked(f"{node.op_type} takes axis 0 for the batch, here it is axis {at.axis}")
     return [at] * len(node.outputs)
 
 
 @rule("Binarizer", "Imputer", "LabelEncoder", "Scaler", "CategoryMapper", domain=ML)
-def elements(trace: Trace, node: Node) -> Found:
+def elements(trace: BatchTrace, node: StructureNode) -> Found:
     """Elements by themselves; what is stored goes along the last axis."""
     trace.beyond(node, 1)
     at = trace.first(node, 0)

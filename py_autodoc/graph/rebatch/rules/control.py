@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from py_autodoc.graph.rebatch.layout import Blocked, Layout
-from py_autodoc.graph.rebatch.prepare import Graph, Node
-from py_autodoc.graph.rebatch.trace import Found, Trace, rule
+from py_autodoc.graph.rebatch.layout import BatchBlocked, Layout
+from py_autodoc.graph.rebatch.prepare import StructureGraph, StructureNode
+from py_autodoc.graph.rebatch.trace import BatchTrace, Found, rule
 
 _ROUNDS = 4
 
 
 @rule("If")
-def branches(trace: Trace, node: Node) -> Found:
+def branches(trace: BatchTrace, node: StructureNode) -> Found:
     """Both branches agree, unless the file says which is taken."""
     trace.never(node, 0)
     known = trace.const(node.inputs[0])
@@ -25,12 +25,12 @@ def branches(trace: Trace, node: Node) -> Found:
     for others in sides[1:]:
         for a, b in zip(sides[0], others, strict=True):
             if (a and a.place) != (b and b.place):
-                raise Blocked("its branches hold the batch on different axes")
+                raise BatchBlocked("its branches hold the batch on different axes")
     return sides[0]
 
 
 @rule("Loop")
-def loop(trace: Trace, node: Node) -> Found:
+def loop(trace: BatchTrace, node: StructureNode) -> Found:
     """What is carried along holds the batch in the same place in every round."""
     trace.never(node, 0, 1)
     body, count = node.bodies["body"], len(node.inputs) - 2
@@ -38,7 +38,7 @@ def loop(trace: Trace, node: Node) -> Found:
     def once(given: Sequence[Layout | None]) -> Sequence[Layout | None]:
         outs = trace.body(body, [None, None, *given])
         if outs[0]:
-            raise Blocked("when it ends differs from item to item")
+            raise BatchBlocked("when it ends differs from item to item")
         return outs[1:]
 
     outs = _steady(trace, node, body, once, list(range(2, len(node.inputs))))
@@ -46,10 +46,10 @@ def loop(trace: Trace, node: Node) -> Found:
 
 
 @rule("Scan")
-def scan(trace: Trace, node: Node) -> Found:
+def scan(trace: BatchTrace, node: StructureNode) -> Found:
     """As Loop; tensors are also taken apart along an axis, which must not hold the batch."""
     if trace.opset < 9:
-        raise Blocked("Scan has another form before opset 9")
+        raise BatchBlocked("Scan has another form before opset 9")
     body, parts = node.bodies["body"], node.attr("num_scan_inputs")
     count = len(node.inputs) - parts
     axes = list(node.attr("scan_input_axes") or [0] * parts)
@@ -59,7 +59,7 @@ def scan(trace: Trace, node: Node) -> Found:
         if at is not None:
             axis = axes[k] % len(trace.shape(node.inputs[count + k]))
             if at.axis == axis:
-                raise Blocked(f"it goes step by step along axis {axis}, which holds the batch")
+                raise BatchBlocked(f"it goes step by step along axis {axis}, which holds the batch")
             at = at.on(at.axis - (axis < at.axis))
         slices.append(at)
     outs = _steady(trace, node, body, lambda given: trace.body(body, [*given, *slices]), list(range(count)))
@@ -74,13 +74,13 @@ def scan(trace: Trace, node: Node) -> Found:
 
 
 def _steady(
-    trace: Trace,
-    node: Node,
-    body: Graph,
+    trace: BatchTrace,
+    node: StructureNode,
+    body: StructureGraph,
     once: Callable[[Sequence[Layout | None]], Sequence[Layout | None]],
     carried: Sequence[int],
 ) -> Sequence[Layout | None]:
-    """Follow a body until what it carries stays where it is. Raises: Blocked."""
+    """Follow a body until what it carries stays where it is. Raises: BatchBlocked."""
     given = [trace.at(node, i) for i in carried]
     for _ in range(_ROUNDS):
         edits, notes = len(trace.edits), len(trace.notes)
@@ -94,6 +94,6 @@ def _steady(
         del trace.edits[edits:], trace.notes[notes:]
         for a, b in zip(given, later, strict=True):
             if a and (b is None or a.place != b.place):
-                raise Blocked("what it carries along holds the batch in changing places")
+                raise BatchBlocked("what it carries along holds the batch in changing places")
         given = [b if a is None else a for a, b in zip(given, later, strict=True)]
-    raise Blocked("what it carries along holds the batch in changing places")
+    raise BatchBlocked("what it carries along holds the batch in changing places")

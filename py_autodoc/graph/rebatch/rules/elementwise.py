@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from py_autodoc.graph.rebatch.layout import Blocked
-from py_autodoc.graph.rebatch.prepare import Node
-from py_autodoc.graph.rebatch.trace import Found, Trace, rule
+from py_autodoc.graph.rebatch.layout import BatchBlocked
+from py_autodoc.graph.rebatch.prepare import StructureNode
+from py_autodoc.graph.rebatch.trace import BatchTrace, Found, rule
 
 _BROADCAST = (
     "Add", "And", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Equal", "Greater",
@@ -24,17 +24,17 @@ _SINGLE = (
 
 @rule(*_BROADCAST)
 @rule("BiasGelu", "BiasAdd", "BiasSplitGelu", domain="com.microsoft")
-def broadcasting(trace: Trace, node: Node) -> Found:
+def broadcasting(trace: BatchTrace, node: StructureNode) -> Found:
     """Inputs are broadcast against each other."""
     if trace.opset < 7 and node.attr("broadcast", 0):
         return _old_broadcast(trace, node)
     at = trace.broadcast(node)
     if node.op_type == "BiasSplitGelu" and at and at.axis == len(trace.shape(node.inputs[0])) - 1:
-        raise Blocked("the batch is on the axis that is split")
+        raise BatchBlocked("the batch is on the axis that is split")
     return [at] * len(node.outputs)
 
 
-def _old_broadcast(trace: Trace, node: Node) -> Found:
+def _old_broadcast(trace: BatchTrace, node: StructureNode) -> Found:
     """Before opset 7 the second input is laid over a stretch of the first one's axes."""
     trace.never(node, 1)
     return [trace.at(node, 0)]
@@ -42,7 +42,7 @@ def _old_broadcast(trace: Trace, node: Node) -> Found:
 
 @rule(*_SINGLE)
 @rule("FastGelu", "Gelu", "QuickGelu", domain="com.microsoft")
-def single(trace: Trace, node: Node) -> Found:
+def single(trace: BatchTrace, node: StructureNode) -> Found:
     """One input; a second one, if any, is a type or a bias."""
     if node.op_type == "FastGelu":
         return [trace.broadcast(node)]
@@ -50,7 +50,7 @@ def single(trace: Trace, node: Node) -> Found:
 
 
 @rule("Clip")
-def clip(trace: Trace, node: Node) -> Found:
+def clip(trace: BatchTrace, node: StructureNode) -> Found:
     """Bounds are for all items."""
     trace.beyond(node, 1)
     return [trace.at(node, 0)]
@@ -58,11 +58,11 @@ def clip(trace: Trace, node: Node) -> Found:
 
 @rule("Dropout")
 @rule("BiasDropout", domain="com.microsoft")
-def dropout(trace: Trace, node: Node) -> Found:
+def dropout(trace: BatchTrace, node: StructureNode) -> Found:
     """Nothing at inference; random in training."""
     if node.op_type == "BiasDropout":
-        raise Blocked("it is random")
+        raise BatchBlocked("it is random")
     trace.beyond(node, 1)
     if node.has(2) and ((mode := trace.const(node.inputs[2])) is None or bool(np.ravel(mode).any())):
-        raise Blocked("it is random in training mode")
+        raise BatchBlocked("it is random in training mode")
     return [trace.at(node, 0)] * len(node.outputs)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from py_autodoc.graph.rebatch.layout import Blocked, Layout
-from py_autodoc.graph.rebatch.prepare import Node
-from py_autodoc.graph.rebatch.trace import Found, Trace, rule
+from py_autodoc.graph.rebatch.layout import BatchBlocked, Layout
+from py_autodoc.graph.rebatch.prepare import StructureNode
+from py_autodoc.graph.rebatch.trace import BatchTrace, Found, rule
 
 MS = "com.microsoft"
 
 
-def _first_axis(trace: Trace, node: Node, *inputs: int) -> Layout:
+def _first_axis(trace: BatchTrace, node: StructureNode, *inputs: int) -> Layout:
     at = trace.first(node, *inputs)
     if at.axis:
-        raise Blocked(f"{node.op_type} takes axis 0 for the batch, here it is axis {at.axis}")
+        raise BatchBlocked(f"{node.op_type} takes axis 0 for the batch, here it is axis {at.axis}")
     trace.confirmed = True
     return at
 
@@ -26,7 +26,7 @@ def _first_axis(trace: Trace, node: Node, *inputs: int) -> Layout:
     "QLinearConv", "QLinearGlobalAveragePool", "QLinearAveragePool", "NhwcConv", "GroupNorm",
     "ConvTransposeWithDynamicPads", domain=MS,
 )  # fmt: skip
-def images(trace: Trace, node: Node) -> Found:
+def images(trace: BatchTrace, node: StructureNode) -> Found:
     """One tensor of data; the rest are weights."""
     trace.beyond(node, 1)
     at = _first_axis(trace, node, 0)
@@ -34,26 +34,26 @@ def images(trace: Trace, node: Node) -> Found:
 
 
 @rule("MaxPool")
-def max_pool(trace: Trace, node: Node) -> Found:
+def max_pool(trace: BatchTrace, node: StructureNode) -> Found:
     """Its second output counts through all items."""
     at = _first_axis(trace, node, 0)
     if len(node.outputs) > 1 and node.outputs[1] in trace.ready.read:
-        raise Blocked("its indices count through all items", node.outputs[1])
+        raise BatchBlocked("its indices count through all items", node.outputs[1])
     return [at]
 
 
 @rule("BatchNormalization")
-def batch_norm(trace: Trace, node: Node) -> Found:
+def batch_norm(trace: BatchTrace, node: StructureNode) -> Found:
     """Statistics are stored, unless it trains."""
     statistics = [name for name in node.outputs[1:] if name]
     if node.attr("training_mode", 0) or (trace.opset < 14 and statistics):
-        raise Blocked("it takes its statistics from the whole batch")
+        raise BatchBlocked("it takes its statistics from the whole batch")
     trace.beyond(node, 1)
     return [_first_axis(trace, node, 0)]
 
 
 @rule("FusedConv", domain=MS)
-def fused_conv(trace: Trace, node: Node) -> Found:
+def fused_conv(trace: BatchTrace, node: StructureNode) -> Found:
     """A convolution, and a tensor that is added to its result."""
     trace.never(node, 1, 2)
     at = _first_axis(trace, node, 0, 3)
@@ -63,7 +63,7 @@ def fused_conv(trace: Trace, node: Node) -> Found:
 
 
 @rule("SkipGroupNorm", domain=MS)
-def skip_group_norm(trace: Trace, node: Node) -> Found:
+def skip_group_norm(trace: BatchTrace, node: StructureNode) -> Found:
     """Two inputs are added first."""
     trace.never(node, 1, 2, 4)
     at = _first_axis(trace, node, 0, 3)
@@ -74,7 +74,7 @@ def skip_group_norm(trace: Trace, node: Node) -> Found:
 
 @rule("GridSample")
 @rule("GridSample", domain=MS)
-def grid_sample(trace: Trace, node: Node) -> Found:
+def grid_sample(trace: BatchTrace, node: StructureNode) -> Found:
     """A grid an image."""
     at = _first_axis(trace, node)
     trace.need(node, 0, at)
@@ -83,7 +83,7 @@ def grid_sample(trace: Trace, node: Node) -> Found:
 
 
 @rule("DeformConv")
-def deform_conv(trace: Trace, node: Node) -> Found:
+def deform_conv(trace: BatchTrace, node: StructureNode) -> Found:
     """Offsets and a mask an image; weights and bias for all."""
     trace.never(node, 1, 3)
     at = _first_axis(trace, node, 0, 2, 4)

@@ -7,22 +7,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from py_autodoc.graph.rebatch.layout import Blocked, Layout
-from py_autodoc.graph.rebatch.prepare import Node
+from py_autodoc.graph.rebatch.layout import BatchBlocked, Layout
+from py_autodoc.graph.rebatch.prepare import StructureNode
 from py_autodoc.graph.rebatch.rules.reshaping import places
-from py_autodoc.graph.rebatch.trace import Found, Trace, rule
+from py_autodoc.graph.rebatch.trace import BatchTrace, Found, rule
 
 MS = "com.microsoft"
 
 
 @rule("Gather")
-def gather(trace: Trace, node: Node) -> Found:
+def gather(trace: BatchTrace, node: StructureNode) -> Found:
     """Either the data or the indices hold the batch."""
     data, index = trace.at(node, 0), trace.at(node, 1)
     shape, spots = trace.shape(node.inputs[0]), trace.shape(node.inputs[1])
     axis = node.attr("axis", 0) % len(shape)
     if data and index:
-        raise Blocked("data and indices both hold the batch; each item would need its own table")
+        raise BatchBlocked("data and indices both hold the batch; each item would need its own table")
     if index:
         return [index.on(axis + index.axis)]
     assert data is not None
@@ -31,9 +31,9 @@ def gather(trace: Trace, node: Node) -> Found:
     if data.outer == 1 and trace.batch == 1 and data.inner > 1 and spots and trace.opset >= 5:
         return [_of_each(trace, node, axis, shape, spots)]
     if shape[axis] != 1 or trace.batch != 1:
-        raise Blocked(f"it picks along axis {axis}, which holds the batch")
+        raise BatchBlocked(f"it picks along axis {axis}, which holds the batch")
     if spots:
-        raise Blocked(f"it picks items along axis {axis}")
+        raise BatchBlocked(f"it picks items along axis {axis}")
     out = trace.shape(node.outputs[0])
     pick, via = trace.choose(node.outputs[0], _best(places(trace, data, shape, out)))
     parts = tuple(None if a == pick.axis else d for a, d in enumerate(out))
@@ -43,11 +43,13 @@ def gather(trace: Trace, node: Node) -> Found:
 
 def _best(found: Sequence[Layout]) -> list[Layout]:
     if not found:
-        raise Blocked("it picks the only item and leaves no axis for the batch")
+        raise BatchBlocked("it picks the only item and leaves no axis for the batch")
     return sorted(found, key=lambda c: (not c.whole, c.outer != 1))
 
 
-def _of_each(trace: Trace, node: Node, axis: int, shape: tuple[int, ...], spots: tuple[int, ...]) -> Layout:
+def _of_each(
+    trace: BatchTrace, node: StructureNode, axis: int, shape: tuple[int, ...], spots: tuple[int, ...]
+) -> Layout:
     """The same places in every item of an axis that folds the item behind the batch."""
     alone = len(spots) > 1 and spots[0] == 1
     inner = 1 if alone else spots[0]
@@ -57,7 +59,7 @@ def _of_each(trace: Trace, node: Node, axis: int, shape: tuple[int, ...], spots:
 
 
 @rule("GatherBlockQuantized", domain=MS)
-def gather_quantized(trace: Trace, node: Node) -> Found:
+def gather_quantized(trace: BatchTrace, node: StructureNode) -> Found:
     """A stored table; the indices hold the batch."""
     trace.never(node, 0, 2, 3)
     index = trace.first(node, 1)
@@ -66,7 +68,7 @@ def gather_quantized(trace: Trace, node: Node) -> Found:
 
 
 @rule("GatherElements", "ScatterElements", "Scatter")
-def by_element(trace: Trace, node: Node) -> Found:
+def by_element(trace: BatchTrace, node: StructureNode) -> Found:
     """Along another axis than the batch's."""
     at = trace.first(node)
     trace.clear(node, at, [node.attr("axis", 0)])
@@ -76,14 +78,14 @@ def by_element(trace: Trace, node: Node) -> Found:
 
 
 @rule("GatherND")
-def gather_nd(trace: Trace, node: Node) -> Found:
+def gather_nd(trace: BatchTrace, node: StructureNode) -> Found:
     """Indices over the axes behind the batch; where they name the only item, that is left out."""
     data, index = trace.at(node, 0), trace.at(node, 1)
     shape, spots = trace.shape(node.inputs[0]), trace.shape(node.inputs[1])
     ahead = node.attr("batch_dims", 0)
     if data is None and index is not None and not ahead:
         if index.axis == len(spots) - 1:
-            raise Blocked("the batch is on the axis of the indices' parts")
+            raise BatchBlocked("the batch is on the axis of the indices' parts")
         return [index]
     if data is not None and index is None and data.axis >= ahead + spots[-1]:
         return [data.on(data.axis - spots[-1] + len(spots) - 1 - ahead)] if not ahead else _no_rule()
@@ -94,7 +96,7 @@ def gather_nd(trace: Trace, node: Node) -> Found:
         or (data and index and data.place != index.place)
         or not spots[0] == shape[0] == at.many * trace.batch
     ):
-        raise Blocked("data and indices do not hold the batch on the same first axis")
+        raise BatchBlocked("data and indices do not hold the batch on the same first axis")
     if ahead == 0:
         if (
             data is None
@@ -104,7 +106,7 @@ def gather_nd(trace: Trace, node: Node) -> Found:
             or trace.opset < 12
             or len(spots) < 2
         ):
-            raise Blocked("it picks along the axis that holds the batch")
+            raise BatchBlocked("it picks along the axis that holds the batch")
         if index is None:
             trace.edit("repeat", node, 1, 0, len(spots))
         trace.edit("own", node)
@@ -115,11 +117,11 @@ def gather_nd(trace: Trace, node: Node) -> Found:
 
 
 def _no_rule() -> Found:
-    raise Blocked("data and indices do not hold the batch on the same first axis")
+    raise BatchBlocked("data and indices do not hold the batch on the same first axis")
 
 
 @rule("ScatterND")
-def scatter_nd(trace: Trace, node: Node) -> Found:
+def scatter_nd(trace: BatchTrace, node: StructureNode) -> Found:
     """Indices, the same for all items, over axes in front of the batch."""
     trace.never(node, 1)
     at, spots = trace.at(node, 0), trace.shape(node.inputs[1])
@@ -135,22 +137,22 @@ def scatter_nd(trace: Trace, node: Node) -> Found:
     return [at]
 
 
-def _scatter_items(trace: Trace, node: Node, at: Layout, spots: tuple[int, ...]) -> Found:
+def _scatter_items(trace: BatchTrace, node: StructureNode, at: Layout, spots: tuple[int, ...]) -> Found:
     """Indices that name the item, which can only be 0, on the first axis: the others hold for every item."""
     value = trace.const(node.inputs[1])
     whole = at.axis == 0 and at.whole and trace.batch == 1 and trace.at(node, 0) is not None
     update = trace.at(node, 2)
     if not whole or value is None or spots[-1] < 2 or len(spots) < 2 or spots[0] != 1 or trace.opset < 13:
-        raise Blocked("it puts along the axis that holds the batch", "")
+        raise BatchBlocked("it puts along the axis that holds the batch", "")
     if np.ravel(np.asarray(value)[..., 0]).any() or (update is not None and update.place != (0, 1, 1)):
-        raise Blocked("it puts along the axis that holds the batch")
+        raise BatchBlocked("it puts along the axis that holds the batch")
     trace.need(node, 2, Layout(0))
     trace.edit("scatter", node, spots)
     return [at]
 
 
 @rule("OneHot")
-def one_hot(trace: Trace, node: Node) -> Found:
+def one_hot(trace: BatchTrace, node: StructureNode) -> Found:
     """A new axis."""
     trace.beyond(node, 1)
     at, rank = trace.first(node, 0), len(trace.shape(node.outputs[0]))
@@ -159,12 +161,12 @@ def one_hot(trace: Trace, node: Node) -> Found:
 
 
 @rule("NonMaxSuppression")
-def suppress(trace: Trace, node: Node) -> Found:
+def suppress(trace: BatchTrace, node: StructureNode) -> Found:
     """Boxes and scores by item; the first column of what is selected says which."""
     trace.beyond(node, 2)
     at = trace.first(node, 0, 1)
     if at.axis or not at.whole:
-        raise Blocked(f"it takes axis 0 for the batch, here it is axis {at.axis}")
+        raise BatchBlocked(f"it takes axis 0 for the batch, here it is axis {at.axis}")
     trace.need(node, 0, at)
     trace.need(node, 1, at)
     trace.note(node, "selects boxes of all items; the first column says of which")

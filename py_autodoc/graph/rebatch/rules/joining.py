@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from py_autodoc.graph.rebatch.layout import BIG, Blocked, Layout
-from py_autodoc.graph.rebatch.prepare import Node
+from py_autodoc.graph.rebatch.layout import BIG, BatchBlocked, Layout
+from py_autodoc.graph.rebatch.prepare import StructureNode
 from py_autodoc.graph.rebatch.sizes import PROBES
-from py_autodoc.graph.rebatch.trace import Found, Trace, full_cut, rule
+from py_autodoc.graph.rebatch.trace import BatchTrace, Found, full_cut, rule
 from py_autodoc.graph.rebatch.unfold import unfolded
 
 
 @rule("Concat")
-def concat(trace: Trace, node: Node) -> Found:
+def concat(trace: BatchTrace, node: StructureNode) -> Found:
     """Along another axis; along the batch's where items are the last part of it, or item by item."""
     layouts = [trace.at(node, i) for i in range(len(node.inputs))]
     first, rank = trace.first(node), len(trace.shape(node.inputs[0]))
@@ -28,14 +28,14 @@ def concat(trace: Trace, node: Node) -> Found:
         widths = tuple(at.inner for at in held)
         unfolded(trace, node, [*range(len(node.inputs))], axis, widths, (sum(widths),))
         return [Layout(axis, 1, sum(widths))]
-    raise Blocked(f"it joins along axis {axis}, which holds the batch")
+    raise BatchBlocked(f"it joins along axis {axis}, which holds the batch")
 
 
 @rule("Split", "SplitToSequence")
-def split(trace: Trace, node: Node) -> Found:
+def split(trace: BatchTrace, node: StructureNode) -> Found:
     """Along another axis; along the batch's where whole stretches in front of it are parted."""
     if node.op_type == "SplitToSequence":
-        raise Blocked("no rule follows sequences of tensors")
+        raise BatchBlocked("no rule follows sequences of tensors")
     trace.beyond(node, 1)
     at, rank, count = trace.first(node, 0), len(trace.shape(node.inputs[0])), len(node.outputs)
     axis = node.attr("axis", 0) % rank
@@ -48,22 +48,22 @@ def split(trace: Trace, node: Node) -> Found:
         widths = tuple(given or [trace.shape(name)[axis] for name in node.outputs])
         unfolded(trace, node, [0], axis, (at.inner,), widths)
         return [Layout(axis, 1, width) for width in widths]
-    raise Blocked(f"it parts axis {axis}, which holds the batch")
+    raise BatchBlocked(f"it parts axis {axis}, which holds the batch")
 
 
 @rule("Slice")
-def slices(trace: Trace, node: Node) -> Found:
+def slices(trace: BatchTrace, node: StructureNode) -> Found:
     """Other axes are cut; of the batch's all is taken, or the same part of every item."""
     at, shape = trace.at(node, 0), trace.shape(node.inputs[0])
     if at is None:
-        raise Blocked(f"{node.inputs[0]} is cut at the batch size")
+        raise BatchBlocked(f"{node.inputs[0]} is cut at the batch size")
     trace.never(node, 1, 3, 4)
     ends = trace.asked(node, 2, "ends")
     if ends is None:
-        raise Blocked("where it cuts depends on the data")
+        raise BatchBlocked("where it cuts depends on the data")
     axes = [a % len(shape) for a in trace.ints(node, 3, "axes") or range(len(ends[1]))]
     if any(ends[p][k] != ends[1][k] for p in PROBES for k, a in enumerate(axes) if a != at.axis):
-        raise Blocked("it cuts another axis at the batch size")
+        raise BatchBlocked("it cuts another axis at the batch size")
     if at.axis not in axes:
         return [at]
     place, size = axes.index(at.axis), shape[at.axis]
@@ -82,13 +82,15 @@ def slices(trace: Trace, node: Node) -> Found:
         if width:
             unfolded(trace, node, [0], at.axis, (at.inner,), (width,))
             return [Layout(at.axis, 1, width)]
-    raise Blocked(f"it cuts along axis {at.axis}, which holds the batch")
+    raise BatchBlocked(f"it cuts along axis {at.axis}, which holds the batch")
 
 
-def _rewritten(trace: Trace, node: Node, starts: tuple[int, ...], ends: tuple[int, ...]) -> None:
+def _rewritten(
+    trace: BatchTrace, node: StructureNode, starts: tuple[int, ...], ends: tuple[int, ...]
+) -> None:
     if node.has(2):
         if node.inputs[2] in trace.sizes or trace.const(node.inputs[1]) is None:
-            raise Blocked(f"{node.inputs[2]} is computed with 1 for the batch", node.inputs[2])
+            raise BatchBlocked(f"{node.inputs[2]} is computed with 1 for the batch", node.inputs[2])
         trace.edit("const", node, 1, starts)
         trace.edit("const", node, 2, ends)
     else:

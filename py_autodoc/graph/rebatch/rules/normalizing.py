@@ -2,52 +2,52 @@
 
 from __future__ import annotations
 
-from py_autodoc.graph.rebatch.layout import Blocked
-from py_autodoc.graph.rebatch.prepare import Node
-from py_autodoc.graph.rebatch.trace import Found, Trace, rule
+from py_autodoc.graph.rebatch.layout import BatchBlocked
+from py_autodoc.graph.rebatch.prepare import StructureNode
+from py_autodoc.graph.rebatch.trace import BatchTrace, Found, rule
 
 MS = "com.microsoft"
 
 
 @rule("Softmax", "LogSoftmax", "Hardmax")
-def softmax(trace: Trace, node: Node) -> Found:
+def softmax(trace: BatchTrace, node: StructureNode) -> Found:
     """Along one axis; before opset 13 along all from that axis on."""
     at, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
     old = trace.opset < 13
     axis = node.attr("axis", 1 if old else -1) % rank
     if at.axis == axis or (old and at.axis > axis):
-        raise Blocked(f"{node.op_type} works along axis {at.axis}, which holds the batch")
+        raise BatchBlocked(f"{node.op_type} works along axis {at.axis}, which holds the batch")
     return [at]
 
 
 @rule("LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization")
 @rule("SimplifiedLayerNormalization", domain=MS)
-def layer_norm(trace: Trace, node: Node) -> Found:
+def layer_norm(trace: BatchTrace, node: StructureNode) -> Found:
     """From an axis to the last."""
     trace.beyond(node, 1)
     at, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
     if at.axis >= node.attr("axis", -1) % rank:
-        raise Blocked(f"{node.op_type} works along axis {at.axis}, which holds the batch")
+        raise BatchBlocked(f"{node.op_type} works along axis {at.axis}, which holds the batch")
     return [at] * len(node.outputs)
 
 
 @rule("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain=MS)
-def skip_layer_norm(trace: Trace, node: Node) -> Found:
+def skip_layer_norm(trace: BatchTrace, node: StructureNode) -> Found:
     """Two inputs are added first."""
     trace.beyond(node, 2)
     at, rank = trace.broadcast(node, [0, 1]), len(trace.shape(node.inputs[0]))
     if at is None or at.axis == rank - 1:
-        raise Blocked(f"{node.op_type} works along the last axis, which holds the batch")
+        raise BatchBlocked(f"{node.op_type} works along the last axis, which holds the batch")
     return [at] * len(node.outputs)
 
 
 @rule("EmbedLayerNormalization", domain=MS)
-def embed_layer_norm(trace: Trace, node: Node) -> Found:
+def embed_layer_norm(trace: BatchTrace, node: StructureNode) -> Found:
     """Ids and segments; tables; a mask, whose row is an item."""
     trace.never(node, 2, 3, 4, 5, 6)
     at = trace.first(node, 0, 1, 7, 8)
     if at.axis:
-        raise Blocked(f"it takes axis 0 for the batch, here it is axis {at.axis}")
+        raise BatchBlocked(f"it takes axis 0 for the batch, here it is axis {at.axis}")
     for i in (0, 1, 7):
         trace.need(node, i, at)
     if node.has(8) and trace.at(node, 8):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import string
 
-from py_autodoc.graph.rebatch.layout import Blocked, Layout
-from py_autodoc.graph.rebatch.prepare import Node
-from py_autodoc.graph.rebatch.trace import SHARED_RANGE, Found, Trace, rule
+from py_autodoc.graph.rebatch.layout import BatchBlocked, Layout
+from py_autodoc.graph.rebatch.prepare import StructureNode
+from py_autodoc.graph.rebatch.trace import SHARED_RANGE, BatchTrace, Found, rule
 
 MS = "com.microsoft"
 _SUMMED = "the batch is on the axis that is summed over"
@@ -15,7 +15,7 @@ _MEET = "items would meet in one product: both operands hold the batch, not as a
 
 @rule("MatMul", "MatMulInteger", "QLinearMatMul")
 @rule("MatMulInteger16", "MatMulIntegerToFloat", "QLinearMatMul", domain=MS)
-def matmul(trace: Trace, node: Node) -> Found:
+def matmul(trace: BatchTrace, node: StructureNode) -> Found:
     """Rows, columns or a batch of products."""
     second = 3 if node.op_type == "QLinearMatMul" else 1
     trace.never(node, *(i for i in range(len(node.inputs)) if i not in (0, second)))
@@ -23,7 +23,7 @@ def matmul(trace: Trace, node: Node) -> Found:
 
 
 @rule("FusedMatMul", domain=MS)
-def fused_matmul(trace: Trace, node: Node) -> Found:
+def fused_matmul(trace: BatchTrace, node: StructureNode) -> Found:
     """A product of operands whose axes are exchanged first."""
     orders = []
     for letter, i in (("A", 0), ("B", 1)):
@@ -37,7 +37,7 @@ def fused_matmul(trace: Trace, node: Node) -> Found:
 
 
 def _product(
-    trace: Trace, node: Node, second: int, order_a: tuple[int, ...], order_b: tuple[int, ...]
+    trace: BatchTrace, node: StructureNode, second: int, order_a: tuple[int, ...], order_b: tuple[int, ...]
 ) -> Layout:
     """Layout of a product. An order lists an operand's axes as the product takes them."""
     shapes = trace.shape(node.inputs[0]), trace.shape(node.inputs[second])
@@ -46,10 +46,10 @@ def _product(
     a, b = (at and at.on(order.index(at.axis)) for at, order in zip(given, orders, strict=True))
     ranks = len(shapes[0]), len(shapes[1])
     if (a and a.axis == ranks[0] - 1) or (b and b.axis == max(ranks[1] - 2, 0)):
-        raise Blocked(_SUMMED)
+        raise BatchBlocked(_SUMMED)
     if 1 in ranks:
         if a and b:
-            raise Blocked("both operands hold the batch, one of them is a vector")
+            raise BatchBlocked("both operands hold the batch, one of them is a vector")
         if a:
             return a
         assert b is not None
@@ -63,20 +63,20 @@ def _product(
         rank, shape, order = ranks[1 - number], shapes[1 - number], orders[1 - number]
         if right >= -2:
             if other is not None:
-                raise Blocked(_MEET)
+                raise BatchBlocked(_MEET)
         elif other is not None:
             if other.axis - rank >= -2:
-                raise Blocked(_MEET)
+                raise BatchBlocked(_MEET)
             if (other.axis - rank, other.outer, other.inner) != (right, mine.outer, mine.inner):
-                raise Blocked("both operands hold the batch on different axes")
+                raise BatchBlocked("both operands hold the batch on different axes")
         elif rank >= -right and shape[order[right + rank]] != 1:
             trace.need(node, other_input, mine.on(order[right + rank]))
         return mine.on(right + top)
-    raise Blocked("the batch is in an input that only says how it works")
+    raise BatchBlocked("the batch is in an input that only says how it works")
 
 
 @rule("MatMulNBits", "MatMulBnb4", "MatMulFpQ4", "DynamicQuantizeMatMul", domain=MS)
-def stored_matmul(trace: Trace, node: Node) -> Found:
+def stored_matmul(trace: BatchTrace, node: StructureNode) -> Found:
     """The second operand is a stored weight."""
     trace.beyond(node, 1)
     if node.op_type == "DynamicQuantizeMatMul":
@@ -88,64 +88,64 @@ def stored_matmul(trace: Trace, node: Node) -> Found:
 
 @rule("Gemm")
 @rule("FusedGemm", "QGemm", domain=MS)
-def gemm(trace: Trace, node: Node) -> Found:
+def gemm(trace: BatchTrace, node: StructureNode) -> Found:
     """Rows of the first operand or columns of the second."""
     second, bias = (3, 6) if node.op_type == "QGemm" else (1, 2)
     trace.never(node, *(i for i in range(len(node.inputs)) if i not in (0, second, bias)))
     a, b = trace.at(node, 0), trace.at(node, second)
     if a and b:
-        raise Blocked(_MEET)
+        raise BatchBlocked(_MEET)
     if a:
         good, at = a.axis == (1 if node.attr("transA", 0) else 0), a.on(0)
     elif b:
         good, at = b.axis == (0 if node.attr("transB", 0) else 1), b.on(1)
     else:
-        raise Blocked("only the bias differs from item to item, the product does not")
+        raise BatchBlocked("only the bias differs from item to item, the product does not")
     if not good:
-        raise Blocked(_SUMMED)
+        raise BatchBlocked(_SUMMED)
     if node.has(bias):
         c, shape = trace.at(node, bias), trace.shape(node.inputs[bias])
         place = at.axis - 2 + len(shape)
         if c is not None and c.place != (place, at.outer, at.inner):
-            raise Blocked("the bias holds the batch on another axis", node.inputs[bias])
+            raise BatchBlocked("the bias holds the batch on another axis", node.inputs[bias])
         if c is None and place >= 0 and shape[place] != 1:
             trace.need(node, bias, at.on(place))
     return [at]
 
 
 @rule("Einsum")
-def einsum(trace: Trace, node: Node) -> Found:
+def einsum(trace: BatchTrace, node: StructureNode) -> Found:
     """The batch has one letter in every operand, and the result keeps it."""
     equation = node.attr("equation", b"").decode().replace(" ", "")
     left, arrow, out = equation.partition("->")
     terms = left.split(",")
     if not arrow or "." in equation:
-        raise Blocked("its equation has an ellipsis or no result")
+        raise BatchBlocked("its equation has an ellipsis or no result")
     layouts = [trace.at(node, i) for i in range(len(terms))]
     held = {term[at.axis] for term, at in zip(terms, layouts, strict=True) if at}
     at = trace.first(node)
     letter = next(iter(held))
     if len(held) != 1 or letter not in string.ascii_letters or out.count(letter) != 1:
-        raise Blocked("the batch is summed over, or has different letters")
+        raise BatchBlocked("the batch is summed over, or has different letters")
     for i, term in enumerate(terms):
         if term.count(letter) > 1:
-            raise Blocked("it takes a diagonal along the batch")
+            raise BatchBlocked("it takes a diagonal along the batch")
         if letter in term:
             trace.need(node, i, at.on(term.index(letter)))
     return [at.on(out.index(letter))]
 
 
 @rule("MoE", "QMoE", domain=MS)
-def experts(trace: Trace, node: Node) -> Found:
+def experts(trace: BatchTrace, node: StructureNode) -> Found:
     """Every token for itself; weights of experts are stored."""
     trace.beyond(node, 2)
     at, routes = trace.first(node, 0, 1), trace.at(node, 1)
     tokens, shape = trace.at(node, 0), trace.shape(node.inputs[0])
     if tokens is None or at.axis == len(shape) - 1:
-        raise Blocked("the batch is on the axis of features")
+        raise BatchBlocked("the batch is on the axis of features")
     many = (tokens.outer, tokens.inner) if len(shape) == 2 else (tokens.outer, tokens.inner * shape[1])
     if len(shape) == 3 and tokens.axis:
         many = (shape[0] * tokens.outer, tokens.inner)
     if routes is None or (routes.axis, routes.outer, routes.inner) != (0, *many):
-        raise Blocked("tokens and their experts do not hold the batch alike")
+        raise BatchBlocked("tokens and their experts do not hold the batch alike")
     return [tokens]

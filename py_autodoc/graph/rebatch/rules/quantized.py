@@ -4,61 +4,61 @@ from __future__ import annotations
 
 import math
 
-from py_autodoc.graph.rebatch.layout import Blocked
-from py_autodoc.graph.rebatch.prepare import Node
-from py_autodoc.graph.rebatch.trace import SHARED_RANGE, Found, Trace, rule
+from py_autodoc.graph.rebatch.layout import BatchBlocked
+from py_autodoc.graph.rebatch.prepare import StructureNode
+from py_autodoc.graph.rebatch.trace import SHARED_RANGE, BatchTrace, Found, rule
 
 MS = "com.microsoft"
 
 
 @rule("QuantizeLinear", "DequantizeLinear")
 @rule("QuantizeLinear", "DequantizeLinear", domain=MS)
-def quantize(trace: Trace, node: Node) -> Found:
+def quantize(trace: BatchTrace, node: StructureNode) -> Found:
     """Scales are for all items; those along an axis must not be along the batch."""
     trace.beyond(node, 1)
     at = trace.first(node, 0)
     scale = trace.shape(node.inputs[1])
     if math.prod(scale) > 1:
         if len(scale) > 1:
-            raise Blocked("its scales are for blocks of a tensor that holds the batch", node.inputs[1])
+            raise BatchBlocked("its scales are for blocks of a tensor that holds the batch", node.inputs[1])
         trace.clear(node, at, [node.attr("axis", 1)])
     return [at]
 
 
 @rule("DynamicQuantizeLinear")
-def dynamic_quantize(trace: Trace, node: Node) -> Found:
+def dynamic_quantize(trace: BatchTrace, node: StructureNode) -> Found:
     """One range for everything that runs together."""
     trace.note(node, SHARED_RANGE)
     return [trace.first(node, 0), None, None]
 
 
 @rule("QLinearAdd", "QLinearMul", domain=MS)
-def binary(trace: Trace, node: Node) -> Found:
+def binary(trace: BatchTrace, node: StructureNode) -> Found:
     """a, its scale and zero point, b, its scale and zero point, those of the result."""
     trace.never(node, 1, 2, 4, 5, 6, 7)
     return [trace.broadcast(node, [0, 3])]
 
 
 @rule("QLinearSigmoid", "QLinearLeakyRelu", domain=MS)
-def single(trace: Trace, node: Node) -> Found:
+def single(trace: BatchTrace, node: StructureNode) -> Found:
     """X and scales."""
     trace.beyond(node, 1)
     return [trace.first(node, 0)]
 
 
 @rule("QLinearSoftmax", domain=MS)
-def softmax(trace: Trace, node: Node) -> Found:
+def softmax(trace: BatchTrace, node: StructureNode) -> Found:
     """As Softmax of the opset it names."""
     trace.beyond(node, 1)
     at, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
     axis = node.attr("axis", -1) % rank
     if at.axis == axis or (node.attr("opset", 13) < 13 and at.axis > axis):
-        raise Blocked(f"QLinearSoftmax works along axis {at.axis}, which holds the batch")
+        raise BatchBlocked(f"QLinearSoftmax works along axis {at.axis}, which holds the batch")
     return [at]
 
 
 @rule("QLinearConcat", domain=MS)
-def concat(trace: Trace, node: Node) -> Found:
+def concat(trace: BatchTrace, node: StructureNode) -> Found:
     """Scale and zero point of the result, then three inputs for each part."""
     parts = range(2, len(node.inputs), 3)
     trace.never(node, *(i for i in range(len(node.inputs)) if i not in parts))
@@ -70,7 +70,7 @@ def concat(trace: Trace, node: Node) -> Found:
 
 
 @rule("QLinearWhere", domain=MS)
-def where(trace: Trace, node: Node) -> Found:
+def where(trace: BatchTrace, node: StructureNode) -> Found:
     """Condition, x with scales, y with scales."""
     trace.never(node, 2, 3, 5, 6, 7, 8)
     return [trace.broadcast(node, [0, 1, 4])]

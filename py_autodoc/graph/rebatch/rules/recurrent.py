@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from py_autodoc.graph.rebatch.layout import Blocked
-from py_autodoc.graph.rebatch.prepare import Node
-from py_autodoc.graph.rebatch.trace import SHARED_RANGE, Found, Trace, rule
+from py_autodoc.graph.rebatch.layout import BatchBlocked
+from py_autodoc.graph.rebatch.prepare import StructureNode
+from py_autodoc.graph.rebatch.trace import SHARED_RANGE, BatchTrace, Found, rule
 
 
 @rule("LSTM", "GRU", "RNN")
 @rule("DynamicQuantizeLSTM", domain="com.microsoft")
-def recurrent(trace: Trace, node: Node) -> Found:
+def recurrent(trace: BatchTrace, node: StructureNode) -> Found:
     """Steps, then batch; with ``layout`` 1 the other way round."""
     states, lengths = [i for i in (5, 6) if node.has(i)], 4
     trace.never(node, 1, 2, 3)
@@ -20,7 +20,7 @@ def recurrent(trace: Trace, node: Node) -> Found:
     if trace.at(node, lengths) is at:
         at = at.on(place)
     if at.axis != place:
-        raise Blocked(f"the batch is on axis {at.axis}, where the steps or features are")
+        raise BatchBlocked(f"the batch is on axis {at.axis}, where the steps or features are")
     trace.confirmed = True
     for i in (0, *states):
         trace.need(node, i, at)

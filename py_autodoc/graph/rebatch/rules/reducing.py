@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from py_autodoc.graph.rebatch.layout import Blocked
-from py_autodoc.graph.rebatch.prepare import Node
-from py_autodoc.graph.rebatch.trace import Found, Trace, rule
+from py_autodoc.graph.rebatch.layout import BatchBlocked
+from py_autodoc.graph.rebatch.prepare import StructureNode
+from py_autodoc.graph.rebatch.trace import BatchTrace, Found, rule
 
 
 @rule(
     "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin",
     "ReduceProd", "ReduceSum", "ReduceSumSquare", "ArgMax", "ArgMin",
 )  # fmt: skip
-def reduce(trace: Trace, node: Node) -> Found:
+def reduce(trace: BatchTrace, node: StructureNode) -> Found:
     """Axes that are reduced must not hold the batch."""
     trace.beyond(node, 1)
     at, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
@@ -27,7 +27,7 @@ def reduce(trace: Trace, node: Node) -> Found:
 
 @rule("Trilu")
 @rule("Trilu", domain="com.microsoft")
-def triangle(trace: Trace, node: Node) -> Found:
+def triangle(trace: BatchTrace, node: StructureNode) -> Found:
     """The last two axes."""
     trace.beyond(node, 1)
     at = trace.first(node, 0)
@@ -37,7 +37,7 @@ def triangle(trace: Trace, node: Node) -> Found:
 
 @rule("Det")
 @rule("Inverse", domain="com.microsoft")
-def matrices(trace: Trace, node: Node) -> Found:
+def matrices(trace: BatchTrace, node: StructureNode) -> Found:
     """A matrix in the last two axes."""
     at = trace.first(node, 0)
     trace.clear(node, at, [-1, -2])
@@ -45,7 +45,7 @@ def matrices(trace: Trace, node: Node) -> Found:
 
 
 @rule("LpNormalization", "TopK")
-def along(trace: Trace, node: Node) -> Found:
+def along(trace: BatchTrace, node: StructureNode) -> Found:
     """One axis, given as an attribute."""
     trace.beyond(node, 1)
     at = trace.first(node, 0)
@@ -54,7 +54,7 @@ def along(trace: Trace, node: Node) -> Found:
 
 
 @rule("CumSum", "CumProd")
-def cumulative(trace: Trace, node: Node) -> Found:
+def cumulative(trace: BatchTrace, node: StructureNode) -> Found:
     """One axis, given as an input."""
     trace.beyond(node, 1)
     at = trace.first(node, 0)
@@ -63,7 +63,7 @@ def cumulative(trace: Trace, node: Node) -> Found:
 
 
 @rule("MeanVarianceNormalization")
-def mean_variance(trace: Trace, node: Node) -> Found:
+def mean_variance(trace: BatchTrace, node: StructureNode) -> Found:
     """Statistics over the axes, which by default include the first."""
     at = trace.first(node, 0)
     trace.clear(node, at, node.attr("axes", [0, 2, 3]))
@@ -71,34 +71,36 @@ def mean_variance(trace: Trace, node: Node) -> Found:
 
 
 @rule("DFT")
-def fourier(trace: Trace, node: Node) -> Found:
+def fourier(trace: BatchTrace, node: StructureNode) -> Found:
     """One axis, besides that of the parts of a number."""
     trace.beyond(node, 1)
     at, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
     given = trace.ints(node, 2) if node.has(2) else None
     axis = given[0] if given else node.attr("axis", 1 if trace.opset < 20 else -2)
     if node.attr("onesided", 0) and node.attr("inverse", 0) and rank < 2:
-        raise Blocked("it has no axis for the batch")
+        raise BatchBlocked("it has no axis for the batch")
     trace.clear(node, at, [axis, rank - 1])
     return [at]
 
 
 @rule("STFT")
-def short_fourier(trace: Trace, node: Node) -> Found:
+def short_fourier(trace: BatchTrace, node: StructureNode) -> Found:
     """Signals on the first axis."""
     trace.beyond(node, 1)
     at = trace.first(node, 0)
     if at.axis:
-        raise Blocked(f"it takes axis 0 for the batch, here it is axis {at.axis}")
+        raise BatchBlocked(f"it takes axis 0 for the batch, here it is axis {at.axis}")
     return [at]
 
 
 @rule("ReverseSequence")
-def reverse(trace: Trace, node: Node) -> Found:
+def reverse(trace: BatchTrace, node: StructureNode) -> Found:
     """Its own attributes say which axis is the batch."""
     at = trace.first(node)
     if at.axis != node.attr("batch_axis", 1):
-        raise Blocked(f"the batch is on axis {at.axis}, it wants it on axis {node.attr('batch_axis', 1)}")
+        raise BatchBlocked(
+            f"the batch is on axis {at.axis}, it wants it on axis {node.attr('batch_axis', 1)}"
+        )
     trace.need(node, 0, at)
     trace.need(node, 1, at.on(0))
     return [at]

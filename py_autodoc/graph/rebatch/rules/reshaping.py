@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from py_autodoc.graph.rebatch.layout import Blocked, Layout
-from py_autodoc.graph.rebatch.prepare import Node
+from py_autodoc.graph.rebatch.layout import BatchBlocked, Layout
+from py_autodoc.graph.rebatch.prepare import StructureNode
 from py_autodoc.graph.rebatch.sizes import PROBES
-from py_autodoc.graph.rebatch.trace import Found, Trace, rule
+from py_autodoc.graph.rebatch.trace import BatchTrace, Found, rule
 
 
 @rule("Transpose")
-def transpose(trace: Trace, node: Node) -> Found:
+def transpose(trace: BatchTrace, node: StructureNode) -> Found:
     """The axis goes where the permutation puts it."""
     at, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
     order = list(node.attr("perm") or range(rank)[::-1])
@@ -21,11 +21,11 @@ def transpose(trace: Trace, node: Node) -> Found:
 
 
 @rule("Reshape")
-def reshape(trace: Trace, node: Node) -> Found:
+def reshape(trace: BatchTrace, node: StructureNode) -> Found:
     """A shape, which is left alone where it says the right thing at every batch size."""
     at = trace.at(node, 0)
     if at is None:
-        raise Blocked(f"{node.inputs[1]} holds the batch size, {node.inputs[0]} does not hold the batch")
+        raise BatchBlocked(f"{node.inputs[1]} holds the batch size, {node.inputs[0]} does not hold the batch")
     shape, out = trace.shape(node.inputs[0]), trace.shape(node.outputs[0])
     asked = trace.asked(node, 1, "shape")
     found = places(trace, at, shape, out)
@@ -44,20 +44,20 @@ def reshape(trace: Trace, node: Node) -> Found:
     if node.has(1) and node.inputs[1] in trace.sizes:
         found = [c for c in found if right(c)] or found
     if not found:
-        raise Blocked(f"no axis of {list(out)} begins where the batch is in the order of elements")
+        raise BatchBlocked(f"no axis of {list(out)} begins where the batch is in the order of elements")
     pick, via = trace.choose(node.outputs[0], sorted(found, key=order))
     if asked is None:
-        raise Blocked(f"the shape {node.inputs[1] if node.has(1) else ''} is computed from data")
+        raise BatchBlocked(f"the shape {node.inputs[1] if node.has(1) else ''} is computed from data")
     if not right(pick):
         fixed = trace.const(node.inputs[1]) is not None if node.has(1) else True
         _reshaped(trace, node, pick, asked[1] if fixed else None, at, out)
     return [replace(pick, via=via)]
 
 
-def places(trace: Trace, at: Layout, shape: Sequence[int], out: Sequence[int]) -> list[Layout]:
-    """Every axis of ``out`` that can hold the batch, given the order of elements. Raises: Blocked."""
+def places(trace: BatchTrace, at: Layout, shape: Sequence[int], out: Sequence[int]) -> list[Layout]:
+    """Every axis of ``out`` that can hold the batch, given the order of elements. Raises: BatchBlocked."""
     if 0 in shape:
-        raise Blocked("a tensor has no elements")
+        raise BatchBlocked("a tensor has no elements")
     before, found, passed = math.prod(shape[: at.axis]) * at.outer, [], 1
     for axis, size in enumerate(out):
         if before % passed:
@@ -84,7 +84,12 @@ def _result(asked: Sequence[int], shape: Sequence[int], at: Layout, batch: int, 
 
 
 def _reshaped(
-    trace: Trace, node: Node, pick: Layout, asked: Sequence[int] | None, at: Layout, out: Sequence[int]
+    trace: BatchTrace,
+    node: StructureNode,
+    pick: Layout,
+    asked: Sequence[int] | None,
+    at: Layout,
+    out: Sequence[int],
 ) -> None:
     """Write the shape anew, with -1 for the axis of the batch.
 
@@ -109,11 +114,11 @@ def _reshaped(
 
 
 @rule("Squeeze", "Unsqueeze", "Flatten")
-def axes_of_one(trace: Trace, node: Node) -> Found:
+def axes_of_one(trace: BatchTrace, node: StructureNode) -> Found:
     """As they are, or a Reshape where they would drop the batch's axis or merge it with others."""
     at = trace.at(node, 0)
     if at is None:
-        raise Blocked(f"{node.inputs[1]} holds the batch size, {node.inputs[0]} does not hold the batch")
+        raise BatchBlocked(f"{node.inputs[1]} holds the batch size, {node.inputs[0]} does not hold the batch")
     trace.beyond(node, 1)
     shape, out = trace.shape(node.inputs[0]), trace.shape(node.outputs[0])
     natural = _moved(trace, node, at, shape, out)
@@ -123,14 +128,16 @@ def axes_of_one(trace: Trace, node: Node) -> Found:
         return (c.axis != natural, not c.whole, c.outer != 1)
 
     if not found:
-        raise Blocked(f"no axis of {list(out)} begins where the batch is in the order of elements")
+        raise BatchBlocked(f"no axis of {list(out)} begins where the batch is in the order of elements")
     pick, via = trace.choose(node.outputs[0], sorted(found, key=order))
     if pick.axis != natural:
         _reshaped(trace, node, pick, None, at, out)
     return [replace(pick, via=via)]
 
 
-def _moved(trace: Trace, node: Node, at: Layout, shape: Sequence[int], out: Sequence[int]) -> int | None:
+def _moved(
+    trace: BatchTrace, node: StructureNode, at: Layout, shape: Sequence[int], out: Sequence[int]
+) -> int | None:
     """Where the operator itself puts the axis of the batch; None where it drops it."""
     rank = len(shape)
     if node.op_type == "Flatten":

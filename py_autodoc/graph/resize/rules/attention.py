@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from py_autodoc.graph.model import Node
+from py_autodoc.graph.ir.model import Node
 from py_autodoc.graph.resize.axes import moves, new_size, old_size
-from py_autodoc.graph.resize.walk import Blocked, Walk, rule
+from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
 MS = "com.microsoft"
 
 
 @rule("Attention")
-def attention(walk: Walk, node: Node) -> None:
+def attention(walk: SizePass, node: Node) -> None:
     """Queries, keys, values; a stored mask is cut along both."""
     cuts: dict[int, dict[int, int]] = {}
     if walk.has(node, 3):
@@ -23,18 +23,18 @@ def attention(walk: Walk, node: Node) -> None:
             if shape[axis] not in (1, new_size(wanted)) and not past:
                 cuts.setdefault(3, {})[axis] = walk.fit(node, 3, axis, wanted)
             elif past and walk.stored(node.inputs[3]):
-                raise Blocked("its mask is stored, beside a cache", walk.name(node.inputs[3]))
+                raise SizeBlocked("its mask is stored, beside a cache", walk.name(node.inputs[3]))
     walk.infer(node, cuts=cuts)
     walk.put(node, 0, _like(walk, node, 0))
     walk.rest(node)
 
 
-def _lengths(walk: Walk, node: Node, i: int):  # type: ignore[no-untyped-def]
+def _lengths(walk: SizePass, node: Node, i: int):  # type: ignore[no-untyped-def]
     axes = walk.at(node.inputs[i])
     return axes[-2]
 
 
-def _like(walk: Walk, node: Node, i: int):  # type: ignore[no-untyped-def]
+def _like(walk: SizePass, node: Node, i: int):  # type: ignore[no-untyped-def]
     """Axes as those of the queries, where the widths agree."""
     axes = list(walk.at(node.inputs[i]))
     out = walk.was(node.outputs[0])
@@ -46,42 +46,42 @@ def _like(walk: Walk, node: Node, i: int):  # type: ignore[no-untyped-def]
     return axes if tuple(map(old_size, axes)) == out else None
 
 
-def _fused(walk: Walk, node: Node, numbers: Sequence[int]) -> None:
+def _fused(walk: SizePass, node: Node, numbers: Sequence[int]) -> None:
     """``numbers`` are inputs that say lengths: stored ones are of the old sizes."""
     for i in numbers:
         if walk.has(node, i) and walk.stored(node.inputs[i]) and node.inputs[i] not in walk.moved:
-            raise Blocked("lengths or masks of it are stored", walk.name(node.inputs[i]))
+            raise SizeBlocked("lengths or masks of it are stored", walk.name(node.inputs[i]))
     walk.infer(node)
     walk.put(node, 0, _like(walk, node, 0))
     walk.rest(node)
 
 
 @rule("Attention", domain=MS)
-def packed(walk: Walk, node: Node) -> None:
+def packed(walk: SizePass, node: Node) -> None:
     """Input, weights, bias, mask, cache, bias of scores, length of the cache."""
     _fused(walk, node, (3, 5, 6))
 
 
 @rule("QAttention", domain=MS)
-def quantized(walk: Walk, node: Node) -> None:
+def quantized(walk: SizePass, node: Node) -> None:
     """Input, weights, bias, scales, mask."""
     _fused(walk, node, (5,))
 
 
 @rule("MultiHeadAttention", domain=MS)
-def multi_head(walk: Walk, node: Node) -> None:
+def multi_head(walk: SizePass, node: Node) -> None:
     """Q, K, V, bias, padding mask, bias of scores, cache."""
     _fused(walk, node, (4, 5, 8))
 
 
 @rule("GroupQueryAttention", domain=MS)
-def grouped(walk: Walk, node: Node) -> None:
+def grouped(walk: SizePass, node: Node) -> None:
     """Q, K, V, cache, lengths, the longest length, tables of the rotation, positions, bias."""
     _fused(walk, node, (5, 6, 9, 10))
 
 
 @rule("RotaryEmbedding")
-def rotary(walk: Walk, node: Node) -> None:
+def rotary(walk: SizePass, node: Node) -> None:
     """Data; tables, which have a row a position where there are no positions."""
     axes = walk.at(node.inputs[0])
     length = axes[-2]
@@ -94,7 +94,7 @@ def rotary(walk: Walk, node: Node) -> None:
 
 
 @rule("RotaryEmbedding", domain=MS)
-def rotary_contrib(walk: Walk, node: Node) -> None:
+def rotary_contrib(walk: SizePass, node: Node) -> None:
     """Data; positions, one offset for all or a row an item; tables."""
     axes = walk.at(node.inputs[0])
     cuts: dict[int, dict[int, int]] = {}
@@ -102,7 +102,7 @@ def rotary_contrib(walk: Walk, node: Node) -> None:
         cuts[1] = {1: walk.fit(node, 1, 1, axes[-2])}
     rows = walk.now(node.inputs[2])[0]
     if rows < new_size(axes[-2]):
-        raise Blocked(
+        raise SizeBlocked(
             f"the stored table {walk.name(node.inputs[2])} ends at {rows} entries", walk.name(node.inputs[2])
         )
     walk.infer(node, cuts=cuts)
@@ -110,12 +110,12 @@ def rotary_contrib(walk: Walk, node: Node) -> None:
 
 
 @rule("EmbedLayerNormalization", domain=MS)
-def embed(walk: Walk, node: Node) -> None:
+def embed(walk: SizePass, node: Node) -> None:
     """Ids and segments; tables, one of them of positions."""
     length = walk.at(node.inputs[0])[1]
     rows = walk.now(node.inputs[3])[0]
     if rows < new_size(length):
-        raise Blocked(
+        raise SizeBlocked(
             f"the stored table {walk.name(node.inputs[3])} ends at {rows} entries", walk.name(node.inputs[3])
         )
     walk.infer(node)

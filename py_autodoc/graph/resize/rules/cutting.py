@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from py_autodoc.graph.model import Node
-from py_autodoc.graph.resize.axes import Axis, Part, blurred, moves, new_size, old_size, steady
-from py_autodoc.graph.resize.walk import Blocked, Walk, rule
+from py_autodoc.graph.ir.model import Node
+from py_autodoc.graph.resize.axes import Axis, AxisFactor, blurred, moves, new_size, old_size, steady
+from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
 BIG = (1 << 63) - 1
 _FIRST, _LAST = 16, 4
@@ -16,7 +16,7 @@ _FIRST, _LAST = 16, 4
 def place(axis: Axis, k: int) -> int:
     """A stored place of an axis as it holds at another size: negative where it is counted from the end.
 
-    Raises: Blocked where it is not plain from which end it is counted.
+    Raises: SizeBlocked where it is not plain from which end it is counted.
     """
     size = old_size(axis)
     if k <= 0:
@@ -24,25 +24,25 @@ def place(axis: Axis, k: int) -> int:
     front = k == 1 or (k <= _FIRST and 4 * k < size)
     back = k == size - 1 or (size - k <= _LAST and 4 * (size - k) < size)
     if front == back:
-        raise Blocked(f"it names place {k} of {size}, from the front, from the end or by a share")
+        raise SizeBlocked(f"it names place {k} of {size}, from the front, from the end or by a share")
     return k if front else k - size
 
 
 @rule("Slice")
-def slices(walk: Walk, node: Node) -> None:
+def slices(walk: SizePass, node: Node) -> None:
     """Numbers that stand for places of an axis that does not stay."""
     t = node.inputs[0]
     axes, size = walk.at(t), walk.was(t)
     inputs = node.opset >= 10
     starts, ends = _given(walk, node, 1, "starts"), _given(walk, node, 2, "ends")
     if starts is None or ends is None:
-        raise Blocked("where it cuts depends on the data")
+        raise SizeBlocked("where it cuts depends on the data")
     along = _given(walk, node, 3, "axes") if not inputs or walk.has(node, 3) else list(range(len(starts)))
     steps = _given(walk, node, 4, "") if inputs and walk.has(node, 4) else [1] * len(starts)
     if along is None and not inputs:
         along = list(range(len(starts)))
     if along is None or steps is None:
-        raise Blocked("where it cuts depends on the data")
+        raise SizeBlocked("where it cuts depends on the data")
     numbers = {1: list(starts), 2: list(ends)}
     out = list(axes)
     computed = inputs and any(node.inputs[i] in walk.moved for i in (1, 2))
@@ -53,7 +53,7 @@ def slices(walk: Walk, node: Node) -> None:
             continue
         if steps[k] < 0:
             if ends[k] >= -old_size(axis) and not computed:
-                raise Blocked("it goes backwards to a stored place")
+                raise SizeBlocked("it goes backwards to a stored place")
             if not computed:
                 numbers[1][k] = BIG if starts[k] >= old_size(axis) - 1 else place(axis, starts[k])
                 numbers[2][k] = -BIG
@@ -80,7 +80,7 @@ def slices(walk: Walk, node: Node) -> None:
         front = (
             all(part.front for part in out[a] if not part.steady) if out[a] else computed and not any(starts)
         )
-        made.append(out[a] if whole else (Part(old_d, new_d, front and old_d != new_d),))
+        made.append(out[a] if whole else (AxisFactor(old_d, new_d, front and old_d != new_d),))
     walk.put(node, 0, made)
 
 
@@ -89,7 +89,7 @@ def _after(axis: Axis, start: int, step: int) -> Axis:
     return axis if start >= 0 and step == 1 else blurred(axis)
 
 
-def _given(walk: Walk, node: Node, i: int, attr: str) -> list[int] | None:
+def _given(walk: SizePass, node: Node, i: int, attr: str) -> list[int] | None:
     if node.opset >= 10:
         return walk.numbers(node.inputs[i]) if walk.has(node, i) else None
     found = node.attributes.get(attr)
@@ -97,7 +97,7 @@ def _given(walk: Walk, node: Node, i: int, attr: str) -> list[int] | None:
 
 
 @rule("Split")
-def split(walk: Walk, node: Node) -> None:
+def split(walk: SizePass, node: Node) -> None:
     """Equal parts stay equal; of others only one may grow."""
     axes = walk.at(node.inputs[0])
     a = node.attributes.get("axis", 0) % len(axes)
@@ -107,7 +107,7 @@ def split(walk: Walk, node: Node) -> None:
     if moves(axis) and given and not (inputs and node.inputs[1] in walk.moved):
         sizes = walk.numbers(node.inputs[1]) if inputs else [int(v) for v in node.attributes["split"]]
         if sizes is None:
-            raise Blocked("where it parts depends on the data")
+            raise SizeBlocked("where it parts depends on the data")
         wanted = _parts(axis, sizes)
         if inputs:
             walk.infer(node, consts={1: wanted})
@@ -120,7 +120,7 @@ def split(walk: Walk, node: Node) -> None:
             continue
         made = list(axes)
         if moves(axis):
-            made[a] = (Part(walk.was(t)[a], walk.now(t)[a], k == 0 and _fronts(axis)),)
+            made[a] = (AxisFactor(walk.was(t)[a], walk.now(t)[a], k == 0 and _fronts(axis)),)
         else:
             made[a] = steady(walk.was(t)[a])
         walk.put(node, k, made)
@@ -136,12 +136,12 @@ def _parts(axis: Axis, sizes: Sequence[int]) -> list[int]:
     large = [k for k, size in enumerate(sizes) if size > _LAST]
     left = new_size(axis) - (old_size(axis) - sizes[large[0]]) if len(large) == 1 else 0
     if left < 1:
-        raise Blocked(f"it parts {old_size(axis)} entries into {list(sizes)}")
+        raise SizeBlocked(f"it parts {old_size(axis)} entries into {list(sizes)}")
     return [left if k == large[0] else size for k, size in enumerate(sizes)]
 
 
 @rule("Concat")
-def concat(walk: Walk, node: Node) -> None:
+def concat(walk: SizePass, node: Node) -> None:
     """Off the axis it joins along, all have the same sizes; on it, what there is."""
     rank = len(walk.was(node.inputs[0]))
     a = node.attributes.get("axis", 1 if node.opset < 4 else 0) % rank
@@ -172,11 +172,11 @@ def _joined(held: Sequence[Axis], old: int) -> Axis:
     new = sum(map(new_size, held))
     last = held[-1]
     alone = not any(moves(x) for x in held[:-1])
-    return (Part(old, new, alone and moves(last) and len(last) == 1 and last[0].front),)
+    return (AxisFactor(old, new, alone and moves(last) and len(last) == 1 and last[0].front),)
 
 
 @rule("Pad")
-def pad(walk: Walk, node: Node) -> None:
+def pad(walk: SizePass, node: Node) -> None:
     """What is added is stored; at the end it may fill up to a multiple."""
     axes = walk.at(node.inputs[0])
     inputs = node.opset >= 11
@@ -186,7 +186,7 @@ def pad(walk: Walk, node: Node) -> None:
         pads = [int(v) for v in node.attributes.get("pads", node.attributes.get("paddings")) or ()]
     along = walk.numbers(node.inputs[3]) if walk.has(node, 3) else list(range(len(axes)))
     if pads is None or along is None:
-        raise Blocked("its pads are computed from data")
+        raise SizeBlocked("its pads are computed from data")
     fixed = not inputs or node.inputs[1] not in walk.moved
     made = list(axes)
     for k, a in enumerate(along):
@@ -198,12 +198,12 @@ def pad(walk: Walk, node: Node) -> None:
             continue
         change = new_size(axis) - old_size(axis)
         if fixed and end > front and change % 32:
-            raise Blocked(
+            raise SizeBlocked(
                 f"it adds {end} entries behind {old_size(axis)}, which may fill up to a multiple",
                 hint="Ask for a size that differs by a multiple of 32 there.",
             )
         size = old_size(axis) + front + end, new_size(axis) + front + end
-        made[a % len(axes)] = (Part(*size, _fronts(axis) and fixed),)
+        made[a % len(axes)] = (AxisFactor(*size, _fronts(axis) and fixed),)
     walk.infer(node)
     if fixed:
         walk.put(node, 0, made)

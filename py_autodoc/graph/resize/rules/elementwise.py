@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from py_autodoc.graph.model import Node
+from py_autodoc.graph.ir.model import Node
 from py_autodoc.graph.resize.axes import Axis, blurred, moves, new_size, old_size, steady
-from py_autodoc.graph.resize.walk import Blocked, Walk, rule
+from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
 _BROADCAST = (
     "Add", "And", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Equal", "Greater",
@@ -37,7 +37,7 @@ _INTEGERS = frozenset({3, 5, 6, 7, 12, 13})
 
 @rule(*_SINGLE, scales=True)
 @rule("FastGelu", "Gelu", "QuickGelu", domain="com.microsoft")
-def single(walk: Walk, node: Node) -> None:
+def single(walk: SizePass, node: Node) -> None:
     """One input; a bias or bounds beside it lie along the last axis."""
     walk.infer(node)
     t = node.inputs[0]
@@ -48,17 +48,17 @@ def single(walk: Walk, node: Node) -> None:
 
 @rule("QuantizeLinear", "DequantizeLinear")
 @rule("QuantizeLinear", "DequantizeLinear", domain="com.microsoft")
-def quantize(walk: Walk, node: Node) -> None:
+def quantize(walk: SizePass, node: Node) -> None:
     """Scales along an axis are stored for its size."""
     axes = walk.at(node.inputs[0])
     scale = walk.was(node.inputs[1])
     if int(np.prod(scale)) > 1 and moves(axes[node.attributes.get("axis", 1) % len(axes)]):
-        raise Blocked("its scales are for an axis of the size in the file", walk.name(node.inputs[1]))
+        raise SizeBlocked("its scales are for an axis of the size in the file", walk.name(node.inputs[1]))
     single(walk, node)
 
 
 @rule("DynamicQuantizeLinear")
-def dynamic_quantize(walk: Walk, node: Node) -> None:
+def dynamic_quantize(walk: SizePass, node: Node) -> None:
     """A range for all elements."""
     walk.infer(node)
     walk.put(node, 0, walk.at(node.inputs[0]))
@@ -66,7 +66,7 @@ def dynamic_quantize(walk: Walk, node: Node) -> None:
 
 @rule(*_BROADCAST, scales=True)
 @rule("BiasGelu", "BiasAdd", "BiasSplitGelu", domain="com.microsoft")
-def broadcasting(walk: Walk, node: Node) -> None:
+def broadcasting(walk: SizePass, node: Node) -> None:
     """Inputs are broadcast against each other."""
     live = [i for i in range(len(node.inputs)) if walk.has(node, i)]
     if node.opset < 7 and not node.domain and node.attributes.get("broadcast", 0):
@@ -85,7 +85,7 @@ def broadcasting(walk: Walk, node: Node) -> None:
 
 
 @rule("QLinearAdd", "QLinearMul", domain="com.microsoft")
-def quantized(walk: Walk, node: Node) -> None:
+def quantized(walk: SizePass, node: Node) -> None:
     """Inputs 0 and 3 are broadcast."""
     walk.infer(node, cuts=fitted(walk, node, [0, 3]))
     walk.put(node, 0, _result(walk, node, [0, 3]))
@@ -94,7 +94,7 @@ def quantized(walk: Walk, node: Node) -> None:
 @rule("QLinearSigmoid", "QLinearLeakyRelu", "QLinearSoftmax", domain="com.microsoft")
 @rule("Softmax", "LogSoftmax", "Hardmax", "CumSum", "CumProd", "Trilu", "LpNormalization", "LRN")
 @rule("MeanVarianceNormalization")
-def same(walk: Walk, node: Node) -> None:
+def same(walk: SizePass, node: Node) -> None:
     """The shape of the first input, whatever its sizes."""
     walk.infer(node)
     walk.put(node, 0, walk.at(node.inputs[0]))
@@ -102,7 +102,7 @@ def same(walk: Walk, node: Node) -> None:
 
 @rule("LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization")
 @rule("SimplifiedLayerNormalization", domain="com.microsoft")
-def layer_norm(walk: Walk, node: Node) -> None:
+def layer_norm(walk: SizePass, node: Node) -> None:
     """From an axis to the last: scales are stored for their sizes."""
     axes = walk.at(node.inputs[0])
     _weighed(walk, node, axes[node.attributes.get("axis", -1) % len(axes) :])
@@ -112,7 +112,7 @@ def layer_norm(walk: Walk, node: Node) -> None:
 
 
 @rule("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain="com.microsoft")
-def skip_layer_norm(walk: Walk, node: Node) -> None:
+def skip_layer_norm(walk: SizePass, node: Node) -> None:
     """Two inputs are added first."""
     cuts = fitted(walk, node, [0, 1])
     wanted = _result(walk, node, [0, 1])
@@ -124,7 +124,7 @@ def skip_layer_norm(walk: Walk, node: Node) -> None:
 
 @rule("BatchNormalization", "InstanceNormalization", "GroupNormalization")
 @rule("GroupNorm", "SkipGroupNorm", domain="com.microsoft")
-def channels(walk: Walk, node: Node) -> None:
+def channels(walk: SizePass, node: Node) -> None:
     """Weights for channels."""
     axes = walk.at(node.inputs[0])
     last = node.domain and node.attributes.get("channels_last", 1)
@@ -134,27 +134,27 @@ def channels(walk: Walk, node: Node) -> None:
     walk.rest(node)
 
 
-def _weighed(walk: Walk, node: Node, axes: Sequence[Axis]) -> None:
-    """Raises: Blocked where weights lie along an axis that does not stay."""
+def _weighed(walk: SizePass, node: Node, axes: Sequence[Axis]) -> None:
+    """Raises: SizeBlocked where weights lie along an axis that does not stay."""
     if any(map(moves, axes)):
         sizes = [old_size(axis) for axis in axes]
-        raise Blocked(f"its weights are for {sizes} entries", walk.name(node.inputs[1]))
+        raise SizeBlocked(f"its weights are for {sizes} entries", walk.name(node.inputs[1]))
 
 
-def _old_broadcast(walk: Walk, node: Node) -> None:
+def _old_broadcast(walk: SizePass, node: Node) -> None:
     """Before opset 7 the second input is laid over a stretch of the first one's axes."""
     first, second = node.inputs[:2]
     axes, shape = walk.at(first), walk.was(second)
     begin = node.attributes.get("axis", len(axes) - len(shape))
     along = axes[begin : begin + len(shape)]
     if walk.stored(second) and any(moves(a) and d != 1 for a, d in zip(along, shape, strict=True)):
-        raise Blocked(f"the stored table {walk.name(second)} {list(shape)} has the size in the file")
+        raise SizeBlocked(f"the stored table {walk.name(second)} {list(shape)} has the size in the file")
     walk.infer(node)
     walk.put(node, 0, axes)
 
 
-def fitted(walk: Walk, node: Node, live: Sequence[int]) -> dict[int, dict[int, int]]:
-    """What must be cut from stored inputs: input → axis → entries. Raises: Blocked."""
+def fitted(walk: SizePass, node: Node, live: Sequence[int]) -> dict[int, dict[int, int]]:
+    """What must be cut from stored inputs: input → axis → entries. Raises: SizeBlocked."""
     wanted = _result(walk, node, live)
     cuts: dict[int, dict[int, int]] = {}
     for i in live:
@@ -168,8 +168,8 @@ def fitted(walk: Walk, node: Node, live: Sequence[int]) -> dict[int, dict[int, i
     return cuts
 
 
-def _result(walk: Walk, node: Node, live: Sequence[int]) -> tuple[Axis, ...]:
-    """The axes of what broadcasts inputs. Raises: Blocked where data disagree."""
+def _result(walk: SizePass, node: Node, live: Sequence[int]) -> tuple[Axis, ...]:
+    """The axes of what broadcasts inputs. Raises: SizeBlocked where data disagree."""
     rank = max(len(walk.was(node.inputs[i])) for i in live)
     found: list[Axis | None] = [None] * rank
     ranked = sorted(live, key=lambda i: walk.stored(node.inputs[i]))
@@ -184,13 +184,13 @@ def _result(walk: Walk, node: Node, live: Sequence[int]) -> tuple[Axis, ...]:
             elif old_size(mine) != 1 and walk.changed(t) and moves(mine):
                 if new_size(mine) != new_size(have) and not walk.stored(t):
                     sizes = f"{new_size(have)} and {new_size(mine)}"
-                    raise Blocked(f"its inputs would have {sizes} entries on one axis", walk.name(t))
+                    raise SizeBlocked(f"its inputs would have {sizes} entries on one axis", walk.name(t))
                 if not all(part.front for part in mine if not part.steady):
                     found[place] = blurred(have)
     return tuple(_alone(walk, node, place, axis or steady(1)) for place, axis in enumerate(found))
 
 
-def _alone(walk: Walk, node: Node, place: int, axis: Axis) -> Axis:
+def _alone(walk: SizePass, node: Node, place: int, axis: Axis) -> Axis:
     """What only stored tables say of an axis may stand for a length that does not stay: a row a query."""
     if moves(axis) or old_size(axis) not in walk.lengths or old_size(axis) == 1:
         return axis
@@ -203,8 +203,8 @@ def _alone(walk: Walk, node: Node, place: int, axis: Axis) -> Axis:
     return walk.choose(node, [*walk.lengths[old_size(axis)], axis], f".{place}")
 
 
-def _size_as_number(walk: Walk, node: Node, live: Sequence[int]) -> None:
-    """Raises: Blocked where a stored number seems to be a size that does not stay.
+def _size_as_number(walk: SizePass, node: Node, live: Sequence[int]) -> None:
+    """Raises: SizeBlocked where a stored number seems to be a size that does not stay.
 
     Beside whole numbers that is any such size, or one less; beside a sum over an axis, its count.
     """
@@ -218,21 +218,21 @@ def _size_as_number(walk: Walk, node: Node, live: Sequence[int]) -> None:
         whole = any(walk.state.dtypes[t] in _INTEGERS for t in others) and node.op_type in _COUNTING
         if whole and any(abs(number) in (size, size - 1) and size > _SMALL for size in walk.spans):
             why = f"it computes with {number:g}, which may be a size of the file"
-            raise Blocked(why, walk.name(node.inputs[i]))
+            raise SizeBlocked(why, walk.name(node.inputs[i]))
         if any(walk.changed(t) for t in others) and not whole:
             for size in walk.roots:
                 forms = (size, 1 / size, math.log(size), math.log2(size))
                 if size > _FIRST_SIZE and any(abs(abs(number) - form) <= _NEAR * form for form in forms):
                     why = f"it computes with {number:g}, which may come from the size {size} of an input"
-                    raise Blocked(why, walk.name(node.inputs[i]))
+                    raise SizeBlocked(why, walk.name(node.inputs[i]))
         for size in frozenset().union(*(walk.sums.get(t, frozenset()) for t in others)):
             forms = (size, 1 / size, size**0.5, size**-0.5)
             if any(abs(abs(number) - form) <= _NEAR * form for form in forms):
                 why = f"it scales a sum over {size} entries with {number:g}, which may be their count"
-                raise Blocked(why, walk.name(node.inputs[i]))
+                raise SizeBlocked(why, walk.name(node.inputs[i]))
 
 
-def _sums(walk: Walk, node: Node, sizes: frozenset[int] | None) -> None:
+def _sums(walk: SizePass, node: Node, sizes: frozenset[int] | None) -> None:
     if sizes:
         for t in node.outputs:
             walk.sums[t] = sizes

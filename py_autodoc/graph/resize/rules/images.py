@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from py_autodoc.graph.model import Node
+from py_autodoc.graph.ir.model import Node
 from py_autodoc.graph.resize.axes import moves, new_size, old_size
-from py_autodoc.graph.resize.walk import Blocked, Walk, rule
+from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
 MS = "com.microsoft"
 _LEAST = 4
@@ -13,28 +13,30 @@ _LEAST = 4
 
 @rule("Conv", "ConvInteger", "ConvTranspose", "QLinearConv", "DeformConv", "Col2Im")
 @rule("QLinearConv", "NhwcConv", "FusedConv", domain=MS)
-def convolution(walk: Walk, node: Node) -> None:
+def convolution(walk: SizePass, node: Node) -> None:
     """Channels are stored, the other axes are not."""
     axes = walk.at(node.inputs[0])
     channel = len(axes) - 1 if node.op_type == "NhwcConv" else 1
     if moves(axes[channel]):
-        raise Blocked(f"its weights are for {old_size(axes[channel])} channels", walk.name(node.inputs[1]))
+        raise SizeBlocked(
+            f"its weights are for {old_size(axes[channel])} channels", walk.name(node.inputs[1])
+        )
     if node.op_type == "Col2Im" or (node.op_type == "ConvTranspose" and node.attributes.get("output_shape")):
-        raise Blocked("the size of its result is stored")
+        raise SizeBlocked("the size of its result is stored")
     _parity(walk, node)
     walk.infer(node)
     walk.put(node, 0, front=len(axes) == 3 and all(part.front for part in axes[2] if not part.steady))
 
 
-def _parity(walk: Walk, node: Node) -> None:
-    """Raises: Blocked where more is added at one end, and that may have been made for the size."""
+def _parity(walk: SizePass, node: Node) -> None:
+    """Raises: SizeBlocked where more is added at one end, and that may have been made for the size."""
     axes, pads = walk.at(node.inputs[0])[2:], node.attributes.get("pads") or []
     strides = node.attributes.get("strides") or [1] * len(axes)
     for k, axis in enumerate(axes):
         if len(pads) != 2 * len(axes) or not moves(axis) or pads[k] == pads[k + len(axes)]:
             continue
         if (new_size(axis) - old_size(axis)) % int(strides[k]):
-            raise Blocked(
+            raise SizeBlocked(
                 f"it adds {pads[k]} and {pads[k + len(axes)]} to axis {k + 2}, which may hold for"
                 f" {old_size(axis)} entries only",
                 hint=f"Ask for a size that differs by a multiple of {strides[k]} there.",
@@ -43,7 +45,7 @@ def _parity(walk: Walk, node: Node) -> None:
 
 @rule("AveragePool", "MaxPool", "LpPool")
 @rule("QLinearAveragePool", domain=MS)
-def pool(walk: Walk, node: Node) -> None:
+def pool(walk: SizePass, node: Node) -> None:
     """A window that is all of an axis stays so; one that parts it into a few may be made for its size."""
     axes = walk.at(node.inputs[0])
     spatial = range(2, len(axes))
@@ -51,15 +53,15 @@ def pool(walk: Walk, node: Node) -> None:
     strides = [int(s) for s in node.attributes.get("strides") or [1] * len(kernel)]
     pads = [int(p) for p in node.attributes.get("pads") or [0] * 2 * len(kernel)]
     if len(kernel) != len(spatial):
-        raise Blocked("it has no window")
+        raise SizeBlocked("it has no window")
     if moves(axes[1]) or (node.domain and node.attributes.get("channels_last")):
-        raise Blocked("it takes axis 1 for channels")
+        raise SizeBlocked("it takes axis 1 for channels")
     moving = [k for k, a in enumerate(spatial) if moves(axes[a])]
     whole = [k for k in moving if kernel[k] == old_size(axes[k + 2]) and kernel[k] >= _LEAST]
     for k in moving:
         fits = not pads[k] and not pads[k + len(kernel)] and kernel[k] == strides[k]
         if k not in whole and fits and kernel[k] >= _LEAST and old_size(axes[k + 2]) % kernel[k] == 0:
-            raise Blocked(
+            raise SizeBlocked(
                 f"its windows of {kernel[k]} part {old_size(axes[k + 2])} entries evenly, and may be made for"
                 " that size"
             )
@@ -81,15 +83,15 @@ def pool(walk: Walk, node: Node) -> None:
 
 @rule("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
 @rule("QLinearGlobalAveragePool", domain=MS)
-def everywhere(walk: Walk, node: Node) -> None:
+def everywhere(walk: SizePass, node: Node) -> None:
     """All of every axis behind the channels."""
     walk.plain(node)
 
 
 @rule("GridSample")
 @rule("GridSample", domain=MS)
-def grid_sample(walk: Walk, node: Node) -> None:
+def grid_sample(walk: SizePass, node: Node) -> None:
     """The grid says how large the result is."""
     if walk.stored(node.inputs[1]):
-        raise Blocked("its grid is stored", walk.name(node.inputs[1]))
+        raise SizeBlocked("its grid is stored", walk.name(node.inputs[1]))
     walk.plain(node)

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from py_autodoc.graph.model import Node
+from py_autodoc.graph.ir.model import Node
 from py_autodoc.graph.resize.axes import moves, new_size, old_size, steady
 from py_autodoc.graph.resize.rules.cutting import place
-from py_autodoc.graph.resize.walk import Blocked, Walk, rule
+from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
 
 @rule("Gather")
-def gather(walk: Walk, node: Node) -> None:
+def gather(walk: SizePass, node: Node) -> None:
     """Rows of a table by data, or stored places of an axis that does not stay."""
     data, index = node.inputs[:2]
     axes, spots = walk.at(data), walk.at(index)
@@ -24,9 +24,9 @@ def gather(walk: Walk, node: Node) -> None:
     if moves(axes[a]) and walk.stored(index) and index not in walk.moved:
         given = walk.were(index)
         if given is None:
-            raise Blocked(f"it picks stored places of {old_size(axes[a])}", walk.name(index))
+            raise SizeBlocked(f"it picks stored places of {old_size(axes[a])}", walk.name(index))
         if len(walk.was(index)) > 1:
-            raise Blocked(f"it picks a stored table of places of {old_size(axes[a])}", walk.name(index))
+            raise SizeBlocked(f"it picks a stored table of places of {old_size(axes[a])}", walk.name(index))
         wanted = _places(walk, node, given)
         if wanted != given:
             if not walk.was(index):
@@ -34,7 +34,7 @@ def gather(walk: Walk, node: Node) -> None:
                 return
             consts[1] = wanted
     elif moves(axes[a]) and len(axes[a]) > 1:
-        raise Blocked("its places count through several axes at once", walk.name(index))
+        raise SizeBlocked("its places count through several axes at once", walk.name(index))
     _within(walk, node, a)
     walk.infer(node, consts=consts)
     if given is not None and len(wanted) != len(given):
@@ -42,20 +42,20 @@ def gather(walk: Walk, node: Node) -> None:
     walk.put(node, 0, [*axes[:a], *spots, *axes[a + 1 :]])
 
 
-def _places(walk: Walk, node: Node, given: list[int]) -> list[int]:
+def _places(walk: SizePass, node: Node, given: list[int]) -> list[int]:
     axis = walk.at(node.inputs[0])[node.attributes.get("axis", 0) % len(walk.at(node.inputs[0]))]
     size = old_size(axis)
     if len(given) == size > 1 and given == list(range(size)):
         return list(range(new_size(axis)))
     if len(given) == size > 1 and given == list(range(size))[::-1]:
-        raise Blocked("it turns an axis round by stored places")
+        raise SizeBlocked("it turns an axis round by stored places")
     wanted = [place(axis, k) for k in given]
     if any(new < 0 <= k for new, k in zip(wanted, given, strict=True)):
         walk.note(node, f"place {given[0]} of {size} is counted from the end")
     return wanted
 
 
-def _point(walk: Walk, node: Node, k: int) -> None:
+def _point(walk: SizePass, node: Node, k: int) -> None:
     """One place, as a tensor without axes."""
     a = node.attributes.get("axis", 0)
     axes = walk.at(node.inputs[0])
@@ -63,8 +63,8 @@ def _point(walk: Walk, node: Node, k: int) -> None:
     walk.put(node, 0, [axis for i, axis in enumerate(axes) if i != a % len(axes)])
 
 
-def _within(walk: Walk, node: Node, a: int) -> None:
-    """Raises: Blocked where a stored table has no row for a position that sizes make."""
+def _within(walk: SizePass, node: Node, a: int) -> None:
+    """Raises: SizeBlocked where a stored table has no row for a position that sizes make."""
     data, index = node.inputs[:2]
     if index not in walk.moved or index in walk.fed:
         return
@@ -73,7 +73,7 @@ def _within(walk: Walk, node: Node, a: int) -> None:
     longest = max(walk.now(index), default=0)
     top = longest - 1 if value is None else int(np.max(np.asarray(value), initial=0))
     if top >= rows:
-        raise Blocked(
+        raise SizeBlocked(
             f"the stored table {walk.name(data)} {list(walk.was(data))} ends at {rows} entries, and"
             f" {top + 1} are wanted",
             walk.name(data),
@@ -81,13 +81,13 @@ def _within(walk: Walk, node: Node, a: int) -> None:
 
 
 @rule("GatherElements")
-def gather_elements(walk: Walk, node: Node) -> None:
+def gather_elements(walk: SizePass, node: Node) -> None:
     """Stored places of each element are cut to those of the elements that are left."""
     data, index = node.inputs[:2]
     axes, spots = walk.at(data), list(walk.at(index))
     a = node.attributes.get("axis", 0) % len(axes)
     if moves(axes[a]) and walk.stored(index):
-        raise Blocked(f"it picks stored places of {old_size(axes[a])}", walk.name(index))
+        raise SizeBlocked(f"it picks stored places of {old_size(axes[a])}", walk.name(index))
     cuts: dict[int, dict[int, int]] = {}
     if walk.stored(index) and index not in walk.moved:
         for axis, mine in enumerate(spots):
@@ -106,7 +106,7 @@ def gather_elements(walk: Walk, node: Node) -> None:
 
 
 @rule("GatherND")
-def gather_nd(walk: Walk, node: Node) -> None:
+def gather_nd(walk: SizePass, node: Node) -> None:
     """Stored places that run through all of an axis go on to do so."""
     data, index = node.inputs[:2]
     if not walk.stored(index) or index in walk.moved:
@@ -114,7 +114,7 @@ def gather_nd(walk: Walk, node: Node) -> None:
         return
     value = walk.old.values.get(index)
     if value is None or node.attributes.get("batch_dims", 0):
-        raise Blocked("its places are stored", walk.name(index))
+        raise SizeBlocked("its places are stored", walk.name(index))
     axes, spots = walk.at(data), list(walk.at(index))
     table = np.asarray(value)
     for part in range(table.shape[-1]):
@@ -123,7 +123,7 @@ def gather_nd(walk: Walk, node: Node) -> None:
         size, new = old_size(axes[part]), new_size(axes[part])
         along = next((j for j in range(table.ndim - 1) if _runs(table[..., part], j, size)), None)
         if along is None:
-            raise Blocked(f"it picks stored places of {size}", walk.name(index))
+            raise SizeBlocked(f"it picks stored places of {size}", walk.name(index))
         table = np.take(table, np.arange(new) % size, axis=along)
         shape = [new if j == along else 1 for j in range(table.ndim - 1)]
         table[..., part] = np.arange(new).reshape(shape)
@@ -141,22 +141,22 @@ def _runs(table: Any, along: int, size: int) -> bool:
 
 
 @rule("ScatterND", "ScatterElements", "Scatter", "TensorScatter")
-def by_number(walk: Walk, node: Node) -> None:
+def by_number(walk: SizePass, node: Node) -> None:
     """Places that the data or the sizes make; stored ones are of the old sizes."""
     index = node.inputs[1]
     if walk.stored(index) and index not in walk.moved:
-        raise Blocked("its places are stored", walk.name(index))
+        raise SizeBlocked("its places are stored", walk.name(index))
     walk.plain(node)
 
 
 @rule("GatherBlockQuantized", domain="com.microsoft")
-def gather_quantized(walk: Walk, node: Node) -> None:
+def gather_quantized(walk: SizePass, node: Node) -> None:
     """A stored table."""
     walk.plain(node)
 
 
 @rule("OneHot")
-def one_hot(walk: Walk, node: Node) -> None:
+def one_hot(walk: SizePass, node: Node) -> None:
     """As many classes as are stored."""
     axes = list(walk.at(node.inputs[0]))
     walk.infer(node)
@@ -167,13 +167,13 @@ def one_hot(walk: Walk, node: Node) -> None:
 
 
 @rule("TopK")
-def top(walk: Walk, node: Node) -> None:
+def top(walk: SizePass, node: Node) -> None:
     """As many as are stored, unless that was all of them."""
     axes = list(walk.at(node.inputs[0]))
     a = node.attributes.get("axis", -1) % len(axes)
     count = walk.was(node.outputs[0])[a]
     if moves(axes[a]) and (count >= new_size(axes[a]) or count == old_size(axes[a])):
-        raise Blocked(f"it takes {count} of {old_size(axes[a])} entries")
+        raise SizeBlocked(f"it takes {count} of {old_size(axes[a])} entries")
     walk.infer(node)
     axes[a] = steady(count)
     walk.put(node, 0, axes)

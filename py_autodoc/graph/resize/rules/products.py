@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from py_autodoc.graph.model import Node
+from py_autodoc.graph.ir.model import Node
 from py_autodoc.graph.resize.axes import Axis, moves, new_size, old_size, steady
-from py_autodoc.graph.resize.walk import Blocked, Walk, rule
+from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
 MS = "com.microsoft"
 
 
 @rule("MatMul", "MatMulInteger", "QLinearMatMul")
 @rule("MatMulInteger16", "MatMulIntegerToFloat", "QLinearMatMul", domain=MS)
-def matmul(walk: Walk, node: Node) -> None:
+def matmul(walk: SizePass, node: Node) -> None:
     """Rows of the first operand, columns of the second."""
     second = 3 if node.op_type == "QLinearMatMul" else 1
     a, b = walk.at(node.inputs[0]), walk.at(node.inputs[second])
@@ -21,7 +21,7 @@ def matmul(walk: Walk, node: Node) -> None:
 
 
 @rule("FusedMatMul", domain=MS)
-def fused_matmul(walk: Walk, node: Node) -> None:
+def fused_matmul(walk: SizePass, node: Node) -> None:
     """A product of operands whose axes are exchanged first."""
     sides = []
     for letter, i in (("A", 0), ("B", 1)):
@@ -34,7 +34,7 @@ def fused_matmul(walk: Walk, node: Node) -> None:
     _product(walk, node, 1, *sides)
 
 
-def _product(walk: Walk, node: Node, second: int, a: Sequence[Axis], b: Sequence[Axis]) -> None:
+def _product(walk: SizePass, node: Node, second: int, a: Sequence[Axis], b: Sequence[Axis]) -> None:
     inner_a, inner_b = a[-1], b[-2] if len(b) > 1 else b[0]
     if new_size(inner_a) != new_size(inner_b):
         _meet(walk, node, second, inner_a, inner_b)
@@ -45,17 +45,17 @@ def _product(walk: Walk, node: Node, second: int, a: Sequence[Axis], b: Sequence
     _summed(walk, node, inner_a)
 
 
-def _meet(walk: Walk, node: Node, second: int, a: Axis, b: Axis) -> None:
-    """Raises: Blocked."""
+def _meet(walk: SizePass, node: Node, second: int, a: Axis, b: Axis) -> None:
+    """Raises: SizeBlocked."""
     for i, mine, other in ((second, b, a), (0, a, b)):
         t = node.inputs[i]
         if walk.stored(t):
             shape = list(walk.was(t))
-            raise Blocked(
+            raise SizeBlocked(
                 f"its weights {walk.name(t)} {shape} are for {old_size(mine)} entries, not {new_size(other)}",
                 walk.name(t),
             )
-    raise Blocked(f"it would sum over {new_size(a)} and {new_size(b)} entries")
+    raise SizeBlocked(f"it would sum over {new_size(a)} and {new_size(b)} entries")
 
 
 def _lead(a: Sequence[Axis], b: Sequence[Axis]) -> list[Axis]:
@@ -65,7 +65,7 @@ def _lead(a: Sequence[Axis], b: Sequence[Axis]) -> list[Axis]:
     return [y if old_size(x) == 1 and not moves(x) else x for x, y in zip(left, right, strict=True)]
 
 
-def _summed(walk: Walk, node: Node, axis: Axis) -> None:
+def _summed(walk: SizePass, node: Node, axis: Axis) -> None:
     if moves(axis):
         walk.sums[node.outputs[0]] = frozenset(
             {old_size(axis), *(part.old for part in axis if not part.steady)}
@@ -73,18 +73,18 @@ def _summed(walk: Walk, node: Node, axis: Axis) -> None:
 
 
 @rule("MatMulNBits", "MatMulBnb4", "MatMulFpQ4", "DynamicQuantizeMatMul", domain=MS)
-def stored_matmul(walk: Walk, node: Node) -> None:
+def stored_matmul(walk: SizePass, node: Node) -> None:
     """The second operand is a stored weight."""
     axes = walk.at(node.inputs[0])
     if moves(axes[-1]):
-        raise Blocked(f"its weights are for {old_size(axes[-1])} entries", walk.name(node.inputs[1]))
+        raise SizeBlocked(f"its weights are for {old_size(axes[-1])} entries", walk.name(node.inputs[1]))
     walk.infer(node)
     walk.put(node, 0, [*axes[:-1], steady(walk.now(node.outputs[0])[-1])])
 
 
 @rule("Gemm")
 @rule("FusedGemm", domain=MS)
-def gemm(walk: Walk, node: Node) -> None:
+def gemm(walk: SizePass, node: Node) -> None:
     """Rows of the first operand, columns of the second; the bias is broadcast."""
     a, b = list(walk.at(node.inputs[0])), list(walk.at(node.inputs[1]))
     a = a[::-1] if node.attributes.get("transA", 0) else a
@@ -105,17 +105,17 @@ def gemm(walk: Walk, node: Node) -> None:
 
 
 @rule("Einsum")
-def einsum(walk: Walk, node: Node) -> None:
+def einsum(walk: SizePass, node: Node) -> None:
     """A letter has one size."""
     left, arrow, out = str(node.attributes.get("equation", "")).replace(" ", "").partition("->")
     if not arrow or "." in left:
-        raise Blocked("its equation has an ellipsis or no result")
+        raise SizeBlocked("its equation has an ellipsis or no result")
     known: dict[str, Axis] = {}
     for i, term in enumerate(left.split(",")):
         for letter, axis in zip(term, walk.at(node.inputs[i]), strict=True):
             have = known.setdefault(letter, axis)
             if new_size(have) != new_size(axis) and old_size(have) == old_size(axis):
-                raise Blocked(f"{letter} would be {new_size(have)} and {new_size(axis)} entries")
+                raise SizeBlocked(f"{letter} would be {new_size(have)} and {new_size(axis)} entries")
     walk.infer(node)
     walk.put(node, 0, [known[letter] for letter in out])
     gone = [axis for letter, axis in known.items() if letter not in out and moves(axis)]
@@ -125,14 +125,14 @@ def einsum(walk: Walk, node: Node) -> None:
 
 @rule("LSTM", "GRU", "RNN")
 @rule("DynamicQuantizeLSTM", domain=MS)
-def recurrent(walk: Walk, node: Node) -> None:
+def recurrent(walk: SizePass, node: Node) -> None:
     """Any number of steps."""
     axes = walk.at(node.inputs[0])
     steps = 0 if node.attributes.get("layout", 0) == 0 else 1
     if any(moves(axis) for k, axis in enumerate(axes) if k != steps):
-        raise Blocked("an axis other than the step axis changes")
+        raise SizeBlocked("an axis other than the step axis changes")
     if walk.has(node, 4) and walk.stored(node.inputs[4]):
-        raise Blocked("its lengths are stored", walk.name(node.inputs[4]))
+        raise SizeBlocked("its lengths are stored", walk.name(node.inputs[4]))
     walk.infer(node)
     if node.outputs[0] >= 0:
         made = [steady(d) for d in walk.was(node.outputs[0])]
@@ -142,7 +142,7 @@ def recurrent(walk: Walk, node: Node) -> None:
 
 
 @rule("MoE", "QMoE", domain=MS)
-def experts(walk: Walk, node: Node) -> None:
+def experts(walk: SizePass, node: Node) -> None:
     """Every token for itself."""
     walk.infer(node)
     walk.put(node, 0, walk.at(node.inputs[0]))

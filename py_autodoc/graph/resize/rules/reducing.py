@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from py_autodoc.graph.model import Node
+from py_autodoc.graph.ir.model import Node
 from py_autodoc.graph.resize.axes import moves, old_size, steady
-from py_autodoc.graph.resize.walk import Blocked, Walk, rule
+from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
 _COUNTED = frozenset(
     {"ReduceSum", "ReduceSumSquare", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp"}
@@ -15,7 +15,7 @@ _COUNTED = frozenset(
     "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin",
     "ReduceProd", "ReduceSum", "ReduceSumSquare", "ArgMax", "ArgMin",
 )  # fmt: skip
-def reduce(walk: Walk, node: Node) -> None:
+def reduce(walk: SizePass, node: Node) -> None:
     """All entries of an axis, however many."""
     t = node.inputs[0]
     if not walk.changed(t):
@@ -28,7 +28,7 @@ def reduce(walk: Walk, node: Node) -> None:
     elif walk.has(node, 1):
         found = walk.numbers(node.inputs[1])
         if found is None:
-            raise Blocked("its axes are computed")
+            raise SizeBlocked("its axes are computed")
         along = found
     else:
         along = [int(a) for a in node.attributes.get("axes") or ()]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from py_autodoc.graph.model import Node
+from py_autodoc.graph.ir.model import Node
 from py_autodoc.graph.resize.axes import Axis, moves, new_size, old_size
 from py_autodoc.graph.resize.regroup import sizes_of, ways
-from py_autodoc.graph.resize.walk import Blocked, Walk, rule
+from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
 
 @rule("Transpose", scales=True)
-def transpose(walk: Walk, node: Node) -> None:
+def transpose(walk: SizePass, node: Node) -> None:
     """Axes go where the permutation puts them."""
     axes = walk.at(node.inputs[0])
     order = list(node.attributes.get("perm") or range(len(axes))[::-1])
@@ -21,7 +21,7 @@ def transpose(walk: Walk, node: Node) -> None:
 
 
 @rule("Flatten", "Squeeze", "Unsqueeze", scales=True)
-def axes_of_one(walk: Walk, node: Node) -> None:
+def axes_of_one(walk: SizePass, node: Node) -> None:
     """The operator says itself which axes come and go."""
     walk.infer(node)
     walk.put(node, 0, _made(walk, node, walk.now(node.outputs[0])))
@@ -29,19 +29,19 @@ def axes_of_one(walk: Walk, node: Node) -> None:
 
 
 @rule("Reshape", scales=True)
-def reshape(walk: Walk, node: Node) -> None:
+def reshape(walk: SizePass, node: Node) -> None:
     """A shape, which is left alone where it says the right thing at the wanted sizes."""
     t, out = node.inputs[0], walk.was(node.outputs[0])
     if 0 in walk.was(t):
-        raise Blocked("a tensor has no elements")
+        raise SizeBlocked("a tensor has no elements")
     found = ways(walk.at(t), out)
     if not found:
         shape = list(walk.was(t))
-        raise Blocked(f"{shape} becomes {list(out)} in a way that does not go on at other sizes")
+        raise SizeBlocked(f"{shape} becomes {list(out)} in a way that does not go on at other sizes")
     old = walk.were(node.inputs[1]) if walk.has(node, 1) else list(node.attributes.get("shape") or ())
     asked = walk.numbers(node.inputs[1]) if walk.has(node, 1) else old
     if old is None or asked is None or len(old) != len(out):
-        raise Blocked("the shape it makes is computed from data")
+        raise SizeBlocked("the shape it makes is computed from data")
     if asked != old:
         right = [way for way in found if _gives(walk, node, asked, way)]
         found = right or found
@@ -58,7 +58,7 @@ def reshape(walk: Walk, node: Node) -> None:
     _carry(walk, node)
 
 
-def _gives(walk: Walk, node: Node, asked: Sequence[int], way: Sequence[Axis]) -> bool:
+def _gives(walk: SizePass, node: Node, asked: Sequence[int], way: Sequence[Axis]) -> bool:
     """True when a Reshape to ``asked`` comes out so."""
     given, wanted = walk.now(node.inputs[0]), sizes_of(way)
     keep_zero = bool(node.attributes.get("allowzero", 0))
@@ -69,7 +69,7 @@ def _gives(walk: Walk, node: Node, asked: Sequence[int], way: Sequence[Axis]) ->
 
 
 def _written(
-    walk: Walk, node: Node, old: Sequence[int], asked: Sequence[int], way: Sequence[Axis]
+    walk: SizePass, node: Node, old: Sequence[int], asked: Sequence[int], way: Sequence[Axis]
 ) -> list[int]:
     """The numbers with those replaced that must be; a -1 stays, and a 0 that copies the right size."""
     given, keep_zero = walk.now(node.inputs[0]), bool(node.attributes.get("allowzero", 0))
@@ -79,30 +79,32 @@ def _written(
         copied = number == 0 and not keep_zero and k < len(given) and given[k] == size
         wanted.append(number if number == -1 or copied else size)
     if asked != list(old) and any(a != o and a != w for a, o, w in zip(asked, old, wanted, strict=True)):
-        raise Blocked("the shape it makes is computed in a way that does not fit", walk.name(node.inputs[1]))
+        raise SizeBlocked(
+            "the shape it makes is computed in a way that does not fit", walk.name(node.inputs[1])
+        )
     return wanted
 
 
-def _made(walk: Walk, node: Node, new: Sequence[int]) -> tuple[Axis, ...]:
+def _made(walk: SizePass, node: Node, new: Sequence[int]) -> tuple[Axis, ...]:
     out = walk.was(node.outputs[0])
     for way in ways(walk.at(node.inputs[0]), out):
         if sizes_of(way) == list(new):
             return way
-    raise Blocked(f"{list(out)} does not go on at other sizes")
+    raise SizeBlocked(f"{list(out)} does not go on at other sizes")
 
 
-def _carry(walk: Walk, node: Node) -> None:
+def _carry(walk: SizePass, node: Node) -> None:
     if node.inputs[0] in walk.sums:
         walk.sums[node.outputs[0]] = walk.sums[node.inputs[0]]
 
 
 @rule("DepthToSpace", "SpaceToDepth")
-def blocks(walk: Walk, node: Node) -> None:
+def blocks(walk: SizePass, node: Node) -> None:
     """Blocks of a stored size."""
     axes = walk.at(node.inputs[0])
     size = node.attributes.get("blocksize", 1)
     if node.op_type == "SpaceToDepth" and any(new_size(a) % size for a in axes[2:]):
-        raise Blocked(f"its blocks of {size} do not fit")
+        raise SizeBlocked(f"its blocks of {size} do not fit")
     if any(moves(a) and old_size(a) == 1 for a in axes):
-        raise Blocked("an axis of one entry")
+        raise SizeBlocked("an axis of one entry")
     walk.plain(node)

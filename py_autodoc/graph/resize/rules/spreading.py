@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from py_autodoc.graph.model import Node
-from py_autodoc.graph.resize.axes import Part, blurred, moves, new_size, old_size, steady
-from py_autodoc.graph.resize.walk import Blocked, Walk, rule
+from py_autodoc.graph.ir.model import Node
+from py_autodoc.graph.resize.axes import AxisFactor, blurred, moves, new_size, old_size, steady
+from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
 
 @rule("ConstantOfShape", "Range", "RandomNormal", "RandomUniform", "EyeLike")
-def made(walk: Walk, node: Node) -> None:
+def made(walk: SizePass, node: Node) -> None:
     """Made of sizes: as many as they say."""
     walk.infer(node)
     for k in range(len(node.outputs)):
@@ -18,13 +18,13 @@ def made(walk: Walk, node: Node) -> None:
 
 
 @rule("Expand")
-def expand(walk: Walk, node: Node) -> None:
+def expand(walk: SizePass, node: Node) -> None:
     """Numbers for axes that do not stay follow them; others may stand for such an axis too."""
     t, out = node.inputs[0], walk.was(node.outputs[0])
     axes = walk.at(t)
     asked = walk.numbers(node.inputs[1])
     if asked is None:
-        raise Blocked("the shape it makes is computed from data")
+        raise SizeBlocked("the shape it makes is computed from data")
     wanted = list(asked)
     computed = node.inputs[1] in walk.moved
     result = [steady(d) for d in out]
@@ -37,7 +37,7 @@ def expand(walk: Walk, node: Node) -> None:
             if number not in (1, new_size(given)):
                 wanted[place] = new_size(given)
         elif place >= 0 and number != out[k] and computed and number != 1:
-            result[k] = (Part(out[k], number, True),)
+            result[k] = (AxisFactor(out[k], number, True),)
         elif place >= 0 and number in walk.spans and (given is None or old_size(given) == 1) and number > 1:
             follow = [x for held in walk.axes.values() for x in held if old_size(x) == number and moves(x)]
             options = [*dict.fromkeys(follow), steady(number)]
@@ -50,12 +50,12 @@ def expand(walk: Walk, node: Node) -> None:
 
 
 @rule("Tile")
-def tile(walk: Walk, node: Node) -> None:
+def tile(walk: SizePass, node: Node) -> None:
     """As often as is stored."""
     axes = walk.at(node.inputs[0])
     counts = walk.numbers(node.inputs[1])
     if counts is None or node.opset < 6:
-        raise Blocked("how often it repeats depends on the data")
+        raise SizeBlocked("how often it repeats depends on the data")
     walk.infer(node)
     if node.inputs[1] in walk.moved:
         walk.rest(node, 0)
@@ -63,14 +63,14 @@ def tile(walk: Walk, node: Node) -> None:
     result = []
     for axis, count in zip(axes, counts, strict=True):
         if moves(axis) and count > 1:
-            result.append((Part(count, count), *blurred(axis)))
+            result.append((AxisFactor(count, count), *blurred(axis)))
         else:
             result.append(axis if count == 1 else steady(old_size(axis) * count))
     walk.put(node, 0, result)
 
 
 @rule("Resize", "Upsample")
-def resize(walk: Walk, node: Node) -> None:
+def resize(walk: SizePass, node: Node) -> None:
     """Scales hold at any size; sizes that are stored follow what is resized, or stay."""
     axes = walk.at(node.inputs[0])
     old = node.op_type == "Upsample" or node.opset < 11
@@ -78,11 +78,11 @@ def resize(walk: Walk, node: Node) -> None:
         walk.plain(node)
         return
     if node.attributes.get("keep_aspect_ratio_policy", "stretch") not in ("stretch", b"stretch"):
-        raise Blocked("it keeps the aspect ratio to stored sizes")
+        raise SizeBlocked("it keeps the aspect ratio to stored sizes")
     asked = walk.numbers(node.inputs[3])
     along = [a % len(axes) for a in node.attributes.get("axes") or range(len(axes))]
     if asked is None or len(asked) != len(along):
-        raise Blocked("its sizes are computed from data")
+        raise SizeBlocked("its sizes are computed from data")
     moving = [
         k
         for k, a in enumerate(along)
@@ -98,7 +98,7 @@ def resize(walk: Walk, node: Node) -> None:
     walk.rest(node, 0)
 
 
-def _sizes(walk: Walk, node: Node, asked: list[int], moving: list[tuple[int, int]]) -> list[list[int]]:
+def _sizes(walk: SizePass, node: Node, asked: list[int], moving: list[tuple[int, int]]) -> list[list[int]]:
     """Readings of stored sizes: those of another tensor that does not stay, else a factor, or as they are."""
     axes = walk.at(node.inputs[0])
     given = tuple(old_size(axes[a]) for _, a in moving)

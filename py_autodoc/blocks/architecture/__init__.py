@@ -1,0 +1,1 @@
+"""The kind of network: the layers counted, the signs at its outputs, the classification."""

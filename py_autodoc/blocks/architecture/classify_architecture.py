@@ -1,0 +1,277 @@
+"""What kind of network a model is, by its layers, their shares and its outputs; with the reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from py_autodoc import units
+from py_autodoc.blocks.architecture import output_signs, position_mixing
+from py_autodoc.blocks.architecture.classify_transformer import classify_transformer as judge_transformer
+from py_autodoc.blocks.architecture.layer_inventory import (
+    CONV,
+    DENSE,
+    RECURRENT,
+    LayerInventory,
+    count_layers,
+)
+from py_autodoc.blocks.architecture.state_space import depthwise_sequences, selective_scans
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph, DataflowGraphs
+from py_autodoc.blocks.layer_blocks import detection_outputs
+from py_autodoc.blocks.results import ArchitectureVerdict, AttentionLayer, RecognisedBlock, Repeat
+from py_autodoc.graph.ir.model import Model, TypeTable
+from py_autodoc.units import plural
+
+_CLASSICAL = ("TreeEnsemble", "SVM", "LinearClassifier", "LinearRegressor")
+_OWN = ("", "ai.onnx.ml", "com.microsoft", "ai.onnx.preview", "ai.onnx.training", "ai.onnx.preview.training")
+_MIXED = 0.3
+"""Share of the multiply-accumulates from which convolutions beside attention make a hybrid."""
+_MIXED_LAYERS = 10
+_SIDE = 0.05
+"""Share from which recurrent layers count at all."""
+_MANY = 3
+
+
+def classify_architecture(
+    model: Model,
+    types: TypeTable,
+    found: Iterable[RecognisedBlock],
+    attention: Sequence[AttentionLayer],
+    repeats: Sequence[Repeat],
+    flows: DataflowGraphs | None = None,
+) -> ArchitectureVerdict:
+    """The family of a network, ``unknown`` when nothing speaks for one. ``flows``: those of the model.
+
+    Shares are those of layers with stored weights in the multiply-accumulates of all such layers.
+    """
+    graphs = [flow for flow in (flows or DataflowGraphs(model, types)).all() if flow.order]
+    if not graphs:
+        return ArchitectureVerdict("unknown", 0.0, ("the graph has no operators",))
+    return _Classifier(model, graphs, tuple(found), attention, repeats).decide()
+
+
+class _Classifier:
+    """One model and what is known of it."""
+
+    def __init__(
+        self,
+        model: Model,
+        flows: list[DataflowGraph],
+        found: tuple[RecognisedBlock, ...],
+        attention: Sequence[AttentionLayer],
+        repeats: Sequence[Repeat],
+    ) -> None:
+        self.model = model
+        self.flows = flows
+        self.main = flows[0]
+        self.found = found
+        self.attention = attention
+        self.repeats = repeats
+        self.stock: LayerInventory = count_layers(flows)
+        self.scans = sum(map(selective_scans, flows))
+
+    def decide(self) -> ArchitectureVerdict:
+        """The first family that has signs."""
+        for rule in (self._classical, self._seen_by_outputs, self._mixed, self._attentive, self._state_space,
+                     self._summed, self._recurrent, self._convolutional, self._graph, self._fourier,
+                     self._pieced, self._little_recurrent, self._dense):  # fmt: skip
+            made = rule()
+            if made is not None:
+                family, confidence, lines = made
+                sure = confidence * (0.6 if self._foreign() else 1.0)
+                return ArchitectureVerdict(family, round(sure, 2), (*lines, *self._asides()))
+        return ArchitectureVerdict("unknown", 0.0, tuple(self._nothing()))
+
+    # ---------------------------------------------------------------- families
+
+    def _classical(self) -> _Made:
+        trees = [
+            (op.partition("::")[2], n) for op, n in self.stock.ops.items() if op.startswith("ai.onnx.ml::")
+        ]
+        known = [f"{n} {op}" for op, n in trees if op.startswith(_CLASSICAL)]
+        if not known or self.stock.layers:
+            return None
+        return "classical-ml", 0.95, [f"{', '.join(known)} and no layer of a neural network"]
+
+    def _seen_by_outputs(self) -> _Made:
+        """Detectors and segmenters: what comes out decides, whatever computes it."""
+        if not self.stock.layers:
+            return None
+        for family, look in (
+            ("detector", detection_outputs.detection_signs),
+            ("segmenter", output_signs.segmentation_signs),
+        ):
+            signs = look(self.main, self.stock.ops)
+            if signs is not None:
+                lines = [signs[1], *self._attention_line(), *self._convolution_line()]
+                return family, signs[0], lines
+        return None
+
+    def _mixed(self) -> _Made:
+        """Two ways of mixing positions that both matter."""
+        conv = self.stock.kinds[CONV]
+        recurrent = self.stock.share(RECURRENT)
+        if self.attention and self.scans:
+            return "hybrid", 0.85, [*self._attention_line(), f"{self.scans} selective state-space layers"]
+        if self.attention and conv.layers >= _MIXED_LAYERS and self.stock.share(CONV) >= _MIXED:
+            return "hybrid", 0.8, [*self._attention_line(), *self._convolution_line()]
+        if self.attention and recurrent >= _SIDE:
+            return "hybrid", 0.8, [*self._attention_line(), self._recurrent_line()]
+        if conv.layers >= _MANY and self.stock.share(CONV) >= _SIDE and recurrent >= _SIDE:
+            return "hybrid", 0.75, [self._recurrent_line(), *self._convolution_line()]
+        return None
+
+    def _attentive(self) -> _Made:
+        if not self.attention or not self.stock.layers:
+            return None
+        family, confidence, lines = judge_transformer(self.main, self.attention, self.stock)
+        return family, confidence, lines
+
+    def _state_space(self) -> _Made:
+        if not self.scans:
+            return None
+        short = sum(map(depthwise_sequences, self.flows))
+        lines = [f"{self.scans} layers with a decay exp(Δ·A), Δ from a Softplus, and no attention"]
+        if short:
+            lines.append(f"{short} depthwise convolutions along the sequence")
+        return "state-space", 0.9 if short else 0.7, lines
+
+    def _summed(self) -> _Made:
+        """Recurrent layers that are written out: exponential gates."""
+        steps = sum(map(position_mixing.exponential_sums, self.flows))
+        if not steps or not self.stock.layers:
+            return None
+        told = f"{steps} times a running maximum is taken off before the exponentials that weigh old and new"
+        return "recurrent", 0.85, [f"{told}: a sum that is handed from step to step", "no attention"]
+
+    def _graph(self) -> _Made:
+        if not self.stock.layers:
+            return None
+        times, how = position_mixing.messages(self.main)
+        return ("graph", 0.9, [f"{plural(times, 'time')}: {how}"]) if times else None
+
+    def _fourier(self) -> _Made:
+        count = sum(map(position_mixing.fourier_mixes, self.flows))
+        if not count or not self.stock.on_positions:
+            return None
+        return "fourier", 0.9, [f"{plural(count, 'Fourier transform')} mix the positions, no attention"]
+
+    def _pieced(self) -> _Made:
+        """Attention that no recogniser takes apart: whether it sees both sides is open."""
+        count = sum(map(position_mixing.pieced_attention, self.flows))
+        if not count or not self.stock.layers:
+            return None
+        lines = [f"{count} Softmaxes over products of computed tensors weigh others: attention in pieces"]
+        words = output_signs.vocabulary_output(self.main)
+        if words is not None and words[0] in self.stock.token_tables:
+            return "unknown", 0.0, [*lines, "an encoder or a decoder: the mask is unknown"]
+        return "transformer-encoder", 0.6, lines
+
+    def _recurrent(self) -> _Made:
+        if not self.stock.kinds[RECURRENT].layers or self.stock.share(RECURRENT) < _SIDE:
+            return None
+        return "recurrent", 0.9, [self._recurrent_line()]
+
+    def _little_recurrent(self) -> _Made:
+        """Recurrent layers alone mix positions, however large the layers around them are."""
+        if not self.stock.kinds[RECURRENT].layers or self.stock.spatial:
+            return None
+        return "recurrent", 0.75, [self._recurrent_line(), "nothing else mixes positions"]
+
+    def _convolutional(self) -> _Made:
+        conv, share = self.stock.kinds[CONV], self.stock.share(CONV)
+        if self.stock.layers < 2 or not conv.layers:
+            return None
+        lines = self._convolution_line()
+        if share >= 0.5 and self.stock.spatial:
+            return "cnn", 0.95 if conv.layers >= _MANY else 0.7, lines
+        if self.stock.spatial >= _MANY:
+            return "cnn", 0.85, [*lines, "nothing else mixes positions: no attention, no recurrence"]
+        return None
+
+    def _dense(self) -> _Made:
+        dense, conv = self.stock.kinds[DENSE], self.stock.kinds[CONV]
+        cutting = conv.layers == len(self.stock.patches)  # convolutions that do nothing but cut an image
+        pointwise = not self.stock.spatial and conv.layers > 1  # each position by itself, as dense layers do
+        if pointwise and dense.layers + conv.layers > 2 and self.stock.share(RECURRENT) < _SIDE:
+            each = f"{conv.layers} convolutions over one position are dense layers for each of them"
+            return "mlp", 0.75, [each, "no attention, no recurrence"]
+        if dense.layers < 2 or self.stock.share(DENSE) + cutting * self.stock.share(CONV) < 0.8:
+            return None
+        if self._unexplained():
+            return None
+        share = units.share(self.stock.share(DENSE), 1)
+        lines = [f"{dense.layers} dense layers carry {share} of {self._measure()}"]
+        return "mlp", 0.9 if not self.stock.spatial else 0.7, [*lines, "no attention, no recurrence"]
+
+    def _unexplained(self) -> bool:
+        """Words go through dense layers one by one: what mixes them is none of the known ways."""
+        stock = self.stock
+        return bool(stock.token_tables) and stock.on_positions >= _MANY and not stock.across_positions
+
+    # ---------------------------------------------------------------- lines
+
+    def _attention_line(self) -> list[str]:
+        if not self.attention:
+            return []
+        crossing = sum(layer.kind == "cross" for layer in self.attention)
+        beside = f", {crossing} of them cross attention" if crossing else ""
+        some = "layer" if len(self.attention) == 1 else "layers"
+        return [f"{len(self.attention)} attention {some}{beside}"]
+
+    def _convolution_line(self) -> list[str]:
+        conv = self.stock.kinds[CONV]
+        if not conv.layers:
+            return []
+        carries = "carry" if conv.layers > 1 else "carries"
+        return [
+            f"{conv.layers} convolution{'s' if conv.layers > 1 else ''} {carries} "
+            f"{units.share(self.stock.share(CONV), 1)} of {self._measure()}"
+        ]
+
+    def _recurrent_line(self) -> str:
+        kind = self.stock.kinds[RECURRENT]
+        return (
+            f"{kind.layers} recurrent layer{'s' if kind.layers > 1 else ''} with "
+            f"{units.share(self.stock.share(RECURRENT), 1)} of {self._measure()}"
+        )
+
+    def _measure(self) -> str:
+        return "the MACs of the weight layers" if self.stock.macs_complete else "the weight layers' work"
+
+    def _asides(self) -> list[str]:
+        """Facts that refine the picture but decide nothing."""
+        lines = []
+        experts = sum(block.kind == "moe" for block in self.found)
+        if experts:
+            lines.append(plural(experts, "mixture of experts", "mixtures of experts"))
+        joins = sum(block.kind == "residual" for block in self.found)
+        if joins:
+            lines.append(plural(joins, "residual connection"))
+        longest = max(
+            self.repeats, key=lambda run: (run.count * len(run.members[0]), run.count), default=None
+        )
+        if longest is not None and longest.count > 1:
+            lines.append(f"{longest.type or 'one part'} is repeated {longest.count} times")
+        foreign = self._foreign()
+        if foreign:
+            lines.append(f"{plural(foreign, 'operator')} of other domains, whose work is not known")
+        return lines
+
+    def _foreign(self) -> int:
+        """Operators of domains whose meaning is not known here."""
+        return sum(
+            count for op, count in self.stock.ops.items() if "::" in op and op.partition("::")[0] not in _OWN
+        )
+
+    def _nothing(self) -> list[str]:
+        kinds = [
+            f"{k.layers} {name} layer{'' if k.layers == 1 else 's'}"
+            for name, k in self.stock.kinds.items()
+            if k.layers
+        ]
+        weights = f"only {', '.join(kinds)}" if kinds else "no layer with weights"
+        mixer = ["what mixes the words of the sequence is not recognised"] if self._unexplained() else []
+        return [*self._attention_line(), weights, *mixer, *self._asides()]
+
+
+_Made = tuple[str, float, list[str]] | None

@@ -1,0 +1,178 @@
+"""Encoder, decoder or both: what the attention layers of a model make it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from py_autodoc.blocks.architecture import output_signs
+from py_autodoc.blocks.architecture.attention_dependencies import (
+    MAX_LAYERS,
+    independent_stacks,
+    upstream_masks,
+)
+from py_autodoc.blocks.architecture.layer_inventory import LayerInventory
+from py_autodoc.blocks.architecture.position_mixing import pieced_attention
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
+from py_autodoc.blocks.results import AttentionLayer
+
+FamilyVerdict = tuple[str, float, list[str]]
+_BIG_VOCABULARY = 1000
+"""Words that a model that writes text chooses from, at least."""
+_FEW = 2
+"""Self-attention layers before the first cross attention that make an encoder: the decoder has one itself."""
+
+
+def classify_transformer(
+    main: DataflowGraph, attention: Sequence[AttentionLayer], stock: LayerInventory
+) -> FamilyVerdict:
+    """(family, confidence, evidence) of a model whose positions are mixed by attention."""
+    inside = set(main.order)
+    layers = [layer for layer in attention if layer.anchor in inside][:MAX_LAYERS]
+    masks = upstream_masks(main, layers)
+    lines = [describe_attention(attention), *_inputs(stock)]
+    pooled = _pooled(layers, masks)
+    crossing = [i for i, layer in enumerate(layers) if layer.kind == "cross" and i not in pooled]
+    if crossing:
+        made = _crossing(main, layers, masks, crossing, lines)
+        if made is not None:
+            return made
+    groups = independent_stacks(masks)
+    own = [group for group in groups if any(layers[i].kind == "self" for i in group)]
+    if len(own) > 1:
+        return _apart(layers, own, lines)
+    return _single(main, attention, stock, lines)
+
+
+def describe_attention(attention: Sequence[AttentionLayer]) -> str:
+    """``12 self-attention layers, none causal``, with cross attention told apart."""
+    crossing = [layer for layer in attention if layer.kind == "cross"]
+    own = [layer for layer in attention if layer.kind != "cross"]
+    parts = []
+    if own:
+        parts.append(f"{_many(len(own), 'self-attention layer')}, {_causality(own)}")
+    if crossing:
+        parts.append(_many(len(crossing), "cross-attention layer"))
+    return "; ".join(parts)
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _causality(layers: Sequence[AttentionLayer]) -> str:
+    known = [layer.causal for layer in layers]
+    yes, no, open_ = known.count(True), known.count(False), known.count(None)
+    if not open_:
+        return "all causal" if not no else "none causal" if not yes else f"{yes} of them causal"
+    if open_ == len(known):
+        return "causal or not is unknown (the masks' values were not read)"
+    parts = [(yes, "causal"), (no, "not causal"), (open_, "under masks whose values were not read")]
+    return ", ".join(f"{count} {what}" for count, what in parts if count)
+
+
+def _inputs(stock: LayerInventory) -> list[str]:
+    """What the model reads: image patches, tokens."""
+    lines = []
+    for kernel in dict.fromkeys(stock.patches):
+        size = "×".join(map(str, kernel))
+        lines.append(f"patch embedding: a {size} convolution with the same stride on the input (vision)")
+    if stock.token_tables:
+        rows = max(stock.token_tables)
+        lines.append(f"tokens are looked up in a table of {rows:,} rows (language)")
+    return lines
+
+
+def _pooled(layers: Sequence[AttentionLayer], masks: Sequence[int]) -> set[int]:
+    """Layers whose one query reads all positions, and that no layer reads: they pool, as in SigLIP."""
+    read = 0
+    for mask in masks:
+        read |= mask
+    if any(layer.past for layer in layers):
+        return set()
+    return {i for i, layer in enumerate(layers) if layer.queries == 1 and not read >> i & 1}
+
+
+def _crossing(
+    main: DataflowGraph,
+    layers: Sequence[AttentionLayer],
+    masks: Sequence[int],
+    crossing: list[int],
+    lines: list[str],
+) -> FamilyVerdict | None:
+    own = sum(1 << i for i, layer in enumerate(layers) if layer.kind == "self")
+    first = min(crossing, key=lambda i: (masks[i] & own).bit_count())
+    before = (masks[first] & own).bit_count()
+    after = own.bit_count() - before
+    if before >= _FEW:
+        told = f"{before} self-attention layers come before the first cross attention, {after} after it"
+        return "encoder-decoder", 0.95, [*lines, told]
+    selves = [layer for layer in layers if layer.kind == "self"]
+    if pieced_attention(main, {layer.anchor for layer in layers}) >= _FEW:
+        told = "attention whose scores are computed in pieces comes before the cross attention"
+        return "encoder-decoder", 0.7, [*lines, told]
+    if selves and (all(layer.causal for layer in selves) or any(layer.past for layer in layers)):
+        told = "cross attention reads an input of the model: the decoder half of an encoder-decoder"
+        return "transformer-decoder", 0.85, [*lines, told]
+    if len(crossing) < len(layers):
+        told = "cross attention comes first: latent positions read the input"
+        return "transformer-encoder", 0.6, [*lines, told]
+    return None
+
+
+def _apart(layers: Sequence[AttentionLayer], groups: list[list[int]], lines: list[str]) -> FamilyVerdict:
+    told = "; ".join(
+        f"{len(group)} layers of width {_width([layers[i] for i in group])}" for group in groups[:4]
+    )
+    return "transformer-encoder", 0.85, [*lines, f"{len(groups)} towers that do not read each other: {told}"]
+
+
+def _width(layers: Sequence[AttentionLayer]) -> str:
+    widths = sorted({layer.hidden_size for layer in layers if layer.hidden_size is not None})
+    return "/".join(map(str, widths)) or "unknown"
+
+
+def _single(
+    main: DataflowGraph, attention: Sequence[AttentionLayer], stock: LayerInventory, lines: list[str]
+) -> FamilyVerdict:
+    """One stack of self-attention."""
+    causal = [layer.causal for layer in attention if layer.kind != "cross"]
+    cached = sum(bool(layer.past) for layer in attention)
+    words = output_signs.vocabulary_output(main)
+    known_words = words is not None and (words[0] in stock.token_tables)
+    if words is not None and known_words:
+        lines.append(f"an output of {words[0]:,} scores a position, one for each row of the token table")
+    if causal and all(causal):
+        return "transformer-decoder", 0.95, lines
+    if cached:
+        lines.append(f"{_many(cached, 'layer')} read cached keys and values from graph inputs")
+        return "transformer-decoder", 0.9, lines
+    if any(causal):
+        told = "layers that are not causal come with the causal ones: an encoder feeds a decoder"
+        return "transformer-decoder", 0.7, [*lines, told]
+    if all(c is False for c in causal):
+        return "transformer-encoder", 0.95, lines
+    return _open(stock, lines, words[1] if words is not None and known_words else None, main)
+
+
+def _predicts(main: DataflowGraph) -> bool:
+    """An output that looks like one score for each of many words."""
+    words = output_signs.vocabulary_output(main)
+    return words is not None and words[1] and words[0] >= _BIG_VOCABULARY
+
+
+def _open(stock: LayerInventory, lines: list[str], bare: bool | None, main: DataflowGraph) -> FamilyVerdict:
+    """Masks whose values were not read leave it to the ends of the network."""
+    if stock.patches:
+        return "transformer-encoder", 0.8, lines
+    if not stock.token_tables and not _predicts(main):
+        told = "it reads features, not tokens, and gives no scores over a vocabulary to go on from"
+        return "transformer-encoder", 0.7, [*lines, told]
+    if bare:
+        told = "the scores are a product without a bias, as in a model that predicts the next token"
+        return "transformer-decoder", 0.75, [*lines, told]
+    ranks = [
+        len(shape) for t in main.model.graphs[main.graph].outputs if (shape := main.shape(t)) is not None
+    ]
+    if ranks and max(ranks) == 2:
+        return "transformer-encoder", 0.6, [*lines, "one result for the whole input"]
+    return "unknown", 0.0, [*lines, "an encoder or a decoder: the mask is unknown"]

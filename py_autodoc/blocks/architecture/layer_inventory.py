@@ -1,0 +1,220 @@
+"""How much of a model is convolution, dense, recurrent …: layers, weights and multiply-accumulates.
+
+The multiply-accumulates here are those of layers with a stored weight, good enough to compare kinds;
+exact ones of every operator are the cost engine's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+
+from py_autodoc.blocks.attention_layers.fused_attention import FUSED
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
+from py_autodoc.blocks.dataflow.matrix_products import (
+    BLOCK_QUANTIZED_OPS,
+    CONVS,
+    MS,
+    PRODUCTS,
+    is_stored_weight,
+    product,
+    projection,
+    size,
+)
+from py_autodoc.graph.ir.model import Shape
+
+CONV, DENSE, RECURRENT, EMBEDDING = "convolution", "dense", "recurrent", "embedding"
+TRANSPOSED = frozenset({"ConvTranspose"})
+_DENSE = PRODUCTS | BLOCK_QUANTIZED_OPS | {op for op, form in FUSED.items() if form.projects}
+RECURRENTS = frozenset({"LSTM", "GRU", "RNN", f"{MS}DynamicQuantizeLSTM", f"{MS}AttnLSTM"})
+_FLOATS = (1, 10, 11, 16)
+_FED = frozenset({"Reshape", "Cast", "Squeeze", "Unsqueeze", "Identity", "Clip", "Expand", "Transpose"})
+_LAYERS = _DENSE | CONVS | TRANSPOSED | RECURRENTS | {"Gather"}
+
+
+@dataclass(slots=True)
+class KindTotals:
+    """Layers of one kind."""
+
+    layers: int = 0
+    weights: int = 0
+    """Elements of the stored weights."""
+    macs: int = 0
+    """At 1 for sizes that are not known."""
+
+
+@dataclass(slots=True)
+class LayerInventory:
+    """Layers with weights by kind, and the operators of the model."""
+
+    kinds: dict[str, KindTotals] = field(
+        default_factory=lambda: {k: KindTotals() for k in (CONV, DENSE, RECURRENT, EMBEDDING)}
+    )
+    ops: dict[str, int] = field(default_factory=dict)
+    """Operator (``domain::Op``) → nodes, Constant nodes left out."""
+    spatial: int = 0
+    """Convolutions with a kernel over more than one position."""
+    token_tables: list[int] = field(default_factory=list)
+    """Rows of the tables that are looked up by a graph input."""
+    patches: list[tuple[int, ...]] = field(default_factory=list)
+    """Kernels of convolutions that cut a graph input into patches (stride = kernel > 1)."""
+    on_positions: int = 0
+    """Dense layers that treat each position of a sequence or a map by itself."""
+    across_positions: int = 0
+    """Dense layers whose input was transposed, so that they mix positions."""
+    macs_complete: bool = True
+    """False when some output sizes are unknown: MACs then follow the weights."""
+
+    @property
+    def layers(self) -> int:
+        """Layers with a weight but embeddings."""
+        return sum(kind.layers for name, kind in self.kinds.items() if name != EMBEDDING)
+
+    def share(self, name: str) -> float:
+        """Share of a kind in the multiply-accumulates of all weight layers; 0 where there are none."""
+        total = sum(kind.macs for kind in self.kinds.values())
+        return self.kinds[name].macs / total if total else 0.0
+
+    def count(self, *ops: str) -> int:
+        """Nodes of these operators."""
+        return sum(self.ops.get(op, 0) for op in ops)
+
+
+def count_layers(flows: list[DataflowGraph]) -> LayerInventory:
+    """The inventory of all graphs of a model. Linear."""
+    found = LayerInventory()
+    for flow in flows:
+        for op, numbers in flow.by_name.items():
+            found.ops[op] = found.ops.get(op, 0) + len(numbers)
+        for number in flow.named(_LAYERS):
+            op = flow.qualified_op_types[number]
+            if op in CONVS or op in TRANSPOSED:
+                _convolution(flow, number, op, found)
+            elif op in RECURRENTS:
+                _recurrent(flow, number, found)
+            elif op == "Gather":
+                _table(flow, number, found)
+            else:
+                _dense(flow, number, op, found)
+    return found
+
+
+def _add(found: LayerInventory, kind: str, weights: int, macs: int | None) -> None:
+    entry = found.kinds[kind]
+    entry.layers += 1
+    entry.weights += weights
+    entry.macs += weights if macs is None else macs
+    found.macs_complete = found.macs_complete and macs is not None
+
+
+def elements(shape: Shape | None) -> int:
+    """Product of the known sizes of a shape; 0 for an unknown rank."""
+    return 0 if shape is None else prod(d for d in shape if isinstance(d, int))
+
+
+def _whole(shape: Shape | None) -> bool:
+    return shape is not None and all(isinstance(d, int) for d in shape)
+
+
+def _convolution(flow: DataflowGraph, number: int, op: str, found: LayerInventory) -> None:
+    node = flow.nodes[number]
+    at = 3 if "QLinearConv" in op else 1
+    if len(node.inputs) <= at or node.inputs[at] < 0 or node.inputs[0] < 0 or not node.outputs:
+        return
+    # Weights that the model computes (normalized, standardized, mixed) make a convolution as stored ones do.
+    weight = flow.shapes[node.inputs[at]]
+    if not weight or not _whole(weight):
+        return
+    held = elements(weight)
+    if held < 1:
+        return
+    # Each output position uses every weight once; a transposed one uses them at each input position.
+    grid = flow.shapes[node.inputs[0] if op in TRANSPOSED else node.outputs[0]]
+    positions = elements(grid[:1] + grid[2:]) if grid is not None and len(grid) > 2 else 1
+    known = grid is not None and all(isinstance(d, int) for d in grid[2:])
+    _add(found, CONV, held, held * positions if known else None)
+    kernel = tuple(d for d in weight[2:] if isinstance(d, int))
+    found.spatial += max(kernel, default=1) > 1
+    strides = node.attributes.get("strides")
+    cuts = isinstance(strides, list | tuple) and tuple(strides) == kernel and min(kernel, default=1) > 1
+    if cuts and flow.producers[flow.back(node.inputs[0])] < 0:
+        found.patches.append(kernel)
+
+
+def _recurrent(flow: DataflowGraph, number: int, found: LayerInventory) -> None:
+    node = flow.nodes[number]
+    weights = sum(elements(flow.shapes[i]) for i in node.inputs[1:3] if i >= 0)
+    grid = flow.shapes[node.inputs[0]] if node.inputs and node.inputs[0] >= 0 else None
+    known = grid is not None and len(grid) == 3 and isinstance(grid[0], int)
+    _add(found, RECURRENT, weights, weights * elements(grid[:2]) if known and grid else None)
+
+
+def _table(flow: DataflowGraph, number: int, found: LayerInventory) -> None:
+    """A lookup in a stored 2-D table of floats, as an embedding is."""
+    inputs = flow.nodes[number].inputs
+    if len(inputs) < 2 or inputs[0] < 0 or not is_stored_weight(flow, inputs[0]):
+        return
+    shape = flow.shapes[inputs[0]]
+    if not shape or len(shape) != 2 or flow.types.dtypes[inputs[0]] in (6, 7, 9):
+        return
+    entry = found.kinds[EMBEDDING]
+    entry.layers += 1
+    entry.weights += elements(shape)
+    if isinstance(shape[0], int) and is_from_graph_input(flow, inputs[1]):
+        found.token_tables.append(shape[0])
+
+
+def is_from_graph_input(flow: DataflowGraph, tensor: int) -> bool:
+    """True for a graph input that was cast or reshaped at most."""
+    tensor = flow.back(tensor, _FED)
+    return tensor in flow.model.graphs[flow.graph].inputs and not flow.constants[tensor]
+
+
+def _projecting(flow: DataflowGraph, number: int, found: LayerInventory) -> None:
+    """A fused attention that holds the weight of Q, K and V: one product a position."""
+    inputs = flow.nodes[number].inputs
+    weight = flow.shapes[inputs[1]] if len(inputs) > 1 and inputs[1] >= 0 else None
+    if not weight or not _whole(weight):
+        return
+    grid = flow.shapes[inputs[0]] if inputs[0] >= 0 else None
+    known = grid is not None and _whole(grid[1:-1])
+    _add(found, DENSE, elements(weight), elements(weight) * elements(grid[:-1]) if known and grid else None)
+
+
+def _dense(flow: DataflowGraph, number: int, op: str, found: LayerInventory) -> None:
+    form = FUSED.get(op)
+    if form is not None and form.projects:
+        _projecting(flow, number, found)
+        return
+    made, out = projection(flow, number), flow.shapes[flow.first_outputs[number]]
+    widths = (made.width_in, made.width_out) if made is not None else _computed(flow, number)
+    if widths[0] is None or widths[1] is None:
+        return
+    known = out is not None and _whole(out[1:])  # a batch of unknown size counts as 1
+    found.on_positions += out is not None and len(out) > 2
+    found.across_positions += _turned(flow, number)
+    _add(found, DENSE, widths[0] * widths[1], elements(out) * widths[0] if known else None)
+
+
+def _turned(flow: DataflowGraph, number: int) -> bool:
+    """True when an input of the product is a transposed activation."""
+    for tensor in flow.nodes[number].inputs:
+        maker = flow.producers[tensor] if tensor >= 0 and not flow.constants[tensor] else -1
+        if maker >= 0 and flow.qualified_op_types[maker] == "Transpose":
+            return True
+    return False
+
+
+def _computed(flow: DataflowGraph, number: int) -> tuple[int | None, int | None]:
+    """Widths of a product with a matrix that is computed from weights alone, as normalized ones are."""
+    made = product(flow, number)
+    if made is None or flow.constants[made.a] == flow.constants[made.b]:
+        return None, None
+    if flow.constants[made.b]:
+        weight, summed, free = made.b, made.b_sum, made.b_free
+    else:
+        weight, summed, free = made.a, made.a_sum, made.a_free
+    shape = flow.shapes[weight]
+    if shape is None or len(shape) != 2 or flow.types.dtypes[weight] not in _FLOATS:
+        return None, None
+    return size(flow, weight, summed), size(flow, weight, free)

@@ -1,0 +1,96 @@
+"""What the outputs of a model look like: maps over the image, scores over a vocabulary."""
+
+from __future__ import annotations
+
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
+from py_autodoc.blocks.dataflow.matrix_products import QUANTIZED_COPY_OPS
+from py_autodoc.blocks.layer_blocks.detection_outputs import Signs, size
+from py_autodoc.graph.ir.model import Shape, TensorKind
+
+_UPSAMPLING = frozenset({"Resize", "Upsample", "ConvTranspose", "DepthToSpace"})
+_ENDS = frozenset({"Sigmoid", "Softmax", "ArgMax", "HardSigmoid"})
+_JOINTS = frozenset({14, 16, 17, 18, 25, 26, 68, 98, 106, 133})
+"""Usual numbers of keypoints of a body, a face, a whole person."""
+_MAX_OUTPUTS = 32
+_COARSEST = 8
+"""A map is at least 1/8 of the image's size."""
+
+
+def _outputs(flow: DataflowGraph) -> list[tuple[int, Shape]]:
+    tensors = flow.model.graphs[flow.graph].outputs[:_MAX_OUTPUTS]
+    return [(t, shape) for t in tensors if (shape := flow.shapes[t]) is not None]
+
+
+def segmentation_signs(flow: DataflowGraph, ops: dict[str, int]) -> Signs | None:
+    """Signs that the model labels every pixel: an image in, a map of other channels out, upsampled."""
+    image = _image(flow)
+    if image is None or _images(flow, image) > 1 or not any(op in _UPSAMPLING for op in ops):
+        return None
+    for tensor, shape in _outputs(flow):
+        end = flow.qualified_op_types[flow.producers[flow.back(tensor, QUANTIZED_COPY_OPS)]]
+        labelled = len(shape) in (3, 4) and end == "ArgMax"
+        if not labelled and (len(shape) != 4 or shape[1] == image[1] or not isinstance(shape[1], int)):
+            continue
+        if not _covers(shape[-2:], image[2:], end in _ENDS) or _pointed(shape, image):
+            continue
+        confidence = 0.9 if end in _ENDS else 0.75
+        return confidence, f"an output of {size(shape)} over the image of {size(image)}, upsampled inside"
+    return None
+
+
+def _image(flow: DataflowGraph) -> Shape | None:
+    """The first (B, 1 to 4, H, W) input."""
+    for tensor in flow.model.graphs[flow.graph].inputs:
+        shape = flow.shapes[tensor]
+        if flow.model.tensors[tensor].kind != TensorKind.INPUT or shape is None or len(shape) != 4:
+            continue
+        if isinstance(shape[1], int) and 1 <= shape[1] <= 4:
+            return shape
+    return None
+
+
+def _images(flow: DataflowGraph, image: Shape) -> int:
+    """Inputs of the image's own shape: maps for two of them say how one differs from the other."""
+    fed = flow.model.graphs[flow.graph].inputs
+    return sum(
+        flow.model.tensors[t].kind == TensorKind.INPUT and flow.shapes[t] == image and None not in image
+        for t in fed
+    )
+
+
+def _pointed(shape: Shape, image: Shape) -> bool:
+    """A usual number of keypoints at a quarter of the image's size: heat maps."""
+    if len(shape) != 4 or shape[1] not in _JOINTS:
+        return False
+    return all(
+        isinstance(have, int) and isinstance(full, int) and 4 * have == full
+        for have, full in zip(shape[2:], image[2:], strict=True)
+    )
+
+
+def _covers(inner: Shape, image: Shape, sure: bool) -> bool:
+    """True when a map is a good part of the image's size and not larger; ``sure`` decides unknown sizes."""
+    for have, full in zip(inner, image, strict=True):
+        if not isinstance(have, int) or not isinstance(full, int):
+            if not sure:
+                return False
+        elif not full // _COARSEST <= have <= full or have < 2:
+            return False
+    return True
+
+
+def vocabulary_output(flow: DataflowGraph) -> tuple[int, bool] | None:
+    """(scores a position, bare) of an output of one score a word for each position; None without one.
+
+    ``bare``: the output is a product with a weight and nothing after it, not even a bias, as in language
+    models that predict the next word.
+    """
+    for tensor, shape in _outputs(flow):
+        if len(shape) != 3 or not isinstance(shape[-1], int):
+            continue
+        number = flow.producers[flow.back(tensor, QUANTIZED_COPY_OPS | {"Reshape"})]
+        op = flow.qualified_op_types[number]
+        if op == "Add" or op in ("MatMul", "Gemm", "com.microsoft::MatMulNBits"):
+            bare = op != "Add" and (op != "Gemm" or len(flow.nodes[number].inputs) < 3)
+            return shape[-1], bare
+    return None

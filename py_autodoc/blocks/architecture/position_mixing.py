@@ -1,0 +1,171 @@
+"""Ways of mixing positions besides convolution, attention and recurrent operators.
+
+Fourier transforms (Lee-Thorp et al., FNet, 2021), sums weighted by exponentials that are handed from step to
+step (Peng et al., RWKV, 2023; Beck et al., xLSTM, 2024), messages along the edges of a graph (Kipf and
+Welling, 2017), attention whose scores are computed in pieces (Beltagy et al., Longformer, 2020).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
+from py_autodoc.graph.ir.model import TensorKind
+
+_MOVED = frozenset({
+    "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Identity", "Cast", "Expand", "Flatten", "Slice",
+    "Gather", "Split", "Pad", "Concat", "Dropout",
+})  # fmt: skip
+_PIECES = _MOVED | {
+    "Where",
+    "Add",
+    "Mul",
+    "Div",
+    "Sub",
+    "ScatterND",
+    "ScatterElements",
+    "GatherElements",
+    "Tile",
+    "And",
+}
+"""What may stand between scores, their Softmax and the sum that they weigh."""
+_PRODUCTS = frozenset({"MatMul", "Einsum"})
+_SCATTERS = frozenset({"ScatterElements", "ScatterND"})
+_FAR = 192
+_NEAR = 12
+
+
+def fourier_mixes(flow: DataflowGraph) -> int:
+    """Fourier transforms over what layers made, not over a sound that goes in."""
+    return sum(_made(flow, number) for number in flow.of(("DFT",)))
+
+
+def _made(flow: DataflowGraph, number: int) -> bool:
+    """Behind a norm or a layer with weights."""
+    for before in _back(flow, number, _MOVED | {"Mul", "Add", "DFT"}, _FAR):
+        if flow.op_types[before] in ("LayerNormalization", "MatMul", "Gemm", "BatchNormalization"):
+            return True
+    return False
+
+
+def exponential_sums(flow: DataflowGraph) -> int:
+    """Maxima of two values that are taken off before two exponentials: sums that stay in bounds."""
+    return sum(_bounds(flow, number) for number in flow.of(("Max",)))
+
+
+def _bounds(flow: DataflowGraph, number: int) -> bool:
+    if len(flow.nodes[number].inputs) != 2:
+        return False
+    raised = 0
+    queue = [flow.first_outputs[number]]
+    for tensor in queue[:_NEAR]:
+        for reader in flow.readers[tensor][:_NEAR]:
+            name = flow.op_types[reader]
+            if name in ("Unsqueeze", "Squeeze", "Reshape", "Identity", "Cast", "Expand"):
+                queue.append(flow.first_outputs[reader])
+            elif (
+                name == "Sub"
+                and len(flow.nodes[reader].inputs) == 2
+                and flow.nodes[reader].inputs[1] == tensor
+            ):
+                raised += any(flow.op_types[n] == "Exp" for n in flow.readers[flow.first_outputs[reader]])
+    return raised > 1
+
+
+def messages(flow: DataflowGraph) -> tuple[int, str]:
+    """How often nodes of a graph hear their neighbours, and how."""
+    scattered = sum(_gathered(flow, number) for number in flow.of(_SCATTERS))
+    if scattered:
+        return scattered, "rows are gathered by an input of indices, and added up by another"
+    square = [t for t in _fed(flow) if _square(flow, t)]
+    times = sum(_spread(flow, tensor) for tensor in square[:_NEAR])
+    return times, "a square matrix that goes in multiplies what layers made of the nodes"
+
+
+def _fed(flow: DataflowGraph) -> list[int]:
+    graph = flow.model.graphs[flow.graph]
+    return [t for t in graph.inputs if flow.model.tensors[t].kind == TensorKind.INPUT]
+
+
+def _gathered(flow: DataflowGraph, number: int) -> bool:
+    """A reduction over rows that were gathered, where both indices come from what goes in."""
+    node = flow.nodes[number]
+    if node.attributes.get("reduction", "none") in ("none", b"none") or len(node.inputs) < 3:
+        return False
+    if flow.constants[node.inputs[1]] or flow.constants[node.inputs[2]]:
+        return False
+    for before in _back(flow, number, _PIECES | {"Relu", "MatMul", "Gemm", "Exp"}, _FAR):
+        inputs = flow.nodes[before].inputs
+        if (
+            flow.op_types[before] == "Gather"
+            and not flow.constants[inputs[0]]
+            and not flow.constants[inputs[1]]
+        ):
+            return True
+    return False
+
+
+def _square(flow: DataflowGraph, tensor: int) -> bool:
+    shape = flow.shapes[tensor]
+    float_ = flow.types.dtypes[tensor] in (1, 10, 11, 16)
+    return float_ and shape is not None and len(shape) in (2, 3) and shape[-1] == shape[-2] not in (None, 1)
+
+
+def _spread(flow: DataflowGraph, tensor: int) -> int:
+    """Products of a matrix, normalized at most, with what is computed from other inputs."""
+    found, queue, seen = 0, [tensor], {tensor}
+    for held in queue:
+        if len(queue) > _FAR:
+            break
+        for reader in flow.readers[held][:_FAR]:
+            name, inputs = flow.op_types[reader], flow.nodes[reader].inputs
+            if name == "MatMul" and inputs[0] == held and not flow.constants[inputs[1]]:
+                found += inputs[1] not in seen
+            elif name in ("Add", "Mul", "Div", "Cast", "Unsqueeze", "Squeeze", "Transpose", "Identity"):
+                made = flow.first_outputs[reader]
+                if made not in seen:
+                    seen.add(made)
+                    queue.append(made)
+    return found
+
+
+def pieced_attention(flow: DataflowGraph, known: Collection[int] = ()) -> int:
+    """Softmaxes over products of two computed tensors that weigh a third: attention, however it is cut up.
+
+    ``known``: those that are recognised as attention already; they do not count.
+    """
+    return sum(number not in known and _weighs(flow, number) for number in flow.of(("Softmax",)))
+
+
+def _weighs(flow: DataflowGraph, number: int) -> bool:
+    scored = any(_both(flow, before) for before in _back(flow, number, _PIECES, _FAR))
+    return scored and any(_both(flow, after) for after in _on(flow, number))
+
+
+def _both(flow: DataflowGraph, number: int) -> bool:
+    return flow.op_types[number] in _PRODUCTS and len(flow.data_inputs[number]) == 2
+
+
+def _back(flow: DataflowGraph, number: int, through: frozenset[str], most: int) -> Iterator[int]:
+    """Nodes before a node, as far as only operators of ``through`` are between."""
+    queue, seen = list(flow.predecessors(number)) if number >= 0 else [], set[int]()
+    while queue and len(seen) < most:
+        before = queue.pop(0)
+        if before in seen:
+            continue
+        seen.add(before)
+        yield before
+        if flow.op_types[before] in through:
+            queue += flow.predecessors(before)
+
+
+def _on(flow: DataflowGraph, number: int) -> Iterator[int]:
+    queue, seen = list(flow.successors(number)), set[int]()
+    while queue and len(seen) < _FAR:
+        after = queue.pop(0)
+        if after in seen:
+            continue
+        seen.add(after)
+        yield after
+        if flow.op_types[after] in _PIECES:
+            queue += flow.successors(after)

@@ -1,0 +1,1 @@
+"""Recognisers of attention: its operands, its mask, where its inputs come from."""

@@ -1,0 +1,186 @@
+"""Attention layers: fused operators, and softmax(Q·Kᵀ)·V in the forms that exporters write it."""
+
+from __future__ import annotations
+
+from math import prod
+
+from py_autodoc.blocks.attention_layers import attention_source
+from py_autodoc.blocks.attention_layers.attention_mask import classify_mask, mask_tensors
+from py_autodoc.blocks.attention_layers.fused_attention import FUSED, fused_attention_at
+from py_autodoc.blocks.attention_layers.qkv_operands import (
+    AttentionOperand,
+    kept_heads,
+    repeat_factor,
+    split_heads,
+    trace_operand,
+)
+from py_autodoc.blocks.attention_layers.softmax_attention import (
+    SOFTMAXES,
+    SoftmaxAttention,
+    softmax_attention_at,
+)
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
+from py_autodoc.blocks.dataflow.matrix_products import dim, is_stored_weight, size
+from py_autodoc.blocks.results import AttentionLayer
+
+_ANCHORS = SOFTMAXES.union(FUSED)
+
+
+def find_attention(flow: DataflowGraph) -> list[AttentionLayer]:
+    """Every attention layer of one graph, by the place of its anchor.
+
+    A Softmax counts only between two products of activations: a classifier's, a router's or a channel
+    gate's does not. Looks at a bounded neighbourhood of each Softmax, so it is linear in the graph.
+    """
+    found: list[AttentionLayer] = []
+    for number in flow.named(_ANCHORS):
+        if flow.qualified_op_types[number] in SOFTMAXES:
+            core = softmax_attention_at(flow, number)
+            layer = _unfused(flow, core) if core is not None else None
+        else:
+            layer = fused_attention_at(flow, number)
+        if layer is not None:
+            found.append(layer)
+    return found
+
+
+def _unfused(flow: DataflowGraph, core: SoftmaxAttention) -> AttentionLayer | None:
+    context = flow.first_outputs[core.values.node]
+    if context < 0:
+        return None
+    q, k, v = trace_operand(flow, core.q), trace_operand(flow, core.k), trace_operand(flow, core.v)
+    if is_stored_weight(flow, core.q) and not _projected_apart(k, v):
+        return None  # fixed keys to compare with: a classifier or a codebook
+    if (is_stored_weight(flow, core.q) or is_stored_weight(flow, core.k)) and _cut(flow, core):
+        return None  # weights of a sum that a dense layer makes, as those of a dynamic convolution
+    head = size(flow, core.q, core.q_sum) or size(flow, core.k, core.k_sum)
+    heads = _heads(flow, core, q, head)
+    scores = flow.nodes[core.softmax].inputs[0]
+    queries, keys = dim(flow, scores, core.query_axis), dim(flow, scores, core.key_axis)
+    mask = classify_mask(flow, core.added, heads, queries)
+    kind = attention_source.attention_kind(flow, q, k, v)
+    nodes = {*core.nodes, *q.nodes, *k.nodes, *v.nodes}
+    return AttentionLayer(
+        nodes=tuple(sorted(nodes)),
+        anchor=core.softmax,
+        variant="unfused",
+        kind=kind,
+        causal=mask.causal,
+        heads=heads,
+        kv_heads=_kv_heads(flow, core, k, v, head, heads),
+        head_dim=head,
+        value_dim=size(flow, core.v, core.v_free),
+        hidden_size=attention_source.hidden_size(flow, q, context),
+        queries=queries,
+        keys=keys,
+        mask=mask.mask,
+        masks=mask_tensors(flow, core.added),
+        rotary=q.rotary,
+        relative_bias=mask.relative_bias,
+        past=_past(q, k, v),
+        confidence=1.0 if q.projection and k.projection and v.projection else 0.8,
+    )
+
+
+def _cut(flow: DataflowGraph, core: SoftmaxAttention) -> bool:
+    """True where what the Softmax goes over is another number than the product has of either side."""
+    made = core.scores
+    keys = dim(flow, flow.nodes[core.softmax].inputs[0], core.key_axis)
+    free = (dim(flow, made.a, made.a_free), dim(flow, made.b, made.b_free))
+    return keys is not None and None not in free and keys not in free
+
+
+def _projected_apart(k: AttentionOperand, v: AttentionOperand) -> bool:
+    return k.projection is not None and v.projection is not None
+
+
+def _heads(flow: DataflowGraph, core: SoftmaxAttention, q: AttentionOperand, head: int | None) -> int | None:
+    """Heads by the split of the projection, by the shape of the scores where no split is seen."""
+    likely = _head_axis(flow, flow.nodes[core.softmax].inputs[0])
+    split = split_heads(flow, q, head, likely) if head else None
+    if split is not None:
+        kept = kept_heads(flow, q, head) if head and split != likely else None
+        # One product that gives keys and values as well is split into more than the heads of the queries.
+        return kept if kept is not None and kept < split and (likely or 0) % kept == 0 else split
+    shape = flow.shapes[flow.nodes[core.softmax].inputs[0]]
+    if shape is not None and len(shape) == 2:
+        return 1
+    return likely
+
+
+def _head_axis(flow: DataflowGraph, scores: int) -> int | None:
+    """Heads of (B, H, S, T) or (B, KV, G, S, T) scores; None for other ranks, where batch and heads mix."""
+    shape = flow.shapes[scores]
+    if shape is None or len(shape) not in (4, 5):
+        return None
+    total = 1
+    for d in shape[1:-2]:
+        if not isinstance(d, int) or d < 1:
+            return None
+        total *= d
+    return total
+
+
+def _kv_heads(
+    flow: DataflowGraph,
+    core: SoftmaxAttention,
+    k: AttentionOperand,
+    v: AttentionOperand,
+    head: int | None,
+    heads: int | None,
+) -> int | None:
+    """Key heads before they are repeated; None when they do not divide the query heads."""
+    if heads is None:
+        return None
+    # Positions that all heads share are repeated beside the keys' own part: then the values are not.
+    factor = min(repeat_factor(flow, k), repeat_factor(flow, v))
+    if factor > 1:
+        return heads // factor if heads % factor == 0 else None
+    kept = kept_heads(flow, k, head) if head else None
+    if kept is not None and heads % kept == 0 and _head_axis(flow, core.k) in (None, kept):
+        return kept
+    split = split_heads(flow, k, head, heads) if head else None
+    if split is not None:
+        return split if heads % split == 0 else None
+    shape = flow.shapes[core.k]
+    if shape is not None and len(shape) == 5 and shape[2] == 1 and isinstance(shape[1], int):
+        return shape[1] if heads % shape[1] == 0 else None
+    held = _cached(flow, k)
+    if held is not None and heads % held == 0:
+        return held
+    if _head_axis(flow, core.k) == heads or heads == 1:
+        return heads
+    own, shared = _batch(flow, core, core.q), _batch(flow, core, core.k)
+    return heads if own is not None and own == shared else None
+
+
+def _batch(flow: DataflowGraph, core: SoftmaxAttention, operand: int) -> int | None:
+    """How many matrices an operand of Q·Kᵀ holds, heads times batch, wherever its axes are."""
+    made = core.scores
+    first = operand == made.a
+    shape, rows = flow.shapes[operand], dim(flow, operand, made.a_free if first else made.b_free)
+    summed = dim(flow, operand, made.a_sum if first else made.b_sum)
+    if shape is None or not isinstance(rows, int) or not isinstance(summed, int):
+        return None
+    sizes = [d for d in shape if isinstance(d, int)]
+    return prod(sizes) // (rows * summed) if len(sizes) == len(shape) and rows * summed else None
+
+
+def _cached(flow: DataflowGraph, k: AttentionOperand) -> int | None:
+    """Heads of a (B, KV, P, d) graph input that holds keys."""
+    for tensor in k.past:
+        shape = flow.shapes[tensor]
+        if shape is not None and len(shape) == 4 and isinstance(shape[1], int) and shape[1] > 0:
+            return shape[1]
+    return None
+
+
+def _past(q: AttentionOperand, k: AttentionOperand, v: AttentionOperand) -> tuple[int, ...]:
+    """Graph inputs that are joined to new keys and values, or stand for them where only Q is projected."""
+    held = [
+        tensor
+        for side in (k, v)
+        if side.joins or (side.projection is None and q.projection is not None)
+        for tensor in side.past
+    ]
+    return tuple(dict.fromkeys(held))

@@ -1,0 +1,258 @@
+"""What is added to attention scores: causal masks, other masks, learned biases.
+
+A mask is causal only with evidence: a Trilu, a triangular constant, or a comparison of key positions
+with query positions. It is known not to be causal when every part of it depends on the key alone or on
+the query alone, or its values are known. A mask that a caller feeds, or a constant whose values were
+not read, cannot be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from py_autodoc.blocks.attention_layers.mask_axes import MaskAxes, before
+from py_autodoc.blocks.attention_layers.position_comparison import (
+    BIAS,
+    CAUSAL,
+    COMPARISONS,
+    INSIDE,
+    OPEN,
+    UNKNOWN,
+    comparison_kind,
+)
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
+from py_autodoc.blocks.dataflow.matrix_products import (
+    MS,
+    QUANTIZED_COPY_OPS,
+    is_scalar,
+    is_stored_weight,
+    product,
+)
+from py_autodoc.graph.ir.model import Shape
+
+_BIASES = frozenset({f"{MS}RelativePositionBias", f"{MS}GatedRelativePositionBias"})
+_ELEMENTWISE = frozenset({
+    "And", "Or", "Not", "Xor", "Where", "Add", "Sub", "Mul", "Div", "Min", "Max", "Neg", "Abs", "Clip",
+    "Concat", "Log", "BitwiseAnd", "BitwiseOr", "BitwiseNot", "Sigmoid", "ScatterND", "Exp", "Pow", "Sqrt",
+    "Reciprocal", "Relu", "LeakyRelu", "Elu", "Gelu", "Tanh", "Erf", "Softplus", "Sign", "Floor", "Ceil",
+    "Round", "Mod", "Sum", "IsInf", "IsNaN",
+})  # fmt: skip
+_MOVES = QUANTIZED_COPY_OPS | {
+    "Expand", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Tile", "Slice", "Split", "Flatten", "Pad",
+    "CumSum", "Resize",
+}  # fmt: skip
+_UNIFORM = frozenset({"ConstantOfShape", "EyeLike"})
+"""The same for all pairs, or for all but those of equal position: nothing that orders them."""
+_PICKS = frozenset({"Gather", "GatherElements", "GatherND"})
+"""Select values of their first input: relative scores by distance, rows of a table, entries of a mask."""
+_QLINEAR = f"{MS}QLinear"
+"""ONNX Runtime's operators on quantized numbers compute what their names say."""
+_FLOATS = (1, 10, 11, 16)
+"""TensorProto types: float, float16, double, bfloat16."""
+_MAX_NODES = 96
+_HIDDEN = -1e3
+"""A number below is added to hide a key."""
+
+
+@dataclass(frozen=True, slots=True)
+class MaskKind:
+    """What the added tensors amount to."""
+
+    causal: bool | None
+    mask: bool
+    relative_bias: bool
+
+
+def classify_mask(flow: DataflowGraph, added: Iterable[int], heads: int | None, queries: object) -> MaskKind:
+    """Judge the tensors added to the scores. ``queries``: their number, where known."""
+    verdicts: set[str] = set()
+    for tensor in added:
+        known = flow.memo.setdefault(_judge, {})  # layers share their masks
+        if (tensor, heads) not in known:
+            known[tensor, heads] = _judge(flow, tensor, heads)
+        verdicts |= known[tensor, heads]
+    causal: bool | None = False
+    if CAUSAL in verdicts:
+        causal = True
+    elif UNKNOWN in verdicts or queries == 1:  # one query sees all the keys there are, causal or not
+        causal = None
+    return MaskKind(causal, bool(verdicts - {BIAS}), BIAS in verdicts)
+
+
+def mask_tensors(flow: DataflowGraph, added: Iterable[int]) -> tuple[int, ...]:
+    """Of the tensors added those with more than one number: others are scales."""
+    return tuple(
+        tensor
+        for tensor in dict.fromkeys(added)
+        if (shape := flow.shapes[tensor]) is not None and any(size != 1 for size in shape)
+    )
+
+
+def _judge(flow: DataflowGraph, tensor: int, heads: int | None) -> set[str]:
+    """Verdicts on the parts of one added tensor; scalars say nothing. Bounded."""
+    found: set[str] = set()
+    queue, seen, at = [MaskAxes(tensor)], {tensor}, 0
+    while at < len(queue):
+        if at == _MAX_NODES:
+            return found | {UNKNOWN}
+        current, at = queue[at], at + 1
+        verdict = _leaf(flow, current, heads)
+        if verdict is not None:
+            found.update(verdict)
+            continue
+        for place in _parts(flow, current):
+            if place.tensor not in seen:
+                seen.add(place.tensor)
+                queue.append(place)
+    return found
+
+
+def _leaf(flow: DataflowGraph, at: MaskAxes, heads: int | None) -> set[str] | None:
+    """The verdict on a tensor that need not be taken apart; None for one that must."""
+    tensor = at.tensor
+    if is_scalar(flow, tensor):
+        return set()
+    number = flow.producers[tensor]
+    op = flow.qualified_op_types[number].removeprefix(_QLINEAR)
+    if op == "Trilu":
+        return {CAUSAL}
+    if op in _UNIFORM:
+        return {OPEN}
+    shape = flow.shapes[tensor]
+    if op not in COMPARISONS and _one_sided(shape, at):
+        return {OPEN}
+    value = flow.value(tensor)
+    if isinstance(value, np.ndarray) and value.ndim > 1:
+        return _table(value, at)
+    if number < 0 or (_a_head_each(shape, heads) and is_stored_weight(flow, tensor)):
+        return {_unread(flow, at, shape, heads)}
+    if op in COMPARISONS:
+        told = (
+            comparison_kind(flow, number) if at.ordered else INSIDE if _with_scalar(flow, number) else UNKNOWN
+        )
+        return None if told == INSIDE else {told}
+    if op in _BIASES or product(flow, number) is not None or _looked_up(flow, number, op):
+        return {BIAS}
+    return None if op in _ELEMENTWISE or op in _MOVES or op in _PICKS or op == "Einsum" else {UNKNOWN}
+
+
+def _parts(flow: DataflowGraph, at: MaskAxes) -> list[MaskAxes]:
+    """The inputs of the node that makes a tensor that its values come from."""
+    number = flow.producers[at.tensor]
+    if number < 0:
+        return []
+    op = flow.qualified_op_types[number].removeprefix(_QLINEAR)
+    inputs = [i for i in flow.nodes[number].inputs if i >= 0]
+    if op == "ScatterND":
+        inputs = inputs[:1] + inputs[2:]  # the indices say where, not what
+    elif op in _MOVES or op in _PICKS or op == "Einsum":
+        inputs = inputs[:1]
+    return [before(flow, number, at, i) for i in inputs]
+
+
+def _with_scalar(flow: DataflowGraph, number: int) -> bool:
+    """A comparison with one number: it turns numbers into booleans."""
+    return any(i >= 0 and is_scalar(flow, i) for i in flow.nodes[number].inputs)
+
+
+def _one_sided(shape: Shape | None, at: MaskAxes) -> bool:
+    """True when the tensor is the same for all queries, or for all keys."""
+    if shape is None:
+        return False
+    if at.query is None or at.key is None:
+        return sum(d != 1 for d in shape) < 2
+    return any(not -len(shape) <= axis < len(shape) or shape[axis] == 1 for axis in (at.query, at.key))
+
+
+def _table(value: np.ndarray[Any, Any], at: MaskAxes) -> set[str]:
+    """The verdict on known values: as they lie over queries and keys, or of a table that is looked up."""
+    if at.query is not None and at.key is not None:
+        return mask_table_kinds(np.moveaxis(value, (at.query, at.key), (-2, -1)))
+    return {BIAS} if value.dtype.kind == "f" and not (value <= _HIDDEN).any() else {UNKNOWN}
+
+
+def _looked_up(flow: DataflowGraph, number: int, op: str) -> bool:
+    """A Gather from a stored float table: a learned bias by distance."""
+    inputs = flow.nodes[number].inputs
+    if op not in ("Gather", "GatherElements", "GatherND") or not inputs or inputs[0] < 0:
+        return False
+    return is_stored_weight(flow, inputs[0]) and flow.types.dtypes[inputs[0]] in _FLOATS
+
+
+def _unread(flow: DataflowGraph, at: MaskAxes, shape: Shape | None, heads: int | None) -> str:
+    """A constant whose values are not known, or a tensor from outside.
+
+    A mask is the same for all heads and a causal one for all windows of a batch as well; a table with a
+    matrix for each head is a bias, and so is one of floats whose rows are picked by distance. Of a mask
+    from outside that is picked apart by batch and key, one row a sequence, no query is told.
+    """
+    lost = at.query is None or at.key is None
+    if shape is None or not is_stored_weight(flow, at.tensor):
+        return OPEN if lost and shape is not None and len(shape) == 2 else UNKNOWN
+    if flow.types.dtypes[at.tensor] in _FLOATS and (lost or _a_head_each(shape, heads)):
+        return BIAS
+    if not lost and at.ordered and any(isinstance(d, int) and d > 1 for d in shape[:-2]):
+        return OPEN
+    return UNKNOWN
+
+
+def _a_head_each(shape: Shape | None, heads: int | None) -> bool:
+    """True for (…, heads, S, T)."""
+    return shape is not None and heads is not None and heads > 1 and len(shape) > 2 and shape[-3] == heads
+
+
+def mask_table_kinds(value: np.ndarray[Any, Any]) -> set[str]:
+    """What known (…, S, T) tables of scores to add, or of keys to see, are: causal, open, biases."""
+    stack = value.reshape(-1, *value.shape[-2:])
+    rows, columns = stack.shape[-2:]
+    if rows < 2 or columns < 2 or not stack.size:
+        return {OPEN}
+    if value.dtype.kind == "f":
+        return _numbers(stack)
+    if value.dtype.kind not in "biu":
+        return {UNKNOWN}
+    lowest = stack.min()
+    both = ((stack == lowest) | (stack == stack.max())).all()
+    return {_either(stack == lowest if both else stack != 0)}
+
+
+def _numbers(stack: np.ndarray[Any, Any]) -> set[str]:
+    """Floats: a very low number hides a key; of two numbers one does; others are a bias."""
+    hidden = stack <= _HIDDEN
+    if hidden.any():
+        shown = stack[~hidden]
+        verdict = _shape(~hidden)
+        return {verdict, BIAS} if shown.size and shown.min() != shown.max() else {verdict}
+    lowest, highest = stack.min(), stack.max()
+    if lowest == highest:
+        return set()  # the same for all: it changes nothing
+    if not ((stack == lowest) | (stack == highest)).all() or 0 not in (lowest, highest):
+        return {BIAS}
+    return {_either(stack == lowest)}
+
+
+def _either(shown: np.ndarray[Any, Any]) -> str:
+    """Of a table of two values it is not known which one hides."""
+    verdicts = (_shape(shown), _shape(~shown))
+    return CAUSAL if CAUSAL in verdicts else OPEN
+
+
+def _shape(shown: np.ndarray[Any, Any]) -> str:
+    """Causal when each query's last key is one further than that of the query before, and none is ahead.
+
+    The queries may be the last of the keys (with a cache) or the first (ONNX Attention without one), by
+    sequence of the batch. Queries that see nothing are passed over; where no two see anything, it cannot
+    be told.
+    """
+    _, rows, columns = shown.shape
+    last = columns - 1 - np.argmax(shown[:, :, ::-1], axis=2) - np.arange(rows)
+    some = shown.any(axis=2)
+    if (some.sum(axis=1) < 2).any():
+        return UNKNOWN
+    far = np.where(some, last, np.iinfo(last.dtype).min).max(axis=1)
+    near = np.where(some, last, np.iinfo(last.dtype).max).min(axis=1)
+    return CAUSAL if bool(((far == near) & (far <= columns - rows)).all()) else OPEN

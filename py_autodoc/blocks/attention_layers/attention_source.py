@@ -1,0 +1,190 @@
+"""Which residual stream feeds an attention, and whether Q and K read the same one."""
+
+from __future__ import annotations
+
+from py_autodoc.blocks.attention_layers.qkv_operands import NORMS, AttentionOperand
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph, memoised_on_graph
+from py_autodoc.blocks.dataflow.matrix_products import (
+    ADDS,
+    CONVS,
+    LAYOUT_OPS,
+    MS,
+    QUANTIZED_COPY_OPS,
+    Projection,
+    product,
+    projection,
+)
+from py_autodoc.blocks.layer_blocks.normalization import normalized_from
+
+_THROUGH = QUANTIZED_COPY_OPS | LAYOUT_OPS | NORMS | {"Pad", "Gather", "Concat"}
+"""What may lie between a stream and the projections: moves and normalizations."""
+_REDUCING = _THROUGH | CONVS | {
+    "AveragePool", "MaxPool", "GlobalAveragePool", "Resize", "Relu", "Gelu", "Sigmoid", "Mul", "HardSwish",
+    "ReduceMean",
+}  # fmt: skip
+"""What may shorten the keys of an attention over reduced positions."""
+_SUMMING = ADDS | {
+    f"{MS}SkipLayerNormalization",
+    f"{MS}SkipSimplifiedLayerNormalization",
+    f"{MS}SkipGroupNorm",
+}
+_STEPS = 12
+_REDUCED = 48
+_AHEAD = 16
+
+
+def attention_kind(flow: DataflowGraph, q: AttentionOperand, k: AttentionOperand, v: AttentionOperand) -> str:
+    """``self`` when queries and keys come from one tensor, ``cross`` when they do not, else ``unknown``."""
+    asks, gives = source(q), source(k)
+    if q.projection is None and k.projection is None and q.past and k.past:
+        same = set(q.past) & set(k.past) or residual_sources(flow, asks) & residual_sources(flow, gives)
+        return "self" if same else "unknown"
+    if q.projection is not None and k.projection is None and k.past and not k.joins:
+        return "cross"  # keys computed elsewhere, once
+    mine, theirs = (
+        residual_sources(flow, asks),
+        residual_sources(flow, gives) | residual_sources(flow, source(v)),
+    )
+    if mine & theirs:
+        return "self"
+    if _reaches(flow, gives, mine, _REDUCING) or _reaches(flow, asks, theirs, _THROUGH):
+        return "self"
+    return "cross"
+
+
+def source(operand: AttentionOperand) -> int:
+    """The tensor that the projection reads, or the operand itself when nothing projects it."""
+    return operand.projection.source if operand.projection else operand.tensor
+
+
+@memoised_on_graph
+def residual_sources(flow: DataflowGraph, tensor: int) -> set[int]:
+    """The tensor, what it is a normalization or a move of, and the two sides of one Add (positions).
+
+    Behind a projection into a bottleneck (low-rank queries and keys) the walk goes on once.
+    """
+    found = {tensor}
+    behind = _strip(flow, tensor, found)
+    narrow = _bottleneck(flow, behind)
+    if narrow is not None:
+        found.add(narrow)
+        behind = _strip(flow, narrow, found)
+    number = flow.producers[behind]
+    if flow.qualified_op_types[number] in ADDS:
+        for side in flow.nodes[number].inputs:
+            if side >= 0 and not _plain(flow, side):
+                found.add(side)
+                _strip(flow, side, found)
+    return found
+
+
+def _bottleneck(flow: DataflowGraph, tensor: int) -> int | None:
+    """What a projection (and its bias) that makes ``tensor`` reads."""
+    number = flow.producers[tensor]
+    if flow.qualified_op_types[number] in ADDS and len(flow.data_inputs[number]) == 1:
+        number = flow.producers[flow.data_inputs[number][0]]
+    made = projection(flow, number) if number >= 0 else None
+    return made.source if made is not None and not _plain(flow, made.source) else None
+
+
+def _plain(flow: DataflowGraph, tensor: int) -> bool:
+    """True for stored constants: a position table is not a stream."""
+    return flow.model.tensors[tensor].is_constant
+
+
+def _strip(flow: DataflowGraph, tensor: int, found: set[int]) -> int:
+    normalized = normalized_from(flow)
+    for _ in range(_STEPS):
+        if tensor in normalized:
+            tensor = normalized[tensor]
+            found.add(tensor)
+            continue
+        number = flow.producers[tensor]
+        op = flow.qualified_op_types[number]
+        if op not in QUANTIZED_COPY_OPS and op not in LAYOUT_OPS and op not in NORMS:
+            break
+        before = flow.nodes[number].inputs[:1]
+        if not before or before[0] < 0 or _plain(flow, before[0]):
+            break
+        tensor = before[0]
+        found.add(tensor)
+    return tensor
+
+
+def _reaches(flow: DataflowGraph, tensor: int, goals: set[int], through: frozenset[str]) -> bool:
+    """True when ``tensor`` is computed from one of ``goals`` by the operators in ``through`` alone."""
+    queue, seen, at = [tensor], {tensor}, 0
+    while at < len(queue) and at < _REDUCED:
+        number = flow.producers[queue[at]]
+        at += 1
+        op = flow.qualified_op_types[number]
+        if op not in through and not (through is _REDUCING and _weighted(flow, number, op)):
+            continue
+        for i in flow.nodes[number].inputs:
+            if i in goals:
+                return True
+            if i >= 0 and i not in seen and not flow.constants[i]:
+                seen.add(i)
+                queue.append(i)
+    return False
+
+
+def _weighted(flow: DataflowGraph, number: int, op: str) -> bool:
+    """A product with a weight, or the bias after it."""
+    if number < 0:
+        return False
+    return projection(flow, number) is not None or (op in ADDS and len(flow.data_inputs[number]) == 1)
+
+
+def hidden_size(flow: DataflowGraph, q: AttentionOperand, context: int) -> int | None:
+    """Width of the residual stream: what Q's projection reads, corrected by what is added back.
+
+    A low-rank query projection reads less than the stream; then the output projection, whose result is
+    added to the stream, tells.
+    """
+    read = q.projection.width_in if q.projection else None
+    written = _written(flow, context)
+    if written is not None and written != read:
+        return written
+    return read
+
+
+def _written(flow: DataflowGraph, context: int) -> int | None:
+    """Output width of the projection after the context, when a residual Add follows; None when unclear."""
+    widths = {
+        found.width_out
+        for reader, found in _projections(flow, context)
+        if _added_back(flow, flow.nodes[reader].outputs)
+    }
+    return widths.pop() if len(widths) == 1 else None
+
+
+def _projections(flow: DataflowGraph, tensor: int) -> list[tuple[int, Projection]]:
+    """The first products with a weight that read a tensor, moves and elementwise work in between."""
+    queue, seen, at = [tensor], {tensor}, 0
+    found: list[tuple[int, Projection]] = []
+    while at < len(queue) and at < _AHEAD:
+        for reader in flow.readers[queue[at]][:_AHEAD]:
+            made = projection(flow, reader)
+            if made is not None:
+                if made.source == queue[at]:
+                    found.append((reader, made))
+            elif product(flow, reader) is None:
+                fresh = [t for t in flow.nodes[reader].outputs[:1] if t >= 0 and t not in seen]
+                seen.update(fresh)
+                queue += fresh
+        at += 1
+    return found
+
+
+def _added_back(flow: DataflowGraph, outputs: tuple[int, ...]) -> bool:
+    """True when an output is added to another activation before the next product."""
+    queue, at = [t for t in outputs[:1] if t >= 0], 0
+    while at < len(queue) and at < _AHEAD:
+        for reader in flow.readers[queue[at]][:_AHEAD]:
+            if flow.qualified_op_types[reader] in _SUMMING and len(set(flow.data_inputs[reader])) == 2:
+                return True
+            if projection(flow, reader) is None and product(flow, reader) is None:
+                queue += [t for t in flow.nodes[reader].outputs[:1] if t >= 0]
+        at += 1
+    return False

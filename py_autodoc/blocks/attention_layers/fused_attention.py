@@ -1,0 +1,240 @@
+"""Attention as one operator: ai.onnx Attention, and ONNX Runtime's (docs/ContribOperators.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from py_autodoc.blocks.attention_layers import attention_source
+from py_autodoc.blocks.attention_layers.attention_mask import classify_mask, mask_tensors
+from py_autodoc.blocks.attention_layers.qkv_operands import trace_operand
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
+from py_autodoc.blocks.dataflow.matrix_products import MS, dim, size
+from py_autodoc.blocks.results import AttentionLayer
+from py_autodoc.graph.ir.model import Dim, TensorKind
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """Where one operator keeps what."""
+
+    heads: str = "num_heads"
+    kv_heads: str = ""
+    causal: str = ""
+    """Attribute that makes it causal; ``always`` for operators that are."""
+    projects: bool = False
+    """Input 0 is the stream and input 1 the weight of Q, K and V."""
+    masks: tuple[int, ...] = ()
+    biases: tuple[int, ...] = ()
+    """Tensors added to the scores."""
+    past: tuple[int, ...] = ()
+    total: int = -1
+    """Output whose axis 2 is the number of all keys."""
+    packed: bool = False
+    """Key and value may be missing: input 0 then holds all three."""
+
+
+FUSED: dict[str, _Form] = {
+    "Attention": _Form("q_num_heads", "kv_num_heads", "is_causal", biases=(3,), past=(4, 5), total=1),
+    "ai.onnx.preview::FlexAttention": _Form("q_num_heads", "kv_num_heads"),
+    "LinearAttention": _Form("q_num_heads", "kv_num_heads", "always", past=(3,)),
+    f"{MS}Attention": _Form(causal="unidirectional", projects=True, masks=(3,), biases=(5,), past=(4,)),
+    f"{MS}QAttention": _Form(causal="unidirectional", projects=True, masks=(5,), past=(8,)),
+    f"{MS}PackedAttention": _Form(projects=True, biases=(5,)),
+    f"{MS}DecoderMaskedSelfAttention": _Form(
+        causal="always", projects=True, masks=(3,), biases=(5,), past=(4,)
+    ),
+    f"{MS}LongformerAttention": _Form(projects=True, masks=(2,)),
+    f"{MS}MultiHeadAttention": _Form(
+        causal="unidirectional", masks=(4,), biases=(5,), past=(6, 7), total=1, packed=True
+    ),
+    f"{MS}DecoderMaskedMultiHeadAttention": _Form(masks=(3,), biases=(4,), past=(5, 6), total=1, packed=True),
+    f"{MS}PackedMultiHeadAttention": _Form(biases=(6,), packed=True),
+    f"{MS}GroupQueryAttention": _Form(
+        kv_heads="kv_num_heads", causal="always", biases=(10,), past=(3, 4), total=1, packed=True
+    ),
+    f"{MS}SparseAttention": _Form(
+        kv_heads="kv_num_heads", causal="always", past=(3, 4), total=1, packed=True
+    ),
+}  # fmt: skip
+"""Operators by name. Grouped-query and sparse attention of ONNX Runtime are causal by definition."""
+
+
+def fused_attention_at(flow: DataflowGraph, number: int) -> AttentionLayer | None:
+    """The layer that a fused operator is; None when its first input is missing."""
+    form, node = FUSED[flow.qualified_op_types[number]], flow.nodes[number]
+    if not node.inputs or node.inputs[0] < 0 or not node.outputs or node.outputs[0] < 0:
+        return None
+    call = _Call(flow, number, form)
+    return call.projecting() if form.projects else call.separate()
+
+
+class _Call:
+    """One fused node being read."""
+
+    def __init__(self, flow: DataflowGraph, number: int, form: _Form) -> None:
+        self.flow = flow
+        self.number = number
+        self.form = form
+        self.node = flow.nodes[number]
+        self.op = flow.qualified_op_types[number]
+
+    def _input(self, at: int) -> int:
+        return self.node.inputs[at] if 0 <= at < len(self.node.inputs) else -1
+
+    def _whole(self, name: str) -> int | None:
+        value = self.node.attributes.get(name) if name else None
+        return value if isinstance(value, int) and value > 0 else None
+
+    def _causal(self, known: bool | None) -> bool | None:
+        if self.form.causal == "always" or (self.form.causal and self._whole(self.form.causal)):
+            return True
+        return None if self.node.subgraphs else known  # bodies that change the scores are not read
+
+    def _past(self) -> tuple[int, ...]:
+        """The graph inputs behind the cache inputs."""
+        tensors, found = self.flow.model.tensors, []
+        for at in self.form.past:
+            tensor = self._input(at)
+            if tensor >= 0:
+                tensor = self.flow.back(tensor)
+                if tensors[tensor].kind == TensorKind.INPUT:
+                    found.append(tensor)
+        return tuple(dict.fromkeys(found))
+
+    def _made(
+        self,
+        *,
+        kind: str,
+        heads: int | None,
+        kv_heads: int | None,
+        sizes: tuple[int | None, int | None],
+        hidden: int | None,
+        queries: Dim,
+        rotary: bool,
+        nodes: set[int],
+    ) -> AttentionLayer:
+        form = self.form
+        added = [t for at in form.biases if (t := self._input(at)) >= 0]
+        judged = classify_mask(self.flow, added, heads, queries)
+        operands = [t for at in form.masks if (t := self._input(at)) >= 0]
+        # A separate mask operand hides keys for all queries alike, or is one that a caller made.
+        told = None if operands and judged.causal is False and not self._padding() else judged.causal
+        return AttentionLayer(
+            nodes=tuple(sorted({self.number, *nodes})),
+            anchor=self.number,
+            variant="fused",
+            kind=kind,
+            causal=self._causal(told),
+            heads=heads,
+            kv_heads=kv_heads,
+            head_dim=sizes[0],
+            value_dim=sizes[1],
+            hidden_size=hidden,
+            queries=queries,
+            keys=self._keys(queries, kind),
+            mask=judged.mask or bool(operands),
+            masks=mask_tensors(self.flow, (*operands, *added)),
+            rotary=rotary or bool(self._whole("do_rotary")),
+            relative_bias=judged.relative_bias,
+            past=self._past(),
+        )
+
+    def _padding(self) -> bool:
+        """True when every mask operand is one row a sequence: key padding."""
+        shapes = [self.flow.shapes[t] for at in self.form.masks if (t := self._input(at)) >= 0]
+        return all(shape is not None and len(shape) <= 2 for shape in shapes)
+
+    def _keys(self, queries: Dim, kind: str) -> Dim:
+        """Keys seen: those of the cache's output, else of the key input, else the queries themselves."""
+        form, node = self.form, self.node
+        if 0 < form.total < len(node.outputs) and node.outputs[form.total] >= 0:
+            known = self.flow.shapes[node.outputs[form.total]]
+            if known is not None and len(known) == 4:
+                return known[2]
+        if any(self._input(at) >= 0 for at in form.past):
+            return None
+        key = -1 if form.projects else self._input(1)
+        if key < 0:
+            return queries if kind == "self" else None
+        shape = self.flow.shapes[key]
+        if shape is None or len(shape) not in (3, 4):
+            return None
+        return shape[2] if len(shape) == 4 else shape[1]
+
+    def projecting(self) -> AttentionLayer:
+        """An operator with the weight of Q, K and V inside."""
+        flow, x, weight = self.flow, self._input(0), self._input(1)
+        heads = self._whole("num_heads")
+        widths = self.node.attributes.get("qkv_hidden_sizes")
+        q_width = v_width = None
+        if isinstance(widths, list | tuple) and len(widths) == 3:
+            q_width, v_width = widths[0], widths[2]
+        elif weight >= 0 and (packed := size(flow, weight, -1)) is not None:
+            # Longformer's weight is (D, 3·D) as well; the global one is separate.
+            q_width = v_width = packed // 3
+        shape = flow.shapes[x]
+        return self._made(
+            kind="self",
+            heads=heads,
+            kv_heads=heads,
+            sizes=(_share(q_width, heads), _share(v_width, heads)),
+            hidden=size(flow, x, -1),
+            queries=shape[1] if shape is not None and len(shape) == 3 else None,
+            rotary=False,
+            nodes=set(),
+        )
+
+    def separate(self) -> AttentionLayer:
+        """An operator that takes Q, K and V."""
+        flow, query = self.flow, self._input(0)
+        key, value = self._input(1), self._input(2)
+        heads, kv = self._whole(self.form.heads), self._whole(self.form.kv_heads)
+        shape = flow.shapes[query]
+        rank = len(shape) if shape is not None else 0
+        if self.node.domain != "com.microsoft" and rank == 4:
+            heads, kv = size(flow, query, -3), size(flow, key, -3) if key >= 0 else None
+        kv = kv or heads if not self.form.kv_heads else kv
+        q = trace_operand(flow, query)
+        k = trace_operand(flow, key) if key >= 0 else q
+        v = trace_operand(flow, value) if value >= 0 else k
+        return self._made(
+            kind=attention_source.attention_kind(flow, q, k, v) if key >= 0 else "self",
+            heads=heads,
+            kv_heads=kv,
+            sizes=self._sizes(heads, kv, rank, query, key, value),
+            hidden=attention_source.hidden_size(flow, q, self.node.outputs[0]),
+            queries=self._queries(rank, query),
+            rotary=q.rotary,
+            nodes={*q.nodes, *k.nodes, *v.nodes},
+        )
+
+    def _queries(self, rank: int, query: int) -> Dim:
+        if rank == 4 and self.node.domain != "com.microsoft":
+            return dim(self.flow, query, -2)
+        return dim(self.flow, query, 1 - rank) if rank in (3, 5) else None
+
+    def _sizes(
+        self, heads: int | None, kv: int | None, rank: int, query: int, key: int, value: int
+    ) -> tuple[int | None, int | None]:
+        """(head size of Q and K, of V)."""
+        flow = self.flow
+        width = size(flow, query, -1)
+        if rank > 3:
+            last = size(flow, value, -1) if value >= 0 else width
+            return width, last
+        if key < 0:  # packed: heads · d for Q, kv heads · d for K and for V
+            total = heads + 2 * kv if heads and kv else None
+            return _share(width, total), _share(width, total)
+        head = _share(width, heads)
+        if value < 0:
+            return head, head
+        rank_v = len(flow.shapes[value] or ())
+        last = size(flow, value, -1)
+        return head, last if rank_v == 4 else _share(last, kv)
+
+
+def _share(width: object, heads: int | None) -> int | None:
+    """Size of a head; None when the width does not divide."""
+    if not isinstance(width, int) or not heads or width < 1 or width % heads:
+        return None
+    return width // heads

@@ -1,0 +1,121 @@
+"""Which axes of a tensor behind attention scores run over queries and over keys.
+
+Exporters compute masks and relative scores in layouts of their own (queries and keys in front, heads
+last, both in one axis) and turn them before they are added. Axes count from the end.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, NamedTuple
+
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
+from py_autodoc.graph.ir.model import Shape
+
+_RESHAPED = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze"})
+
+
+class MaskAxes(NamedTuple):
+    """A tensor and where its queries and keys are; None where an axis is not known any more."""
+
+    tensor: int
+    query: int | None = -2
+    key: int | None = -1
+
+    @property
+    def ordered(self) -> bool:
+        """Queries and keys are the last two axes, in this order."""
+        return (self.query, self.key) == (-2, -1)
+
+
+def before(flow: DataflowGraph, number: int, at: MaskAxes, tensor: int) -> MaskAxes:
+    """The place of ``tensor``, an input of the node that makes ``at.tensor``."""
+    op = flow.qualified_op_types[number]
+    move: dict[int, int] | None
+    if op == "Transpose":
+        move = _turned(flow, number, at.tensor)
+    elif op == "Einsum":
+        move = _renamed(flow.nodes[number].attributes.get("equation"))
+    elif op in _RESHAPED:
+        move = _reshaped(flow.shapes[tensor], flow.shapes[at.tensor])
+    elif op == "Gather":
+        move = _gathered(flow, number, tensor)
+    elif op == "GatherND":
+        move = {}
+    else:
+        return MaskAxes(tensor, at.query, at.key)
+    if move is None:
+        return MaskAxes(tensor, at.query, at.key)
+    return MaskAxes(tensor, _get(move, at.query), _get(move, at.key))
+
+
+def _get(move: dict[int, int], axis: int | None) -> int | None:
+    return None if axis is None else move.get(axis)
+
+
+def _turned(flow: DataflowGraph, number: int, made: int) -> dict[int, int]:
+    perm: Any = flow.nodes[number].attributes.get("perm")
+    shape = flow.shapes[made]
+    if perm is None and shape is not None:
+        perm = list(range(len(shape)))[::-1]
+    if not isinstance(perm, list | tuple):
+        return {}
+    rank = len(perm)
+    return {at - rank: axis - rank for at, axis in enumerate(perm) if isinstance(axis, int)}
+
+
+def _renamed(equation: object) -> dict[int, int]:
+    """One operand whose axes an Einsum moves."""
+    left, arrow, out = str(equation).replace(" ", "").replace("...", "").partition("->")
+    if not arrow or "," in left:
+        return {}
+    return {out.index(i) - len(out): left.index(i) - len(left) for i in out if i in left}
+
+
+def _reshaped(given: Shape | None, made: Shape | None) -> dict[int, int] | None:
+    """Axes that a reshape leaves whole: the same size behind as many elements.
+
+    None: the last axes stay as they are, as far as is known.
+    """
+    if given is None or made is None:
+        return None
+    move: dict[int, int] = {}
+    for at, axis in ((i, j) for i in range(len(made)) for j in range(len(given))):
+        if made[at] == given[axis] and made[at] not in (1, None):
+            behind = _count(made[at + 1 :]), _count(given[axis + 1 :])
+            if behind[0] == behind[1]:
+                move[at - len(made)] = axis - len(given)
+    for at in range(1, min(len(made), len(given)) + 1):
+        # A single position stays one: it says that all queries, or all keys, share what there is.
+        if made[-at] != given[-at]:
+            break
+        move.setdefault(-at, -at)
+    return move
+
+
+def _count(shape: Shape) -> object:
+    """Number of elements; sizes that are not numbers as they are, in order."""
+    return prod(d for d in shape if isinstance(d, int)), tuple(d for d in shape if not isinstance(d, int))
+
+
+def _gathered(flow: DataflowGraph, number: int, tensor: int) -> dict[int, int]:
+    """Axes beside the one that is looked up along; that one where its places are a list."""
+    node = flow.nodes[number]
+    data, indices = flow.shapes[tensor], flow.shapes[node.inputs[1]]
+    axis = node.attributes.get("axis", 0)
+    if data is None or indices is None or not isinstance(axis, int):
+        return {}
+    axis %= max(1, len(data))
+    rank = len(data) + len(indices) - 1
+    move = {}
+    for at in range(rank):
+        if at < axis:
+            source = at
+        elif at >= axis + len(indices):
+            source = at - len(indices) + 1
+        elif len(indices) == 1:
+            source = axis
+        else:
+            continue
+        move[at - rank] = source - len(data)
+    return move

@@ -1,0 +1,136 @@
+"""Comparisons of key positions with query positions, as causal masks are computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
+from py_autodoc.blocks.dataflow.matrix_products import QUANTIZED_COPY_OPS, is_scalar
+
+_ORDERED = {"Less": -1, "LessOrEqual": 0, "Greater": 0, "GreaterOrEqual": -1}
+"""Operator → e: ``key OP query + c`` shows (Less…), or hides all but (Greater…), keys ≤ query + c + e."""
+_MIRRORED = {
+    "Less": "Greater", "LessOrEqual": "GreaterOrEqual", "Greater": "Less", "GreaterOrEqual": "LessOrEqual",
+}  # fmt: skip
+COMPARISONS = frozenset(_ORDERED) | {"Equal"}
+_SHAPED = QUANTIZED_COPY_OPS | {"Unsqueeze", "Reshape", "Squeeze", "Expand", "Tile"}
+_COUNTERS = frozenset({"Range", "CumSum", "NonZero"})
+CAUSAL, OPEN, BIAS, UNKNOWN, INSIDE = "causal", "open", "bias", "unknown", "inside"
+_STEPS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class _PositionOperand:
+    axis: str
+    """``key``, ``query``, ``one`` (a scalar) or ``both``."""
+    base: int
+    offset: int | None
+    """What is added to the positions; None when it is not a known number."""
+    counted: bool
+    """True when the numbers are known to be consecutive positions."""
+    size: object
+    """Length of the axis."""
+
+
+def comparison_kind(flow: DataflowGraph, number: int) -> str:
+    """What a comparison makes as a mask: ``causal``, ``open`` (not causal) or ``unknown``.
+
+    ``inside`` when it only turns numbers into booleans, so that its operands tell.
+    """
+    op, inputs = flow.qualified_op_types[number], flow.nodes[number].inputs
+    if len(inputs) != 2 or min(inputs) < 0:
+        return UNKNOWN
+    left, right = inputs
+    shift = 0
+    if is_scalar(flow, right):
+        difference = _difference(flow, left)
+        known = _number(flow, right)
+        if difference is None or known is None:
+            return INSIDE
+        (left, right), shift = difference, known
+    elif is_scalar(flow, left):
+        return INSIDE
+    if op == "Equal":
+        return OPEN  # as true the other way round
+    return _ordered(flow, op, _side(flow, left), _side(flow, right), shift)
+
+
+def _ordered(flow: DataflowGraph, op: str, a: _PositionOperand, b: _PositionOperand, shift: int) -> str:
+    if (a.axis, b.axis) == ("query", "key"):
+        a, b, op, shift = b, a, _MIRRORED[op], -shift
+    if (a.axis, b.axis) != ("key", "query"):
+        return UNKNOWN if "both" in (a.axis, b.axis) else OPEN
+    if not (a.counted or b.counted or a.base == b.base):
+        return UNKNOWN
+    before = a.offset if a.offset is not None else 0
+    after = b.offset if b.offset is not None else 0
+    last = after - before + shift + _ORDERED[op]
+    # Queries that follow cached keys are counted from behind these.
+    cached = a.size - b.size if isinstance(a.size, int) and isinstance(b.size, int) else 0
+    if 0 <= last <= max(0, cached) or (last == -1 and op == "Less"):
+        return CAUSAL
+    return UNKNOWN if last > 0 and cached else OPEN  # further than the last key: a window, or odd lengths
+
+
+def _difference(flow: DataflowGraph, tensor: int) -> tuple[int, int] | None:
+    number = flow.producers[flow.back(tensor)]
+    inputs = flow.nodes[number].inputs if flow.qualified_op_types[number] == "Sub" else ()
+    return (inputs[0], inputs[1]) if len(inputs) == 2 and min(inputs) >= 0 else None
+
+
+def _number(flow: DataflowGraph, tensor: int) -> int | None:
+    """Value of a known scalar that is a whole number."""
+    value = flow.value(tensor)
+    if not isinstance(value, np.ndarray) or value.size != 1 or value.dtype.kind not in "iuf":
+        return None
+    number = float(value.reshape(-1)[0])
+    return int(number) if abs(number) < 1 << 31 and number == int(number) else None
+
+
+def _side(flow: DataflowGraph, tensor: int) -> _PositionOperand:
+    """One operand: which axis it varies on, and what it counts."""
+    axis, offset = "both", 0
+    length: object = None
+    known = True
+    for _ in range(_STEPS):
+        shape = flow.shapes[tensor]
+        if axis == "both" and shape is not None:
+            axis = _axis(shape)
+            length = shape[-2] if axis == "query" else shape[-1] if axis == "key" else None
+        number = flow.producers[tensor]
+        op = flow.qualified_op_types[number]
+        inputs = flow.nodes[number].inputs if number >= 0 else ()
+        if op in _SHAPED and inputs and inputs[0] >= 0:
+            tensor = inputs[0]
+            continue
+        if op in ("Add", "Sub") and len(inputs) == 2 and min(inputs) >= 0:
+            base, other = inputs if op == "Sub" or not is_scalar(flow, inputs[0]) else inputs[::-1]
+            if is_scalar(flow, other) and not is_scalar(flow, base):
+                step = _number(flow, other)
+                known = known and step is not None
+                offset += 0 if step is None else (step if op == "Add" else -step)
+                tensor = base
+                continue
+        break
+    return _PositionOperand(axis, tensor, offset if known else None, _counts(flow, tensor), length)
+
+
+def _axis(shape: tuple[object, ...]) -> str:
+    if all(d == 1 for d in shape):
+        return "one"
+    if len(shape) == 1 or shape[-2] == 1:
+        return "key"
+    return "query" if shape[-1] == 1 else "both"
+
+
+def _counts(flow: DataflowGraph, tensor: int) -> bool:
+    """True for 0, 1, 2 … made by Range, by a running sum, or stored."""
+    if flow.qualified_op_types[flow.producers[tensor]] in _COUNTERS:
+        return True
+    value = flow.value(tensor)
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "iu" or value.size < 2:
+        return False
+    steps = np.diff(value.reshape(-1))
+    return bool((steps == 1).all())

@@ -1,0 +1,300 @@
+"""Where Q, K and V of an attention come from: projections, head splits, rotary positions, caches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
+from py_autodoc.blocks.dataflow.matrix_products import (
+    ADDS,
+    LAYOUT_OPS,
+    MS,
+    QUANTIZED_COPY_OPS,
+    Projection,
+    is_scalar,
+    is_stored_weight,
+    product,
+    projection,
+    scale,
+)
+from py_autodoc.blocks.dataflow.operator_queries import input_at
+from py_autodoc.graph.ir.model import Dim, Shape, TensorKind
+
+ROTARIES = frozenset(
+    {"RotaryEmbedding", "com.microsoft::RotaryEmbedding", "com.microsoft::GemmaRotaryEmbedding"}
+)
+_WAVES = frozenset({"Cos", "Sin"})
+_JOINING = frozenset({
+    "Add", "Sub", "Mul", "Div", "Where", "Pow", "Max", "Min", "Concat", f"{MS}QLinearAdd", f"{MS}QLinearMul",
+    f"{MS}QLinearConcat", f"{MS}QLinearWhere",
+})  # fmt: skip
+NORMS = frozenset(
+    {"LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization", "LpNormalization",
+     "com.microsoft::SimplifiedLayerNormalization", "InstanceNormalization", "GroupNormalization",
+     "BatchNormalization"}
+)  # fmt: skip
+_FIRST = (
+    QUANTIZED_COPY_OPS | LAYOUT_OPS | NORMS
+    | {"Neg", "Sqrt", "Reciprocal", "ReduceMean", "ReduceL2", "ReduceSum", "Clip", "Gather",
+       "GatherElements", "GatherND", "Pad", "Relu", "Tanh", "Sigmoid", "Elu", "Exp", "CumSum", "DepthToSpace",
+       "SpaceToDepth", "ReduceMax", "MaxPool", "AveragePool", "Resize", f"{MS}QLinearSigmoid",
+       f"{MS}QLinearReduceMean", f"{MS}QLinearAveragePool"}
+)  # fmt: skip
+"""Operators of which only the first input is data that leads to the operand."""
+_SCATTERS = frozenset({"ScatterND", "ScatterElements", "TensorScatter"})
+_NOTED = ROTARIES | _SCATTERS | {"Reshape", "Flatten", "Expand", "Tile", "Gather", "Concat"}
+"""Operators that say something of an operand."""
+_MAX_NODES = 96
+
+
+@dataclass(slots=True)
+class AttentionOperand:
+    """What lies between one operand of the products and its projection."""
+
+    tensor: int
+    projection: Projection | None = None
+    """The nearest product with a stored weight."""
+    nodes: set[int] = field(default_factory=set)
+    """Nodes between the projection and the operand; empty when there is no projection."""
+    reshapes: list[int] = field(default_factory=list)
+    """Reshape nodes, nearest to the operand first."""
+    repeats: list[int] = field(default_factory=list)
+    """Expand and Tile nodes."""
+    rotary: bool = False
+    past: list[int] = field(default_factory=list)
+    """Graph inputs on the way."""
+    tables: list[int] = field(default_factory=list)
+    """Stored tables that are looked up on the way (rotary ones)."""
+    joins: bool = False
+    """A Concat or scatter puts something to what a graph input holds."""
+
+
+def trace_operand(flow: DataflowGraph, tensor: int) -> AttentionOperand:
+    """Walk back from an operand to its projection. Bounded: at most ``_MAX_NODES`` nodes."""
+    found = AttentionOperand(tensor)
+    queue, seen, left = [tensor], {tensor}, _MAX_NODES
+    visited: dict[int, None] = {}
+    at, makers, names = 0, flow.producers, flow.qualified_op_types
+    while at < len(queue) and left:
+        current, at = queue[at], at + 1
+        number = makers[current]
+        if number < 0:
+            if flow.model.tensors[current].kind == TensorKind.INPUT:
+                found.past.append(current)
+            continue
+        if number in visited:
+            continue
+        left -= 1
+        projected = projection(flow, number)
+        if projected is not None:
+            if found.projection is None:
+                found.projection = projected
+            continue
+        if product(flow, number) is not None:
+            continue
+        op = names[number]
+        if op in _WAVES:
+            found.rotary = True
+            continue
+        visited[number] = None
+        if op in _NOTED:
+            _note(flow, found, number, op)
+        for i in _leads(flow, number, op):
+            if i not in seen:
+                seen.add(i)
+                queue.append(i)
+    _finish(flow, found, list(visited))
+    return found
+
+
+def _note(flow: DataflowGraph, found: AttentionOperand, number: int, op: str) -> None:
+    inputs = flow.nodes[number].inputs
+    if op in ("Reshape", "Flatten"):
+        found.reshapes.append(number)
+    elif op in ("Expand", "Tile"):
+        found.repeats.append(number)
+    elif op in ROTARIES:
+        found.rotary = True
+        found.tables += [
+            i for i in inputs[1:] if i >= 0 and flow.constants[i] and len(flow.shapes[i] or ()) == 2
+        ]
+    elif op == "Gather" and inputs and inputs[0] >= 0 and is_stored_weight(flow, inputs[0]):
+        found.tables.append(inputs[0])
+    elif op in _SCATTERS or op == "Concat":
+        found.joins = True
+
+
+def _leads(flow: DataflowGraph, number: int, op: str) -> list[int]:
+    """Inputs of a node along which the values came."""
+    inputs = flow.nodes[number].inputs
+    if -1 in inputs:
+        inputs = tuple(i for i in inputs if i >= 0)
+    if not inputs or (op == "Gather" and is_stored_weight(flow, inputs[0])):
+        return []
+    if op in _JOINING:
+        # A number for all is a factor, not what is multiplied: that of a quantized operand leads astray.
+        return [
+            i
+            for i in inputs
+            if not is_stored_weight(flow, i) and not scale(flow, i) and not is_scalar(flow, i)
+        ]
+    if op in _SCATTERS:
+        return [inputs[0], inputs[-1]]
+    return list(inputs[:1]) if op in _FIRST or op in ROTARIES else []
+
+
+def _finish(flow: DataflowGraph, found: AttentionOperand, visited: list[int]) -> None:
+    ops = [flow.qualified_op_types[number].removeprefix(f"{MS}QLinear") for number in visited]
+    muls = ops.count("Mul")
+    if "Concat" in ops and muls >= 2 and ("Neg" in ops or ("Sub" in ops and "Add" in ops)):
+        found.rotary = True
+    if found.projection is None:
+        return
+    below = _below(flow, found, visited)
+    found.nodes = below
+
+
+def _below(flow: DataflowGraph, found: AttentionOperand, visited: list[int]) -> set[int]:
+    """The visited nodes that depend on the projection: masks, caches and tables stay out."""
+    assert found.projection is not None
+    start = flow.nodes[found.projection.node].outputs
+    reached = {t for t in start if t >= 0}
+    nodes: set[int] = set()
+    for number in sorted(visited, key=flow.position.__getitem__):
+        node = flow.nodes[number]
+        if not reached.isdisjoint(node.inputs):
+            bias = not nodes and flow.qualified_op_types[number] in ADDS and len(flow.data_inputs[number]) < 2
+            if not bias:  # that of the projection belongs to it
+                nodes.add(number)
+            reached.update(node.outputs)
+            reached.discard(-1)
+    return nodes
+
+
+def repeat_factor(flow: DataflowGraph, found: AttentionOperand) -> int:
+    """How often each key/value head is repeated before the products (grouped queries); 1 when it is not.
+
+    An Expand or Tile of an axis other than the batch and the last two, from 1 (or n) to a number; of five
+    axes also of the last but one, where the repeats of a head stand next to each other behind the positions.
+    """
+    factor = 1
+    for number in found.repeats:
+        before, after = flow.shapes[input_at(flow, number, 0)], flow.shapes[flow.first_outputs[number]]
+        if before is None or after is None or len(after) < 4 or len(before) != len(after):
+            continue
+        end = -1 if len(after) > 4 else -2
+        for a, b in zip(before[1:end], after[1:end], strict=True):
+            if isinstance(a, int) and isinstance(b, int) and a > 0 and b > a and b % a == 0:
+                factor *= b // a
+    return factor
+
+
+def kept_heads(flow: DataflowGraph, found: AttentionOperand, head: int) -> int | None:
+    """Heads by what of the projection reaches the operand, for one product of queries, keys and values.
+
+    The operand has as many positions as the projection, so the features that are left make the heads; None
+    where positions are joined or reduced in between, or sizes are not known.
+    """
+    made = found.projection
+    if made is None or not made.flat or made.width_out is None or found.past or _reduced(flow, found):
+        return None
+    given, left = flow.shapes[flow.first_outputs[made.node]], flow.shapes[found.tensor]
+    if given is None or left is None or None in given or None in left:
+        return None
+    if sorted(str(d) for d in given if not isinstance(d, int)) != sorted(
+        str(d) for d in left if not isinstance(d, int)
+    ):
+        return None
+    whole, part = (prod(d for d in shape if isinstance(d, int)) for shape in (given, left))
+    heads, rest = divmod(part * made.width_out, whole * head) if whole else (0, 1)
+    return heads if not rest and heads > 0 else None
+
+
+def _reduced(flow: DataflowGraph, found: AttentionOperand) -> bool:
+    """Positions are pooled or padded on the way."""
+    names = {flow.op_types[number] for number in found.nodes}
+    return any("Pool" in name or name.startswith("Reduce") for name in names) or "Pad" in names
+
+
+def split_heads(flow: DataflowGraph, found: AttentionOperand, head: int, likely: int | None) -> int | None:
+    """Heads by the Reshape that splits the projection's output; None when there is none to be seen.
+
+    ``head`` is the head size; ``likely`` decides where the split has two factors, as a packed
+    (3, heads, size) has.
+    """
+    pairs = [
+        (before, after)
+        for number in reversed(found.reshapes)  # the one nearest to the projection first
+        if (before := flow.shapes[input_at(flow, number, 0)])
+        and (after := flow.shapes[flow.first_outputs[number]])
+    ]
+    for packed in (1, 2, 3):  # (…, h, d), or keys and values or all three in the last axis
+        for before, after in pairs:
+            heads = _last_axis(before, after, head, packed, likely)
+            if heads is None and packed == 1:
+                heads = _channel_axis(before, after, head)
+            if heads is not None:
+                return heads
+    width = found.projection.width_out if found.projection else None
+    return 1 if width == head and found.projection and found.projection.flat else None
+
+
+def _last_axis(before: Shape, after: Shape, head: int, packed: int, likely: int | None) -> int | None:
+    """(…, W) → (…, h, p·d), (…, 3, h, p·d), or (S, B, W) → (S, B·h, d); ``packed`` is p."""
+    width, last = before[-1], after[-1]
+    if last != packed * head or not isinstance(width, int) or width % last or width == last:
+        return None
+    factors: list[int] = []
+    rest = width // last
+    for d in reversed(after[:-1]):
+        if not isinstance(d, int) or d < 1 or rest % d:
+            break
+        if d > 1 or rest == 1:
+            factors.append(d)
+        rest //= d
+        if rest == 1:
+            break
+    if factors == [3] and rest == 1 and len(after) > 3 and after[-2] == 1:  # (3, heads, size) of one head
+        return 1
+    if rest == 1 and factors:
+        return factors[0] if len(factors) == 1 else _of_factors(factors, likely)
+    if last == head and len(before) == len(after):
+        return width // head
+    return None
+
+
+def _of_factors(factors: list[int], likely: int | None) -> int | None:
+    if likely in factors:
+        return likely
+    if len(factors) == 2 and 3 in factors:  # (3, heads): Q, K and V of one product
+        heads = factors[0] if factors[1] == 3 else factors[1]
+        if likely is None or likely % heads == 0:  # windows may stand beside the heads
+            return heads
+    return likely if likely == prod(factors) else None
+
+
+def _channel_axis(before: Shape, after: Shape, head: int) -> int | None:
+    """(B, C, …) → (B, h, d, N) or (B·h, d, N): heads split off the channels of a convolution."""
+    if len(before) < 3 or len(after) < 3:
+        return None
+    channels = before[1]
+    if not isinstance(channels, int) or channels < 1:
+        return None
+    heads, part = after[1], after[2]
+    if len(after) > 3 and isinstance(heads, int) and isinstance(part, int) and heads * part == channels:
+        return heads if part % head == 0 else None
+    if len(after) == 3 and after[1] == head and channels % head == 0 and _same(before, after):
+        return channels // head
+    return None
+
+
+def _same(before: Shape, after: Shape) -> bool:
+    """True when the positions behind the channels stay as many, as far as is known."""
+    a, b = _count(before[2:]), _count(after[2:])
+    return a is None or b is None or a == b
+
+
+def _count(dims: tuple[Dim, ...]) -> int | None:
+    numbers = [d for d in dims if isinstance(d, int)]
+    return prod(numbers) if len(numbers) == len(dims) else None

@@ -1,0 +1,299 @@
+"""Softmax(scores)·V with scores from Q·Kᵀ: finds the two products around a Softmax and what lies between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
+from py_autodoc.blocks.dataflow.matrix_products import (
+    MS,
+    QUANTIZED_COPY_OPS,
+    MatrixProduct,
+    is_scalar,
+    is_stored_weight,
+    product,
+)
+
+SOFTMAXES = frozenset({"Softmax", f"{MS}QLinearSoftmax", f"{MS}BiasSoftmax"})
+_ADDING = frozenset({"Add", "Sub", "Max", "Min", f"{MS}QLinearAdd"})
+_SCALING = frozenset({"Mul", "Div", f"{MS}QLinearMul"})
+_ONE_INPUT = QUANTIZED_COPY_OPS | {"Tanh", "Clip", "Neg"}
+_SHAPED = frozenset({"Reshape", "Squeeze", "Unsqueeze", "Transpose", "Flatten"})
+_MAX_STATES = 64
+_MAX_DEPTH = 20
+
+
+class SoftmaxAttention(NamedTuple):
+    """One unfused attention: scores = Q·Kᵀ, weights = Softmax, context = weights·V."""
+
+    softmax: int
+    scores: MatrixProduct
+    values: MatrixProduct
+    q: int
+    k: int
+    v: int
+    q_sum: int
+    """Axis of ``q`` that Q·Kᵀ sums over; the size is the head size."""
+    k_sum: int
+    v_free: int
+    """Axis of ``v`` that stays; the size is V's head size."""
+    query_axis: int
+    """Axis of the Softmax's input that runs over queries."""
+    key_axis: int
+    nodes: tuple[int, ...]
+    """From Q·Kᵀ to the context."""
+    added: tuple[int, ...]
+    """Tensors added to, chosen over or multiplied with the scores: masks and biases."""
+
+
+class _Scores(NamedTuple):
+    product: MatrixProduct
+    path: tuple[int, ...]
+    added: tuple[int, ...]
+
+
+def softmax_attention_at(flow: DataflowGraph, softmax: int) -> SoftmaxAttention | None:
+    """The attention around a Softmax; None when the Softmax serves something else."""
+    node = flow.nodes[softmax]
+    if not node.inputs or node.inputs[0] < 0 or not node.outputs or node.outputs[0] < 0:
+        return None
+    axis = _axis(flow, softmax)
+    if axis not in (-1, -2):
+        return None
+    weighted = _values(flow, softmax, axis)
+    if weighted is None:
+        return None
+    values, after = weighted
+    scores = _scores(flow, softmax)
+    if scores is None:
+        return None
+    return _core(flow, softmax, axis, scores, values, after)
+
+
+def _core(
+    flow: DataflowGraph,
+    softmax: int,
+    axis: int,
+    scores: _Scores,
+    values: MatrixProduct,
+    after: tuple[int, ...],
+) -> SoftmaxAttention | None:
+    p, after_set = scores.product, set(after)
+    on_left = flow.producers[values.a] in after_set or flow.producers[values.a] == softmax
+    v, v_free = (values.b, values.b_free) if on_left else (values.a, values.a_free)
+    keys_last = axis == -1
+    turned = _turned(flow, scores.path)
+    # With the keys on the last axis, the rows of Q·Kᵀ are queries, unless a Transpose lies in between.
+    first_is_q = keys_last != turned
+    q, k = (p.a, p.b) if first_is_q else (p.b, p.a)
+    q_sum, k_sum = (p.a_sum, p.b_sum) if first_is_q else (p.b_sum, p.a_sum)
+    if is_stored_weight(flow, v) or is_stored_weight(flow, k):
+        return None
+    nodes = sorted({*scores.path, softmax, *after, values.node, p.node})
+    return SoftmaxAttention(
+        softmax, p, values, q, k, v, q_sum, k_sum, v_free,
+        -2 if keys_last else -1, axis, tuple(nodes), scores.added,
+    )  # fmt: skip
+
+
+def _axis(flow: DataflowGraph, softmax: int) -> int | None:
+    """The Softmax's axis from the end; None when unknown or, before opset 13, not the last one."""
+    node = flow.nodes[softmax]
+    shape = flow.shapes[node.inputs[0]]
+    old = not node.domain and 0 < node.opset < 13
+    axis = node.attributes.get("axis", 1 if old or node.domain else -1)
+    if not isinstance(axis, int):
+        return None
+    if axis >= 0:
+        if shape is None or axis >= len(shape):
+            return None
+        axis -= len(shape)
+    return axis if axis == -1 or not old else None
+
+
+def _turned(flow: DataflowGraph, path: tuple[int, ...]) -> bool:
+    """True when the nodes swap the last two axes."""
+    swaps = 0
+    for number in path:
+        if flow.qualified_op_types[number] == "Transpose":
+            perm = flow.nodes[number].attributes.get("perm")
+            swaps += _swaps(perm)
+    return bool(swaps % 2)
+
+
+def _swaps(perm: object) -> bool:
+    return (
+        isinstance(perm, list | tuple) and len(perm) > 1 and list(perm[-2:]) == [len(perm) - 1, len(perm) - 2]
+    )
+
+
+# ------------------------------------------------------------------ Softmax → P·V
+
+
+def _values(flow: DataflowGraph, softmax: int, axis: int) -> tuple[MatrixProduct, tuple[int, ...]] | None:
+    """(P·V, nodes between): the nearest product downstream that sums over the Softmax's axis.
+
+    One with activations as values goes before one with a stored table (relative positions of values).
+    """
+    found: list[tuple[bool, int, MatrixProduct, tuple[int, ...]]] = []
+    states: list[tuple[int, int | None, tuple[int, ...]]] = [(flow.nodes[softmax].outputs[0], axis, ())]
+    seen: set[int] = set()
+    for _ in range(_MAX_STATES):
+        if not states:
+            break
+        tensor, key_axis, path = states.pop(0)
+        for reader in flow.readers[tensor][:_MAX_STATES]:
+            if reader in seen:
+                continue
+            seen.add(reader)
+            made = product(flow, reader)
+            if made is not None:
+                if _sums_keys(made, tensor, key_axis):
+                    other = made.b if made.a == tensor else made.a
+                    found.append((is_stored_weight(flow, other), len(path), made, path))
+                continue
+            step = _forward(flow, reader, tensor, key_axis)
+            if step is not None and len(path) < _MAX_DEPTH:
+                states.append((*step, (*path, *_guards(flow, reader), reader)))
+    if not found:
+        return None
+    _, _, made, path = min(found, key=lambda entry: entry[:2])
+    return made, path
+
+
+def _sums_keys(found: MatrixProduct, weights: int, axis: int | None) -> bool:
+    if found.a == found.b:
+        return False
+    summed = found.a_sum if found.a == weights else found.b_sum
+    return axis is None or summed == axis
+
+
+def _forward(
+    flow: DataflowGraph, reader: int, tensor: int, axis: int | None
+) -> tuple[int, int | None] | None:
+    """(output, axis of the keys) where a reader hands the attention weights on; None where it does not."""
+    op, node = flow.qualified_op_types[reader], flow.nodes[reader]
+    if not node.outputs or node.outputs[0] < 0:
+        return None
+    out = node.outputs[0]
+    first = bool(node.inputs) and node.inputs[0] == tensor
+    if (
+        (op in QUANTIZED_COPY_OPS and first)
+        or op in ("Mul", f"{MS}QLinearMul", "Where")
+        or (op == "Div" and first)
+    ):
+        return out, axis
+    if op == "Slice" and first:
+        return out, axis
+    if op == "Transpose" and first:
+        return out, _moved(axis, node.attributes.get("perm"))
+    if op in _SHAPED and first:
+        return (out, axis) if _same_end(flow, tensor, out) else None
+    return None
+
+
+def _moved(axis: int | None, perm: object) -> int | None:
+    """Where a Transpose puts an axis counted from the end."""
+    if axis is None or not isinstance(perm, list | tuple):
+        return None
+    at = len(perm) + axis
+    return perm.index(at) - len(perm) if at in perm else None
+
+
+def _same_end(flow: DataflowGraph, before: int, after: int) -> bool:
+    """True when a reshape leaves the last two axes alone, as far as is known."""
+    a, b = flow.shapes[before], flow.shapes[after]
+    if a is None or b is None:
+        return True
+    if len(a) < 2 or len(b) < 2:
+        return False
+    return all(x == y or x is None or y is None for x, y in zip(a[-2:], b[-2:], strict=True))
+
+
+def _guards(flow: DataflowGraph, reader: int) -> Iterator[int]:
+    """The IsNaN beside a Where that replaces NaN weights by 0."""
+    if flow.qualified_op_types[reader] == "Where":
+        test = flow.producers[flow.nodes[reader].inputs[0]]
+        if flow.qualified_op_types[test] == "IsNaN":
+            yield test
+
+
+# ------------------------------------------------------------------ Q·Kᵀ → Softmax
+
+
+def _scores(flow: DataflowGraph, softmax: int) -> _Scores | None:
+    """The product that the Softmax's input comes from: the nearest one whose operands are computed."""
+    node = flow.nodes[softmax]
+    extra = node.inputs[1:2] if flow.qualified_op_types[softmax] == f"{MS}BiasSoftmax" else ()
+    added = tuple(i for i in extra if i >= 0)
+    states: list[tuple[int, tuple[int, ...], tuple[int, ...]]] = [(node.inputs[0], (), added)]
+    seen: set[int] = set()
+    found: list[_Scores] = []
+    for _ in range(_MAX_STATES):
+        if not states:
+            break
+        tensor, path, added = states.pop(0)
+        number = flow.producers[tensor]
+        if number < 0 or number in seen or len(path) > _MAX_DEPTH:
+            continue
+        seen.add(number)
+        made = product(flow, number)
+        if made is not None:
+            if _computed(flow, made):
+                found.append(_Scores(made, path, added))
+            continue
+        states += [(t, (*path, number), (*added, *others)) for t, others in _backward(flow, number)]
+    return _content(flow, found)
+
+
+def _computed(flow: DataflowGraph, made: MatrixProduct) -> bool:
+    """Neither side is a stored weight or the output of another Softmax."""
+    for tensor in (made.a, made.b):
+        if flow.qualified_op_types[flow.producers[flow.back(tensor, QUANTIZED_COPY_OPS)]] in SOFTMAXES:
+            return False
+    return made.a != made.b and not (is_stored_weight(flow, made.a) and is_stored_weight(flow, made.b))
+
+
+def _content(flow: DataflowGraph, found: list[_Scores]) -> _Scores | None:
+    """Of several products that are added up, the one of activations on both sides: others are positions."""
+    best = [s for s in found if not flow.constants[s.product.a] and not flow.constants[s.product.b]]
+    usable = [
+        s
+        for s in found
+        if not is_stored_weight(flow, s.product.a) and not is_stored_weight(flow, s.product.b)
+    ]
+    return next(iter(best or usable or found), None)
+
+
+def _backward(flow: DataflowGraph, number: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """(input that may hold the scores, the other inputs) of a node between the product and the Softmax."""
+    op, node = flow.qualified_op_types[number], flow.nodes[number]
+    inputs = [i for i in node.inputs if i >= 0]
+    if not inputs:
+        return
+    if op in _ONE_INPUT or op in _SHAPED or op == "Concat":
+        yield inputs[0], ()
+    elif op == f"{MS}QLinearAdd" and len(inputs) > 3:
+        yield from _either(inputs[0], inputs[3])
+    elif op in _ADDING and len(inputs) > 1:
+        yield from _either(inputs[0], inputs[1])
+    elif op in _SCALING and len(inputs) > 1:
+        yield from _scaled(flow, op, inputs)
+    elif op == "Where" and len(inputs) == 3:
+        yield inputs[1], (inputs[0], inputs[2])
+        yield inputs[2], (inputs[0], inputs[1])
+
+
+def _either(a: int, b: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+    yield a, (b,)
+    yield b, (a,)
+
+
+def _scaled(flow: DataflowGraph, op: str, inputs: list[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """A scalar is a scale; anything else that multiplies the scores is a mask."""
+    other = inputs[3] if op == f"{MS}QLinearMul" and len(inputs) > 3 else inputs[1]
+    first = inputs[0]
+    yield first, () if is_scalar(flow, other) else (other,)
+    if op != "Div":
+        yield other, () if is_scalar(flow, first) else (first,)

@@ -1,0 +1,1 @@
+"""One graph as the recognisers read it: who feeds whom, operator queries, matrix products."""

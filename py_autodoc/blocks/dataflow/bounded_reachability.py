@@ -1,0 +1,88 @@
+"""Who feeds whom over a short distance: bounded searches backward through one graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from heapq import heappop, heappush
+
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
+
+NEAR = 4000
+"""Nodes one search may visit."""
+PER_NODE = 16
+"""Nodes all searches of a graph may visit together, for each node of the graph."""
+FLOOR = 200_000
+"""The same for any graph, however small: layers that share an input far away are searched for long."""
+
+
+class SearchBudget:
+    """What is left for the searches of one graph, so that all of them together stay linear."""
+
+    def __init__(self, flow: DataflowGraph) -> None:
+        self.flow = flow
+        self.left = PER_NODE * len(flow.order) + FLOOR
+
+    def spend(self) -> bool:
+        """Use one step; False when there is none left."""
+        self.left -= 1
+        if self.left < 0:
+            self.flow.incomplete.add("residual")
+        return self.left >= 0
+
+
+class BackwardSearch:
+    """The ancestors of some tensors, latest first, as far as anybody asks.
+
+    A node is visited only after every later one, so asking for sources in descending position costs
+    one sweep in all.
+    """
+
+    def __init__(self, flow: DataflowGraph, tensors: Iterable[int], budget: SearchBudget) -> None:
+        self.flow = flow
+        self.budget = budget
+        self.read: set[int] = set()
+        """Tensors known to be ancestors, the starts included."""
+        self.visited: list[int] = []
+        """Nodes, latest first."""
+        self._queued: set[int] = set()
+        self._heap: list[int] = []
+        for tensor in tensors:
+            self.read.add(tensor)
+            number = flow.producers[tensor]
+            if number >= 0 and number not in self._queued:
+                self._queued.add(number)
+                heappush(self._heap, -flow.position[number])
+
+    def reaches(self, sources: Iterable[int], above: int) -> bool:
+        """True when one of ``sources`` is an ancestor. ``above``: position of their producer, -1 for none.
+
+        False also when the answer is too far away.
+        """
+        flow, heap, read, queued, visited = self.flow, self._heap, self.read, self._queued, self.visited
+        order, position, nodes, makers = flow.order, flow.position, flow.nodes, flow.producers
+        while heap and -heap[0] > above:
+            if len(visited) >= NEAR or not self.budget.spend():
+                return False
+            number = order[-heappop(heap)]
+            visited.append(number)
+            inputs = nodes[number].inputs
+            read.update(inputs)  # -1 for an omitted one: no source
+            for tensor in inputs:
+                maker = makers[tensor]
+                if maker >= 0 and maker not in queued:
+                    queued.add(maker)
+                    heappush(heap, -position[maker])
+        return not self.read.isdisjoint(sources)
+
+    def between(self, sources: Iterable[int]) -> list[int]:
+        """The visited nodes that compute something from ``sources``, in execution order."""
+        nodes = self.flow.nodes
+        made = set(sources)
+        found = []
+        for number in reversed(self.visited):
+            node = nodes[number]
+            if not made.isdisjoint(node.inputs):
+                found.append(number)
+                made.update(node.outputs)
+                made.discard(-1)  # an output left out is not an input left out
+        return found

@@ -1,0 +1,361 @@
+"""One graph as the recognisers read it: constants told from data, copies looked through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property, partial, wraps
+from typing import Any, Protocol, TypeVar
+
+from py_autodoc.graph.ir.model import Model, Node, Shape, Tensor, TypeTable
+
+COPIES = frozenset({"Identity", "Dropout", "Cast", "CastLike"})
+"""Operators that hand their first input on."""
+RESHAPES = frozenset({"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Expand", "Transpose"})
+"""Operators that move values about without computing."""
+KNOWN_DOMAINS = frozenset({"", "com.microsoft", "com.ms.internal.nhwc"})
+"""Domains whose operators are known by their type alone."""
+_MAX_CHAIN = 64
+"""Longest chain of copies that is followed."""
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+class NodeTable(Protocol[T_co]):
+    """Something known of every node or tensor, by its id; what it says of -1 stands beside it."""
+
+    def __getitem__(self, id: int, /) -> T_co: ...
+
+
+class LazyTable(dict[int, T]):
+    """A table that is worked out entry by entry, as they are asked for."""
+
+    def __init__(self, make: Callable[[int], T]) -> None:
+        super().__init__()
+        self.make = make
+
+    def __missing__(self, id: int) -> T:
+        found = self[id] = self.make(id)
+        return found
+
+
+class DataflowGraph:
+    """The nodes of one graph (``order``, Constant nodes left out) and who feeds whom.
+
+    Outer tensors that a body reads count as activations without a producer here. Linear to build. The
+    tables are what the methods of the same meaning look up, for loops over many nodes; not to be changed.
+    """
+
+    qualified_op_types: NodeTable[str]
+    """Node → operator type, ``domain::Op`` outside ai.onnx; -1: empty."""
+    op_types: NodeTable[str]
+    """The same with the domains in ``KNOWN_DOMAINS`` left out."""
+    data_inputs: NodeTable[tuple[int, ...]]
+    """Node → its inputs that are not constant, in order; -1: none."""
+    producers: NodeTable[int]
+    """Tensor → the node of this graph that makes it; -1 for inputs, constants, outer tensors and -1."""
+    constants: NodeTable[bool]
+    """Tensor → whether it is a weight, a constant or computed from those alone; -1: False."""
+    shapes: NodeTable[Shape | None]
+    """Tensor → its shape; None when the rank is unknown, and for -1."""
+    readers: NodeTable[tuple[int, ...]]
+    """Tensor → the nodes of this graph that read it, ascending; -1: none."""
+    first_outputs: NodeTable[int]
+    """Node → its first output; -1 without, and for -1."""
+
+    def __init__(self, model: Model, types: TypeTable, graph: int = 0) -> None:
+        self.model = model
+        self.types = types
+        self.graph = graph
+        self.nodes = nodes = model.nodes
+        self.order: list[int] = [
+            number
+            for number in model.graphs[graph].nodes
+            if nodes[number].op_type != "Constant" or nodes[number].domain
+        ]
+        self.position: dict[int, int] = dict(zip(self.order, range(len(self.order)), strict=True))
+        self.graph_outputs = frozenset(model.graphs[graph].outputs)
+        """Tensors this graph returns."""
+        self.incomplete: set[str] = set()
+        """Recognisers that ran into their limit on this graph and may have missed something."""
+        self.memo: dict[Any, Any] = {}
+        """What is worked out once, by the function that does it; see ``remembered``."""
+        if graph:
+            self._open_body()
+        else:
+            self._open_main()
+        # Tables of functions that know the tables but not this flow: it is freed when nobody needs it.
+        self.constant_inputs: NodeTable[list[int]] = LazyTable(partial(_weights, nodes, self.constants))
+        """Node → its constant inputs, in order; -1: none."""
+        self.sole_consumers: NodeTable[int] = LazyTable(
+            partial(_sole, model.tensors, self.graph_outputs, self.position)
+        )
+        """Tensor → the one reader of a tensor nobody else needs; -1 where there are others, and for -1."""
+
+    def _open_main(self) -> None:
+        """Tables over the whole model: nearly all of it is the main graph."""
+        nodes, tensors = self.model.nodes, self.model.tensors
+        makers = [-1] * (len(tensors) + 1)
+        constants = [tensor.is_constant for tensor in tensors]
+        constants.append(False)
+        reads: list[tuple[int, ...]] = [()] * (len(nodes) + 1)
+        self.producers, self.constants, self.data_inputs = makers, constants, reads
+        self._connect(makers, constants, reads)
+        makers[-1], constants[-1] = -1, False
+        self.shapes = [*self.types.shapes, None]
+        names = bare = [*(node.op_type for node in nodes), ""]
+        foreign = [node for node in nodes if node.domain]
+        if foreign:
+            names, bare = names.copy(), names.copy()
+        for node in foreign:
+            names[node.id], bare[node.id] = _name(node), _bare(node)
+        self.qualified_op_types, self.op_types = names, bare
+        self.first_outputs = [*(node.outputs[0] if node.outputs else -1 for node in nodes), -1]
+        others = [node for node in nodes if node.id not in self.position and node.inputs]
+        for node in others:
+            reads[node.id] = _data(nodes, constants, node.id)
+        # Readers in bodies are none of this graph's.
+        self.readers = (
+            LazyTable(partial(_readers, tensors, self.position))
+            if others
+            else [*(tensor.consumers for tensor in tensors), ()]
+        )
+
+    def _open_body(self) -> None:
+        """Tables of what is in the body alone: a model may have thousands of bodies."""
+        nodes, tensors, shapes = self.model.nodes, self.model.tensors, self.types.shapes
+        makers: LazyTable[int] = LazyTable(lambda tensor: -1)
+        constants: LazyTable[bool] = LazyTable(lambda tensor: tensors[tensor].is_constant)
+        reads: LazyTable[tuple[int, ...]] = LazyTable(partial(_data, nodes, constants))
+        self.producers, self.constants, self.data_inputs = makers, constants, reads
+        self._connect(makers, constants, reads)
+        makers[-1], constants[-1], reads[-1] = -1, False, ()
+        self.shapes = LazyTable(lambda tensor: shapes[tensor] if tensor >= 0 else None)
+        self.qualified_op_types = LazyTable(lambda number: _name(nodes[number]) if number >= 0 else "")
+        self.op_types = LazyTable(lambda number: _bare(nodes[number]) if number >= 0 else "")
+        self.first_outputs = LazyTable(partial(_first, nodes))
+        self.readers = LazyTable(partial(_readers, tensors, self.position))
+
+    def _connect(
+        self,
+        makers: list[int] | LazyTable[int],
+        constants: list[bool] | LazyTable[bool],
+        reads: list[tuple[int, ...]] | LazyTable[tuple[int, ...]],
+    ) -> None:
+        """Fill the tables node by node, in the order of execution."""
+        nodes = self.model.nodes
+        for number in self.order:
+            node = nodes[number]
+            reads[number] = data = _live(node, constants)
+            for tensor in node.outputs:
+                makers[tensor] = number
+            if not data and node.inputs and not node.subgraphs:
+                for tensor in node.outputs:
+                    constants[tensor] = True
+
+    @cached_property
+    def by_op(self) -> dict[str, list[int]]:
+        """``op_types`` entry → its nodes, in the order of execution."""
+        return _grouped(self.order, self.op_types)
+
+    @cached_property
+    def by_name(self) -> dict[str, list[int]]:
+        """The same by ``qualified_op_types``."""
+        return (
+            self.by_op
+            if self.qualified_op_types is self.op_types
+            else _grouped(self.order, self.qualified_op_types)
+        )
+
+    def of(self, ops: Collection[str]) -> list[int]:
+        """The nodes whose ``op_types`` entry is among ``ops``, in the order of execution."""
+        return self._among(self.by_op, ops)
+
+    def named(self, ops: Collection[str]) -> list[int]:
+        """The same by ``qualified_op_types``."""
+        return self._among(self.by_name, ops)
+
+    def _among(self, groups: dict[str, list[int]], ops: Collection[str]) -> list[int]:
+        kinds = [op for op in groups if op in ops]
+        if len(kinds) == 1:
+            return groups[kinds[0]]
+        return sorted((n for op in kinds for n in groups[op]), key=self.position.__getitem__)
+
+    @cached_property
+    def prepared(self) -> frozenset[int]:
+        """Nodes with a constant input that another node of this graph computes, from constants alone."""
+        nodes, constants, readers = self.model.nodes, self.constants, self.readers
+        return frozenset(
+            reader
+            for number in self.order
+            for tensor in nodes[number].outputs
+            if constants[tensor]
+            for reader in readers[tensor]
+        )
+
+    def node(self, number: int) -> Node:
+        """The node with this id."""
+        return self.model.nodes[number]
+
+    def op(self, number: int) -> str:
+        """Operator type, ``domain::Op`` outside ai.onnx; empty for -1."""
+        return self.qualified_op_types[number]
+
+    def constant(self, tensor: int) -> bool:
+        """True for weights, constants and what is computed from them alone."""
+        return self.constants[tensor]
+
+    def data(self, number: int) -> tuple[int, ...]:
+        """Inputs of a node that are not constant, in order."""
+        return self.data_inputs[number]
+
+    def weights(self, number: int) -> list[int]:
+        """Constant inputs of a node, in order. Not to be changed."""
+        return self.constant_inputs[number]
+
+    def producer(self, tensor: int) -> int:
+        """The node of this graph that makes ``tensor``; -1 for inputs, constants, outer tensors."""
+        return self.producers[tensor]
+
+    def consumers(self, tensor: int) -> tuple[int, ...]:
+        """The nodes of this graph that read ``tensor`` themselves, ascending."""
+        return self.readers[tensor]
+
+    def only_consumer(self, tensor: int) -> int:
+        """The one reader of a tensor nobody else needs; -1 otherwise."""
+        return self.sole_consumers[tensor]
+
+    def predecessors(self, number: int) -> list[int]:
+        """Nodes whose outputs the node reads, each once."""
+        return list(dict.fromkeys(p for t in self.data_inputs[number] if (p := self.producers[t]) >= 0))
+
+    def successors(self, number: int) -> list[int]:
+        """Nodes that read the node's outputs, each once."""
+        outputs = (t for t in self.model.nodes[number].outputs if t >= 0)
+        return list(dict.fromkeys(c for t in outputs for c in self.readers[t]))
+
+    def shape(self, tensor: int) -> Shape | None:
+        """Shape with symbols kept; None when the rank is unknown."""
+        return self.shapes[tensor]
+
+    def value(self, tensor: int) -> Any | None:
+        """Numpy array of a small tensor whose value is known, else None."""
+        if tensor < 0:
+            return None
+        known = self.types.values.get(tensor)
+        return self.model.constants.get(tensor) if known is None else known
+
+    def back(self, tensor: int, through: frozenset[str] = COPIES) -> int:
+        """The tensor behind ``tensor``, operators in ``through`` looked through along their first input."""
+        makers, names, nodes = self.producers, self.qualified_op_types, self.model.nodes
+        for _ in range(_MAX_CHAIN):
+            number = makers[tensor]
+            if number < 0 or names[number] not in through:
+                return tensor
+            node = nodes[number]
+            if node.domain or not node.inputs or node.inputs[0] < 0:
+                return tensor
+            tensor = node.inputs[0]
+        return tensor
+
+    def chain_back(self, tensor: int, through: frozenset[str]) -> list[int]:
+        """The nodes that ``back`` would look through, nearest first."""
+        makers, names, nodes = self.producers, self.qualified_op_types, self.model.nodes
+        passed: list[int] = []
+        for _ in range(_MAX_CHAIN):
+            number = makers[tensor]
+            if number < 0 or names[number] not in through:
+                break
+            node = nodes[number]
+            if node.domain or not node.inputs or node.inputs[0] < 0:
+                break
+            passed.append(number)
+            tensor = node.inputs[0]
+        return passed
+
+
+class DataflowGraphs:
+    """The flows of the graphs of a model, each built once, when it is asked for."""
+
+    def __init__(self, model: Model, types: TypeTable) -> None:
+        self.model = model
+        self.types = types
+        self._known: dict[int, DataflowGraph] = {}
+
+    def of(self, graph: int) -> DataflowGraph:
+        """The flow of one graph."""
+        known = self._known.get(graph)
+        if known is None:
+            known = self._known[graph] = DataflowGraph(self.model, self.types, graph)
+        return known
+
+    def all(self) -> list[DataflowGraph]:
+        """The flows of all graphs, the main one first."""
+        return [self.of(graph.id) for graph in self.model.graphs]
+
+
+def memoised_on_graph(work: Callable[[DataflowGraph, int], T]) -> Callable[[DataflowGraph, int], T]:
+    """A question about a node or tensor of a flow that is answered once, however often it is asked."""
+
+    @wraps(work)
+    def asked(flow: DataflowGraph, id: int) -> T:
+        known = flow.memo.get(work)
+        if known is None:
+            known = flow.memo[work] = {}
+        found: T
+        if id in known:
+            found = known[id]
+        else:
+            found = known[id] = work(flow, id)
+        return found
+
+    return asked
+
+
+def _grouped(order: Sequence[int], names: NodeTable[str]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for number in order:
+        name = names[number]
+        if name in found:
+            found[name].append(number)
+        else:
+            found[name] = [number]
+    return found
+
+
+def _name(node: Node) -> str:
+    return f"{node.domain}::{node.op_type}" if node.domain else node.op_type
+
+
+def _bare(node: Node) -> str:
+    return node.op_type if node.domain in KNOWN_DOMAINS else f"{node.domain}::{node.op_type}"
+
+
+def _first(nodes: Sequence[Node], number: int) -> int:
+    return nodes[number].outputs[0] if number >= 0 and nodes[number].outputs else -1
+
+
+def _data(nodes: Sequence[Node], constants: NodeTable[bool], number: int) -> tuple[int, ...]:
+    return _live(nodes[number], constants)
+
+
+def _live(node: Node, constants: NodeTable[bool]) -> tuple[int, ...]:
+    """The inputs of a node that are not constant; its own tuple where that is all of them."""
+    data = [t for t in node.inputs if t >= 0 and not constants[t]]
+    return node.inputs if len(data) == len(node.inputs) else tuple(data)
+
+
+def _weights(nodes: Sequence[Node], constants: NodeTable[bool], number: int) -> list[int]:
+    return [t for t in nodes[number].inputs if t >= 0 and constants[t]] if number >= 0 else []
+
+
+def _readers(tensors: Sequence[Tensor], position: Collection[int], tensor: int) -> tuple[int, ...]:
+    return tuple(n for n in tensors[tensor].consumers if n in position) if tensor >= 0 else ()
+
+
+def _sole(tensors: Sequence[Tensor], results: Collection[int], position: Collection[int], tensor: int) -> int:
+    if tensor < 0:
+        return -1
+    entry = tensors[tensor]
+    if entry.is_output or len(entry.consumers) != 1 or tensor in results:
+        return -1
+    return entry.consumers[0] if entry.consumers[0] in position else -1

@@ -1,0 +1,222 @@
+"""Matrix products in all their operators, read as one thing: two operands, what is summed, what stays."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from py_autodoc.blocks.dataflow.dataflow_graph import COPIES, RESHAPES, DataflowGraph, memoised_on_graph
+from py_autodoc.graph.ir.model import Dim
+
+MS = "com.microsoft::"
+QUANTIZING = frozenset(
+    {
+        "QuantizeLinear",
+        "DequantizeLinear",
+        "DynamicQuantizeLinear",
+        f"{MS}QuantizeLinear",
+        f"{MS}DequantizeLinear",
+    }
+)
+QUANTIZED_COPY_OPS = COPIES | QUANTIZING
+"""Operators that hand the values of their first input on, rounded at most."""
+ADDS = frozenset({"Add", "Sum", f"{MS}QLinearAdd"})
+"""Operators that add two tensors."""
+LAYOUT_OPS = RESHAPES | {"Tile", "Slice", "Split", "Flatten"}
+"""Operators that move, repeat or select values of their first input."""
+_PLAIN = frozenset({"MatMul", "MatMulInteger", f"{MS}MatMulIntegerToFloat", f"{MS}DynamicQuantizeMatMul",
+                    f"{MS}MatMulInteger16"})  # fmt: skip
+_TRANSPOSING = frozenset({f"{MS}FusedMatMul", f"{MS}TransposeMatMul"})
+_GEMMS = frozenset({"Gemm", f"{MS}FusedGemm", f"{MS}QGemm"})
+_SECOND = {"QLinearMatMul": 3, f"{MS}QGemm": 3, "QLinearConv": 3, f"{MS}QLinearConv": 3}
+"""Where the second operand stands, other than second."""
+PRODUCTS = _PLAIN | _TRANSPOSING | _GEMMS | {"Einsum", "QLinearMatMul"}
+"""Operators that ``product`` reads."""
+CONVS = frozenset({
+    "Conv", "QLinearConv", "ConvInteger", f"{MS}FusedConv", f"{MS}NhwcConv", f"{MS}QLinearConv",
+    f"{MS}NhwcFusedConv", "com.ms.internal.nhwc::QLinearConv", "com.ms.internal.nhwc::Conv",
+})  # fmt: skip
+BLOCK_QUANTIZED_OPS = frozenset({f"{MS}MatMulNBits", f"{MS}MatMulBnb4"})
+"""Products whose weight is stored packed: sizes are attributes K and N."""
+_PROJECTING = PRODUCTS | CONVS | BLOCK_QUANTIZED_OPS
+_STORABLE = QUANTIZED_COPY_OPS | LAYOUT_OPS | {"ConstantOfShape", "Mul", "Div"}
+_STEPS = 24
+_MAX_EQUATION = 64
+
+
+class MatrixProduct(NamedTuple):
+    """``out[…, row, col] = Σ a[…, row, k] · b[…, k, col]``. Axes count from the end (-1 is the last)."""
+
+    node: int
+    a: int
+    b: int
+    a_sum: int = -1
+    """Axis of ``a`` that is summed over."""
+    b_sum: int = -2
+    a_free: int = -2
+    """Axis of ``a`` that becomes ``row`` of the output."""
+    b_free: int = -1
+    row: int = -2
+    """Axis of the output that comes from ``a``."""
+    col: int = -1
+
+
+class Projection(NamedTuple):
+    """A product of an activation with a weight. Widths are None where unknown."""
+
+    node: int
+    source: int
+    """The activation."""
+    width_in: int | None
+    width_out: int | None
+    flat: bool = True
+    """False when the weight has more axes than two (a head axis of its own)."""
+
+
+def product(flow: DataflowGraph, number: int) -> MatrixProduct | None:
+    """The node as a product of two tensors; None when it is none, or one of an unusual form."""
+    return _product(flow, number) if flow.qualified_op_types[number] in PRODUCTS else None
+
+
+@memoised_on_graph
+def _product(flow: DataflowGraph, number: int) -> MatrixProduct | None:
+    op = flow.qualified_op_types[number]
+    inputs = flow.nodes[number].inputs
+    if op == "Einsum":
+        return _einsum(flow, number)
+    second = _SECOND.get(op, 1)
+    if len(inputs) <= second or inputs[0] < 0 or inputs[second] < 0:
+        return None
+    a, b = inputs[0], inputs[second]
+    if op in _PLAIN or op == "QLinearMatMul":
+        return MatrixProduct(number, a, b)
+    attributes = flow.nodes[number].attributes
+    turned_a, turned_b = _flag(attributes.get("transA")), _flag(attributes.get("transB"))
+    sides = {False: (-1, -2), True: (-2, -1)}
+    a_sum, a_free = sides[turned_a]
+    b_free, b_sum = sides[turned_b]
+    return MatrixProduct(number, a, b, a_sum, b_sum, a_free, b_free)
+
+
+def _flag(value: object) -> bool:
+    return isinstance(value, int) and value == 1
+
+
+def _einsum(flow: DataflowGraph, number: int) -> MatrixProduct | None:
+    """Two operands, one index summed over, one kept from each; a leading ``...`` counts as batch."""
+    node = flow.nodes[number]
+    equation = node.attributes.get("equation")
+    if not isinstance(equation, str) or len(equation) > _MAX_EQUATION or len(node.inputs) != 2:
+        return None
+    left, arrow, out = equation.replace(" ", "").partition("->")
+    terms = [term.removeprefix("...") for term in left.split(",")]
+    out = out.removeprefix("...")
+    if not arrow or len(terms) != 2 or min(node.inputs) < 0 or not all(t.isalpha() for t in (*terms, out)):
+        return None
+    a, b = terms
+    if any(len(set(term)) != len(term) for term in (a, b, out)):
+        return None
+    summed = [i for i in a if i in b and i not in out]
+    rows = [i for i in out if i in a and i not in b]
+    cols = [i for i in out if i in b and i not in a]
+    if len(summed) != 1 or not rows or not cols:
+        return None
+    k, row, col = summed[0], rows[-1], cols[-1]
+
+    def axis(term: str, index: str) -> int:
+        return term.index(index) - len(term)
+
+    return MatrixProduct(
+        number, node.inputs[0], node.inputs[1],
+        axis(a, k), axis(b, k), axis(a, row), axis(b, col), axis(out, row), axis(out, col),
+    )  # fmt: skip
+
+
+def dim(flow: DataflowGraph, tensor: int, axis: int) -> Dim:
+    """Size of an axis counted from the end; None when unknown."""
+    shape = flow.shapes[tensor]
+    return shape[axis] if shape is not None and -len(shape) <= axis < 0 else None
+
+
+def size(flow: DataflowGraph, tensor: int, axis: int) -> int | None:
+    """The same where it is a number."""
+    known = dim(flow, tensor, axis)
+    return known if isinstance(known, int) and known > 0 else None
+
+
+def is_scalar(flow: DataflowGraph, tensor: int) -> bool:
+    """True for a tensor of one element."""
+    shape = flow.shapes[tensor]
+    return shape is not None and all(d == 1 for d in shape)
+
+
+def scale(flow: DataflowGraph, tensor: int) -> bool:
+    """True for the scale or zero point of numbers that are quantized while the model runs: no data."""
+    number = flow.producers[tensor]
+    return flow.qualified_op_types[number] == "DynamicQuantizeLinear" and tensor != flow.first_outputs[number]
+
+
+def is_stored_weight(flow: DataflowGraph, tensor: int) -> bool:
+    """True for a weight as it is stored: an initializer or Constant, moved, cast or dequantized at most."""
+    tensors, makers, names = flow.model.tensors, flow.producers, flow.qualified_op_types
+    for _ in range(_STEPS):
+        if tensors[tensor].is_constant:
+            return True
+        number = makers[tensor]
+        op = names[number]
+        if op not in _STORABLE:
+            return False
+        node = flow.nodes[number]
+        if op in ("Mul", "Div") and not any(i >= 0 and is_scalar(flow, i) for i in node.inputs):
+            return False
+        held = [i for i in node.inputs if i >= 0 and not (op in ("Mul", "Div") and is_scalar(flow, i))]
+        if not held:
+            return flow.constants[tensor]
+        tensor = held[0]
+    return False
+
+
+def projection(flow: DataflowGraph, number: int) -> Projection | None:
+    """The node as activation × stored weight (linear or convolution); None when it is something else."""
+    return _projection(flow, number) if flow.qualified_op_types[number] in _PROJECTING else None
+
+
+@memoised_on_graph
+def _projection(flow: DataflowGraph, number: int) -> Projection | None:
+    op, node = flow.qualified_op_types[number], flow.nodes[number]
+    if op in CONVS:
+        return _convolution(flow, number, op)
+    if op in BLOCK_QUANTIZED_OPS:
+        k, n = node.attributes.get("K"), node.attributes.get("N")
+        if not node.inputs or node.inputs[0] < 0:
+            return None
+        return Projection(number, node.inputs[0], _positive(k), _positive(n))
+    found = product(flow, number)
+    if found is None:
+        return None
+    if is_stored_weight(flow, found.b):
+        width = size(flow, found.a, found.a_sum) or size(flow, found.b, found.b_sum)
+        return Projection(number, found.a, width, size(flow, found.b, found.b_free), _flat(flow, found.b))
+    if is_stored_weight(flow, found.a):
+        width = size(flow, found.b, found.b_sum) or size(flow, found.a, found.a_sum)
+        return Projection(number, found.b, width, size(flow, found.a, found.a_free), _flat(flow, found.a))
+    return None
+
+
+def _flat(flow: DataflowGraph, weight: int) -> bool:
+    shape = flow.shapes[weight]
+    return shape is not None and len(shape) == 2
+
+
+def _positive(value: object) -> int | None:
+    return value if isinstance(value, int) and value > 0 else None
+
+
+def _convolution(flow: DataflowGraph, number: int, op: str) -> Projection | None:
+    inputs = flow.nodes[number].inputs
+    at = _SECOND.get(op, 1)
+    if len(inputs) <= at or inputs[0] < 0 or inputs[at] < 0 or not is_stored_weight(flow, inputs[at]):
+        return None
+    shape, weight = flow.shapes[inputs[0]], flow.shapes[inputs[at]]
+    channels = shape[1] if shape is not None and len(shape) > 1 else None
+    out = weight[0] if weight else None
+    return Projection(number, inputs[0], _positive(channels), _positive(out))

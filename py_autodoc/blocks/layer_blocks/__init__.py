@@ -1,0 +1,1 @@
+"""Recognisers of layers: convolution, normalization, dense, embedding, recurrent, heads."""

@@ -1,0 +1,295 @@
+"""Signs that a model finds objects: what its outputs say of candidates, boxes and grids.
+
+Structure alone: suppression of boxes, boxes and scores of the same candidates, predictions at every cell of
+grids of several sizes (Redmon et al., YOLO, 2016; Liu et al., SSD, 2016; Lin et al., RetinaNet, 2017), peaks
+of a map (Zhou et al., CenterNet, 2019).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import pairwise
+from typing import NamedTuple
+
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
+from py_autodoc.blocks.dataflow.matrix_products import CONVS, MS, QUANTIZED_COPY_OPS, dim, is_scalar, scale
+from py_autodoc.blocks.dataflow.operator_queries import input_at
+from py_autodoc.graph.ir.model import Dim, Shape
+
+_SUPPRESSION = frozenset({
+    "NonMaxSuppression", "EfficientNMS_TRT", "BatchedNMS_TRT", "BatchedNMSDynamic_TRT", "NMS",
+    "MultiClassNMS", "EfficientNMS_ONNX_TRT", "DetectionOutput",
+})  # fmt: skip
+_REGIONS = frozenset({"RoiAlign", "MaxRoiPool"})
+_HEAD_OPS = QUANTIZED_COPY_OPS | {
+    "Sigmoid", "Softmax", "Mul", "Add", "Sub", "Div", "Exp", "Pow", "Concat", "Split", "Slice", "Reshape",
+    "Transpose", "Squeeze", "Unsqueeze", "Flatten", "Gather", "Clip", "Where", "ReduceMax", "HardSigmoid",
+    "TopK", "GatherElements", "GatherND", "Mod", "Max", "Min", "Neg", "Sqrt", "Softplus", "Relu", "Expand",
+    "Tile", "Floor", "ArgMax", "ReduceSum", "Log",
+}  # fmt: skip
+_QLINEAR = f"{MS}QLinear"
+_LAST = frozenset({f"{MS}NhwcConv", f"{MS}NhwcFusedConv"})
+_SCALES = (
+    frozenset({"Mul", "Add", "Relu", "Exp", "Sigmoid", "Clip", "Softplus", "Softmax"}) | QUANTIZED_COPY_OPS
+)
+"""What may follow a prediction in its own map."""
+_MAX_NODES = 512
+_MAX_OUTPUTS = 32
+_ANCHORS = 9
+Signs = tuple[float, str]
+"""(confidence, why)."""
+Cell = tuple[int, int]
+
+
+class _OutputMap(NamedTuple):
+    """The last convolution before an output."""
+
+    node: int
+    cell: Cell
+    channels: int
+    into: int | None
+    kernel: int
+
+
+def detection_signs(flow: DataflowGraph, ops: dict[str, int]) -> Signs | None:
+    """Signs that the model finds objects; None without any."""
+    for op, count in ops.items():
+        if op.rpartition("::")[2] in _SUPPRESSION:
+            return 0.95, f"{count} {op} over candidate boxes"
+    regions = [f"{count} {op}" for op, count in ops.items() if op in _REGIONS]
+    if regions:
+        return 0.85, f"{', '.join(regions)} cut regions out of the features"
+    shapes = _outputs(flow)
+    return (
+        _boxes_and_scores(shapes, _batches(flow))
+        or _candidates(flow, shapes)
+        or _several_maps(flow, shapes)
+        or _peaks(flow, shapes)
+    )
+
+
+def _outputs(flow: DataflowGraph) -> list[tuple[int, Shape]]:
+    tensors = flow.model.graphs[flow.graph].outputs[:_MAX_OUTPUTS]
+    return [(t, shape) for t in tensors if (shape := flow.shapes[t]) is not None]
+
+
+def _batches(flow: DataflowGraph) -> set[Dim]:
+    """First sizes of what goes in."""
+    fed = (flow.shapes[t] for t in flow.model.graphs[flow.graph].inputs)
+    return {shape[0] for shape in fed if shape}
+
+
+def _boxes_and_scores(shapes: list[tuple[int, Shape]], batches: set[Dim]) -> Signs | None:
+    """(…, candidates, 4) beside (…, candidates, classes)."""
+    for number, shape in shapes:
+        if len(shape) not in (2, 3) or shape[-1] != 4 or (len(shape) == 2 and shape[0] in batches):
+            continue  # four numbers and some scores for each item of the batch are not candidates
+        for other, scores in shapes:
+            if other != number and len(scores) == len(shape) and scores[-2] == shape[-2] is not None:
+                why = f"outputs of {size(shape)} boxes and {size(scores)} scores for the same candidates"
+                return 0.9, why
+    return None
+
+
+# ------------------------------------------------------------------ one row a candidate
+
+
+def _candidates(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs | None:
+    """Predictions at every position of several grids: joined in one output, or one 5-D output a grid."""
+    heads = [shape for _, shape in shapes if len(shape) == 5 and _row(shape[-1])]
+    grids = {shape[2:4] for shape in heads}
+    # Every grid has as many anchors and numbers a row; states of a streaming network differ.
+    if len(grids) > 1 and len({(shape[1], shape[4]) for shape in heads}) == 1:
+        return 0.85, f"{len(grids)} outputs (anchors, rows, columns, 4 + …) on grids of different sizes"
+    for tensor, shape in shapes:
+        if len(shape) != 3:
+            continue
+        cells, ranked = _grids(flow, tensor)
+        if len(cells) < 2:
+            continue
+        total = sum(rows * columns for rows, columns in cells)
+        listed = ", ".join(f"{rows}×{columns}" for rows, columns in sorted(cells, reverse=True))
+        for at, row in ((1, shape[2]), (2, shape[1])):
+            count = shape[at]
+            if not isinstance(count, int) or not _row(row):
+                continue
+            if count in {total * a for a in range(1, _ANCHORS + 1)}:
+                return 0.9, f"{count:,} candidates of {row} numbers, one for each cell of the grids {listed}"
+            if ranked and isinstance(row, int) and row >= 6 and count < total * _ANCHORS:
+                return 0.85, f"the best {count:,} candidates of {row} numbers, of the grids {listed}"
+    return _split_candidates(flow, shapes)
+
+
+def _split_candidates(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs | None:
+    """(B, 4, candidates) beside (B, classes, candidates), from several grids."""
+    for number, shape in shapes:
+        if len(shape) != 3 or shape[1] != 4 or not isinstance(shape[2], int):
+            continue
+        for other, scores in shapes:
+            if (
+                other != number
+                and len(scores) == 3
+                and scores[2] == shape[2]
+                and len(_grids(flow, other)[0]) > 1
+            ):
+                why = f"outputs of {size(shape)} boxes and {size(scores)} scores for the same candidates"
+                return 0.9, why
+    return None
+
+
+def _row(width: Dim) -> bool:
+    """4 coordinates and at least one score."""
+    return isinstance(width, int) and width >= 5
+
+
+def _grids(flow: DataflowGraph, tensor: int) -> tuple[set[Cell], bool]:
+    """Sizes of the maps of the last convolutions before an output; whether the best are picked. Bounded.
+
+    A convolution that only weighs a distribution (over a Softmax) is looked through.
+    """
+    found: set[Cell] = set()
+    ranked = False
+    queue, seen, at = [tensor], {tensor}, 0
+    while at < len(queue) and at < _MAX_NODES:
+        number = flow.producers[queue[at]]
+        at += 1
+        op = flow.qualified_op_types[number].removeprefix(_QLINEAR)
+        ranked = ranked or op == "TopK"
+        if flow.qualified_op_types[number] in CONVS and not _expects(flow, number):
+            made = _map(flow, number)
+            if made is not None:
+                found.add(made.cell)
+            continue
+        if op not in _HEAD_OPS and flow.qualified_op_types[number] not in CONVS:
+            continue
+        for i in flow.data_inputs[number]:
+            if i not in seen and not scale(flow, i):
+                seen.add(i)
+                queue.append(i)
+    return found, ranked
+
+
+def _expects(flow: DataflowGraph, number: int) -> bool:
+    """One channel out of a distribution: the mean of a Softmax, as box sides are predicted in bins."""
+    data = flow.data_inputs[number]
+    if dim(flow, flow.first_outputs[number], -1 if _channels_last(flow, number) else -3) != 1 or not data:
+        return False
+    before = flow.producers[flow.back(data[0], QUANTIZED_COPY_OPS | {"Transpose", "Reshape"})]
+    return flow.qualified_op_types[before].removeprefix(_QLINEAR) == "Softmax"
+
+
+def _map(flow: DataflowGraph, number: int) -> _OutputMap | None:
+    """A convolution over rows and columns of known size."""
+    made = flow.shapes[flow.first_outputs[number]]
+    if made is None or len(made) != 4 or not all(isinstance(d, int) for d in made[1:]):
+        return None
+    given = flow.shapes[input_at(flow, number, 0)]
+    if _channels_last(flow, number):
+        made = (made[0], made[3], *made[1:3])
+        given = (given[0], given[3], *given[1:3]) if given is not None and len(given) == 4 else None
+    weights = [flow.shapes[t] for t in flow.constant_inputs[number]]
+    kernel = next((w[2] for w in weights if w is not None and len(w) == 4 and isinstance(w[2], int)), 0)
+    channels, rows, columns = (d for d in made[1:] if isinstance(d, int))
+    into = given[1] if given is not None and len(given) == 4 else None
+    return _OutputMap(number, (rows, columns), channels, into if isinstance(into, int) else None, kernel)
+
+
+def _channels_last(flow: DataflowGraph, number: int) -> bool:
+    node = flow.nodes[number]
+    inner = node.domain == "com.ms.internal.nhwc" or flow.qualified_op_types[number] in _LAST
+    return inner or node.attributes.get("channels_last") == 1
+
+
+# ------------------------------------------------------------------ one map a grid
+
+
+def _several_maps(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs | None:
+    """Outputs (B, predictions, rows, columns) at several sizes that halve, the same predictions at each."""
+    levels: dict[Cell, list[tuple[int, list[_OutputMap]]]] = defaultdict(list)
+    for tensor, shape in shapes:
+        if len(shape) != 4 or not all(isinstance(d, int) for d in shape[1:]):
+            continue
+        channels, rows, columns = (d for d in shape[1:] if isinstance(d, int))
+        ends = _ends(flow, tensor)
+        if not ends or any(end.cell != (rows, columns) for end in ends):
+            return None
+        levels[rows, columns].append((channels, ends))
+    cells = sorted(levels, reverse=True)
+    if len(cells) < 2 or not all(_halves(a, b) for a, b in pairwise(cells)):
+        return None
+    rows_of = [sorted(channels for channels, _ in levels[cell]) for cell in cells]
+    if any(row != rows_of[0] for row in rows_of):
+        return None
+    listed = ", ".join(f"{rows}×{columns}" for rows, columns in cells)
+    row = rows_of[0]
+    for anchors in range(1, _ANCHORS + 1):
+        if len(row) > 1 and 4 * anchors in row and all(c % anchors == 0 for c in row):
+            others = " + ".join(str(c) for c in row)
+            return 0.85, f"maps of {others} channels, boxes and scores, on each of the grids {listed}"
+    ends = [end for level in levels.values() for _, made in level for end in made]
+    if len(row) == 1 and row[0] >= 5 and all(end.kernel == 1 and end.channels != end.into for end in ends):
+        return 0.8, f"{row[0]} predictions by 1×1 convolutions in each cell of the grids {listed}"
+    return None
+
+
+def _ends(flow: DataflowGraph, tensor: int) -> list[_OutputMap]:
+    """The convolutions that an output map is made of, side by side in its channels."""
+    queue, found = [tensor], []
+    for _ in range(_MAX_OUTPUTS):
+        if not queue:
+            break
+        number = flow.producers[queue.pop()]
+        op = flow.qualified_op_types[number].removeprefix(_QLINEAR)
+        data = [t for t in flow.data_inputs[number] if not scale(flow, t)] if number >= 0 else []
+        if flow.qualified_op_types[number] in CONVS:
+            made = _map(flow, number)
+            if made is None:
+                return []
+            found.append(made)
+        elif op in _SCALES:
+            # The scale of a quantized product is a number, computed or not.
+            wide = [t for t in data if not is_scalar(flow, t)]
+            if len(wide) != 1:
+                return []
+            queue += wide
+        elif op == "Concat":
+            queue += data
+        else:
+            return []
+    return found
+
+
+def _halves(large: Cell, small: Cell) -> bool:
+    return all(b < a <= 2 * b for a, b in zip(large, small, strict=True))
+
+
+# ------------------------------------------------------------------ peaks of a map
+
+
+def _peaks(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs | None:
+    """A map of which only the local maxima stay, or one of scores beside sizes and offsets of two numbers."""
+    for number in flow.named(("MaxPool",)):
+        node = flow.nodes[number]
+        if not node.inputs:
+            continue
+        same = flow.shapes[node.inputs[0]] == flow.shapes[flow.first_outputs[number]] is not None
+        if not same or len(flow.shapes[node.inputs[0]] or ()) != 4:
+            continue
+        for reader in flow.readers[flow.first_outputs[number]]:
+            source = flow.back(node.inputs[0], QUANTIZED_COPY_OPS)
+            if flow.qualified_op_types[reader] == "Equal" and source in {
+                flow.back(i, QUANTIZED_COPY_OPS) for i in flow.data_inputs[reader]
+            }:
+                return 0.85, "only the local maxima of a map stay: it is compared with its own maximum around"
+    maps = [(t, shape) for t, shape in shapes if len(shape) == 4 and None not in shape[1:]]
+    for tensor, shape in maps:
+        scored = flow.qualified_op_types[flow.producers[flow.back(tensor, QUANTIZED_COPY_OPS)]] == "Sigmoid"
+        pairs = sum(other[1] == 2 and other[2:] == shape[2:] for t, other in maps if t != tensor)
+        if scored and pairs > 1:
+            return 0.75, f"a map of {size(shape)} scores beside {pairs} of two numbers a cell (size, offset)"
+    return None
+
+
+def size(shape: Shape) -> str:
+    """A shape as text, long names left out."""
+    return "×".join("?" if d is None else str(d) if isinstance(d, int) or len(d) < 12 else "·" for d in shape)

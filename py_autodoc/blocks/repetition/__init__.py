@@ -1,0 +1,1 @@
+"""Repeats: isomorphic parts of a graph in canonical form."""

@@ -1,0 +1,366 @@
+"""One graph in a form that does not depend on names or on the order of the node list.
+
+Nodes stand in a *canonical order*: a walk back from the outputs, inputs before their reader, the slots
+of an operator in order. Two files that differ in names and in the order of the nodes only give the
+same list. Nodes that no output needs are left out, and so are Constant nodes and copies of
+constants: exporters copy a weight that they found twice, in some layers and not in others.
+
+A *label* stands for everything about a node but its neighbours: operator, domain, version,
+attributes, the bodies of control flow, and its constant inputs. Of a weight the element type and the
+shape count, of a small constant that is an attribute in all but name (axes, target shapes, an
+epsilon) the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from py_autodoc.costs.weight_slots import LEARNED, QUANTIZED
+from py_autodoc.graph.ir.model import ConstTensor, Model, Node, TensorKind, TypeTable
+
+NO_TENSOR = -1
+"""Code of an omitted input and of a constant whose value is in the label."""
+_FLOATS = frozenset({1, 10, 11, 14, 15, 16, *range(17, 21), 23, 24})
+"""TensorProto.DataType of the float and complex types."""
+_OPEN, _DONE = 1, 2
+"""What a walk knows of a node: it has been entered, it has been left."""
+_OMITTED, _DATA = -1, -2
+"""What an input is in a label when it is not a constant."""
+_PLAIN = frozenset({int, float, str, bytes})
+"""Types of attributes that stand for themselves."""
+_OFFERING = frozenset({
+    "SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "LayerNormalization",
+    "SimplifiedLayerNormalization", "Dropout",
+})  # fmt: skip
+"""Operators that compute the same whether their further results are asked for or not: the last layer of an
+encoder hands on no sum."""
+_BY_VALUE = frozenset({"Resize", "Upsample", "Range", "OneHot"})
+"""Operators whose float inputs of several elements say what to do: they are not weights."""
+
+
+class CanonicalGraph:
+    """The nodes of one graph in canonical order; index = place in that order. Linear to build.
+
+    ``input_codes[i]`` has a code for each input of node i, then for each tensor that its bodies read from
+    outside: ``place · stride + output`` when a node of this graph makes it, below -1 when it comes from
+    elsewhere (the same tensor has the same code), ``NO_TENSOR`` otherwise.
+    """
+
+    def __init__(self, nodes: list[int], label: list[int], ins: list[tuple[int, ...]], stride: int) -> None:
+        self.nodes = nodes
+        self.label = label
+        self.input_codes = ins
+        self.stride = stride
+        self.weighted_labels: set[int] = set()
+        """Labels of nodes that have a weight."""
+        self.layer_labels: set[int] = set()
+        """Those with a weight of two dimensions or more."""
+
+    def producers(self, node: int) -> list[int]:
+        """The nodes that a node reads from."""
+        stride = self.stride
+        return [code // stride for code in self.input_codes[node] if code >= 0]
+
+    @cached_property
+    def readers_by_slot(self) -> list[dict[tuple[int, int, int], int]]:
+        """For each node (output, input of the reader, label of the reader) → reader; -1: several."""
+        found: list[dict[tuple[int, int, int], int]] = [{} for _ in self.nodes]
+        known: dict[tuple[int, int, int], tuple[int, int, int]] = {}
+        for reader, codes in enumerate(self.input_codes):
+            for slot, code in enumerate(codes):
+                if code >= 0:
+                    maker, output = divmod(code, self.stride)
+                    key = (output, slot, self.label[reader])
+                    key = known.setdefault(key, key)
+                    found[maker][key] = -1 if key in found[maker] else reader
+        return found
+
+
+class CanonicalGraphs:
+    """The wirings of all graphs of a model. Bodies come before the graph that holds them.
+
+    A file in which nodes need each other's results has an order all the same; it is arbitrary there.
+    """
+
+    def __init__(self, model: Model, types: TypeTable) -> None:
+        self.model = model
+        self.types = types
+        self.known: dict[Hashable, int] = {}
+        self.places: dict[tuple[str, str], tuple[int, ...]] = {}
+        self.by_value: dict[int, int] = {}
+        self.by_shape: dict[int, int] = {}
+        self.captured: list[list[int]] = [[] for _ in model.graphs]
+        self.body: list[int] = [0] * len(model.graphs)
+        self.weighted: set[int] = set()
+        self.layers: set[int] = set()
+        self.graphs: list[CanonicalGraph] = []
+        self.made = [-1 if t.kind == TensorKind.CONSTANT else t.producer for t in model.tensors]
+        """Tensor → the node that makes it; -1 for constants, for what nothing makes and for -1."""
+        self.made.append(-1)
+        self.copied = self._copies()
+        self.filled = self._filled()
+        for tensor in (*self.copied, *self.filled):
+            self.made[tensor] = -1
+        for graph in reversed(model.graphs):
+            self.graphs.append(self._wire(graph.id))
+        self.graphs.reverse()
+
+    def _copies(self) -> dict[int, int]:
+        """Copies of constants → the constant. What gives an output of its graph is a node."""
+        found: dict[int, int] = {}
+        tensors = self.model.tensors
+        for node in (self.model.nodes[number] for graph in self.model.graphs for number in graph.nodes):
+            if node.op_type != "Identity" or node.domain or len(node.inputs) != 1 or len(node.outputs) != 1:
+                continue
+            source, copy = found.get(node.inputs[0], node.inputs[0]), node.outputs[0]
+            if min(source, copy) >= 0 and not tensors[copy].is_output and tensors[source].is_constant:
+                found[copy] = source
+        return found
+
+    def _filled(self) -> frozenset[int]:
+        """Weights of a file that was published without its numbers: a shape, filled with one value.
+
+        They count as the weights that they stand for, so that their shapes tell layers apart.
+        """
+        found = []
+        tensors, nodes = self.model.tensors, self.model.nodes
+        for node in (nodes[number] for graph in self.model.graphs for number in graph.nodes):
+            if node.op_type != "ConstantOfShape" or node.domain or len(node.outputs) != 1:
+                continue
+            made = tensors[node.outputs[0]]
+            if made.is_output or not made.consumers or not self._is_float(made.id):
+                continue
+            if tensors[node.inputs[0]].is_constant and all(map(self._learned(made.id), made.consumers)):
+                found.append(made.id)
+        return frozenset(found)
+
+    def _learned(self, tensor: int) -> Callable[[int], bool]:
+        """Whether a node reads a tensor where only weights stand."""
+
+        def reads(number: int) -> bool:
+            node = self.model.nodes[number]
+            places = self._places((node.domain, node.op_type))
+            return all(slot in places for slot, held in enumerate(node.inputs) if held == tensor)
+
+        return reads
+
+    def _id(self, key: Hashable) -> int:
+        return self.known.setdefault(key, len(self.known))
+
+    def _wire(self, graph: int) -> CanonicalGraph:
+        """Codes, labels and order of one graph; what it reads from outside is kept for its parent."""
+        order = self._order(graph)
+        nodes, tensors = self.model.nodes, self.model.tensors
+        stride = max((len(nodes[number].outputs) for number in order), default=0) + 1
+        code = {
+            tensor: place * stride + output
+            for place, number in enumerate(order)
+            for output, tensor in enumerate(nodes[number].outputs)
+        }
+        code[NO_TENSOR] = NO_TENSOR
+        labels, ins = [], []
+        outside: dict[int, None] = {}
+        for number in order:
+            node = nodes[number]
+            label, row = self._label(node, code)
+            for _, body in node.subgraphs:  # what its bodies read
+                row.extend([code.get(tensor, -2 - tensor) for tensor in self.captured[body]])
+            for at in row if graph else ():
+                about = tensors[-2 - at] if at < NO_TENSOR else None
+                if about is not None and about.graph != graph and not about.is_constant:
+                    outside[about.id] = None
+            labels.append(label)
+            ins.append(tuple(row))
+        wiring = CanonicalGraph(order, labels, ins, stride)
+        wiring.weighted_labels, wiring.layer_labels = self.weighted, self.layers
+        self.captured[graph] = list(outside)
+        if graph:
+            results = tuple(code.get(t, NO_TENSOR) for t in self.model.graphs[graph].outputs)
+            self.body[graph] = self._id(("body", signature(wiring, range(len(order))), results))
+        return wiring
+
+    def _order(self, graph: int) -> list[int]:
+        """Nodes in canonical order: before each the nodes that it and its bodies read, slot by slot."""
+        nodes, made = self.model.nodes, self.made
+        order: list[int] = []
+        state = bytearray(len(nodes) + 1)  # the last byte is that of -1
+        state[-1] = _DONE
+        for result in self.model.graphs[graph].outputs:
+            # A walk that is as deep as the graph: nothing but numbers may wait in it.
+            stack = [made[result]]
+            while stack:
+                number = stack.pop()
+                if state[number] == _OPEN:
+                    state[number] = _DONE
+                    order.append(number)
+                elif not state[number] and (node := nodes[number]).graph == graph:
+                    state[number] = _OPEN
+                    stack.append(number)
+                    for _, body in reversed(node.subgraphs):
+                        stack += [made[t] for t in reversed(self.captured[body]) if not state[made[t]]]
+                    stack += [made[t] for t in reversed(node.inputs) if not state[made[t]]]
+        return order
+
+    # Labels
+
+    def _label(self, node: Node, code: Mapping[int, int]) -> tuple[int, list[int]]:
+        """The label of a node, and the codes of its inputs."""
+        row: list[int] = []
+        kinds: list[int] = []
+        weights: list[int] = []
+        places = None
+        for slot, tensor in enumerate(node.inputs):
+            if tensor in code:  # made here, or omitted
+                known = code[tensor]
+                kinds.append(_DATA if known != NO_TENSOR else _OMITTED)
+                row.append(known)
+                continue
+            code_of, tensor = -2 - tensor, self.copied.get(tensor, tensor)
+            about = self.model.tensors[tensor]
+            if not about.is_constant and tensor not in self.filled:
+                kinds.append(_DATA)
+                row.append(code_of)
+                continue
+            if places is None:
+                places = self._places((node.domain, node.op_type))
+            value = -1
+            if about.quantized_scale or self._scales(node):
+                value = self._shaped(tensor)
+            elif slot not in places:
+                value = self._valued(tensor, node.op_type in _BY_VALUE)
+            if value < 0:
+                weights.append(tensor)
+            kinds.append(self._shaped(tensor) if value < 0 else value)
+            row.append(NO_TENSOR if value >= 0 else code_of)
+        if node.op_type == "ConstantOfShape" and kinds and kinds[0] >= 0:
+            weights.append(node.outputs[0])  # a weight of a file that was published without its numbers
+        bodies = tuple([(name, self.body[body]) for name, body in node.subgraphs]) if node.subgraphs else ()
+        attributes = _attributes(node) if node.attributes else None
+        results = 1 if node.op_type in _OFFERING else len(node.outputs)
+        key = (node.domain, node.op_type, node.opset, results, tuple(kinds), attributes, bodies)
+        label = self._id(key)
+        if weights and label not in self.weighted:
+            self.weighted.add(label)
+            if any(len(self.types.shapes[tensor] or ()) > 1 for tensor in weights if tensor >= 0):
+                self.layers.add(label)
+        return label, row
+
+    def _scales(self, node: Node) -> bool:
+        """True for a product of scales: that of a tensor quantized while the model runs, and a stored one."""
+        makers = (self.made[tensor] for tensor in node.inputs)
+        return node.op_type == "Mul" and any(
+            maker >= 0 and self.model.nodes[maker].op_type == "DynamicQuantizeLinear" for maker in makers
+        )
+
+    def _places(self, key: tuple[str, str]) -> tuple[int, ...]:
+        """Inputs of an operator that are weights whatever they hold."""
+        places = self.places.get(key)
+        if places is None:
+            places = self.places[key] = (*LEARNED.get(key, ()), *QUANTIZED.get(key, ()))
+        return places
+
+    def _shaped(self, tensor: int) -> int:
+        """A number that stands for the element type and the shape of a constant."""
+        found = self.by_shape.get(tensor)
+        if found is None:
+            shape = self.types.shapes[tensor]
+            about = self.model.tensors[tensor]
+            key = ("type", self.types.dtypes[tensor] or about.dtype, about.shape if shape is None else shape)
+            found = self.by_shape[tensor] = self._id(key)
+        return found
+
+    def _valued(self, tensor: int, always: bool) -> int:
+        """A number that stands for type, shape and value of a constant; -1 when it is a weight.
+
+        Integers are not weights, nor is a single float number: it is a factor or an epsilon.
+        """
+        found = None if always else self.by_value.get(tensor)
+        if found is None:
+            value = self.model.constants.get(tensor)
+            found = -1
+            if value is not None and (always or value.size == 1 or not self._is_float(tensor)):
+                content = tuple(value.ravel().tolist()) if value.dtype.hasobject else value.tobytes()
+                found = self._id(("value", self._shaped(tensor), content))
+            elif value is None and not self._is_float(tensor):
+                found = self._shaped(tensor)
+            if not always:
+                self.by_value[tensor] = found
+        return found
+
+    def _is_float(self, tensor: int) -> bool:
+        return (self.types.dtypes[tensor] or self.model.tensors[tensor].dtype) in _FLOATS
+
+
+def _attributes(node: Node) -> Hashable:
+    """The attributes as one value, bodies left out."""
+    bodies = [name for name, _ in node.subgraphs]
+    if len(node.attributes) == 1 and not bodies:
+        ((name, value),) = node.attributes.items()
+        return name, value if type(value) in _PLAIN else _frozen(value)
+    return frozenset(
+        [
+            (name, value if type(value) in _PLAIN else _frozen(value))
+            for name, value in node.attributes.items()
+            if name not in bodies
+        ]
+    )
+
+
+def _frozen(value: Any) -> Hashable:
+    if isinstance(value, (int, float, str, bytes)):
+        return value
+    if isinstance(value, (list, tuple)):
+        if not value or type(value[0]) in _PLAIN:  # the lists of ONNX are of one type
+            return tuple(value)
+        return tuple(_frozen(item) for item in value)
+    if isinstance(value, ConstTensor):
+        content = None if value.values is None else value.values
+        if content is not None:
+            content = tuple(content.ravel().tolist()) if content.dtype.hasobject else content.tobytes()
+        return (value.dtype, value.shape, content)
+    return repr(value)
+
+
+def signature(wiring: CanonicalGraph, part: Sequence[int]) -> tuple[int, ...]:
+    """What a part is: the labels of its nodes and their wiring, in the order given.
+
+    Parts with one signature are isomorphic by that order. An input from outside is known by the place
+    where it was first used, so that parts must also share their inputs in the same way.
+    """
+    stride, label, ins = wiring.stride, wiring.label, wiring.input_codes
+    place = {node: number for number, node in enumerate(part)}
+    outside: dict[int, int] = {}
+    found: list[int] = []
+    for node in part:
+        found.append(label[node])
+        for code in ins[node]:
+            if code >= 0:
+                maker = code // stride
+                if maker in place:  # its place there, the output as it is
+                    found.append(code + (place[maker] - maker) * stride)
+                    continue
+            elif code == NO_TENSOR:
+                found.append(NO_TENSOR)
+                continue
+            found.append(-2 - outside.setdefault(code, len(outside)))
+    return tuple(found)
+
+
+def boundary_links(
+    wiring: CanonicalGraph, first: Mapping[int, int], part: Sequence[int]
+) -> tuple[tuple[int, int, int], ...]:
+    """What ``part`` reads from the part before it: (place in part, input, place · stride + output).
+
+    ``first`` gives the places of the nodes of the part before.
+    """
+    stride = wiring.stride
+    found = []
+    for number, node in enumerate(part):
+        for slot, code in enumerate(wiring.input_codes[node]):
+            if code >= 0:
+                place = first.get(code // stride)
+                if place is not None:
+                    found.append((number, slot, place * stride + code % stride))
+    return tuple(found)

@@ -1,0 +1,222 @@
+"""Repeats where there are no names: parts that look alike are grown side by side.
+
+Nodes with one label are the seeds: one node in each part. From there all parts grow in lockstep, one
+wire at a time, as long as every part finds the same node at the other end of the wire and that node
+belongs to no part yet. What differs, what is shared and what already belongs to the neighbour ends the
+growth, so that the parts are isomorphic and disjoint and reach exactly from one to the next.
+
+A seed whose surroundings fall into groups (the layers of an encoder and those of a decoder) is split and
+grown again. The work is bounded: ``STEPS_PER_NODE`` steps a node.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from py_autodoc.blocks.repetition.canonical_graph import CanonicalGraph, boundary_links, signature
+from py_autodoc.blocks.repetition.isomorphic_run import IsomorphicRun, is_chain_repeat, nodes_between
+from py_autodoc.blocks.repetition.part_boundary import rotate_to_best_cut
+
+STEPS_PER_NODE = 60
+"""Wires looked at in all attempts together, for each node of the graph."""
+ROUNDS = 6
+"""How often the search starts again on what is not covered."""
+
+
+DEPTH = 3
+"""Levels of repeats inside repeats. An inner one makes up at least half of its part."""
+
+
+class LockstepGrowth:
+    """Searches one graph, each time among some of its nodes."""
+
+    def __init__(self, wiring: CanonicalGraph) -> None:
+        self.wiring = wiring
+        self.free = bytearray(len(wiring.nodes))
+        self.owner = [-1] * len(wiring.nodes)
+        self.effort = 0
+
+    def nested(self, nodes: Sequence[int], depth: int = DEPTH) -> list[IsomorphicRun]:
+        """The repeats among ``nodes``, then those inside their parts."""
+        found = self.search(nodes)
+        if depth > 1:
+            for run in tuple(found):
+                # The parts are alike: what is in the first is in all.
+                place = {node: number for number, node in enumerate(run.parts[0])}
+                for inner in self.nested(run.parts[0], depth - 1):
+                    if 2 * inner.covers < len(run.parts[0]):
+                        continue
+                    columns = [[place[node] for node in part] for part in inner.parts]
+                    found += [
+                        IsomorphicRun([[part[at] for at in column] for column in columns])
+                        for part in run.parts
+                    ]
+        return found
+
+    def search(self, nodes: Sequence[int]) -> list[IsomorphicRun]:
+        """The chains of isomorphic parts that cover most of ``nodes``, none overlapping another."""
+        for node in nodes:
+            self.free[node] = 1
+        self.effort = STEPS_PER_NODE * len(nodes)
+        found = self._rounds(sorted(nodes))
+        for node in nodes:
+            self.free[node] = 0
+        return found
+
+    def _rounds(self, nodes: list[int]) -> list[IsomorphicRun]:
+        found: list[IsomorphicRun] = []
+        for _ in range(ROUNDS):
+            candidates = self._candidates(nodes)
+            candidates.sort(key=lambda run: (-run.covers, len(run.parts[0]), run.parts[0]))
+            taken = [run for run in candidates if self._is_free(run) and self._closed(run)]
+            if not taken:
+                break
+            found += taken
+        return found
+
+    def _is_free(self, run: IsomorphicRun) -> bool:
+        return all(self.free[node] for part in run.parts for node in part)
+
+    def _closed(self, run: IsomorphicRun) -> bool:
+        """Take the nodes of a run, unless layers lie between its parts: then they are not a run.
+
+        A run that is taken is turned to where its parts should begin.
+        """
+        between = nodes_between(self.wiring, run)
+        if len(between) >= len(run.parts[0]) * len(run.parts):
+            return False
+        if any(self.wiring.label[node] in self.wiring.layer_labels for node in between):
+            return False
+        self._mark(run, 0)
+        parts = rotate_to_best_cut(self.wiring, run.parts, lambda node: bool(self.free[node]))
+        if parts is not run.parts:
+            self._mark(run, 1)
+            # Columns in the order in which the first part runs.
+            run.parts = [list(part) for part in zip(*sorted(zip(*parts, strict=True)), strict=True)]
+            self._mark(run, 0)
+        return True
+
+    def _mark(self, run: IsomorphicRun, free: int) -> None:
+        for part in run.parts:
+            for node in part:
+                self.free[node] = free
+
+    def _candidates(self, nodes: list[int]) -> list[IsomorphicRun]:
+        tried: set[tuple[int, ...]] = set()
+        found: list[IsomorphicRun] = []
+        queue = deque(self._seeds(nodes))
+        while queue and self.effort > 0:
+            seed = queue.popleft()
+            if seed in tried:
+                continue
+            columns, groups = self._grow(seed)
+            tried.update(columns)
+            queue.extendleft(reversed(groups))
+            found += self._runs(columns)
+        return found
+
+    def _seeds(self, nodes: list[int]) -> Iterator[tuple[int, ...]]:
+        """Nodes of one label, labels with a weight and rare labels first."""
+        label, weighted = self.wiring.label, self.wiring.weighted_labels
+        places: dict[int, list[int]] = {}
+        for node in nodes:
+            if self.free[node]:
+                places.setdefault(label[node], []).append(node)
+        order = sorted(
+            (alike for alike in places.values() if len(alike) > 1),
+            key=lambda alike: (label[alike[0]] not in weighted, len(alike), alike[0]),
+        )
+        return (tuple(alike) for alike in order)
+
+    def _grow(self, seed: tuple[int, ...]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+        """The columns (node k of every part) around a seed, and the groups a split would make."""
+        owner = self.owner
+        columns = [seed]
+        groups: list[tuple[int, ...]] = []
+        for number, node in enumerate(seed):
+            owner[node] = number
+        for column in columns:  # grows
+            for ends in self._ends(column):
+                self.effort -= len(column)
+                if self._accept(ends):
+                    columns.append(ends)
+                elif not groups:
+                    groups = self._split(seed, ends)
+        for column in columns:
+            for node in column:
+                owner[node] = -1
+        return columns, groups
+
+    def _ends(self, column: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        """For each wire of the column's first node: the node at its other end in every part, -1: none."""
+        wiring, owner, free, stride = self.wiring, self.owner, self.free, self.wiring.stride
+        first = column[0]
+        for slot, code in enumerate(wiring.input_codes[first]):
+            if code < 0 or owner[code // stride] >= 0 or not free[code // stride]:
+                continue
+            output = code % stride
+            codes = [wiring.input_codes[node][slot] for node in column]
+            yield tuple([c // stride if c >= 0 and c % stride == output else -1 for c in codes])
+        outs = wiring.readers_by_slot
+        for key, reader in outs[first].items():
+            if reader >= 0 and owner[reader] < 0 and free[reader]:
+                yield tuple([outs[node].get(key, -1) for node in column])
+
+    def _accept(self, ends: tuple[int, ...]) -> bool:
+        """Give every part its node, when all are alike, unused and different."""
+        owner, label, free = self.owner, self.wiring.label, self.free
+        kind = label[ends[0]]
+        for number, node in enumerate(ends):
+            if node < 0 or owner[node] >= 0 or label[node] != kind or not free[node]:
+                for undone in ends[:number]:
+                    owner[undone] = -1
+                return False
+            owner[node] = number
+        return True
+
+    def _split(self, seed: tuple[int, ...], ends: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """The seed by what its parts have at one place, when at least two groups are repeats themselves."""
+        if any(node >= 0 and self.owner[node] >= 0 for node in ends):
+            return []
+        kinds: dict[int, list[int]] = {}
+        for node, end in zip(seed, ends, strict=True):
+            kinds.setdefault(self.wiring.label[end] if end >= 0 else -1, []).append(node)
+        groups = [tuple(nodes) for nodes in kinds.values() if len(nodes) > 1]
+        return groups if len(groups) > 1 else []
+
+    def _runs(self, columns: list[tuple[int, ...]]) -> list[IsomorphicRun]:
+        """Chains among the parts: each reads from the one before it, always in the same way."""
+        if len(columns) < 2:
+            return []
+        # Columns in the order in which the first part runs: a part reads from its start to its end.
+        parts = [list(part) for part in zip(*sorted(columns), strict=True)]
+        if not is_chain_repeat(self.wiring, parts):
+            return []
+        signatures = [signature(self.wiring, part) for part in parts]
+        wires = [()] + [
+            boundary_links(self.wiring, {node: place for place, node in enumerate(before)}, part)
+            for before, part in pairwise(parts)
+        ]
+        found, start = [], 0
+        for number in range(1, len(parts) + 1):
+            if number < len(parts) and self._follows(number, start, signatures, wires):
+                continue
+            if number - start > 1:
+                found.append(IsomorphicRun(parts[start:number]))
+            start = number
+        return found
+
+    @staticmethod
+    def _follows(
+        number: int,
+        start: int,
+        signatures: Sequence[tuple[int, ...]],
+        wires: Sequence[tuple[tuple[int, int, int], ...]],
+    ) -> bool:
+        return (
+            signatures[number] == signatures[start]
+            and bool(wires[number])
+            and (number == start + 1 or wires[number] == wires[start + 1])
+        )

@@ -1,0 +1,130 @@
+"""Where one part of a chain ends and the next begins.
+
+Growth leaves that open: a chain of layers can be cut in the middle of a layer as well. The best cut has
+the fewest tensors across it, and of those the one that most nodes read: that is the residual stream
+between two layers. Turning a chain moves the first nodes of every part to the end of the part before it;
+the nodes for the last part are looked for behind the chain, or those for the first part in front of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from py_autodoc.blocks.repetition.canonical_graph import CanonicalGraph, boundary_links, signature
+
+Usable = Callable[[int], bool]
+_CUTS = 8
+"""Cuts that are tried."""
+_PASSES = 4
+"""Times that wires are followed forward and back to find the counterparts of all nodes."""
+
+
+def rotate_to_best_cut(wiring: CanonicalGraph, parts: list[list[int]], usable: Usable) -> list[list[int]]:
+    """The same chain cut at the best place that its neighbourhood allows, else ``parts`` themselves.
+
+    ``usable`` says whether a node outside the chain may become a part of it. Linear in the chain.
+    """
+    for cut in _better_cuts(wiring, parts):
+        for found in _rotations(wiring, parts, cut, usable):
+            if _isomorphic(wiring, found):
+                return found
+    return parts
+
+
+def _rotations(
+    wiring: CanonicalGraph, parts: list[list[int]], cut: int, usable: Usable
+) -> Iterator[list[list[int]]]:
+    """The chain with the first ``cut`` nodes of each part given to the part before, and the other way."""
+    behind = _counterparts(wiring, parts[1][:cut], dict(zip(parts[0], parts[-1], strict=True)), usable)
+    if behind is not None:
+        ends = [*(part[:cut] for part in parts[1:]), behind]
+        yield [part[cut:] + end for part, end in zip(parts, ends, strict=True)]
+    before = _counterparts(wiring, parts[0][cut:], dict(zip(parts[1], parts[0], strict=True)), usable)
+    if before is not None:
+        starts = [before, *(part[cut:] for part in parts[:-1])]
+        yield [start + part[:cut] for part, start in zip(parts, starts, strict=True)]
+
+
+def _isomorphic(wiring: CanonicalGraph, parts: Sequence[Sequence[int]]) -> bool:
+    if len({signature(wiring, part) for part in parts}) > 1:
+        return False
+    wires = {
+        boundary_links(wiring, {node: place for place, node in enumerate(before)}, part)
+        for before, part in pairwise(parts)
+    }
+    return len(wires) == 1 and wires != {()}
+
+
+def _better_cuts(wiring: CanonicalGraph, parts: list[list[int]]) -> list[int]:
+    """Places in the part before which to cut rather than where it is cut now, best and nearest first."""
+    first, second = parts[0], parts[1]
+    size = len(first)
+    place = {node: number for number, node in enumerate(first)}
+    last: dict[int, int] = {}
+    readers: dict[int, int] = {}
+    for offset, part in ((0, first), (size, second)):
+        for number, node in enumerate(part):
+            for code in wiring.input_codes[node]:
+                if code >= 0 and code // wiring.stride in place:
+                    last[code] = offset + number
+                    readers[code] = readers.get(code, 0) + 1
+    # Steps at which a tensor begins and ceases to lie across a cut; two rounds of the chain.
+    width, stream = [0] * (2 * size + 1), [0] * (2 * size + 1)
+    for code, end in last.items():
+        start = place[code // wiring.stride]
+        for row, value in ((width, 1), (stream, readers[code])):
+            row[start + 1] += value
+            row[end + 1] -= value
+    for row in (width, stream):
+        for at in range(1, 2 * size + 1):
+            row[at] += row[at - 1]
+    costs = [(width[at] + width[at + size], -(stream[at] + stream[at + size])) for at in range(size)]
+    # A cut that nothing crosses is not a cut between parts that feed each other.
+    better = [at for at in range(size) if costs[at] < costs[0] and costs[at][0]]
+    better.sort(key=lambda at: (costs[at], min(at, size - at), at))
+    return better[:_CUTS]
+
+
+def _counterparts(
+    wiring: CanonicalGraph, template: Sequence[int], known: dict[int, int], usable: Usable
+) -> list[int] | None:
+    """What corresponds to the nodes of ``template`` when ``known`` nodes correspond to their values."""
+    makers, stride, label, wanted = wiring.producers, wiring.stride, wiring.label, set(template)
+    order = sorted(wanted.union(known))
+    for _ in range(_PASSES):
+        for node in reversed(order):  # from a reader to what it reads
+            other = known.get(node, -1)
+            if other < 0 or wanted.isdisjoint(makers(node)):
+                continue
+            for code, theirs in zip(wiring.input_codes[node], wiring.input_codes[other], strict=False):
+                if code >= 0 and theirs >= 0 and code // stride in wanted:
+                    known.setdefault(code // stride, theirs // stride)
+        for node in template:  # from what is read to its reader
+            if node not in known:
+                reader = _reader(wiring, node, known)
+                if reader >= 0:
+                    known[node] = reader
+        if wanted <= known.keys():
+            break
+    found = [known.get(node, -1) for node in template]
+    if len(set(found)) < len(found):
+        return None
+    fits = all(
+        other >= 0 and label[other] == label[node] and usable(other)
+        for node, other in zip(template, found, strict=True)
+    )
+    return found if fits else None
+
+
+def _reader(wiring: CanonicalGraph, node: int, known: Mapping[int, int]) -> int:
+    """The node that reads what ``node`` reads, on the other side; -1 unless only one can be it."""
+    stride = wiring.stride
+    for slot, code in enumerate(wiring.input_codes[node]):
+        if code >= 0 and code // stride in known:
+            reader = wiring.readers_by_slot[known[code // stride]].get(
+                (code % stride, slot, wiring.label[node]), -1
+            )
+            if reader >= 0:
+                return reader
+    return -1

@@ -1,0 +1,131 @@
+"""Runs of isomorphic parts: twelve layers that are one layer twelve times.
+
+Two ways: sibling modules with the same contents, where the file has names (``sibling_scopes``), and parts
+grown from nodes that look alike (``lockstep_growth``). Parts of one repeat have the same operators,
+attributes, types and shapes of weights, and the same wiring; nothing is compared by hash alone.
+
+A part of a repeat has at least three nodes, or two of which one has a weight; without names, two with the
+weight of a layer (of two dimensions or more) or eight. Repeats lie inside a part of another
+repeat or beside it, never across. Nodes that no output needs are in none.
+"""
+
+from __future__ import annotations
+
+from py_autodoc.blocks.repetition.canonical_graph import CanonicalGraph, CanonicalGraphs
+from py_autodoc.blocks.repetition.isomorphic_run import IsomorphicRun
+from py_autodoc.blocks.repetition.lockstep_growth import LockstepGrowth
+from py_autodoc.blocks.repetition.sibling_scopes import sibling_runs
+from py_autodoc.blocks.results import Repeat
+from py_autodoc.graph.ir.model import Model, TypeTable
+
+MAX_REPEATS = 1000
+"""Repeats given, those that cover most first."""
+NAMED_PREFERENCE = 3
+"""Modules win against structure unless it covers this many times as much."""
+Cell = tuple[int, int]
+
+
+def find_repeats(model: Model, types: TypeTable) -> list[Repeat]:
+    """The repeats of all graphs of a model, those that cover most nodes first.
+
+    ``members`` hold the nodes of bodies too, after the node that has the body.
+    """
+    wirings = CanonicalGraphs(model, types)
+    found: list[tuple[int, Repeat]] = []
+    for wiring in wirings.graphs:
+        for run in graph_runs(model, wiring):
+            plain = [_nodes(wirings, wiring, part) for part in run.parts]
+            members = tuple(map(tuple, _filled(wirings, plain)))
+            found.append((run.covers, Repeat(members, run.scopes, run.type)))
+    found.sort(key=lambda entry: -entry[0])
+    return [repeat for _, repeat in found[:MAX_REPEATS]]
+
+
+def _filled(wirings: CanonicalGraphs, parts: list[list[int]]) -> list[list[int]]:
+    """The parts with the nodes that fill the weights of their layers, each before its only reader.
+
+    Without them where the parts do not have as many: a weight that several layers share is in none.
+    """
+    if not wirings.filled:
+        return parts
+    model = wirings.model
+    found = []
+    for part in parts:
+        with_weights: list[int] = []
+        for number in part:
+            held = dict.fromkeys(t for t in model.nodes[number].inputs if t in wirings.filled)
+            own = [model.tensors[t] for t in held]
+            with_weights += [t.producer for t in own if set(t.consumers) == {number}]
+            with_weights.append(number)
+        found.append(with_weights)
+    ops = {tuple(model.nodes[number].op_type for number in part) for part in found}
+    return found if len(ops) == 1 else parts
+
+
+def graph_runs(model: Model, wiring: CanonicalGraph) -> list[IsomorphicRun]:
+    """The repeats of one graph, an outer one before those in its parts."""
+    named = sibling_runs(model, wiring)
+    covered = bytearray(len(wiring.nodes))
+    for run in named:
+        for part in run.parts:
+            for node in part:
+                covered[node] = 1
+    # Where names tell most of it, what they leave out is left out for a reason.
+    grown = (
+        []
+        if 2 * sum(covered) >= len(wiring.nodes)
+        else LockstepGrowth(wiring).nested(range(len(wiring.nodes)))
+    )
+    ranked = [(NAMED_PREFERENCE * run.covers, run) for run in named] + [(run.covers, run) for run in grown]
+    ranked.sort(key=lambda entry: -entry[0])
+    found = _without_crossings([run for _, run in ranked], len(wiring.nodes))
+    return sorted(found, key=lambda run: -run.covers)
+
+
+def _without_crossings(runs: list[IsomorphicRun], count: int) -> list[IsomorphicRun]:
+    """Runs among ``count`` nodes, the first ones preferred, each inside one part of another or beside it."""
+    cells: list[tuple[Cell, ...]] = [()] * count
+    """Node → the parts it is in; nodes in the same parts share the tuple."""
+    kept: list[IsomorphicRun] = []
+    for run in runs:
+        if not _fits(run, kept, cells):
+            continue
+        for number, part in enumerate(run.parts):
+            cell = len(kept), number
+            deeper = {held: (*held, cell) for held in {cells[node] for node in part}}
+            for node in part:
+                cells[node] = deeper[cells[node]]
+        kept.append(run)
+    return kept
+
+
+def _fits(run: IsomorphicRun, kept: list[IsomorphicRun], cells: list[tuple[Cell, ...]]) -> bool:
+    """Whether all of ``run`` is in one part of each kept run it meets, or all of that in one of its own."""
+    inside: dict[Cell, int] = {}
+    for part in run.parts:
+        met: dict[int, int] = {}
+        for node in part:
+            for cell in cells[node]:
+                inside[cell] = inside.get(cell, 0) + 1
+                met[cell[0]] = met.get(cell[0], 0) + 1
+        # A kept run that is not wholly in this part must hold the whole of ours: looked at below.
+        for other, nodes in met.items():
+            if nodes == kept[other].covers:
+                for number in range(len(kept[other].parts)):
+                    inside.pop((other, number), None)
+    return all(nodes == run.covers for nodes in inside.values())
+
+
+def _nodes(wirings: CanonicalGraphs, wiring: CanonicalGraph, part: list[int]) -> list[int]:
+    """Node ids of a part, the nodes of a body after the one that has it."""
+    if len(wirings.graphs) == 1:
+        return [wiring.nodes[place] for place in part]
+    model = wirings.model
+    found: list[int] = []
+    stack = [wiring.nodes[place] for place in reversed(part)]
+    while stack:
+        number = stack.pop()
+        found.append(number)
+        for _, body in reversed(model.nodes[number].subgraphs):
+            stack.extend(reversed(wirings.graphs[body].nodes))
+    return found

@@ -1,0 +1,235 @@
+"""Repeats among modules: sibling scopes whose contents are isomorphic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from py_autodoc.blocks.repetition.canonical_graph import CanonicalGraph, signature
+from py_autodoc.blocks.repetition.isomorphic_run import IsomorphicRun, is_chain, is_module_repeat
+from py_autodoc.blocks.repetition.template_match import find_isomorphic_part
+from py_autodoc.graph.ir.model import Model
+
+_MASK = (1 << 61) - 1
+_SEED = 6
+"""Nodes of a part that may stand alone until others are found to be like it."""
+Path = tuple[str, ...]
+Members = list[tuple[int, list[int]]]
+"""Scopes and their nodes."""
+
+
+def sibling_runs(model: Model, wiring: CanonicalGraph) -> list[IsomorphicRun]:
+    """Groups of isomorphic siblings: a chain, or elements of one numbered list (``layer.0``, ``layer.2``).
+
+    Siblings that merely look alike (query and key, the norm before and the norm after) are not a run.
+    """
+    tree = _Tree(model, wiring)
+    found: list[Members] = []
+    for group in tree.candidates():
+        members = [(scope, tree.parts[scope]) for scope in group]
+        alike = _alike(wiring, members)
+        if len(alike) > 1:
+            # The order of the whole graph may be another one in each of them.
+            alike = _alike(wiring, [(scope, local_order(wiring, part)) for scope, part in members])
+        for same in alike:
+            found += tree.runs(same)
+    return [tree.run(members) for members in tree.extended(found)]
+
+
+def _alike(wiring: CanonicalGraph, members: Members) -> list[Members]:
+    """Members by their signature."""
+    found: dict[tuple[int, ...], Members] = {}
+    for scope, part in members:
+        found.setdefault(signature(wiring, part), []).append((scope, part))
+    return list(found.values())
+
+
+class _Tree:
+    """Scopes by number, parents first; only those of this graph's nodes."""
+
+    def __init__(self, model: Model, wiring: CanonicalGraph) -> None:
+        self.model = model
+        self.wiring = wiring
+        self.parent: list[int] = []
+        self.name: list[str] = []
+        self.numbers: dict[tuple[int, str], int] = {}
+        self.example: list[int] = []
+        self.parts: dict[int, list[int]] = {}
+        self.count: list[int] = []
+        known: dict[Path, int] = {}
+        self.leaf: list[int] = []
+        nodes = model.nodes
+        for place, number in enumerate(wiring.nodes):
+            path = nodes[number].scope
+            if path not in known:
+                known[path] = self._descend(path, place)
+            self.leaf.append(known[path])
+
+    def _descend(self, path: Path, place: int) -> int:
+        scope = -1
+        for name in path:
+            child = self.numbers.get((scope, name))
+            if child is None:
+                child = self.numbers[(scope, name)] = len(self.parent)
+                self.parent.append(scope)
+                self.name.append(name)
+                self.example.append(place)
+            scope = child
+        return scope
+
+    def candidates(self) -> list[list[int]]:
+        """Siblings that hold the same operators; fills ``parts`` for them."""
+        self.count = count = [0] * len(self.parent)
+        mix = [0] * len(self.parent)
+        mixed: dict[int, int] = {}
+        for label, scope in zip(self.wiring.label, self.leaf, strict=True):
+            if scope >= 0:
+                if label not in mixed:
+                    mixed[label] = hash((label, 0x5EED))
+                count[scope] += 1
+                mix[scope] += mixed[label]
+        for scope in range(len(self.parent) - 1, -1, -1):
+            above = self.parent[scope]
+            if above >= 0:
+                count[above] += count[scope]
+                mix[above] += mix[scope]
+        groups: dict[tuple[int, int, int], list[int]] = {}
+        for scope, above in enumerate(self.parent):
+            if count[scope] >= 2:
+                groups.setdefault((above, count[scope], mix[scope] & _MASK), []).append(scope)
+        chosen = [group for group in groups.values() if len(group) > 1]
+        self._fill({scope for group in chosen for scope in group})
+        return chosen
+
+    def _fill(self, wanted: set[int]) -> None:
+        """The places in each wanted scope, ascending."""
+        if not wanted:
+            return
+        # The wanted scopes around each scope, innermost first.
+        around: list[list[int]] = []
+        for scope, above in enumerate(self.parent):
+            outer = around[above] if above >= 0 else []
+            around.append([scope, *outer] if scope in wanted else outer)
+        self.parts.update((scope, []) for scope in wanted)
+        for place, scope in enumerate(self.leaf):
+            if scope >= 0:
+                for wanting in around[scope]:
+                    self.parts[wanting].append(place)
+
+    def runs(self, same: Members) -> list[Members]:
+        """Isomorphic siblings → runs, in execution order."""
+        if len(same) < 2:
+            return []
+        same.sort(key=_last)
+        parts = [part for _, part in same]
+        if is_chain(self.wiring, parts) and is_module_repeat(self.wiring, parts, True):
+            return [same]
+        series: dict[str, Members] = {}
+        for entry in same:
+            stem = self._stem(entry[0])
+            if stem is not None:
+                series.setdefault(stem, []).append(entry)
+        return [
+            group
+            for group in series.values()
+            if len(group) > 1 and is_module_repeat(self.wiring, [part for _, part in group], False)
+        ]
+
+    def _stem(self, scope: int) -> str | None:
+        """The name of an element of a list without its number."""
+        stem = self.name[scope].rstrip("0123456789")
+        return None if stem == self.name[scope] else stem
+
+    def extended(self, found: list[Members]) -> list[Members]:
+        """Runs with those siblings that are the same but for something they prepare for all.
+
+        The first layer often makes a mask or a shape that the others use too. What is left over in it
+        has no weight; it is in no part.
+        """
+        taken = {scope for members in found for scope, _ in members}
+        rest: dict[tuple[int, str], list[int]] = {}
+        for scope, above in enumerate(self.parent):
+            stem = self._stem(scope)
+            if scope not in taken and stem is not None:
+                rest.setdefault((above, stem), []).append(scope)
+        found += self._seeds(found, rest)
+        for members in sorted(found, key=lambda members: -len(members) * len(members[0][1])):
+            scope, part = members[0]
+            stem = self._stem(scope)
+            others = rest.get((self.parent[scope], stem), []) if stem is not None else []
+            fits = [other for other in others if len(part) < self.count[other] <= 2 * len(part)]
+            self._fill({other for other in fits if other not in self.parts})
+            for other in fits:
+                again = find_isomorphic_part(self.wiring, part, self.parts[other])
+                if again is not None and not self._weights(self.parts[other], again):
+                    members.append((other, again))
+                    others.remove(other)
+            members.sort(key=_last)
+        return [members for members in found if len(members) > 1]
+
+    def _seeds(self, found: list[Members], rest: dict[tuple[int, str], list[int]]) -> list[Members]:
+        """Where no siblings of a list are alike yet, the smallest one: two layers, one with more in it."""
+        known = {(self.parent[scope], self._stem(scope)) for members in found for scope, _ in members}
+        seeds: list[Members] = []
+        for key, scopes in rest.items():
+            if key in known or len(scopes) < 2:
+                continue
+            least = min(scopes, key=lambda scope: self.count[scope])
+            self._fill({least} - self.parts.keys())
+            part = self.parts[least]
+            if self.count[least] >= _SEED and is_module_repeat(self.wiring, [part, part], False):
+                scopes.remove(least)
+                seeds.append([(least, part)])
+        return seeds
+
+    def _weights(self, nodes: list[int], without: list[int]) -> bool:
+        weighted, label = self.wiring.weighted_labels, self.wiring.label
+        return any(label[node] in weighted for node in set(nodes).difference(without))
+
+    def run(self, members: Members) -> IsomorphicRun:
+        """Members with their paths, and the class name if they have one in common."""
+        paths, types = [], set()
+        for scope, _ in members:
+            node = self.model.nodes[self.wiring.nodes[self.example[scope]]]
+            depth = self._depth(scope)
+            paths.append(node.scope[:depth])
+            types.add(node.classes[depth - 1] if len(node.classes) >= depth else "")
+        return IsomorphicRun(
+            [part for _, part in members], tuple(paths), types.pop() if len(types) == 1 else ""
+        )
+
+    def _depth(self, scope: int) -> int:
+        depth = 0
+        while scope >= 0:
+            depth += 1
+            scope = self.parent[scope]
+        return depth
+
+
+def _last(entry: tuple[int, list[int]]) -> int:
+    """Where a part ends in the order of execution."""
+    return max(entry[1])
+
+
+def local_order(wiring: CanonicalGraph, part: Sequence[int]) -> list[int]:
+    """The nodes of a part by a walk back from its ends, so that no wire outside decides their order."""
+    makers, inside = wiring.producers, set(part)
+    reads = {node: [maker for maker in makers(node) if maker in inside] for node in part}
+    read = {maker for row in reads.values() for maker in row}
+    order: list[int] = []
+    seen: set[int] = set()
+    for root in (*(node for node in part if node not in read), *part):  # all of them: circles have no end
+        if root in seen:
+            continue
+        seen.add(root)
+        path, stack = [root], [iter(reads[root])]
+        while stack:
+            for maker in stack[-1]:
+                if maker not in seen:
+                    seen.add(maker)
+                    path.append(maker)
+                    stack.append(iter(reads[maker]))
+                    break
+            else:
+                stack.pop()
+                order.append(path.pop())
+    return order

@@ -1,0 +1,75 @@
+"""One known part found again among other nodes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from py_autodoc.blocks.repetition.canonical_graph import CanonicalGraph, signature
+
+
+def find_isomorphic_part(
+    wiring: CanonicalGraph, template: Sequence[int], nodes: Sequence[int]
+) -> list[int] | None:
+    """The nodes among ``nodes`` that correspond to those of ``template``; None unless isomorphic to it.
+
+    Linear. Gives up where only a search could tell nodes apart.
+    """
+    left = Counter(wiring.label[node] for node in nodes)
+    left.subtract(wiring.label[node] for node in template)
+    if min(left.values(), default=0) < 0:
+        return None  # not even the operators are there
+    match = _TemplateMatch(wiring, template, nodes)
+    while len(match.found) < len(template):
+        seeds = match.seeds()
+        if not seeds or not match.spread(seeds):
+            return None
+    part = [match.found[node] for node in template]
+    return part if signature(wiring, part) == signature(wiring, template) else None
+
+
+class _TemplateMatch:
+    def __init__(self, wiring: CanonicalGraph, template: Sequence[int], nodes: Sequence[int]) -> None:
+        self.wiring = wiring
+        self.template = template
+        self.nodes = nodes
+        self.ours, self.theirs = set(template), set(nodes)
+        self.found: dict[int, int] = {}
+        self.used: set[int] = set()
+
+    def seeds(self) -> list[tuple[int, int]]:
+        """Nodes that only one other can correspond to, among those that are left."""
+        label = self.wiring.label
+        ours = [node for node in self.template if node not in self.found]
+        theirs = [node for node in self.nodes if node not in self.used]
+        count, other = Counter(label[node] for node in ours), Counter(label[node] for node in theirs)
+        only = {label[node]: node for node in theirs if other[label[node]] == 1}
+        return [(node, only[label[node]]) for node in ours if count[label[node]] == 1 and label[node] in only]
+
+    def spread(self, pairs: list[tuple[int, int]]) -> bool:
+        """Follow the wires from known pairs; False on a contradiction."""
+        while pairs:
+            node, other = pairs.pop()
+            if node in self.found:
+                if self.found[node] != other:
+                    return False
+                continue
+            if other in self.used or other not in self.theirs:
+                return False
+            if self.wiring.label[node] != self.wiring.label[other]:
+                return False
+            self.found[node] = other
+            self.used.add(other)
+            pairs.extend(self._around(node, other))
+        return True
+
+    def _around(self, node: int, other: int) -> Iterator[tuple[int, int]]:
+        wiring, stride = self.wiring, self.wiring.stride
+        for code, theirs in zip(wiring.input_codes[node], wiring.input_codes[other], strict=True):
+            if code >= 0 and code // stride in self.ours:
+                yield code // stride, theirs // stride if theirs >= 0 else -1
+        for key, reader in wiring.readers_by_slot[node].items():
+            if reader in self.ours:
+                found = wiring.readers_by_slot[other].get(key, -1)
+                if found >= 0:
+                    yield reader, found

@@ -1,0 +1,1 @@
+"""Residual connections: their joins and their shortcuts."""

@@ -1,0 +1,259 @@
+"""Residual connections: joins of a path with its own earlier source.
+
+Source: He et al., Deep Residual Learning, 2016; Identity Mappings (pre-activation), 2016; Srivastava et
+al., Highway Networks, 2015; Huang et al., DenseNet, 2017.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from py_autodoc.blocks.dataflow.bounded_reachability import BackwardSearch, SearchBudget
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
+from py_autodoc.blocks.dataflow.operator_queries import CONV, COPY_OPS, NORMS, make_block, weighted_nodes
+from py_autodoc.blocks.residual_blocks.residual_joins import JOINS, ResidualJoin, joins, learned_constants
+from py_autodoc.blocks.residual_blocks.residual_shortcut import UPWARD, ShortcutSource, candidates, same_value
+from py_autodoc.blocks.results import Fact, RecognisedBlock
+
+_NORMS = frozenset(NORMS) | {"ReduceMean", "ReduceL2"}
+"""Operators that normalize, or begin a normalization made of primitives."""
+
+
+def find_residuals(flow: DataflowGraph) -> list[RecognisedBlock]:
+    """Blocks of kind ``residual``: anchor is the join, nodes are all between the source and it.
+
+    Variants: plain, pre-activation, concat, gated, subtractive. Facts: skip (``identity``,
+    ``projection``, ``scaled`` or ``pooled``), weighted (operators with weights on the long path), gate
+    (``complement``, ``branch`` or ``skip`` where the join is gated).
+    """
+    return _Finder(flow).run()
+
+
+class _ResidualMatch(NamedTuple):
+    """One join and the way around it."""
+
+    source: int
+    short: tuple[int, ...]
+    projected: int
+    path: tuple[int, ...]
+    weighted: int
+    long: int
+
+
+class _Finder:
+    def __init__(self, flow: DataflowGraph) -> None:
+        self.flow = flow
+        self.budget = SearchBudget(flow)
+        self.live = learned_constants(flow)
+        self.weighty = weighted_nodes(flow)
+        self.upward = frozenset(flow.of(UPWARD))
+        self.convolves = bool(flow.of(CONV))
+        self.sources: dict[int, int] = {}
+        """Join found so far (no Concat) → its source."""
+
+    def run(self) -> list[RecognisedBlock]:
+        found: dict[int, RecognisedBlock] = {}
+        for number in self.flow.of(JOINS):
+            for join in joins(self.flow, number, self.live):
+                match = self._concat(join) if join.form == "concat" else self._match(join)
+                if match is None:
+                    continue
+                if join.form != "concat":
+                    self.sources[number] = match.source
+                for inner in join.inner:
+                    # The difference inside an interpolation is not a join of its own.
+                    found.pop(inner, None)
+                found[number] = self._found(join, match)
+                break
+        return list(found.values())
+
+    def _match(self, join: ResidualJoin) -> _ResidualMatch | None:
+        """The nearest common source of the two operands, when it makes a residual."""
+        flow, (a, b) = self.flow, join.operands
+        sides: list[BackwardSearch | None] = [None, None]
+        for place, candidate in _nearest(candidates(flow, a), candidates(flow, b)):
+            source = same_value(flow, candidate.tensor)
+            search = sides[place]
+            if search is None:
+                search = sides[place] = BackwardSearch(flow, (a if place else b,), self.budget)
+            if search.reaches(source, self._place(candidate.tensor)):
+                return self._judge(join, candidate, search, a if place else b)
+        return None
+
+    def _judge(
+        self, join: ResidualJoin, candidate: ShortcutSource, search: BackwardSearch, long: int
+    ) -> _ResidualMatch | None:
+        """A match when the long path carries more weights and crosses no other residual."""
+        flow = self.flow
+        source = same_value(flow, candidate.tensor)
+        path = search.between(source)
+        weighted = self._weights(path) + (join.own if long == join.operands[0] else 0)
+        if weighted <= candidate.weights or len(flow.model.tensors[long].consumers) > 1:
+            return None
+        if join.own and long != join.operands[0]:
+            return None
+        if not self.upward.isdisjoint(path) and self.upward.isdisjoint(candidate.steps):
+            # Down and up again: a merge of two resolutions, not a residual block.
+            return None
+        if not self._nested(path, source):
+            return None
+        return _ResidualMatch(
+            candidate.tensor, candidate.steps, candidate.weights, tuple(path), weighted, long
+        )
+
+    def _nested(self, path: list[int], source: tuple[int, ...]) -> bool:
+        """Residuals on the path begin on it: a path that enters another one from the side is not a block.
+
+        This tells a position embedding, or memory, that is added in every layer from a skip.
+        """
+        inside, sources, makers = set(path), self.sources, self.flow.producers
+        for number in sources.keys() & inside:
+            begins = sources[number]
+            if begins not in source and makers[begins] not in inside:
+                return False
+        return True
+
+    def _weights(self, path: list[int]) -> int:
+        """Operators with weights among these nodes."""
+        return len(self.weighty.intersection(path))
+
+    def _concat(self, join: ResidualJoin) -> _ResidualMatch | None:
+        """A tensor joined, along the channels, with what was computed from it."""
+        flow = self.flow
+        bases = {t: flow.back(t, COPY_OPS) for t in join.operands}
+        order = sorted(join.operands, key=lambda t: -self._place(bases[t]))
+        # Only what comes later can be computed from an operand.
+        search = BackwardSearch(flow, order[:1], self.budget)
+        for tensor in order[1:]:
+            if search.reaches([bases[tensor]], self._place(bases[tensor])):
+                path = search.between([bases[tensor]])
+                weighted = self._weights(path)
+                upward = not self.upward.isdisjoint(path)
+                if not weighted or upward or (join.sequence and not self._convolves(path)):
+                    return None
+                return _ResidualMatch(bases[tensor], (), 0, tuple(path), weighted, order[0])
+        return self._halves(join, bases) if self.convolves and len(join.operands) == 2 else None
+
+    def _whole(self, tensor: int) -> int:
+        """What a tensor is one of the channel parts of, -1 for none."""
+        flow = self.flow
+        number = flow.producers[tensor]
+        if flow.op_types[number] not in ("Split", "Slice") or not flow.nodes[number].inputs:
+            return -1
+        source = flow.nodes[number].inputs[0]
+        one, other = flow.shapes[tensor], flow.shapes[source]
+        if one is None or other is None or len(one) != len(other):
+            return -1
+        differ = [at for at, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
+        return source if differ in ([1], [len(one) - 1]) else -1
+
+    def _halves(self, join: ResidualJoin, bases: dict[int, int]) -> _ResidualMatch | None:
+        """Some channels joined, untouched, with what was computed from the others of the same tensor."""
+        flow = self.flow
+        wholes = [whole for base in bases.values() if (whole := self._whole(base)) >= 0]
+        if len(wholes) != 1:
+            return None
+        kept = next(t for t in join.operands if self._whole(bases[t]) == wholes[0])
+        long = next(t for t in join.operands if t != kept)
+        search = BackwardSearch(flow, [long], self.budget)
+        if not search.reaches([wholes[0]], self._place(wholes[0])):
+            return None
+        path = search.between([wholes[0]])
+        weighted = self._weights(path)
+        if not weighted or not self._convolves(path) or not self.upward.isdisjoint(path):
+            return None
+        cut = flow.producers[bases[kept]]
+        return _ResidualMatch(wholes[0], (cut,), 0, tuple(path), weighted, long)
+
+    def _convolves(self, path: list[int]) -> bool:
+        return any(self.flow.op_types[n] in CONV for n in path)
+
+    def _place(self, tensor: int) -> int:
+        maker = self.flow.producers[tensor]
+        return self.flow.position[maker] if maker >= 0 else -1
+
+    def _found(self, join: ResidualJoin, match: _ResidualMatch) -> RecognisedBlock:
+        flow = self.flow
+        skip = self._skip(match)
+        gate = join.gate or self._gate(match)
+        facts: dict[str, Fact] = {"skip": skip, "weighted": match.weighted}
+        if gate:
+            facts["gate"] = gate
+        variant = "plain"
+        if join.form in ("concat", "subtractive"):
+            variant = join.form
+        elif gate:
+            variant = "gated"
+        elif self._normalized_first(match):
+            variant = "pre-activation"
+        confidence = (1.0 if join.shapes else 0.8) - (0.0 if skip == "identity" else 0.1)
+        nodes = {join.node, *join.nodes, *match.short, *match.path}
+        return make_block(
+            flow, "residual", nodes, join.node, variant=variant, confidence=round(confidence, 2), facts=facts
+        )
+
+    def _skip(self, match: _ResidualMatch) -> str:
+        names = {self.flow.op_types[n] for n in match.short}
+        if match.projected:
+            return "projection"
+        if names & {"Mul", "Div"}:
+            return "scaled"
+        return "pooled" if any("Pool" in name for name in names) else "identity"
+
+    def _gate(self, match: _ResidualMatch) -> str:
+        """``branch`` for a learned number that scales the long path, ``skip`` for one on the short."""
+        flow = self.flow
+        if not match.projected:
+            for number in match.short:
+                if flow.op_types[number] == "Mul" and self._learned(flow.constant_inputs[number]):
+                    return "skip"
+        number = flow.producers[flow.back(match.long, COPY_OPS)]
+        if flow.op_types[number] == "Mul" and len(flow.data_inputs[number]) == 1:
+            factor = flow.constant_inputs[number]
+            if factor and self._learned(factor) and self._one(factor[0]):
+                return "branch"
+        return ""
+
+    def _learned(self, factors: list[int]) -> bool:
+        """A constant of some rank, or a computed one: a plain number in the code has no rank."""
+        return any(self.flow.shapes[t] != () or self.flow.producers[t] >= 0 for t in factors)
+
+    def _one(self, tensor: int) -> bool:
+        shape = self.flow.shapes[tensor]
+        return shape is not None and all(size == 1 for size in shape)
+
+    def _normalized_first(self, match: _ResidualMatch) -> bool:
+        """The long path normalizes before its first weights, all of it."""
+        flow, nodes = self.flow, self.flow.nodes
+        normed = set(same_value(flow, match.source)) - {match.source}
+        raw = {match.source}
+        for number in match.path:
+            node = nodes[number]
+            reads_raw = not raw.isdisjoint(node.inputs)
+            if number in self.weighty:
+                return not reads_raw
+            made = [t for t in node.outputs if t >= 0]
+            if flow.op_types[number] in _NORMS or not normed.isdisjoint(node.inputs):
+                normed.update(made)
+            elif reads_raw:
+                raw.update(made)
+        return False
+
+
+def _nearest(
+    one: Iterator[ShortcutSource], other: Iterator[ShortcutSource]
+) -> Iterator[tuple[int, ShortcutSource]]:
+    """(side, candidate) of two sides: fewer weights first, then fewer steps, then the first side.
+
+    Each side gives its own in this order.
+    """
+    a, b = next(one, None), next(other, None)
+    while a is not None or b is not None:
+        if b is None or (a is not None and (a.weights, len(a.steps)) <= (b.weights, len(b.steps))):
+            assert a is not None
+            yield 0, a
+            a = next(one, None)
+        else:
+            yield 1, b
+            b = next(other, None)

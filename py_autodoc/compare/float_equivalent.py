@@ -1,0 +1,200 @@
+"""The float graph that a quantized or converted one means, for recognisers that know float graphs.
+
+Copies, casts, QuantizeLinear and DequantizeLinear are looked through, the scales of numbers that are
+quantized while the model runs are told from data, operators on integers become the float operator they
+stand for. Ids stay those of the model; nodes that only hand on are in no graph any more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import msgspec
+import numpy as np
+
+from py_autodoc.blocks.dataflow.dataflow_graph import KNOWN_DOMAINS, DataflowGraphs
+from py_autodoc.compare.meaning import LAYOUTS, PASSED, form
+from py_autodoc.graph.ir.model import Model, Node, TypeTable
+
+_FLOAT = 1
+_SMALL = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class FloatGraph:
+    """The float graph. ``order`` are its nodes, those of bodies before the node that holds them."""
+
+    model: Model
+    types: TypeTable
+    flows: DataflowGraphs
+    alias: dict[int, int]
+    """Tensor → the one that it is a copy of."""
+    order: list[int]
+    constant: list[bool]
+    """Tensor → whether it is stored, or computed from stored ones alone; the last is that of -1."""
+
+    def bare(self, number: int) -> str:
+        """Operator type of a node of the float graph, known domains left out."""
+        node = self.model.nodes[number]
+        return node.op_type if node.domain in KNOWN_DOMAINS else f"{node.domain}::{node.op_type}"
+
+
+def float_graph(model: Model, types: TypeTable) -> FloatGraph:
+    """The float graph of a model. Linear."""
+    order = execution(model)
+    constant = _constants(model, order)
+    made = _FloatRewriter(model, types, constant)
+    for number in order:
+        made.node(model.nodes[number])
+    if not made.changed and not made.alias:
+        return FloatGraph(model, types, DataflowGraphs(model, types), {}, order, constant)
+    after = made.model()
+    kept = [number for number in order if number not in made.gone]
+    table = replace(types, dtypes=made.dtypes, values=made.values)
+    return FloatGraph(after, table, DataflowGraphs(after, table), made.alias, kept, constant)
+
+
+def execution(model: Model) -> list[int]:
+    """All nodes but constants in execution order, bodies before the node that holds them."""
+    order: list[int] = []
+    stack = [iter(model.graphs[0].nodes)]
+    holders: list[tuple[int, int]] = []
+    """Nodes with bodies that are under way, and how deep the stack is once these are through."""
+    while stack:
+        number = next(stack[-1], -1)
+        if number < 0:
+            stack.pop()
+            if holders and holders[-1][1] == len(stack):
+                order.append(holders.pop()[0])
+            continue
+        node = model.nodes[number]
+        if node.is_constant:
+            continue
+        if node.subgraphs:
+            holders.append((number, len(stack)))
+            stack.extend(iter(model.graphs[graph].nodes) for _, graph in reversed(node.subgraphs))
+        else:
+            order.append(number)
+    return order
+
+
+def _constants(model: Model, order: list[int]) -> list[bool]:
+    constant = [tensor.is_constant for tensor in model.tensors]
+    constant.append(False)
+    for number in order:
+        node = model.nodes[number]
+        if node.inputs and not node.subgraphs and all(t < 0 or constant[t] for t in node.inputs):
+            for tensor in node.outputs:
+                if tensor >= 0:
+                    constant[tensor] = True
+    return constant
+
+
+class _FloatRewriter:
+    def __init__(self, model: Model, types: TypeTable, constant: list[bool]) -> None:
+        self.source = model
+        self.types = types
+        self.constant = constant
+        self.alias: dict[int, int] = {}
+        self.scales: set[int] = set()
+        self.gone: set[int] = set()
+        self.changed: dict[int, Node] = {}
+        self.dtypes = list(types.dtypes)
+        self.values = dict(types.values)
+
+    def node(self, node: Node) -> None:
+        alias, constant = self.alias, self.constant
+        known = node.domain in KNOWN_DOMAINS or node.domain in LAYOUTS
+        op = node.op_type if known else ""
+        inputs = tuple([alias.get(t, t) for t in node.inputs]) if alias else node.inputs
+        first = inputs[0] if inputs else -1
+        out = node.outputs[0] if node.outputs else -1
+        if op == "DequantizeLinear" and first >= 0 and constant[first]:
+            self._dequantized(node)
+        elif op in PASSED and first >= 0 and not constant[first]:
+            if out >= 0:
+                alias[out] = first
+            self.gone.add(node.id)
+        elif op == "DynamicQuantizeLinear" and first >= 0 and out >= 0:
+            alias[out] = first
+            self.scales.update(t for t in node.outputs[1:] if t >= 0)
+            self.gone.add(node.id)
+        elif op == "Mul" and self.scales and any(t in self.scales for t in inputs):
+            data = [t for t in inputs if t not in self.scales and not constant[t]]
+            if not data:
+                self.scales.add(out)
+                self.gone.add(node.id)
+            elif len(data) == 1:
+                alias[out] = data[0]
+                self.gone.add(node.id)
+        else:
+            self._rewrite(node, op, inputs)
+
+    def _rewrite(self, node: Node, op: str, inputs: tuple[int, ...]) -> None:
+        core, operands = form(op, inputs) if op else (op, inputs)
+        if core != op and op != "Gemm":
+            for tensor in node.outputs:  # what it gives is a number, whatever it is stored in
+                if tensor >= 0:
+                    self.dtypes[tensor] = _FLOAT
+            self.changed[node.id] = msgspec.structs.replace(node, op_type=core, domain="", inputs=operands)
+            return
+        if node.domain in LAYOUTS:
+            self.changed[node.id] = msgspec.structs.replace(node, domain="", inputs=inputs)
+        elif inputs != node.inputs:
+            self.changed[node.id] = msgspec.structs.replace(node, inputs=inputs)
+
+    def _dequantized(self, node: Node) -> None:
+        """The value of a small constant that is stored quantized."""
+        out = node.outputs[0] if node.outputs else -1
+        if out < 0 or out in self.values:
+            return
+        found = [self._value(t) for t in node.inputs]
+        if not found or found[0] is None or found[0].size > _SMALL or len(found) < 2 or found[1] is None:
+            return
+        zero = found[2] if len(found) > 2 and found[2] is not None else 0
+        if found[1].size == 1 and np.size(zero) == 1 and found[0].dtype.kind in "iu":
+            shift = np.float32(np.asarray(zero).astype(np.float32).reshape(()))
+            factor = np.float32(found[1].astype(np.float32).reshape(()))
+            self.values[out] = (found[0].astype(np.float32) - shift) * factor
+
+    def _value(self, tensor: int) -> np.ndarray | None:
+        if tensor < 0:
+            return None
+        known = self.types.values.get(tensor)
+        return self.source.constants.get(tensor) if known is None else known
+
+    def model(self) -> Model:
+        """The model with what was found; everything else is shared with the one it comes from."""
+        source, alias = self.source, self.alias
+        nodes = list(source.nodes)
+        for number, node in self.changed.items():
+            nodes[number] = node
+        readers: dict[int, list[int]] = {}
+        touched = set(alias) | set(alias.values())
+        for number, node in self.changed.items():
+            touched.update(t for t in (*source.nodes[number].inputs, *node.inputs) if t >= 0)
+        for number in self.gone:
+            touched.update(t for t in source.nodes[number].inputs if t >= 0)
+        for node in nodes:
+            if node.id not in self.gone:
+                for tensor in dict.fromkeys(node.inputs):
+                    if tensor in touched:
+                        readers.setdefault(tensor, []).append(node.id)
+        results = {alias[t] for t, about in enumerate(source.tensors) if about.is_output and t in alias}
+        tensors = list(source.tensors)
+        for tensor in touched:
+            about = tensors[tensor]
+            consumers = tuple(readers.get(tensor, ()))
+            if consumers != about.consumers or tensor in results:
+                tensors[tensor] = msgspec.structs.replace(
+                    about, consumers=consumers, is_output=about.is_output or tensor in results
+                )
+        graphs = tuple(
+            msgspec.structs.replace(
+                graph,
+                nodes=tuple(n for n in graph.nodes if n not in self.gone),
+                outputs=tuple(alias.get(t, t) for t in graph.outputs),
+            )
+            for graph in source.graphs
+        )
+        return msgspec.structs.replace(source, nodes=tuple(nodes), tensors=tuple(tensors), graphs=graphs)

@@ -1,0 +1,163 @@
+"""What becomes of a tensor: whether the graph returns it, and which attention reads it as keys or values.
+
+Walks are short and bounded: a cache is read near to where it is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from py_autodoc.graph.ir.model import Model, Node, TensorKind
+
+MAX_VISITS = 64
+"""Uses looked at in one walk."""
+MAX_OUTPUTS = 1024
+"""Outputs of an If that are compared with those of its branch."""
+MAX_PRODUCTS = 8
+"""Products with one tensor that are looked at."""
+
+
+def _ops(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+_MOVES = _ops(
+    "Identity Cast CastLike Dropout Transpose Reshape Squeeze Unsqueeze Flatten Slice Split Concat "
+    "QuantizeLinear DequantizeLinear"
+)
+"""Operators that move values about."""
+_TO_PRODUCT = _MOVES | _ops("Expand Tile Gather Mul Div Add Sub Neg Where")
+"""Operators between a cache and the product that reads it: repeated heads, scales, rotary positions."""
+_TO_SOFTMAX = _ops(
+    "Identity Cast CastLike Dropout Transpose Reshape Squeeze Unsqueeze Mul Div Add Sub Where Tanh Clip Min "
+    "Max Slice Concat"
+)
+"""Operators between the scores and their Softmax: scale, mask, bias, soft cap, sinks."""
+_FROM_SOFTMAX = _ops(
+    "Identity Cast CastLike Dropout Transpose Reshape Squeeze Unsqueeze Where Mul Slice IsNaN Div"
+)
+_PRODUCTS = frozenset({"MatMul", "Einsum"})
+FUSED_KEYS = {
+    ("", "Attention"): (1, 2),
+    ("com.microsoft", "MultiHeadAttention"): (1, 2),
+    ("com.microsoft", "GroupQueryAttention"): (1, 2),
+}
+"""Key and value inputs of fused operators that take them after a Concat of ours."""
+
+
+def is_graph_output(model: Model, tensor: int) -> bool:
+    """True when the main graph returns the tensor, moved or stacked, also out of the branch of an If."""
+    stack, seen, visits = [tensor], {tensor}, 0
+    while stack:
+        current = stack.pop()
+        entry = model.tensors[current]
+        if entry.is_output:
+            return True
+        nexts = [*_out_of_branch(model, current)]
+        for number in entry.consumers:
+            visits += 1
+            if visits > MAX_VISITS:
+                return False
+            node = model.nodes[number]
+            if not node.domain and node.op_type in _MOVES:
+                nexts.extend(t for t in node.outputs if t >= 0)
+        stack.extend(t for t in nexts if t not in seen)
+        seen.update(nexts)
+    return False
+
+
+def _out_of_branch(model: Model, tensor: int) -> Iterator[int]:
+    """The output of the If whose branch returns ``tensor``."""
+    graph = model.graphs[model.tensors[tensor].graph]
+    if graph.parent_node < 0:
+        return
+    node = model.nodes[graph.parent_node]
+    if node.op_type == "If" and not node.domain and len(node.outputs) < MAX_OUTPUTS:
+        for place, output in enumerate(graph.outputs):
+            if output == tensor and place < len(node.outputs) and node.outputs[place] >= 0:
+                yield node.outputs[place]
+
+
+def attention_of(model: Model, tensor: int) -> list[tuple[int, str]]:
+    """(Softmax or fused operator, ``key``, ``value`` or ``both``) of each attention that reads the tensor."""
+    roles: dict[int, set[str]] = {}
+    for node, operand in islice(_products(model, tensor), MAX_PRODUCTS):
+        fused = FUSED_KEYS.get((node.domain, node.op_type))
+        if fused is not None:
+            for role, place in zip(("key", "value"), fused, strict=True):
+                if place < len(node.inputs) and node.inputs[place] == operand:
+                    roles.setdefault(node.id, set()).add(role)
+            continue
+        softmax = _softmax_behind(model, node, operand)
+        if softmax >= 0:
+            roles.setdefault(softmax, set()).add("value")
+            continue
+        softmax = _softmax_after(model, node)
+        if softmax >= 0:
+            roles.setdefault(softmax, set()).add("key")
+    return [(number, "both" if len(role) == 2 else min(role)) for number, role in sorted(roles.items())]
+
+
+def _products(model: Model, tensor: int) -> Iterator[tuple[Node, int]]:
+    """The products and fused operators that read the tensor, and as which tensor they do."""
+    stack, seen, visits = [tensor], {tensor}, 0
+    while stack:
+        current = stack.pop()
+        for number in model.tensors[current].consumers:
+            visits += 1
+            if visits > MAX_VISITS:
+                return
+            node = model.nodes[number]
+            if (node.domain, node.op_type) in FUSED_KEYS or (not node.domain and node.op_type in _PRODUCTS):
+                yield node, current
+            elif not node.domain and node.op_type in _TO_PRODUCT:
+                fresh = [t for t in node.outputs if t >= 0 and t not in seen]
+                seen.update(fresh)
+                stack.extend(fresh)
+
+
+def _softmax_behind(model: Model, node: Node, operand: int) -> int:
+    """The Softmax whose result ``node`` multiplies with ``operand``; -1 for none."""
+    stack = [t for t in node.inputs if t >= 0 and t != operand]
+    seen, visits = set(stack), 0
+    while stack:
+        number = model.tensors[stack.pop()].producer
+        visits += 1
+        if number < 0 or visits > MAX_VISITS:
+            continue
+        made = model.nodes[number]
+        if made.domain:
+            continue
+        if made.op_type == "Softmax":
+            return number
+        if made.op_type in _FROM_SOFTMAX:
+            fresh = [t for t in made.inputs if t >= 0 and t not in seen and _computed(model, t)]
+            seen.update(fresh)
+            stack.extend(fresh)
+    return -1
+
+
+def _softmax_after(model: Model, node: Node) -> int:
+    """The Softmax of the scores that ``node`` makes; -1 for none."""
+    stack = [t for t in node.outputs if t >= 0]
+    seen, visits = set(stack), 0
+    while stack:
+        for number in model.tensors[stack.pop()].consumers:
+            visits += 1
+            if visits > MAX_VISITS:
+                return -1
+            reader = model.nodes[number]
+            if reader.domain:
+                continue
+            if reader.op_type == "Softmax":
+                return number
+            if reader.op_type in _TO_SOFTMAX:
+                fresh = [t for t in reader.outputs if t >= 0 and t not in seen]
+                seen.update(fresh)
+                stack.extend(fresh)
+    return -1
+
+
+def _computed(model: Model, tensor: int) -> bool:
+    return model.tensors[tensor].kind == TensorKind.ACTIVATION

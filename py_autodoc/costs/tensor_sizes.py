@@ -1,0 +1,52 @@
+"""Sizes of tensors: elements and stored bytes, computed once and shared by every cost question."""
+
+from __future__ import annotations
+
+from py_autodoc.graph.ir.model import Model, Shape, TypeTable
+from py_autodoc.graph.protobuf.tensor_protos import BITS
+
+FLOAT_TYPES = frozenset({1, 10, 11, 14, 15, 16, 17, 18, 19, 20, 23, 24, 27, 28})
+"""Floating point (and complex) element types, the 8- and 4-bit ones included."""
+
+
+def numel(shape: Shape | None) -> int | None:
+    """Number of elements; None when a dimension is not a number or negative."""
+    if shape is None:
+        return None
+    n = 1
+    for d in shape:
+        if type(d) is not int or d < 0:
+            return None
+        n *= d
+    return n
+
+
+class TensorSizes:
+    """``numel[t]`` and ``bytes[t]`` of tensor ``t``; None where unknown.
+
+    A constant's bytes are what the file stores (packed, sparse), everything else is dense.
+    """
+
+    __slots__ = ("bytes", "numel")
+
+    def __init__(self, model: Model, types: TypeTable) -> None:
+        bits = BITS
+        known: dict[tuple[Shape | None, int], tuple[int | None, int | None]] = {}
+        counts: list[int | None] = []
+        sizes: list[int | None] = []
+        for tensor, shape, dtype in zip(model.tensors, types.shapes, types.dtypes, strict=True):
+            found = known.get((shape, dtype))
+            if found is None:
+                n = numel(shape)
+                dense = None if n is None or dtype not in bits else (n * bits[dtype] + 7) // 8
+                found = known[shape, dtype] = n, dense
+            counts.append(found[0])
+            storage = tensor.storage
+            if storage is not None and storage.bytes is not None:
+                sizes.append(storage.bytes)
+            elif tensor.container in ("tensor", "sparse"):
+                sizes.append(found[1])
+            else:
+                sizes.append(None)
+        self.numel = counts
+        self.bytes = sizes

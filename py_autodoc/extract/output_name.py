@@ -1,0 +1,45 @@
+"""Where a sub-model goes when nobody says: beside its model, under a name that is free."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from py_autodoc.errors import OutputError
+
+SUFFIX = ".onnx"
+MAX_PART = 60
+MAX_STEM = 120
+MAX_TRIES = 1000
+_UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+def part_name(model: str, part: str) -> str:
+    """File name of a part: ``bert.encoder-layer-0.onnx``.
+
+    ``model`` is the model's file name; of ``part``, which may be any text, what is safe in a name is kept.
+    """
+    stem = model[: -len(SUFFIX)] if model.lower().endswith(SUFFIX) else model
+    kept = _UNSAFE.sub("-", part)[-MAX_PART:].strip("-") or "part"
+    return f"{stem[:MAX_STEM] or 'model'}.{kept}{SUFFIX}"
+
+
+def reserve_file(folder: Path, name: str) -> Path:
+    """A new, empty file called ``name``, or with a number where that is taken; the caller replaces it.
+
+    Raises: OutputError: the folder cannot be written, or all numbers are taken.
+    """
+    stem = name[: -len(SUFFIX)] if name.endswith(SUFFIX) else name
+    for number in range(1, MAX_TRIES):
+        path = folder / (f"{stem}{SUFFIX}" if number == 1 else f"{stem}-{number}{SUFFIX}")
+        if path.with_name(f"{path.name}.data").exists():
+            continue
+        try:
+            path.open("xb").close()
+        except FileExistsError:
+            continue
+        except OSError as fault:
+            why = fault.strerror or fault
+            raise OutputError("output-failed", f"Could not write {path.name}: {why}.") from fault
+        return path
+    raise OutputError("output-exists", f"{name} and {MAX_TRIES:,} more are taken.", "Remove some of them.")

@@ -1,0 +1,103 @@
+"""Layers as matrices: what a weighted operator maps to what, and what only passes a result on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import NamedTuple
+
+from py_autodoc.findings.registry import RuleContext
+from py_autodoc.findings.weighted_layers import weight, weighted
+
+MS = "com.microsoft"
+MATRIX_SLOTS: Mapping[tuple[str, str], int] = {
+    ("", "Conv"): 1, ("", "ConvTranspose"): 1, ("", "ConvInteger"): 1, ("", "QLinearConv"): 3,
+    (MS, "FusedConv"): 1, (MS, "QLinearConv"): 3, (MS, "NhwcFusedConv"): 1,
+    ("", "Gemm"): 1, ("", "MatMul"): 1, ("", "MatMulInteger"): 1, ("", "QLinearMatMul"): 3,
+    (MS, "FusedGemm"): 1, (MS, "FusedMatMul"): 1, (MS, "QGemm"): 3, (MS, "MatMulIntegerToFloat"): 1,
+    (MS, "DynamicQuantizeMatMul"): 1,
+}  # fmt: skip
+"""Operators with one weight matrix or kernel → the input that holds it."""
+PACKED = frozenset({(MS, "MatMulNBits"), (MS, "MatMulBnb4")})
+"""Matrix products whose sizes are attributes K and N."""
+CONVOLUTIONS = frozenset(
+    {"Conv", "ConvTranspose", "ConvInteger", "QLinearConv", "FusedConv", "NhwcFusedConv"}
+)
+
+
+class ChannelMap(NamedTuple):
+    """A layer seen as a map of channels."""
+
+    node: int
+    inputs: int
+    """Channels a group reads (K of a matrix)."""
+    outputs: int
+    """Channels written, all groups together (N of a matrix)."""
+    groups: int = 1
+    """Groups of a convolution, matrices of a stack of matrices."""
+    kernel: tuple[int, ...] = ()
+    """Spatial sizes, empty for a matrix."""
+
+
+def channel_maps(ctx: RuleContext) -> dict[int, ChannelMap]:
+    """The layers of the main graph that are maps, by node, in order."""
+    if "maps" not in ctx.shared:
+        known = ((number, as_map(ctx, number)) for number in weighted(ctx))
+        ctx.shared["maps"] = {number: layer for number, layer in known if layer is not None}
+    found: dict[int, ChannelMap] = ctx.shared["maps"]
+    return found
+
+
+def as_map(ctx: RuleContext, number: int) -> ChannelMap | None:
+    """The layer as a map; None for other operators, data instead of weights, or unknown sizes."""
+    node = ctx.flow.nodes[number]
+    key = (node.domain, node.op_type)
+    if key in PACKED:
+        k, n = node.attributes.get("K"), node.attributes.get("N")
+        return (
+            ChannelMap(number, k, n) if isinstance(k, int) and isinstance(n, int) and _sizes(k, n) else None
+        )
+    place = MATRIX_SLOTS.get(key)
+    flow = ctx.flow
+    if place is None or place >= len(node.inputs) or not flow.constants[node.inputs[place]]:
+        return None
+    if weight(ctx, node.inputs[place]) is None:
+        return None
+    shape = flow.shapes[node.inputs[place]]
+    if shape is None or len(shape) < 2 or not _sizes(*shape):
+        return None
+    sizes = tuple(int(d) for d in shape if isinstance(d, int))
+    if node.op_type in CONVOLUTIONS:
+        return _convolution(number, node.op_type, sizes, node.attributes.get("group", 1))
+    k, n = sizes[-2:]
+    many = prod(sizes[:-2])
+    turned = bool(node.attributes.get("transB"))
+    return ChannelMap(number, n, k, many) if turned else ChannelMap(number, k, n, many)
+
+
+def _convolution(number: int, op: str, sizes: tuple[int, ...], group: object) -> ChannelMap | None:
+    groups = group if isinstance(group, int) and not isinstance(group, bool) and group > 0 else 0
+    if not groups or len(sizes) < 3:
+        return None
+    if op == "ConvTranspose":
+        return ChannelMap(number, sizes[0] // groups, sizes[1] * groups, groups, sizes[2:])
+    return ChannelMap(number, sizes[1], sizes[0], groups, sizes[2:])
+
+
+def _sizes(*dims: object) -> bool:
+    return all(type(d) is int and d > 0 for d in dims)
+
+
+def is_dense(ctx: RuleContext, layer: ChannelMap) -> bool:
+    """True for a matrix product, and for a convolution that covers its whole input with one window."""
+    if not layer.kernel:
+        return True
+    if layer.groups != 1:
+        return False
+    node = ctx.flow.nodes[layer.node]
+    if not node.inputs or node.inputs[0] < 0 or not node.outputs or node.outputs[0] < 0:
+        return False
+    given, made = ctx.flow.shapes[node.inputs[0]], ctx.flow.shapes[node.outputs[0]]
+    if given is None or made is None:
+        return False
+    return given[2:] == layer.kernel and all(d == 1 for d in made[2:]) and max(layer.kernel) > 1

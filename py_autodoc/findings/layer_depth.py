@@ -1,0 +1,108 @@
+"""How many layers lie between the inputs of the main graph and each of its values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from py_autodoc.findings.registry import Number, RuleContext
+from py_autodoc.findings.weighted_layers import weighted
+from py_autodoc.graph.ir.model import TensorKind
+
+_NO_DATA = frozenset({"Shape", "Size"})
+"""Their result is about a tensor, not made from its values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """Layers with weights on the paths from the inputs to the outputs, depthwise convolutions left out."""
+
+    shortest: int
+    """On the path with the fewest."""
+    longest: int
+    path: tuple[int, ...]
+    """The layers of the shortest path, in order."""
+
+
+def depth(ctx: RuleContext, least: Number = 0) -> Depth | None:
+    """Depth of the main graph; None when no path leads from an input to an output.
+
+    The output with the longest shortest path decides; None also when that path has fewer than ``least``
+    layers, which is told at less cost. Linear in the size of the graph.
+    """
+    counted = {number for number in weighted(ctx) if not is_depthwise(ctx, number)}
+    if least and (len(counted) < least or _shortest(ctx, counted) < least):
+        return None
+    return _depth(ctx, counted)
+
+
+def _shortest(ctx: RuleContext, counted: set[int]) -> int:
+    """Layers on the shortest path to the output that is furthest away; -1 without one."""
+    flow, nodes = ctx.flow, ctx.model.nodes
+    reads, names = flow.data_inputs, flow.qualified_op_types
+    far = [-1] * (len(ctx.model.tensors) + 1)
+    for tensor in ctx.model.graphs[0].inputs:
+        if ctx.model.tensors[tensor].kind == TensorKind.INPUT:
+            far[tensor] = 0
+    for number in flow.order:
+        near = -1
+        for tensor in reads[number]:
+            at = far[tensor]
+            if at >= 0 and (near < 0 or at < near):
+                near = at
+        if near < 0 or names[number] in _NO_DATA:
+            continue
+        if number in counted:
+            near += 1
+        for tensor in nodes[number].outputs:
+            if tensor >= 0 and far[tensor] < 0:
+                far[tensor] = near
+    return max((far[t] for t in ctx.model.graphs[0].outputs), default=-1)
+
+
+def _depth(ctx: RuleContext, counted: set[int]) -> Depth | None:
+    flow = ctx.flow
+    shortest: dict[int, int] = {}
+    longest: dict[int, int] = {}
+    came: dict[int, tuple[int, int]] = {}
+    """Tensor → (node that made it, input on the shortest path)."""
+    for tensor in ctx.model.graphs[0].inputs:
+        if ctx.model.tensors[tensor].kind == TensorKind.INPUT:
+            shortest[tensor] = longest[tensor] = 0
+    for number in flow.order:
+        node = flow.nodes[number]
+        if node.op_type in _NO_DATA and not node.domain:
+            continue
+        known = [t for t in flow.data_inputs[number] if t in shortest]
+        if not known:
+            continue
+        own = 1 if number in counted else 0
+        best = min(known, key=lambda t: shortest[t])
+        most = max(longest[t] for t in known) + own
+        for tensor in node.outputs:
+            if tensor >= 0 and tensor not in shortest:  # made twice only in a damaged graph
+                shortest[tensor] = shortest[best] + own
+                longest[tensor] = most
+                came[tensor] = (number, best)
+    ends = [t for t in ctx.model.graphs[0].outputs if t in shortest]
+    if not ends:
+        return None
+    end = max(ends, key=lambda t: shortest[t])
+    path: list[int] = []
+    tensor = end
+    while tensor in came:
+        number, tensor = came[tensor]
+        if number in counted:
+            path.append(number)
+    return Depth(shortest[end], max(longest[t] for t in ends), tuple(reversed(path)))
+
+
+def is_depthwise(ctx: RuleContext, number: int) -> bool:
+    """True for a convolution with one input channel a group and more than one group."""
+    node = ctx.model.nodes[number]
+    if "Conv" not in node.op_type:
+        return False
+    group = node.attributes.get("group", 1)
+    if not isinstance(group, int) or group < 2:
+        return False
+    first = ctx.flow.shapes[node.inputs[0]] if node.inputs else None
+    return first is None or len(first) < 2 or not isinstance(first[1], int) or first[1] == group

@@ -1,0 +1,68 @@
+"""Sliding windows: which positions of a map a convolution or pooling never reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from py_autodoc.findings.registry import RuleContext
+
+_POOLS = frozenset({"MaxPool", "AveragePool", "LpPool"})
+WINDOWS = _POOLS | {"Conv"}
+"""Operators that ``window`` knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlidingWindow:
+    """``unread[i]``: positions at the end of spatial axis i that no window covers."""
+
+    node: int
+    sizes: tuple[int, ...]
+    unread: tuple[int, ...]
+
+
+def window(ctx: RuleContext, number: int) -> SlidingWindow | None:
+    """What a Conv or pooling leaves unread; None for other operators and unknown sizes.
+
+    A window that its stride skips over (1×1 with stride 2) leaves positions out by design: 0 unread.
+    """
+    node = ctx.flow.nodes[number]
+    if node.domain or not node.inputs or node.inputs[0] < 0:
+        return None
+    if node.op_type in _POOLS:
+        kernel = _ints(node.attributes.get("kernel_shape"))
+    elif node.op_type == "Conv" and len(node.inputs) > 1 and node.inputs[1] >= 0:
+        shape = ctx.flow.shapes[node.inputs[1]]
+        kernel = _ints(list(shape[2:])) if shape is not None else None
+    else:
+        return None
+    given = ctx.flow.shapes[node.inputs[0]]
+    sizes = _ints(list(given[2:])) if given is not None else None
+    if kernel is None or sizes is None or not sizes or len(kernel) != len(sizes):
+        return None
+    rank = len(sizes)
+    strides = _ints(node.attributes.get("strides", [1] * rank))
+    dilations = _ints(node.attributes.get("dilations", [1] * rank))
+    pads = _ints(node.attributes.get("pads", [0] * 2 * rank))
+    plain = node.attributes.get("auto_pad", "NOTSET") in ("NOTSET", "VALID")
+    if strides is None or dilations is None or pads is None or not plain or node.attributes.get("ceil_mode"):
+        return None
+    if len(strides) != rank or len(dilations) != rank or len(pads) != 2 * rank or min(strides) < 1:
+        return None
+    unread = []
+    for at in range(rank):
+        span = (kernel[at] - 1) * dilations[at] + 1
+        left = sizes[at] + pads[at] + pads[rank + at] - span
+        covers = span >= strides[at] and left >= 0
+        unread.append(max(0, left % strides[at] - pads[rank + at]) if covers else 0)
+    return SlidingWindow(number, sizes, tuple(unread))
+
+
+def _ints(values: Any) -> tuple[int, ...] | None:
+    """Whole numbers of 0 or more, else None."""
+    if not isinstance(values, (list, tuple)):
+        return None
+    for value in values:
+        if type(value) is not int or value < 0:
+            return None
+    return tuple(values)

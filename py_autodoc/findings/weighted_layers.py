@@ -1,0 +1,98 @@
+"""What several rules ask of a graph: which nodes carry trained weights, and how large those are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from py_autodoc.costs.engine import in_inference
+from py_autodoc.costs.registry import carries_macs
+from py_autodoc.costs.weight_slots import PASSES_ON
+from py_autodoc.findings.registry import RuleContext
+from py_autodoc.graph.ir.model import Node
+
+_MAX_CHAIN = 16
+"""Longest chain of operators between a stored weight and its use that is followed."""
+
+
+class TrainedTensor(NamedTuple):
+    """A trained tensor as an operator uses it."""
+
+    tensor: int
+    """The stored tensor behind casts, views and dequantization."""
+    elements: int
+    bytes: int
+
+
+def weight(ctx: RuleContext, tensor: int) -> TrainedTensor | None:
+    """The trained tensor behind ``tensor``; None when there is none or its size is unknown."""
+    flow, trained = ctx.flow, ctx.params.tensors
+    for _ in range(_MAX_CHAIN):
+        if tensor < 0:
+            return None
+        if tensor in trained:
+            elements, size = ctx.sizes.numel[tensor], ctx.sizes.bytes[tensor]
+            return None if elements is None or size is None else TrainedTensor(tensor, elements, size)
+        number = flow.producers[tensor]
+        if number < 0:
+            return None
+        node = flow.nodes[number]
+        if node.domain or node.op_type not in PASSES_ON or not node.inputs:
+            return None
+        tensor = node.inputs[0]
+    return None
+
+
+def macs(ctx: RuleContext, number: int) -> int:
+    """MACs of all executions of a node in one inference; 0 when unknown or not counted."""
+    entry = ctx.costs[number]
+    return 0 if entry.cost is None else in_inference(entry.cost.macs, entry.runs) or 0
+
+
+def flops(ctx: RuleContext, number: int) -> int:
+    """FLOPs of all executions of a node in one inference; 0 when unknown or not counted."""
+    entry = ctx.costs[number]
+    return 0 if entry.cost is None else in_inference(entry.cost.flops, entry.runs) or 0
+
+
+def weighted(ctx: RuleContext) -> list[int]:
+    """Nodes of the main graph that multiply data by trained weights (Conv, Gemm, MatMul, LSTM …)."""
+    if "weighted" not in ctx.shared:
+        ctx.shared["weighted"] = _weighted(ctx)
+    found: list[int] = ctx.shared["weighted"]
+    return found
+
+
+def _weighted(ctx: RuleContext) -> list[int]:
+    flow = ctx.flow
+    likely = [number for number in ctx.nodes_of(lambda kind: carries_macs(*kind)) if flow.data_inputs[number]]
+    found = [n for n in likely if n in flow.position and has_weight(ctx, flow.nodes[n])]
+    return sorted(found, key=flow.position.__getitem__)
+
+
+def has_weight(ctx: RuleContext, node: Node) -> bool:
+    """True when one of the first inputs is a trained tensor of two dimensions or more."""
+    flow = ctx.flow
+    for tensor in node.inputs[:9]:
+        if flow.constants[tensor]:
+            shape = flow.shapes[tensor]
+            if shape is not None and len(shape) >= 2 and weight(ctx, tensor) is not None:
+                return True
+    return False
+
+
+def label(ctx: RuleContext, number: int) -> str:
+    """The node's name for a sentence, at most 60 characters; ``Conv_17`` where the file gives none."""
+    node = ctx.model.nodes[number]
+    name = node.name or f"{node.op_type}_{node.id}"
+    return name if len(name) <= 60 else f"{name[:28]}…{name[-28:]}"
+
+
+def total(numbers: Iterable[int | None]) -> int | None:
+    """Sum, None when a part is unknown."""
+    result = 0
+    for number in numbers:
+        if number is None:
+            return None
+        result += number
+    return result

@@ -1,0 +1,1 @@
+"""From the protobuf to the frozen graph: drafts, attributes, checks, scopes."""

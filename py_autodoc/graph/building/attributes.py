@@ -1,0 +1,117 @@
+"""Attributes of a node as plain Python values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import onnx
+
+from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
+from py_autodoc.graph.ir.name_sanitizer import decode_text
+from py_autodoc.graph.protobuf.tensor_protos import const_sparse, const_tensor, declared_type
+
+_A = onnx.AttributeProto
+NO_ATTRIBUTES: Mapping[str, Any] = {}
+"""Of every node that has none."""
+OpenGraph = Callable[[str, onnx.GraphProto], int]
+"""(attribute name, body) → id of the new graph."""
+
+_PLAIN: dict[int, Callable[[Any], Any]] = {
+    _A.FLOAT: lambda a: a.f,
+    _A.INT: lambda a: a.i,
+    _A.STRING: lambda a: decode_text(a.s),
+    _A.TENSOR: lambda a: const_tensor(a.t),
+    _A.SPARSE_TENSOR: lambda a: const_sparse(a.sparse_tensor),
+    _A.TYPE_PROTO: lambda a: type_text(a.tp),
+    _A.FLOATS: lambda a: list(a.floats),
+    _A.INTS: lambda a: list(a.ints),
+    _A.STRINGS: lambda a: [decode_text(s) for s in a.strings],
+    _A.TENSORS: lambda a: [const_tensor(t) for t in a.tensors],
+    _A.SPARSE_TENSORS: lambda a: [const_sparse(t) for t in a.sparse_tensors],
+    _A.TYPE_PROTOS: lambda a: [type_text(t) for t in a.type_protos],
+}
+_SINGLE = (("f", _A.FLOAT), ("i", _A.INT), ("s", _A.STRING), ("t", _A.TENSOR), ("g", _A.GRAPH))
+_LISTS = (("floats", _A.FLOATS), ("ints", _A.INTS), ("strings", _A.STRINGS), ("tensors", _A.TENSORS),
+          ("graphs", _A.GRAPHS))  # fmt: skip
+
+
+def attribute_type(attribute: onnx.AttributeProto) -> int:
+    """The AttributeType, told from the fields that are set in files that do not write it; else 0."""
+    if attribute.type:
+        return int(attribute.type)
+    for field, kind in _SINGLE:
+        if attribute.HasField(field):
+            return int(kind)
+    for field, kind in _LISTS:
+        if len(getattr(attribute, field)):
+            return int(kind)
+    return 0
+
+
+def decode(attribute: onnx.AttributeProto, kind: int, name: str, open_graph: OpenGraph) -> Any:
+    """The value of one attribute; a graph becomes the id that ``open_graph`` gives it."""
+    plain = _PLAIN.get(kind)
+    if plain is not None:
+        return plain(attribute)
+    if kind == _A.GRAPH:
+        return open_graph(name, attribute.g)
+    if kind == _A.GRAPHS:
+        return [open_graph(name, graph) for graph in attribute.graphs]
+    return None
+
+
+class AttributeReader:
+    """Reads the attributes of all nodes of a model and compares their types with the schemas."""
+
+    def __init__(self, opsets: Mapping[str, int], notes: DiagnosticCollector) -> None:
+        self._opsets = opsets
+        self._notes = notes
+        self._types: dict[tuple[str, str], Mapping[str, int]] = {}
+
+    def read(
+        self, node: onnx.NodeProto, number: int, where: str, domain: str, op_type: str, open_graph: OpenGraph
+    ) -> Mapping[str, Any]:
+        """The attributes by name, the first where one is given twice; notes ``bad-attribute``."""
+        if not len(node.attribute):
+            return NO_ATTRIBUTES
+        values: dict[str, Any] = {}
+        wanted: Mapping[str, int] | None = None
+        for attribute in node.attribute:
+            name = decode_text(attribute.name)
+            kind = attribute_type(attribute)
+            if wanted is None:
+                wanted = self._types.get((domain, op_type)) or self._schema(domain, op_type)
+            if wanted.get(name, kind) != kind:
+                what = f"{name[:80]} is {_kind_name(kind)}, must be {_kind_name(wanted[name])}."
+                self._notes.add("bad-attribute", what, where, number)
+            if name in values:
+                self._notes.add("bad-attribute", f"{name[:80]} is given twice.", where, number)
+            else:
+                values[name] = decode(attribute, kind, name, open_graph)
+        return values
+
+    def _schema(self, domain: str, op_type: str) -> Mapping[str, int]:
+        types: dict[str, int] = {}
+        opset = self._opsets.get(domain, 0)
+        if opset > 0 and onnx.defs.has(op_type, domain):
+            try:
+                schema = onnx.defs.get_schema(op_type, min(opset, 1 << 30), domain)
+                types = {name: int(attribute.type) for name, attribute in schema.attributes.items()}
+            except onnx.defs.SchemaError:  # the operator is younger than the model's opset
+                types = {}
+        return self._types.setdefault((domain, op_type), types)
+
+
+def _kind_name(kind: int) -> str:
+    names = onnx.AttributeProto.AttributeType
+    return str(names.Name(kind)) if kind in names.values() else f"type {kind}"
+
+
+def type_text(proto: onnx.TypeProto) -> str:
+    """A type as text: ``sequence(float[batch,3])``."""
+    container, dtype, shape = declared_type(proto)
+    names = onnx.TensorProto.DataType
+    element = names.Name(dtype).lower() if dtype in names.values() else str(dtype)
+    dims = "" if shape is None else "[" + ",".join("?" if d is None else str(d) for d in shape) + "]"
+    return f"{element}{dims}" if container == "tensor" else f"{container}({element}{dims})"

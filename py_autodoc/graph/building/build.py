@@ -1,0 +1,342 @@
+"""From the protobuf to the frozen ``Model``: ids, kinds, edges, order.
+
+Graphs are numbered outermost first, so that every name a body captures is known when the body
+is read; nodes are numbered graph by graph in file order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import onnx
+
+from py_autodoc.graph.building import structure_checks
+from py_autodoc.graph.building.attributes import AttributeReader
+from py_autodoc.graph.building.draft_graph import Chain, DraftGraph, DraftTensor, Ids
+from py_autodoc.graph.building.quantization_params import scales_and_zero_points
+from py_autodoc.graph.building.scope_inference import infer_scopes
+from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
+from py_autodoc.graph.ir.gc_pause import gc_paused
+from py_autodoc.graph.ir.model import ConstTensor, Model, Node, Storage, TensorKind
+from py_autodoc.graph.ir.name_sanitizer import decode_text
+from py_autodoc.graph.ir.topological_order import execution_order, find_cycle
+from py_autodoc.graph.loading.load import LoadedModel
+from py_autodoc.graph.loading.module_scopes import NO_SCOPE, ModuleScope, ScopeReader
+from py_autodoc.graph.protobuf.tensor_protos import (
+    MAX_VALUES,
+    declared_type,
+    small_value,
+    sparse_storage,
+    storage_of,
+)
+
+
+def build(loaded: LoadedModel) -> Model:
+    """Build the frozen graph of a loaded model. Never fails on content: faults become diagnostics.
+
+    An initializer that is also listed as an input (always so up to IR version 3) is an initializer
+    and not among the graph's inputs. An omitted optional input or output is -1. Where a name is
+    made twice, readers get the first.
+    """
+    with gc_paused():
+        return _GraphBuilder(loaded).run()
+
+
+class _GraphBuilder:
+    def __init__(self, loaded: LoadedModel) -> None:
+        self.loaded = loaded
+        self.proto = loaded.proto
+        self.notes = DiagnosticCollector()
+        self.tensors: list[DraftTensor] = []
+        self.nodes: list[Node] = []
+        self.graphs: list[DraftGraph] = []
+        self.constants: dict[int, Any] = {}
+        self.scopes = ScopeReader(self.proto)
+        self.opsets = structure_checks.check_opsets(self.proto, self.notes)
+        self.attributes = AttributeReader(self.opsets, self.notes)
+        self.ids = Ids()
+        self.domains = {"ai.onnx": ""}
+        self.operators: dict[str, str] = {}
+        self.names: dict[str, int] = {}
+        self.unscoped: list[int] = []
+
+    def run(self) -> Model:
+        proto = self.proto
+        self.graphs.append(DraftGraph(0, proto.graph))
+        for graph in self.graphs:  # grows while bodies are found
+            self._graph(graph)
+        structure_checks.check_not_empty(proto, self.notes)
+        structure_checks.used_domains(self.nodes, self.opsets, self.notes)
+        graphs = self._ordered()
+        infer_scopes(self.nodes, self.tensors, graphs[0].nodes, self.unscoped)
+        quantized = scales_and_zero_points(self.nodes, self.constants, self.notes, self._name)
+        return Model(
+            file=self.loaded.facts,
+            ir_version=proto.ir_version,
+            opsets=self.opsets,
+            producer_name=decode_text(proto.producer_name),
+            producer_version=decode_text(proto.producer_version),
+            domain=decode_text(proto.domain),
+            model_version=proto.model_version,
+            doc_string=decode_text(proto.doc_string),
+            metadata={decode_text(entry.key): decode_text(entry.value) for entry in proto.metadata_props},
+            graphs=graphs,
+            nodes=tuple(self.nodes),
+            tensors=tuple(tensor.freeze(tensor.id in quantized) for tensor in self.tensors),
+            constants=self.constants,
+            diagnostics=(*self.loaded.diagnostics, *self.notes.done()),
+            functions=self.loaded.functions,
+            unexpanded_calls=self.loaded.unexpanded_calls,
+            texts=self.loaded.texts,
+        )
+
+    # Tensors
+
+    def _new(self, name: str, graph: DraftGraph, kind: TensorKind, producer: int = -1) -> DraftTensor:
+        tensor = DraftTensor(self.ids.number(len(self.tensors)), name, graph.id, kind, producer)
+        self.tensors.append(tensor)
+        return tensor
+
+    def _name(self, tensor: int) -> str:
+        return self.tensors[tensor].name
+
+    def _declare(self, tensor: DraftTensor, info: onnx.ValueInfoProto) -> None:
+        if info.HasField("type"):
+            tensor.container, tensor.dtype, tensor.shape = declared_type(info.type)
+            structure_checks.check_declared(
+                info.type, tensor.dtype, tensor.shape, tensor.name, tensor.id, self.notes
+            )
+
+    def _constant(self, tensor: DraftTensor, proto: onnx.TensorProto) -> None:
+        """Give a tensor the type, place and, when few, values of a constant."""
+        dims = tuple(proto.dims)
+        tensor.dtype = proto.data_type
+        tensor.storage = storage_of(proto, dims)
+        tensor.shape = tuple(d if d >= 0 else None for d in dims)
+        if structure_checks.check_tensor(proto, dims, tensor.name, tensor.id, self.notes):
+            array = small_value(proto, dims)
+            if array is not None:
+                self.constants[tensor.id] = array
+
+    # Graphs
+
+    def _graph(self, graph: DraftGraph) -> None:
+        own: dict[str, DraftTensor] = {}
+        self._initializers(graph, own)
+        self._inputs(graph, own)
+        raw = graph.proto.node
+        made = self._outputs(graph, own, raw)
+        for info in graph.proto.value_info:
+            known = own.get(info.name)
+            if known is not None and not known.dtype:
+                self._declare(known, info)
+        chain = (own, *graph.outer)
+        graph.first = len(self.nodes)
+        for node, outputs in zip(raw, made, strict=True):
+            self._node(graph, chain, node, outputs)
+        graph.last = len(self.nodes)
+        self._results(graph, chain)
+
+    def _initializers(self, graph: DraftGraph, own: dict[str, DraftTensor]) -> None:
+        for proto in graph.proto.initializer:
+            tensor = self._initializer(graph, own, proto.name)
+            self._constant(tensor, proto)
+        for sparse in graph.proto.sparse_initializer:
+            tensor = self._initializer(graph, own, sparse.values.name)
+            tensor.container = "sparse"
+            tensor.dtype = sparse.values.data_type
+            tensor.shape = tuple(d if d >= 0 else None for d in sparse.dims)
+            tensor.storage = sparse_storage(sparse)
+            structure_checks.check_tensor(
+                sparse.values, tuple(sparse.values.dims), tensor.name, tensor.id, self.notes
+            )
+
+    def _initializer(self, graph: DraftGraph, own: dict[str, DraftTensor], name: str) -> DraftTensor:
+        tensor = self._new(name, graph, TensorKind.INITIALIZER)
+        graph.initializers.append(tensor.id)
+        if own.setdefault(name, tensor) is not tensor:
+            self.notes.add("duplicate-output", "Two initializers have this name.", name, tensor=tensor.id)
+        return tensor
+
+    def _inputs(self, graph: DraftGraph, own: dict[str, DraftTensor]) -> None:
+        kind = TensorKind.OUTER if graph.id else TensorKind.INPUT
+        for info in graph.proto.input:
+            name = info.name
+            known = own.get(name)
+            if known is not None and known.kind == TensorKind.INITIALIZER:
+                continue
+            tensor = self._new(name, graph, kind)
+            graph.inputs.append(tensor.id)
+            self._declare(tensor, info)
+            if own.setdefault(name, tensor) is not tensor:
+                self.notes.add("duplicate-output", "A graph input is listed twice.", name, tensor=tensor.id)
+
+    def _outputs(
+        self, graph: DraftGraph, own: dict[str, DraftTensor], nodes: Iterable[onnx.NodeProto]
+    ) -> list[tuple[int, ...]]:
+        """Make a tensor for every node output before any node is read: nodes need not be sorted."""
+        made: list[tuple[int, ...]] = []
+        for at, node in enumerate(nodes, len(self.nodes)):
+            number, row = self.ids.number(at), []
+            for name in node.output:
+                if not name:
+                    row.append(-1)
+                    continue
+                tensor = self._new(name, graph, TensorKind.ACTIVATION, number)
+                if own.setdefault(name, tensor) is not tensor:
+                    what = "Made twice; readers get the first."
+                    self.notes.add("duplicate-output", what, name, number, tensor.id)
+                row.append(tensor.id)
+            made.append(self._row(row))
+        return made
+
+    def _row(self, ids: list[int]) -> tuple[int, ...]:
+        """Ids as a tuple; one that is alone is shared with the other places that hold it alone."""
+        return self.ids.alone(ids[0]) if len(ids) == 1 else tuple(ids)
+
+    def _results(self, graph: DraftGraph, chain: Chain) -> None:
+        for info in graph.proto.output:
+            tensor = chain[0].get(info.name) or self._outer(graph, chain, info.name, "graph output", -1)
+            if tensor.graph != graph.id:
+                tensor.read_by(graph.parent, self.ids)
+            elif not tensor.dtype or tensor.shape is None:
+                self._declare(tensor, info)
+            tensor.is_output = tensor.is_output or not graph.id
+            graph.outputs.append(tensor.id)
+
+    def _outer(self, graph: DraftGraph, chain: Chain, name: str, where: str, node: int) -> DraftTensor:
+        """What a name that this graph does not make means: the innermost graph around it wins."""
+        for names in chain[1:]:
+            tensor = names.get(name)
+            if tensor is not None:
+                graph.captures.append(tensor)
+                return tensor
+        tensor = chain[0][name] = self._new(name, graph, TensorKind.ACTIVATION)
+        self.notes.add("undefined-input", f"Nothing makes {name[:80]!r}.", where, node, tensor.id)
+        return tensor
+
+    # Nodes
+
+    def _node(self, graph: DraftGraph, chain: Chain, proto: onnx.NodeProto, outputs: tuple[int, ...]) -> None:
+        number = self.ids.number(len(self.nodes))
+        name, op_type, domain = proto.name, proto.op_type, proto.domain
+        domain = self.domains.setdefault(domain, domain)
+        op_type = self.operators.setdefault(op_type, op_type)
+        if name and self.names.setdefault(name, number) != number:
+            self.notes.add("duplicate-name", f"Also the name of node {self.names[name]}.", name, number)
+        where = name or op_type
+        own = chain[0]
+        inputs = []
+        for source in proto.input:
+            if source:
+                tensor = own.get(source) or self._outer(graph, chain, source, where, number)
+                tensor.read_by(number, self.ids)
+                inputs.append(tensor.id)
+            else:
+                inputs.append(-1)
+        scope = self._scope(graph, proto, name, outputs)
+        if scope.cut:
+            self.notes.add("deep-hierarchy", "Nested deeper than 64 levels; the rest is cut.", where, number)
+        bodies: list[tuple[str, int]] = []
+
+        def open_graph(attribute: str, body: onnx.GraphProto) -> int:
+            inner = DraftGraph(len(self.graphs), body, number, attribute, chain, scope)
+            self.graphs.append(inner)
+            bodies.append((attribute, inner.id))
+            return inner.id
+
+        attributes = self.attributes.read(proto, number, where, domain, op_type, open_graph)
+        self.nodes.append(
+            Node(
+                number,
+                graph.id,
+                name,
+                op_type,
+                domain,
+                self._row(inputs),
+                outputs,
+                attributes,
+                tuple(bodies),
+                scope.names,
+                scope.classes,
+                scope.tag,
+                self.opsets.get(domain, 0),
+                scope.origins,
+                scope.record,
+            )
+        )
+        if op_type == "Constant" and not domain and outputs and outputs[0] >= 0:
+            self._constant_node(self.tensors[outputs[0]], proto, attributes)
+
+    def _scope(
+        self, graph: DraftGraph, proto: onnx.NodeProto, name: str, outputs: tuple[int, ...]
+    ) -> ModuleScope:
+        """The node's own scope; inside a body that of the control node when it has none."""
+        output = self._name(outputs[0]) if outputs and outputs[0] >= 0 else ""
+        scope = self.scopes.of(proto, name, output)
+        if scope.names or not graph.id:
+            if scope is NO_SCOPE:
+                self.unscoped.append(len(self.nodes))
+            return scope
+        return replace(graph.scope, record=scope.record, tag=scope.tag or graph.scope.tag)
+
+    def _constant_node(
+        self, tensor: DraftTensor, proto: onnx.NodeProto, attributes: Mapping[str, Any]
+    ) -> None:
+        tensor.kind = TensorKind.CONSTANT
+        for attribute in proto.attribute:
+            name = decode_text(attribute.name)
+            held = attributes.get(name)
+            if name == "value" and isinstance(held, ConstTensor):
+                self._constant(tensor, attribute.t)
+            elif name == "sparse_value" and isinstance(held, ConstTensor):
+                tensor.container, tensor.dtype = "sparse", held.dtype
+                tensor.shape, tensor.storage = held.shape, held.storage
+            elif name.startswith("value_"):
+                found = structure_checks.plain_constant(name, held)
+                if found is not None:
+                    tensor.dtype, array = found
+                    tensor.shape = array.shape
+                    tensor.storage = Storage(
+                        sum(map(len, array.flat)) if array.dtype == object else array.nbytes
+                    )
+                    if array.size <= MAX_VALUES:
+                        self.constants[tensor.id] = array
+
+    # Order
+
+    def _ordered(self) -> tuple[Any, ...]:
+        """All graphs, their nodes in execution order.
+
+        A node waits for what it reads and for what the bodies it holds capture.
+        """
+        captured: dict[int, list[int]] = {}
+        for graph in self.graphs:
+            for tensor in graph.captures:
+                holder = graph
+                while self.nodes[holder.parent].graph != tensor.graph:
+                    holder = self.graphs[self.nodes[holder.parent].graph]
+                captured.setdefault(holder.parent, []).append(tensor.producer)
+        return tuple(
+            graph.freeze(decode_text(graph.proto.name), self._order(graph, captured)) for graph in self.graphs
+        )
+
+    def _order(self, graph: DraftGraph, captured: dict[int, list[int]]) -> list[int]:
+        first, last = graph.first, graph.last
+        needs: list[list[int]] = []
+        for node in self.nodes[first:last]:
+            producers = [self.tensors[tensor].producer for tensor in node.inputs if tensor >= 0]
+            producers += captured.get(node.id, ())
+            needs.append([producer - first for producer in producers if first <= producer < last])
+        order, stuck = execution_order(needs)
+        if stuck:
+            ring = find_cycle(needs, stuck)
+            labels = [self.nodes[first + i].name or self.nodes[first + i].op_type for i in ring[:8]]
+            where = " → ".join(label[:80] for label in labels)
+            self.notes.add("cycle", f"{len(ring):,} nodes wait for each other.", where, first + ring[0])
+        elif any(before > after for before, after in pairwise(order)):
+            self.notes.add("unsorted", "The nodes are not in execution order; they were sorted.")
+        return [self.ids.number(first + i) for i in order]

@@ -1,0 +1,292 @@
+"""Scopes for what a quantizer puts in the place of layers, and around them.
+
+A quantizer replaces ``MatMul`` by operators of its own (MatMulNBits; DynamicQuantizeLinear, MatMulInteger,
+Cast and two Muls) and forgets the module. Its wires mislead: such a layer reads from the module before it and
+feeds the one behind it. So they are read with what is known of layers:
+
+- a weight is named after its module (``model.layers.0.self_attn.q_proj.weight_Q4``);
+- a bias is added by the layer's own module;
+- no layer stands in a module that holds nothing but a normalization or an activation; one behind a
+  normalization is in the module that reads it, one behind an activation may be in the module around that;
+- of two modules, one in the other, a layer is in the inner one; of others, in the one that reads it.
+
+What turns its result into floats again is with the layer; what quantizes its data is with what reads that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from math import prod
+from typing import TYPE_CHECKING
+
+from py_autodoc.graph.building.draft_graph import DraftTensor
+from py_autodoc.graph.ir.model import Node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Names = tuple[str, ...]
+
+QUANTIZERS = frozenset({"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"})
+_INTEGER = frozenset({"MatMulInteger", "ConvInteger", "MatMulInteger16"})
+_LAYERS = _INTEGER | {
+    "MatMulNBits", "MatMulBnb4", "MatMulFpQ4", "MatMulIntegerToFloat", "DynamicQuantizeMatMul",
+    "QLinearMatMul", "QLinearConv", "QGemm",
+}  # fmt: skip
+_NORMS = frozenset({
+    "LayerNormalization", "SimplifiedLayerNormalization", "SkipLayerNormalization", "RMSNormalization",
+    "SkipSimplifiedLayerNormalization", "BatchNormalization", "GroupNormalization", "InstanceNormalization",
+    "ReduceMean",
+})  # fmt: skip
+_LIGHT = _NORMS | {
+    "Relu", "Gelu", "FastGelu", "QuickGelu", "Sigmoid", "Tanh", "Erf", "Softmax", "Clip", "LeakyRelu",
+    "HardSwish", "HardSigmoid", "Elu", "Swish", "Softplus", "Pow", "Sqrt", "Reciprocal", "Add", "Sub", "Mul",
+    "Div", "Cast", "Identity", "Dropout",
+}  # fmt: skip
+_WEIGHT = re.compile(r"(q?weight|kernel)(_|$)")
+"""How the last part of a weight's name begins."""
+_MAX_NAME = 512
+
+
+def served_scopes(
+    nodes: Sequence[Node], tensors: Sequence[DraftTensor], order: Sequence[int], unscoped: Iterable[int]
+) -> dict[int, Names]:
+    """Node → scope, for those of ``unscoped`` that are layers or serve one, and for quantizers.
+
+    ``order`` lists the nodes of one graph in execution order. A quantizer that is known by its name alone is
+    placed too: tools name it after the tensor that it reads, whoever that is for.
+    """
+    return _QuantizerScopes(nodes, tensors, order, unscoped).run()
+
+
+class _QuantizerScopes:
+    def __init__(
+        self,
+        nodes: Sequence[Node],
+        tensors: Sequence[DraftTensor],
+        order: Sequence[int],
+        unscoped: Iterable[int],
+    ) -> None:
+        self.nodes = nodes
+        self.tensors = tensors
+        self.order = order
+        self.unknown = set(unscoped)
+        self.scopes: dict[int, Names] = {}
+        self.servants: set[int] = set()
+        for number in order:
+            node = nodes[number]
+            if node.op_type in QUANTIZERS and "scope" not in node.origins and "function" not in node.origins:
+                self.servants.add(number)
+            elif number not in self.unknown:
+                self.scopes[number] = node.scope
+        self.after: dict[int, int] = {}
+        """What turns the result of a layer of integers into floats → the layer."""
+        self.layers = [n for n in order if n in self.unknown and self._is_layer(nodes[n])]
+        if self.layers or self.servants:
+            self._find_servants()
+
+    def run(self) -> dict[int, Names]:
+        if not self.layers and not self.servants:
+            return {}
+        self.outside = common(self.scopes.values())
+        self.light = self._light()
+        self.norms = self.light & {
+            names for number, names in self.scopes.items() if self.nodes[number].op_type in _NORMS
+        }
+        self.paths = self._paths()
+        found = {layer: self._layer(layer) for layer in self.layers}
+        self.scopes |= {layer: names for layer, names in found.items() if names is not None}
+        for node, layer in self.after.items():
+            if layer in self.scopes:
+                self.scopes[node] = self.scopes[layer]
+        self._place_servants()
+        ours = (*self.layers, *self.after, *self.servants)
+        return {node: self.scopes[node] for node in ours if node in self.scopes}
+
+    def _is_layer(self, node: Node) -> bool:
+        return node.op_type in _LAYERS and any(self._is_constant(t) for t in node.inputs)
+
+    def _is_constant(self, tensor: int) -> bool:
+        return tensor >= 0 and self.tensors[tensor].kind.is_constant
+
+    def _find_servants(self) -> None:
+        """Casts and Muls after layers of integers, and Muls of nothing but scales."""
+        integers = {n for n in self.order if self.nodes[n].op_type in _INTEGER}
+        for number in self.order:
+            node = self.nodes[number]
+            if number not in self.unknown or node.op_type not in ("Cast", "Mul"):
+                continue
+            made = [p for p in self._producers(number) if p >= 0]
+            layer = next((self.after.get(p, p) for p in made if p in integers or p in self.after), -1)
+            if layer >= 0:
+                self.after[number] = layer
+            elif made and all(p in self.servants for p in made):
+                self.servants.add(number)
+
+    def _layer(self, layer: int) -> Names | None:
+        """The scope of a layer; None where nothing around it is known."""
+        named = self._named(layer)
+        if named is not None:
+            return named
+        read = list(self._readers(layer))
+        if len(read) == 1 and self._adds_bias(read[0]):
+            return self.scopes[read[0]]
+        results = [self.scopes[n] for n in read if n in self.scopes]
+        makers = [self.scopes[n] for n in self._makers(layer) if n in self.scopes]
+        if self._gives_output(layer):
+            results.append(self.outside)
+        behind = self._home(common(results)) if results else None
+        before = common(makers) if makers else None
+        if before is None or behind is None:
+            return behind if before is None else self._home(before)
+        return behind if before in self.norms else _inner(behind, self._home(before))
+
+    def _named(self, layer: int) -> Names | None:
+        """By the name of a weight: the module in it, which may be one that nothing else is in."""
+        for tensor in self.nodes[layer].inputs:
+            name = self.tensors[tensor].name[:_MAX_NAME] if self._is_constant(tensor) else ""
+            path, _, last = name.rpartition(".")
+            if not path or not _WEIGHT.match(last):
+                continue
+            parts = path.split(".")
+            for size in range(len(parts), 0, -1):
+                known = self.paths.get(".".join(parts[:size]))
+                if known is not None:
+                    return (*known, ".".join(parts[size:])) if size < len(parts) else known
+            if self.paths:
+                return (*self.outside, path)
+        return None
+
+    def _paths(self) -> dict[str, Names]:
+        """Module path → scope: as PyTorch names parameters, with and without levels that are around all."""
+        paths: dict[str, Names] = {}
+        for names in set(self.scopes.values()):
+            for size in range(1, len(names) + 1):
+                for first in range(min(len(self.outside), size - 1) + 1):
+                    paths.setdefault(".".join(names[first:size]), names[:size])
+        return paths
+
+    def _adds_bias(self, number: int) -> bool:
+        node = self.nodes[number]
+        return (
+            node.op_type == "Add" and number in self.scopes and any(self._is_vector(t) for t in node.inputs)
+        )
+
+    def _is_vector(self, tensor: int) -> bool:
+        """A constant of several numbers, or one made of it in one step: under another name, in few bits."""
+        maker = self.tensors[tensor].producer if tensor >= 0 else -1
+        fixed = [tensor] if self._is_constant(tensor) else self.nodes[maker].inputs if maker >= 0 else ()
+        return any(self._elements(t) > 1 for t in fixed) and all(t < 0 or self._is_constant(t) for t in fixed)
+
+    def _elements(self, tensor: int) -> int:
+        shape = self.tensors[tensor].shape if tensor >= 0 else None
+        return prod(dim for dim in shape if isinstance(dim, int)) if shape is not None else 0
+
+    def _readers(self, number: int) -> Iterator[int]:
+        """What reads a result, behind what turns it into floats."""
+        stack = [number]
+        seen = {number}
+        while stack:
+            for reader in self._consumers(stack.pop()):
+                if reader in seen:
+                    continue
+                seen.add(reader)
+                if reader in self.after or (reader in self.servants and number not in self.servants):
+                    stack.append(reader)
+                else:
+                    yield reader
+
+    def _makers(self, number: int) -> Iterator[int]:
+        """What makes the data of a node, before what quantizes them."""
+        stack = [number]
+        seen = {number}
+        while stack:
+            for maker in self._producers(stack.pop()):
+                if maker < 0 or maker in seen:
+                    continue
+                seen.add(maker)
+                if maker in self.servants:
+                    stack.append(maker)
+                else:
+                    yield maker
+
+    def _place_servants(self) -> None:
+        """With what reads them; with what makes their data where that is the inner one of the two.
+
+        Other nodes of which nothing is known are looked through: a Reshape that a tool put there.
+        """
+        before = dict(self.scopes)
+        for number in self.order:
+            made = [before[p] for p in self._producers(number) if p in before]
+            if number not in before and made:
+                before[number] = common(made)
+        behind = dict(self.scopes)
+        for number in reversed(self.order):
+            if number in behind:
+                continue
+            read = [behind[r] for r in self._consumers(number) if r in behind]
+            if self._gives_output(number):
+                read.append(self.outside)
+            if number in self.servants:
+                names = self._served(number, before.get(number), common(read) if read else None)
+                if names is not None:
+                    self.scopes[number] = behind[number] = names
+            elif read:
+                behind[number] = common(read)
+
+    def _served(self, number: int, before: Names | None, behind: Names | None) -> Names | None:
+        if before is None or behind is None:
+            return behind if before is None else before
+        a_scale = self.nodes[number].op_type == "Mul"  # all for one layer
+        return before if not a_scale and _within(before, behind) else behind
+
+    def _light(self) -> set[Names]:
+        """Scopes of nothing but a normalization or an activation."""
+        heavy: set[Names] = set()
+        for number, names in self.scopes.items():
+            if self.nodes[number].op_type not in _LIGHT or self._adds_bias(number):
+                heavy.update(names[:size] for size in range(len(names) + 1))
+            else:
+                heavy.update(names[:size] for size in range(len(names)))
+        return set(self.scopes.values()) - heavy
+
+    def _home(self, names: Names) -> Names:
+        """The innermost scope of ``names`` that a layer can stand in."""
+        while names and names in self.light:
+            names = names[:-1]
+        return names
+
+    def _gives_output(self, number: int) -> bool:
+        return any(t >= 0 and self.tensors[t].is_output for t in self.nodes[number].outputs)
+
+    def _producers(self, number: int) -> list[int]:
+        return [
+            self.tensors[t].producer for t in self.nodes[number].inputs if t >= 0 and not self._is_constant(t)
+        ]
+
+    def _consumers(self, number: int) -> list[int]:
+        graph = self.nodes[number].graph
+        read = [r for t in self.nodes[number].outputs if t >= 0 for r in self.tensors[t].consumers]
+        return [reader for reader in read if self.nodes[reader].graph == graph]
+
+
+def common(scopes: Iterable[Names]) -> Names:
+    """The innermost scope that holds all of them; the top for none."""
+    found = sorted(set(scopes))
+    if not found:
+        return ()
+    first, last = found[0], found[-1]
+    length = 0
+    while length < min(len(first), len(last)) and first[length] == last[length]:
+        length += 1
+    return first[:length]
+
+
+def _within(names: Names, outer: Names) -> bool:
+    return names[: len(outer)] == outer
+
+
+def _inner(behind: Names, before: Names) -> Names:
+    """Of two scopes the inner one; of two that hold neither the other the first."""
+    return before if _within(before, behind) else behind

@@ -1,0 +1,91 @@
+"""Scopes for nodes that carry none, from the nodes around them.
+
+Optimizers and quantizers make nodes without the exporter's metadata (a Split out of a folded
+sequence, a QuantizeLinear on a wire). What a quantizer made is placed by what it serves
+(``quantizer_scopes``);
+any other node belongs to the innermost scope that holds its neighbours: ``a/b/x → ? → a/b/y`` gives
+``a/b``. Nodes that are known to be in the root are left there, and so is a graph of which less than a
+fifth has scopes: there is nothing to go by. None is put into the body of a function: the file says
+exactly which nodes are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from py_autodoc.graph.building.draft_graph import DraftTensor
+from py_autodoc.graph.building.quantizer_scopes import common, served_scopes
+from py_autodoc.graph.ir.model import Node
+
+Names = tuple[str, ...]
+_SHARE = 5
+
+
+def infer_scopes(
+    nodes: list[Node], tensors: Sequence[DraftTensor], order: Sequence[int], unscoped: Iterable[int]
+) -> None:
+    """Replace those of ``nodes`` that are in ``unscoped``; ``order`` lists the graph's nodes."""
+    unknown = set(unscoped)
+    if (len(order) - len(unknown)) * _SHARE < len(order):
+        return
+    served = served_scopes(nodes, tensors, order, unknown)
+    _put(nodes, [node for node in order if node not in unknown and node not in served], served)
+    unknown -= served.keys()
+    if not unknown:
+        return
+    scopes: dict[int, Names] = {node: nodes[node].scope for node in order if node not in unknown}
+    found: dict[int, Names] = {}
+    for node in order:
+        if node in unknown:
+            before = [scopes[p] for p in _producers(nodes[node], tensors) if p in scopes]
+            if before:
+                after = [nodes[c].scope for c in _consumers(nodes[node], tensors) if c not in unknown]
+                scopes[node] = found[node] = common(before + after)
+    for node in reversed(order):
+        if node in unknown and node not in found:
+            after = [scopes[c] for c in _consumers(nodes[node], tensors) if c in scopes]
+            if after:
+                scopes[node] = found[node] = common(after)
+    _put(nodes, [node for node in order if node not in unknown], found)
+
+
+def _put(nodes: list[Node], like: Sequence[int], found: Mapping[int, Names]) -> None:
+    """Write scopes; classes and origins of their levels are those of the nodes ``like``."""
+    if not found:
+        return
+    known = {nodes[node].scope: nodes[node] for node in like}
+    deeper = {name[: len(name) - cut]: node for name, node in known.items() for cut in range(len(name))}
+    for number, names in found.items():
+        above = names
+        while above and above not in known and above not in deeper:
+            above = above[:-1]
+        model = known.get(above) or deeper.get(above)
+        if model is None and above:
+            continue
+        origins = model.origins[: len(above)] if model else ()
+        depth = origins.index("function") if "function" in origins else len(above)
+        new = names[depth:] if depth == len(above) else ()
+        tag = model.tag if model and not new and len(model.scope) == depth else ""
+        classes = model.classes[:depth] if model else ()
+        if new and classes:
+            classes = (*classes, *[""] * (depth + len(new) - len(classes)))
+        if depth or new:
+            nodes[number] = replace(
+                nodes[number],
+                scope=(*names[:depth], *new),
+                classes=classes,
+                tag=tag,
+                origins=(*origins[:depth], *["name"] * len(new)),
+            )
+        elif nodes[number].scope:
+            nodes[number] = replace(nodes[number], scope=(), classes=(), tag="", origins=())
+
+
+def _producers(node: Node, tensors: Sequence[DraftTensor]) -> list[int]:
+    return [tensors[tensor].producer for tensor in node.inputs if tensor >= 0]
+
+
+def _consumers(node: Node, tensors: Sequence[DraftTensor]) -> list[int]:
+    return [reader for tensor in node.outputs if tensor >= 0 for reader in tensors[tensor].consumers]

@@ -1,0 +1,129 @@
+"""Faults of a model's structure, reported as diagnostics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+
+from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
+from py_autodoc.graph.ir.model import Node, Shape
+from py_autodoc.graph.ir.name_sanitizer import decode_text
+from py_autodoc.graph.protobuf.tensor_protos import (
+    KNOWN_TYPES,
+    MAX_ELEMENTS,
+    element_count,
+    payload,
+    stored_bytes,
+)
+
+_T = onnx.TensorProto
+_MAX_OPSET = {"": onnx.defs.onnx_opset_version(), "ai.onnx.ml": onnx.defs.onnx_ml_opset_version()}
+
+
+def check_opsets(proto: onnx.ModelProto, notes: DiagnosticCollector) -> dict[str, int]:
+    """Imported opsets by normalised domain, the highest where a domain is imported twice."""
+    found: dict[str, int] = {}
+    for entry in proto.opset_import:
+        domain = decode_text(entry.domain)
+        domain = "" if domain == "ai.onnx" else domain
+        shown = domain or "ai.onnx"
+        if domain in found:
+            notes.add("opset-duplicate", "Imported twice; the higher version is used.", shown)
+        found[domain] = max(entry.version, found.get(domain, entry.version))
+        limit = _MAX_OPSET.get(domain)
+        if limit is not None and not 1 <= entry.version <= limit:
+            notes.add("opset-unknown", f"Version {entry.version} is unknown; 1 to {limit} are known.", shown)
+    return found
+
+
+def used_domains(nodes: Iterable[Node], imported: Mapping[str, int], notes: DiagnosticCollector) -> None:
+    """Note domains that nodes use and the model does not import."""
+    for domain in sorted({node.domain for node in nodes} - set(imported)):
+        notes.add(
+            "opset-missing", "Nodes use this domain, but the model does not import it.", domain or "ai.onnx"
+        )
+
+
+def check_not_empty(proto: onnx.ModelProto, notes: DiagnosticCollector) -> None:
+    """Note a model without nodes."""
+    if not proto.HasField("graph"):
+        notes.add("empty-graph", "The model has no graph.")
+    elif not len(proto.graph.node):
+        notes.add("empty-graph", "The graph has no nodes.", decode_text(proto.graph.name))
+
+
+def check_declared(
+    proto: onnx.TypeProto,
+    dtype: int,
+    shape: Shape | None,
+    where: str,
+    tensor: int,
+    notes: DiagnosticCollector,
+) -> None:
+    """Note negative sizes and unknown element types of a declared type."""
+    if dtype and dtype not in KNOWN_TYPES:
+        notes.add("unknown-dtype", f"Element type {dtype} is unknown.", where, tensor=tensor)
+    if shape is None or None not in shape:
+        return
+    kind = proto.sparse_tensor_type if proto.HasField("sparse_tensor_type") else proto.tensor_type
+    if any(dim.dim_value < 0 for dim in kind.shape.dim):
+        notes.add("negative-dim", "A declared size is negative; it counts as unknown.", where, tensor=tensor)
+
+
+def check_tensor(
+    proto: onnx.TensorProto, dims: tuple[int, ...], where: str, number: int, notes: DiagnosticCollector
+) -> bool:
+    """Check a constant's type, shape and amount of data; True when all agree."""
+    if proto.data_type not in KNOWN_TYPES:
+        notes.add("unknown-dtype", f"Element type {proto.data_type} is unknown.", where, tensor=number)
+        return False
+    elements = element_count(dims)
+    if elements is None:
+        notes.add("negative-dim", f"Shape {_shape(dims)} has a negative size.", where, tensor=number)
+        return False
+    if elements > MAX_ELEMENTS:
+        notes.add("dim-overflow", f"Shape {_shape(dims)} overflows 63 bits.", where, tensor=number)
+        return False
+    fault = _data_fault(proto, elements)
+    if fault:
+        notes.add("data-size-mismatch", f"Shape {_shape(dims)} {fault}", where, tensor=number)
+    return not fault
+
+
+def _data_fault(proto: onnx.TensorProto, elements: int) -> str:
+    there, count = payload(proto)
+    if there is not None:
+        wanted = stored_bytes(proto.data_type, elements)
+        if wanted is None:
+            return "holds strings, which cannot be raw data."
+        return "" if wanted == there else f"needs {wanted:,} bytes, {there:,} are there."
+    if count is None or proto.data_type in _PACKED:
+        return ""
+    if proto.data_type in (_T.COMPLEX64, _T.COMPLEX128):
+        elements *= 2
+    return "" if count == elements else f"needs {elements:,} values, {count:,} are there."
+
+
+_PACKED = frozenset({_T.UINT4, _T.INT4, _T.FLOAT4E2M1, 25, 26, 27, 28})
+"""Types that share one int32_data entry between elements, differently from release to release."""
+
+
+def _shape(dims: Sequence[int]) -> str:
+    return "×".join(map(str, dims[:16])) or "()"
+
+
+def plain_constant(name: str, held: Any) -> tuple[int, np.ndarray[Any, Any]] | None:
+    """(element type, value) of a Constant's value_int(s), value_float(s) or value_string(s)."""
+    try:
+        if name in ("value_int", "value_ints"):
+            return _T.INT64, np.array(held, np.int64)
+        if name in ("value_float", "value_floats"):
+            return _T.FLOAT, np.array(held, np.float32)
+        if name in ("value_string", "value_strings"):
+            return _T.STRING, np.array(held, object)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return None

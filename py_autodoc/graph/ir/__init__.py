@@ -1,0 +1,1 @@
+"""The frozen graph, and what its builders share: diagnostics, safe names, the exporter's records."""

@@ -1,0 +1,108 @@
+"""Names from a model as safe, bounded text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, MutableSequence
+from typing import Any, Protocol
+
+import onnx
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
+
+from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
+
+MAX_NAME = 512
+"""Longer names are cut; the cut ones stay distinct."""
+_KEPT = 400
+
+
+def decode_text(value: str | bytes) -> str:
+    """A protobuf string as ``str``: protobuf hands out bytes where it is not valid UTF-8."""
+    return value if isinstance(value, str) else value.decode("utf-8", "backslashreplace")
+
+
+def repair_texts(message: Message) -> None:
+    """Makes every text in a protobuf a ``str``, in place: other libraries take none that is bytes."""
+    for field, value in message.ListFields():
+        if field.type == FieldDescriptor.TYPE_STRING:
+            if isinstance(value, bytes):
+                setattr(message, field.name, decode_text(value))
+            elif not isinstance(value, str):
+                for place, item in enumerate(value):
+                    if isinstance(item, bytes):
+                        value[place] = decode_text(item)
+        elif field.type == FieldDescriptor.TYPE_MESSAGE:
+            for inner in (value,) if isinstance(value, Message) else value:
+                repair_texts(inner)
+
+
+class _NamedProto(Protocol):
+    name: str
+
+
+class NameSanitizer:
+    r"""Rewrites the names of a model in place so that every later stage sees valid, short text.
+
+    Bytes that are not UTF-8 become ``\xff``; a name of more than 512 characters keeps its first
+    400 and gets a number. Equal names stay equal and different ones different.
+    """
+
+    def __init__(self, notes: DiagnosticCollector) -> None:
+        self._notes = notes
+        self._known: dict[str | bytes, str] = {}
+
+    def node(self, node: onnx.NodeProto) -> None:
+        """Repair the names of one node."""
+        for name in (node.name, node.op_type, node.domain, *node.input, *node.output):
+            if type(name) is not str or len(name) > MAX_NAME:
+                break
+        else:
+            return
+        for field in ("name", "op_type", "domain", "overload"):
+            self._field(node, field)
+        self.sequence(node.input)
+        self.sequence(node.output)
+
+    def message(self, message: _NamedProto | Any) -> None:
+        """Repair ``message.name``."""
+        name = message.name
+        if type(name) is not str or len(name) > MAX_NAME:
+            message.name = self._clean(name)
+
+    def messages(self, messages: Iterable[_NamedProto | Any]) -> None:
+        """Repair the ``name`` of each message."""
+        for message in messages:
+            self.message(message)
+
+    def sequence(self, names: MutableSequence[str]) -> None:
+        """Repair a repeated string field."""
+        for place, name in enumerate(names):
+            if type(name) is not str or len(name) > MAX_NAME:
+                names[place] = self._clean(name)
+
+    def function(self, function: onnx.FunctionProto) -> None:
+        """Repair what a function declares."""
+        for field in ("name", "domain", "overload"):
+            self._field(function, field)
+        for names in (function.input, function.output, function.attribute):
+            self.sequence(names)
+        self.messages(function.attribute_proto)
+
+    def _field(self, message: Any, field: str) -> None:
+        name = getattr(message, field)
+        if type(name) is not str or len(name) > MAX_NAME:
+            setattr(message, field, self._clean(name))
+
+    def _clean(self, name: str | bytes) -> str:
+        known = self._known.get(name)
+        if known is not None:
+            return known
+        clean = decode_text(name)
+        if not isinstance(name, str):
+            self._notes.add("non-utf8-name", "A name is not UTF-8; its bytes are shown escaped.", clean[:80])
+        if len(clean) > MAX_NAME:
+            what = f"A name of {len(clean):,} characters is cut."
+            self._notes.add("long-name", what, clean[:80])
+            clean = f"{clean[:_KEPT]}…#{len(self._known)}"
+        self._known[name] = clean
+        return clean

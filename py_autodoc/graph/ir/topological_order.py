@@ -1,0 +1,47 @@
+"""Execution order of one graph's nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from heapq import heapify, heappop, heappush
+
+
+def execution_order(needs: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
+    """Order nodes 0..n-1 so that each comes after those it needs.
+
+    ``needs[i]`` are the nodes i needs (repeats allowed). Among the nodes that are ready the one
+    with the smallest number comes first, so a sorted file keeps its order. The second list holds
+    the nodes on or behind a circle, in file order; they are also appended to the first.
+    """
+    if all(need < node for node, before in enumerate(needs) for need in before):
+        return list(range(len(needs))), []
+    waiting = [len(before) for before in needs]
+    users: list[list[int]] = [[] for _ in needs]
+    for node, before in enumerate(needs):
+        for need in before:
+            users[need].append(node)
+    ready = [node for node, count in enumerate(waiting) if not count]
+    heapify(ready)
+    order: list[int] = []
+    while ready:
+        node = heappop(ready)
+        order.append(node)
+        for user in users[node]:
+            waiting[user] -= 1
+            if not waiting[user]:
+                heappush(ready, user)
+    stuck = [node for node, count in enumerate(waiting) if count]
+    return order + stuck, stuck
+
+
+def find_cycle(needs: Sequence[Sequence[int]], stuck: Sequence[int]) -> list[int]:
+    """One circle among nodes that cannot be ordered: follow needs until a node repeats."""
+    inside = set(stuck)
+    path: list[int] = []
+    place: dict[int, int] = {}
+    node = stuck[0]
+    while node not in place:
+        place[node] = len(path)
+        path.append(node)
+        node = next(need for need in needs[node] if need in inside)
+    return path[place[node] :][::-1]

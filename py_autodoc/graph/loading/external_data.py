@@ -1,0 +1,146 @@
+"""Facts about external data files. Nothing here opens one: names, sizes and kinds by ``stat``.
+
+A location is resolved against the model's folder. It may leave it only through the model itself:
+where the model is a link (as in the Hugging Face cache, whose model and data are links into one
+``blobs`` folder), the folder of the link's target counts as the model's folder too. What lies
+elsewhere is not even looked at, so that a model learns nothing about other files.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import onnx
+
+from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
+from py_autodoc.graph.protobuf.tensor_protos import element_count, external_entries, stored_bytes
+
+_MAX_LOCATION = 4096
+
+
+@dataclass(slots=True)
+class External:
+    """External files by name, sorted, and the bytes the tensors take of them together."""
+
+    files: tuple[str, ...] = ()
+    bytes: int = 0
+
+
+@dataclass(slots=True)
+class _FileDemand:
+    """What the tensors want of one file."""
+
+    tensors: int = 0
+    end: int = 0
+    ranges: set[tuple[int, int]] = field(default_factory=set)
+
+
+def external_facts(
+    tensors: Iterable[onnx.TensorProto], path: str | None, notes: DiagnosticCollector
+) -> External:
+    """Check the external data of a model at ``path`` (None: it has no folder, files are not looked for).
+
+    Diagnostics: external-missing, external-outside, external-self, external-range.
+    """
+    files: dict[str, _FileDemand] = {}
+    for tensor in tensors:
+        location, start, length = _range(tensor, notes)
+        if location:
+            wanted = files.setdefault(location, _FileDemand())
+            wanted.tensors += 1
+            if length is not None:
+                wanted.end = max(wanted.end, start + length)
+                wanted.ranges.add((start, length))
+    if path is not None and files:
+        folders = Folders(path)
+        for location, wanted in files.items():
+            _check(location, wanted, folders, notes)
+    size = sum(length for wanted in files.values() for _, length in wanted.ranges)
+    return External(tuple(sorted(shown_location(location) for location in files)), size)
+
+
+def _range(tensor: onnx.TensorProto, notes: DiagnosticCollector) -> tuple[str, int, int | None]:
+    """(location, offset, length) of a tensor; notes what cannot be."""
+    entries = external_entries(tensor)
+    location = entries.get("location", "")
+    if not location:
+        notes.add("external-missing", "External data without a location.", tensor.name)
+        return "", 0, None
+    count = element_count(tuple(tensor.dims))
+    needed = None if count is None else stored_bytes(tensor.data_type, count)
+    start = _number(entries.get("offset"), 0)
+    length = _number(entries.get("length"), needed)
+    if (
+        start is None
+        or start < 0
+        or (length is not None and length < 0)
+        or ("length" in entries and length is None)
+    ):
+        notes.add("external-range", "Offset or length is not a number from 0 up.", tensor.name)
+        return location, 0, None
+    if length is not None and needed is not None and length < needed:
+        what = f"Needs {needed:,} bytes, the length says {length:,}."
+        notes.add("external-range", what, tensor.name)
+    return location, start or 0, length
+
+
+def _number(value: str | None, default: int | None) -> int | None:
+    if value is None:
+        return default
+    try:
+        return int(value) if len(value) <= 20 else None
+    except ValueError:
+        return None
+
+
+class Folders:
+    """Where a model's data may lie."""
+
+    def __init__(self, path: str) -> None:
+        self.folder = os.path.dirname(os.path.abspath(path))
+        model = os.path.realpath(path)
+        self.roots = {os.path.realpath(self.folder), os.path.dirname(model)}
+        self.model = model
+
+    def resolve(self, location: str) -> str | None:
+        """The real path of a location; None when it lies outside."""
+        if os.path.isabs(location) or "\0" in location or len(location) > _MAX_LOCATION:
+            return None
+        real = os.path.realpath(os.path.join(self.folder, location))
+        return real if any(_inside(real, root) for root in self.roots) else None
+
+
+def _inside(path: str, root: str) -> bool:
+    return path.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def _check(location: str, wanted: _FileDemand, folders: Folders, notes: DiagnosticCollector) -> None:
+    shown = shown_location(location)
+    many = f"{wanted.tensors:,} tensor" + "s" * (wanted.tensors != 1)
+    real = folders.resolve(location)
+    if real is None:
+        notes.add("external-outside", f"Data of {many} lie outside the model's folder; not looked at.", shown)
+        return
+    try:
+        status = os.stat(real, follow_symlinks=False)
+    except OSError:
+        notes.add("external-missing", f"The file with the data of {many} is not there.", shown)
+        return
+    if not stat.S_ISREG(status.st_mode):
+        notes.add(
+            "external-missing", f"The data of {many} should be in a file that is not a regular file.", shown
+        )
+        return
+    if real == folders.model:
+        notes.add("external-self", f"External data of {many} point at the model file itself.", shown)
+    if wanted.end > status.st_size:
+        what = f"Data of {many} reach to byte {wanted.end:,} of a file of {status.st_size:,} bytes."
+        notes.add("external-range", what, shown)
+
+
+def shown_location(location: str) -> str:
+    """A location as a report may show it: an absolute path only by its last part."""
+    return os.path.basename(location)[:255] if os.path.isabs(location) else location[:255]

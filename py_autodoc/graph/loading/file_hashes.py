@@ -1,0 +1,159 @@
+"""SHA-256 of a model's file and of the files with its weights, read in pieces and remembered.
+
+``FileFacts.identity`` is of the structure alone and stays the same when only weights change; these tell any
+two files apart. A hash is remembered for the user, in ``onnx-autodoc/sha256.json`` of their cache folder, by
+device, inode, size and both times of the file: a file that was replaced or written to is read again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from py_autodoc.errors import InputError, PathError
+from py_autodoc.graph.loading.external_data import Folders
+
+Progress = Callable[[int, int], None]
+"""(bytes done, bytes in all); what it raises ends the reading."""
+PIECE = 4 << 20
+MOST = 4096
+"""Hashes that are remembered, the newest ones."""
+SETTLED_NS = 2_000_000_000
+"""A file younger than this may change again without another time: it is not remembered."""
+
+
+class Hashes(msgspec.Struct, frozen=True):
+    """``model`` in hexadecimal; ``external`` by location, None where no regular file is inside the folder."""
+
+    model: str
+    external: dict[str, str | None]
+
+
+def hashes(path: str, external: Sequence[str] = (), progress: Progress | None = None) -> Hashes:
+    """SHA-256 of a model's file and of its external data, as locations name them.
+
+    Raises:
+        PathError: a file cannot be read.
+        InputError: a file changed while it was read.
+    """
+    folders, known = Folders(path), _Cache()
+    found = {location: _regular(folders.resolve(location)) for location in external}
+    files = list(dict.fromkeys([os.path.realpath(path), *(real for real in found.values() if real)]))
+    meter = _HashProgress(sum(os.stat(file).st_size for file in files), progress)
+    made = {file: _of_file(file, known, meter) for file in files}
+    known.save()
+    return Hashes(made[files[0]], {name: made[real] if real else None for name, real in found.items()})
+
+
+def of_bytes(data: bytes) -> str:
+    """SHA-256 of a model in memory, in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def _regular(path: str | None) -> str | None:
+    """The path of a regular file; None for anything else."""
+    try:
+        return path if path is not None and stat.S_ISREG(os.stat(path).st_mode) else None
+    except OSError:
+        return None
+
+
+class _HashProgress:
+    def __init__(self, whole: int, tell: Progress | None) -> None:
+        self._whole, self._tell, self._done = whole, tell, 0
+        self.add(0)
+
+    def add(self, count: int) -> None:
+        """So many bytes more."""
+        self._done += count
+        if self._tell is not None:
+            self._tell(min(self._done, self._whole), self._whole)
+
+
+def _of_file(path: str, known: _Cache, meter: _HashProgress) -> str:
+    name = os.path.basename(path)
+    try:
+        with open(path, "rb", buffering=0) as file:
+            before = os.fstat(file.fileno())
+            key = _key(before)
+            remembered = known.get(key)
+            if remembered is not None:
+                meter.add(before.st_size)
+                return remembered
+            digest, left = hashlib.sha256(), before.st_size
+            while left >= 0 and (piece := file.read(PIECE)):  # one that grows all the time has no end
+                digest.update(piece)
+                left -= len(piece)
+                meter.add(len(piece))
+            after = os.fstat(file.fileno())
+    except OSError as fault:
+        raise PathError("unreadable", f"{name}: {fault.strerror or fault}.") from None
+    if _key(after) != key:
+        raise InputError("file-changed", f"{name}: the file changed while it was read.", "Try again.")
+    known.put(key, digest.hexdigest(), before)
+    return digest.hexdigest()
+
+
+def _key(status: os.stat_result) -> str:
+    """What a file is known by: another content has another of these."""
+    parts = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    return ":".join(map(str, parts))
+
+
+class _Cache:
+    """The remembered hashes. Nothing fails because they cannot be kept."""
+
+    def __init__(self) -> None:
+        self._file = _folder() / "sha256.json"
+        self._known: dict[str, str] = {}
+        self._new = False
+        with suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
+            if self._file.stat().st_size < 1 << 20:
+                self._known = msgspec.json.decode(self._file.read_bytes(), type=dict[str, str])
+
+    def get(self, key: str) -> str | None:
+        """The hash of a file in this state."""
+        found = self._known.get(key)
+        return found if found is not None and len(found) == hashlib.sha256().digest_size * 2 else None
+
+    def put(self, key: str, digest: str, status: os.stat_result) -> None:
+        """Remember one, unless the file may still be written to."""
+        if time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) > SETTLED_NS:
+            self._known.pop(key, None)
+            self._known[key] = digest
+            self._new = True
+
+    def save(self) -> None:
+        """Keep the newest ones, in one step."""
+        if not self._new:
+            return
+        kept = dict(list(self._known.items())[-MOST:])
+        with suppress(OSError):
+            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            fd, name = tempfile.mkstemp(dir=self._file.parent, prefix=".sha256-")
+            try:
+                with os.fdopen(fd, "wb") as file:
+                    file.write(msgspec.json.encode(kept))
+                os.replace(name, self._file)
+            except OSError:
+                os.unlink(name)
+
+
+def _folder() -> Path:
+    """The user's cache folder for this program."""
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA")
+    elif sys.platform == "darwin":
+        base = os.path.expanduser("~/Library/Caches")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME")
+    return Path(base or os.path.expanduser("~/.cache")) / "onnx-autodoc"

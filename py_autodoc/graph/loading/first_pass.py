@@ -1,0 +1,93 @@
+"""The first pass over a parsed model: repair names, find every body and every external tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import onnx
+
+from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
+from py_autodoc.graph.ir.name_sanitizer import NameSanitizer
+from py_autodoc.graph.protobuf.tensor_protos import external_entries, payload_reference
+
+_A = onnx.AttributeProto
+_EXTERNAL = onnx.TensorProto.EXTERNAL
+_SIMPLE = frozenset({_A.FLOAT, _A.INT, _A.STRING, _A.FLOATS, _A.INTS, _A.STRINGS})
+
+
+@dataclass(slots=True)
+class FirstPass:
+    """What the pass found."""
+
+    graphs: list[onnx.GraphProto] = field(default_factory=list)
+    """The main graph and every body in it, outermost first."""
+    external: list[onnx.TensorProto] = field(default_factory=list)
+    """Tensors whose bytes are in other files."""
+
+
+def collect_and_sanitize(proto: onnx.ModelProto, notes: DiagnosticCollector) -> FirstPass:
+    """Walk the whole model once; ``proto``'s names are repaired in place."""
+    found = FirstPass()
+    names = NameSanitizer(notes)
+    pending = [proto.graph]
+    while pending:
+        graph = pending.pop()
+        found.graphs.append(graph)
+        pending.extend(reversed(_graph(graph, names, found)))
+    for function in proto.functions:
+        names.function(function)
+        pending.extend(_nodes(function.node, names, found))
+    while pending:  # bodies inside functions: repaired, but not part of the main graph
+        pending.extend(_graph(pending.pop(), names, found))
+    return found
+
+
+def _graph(graph: onnx.GraphProto, names: NameSanitizer, found: FirstPass) -> list[onnx.GraphProto]:
+    names.messages(graph.input)
+    names.messages(graph.output)
+    names.messages(graph.value_info)
+    names.messages(graph.initializer)
+    for sparse in graph.sparse_initializer:
+        names.message(sparse.values)
+        _external((sparse.values, sparse.indices), found)
+    _external(graph.initializer, found)
+    return _nodes(graph.node, names, found)
+
+
+def _nodes(nodes: Iterable[onnx.NodeProto], names: NameSanitizer, found: FirstPass) -> list[onnx.GraphProto]:
+    bodies: list[onnx.GraphProto] = []
+    for node in nodes:
+        names.node(node)
+        for attribute in node.attribute:
+            names.message(attribute)
+            if attribute.type not in _SIMPLE:
+                bodies.extend(nested(attribute))
+                _external(_tensors(attribute), found)
+    return bodies
+
+
+def nested(attribute: onnx.AttributeProto) -> list[onnx.GraphProto]:
+    """The graphs an attribute holds, whatever type it claims to have."""
+    graphs = list(attribute.graphs)
+    if attribute.HasField("g"):
+        graphs.append(attribute.g)
+    return graphs
+
+
+def _tensors(attribute: onnx.AttributeProto) -> list[onnx.TensorProto]:
+    tensors = list(attribute.tensors)
+    if attribute.HasField("t"):
+        tensors.append(attribute.t)
+    sparse = list(attribute.sparse_tensors)
+    if attribute.HasField("sparse_tensor"):
+        sparse.append(attribute.sparse_tensor)
+    for item in sparse:
+        tensors += (item.values, item.indices)
+    return tensors
+
+
+def _external(tensors: Iterable[onnx.TensorProto], found: FirstPass) -> None:
+    for tensor in tensors:
+        if tensor.data_location == _EXTERNAL and not payload_reference(external_entries(tensor))[0]:
+            found.external.append(tensor)

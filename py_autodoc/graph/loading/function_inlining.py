@@ -1,0 +1,259 @@
+"""Local functions: every call is replaced by the function's body.
+
+Semantics as in the ONNX specification (IR.md, "Functions"): inputs and outputs by position, missing
+optional ones become empty names, attributes by reference with the function's defaults, names of a
+body are its own. Calls inside bodies and inside If/Loop/Scan graphs are expanded too, without
+recursion. Nothing is expanded that would grow over a limit or never end.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import onnx
+
+from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
+from py_autodoc.graph.loading.first_pass import nested
+from py_autodoc.graph.loading.module_scopes import CALL_KEY, MAX_DEPTH, NAME_KEY, ScopeReader
+from py_autodoc.graph.protobuf.file_counts import FunctionKey, body, expansion
+from py_autodoc.limits import Limits
+
+Functions = dict[FunctionKey, onnx.FunctionProto]
+
+
+def function_key(message: onnx.NodeProto | onnx.FunctionProto) -> FunctionKey:
+    """The key under which a function is defined or called."""
+    name = message.op_type if isinstance(message, onnx.NodeProto) else message.name
+    domain = message.domain
+    return "" if domain == "ai.onnx" else domain, name, message.overload
+
+
+def expand_functions(proto: onnx.ModelProto, limits: Limits, notes: DiagnosticCollector) -> int:
+    """Expand all calls in place; the number of calls left as one node each (0: all expanded).
+
+    Afterwards ``proto.functions`` is empty in either case, so that no later tool expands them.
+    Diagnostics: function-cycle, expansion-too-large, function-opset.
+    """
+    functions: Functions = {}
+    for function in proto.functions:
+        functions.setdefault(function_key(function), function)
+    if not functions:
+        return 0
+    left = _refuse(proto, functions, limits, notes)
+    if not left:
+        _import_opsets(proto, functions, notes)
+        _Expander(functions).run(proto.graph)
+    del proto.functions[:]
+    return left
+
+
+def _refuse(proto: onnx.ModelProto, functions: Functions, limits: Limits, notes: DiagnosticCollector) -> int:
+    """Number of calls that cannot be expanded: all of the main graph's, or none."""
+    bodies = {key: list(all_nodes(function.node)) for key, function in functions.items()}
+    main = list(all_nodes(proto.graph.node))
+    count = expansion(
+        body(map(function_key, main), functions),
+        {key: body(map(function_key, nodes), functions) for key, nodes in bodies.items()},
+    )
+    if count.nodes is None:
+        ring = " → ".join("::".join(part for part in key if part) for key in count.cycle)
+        notes.add("function-cycle", "Functions call each other in a circle; calls are not expanded.", ring)
+        return count.calls
+    size = expansion(
+        body(map(function_key, main), functions),
+        {
+            key: (_own_bytes(nodes, functions), body(map(function_key, nodes), functions)[1])
+            for key, nodes in bodies.items()
+        },
+    )
+    if count.nodes > limits.expanded_nodes or (size.nodes or 0) > limits.structure_bytes:
+        what = f"Expanding local functions gives {count.nodes:,} nodes; calls are not expanded."
+        notes.add("expansion-too-large", what)
+        return count.calls
+    return 0
+
+
+def _own_bytes(nodes: Iterable[onnx.NodeProto], functions: Functions) -> int:
+    return sum(node.ByteSize() for node in nodes if function_key(node) not in functions)
+
+
+def all_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
+    """Nodes and those of the graphs they hold, without recursion."""
+    pending = [iter(nodes)]
+    while pending:
+        for node in pending[-1]:
+            yield node
+            graphs = [graph for attribute in node.attribute for graph in nested(attribute)]
+            if graphs:
+                pending.extend(iter(graph.node) for graph in graphs)
+                break
+        else:
+            pending.pop()
+
+
+def _import_opsets(proto: onnx.ModelProto, functions: Functions, notes: DiagnosticCollector) -> None:
+    """Add domains that only functions import; note versions that differ from the model's."""
+    known = {entry.domain: entry.version for entry in proto.opset_import}
+    for function in functions.values():
+        for entry in function.opset_import:
+            version = known.setdefault(entry.domain, entry.version)
+            if version != entry.version:
+                what = f"Imports {entry.domain or 'ai.onnx'} {entry.version}, the model {version}."
+                notes.add("function-opset", what, function.name)
+    present = {entry.domain for entry in proto.opset_import}
+    for domain, version in known.items():
+        if domain not in present:
+            proto.opset_import.append(onnx.OperatorSetIdProto(domain=domain, version=version))
+
+
+@dataclass(frozen=True, slots=True)
+class _FunctionCall:
+    """One call: the prefix of its own names, and the scope levels down to it as JSON."""
+
+    prefix: str
+    path: str
+
+
+class _Expander:
+    def __init__(self, functions: Functions) -> None:
+        self.functions = functions
+        self.defined = {key: _defined(function.node) for key, function in functions.items()}
+        self.scopes = ScopeReader()
+        self.calls: dict[str, int] = {}
+
+    def run(self, graph: onnx.GraphProto) -> None:
+        pending = [graph]
+        while pending:
+            graph = pending.pop()
+            if any(function_key(node) in self.functions for node in graph.node):
+                nodes = list(self._expanded(list(graph.node)))
+                del graph.node[:]
+                graph.node.extend(nodes)
+            for node in graph.node:
+                for attribute in node.attribute:
+                    pending.extend(nested(attribute))
+
+    def _expanded(self, nodes: list[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
+        stack = [iter(nodes)]
+        while stack:
+            node = next(stack[-1], None)
+            if node is None:
+                stack.pop()
+            elif function_key(node) in self.functions:
+                stack.append(iter(self._body(node)))
+            else:
+                yield node
+
+    def _body(self, call: onnx.NodeProto) -> list[onnx.NodeProto]:
+        """The function's nodes for one call, with the call's names and attributes."""
+        key = function_key(call)
+        function = self.functions[key]
+        here = self._call(call, function)
+        names = {"": ""}
+        for place, name in enumerate(function.input):
+            names[name] = call.input[place] if place < len(call.input) else ""
+        aliases: list[onnx.NodeProto] = []
+        for name, outer in zip(function.output, call.output, strict=False):
+            if not outer:
+                continue
+            if name in names or name not in self.defined[key]:  # an input passed on, or returned twice
+                source = names.get(name, here.prefix + name)
+                aliases.append(onnx.NodeProto(op_type="Identity", input=[source], output=[outer]))
+            else:
+                names[name] = outer
+        attributes = {attribute.name: attribute for attribute in function.attribute_proto}
+        attributes.update({attribute.name: attribute for attribute in call.attribute})
+        nodes = [self._instance(node, names, here, attributes) for node in function.node]
+        for alias in aliases:
+            alias.metadata_props.add(key=CALL_KEY, value=here.path)
+        return nodes + aliases
+
+    def _call(self, call: onnx.NodeProto, function: onnx.FunctionProto) -> _FunctionCall:
+        """Name a call after its node, or after its function and a number; no two are the same."""
+        base = call.name or function.name
+        seen = self.calls[base] = self.calls.get(base, -1) + 1
+        label = base if call.name and not seen else f"{base}_{seen}"
+        scope = self.scopes.of(call, call.name, call.output[0] if call.output else "")
+        level = label.rpartition("/")[2] or label
+        classes = scope.classes or ("",) * len(scope.names)
+        levels = [*zip(scope.names, classes, scope.origins, strict=True), (level, function.name, "function")]
+        return _FunctionCall(f"{label}/", json.dumps(levels[: MAX_DEPTH + 1]))
+
+    def _instance(
+        self,
+        template: onnx.NodeProto,
+        names: dict[str, str],
+        here: _FunctionCall,
+        attributes: dict[str, onnx.AttributeProto],
+    ) -> onnx.NodeProto:
+        node = onnx.NodeProto()
+        node.CopyFrom(template)
+        own = node.name
+        _rename(node, names, here.prefix)
+        if own:
+            node.name = here.prefix + own
+            node.metadata_props.add(key=NAME_KEY, value=own)
+        node.metadata_props.add(key=CALL_KEY, value=here.path)
+        _bind(node, attributes)
+        pending = [(graph, names) for attribute in node.attribute for graph in nested(attribute)]
+        while pending:
+            graph, outer = pending.pop()
+            inner_names = {**outer, **{name: here.prefix + name for name in _local(graph) if name}}
+            _rename_graph(graph, inner_names, here.prefix)
+            for inner in graph.node:
+                _rename(inner, inner_names, here.prefix)
+                if inner.name:
+                    inner.name = here.prefix + inner.name
+                _bind(inner, attributes)
+                pending += ((g, inner_names) for attribute in inner.attribute for g in nested(attribute))
+        return node
+
+
+def _defined(nodes: Iterable[onnx.NodeProto]) -> set[str]:
+    return {name for node in nodes for name in node.output}
+
+
+def _local(graph: onnx.GraphProto) -> set[str]:
+    """Names a body defines itself."""
+    names = _defined(graph.node)
+    names.update(info.name for info in graph.input)
+    names.update(tensor.name for tensor in graph.initializer)
+    names.update(sparse.values.name for sparse in graph.sparse_initializer)
+    return names
+
+
+def _rename(node: onnx.NodeProto, names: dict[str, str], prefix: str) -> None:
+    for field in (node.input, node.output):
+        for place, name in enumerate(field):
+            new = names.get(name)
+            field[place] = prefix + name if new is None else new
+
+
+def _rename_graph(graph: onnx.GraphProto, names: dict[str, str], prefix: str) -> None:
+    for infos in (graph.input, graph.output, graph.value_info, graph.initializer):
+        for info in infos:
+            info.name = names.get(info.name, prefix + info.name)
+    for sparse in graph.sparse_initializer:
+        sparse.values.name = names.get(sparse.values.name, prefix + sparse.values.name)
+
+
+def _bind(node: onnx.NodeProto, attributes: dict[str, onnx.AttributeProto]) -> None:
+    """Replace references to the function's attributes by their values, or drop them."""
+    if not any(attribute.ref_attr_name for attribute in node.attribute):
+        return
+    bound = []
+    for attribute in node.attribute:
+        if attribute.ref_attr_name:
+            value = attributes.get(attribute.ref_attr_name)
+            if value is None:
+                continue
+            copy = onnx.AttributeProto()
+            copy.CopyFrom(value)
+            copy.name = attribute.name
+            bound.append(copy)
+        else:
+            bound.append(attribute)
+    del node.attribute[:]
+    node.attribute.extend(bound)

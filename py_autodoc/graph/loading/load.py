@@ -1,0 +1,135 @@
+"""Structure-only loading: a model's protobuf without its weights.
+
+Cost follows the structure, not the file: a 1.4 GB model is read in a few MB. External data files
+are never opened.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import onnx
+from google.protobuf.message import DecodeError
+
+from py_autodoc.errors import CorruptModel, LimitError
+from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
+from py_autodoc.graph.ir.model import NO_TEXTS, Diagnostic, FileFacts, TextFacts
+from py_autodoc.graph.loading.external_data import external_facts
+from py_autodoc.graph.loading.first_pass import collect_and_sanitize
+from py_autodoc.graph.loading.function_inlining import expand_functions
+from py_autodoc.graph.loading.text_privacy import text_facts
+from py_autodoc.graph.protobuf.file_counts import FileCounts
+from py_autodoc.graph.protobuf.probe import PathLike, base_name, regular_file, scan_source
+from py_autodoc.graph.protobuf.protobuf_wire import WireError, WireSource
+from py_autodoc.graph.protobuf.structure_scan import StructureScan
+from py_autodoc.limits import LIBRARY, Limits
+
+_PARSER_DEPTH = 100
+"""protobuf's parser refuses messages nested deeper."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """A model as later stages want it.
+
+    In ``proto`` every string is valid text of bounded length, payloads from 4 KiB on are references
+    to the file itself (external_data marked ``autodoc:``), and local functions are
+    expanded unless ``unexpanded_calls`` says otherwise. Do not write to it.
+    """
+
+    proto: onnx.ModelProto
+    facts: FileFacts
+    census: FileCounts
+    diagnostics: tuple[Diagnostic, ...]
+    functions: int = 0
+    """Local functions defined in the file."""
+    unexpanded_calls: int = 0
+    """Calls that stay one node because the expansion is over a limit or circular."""
+    texts: TextFacts = NO_TEXTS
+
+
+def load(path: PathLike, limits: Limits = LIBRARY) -> LoadedModel:
+    """Load the structure of a model file.
+
+    Raises:
+        PathError, NotAModel, CorruptModel, LimitError: see ``probe``.
+    """
+    name = base_name(path)
+    with regular_file(path) as (fd, status):
+        if status.st_size > limits.file_bytes:
+            raise _too_large(name, status.st_size, limits)
+        scan = scan_source(WireSource(status.st_size, fd), name, limits)
+        structure, identity = _structure(scan, name)
+        after = os.fstat(fd)
+    if (after.st_size, after.st_mtime_ns) != (status.st_size, status.st_mtime_ns):
+        raise CorruptModel(f"{name}: the file changed while it was read.", "Try again when it is complete.")
+    return _loaded(scan, structure, identity, name, os.fspath(path), limits)
+
+
+def load_bytes(data: bytes, name: str = "model.onnx", limits: Limits = LIBRARY) -> LoadedModel:
+    """Load the structure of a model that is in memory; errors as ``load``.
+
+    External data is not looked for: bytes have no folder.
+    """
+    if len(data) > limits.file_bytes:
+        raise _too_large(name, len(data), limits)
+    scan = scan_source(WireSource.of_bytes(data), name, limits)
+    structure, identity = _structure(scan, name)
+    return _loaded(scan, structure, identity, name, None, limits)
+
+
+def parse_structure(source: WireSource, name: str, limits: Limits = LIBRARY) -> onnx.ModelProto:
+    """The protobuf as it is in the file, payloads from 4 KiB on replaced by references to it.
+
+    Nothing is repaired or expanded; a caller that writes the model again wants it so.
+
+    Raises:
+        NotAModel, CorruptModel, LimitError: see ``probe``.
+    """
+    scan = scan_source(source, name, limits)
+    return _parse(_structure(scan, name)[0], scan, name)
+
+
+def _structure(scan: StructureScan, name: str) -> tuple[bytes, str]:
+    try:
+        return scan.structure()
+    except WireError as error:
+        raise CorruptModel(f"{name}: {error}.", "", error.offset) from None
+
+
+def _loaded(
+    scan: StructureScan, structure: bytes, identity: str, name: str, path: str | None, limits: Limits
+) -> LoadedModel:
+    proto = _parse(structure, scan, name)
+    notes = DiagnosticCollector()
+    found = collect_and_sanitize(proto, notes)
+    texts = text_facts(proto, found.graphs, structure)
+    external = external_facts(found.external, path, notes)
+    left = expand_functions(proto, limits, notes)
+    facts = FileFacts(
+        name, scan.source.size, scan.census.structure_bytes, identity, external.files, external.bytes
+    )
+    return LoadedModel(proto, facts, scan.census, tuple(notes.done()), scan.census.functions, left, texts)
+
+
+def _parse(structure: bytes, scan: StructureScan, name: str) -> onnx.ModelProto:
+    try:
+        return onnx.ModelProto.FromString(structure)
+    except DecodeError:
+        depth = scan.census.depth
+        if depth * 3 + 6 > _PARSER_DEPTH:
+            raise LimitError(
+                "depth",
+                depth,
+                _PARSER_DEPTH // 3 - 2,
+                f"{name}: {depth} nested subgraphs are too many to parse.",
+            ) from None
+        raise CorruptModel(f"{name}: broken protobuf inside a field.", "The file is damaged.") from None
+
+
+def _too_large(name: str, size: int, limits: Limits) -> LimitError:
+    message = f"{name}: {size:,} bytes, the limit is {limits.file_bytes:,}."
+    return LimitError(
+        "file_bytes", size, limits.file_bytes, message, "Raise the limit if you trust the file."
+    )

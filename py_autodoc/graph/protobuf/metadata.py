@@ -1,0 +1,69 @@
+"""The model's own metadata, read without the graph and without the weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py_autodoc.errors import CorruptModel, LimitError
+from py_autodoc.graph.protobuf.probe import PathLike, base_name, probe, regular_file
+from py_autodoc.graph.protobuf.protobuf_wire import BYTES, WireError, WireSource, fields
+from py_autodoc.limits import LIBRARY, Limits
+
+_GRAPH, _METADATA = 7, 14
+_KEY, _VALUE = 1, 2
+_LONGEST_KEY = 4096
+
+
+def model_metadata(path: PathLike, prefix: str = "", limits: Limits = LIBRARY) -> dict[str, str]:
+    """Entries of a model's ``metadata_props``; the last of several with one key.
+
+    The cost does not follow the size of the file: the graph is stepped over.
+
+    Args:
+        path: the model.
+        prefix: only entries whose key begins so; others are not read.
+        limits: ``structure_bytes`` bounds what is kept in memory.
+
+    Raises:
+        PathError, NotAModel, CorruptModel, LimitError: see ``probe``.
+    """
+    name = base_name(path)
+    found: dict[str, str] = {}
+    graph, room = False, limits.structure_bytes
+    try:
+        with regular_file(path) as (fd, status):
+            source = WireSource(status.st_size, fd)
+            for number, wire, _, start, stop in fields(source, 0, status.st_size):
+                graph = graph or (number == _GRAPH and wire == BYTES)
+                if number != _METADATA or wire != BYTES:
+                    continue
+                for key, value_start, value_stop in _entry(source, start, stop, prefix):
+                    room -= value_stop - value_start
+                    if room < 0:
+                        raise _too_much(name, limits)
+                    found[key] = source.read(value_start, value_stop).decode("utf-8", "replace")
+    except WireError as fault:
+        probe(path, limits)  # says what the file is instead, where it is not a model at all
+        raise CorruptModel(f"{name}: {fault}.", "The file is damaged.", fault.offset) from None
+    if not graph:
+        probe(path, limits)
+    return found
+
+
+def _entry(source: WireSource, pos: int, end: int, prefix: str) -> Iterator[tuple[str, int, int]]:
+    """(key, start and stop of the value) of one entry, if its key is wanted."""
+    key, value = "", (pos, pos)
+    for number, wire, _, start, stop in fields(source, pos, end):
+        if number == _KEY and wire == BYTES:
+            key = source.read(start, min(stop, start + _LONGEST_KEY)).decode("utf-8", "replace")
+        elif number == _VALUE and wire == BYTES:
+            value = start, stop
+    if key.startswith(prefix):
+        yield key, *value
+
+
+def _too_much(name: str, limits: Limits) -> LimitError:
+    limit = limits.structure_bytes
+    return LimitError(
+        "structure_bytes", limit + 1, limit, f"{name}: its metadata is larger than {limit:,} bytes."
+    )

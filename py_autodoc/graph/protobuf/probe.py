@@ -1,0 +1,120 @@
+"""The first look at a file: is it a regular file, is it a model, is it small enough to read.
+
+Nothing is parsed here; the walk over the wire format reads the structure and skips the weights.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from py_autodoc.errors import CorruptModel, NotAModel, PathError
+from py_autodoc.graph.protobuf.file_counts import FileCounts
+from py_autodoc.graph.protobuf.file_signatures import FileKind, identify, unknown
+from py_autodoc.graph.protobuf.protobuf_wire import TruncatedMessage, WireError, WireSource
+from py_autodoc.graph.protobuf.structure_scan import StructureScan
+from py_autodoc.limits import LIBRARY, Limits
+
+_FLAGS = os.O_RDONLY
+for _name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):  # each is missing on some platform
+    _FLAGS |= getattr(os, _name, 0)
+
+PathLike = str | os.PathLike[str]
+
+
+def probe(path: PathLike, limits: Limits = LIBRARY) -> FileCounts:
+    """Count what a model file holds, without parsing it and without reading its weights.
+
+    Raises:
+        PathError: missing, a directory, or no regular file (never opened then).
+        NotAModel: the bytes are something else; ``kind`` says what.
+        CorruptModel: the protobuf is broken; ``offset`` says where.
+        LimitError: larger than ``limits`` allows.
+    """
+    name = base_name(path)
+    with regular_file(path) as (fd, status):
+        scan = scan_source(WireSource(status.st_size, fd), name, limits)
+        scan.census.bytes_read = scan.source.bytes_read
+        return scan.census
+
+
+def base_name(path: PathLike) -> str:
+    """The last component of a path as printable text."""
+    return os.path.basename(os.fspath(path)).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+@contextmanager
+def regular_file(path: PathLike) -> Iterator[tuple[int, os.stat_result]]:
+    """Open a regular file for positional reads; yields (descriptor, status).
+
+    Devices, FIFOs, sockets and directories are refused before they are opened, and again on the
+    open descriptor, so that swapping the file in between gains nothing.
+    """
+    name = base_name(path)
+    try:
+        _refuse_irregular(os.stat(path), name)
+        fd = os.open(path, _FLAGS)
+    except FileNotFoundError:
+        raise PathError("path-missing", f"{name}: no such file.") from None
+    except PermissionError:
+        raise PathError("path-denied", f"{name}: no permission to read it.") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise PathError("path-unreadable", f"{name}: {reason}.") from None
+    try:
+        status = os.fstat(fd)
+        _refuse_irregular(status, name)
+        yield fd, status
+    finally:
+        os.close(fd)
+
+
+def _refuse_irregular(status: os.stat_result, name: str) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise PathError("path-not-a-file", f"{name or '.'}: is a directory.", "Pass the .onnx file in it.")
+    if not stat.S_ISREG(status.st_mode):
+        raise PathError("path-not-regular", f"{name}: is not a regular file.")
+
+
+def scan_source(source: WireSource, name: str, limits: Limits) -> StructureScan:
+    """Recognise and walk a model; the raised errors are those of ``probe``."""
+    source.need(0, 1 << 12)
+    head = source.buf[: 1 << 12]
+    kind = identify(head, source.size)
+    if kind is not None:
+        raise not_a_model(name, kind)
+    scan = StructureScan(source, limits, name)
+    try:
+        scan.run()
+    except WireError as error:
+        raise _broken(name, head, scan, error) from None
+    if not scan.census.has_graph and scan.known_fields < 2:
+        raise not_a_model(name, unknown(head))
+    return scan
+
+
+def not_a_model(name: str, kind: FileKind) -> NotAModel:
+    """The error for a file of another kind."""
+    return NotAModel(kind.kind, f"{name}: {kind.what}.", kind.hint)
+
+
+def _broken(name: str, head: bytes, scan: StructureScan, error: WireError) -> NotAModel | CorruptModel:
+    """Broken protobuf: a damaged model when it began like one, else something unknown."""
+    zeros = not head.strip(b"\0")
+    if not zeros and not scan.known_fields and not _begins_like_a_model(head):
+        return not_a_model(name, unknown(head))
+    if zeros:
+        fault, hint = "begins with zero bytes", "The download or the copy did not finish."
+    elif isinstance(error, TruncatedMessage):
+        fault = f"truncated at byte {scan.source.size:,} ({error})"
+        hint = "The download or the export did not finish."
+    else:
+        fault, hint = f"broken protobuf: {error}", "The file is damaged or has something appended."
+    return CorruptModel(f"{name}: {fault}.", hint, error.offset)
+
+
+def _begins_like_a_model(head: bytes) -> bool:
+    """The first field is a plausible ir_version, producer_name or graph."""
+    return (head[0] == 8 and len(head) > 1 and 0 < head[1] < 64) or head[0] in (0x12, 0x3A)

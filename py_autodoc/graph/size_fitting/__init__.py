@@ -1,0 +1,1 @@
+"""Sizes for free dimensions that the model runs with."""

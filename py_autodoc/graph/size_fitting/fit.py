@@ -1,0 +1,284 @@
+"""Sizes for the free dimensions of a model's inputs that the model runs with.
+
+What a dimension means proposes its sizes (``graph.assume``). Symbolic inference says which sizes must be
+equal, or are decided by constants of the graph; the search (``graph.search``) chooses sizes that fulfil
+that, and every choice is checked by inferring all shapes under it. A contradiction sends the search back to
+the symbols that the contradicting node depends on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from py_autodoc.graph.ir.model import Model, Shape, TypeTable
+from py_autodoc.graph.shapes.infer import SymbolicTypes, infer
+from py_autodoc.graph.size_fitting.influence import Influence
+from py_autodoc.graph.size_fitting.misfits import Misfits
+from py_autodoc.graph.size_fitting.proposals import compared, constraints, divisors, listed, made_sizes
+from py_autodoc.graph.symbolic_dims import dim_names
+from py_autodoc.graph.symbolic_dims.assumed_sizes import SizeMeaning, common
+from py_autodoc.graph.symbolic_dims.poly import Poly
+from py_autodoc.graph.symbolic_dims.size_search import Conflict, Constraint, SearchStopped, SizeSearch, equal
+from py_autodoc.graph.symbolic_dims.tied_sizes import TiedSizes, by_name, probed, ties
+
+if TYPE_CHECKING:
+    from py_autodoc.graph.loading.load import LoadedModel
+
+MAX_VISITS = 15_000
+"""Nodes that all checks of one model may visit together, beyond the first ``LEAST_TRIES`` checks."""
+LEAST_TRIES = 4
+MAX_TRIES = 64
+DOUBTFUL_TRIES = 8
+"""Checks spent on finding sizes without doubt once doubtful ones are found."""
+MAX_SYMBOLS = 512
+_PROBED = (SizeMeaning.BATCH, SizeMeaning.TOKENS)
+MAX_PROBED = 4
+MAX_PROBED_NODES = 3000
+
+Infer = Callable[[Mapping[str, int]], TypeTable]
+"""Types of the model with the symbols (by their safe names) bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Sizes by safe name; None when none were found, and ``reason`` says why.
+
+    ``types`` are the types inferred under the sizes. ``ties`` hold for the sizes, if there are any.
+    """
+
+    sizes: Mapping[str, int] | None
+    types: TypeTable | None = None
+    reason: str = ""
+    node: int = -1
+    tries: int = 0
+    given: Mapping[str, int] = field(default_factory=dict)
+    """The sizes that were not to be found."""
+
+
+class Fitter:
+    """Fits one model, as often as sizes are given."""
+
+    def __init__(self, model: Model, symbolic: SymbolicTypes | None, infer: Infer) -> None:
+        self.model = model
+        self.symbolic = symbolic
+        self.infer = infer
+        self.shapes, _ = dim_names.symbolic_inputs(model)
+        self.meanings = dim_names.meanings(model, self.shapes)
+        self.constraints, self.doubtful = constraints(symbolic)
+        # Equations hold where slices are as symbolic inference takes them; without any they always do.
+        never = any(c.zero and not c.names and not c.holds({}) for c in self.constraints)
+        self.impossible = never and all(c.positive is None for c in self.constraints)
+        self.ties = ties(self.constraints, self.meanings)
+        self.meanings = _shared(self.meanings, self.ties)
+        self.misfits = Misfits(model, symbolic)
+        self._proposals: dict[str, tuple[int, ...]] | None = None
+        self._influence: Influence | None = None
+        self._settled = len(model.nodes) > MAX_PROBED_NODES
+
+    def fit(self, given: Mapping[str, int], preferred: Mapping[str, int] | None = None) -> Fit:
+        """Sizes of every symbol that ``given`` has none for; ``preferred`` are tried first."""
+        free = [name for name in self.meanings if name not in given]
+        if len(free) > MAX_SYMBOLS:
+            return Fit(None, reason=f"there are more than {MAX_SYMBOLS} free dimensions", given=given)
+        found = _SizeFitting(self, free, given, preferred or {}).run()
+        if found.sizes is not None and not self._settled:
+            self._settled = True
+            self._settle({**given, **found.sizes})
+        return found
+
+    def _settle(self, sizes: Mapping[str, int]) -> None:
+        """Keep the ties that hold, and find those that only inference under sizes shows."""
+        self.ties = [tie for tie in self.ties if tie.holds(sizes)]
+        tied = {tie.symbol for tie in self.ties}
+        self.ties += [t for t in by_name(self.meanings) if t.symbol not in tied and t.holds(sizes)]
+        tied = {tie.symbol for tie in self.ties}
+        loose = [name for name in self.meanings if name not in tied]
+        for what in _PROBED:
+            alike = [name for name in loose if self.meanings[name] is what]
+            alike = [name for name in alike if sizes[name] == sizes[alike[0]]]
+            self.ties += probed(alike[:MAX_PROBED], sizes, self._runs) if len(alike) > 1 else []
+
+    def _runs(self, sizes: Mapping[str, int]) -> bool:
+        """True when the sizes, with those that are known to follow from them, contradict nothing."""
+        apart = {name: size for name, size in sizes.items() if name not in {tie.symbol for tie in self.ties}}
+        return not self.misfits.of(self.infer({**sizes, **self.tied(apart)})).hard
+
+    def tied(self, sizes: Mapping[str, int]) -> dict[str, int]:
+        """Sizes that follow from given ones, for symbols that have none."""
+        found: dict[str, int] = {}
+        for _ in self.ties:
+            before = len(found)
+            for tie in self.ties:
+                step = tie.missing({**sizes, **found})
+                if step is not None:
+                    found[step[0]] = step[1]
+            if len(found) == before:
+                break
+        return found
+
+    def proposals(self) -> dict[str, tuple[int, ...]]:
+        """Sizes to try for every symbol, in the order in which symbols are chosen."""
+        if self._proposals is None:
+            turns = compared(self.model, self.symbolic, self.meanings)
+            steps = divisors(self.constraints)
+            order = list(SizeMeaning)
+            names = sorted(self.meanings, key=lambda name: order.index(self.meanings[name]))
+            self._proposals = {
+                name: listed(self.meanings[name], turns.get(name, ()), steps.get(name, 1)) for name in names
+            }
+        return self._proposals
+
+    def at_fault(self, nodes: Iterable[int]) -> Conflict:
+        """Symbols that what is wrong with nodes depends on."""
+        if self._influence is None:
+            self._influence = Influence(self.model, self.shapes, self.symbolic)
+        found: set[str] = set()
+        for node in nodes:
+            found |= self._influence.of(self.model.nodes[node])
+        return frozenset(found)
+
+
+def _shared(meanings: Mapping[str, SizeMeaning], found: Sequence[TiedSizes]) -> dict[str, SizeMeaning]:
+    """The meanings with one for symbols of one size."""
+    out = dict(meanings)
+    groups: dict[str, list[str]] = {}
+    for tie in found:
+        if list(tie.factors.values()) == [1] and not tie.plus:
+            groups.setdefault(next(iter(tie.factors)), []).append(tie.symbol)
+    for first, others in groups.items():
+        group = [first, *others]
+        out.update(dict.fromkeys(group, common({name: meanings[name] for name in group})))
+    return out
+
+
+def fitter(
+    loaded: LoadedModel,
+    model: Model,
+    input_shapes: Mapping[str, Sequence[int]] | None = None,
+    symbolic: SymbolicTypes | None = None,
+) -> Fitter:
+    """A fitter of a loaded model; ``symbolic`` are its types from ``infer_symbolic``, if they are there."""
+    shapes = input_shapes or {}
+    return Fitter(model, symbolic, lambda sizes: infer(loaded, model, sizes, shapes))
+
+
+class _SizeFitting:
+    """One search for sizes, through weaker and weaker demands."""
+
+    def __init__(
+        self, fitter: Fitter, free: Sequence[str], given: Mapping[str, int], preferred: Mapping[str, int]
+    ) -> None:
+        self.fitter = fitter
+        self.given = dict(given)
+        proposals = fitter.proposals()
+        self.free = [name for name in proposals if name in set(free)]
+        self.proposals = {
+            name: (*([preferred[name]] if name in preferred else []), *proposals[name]) for name in self.free
+        }
+        self.tried: dict[tuple[int, ...], Conflict | None] = {}
+        self.checks = 0
+        self.visits = 0
+        self.doubtful = 0
+        self.best: tuple[int, dict[str, int], TypeTable] | None = None
+        self.first: tuple[str, int] | None = None
+
+    def run(self) -> Fit:
+        try:
+            for demand in self._demands():
+                if SizeSearch(self.proposals, demand, self.given, self._check).run() is not None:
+                    break
+        except SearchStopped:
+            pass
+        tries = self.checks
+        if self.best is not None:
+            return Fit(self.best[1], self.best[2], tries=tries, given=self.given)
+        reason, node = self.first or ("the sizes that must be equal contradict each other", -1)
+        return Fit(None, None, reason, node, tries, self.given)
+
+    def _demands(self) -> Iterator[list[Constraint]]:
+        """Constraints to search under, the strictest first; the last asks for nothing but the check.
+
+        What slices take for granted (``positive``) is a matter of how symbolic inference reads them.
+        """
+        zero = [c for c in self.fitter.constraints if c.zero]
+        positive = [c for c in self.fitter.constraints if c.positive is not None]
+        square = self._square(zero)
+        maybe, made = self.fitter.doubtful, made_sizes(self.fitter.symbolic)
+        seen = []
+        for demand in (
+            zero + maybe + made + square,
+            zero + made + square,
+            zero + square,
+            zero + positive + square,
+            zero + positive,
+            zero,
+            [],
+        ):
+            if demand not in seen:
+                seen.append(demand)
+                yield demand
+
+    def _square(self, zero: Sequence[Constraint]) -> list[Constraint]:
+        """Height and width of an image are equal, unless the model decides one of them alone."""
+        found = []
+        for a, b in _pairs(self.fitter.shapes, self.fitter.meanings):
+            if a not in self.proposals or b not in self.proposals:
+                continue
+            own = [
+                {p.text.replace(name, "*") for c in zero if c.names == {name} for p in c.zero}
+                for name in (a, b)
+            ]
+            if own[0] == own[1]:
+                found.append(equal(Poly.atom(a) - Poly.atom(b)))
+            else:
+                alone = b if own[0] else a
+                self.proposals[alone] = listed(SizeMeaning.LINE, (), 1)
+        return found
+
+    def _check(self, sizes: Mapping[str, int]) -> Conflict | None:
+        key = tuple(sizes[name] for name in self.free)
+        if key not in self.tried:
+            self.tried[key] = self._judge({name: sizes[name] for name in self.free})
+        return self.tried[key]
+
+    def _judge(self, sizes: dict[str, int]) -> Conflict | None:
+        nodes = len(self.fitter.model.nodes)
+        count = len(self.tried)
+        if count >= MAX_TRIES or (count >= LEAST_TRIES and self.visits + nodes > MAX_VISITS):
+            raise SearchStopped
+        if self.best is not None:
+            self.doubtful += 1
+            if self.doubtful > DOUBTFUL_TRIES or self.visits + nodes > MAX_VISITS // 2:
+                raise SearchStopped
+        self.checks += 1
+        self.visits += nodes
+        types = self.fitter.infer({**self.given, **sizes})
+        found = self.fitter.misfits.of(types)
+        if found.hard:
+            self.first = self.first or (found.message, found.hard[0])
+            if self.fitter.impossible:
+                raise SearchStopped
+            return self._blame(found.hard)
+        if self.best is None or len(found.doubts) < self.best[0]:
+            self.best = (len(found.doubts), sizes, types)
+        return self._blame(found.doubts) if found.doubts else None
+
+    def _blame(self, nodes: Sequence[int]) -> Conflict:
+        """Free symbols at fault: those of the first node that depends on any; all when none does."""
+        for node in nodes:
+            found = self.fitter.at_fault([node]) & set(self.free)
+            if found:
+                return found
+        return frozenset(self.free)
+
+
+def _pairs(
+    shapes: Mapping[int, Shape | None], meanings: Mapping[str, SizeMeaning]
+) -> Iterator[tuple[str, str]]:
+    """Height and width of images."""
+    for shape in shapes.values():
+        sides = [d for d in shape or () if isinstance(d, str) and meanings.get(d) is SizeMeaning.IMAGE]
+        if len(sides) == 2 and sides[0] != sides[1]:
+            yield sides[0], sides[1]

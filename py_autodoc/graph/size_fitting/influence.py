@@ -1,0 +1,71 @@
+"""Which free symbols of the inputs a node's shapes depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from py_autodoc.graph.ir.model import Model, Node, Shape
+from py_autodoc.graph.shapes.infer import SymbolicTypes
+from py_autodoc.graph.symbolic_dims import dim_arithmetic
+
+Symbols = frozenset[str]
+_NONE: Symbols = frozenset()
+
+
+class Influence:
+    """Answers from symbolic shapes; from the flow of data where those are not known."""
+
+    def __init__(
+        self, model: Model, inputs: Mapping[int, Shape | None], symbolic: SymbolicTypes | None
+    ) -> None:
+        self.model = model
+        self.inputs = inputs
+        self.symbolic = symbolic
+        self._flow: list[Symbols] | None = None
+
+    def of(self, node: Node) -> Symbols:
+        """Symbols in the shapes and small values that a node reads; all upstream where one is unknown."""
+        found: set[str] = set()
+        known = self.symbolic is not None
+        for t in node.inputs:
+            if t >= 0 and self.symbolic is not None:
+                names, complete = self._read(self.symbolic, t)
+                found |= names
+                known = known and complete
+        if known and found:
+            return frozenset(found)
+        flow = self._upstream()
+        return _NONE.union(*(flow[t] for t in node.inputs if t >= 0))
+
+    def _read(self, symbolic: SymbolicTypes, t: int) -> tuple[set[str], bool]:
+        """Free symbols in what is known of a tensor, and whether that is all."""
+        shape, value = symbolic.types.shapes[t], symbolic.types.values.get(t)
+        held = [] if value is None or value.dtype != object else value.reshape(-1).tolist()
+        parts = [d for d in (*(shape or ()), *held) if isinstance(d, str)]
+        names = {name for part in parts for name in dim_arithmetic.symbols_of(part)}
+        free = names & set(symbolic.symbols)
+        return free, shape is not None and None not in held and names == free
+
+    def _upstream(self) -> list[Symbols]:
+        """For every tensor the symbols of the inputs it is computed from."""
+        if self._flow is None:
+            self._flow = [_NONE] * len(self.model.tensors)
+            for t, shape in self.inputs.items():
+                texts = [d for d in shape or () if isinstance(d, str)]
+                self._flow[t] = frozenset(name for text in texts for name in dim_arithmetic.symbols_of(text))
+            self._run(0, self._flow)
+        return self._flow
+
+    def _run(self, graph: int, flow: list[Symbols]) -> None:
+        model = self.model
+        for number in model.graphs[graph].nodes:
+            node = model.nodes[number]
+            found = _NONE.union(*(flow[t] for t in node.inputs if t >= 0))
+            for _, body in node.subgraphs:
+                for t in model.graphs[body].inputs:
+                    flow[t] = found
+                self._run(body, flow)
+                found = found.union(*(flow[t] for t in model.graphs[body].outputs))
+            for t in node.outputs:
+                if t >= 0:
+                    flow[t] = found

@@ -1,0 +1,140 @@
+"""Where inferred types say that a model cannot run, and where they only say that it may not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from py_autodoc.graph.ir.diagnostic_causes import against_sizes
+from py_autodoc.graph.ir.model import Diagnostic, Model, Node, TensorKind, TypeTable
+from py_autodoc.graph.shapes.infer import SymbolicTypes
+from py_autodoc.graph.shapes.shape_context import numeric
+
+_MADE_EMPTY = frozenset({"ConstantOfShape", "Range", "NonZero", "Constant", "NonMaxSuppression", "Compress"})
+_COUNTING = frozenset({"CumSum", "Range"})
+_CARRYING = frozenset(
+    {"Add", "Sub", "Mul", "Cast", "Where", "Identity", "Unsqueeze", "Squeeze", "Clip", "Expand"}
+)
+_FAR = 16
+"""Tensors looked at above the positions of a look-up."""
+_FLOATS = frozenset({1, 10, 11, 16})
+
+
+@dataclass(frozen=True, slots=True)
+class MisfitReport:
+    """What is wrong, as ids of nodes.
+
+    ``hard``: the model cannot run; ``doubts``: a branch that may be taken cannot, a tensor becomes empty, or
+    a stored table of positions is too short. ``message`` is about the first hard one.
+    """
+
+    hard: tuple[int, ...] = ()
+    doubts: tuple[int, ...] = ()
+    message: str = ""
+
+
+class Misfits:
+    """Judges types of one model. What contradicts itself whatever the sizes are is left out."""
+
+    def __init__(self, model: Model, symbolic: SymbolicTypes | None) -> None:
+        self.model = model
+        always = symbolic.types.diagnostics if symbolic is not None else ()
+        self.always = {d.node for d in always if against_sizes(d)}
+        self.counted = [
+            found for node in model.nodes if node.op_type == "Gather" and (found := self._counted(node))
+        ]
+
+    def of(self, types: TypeTable) -> MisfitReport:
+        """What is wrong under the sizes that the types were inferred for."""
+        faults: dict[int, list[int]] = {}
+        doubts: list[int] = []
+        first: dict[int, Diagnostic] = {}
+        nodes = self.model.nodes
+        for d in types.diagnostics:
+            if against_sizes(d) and d.node not in self.always:
+                first.setdefault(d.node, d)
+                native = d.severity == "info" and not nodes[d.node].graph
+                (doubts if native else faults.setdefault(nodes[d.node].graph, [])).append(d.node)
+        self._lift(faults, doubts, types)
+        hard = sorted(faults.get(0, ()))
+        doubts += self._emptied(types) + self._beyond(types)
+        message = first[hard[0]].message if hard else ""
+        return MisfitReport(tuple(hard), tuple(dict.fromkeys(doubts)), message)
+
+    def _lift(self, faults: dict[int, list[int]], doubts: list[int], types: TypeTable) -> None:
+        """Faults of a body are faults of what runs it, unless another branch may be taken."""
+        graphs, nodes = self.model.graphs, self.model.nodes
+        while inner := [g for g in faults if g]:
+            deepest = max(inner, key=self._depth)
+            found = faults.pop(deepest)
+            parent = nodes[graphs[deepest].parent_node]
+            above = faults.setdefault(parent.graph, [])
+            if parent.op_type != "If":
+                above += found
+                continue
+            chosen = self._chosen(parent, types.values)
+            other = next((g for _, g in parent.subgraphs if g != deepest), -1)
+            if chosen >= 0:
+                above += found if chosen == deepest else []
+            elif other in faults:
+                above += found + faults.pop(other)
+            else:
+                doubts += found
+
+    def _depth(self, graph: int) -> int:
+        depth = 0
+        while graph:
+            graph, depth = self.model.nodes[self.model.graphs[graph].parent_node].graph, depth + 1
+        return depth
+
+    def _chosen(self, node: Node, values: Mapping[int, object]) -> int:
+        """The branch that a known condition takes, -1 for an unknown one."""
+        value = values.get(node.inputs[0]) if node.inputs else None
+        if value is None or not numeric(value) or value.size != 1:  # type: ignore[attr-defined]
+            return -1
+        name = "then_branch" if bool(value.reshape(-1)[0]) else "else_branch"  # type: ignore[attr-defined]
+        return next((graph for attribute, graph in node.subgraphs if attribute == name), -1)
+
+    def _emptied(self, types: TypeTable) -> list[int]:
+        """Nodes of the main graph that make nothing of something."""
+        shapes, dtypes, tensors = types.shapes, types.dtypes, self.model.tensors
+        empty = {i for i, s in enumerate(shapes) if s is not None and 0 in s and dtypes[i] in _FLOATS}
+        found = []
+        for t in empty:
+            node = tensors[t].producer
+            if node < 0 or self.model.nodes[node].op_type in _MADE_EMPTY or self.model.nodes[node].graph:
+                continue
+            inputs = [i for i in self.model.nodes[node].inputs if i >= 0]
+            fed = any(tensors[i].kind in (TensorKind.ACTIVATION, TensorKind.INPUT) for i in inputs)
+            if fed and not any(i in empty for i in inputs):
+                found.append(node)
+        return sorted(found)
+
+    def _counted(self, node: Node) -> tuple[int, int, int] | None:
+        """(node, rows, tensor) of a look-up in a stored table by positions counted along a tensor."""
+        tensors, nodes = self.model.tensors, self.model.nodes
+        table = tensors[node.inputs[0]] if len(node.inputs) > 1 and node.inputs[0] >= 0 else None
+        if table is None or not table.is_constant or not table.shape or node.attributes.get("axis", 0):
+            return None
+        rows, front = table.shape[0], [node.inputs[1]]
+        for _ in range(_FAR):
+            t = front.pop() if front else -1
+            if t < 0 or not isinstance(rows, int):
+                return None
+            producer = tensors[t].producer
+            if producer < 0:
+                continue
+            if nodes[producer].op_type in _COUNTING:
+                return node.id, rows, t
+            if nodes[producer].op_type in _CARRYING:
+                front += [i for i in nodes[producer].inputs if i >= 0]
+        return None
+
+    def _beyond(self, types: TypeTable) -> list[int]:
+        """Look-ups of positions that a table does not reach."""
+        found = []
+        for node, rows, t in self.counted:
+            shape = types.shapes[t]
+            if shape and isinstance(shape[-1], int) and shape[-1] > rows:
+                found.append(node)
+        return found

@@ -1,0 +1,149 @@
+"""What to fit sizes with: equations that a model sets up, and sizes to try."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import gcd, lcm
+
+from py_autodoc.graph.ir.model import Model
+from py_autodoc.graph.shapes.infer import SymbolicTypes
+from py_autodoc.graph.shapes.shape_context import numeric
+from py_autodoc.graph.symbolic_dims import dim_arithmetic
+from py_autodoc.graph.symbolic_dims.assumed_sizes import LADDER, USUAL, SizeMeaning
+from py_autodoc.graph.symbolic_dims.poly import FloorDiv, Monomial, Poly
+from py_autodoc.graph.symbolic_dims.size_search import (
+    Constraint,
+    at_least_one,
+    equal,
+    linear_root,
+    root_range,
+)
+
+MAX_MADE = 200
+"""Most different sizes of tensors that are looked at."""
+MAX_COMPARED = 16
+"""Most elements of a compared value."""
+_COMPARISONS = frozenset({"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Mod"})
+
+
+def constraints(symbolic: SymbolicTypes | None) -> tuple[list[Constraint], list[Constraint]]:
+    """What symbolic inference took for granted; beside it what only a branch needs that may not be taken."""
+    if symbolic is None:
+        return [], []
+    certain: list[Constraint] = []
+    doubtful: list[Constraint] = []
+    products: set[Poly] = set()
+    for same, one in symbolic.either:
+        product = same * one
+        products.add(product)
+        (certain if product in symbolic.certain else doubtful).append(equal(_reduced(same), _reduced(one)))
+    for p in symbolic.zero:
+        if p not in products:
+            (certain if p in symbolic.certain else doubtful).append(equal(_reduced(p)))
+    certain += [at_least_one(p) for p in symbolic.positive]
+    return certain, doubtful
+
+
+def made_sizes(symbolic: SymbolicTypes | None) -> list[Constraint]:
+    """Sizes inside the model that a larger window or a stride may bring to nothing: they are 1 or more."""
+    if symbolic is None:
+        return []
+    symbols, found = frozenset(symbolic.symbols), dict[str, Poly]()
+    for shape in symbolic.types.shapes:
+        for d in shape or ():
+            if isinstance(d, str) and d not in symbols and d not in found and len(found) < MAX_MADE:
+                found[d] = dim_arithmetic.poly(d)
+    lessened = [p for p in found.values() if any(c < 0 for c in p.terms.values()) or _has_quotient(p)]
+    return [at_least_one(p) for p in lessened if p.names() <= symbols]
+
+
+def _has_quotient(p: Poly) -> bool:
+    return any(isinstance(atom, FloorDiv) for atom in p.atoms())
+
+
+def _reduced(p: Poly) -> Poly:
+    """Without the factors that all terms share: sizes that would have to be 0."""
+    if not p.terms:
+        return p
+    shared = list(next(iter(p.terms)))
+    for mono in p.terms:
+        rest = list(mono)
+        kept = []
+        for atom in shared:
+            if atom in rest:
+                rest.remove(atom)
+                kept.append(atom)
+        shared = kept
+    divisor = gcd(*p.terms.values())
+    out: dict[Monomial, int] = {}
+    for mono, coef in p.terms.items():
+        rest = list(mono)
+        for atom in shared:
+            rest.remove(atom)
+        out[tuple(rest)] = coef // divisor
+    return Poly(out)
+
+
+def listed(what: SizeMeaning, compared: Iterable[int], step: int) -> tuple[int, ...]:
+    """Sizes to try: usual ones, constants of the graph, usual ones rounded to the model's step, others."""
+    usual = USUAL[what]
+    rounded = [-(-size // step) * step for size in usual[:4] if size > 1] if step > 1 else []
+    return tuple(dict.fromkeys((*usual[:1], *compared, *usual[1:], *rounded, *LADDER)))
+
+
+def divisors(found: Sequence[Constraint]) -> dict[str, int]:
+    """For each symbol the least common multiple of what it is divided by."""
+    out: dict[str, int] = {}
+    for constraint in found:
+        for p in constraint.zero:
+            for atom in p.atoms():
+                if isinstance(atom, FloorDiv):
+                    den, names = atom.den.as_int(), atom.num.names()
+                    if den and den > 1 and len(names) == 1:
+                        (name,) = names
+                        step = lcm(out.get(name, 1), den)
+                        out[name] = step if step <= 1 << 16 else out.get(name, 1)
+    return out
+
+
+def compared(
+    model: Model, symbolic: SymbolicTypes | None, meanings: Mapping[str, SizeMeaning]
+) -> dict[str, tuple[int, ...]]:
+    """Sizes at which a comparison of the graph changes its answer, the more usual ones first."""
+    if symbolic is None:
+        return {}
+    values, found = symbolic.types.values, dict[str, dict[int, None]]()
+    for node in model.nodes:
+        if node.op_type not in _COMPARISONS or len(node.inputs) < 2:
+            continue
+        a, b = values.get(node.inputs[0]), values.get(node.inputs[1])
+        if a is None or b is None or max(a.size, b.size) > MAX_COMPARED or numeric(a) == numeric(b):
+            continue
+        for x in a.reshape(-1).tolist():
+            for y in b.reshape(-1).tolist():
+                meeting = _meeting(x, y, meanings)
+                if meeting is not None:
+                    found.setdefault(meeting[0], {})[meeting[1]] = None
+    return {name: tuple(sorted(sizes, key=_place(USUAL[meanings[name]]))) for name, sizes in found.items()}
+
+
+def _place(usual: Sequence[int]) -> Callable[[int], int]:
+    return lambda size: usual.index(size) if size in usual else len(usual)
+
+
+def _meeting(x: object, y: object, meanings: Mapping[str, SizeMeaning]) -> tuple[str, int] | None:
+    """Where a size and a number are equal: (symbol, a usual size, else the roundest)."""
+    text, number = (x, y) if isinstance(x, str) else (y, x)
+    if not isinstance(text, str) or isinstance(number, bool) or not isinstance(number, int):
+        return None
+    p = dim_arithmetic.poly(text) - Poly.const(number)
+    names = p.names()
+    if len(names) != 1 or not names <= set(meanings):
+        return None
+    (name,) = names
+    only = linear_root(p, name, {})
+    roots = root_range(p, name, {}) if only is None else only
+    if not roots or max(roots) < 2:
+        return None
+    low, high = min(roots), max(roots)
+    return name, next((size for size in USUAL[meanings[name]] if low <= size <= high), roots[0])

@@ -1,0 +1,1 @@
+"""Symbolic dimensions: polynomials, their bounds and values, the grammar, names and sizes."""

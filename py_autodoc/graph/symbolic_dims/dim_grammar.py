@@ -1,0 +1,118 @@
+"""The grammar of expressions, and its parser of bounded depth.
+
+::
+
+    expr  := term (("+" | "-") term)*          term := unary (("*" | "//") unary)*
+    unary := "-" unary | atom                  call := ("max" | "min") "(" expr ("," expr)+ ")"
+    atom  := integer | name | "(" expr ")" | call
+    name  := [A-Za-z_][A-Za-z0-9_.]*
+
+Text is never evaluated by Python, and there is no power. How large a result may be is for the subclass:
+``graph.expr`` reads dimensions, ``costs.symbolic_text`` costs.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from py_autodoc.graph.symbolic_dims.poly import ExprError, Poly, floordiv_poly
+from py_autodoc.graph.symbolic_dims.poly_bounds import max_or_min
+
+
+class Parser:
+    """Parses one text. Raises: ExprError when it is not in the grammar."""
+
+    token: ClassVar[re.Pattern[str]]
+    """One token with the space before it: an integer, a name or a sign."""
+    depth: ClassVar[int]
+    """How deep brackets, calls and signs may stand in each other."""
+    functions: ClassVar[tuple[str, ...]] = ("max", "min")
+
+    def __init__(self, text: str) -> None:
+        self.tokens: list[str] = []
+        self.at = pos = 0
+        text = text.rstrip()
+        while pos < len(text):
+            found = self.token.match(text, pos)
+            if found is None:
+                raise ExprError(f"not an expression: {text[pos : pos + 20]!r}")
+            self.tokens.append(found.group().strip())
+            pos = found.end()
+
+    def whole(self) -> Poly:
+        """The expression that is all of the text."""
+        value = self.expr(0)
+        if self.at != len(self.tokens):
+            raise ExprError("something follows the expression")
+        return value
+
+    def bounded(self, p: Poly) -> Poly:
+        """A result, unless it is too large to go on with."""
+        return p
+
+    def times(self, a: Poly, b: Poly) -> Poly:
+        """The product."""
+        return a * b
+
+    def peek(self) -> str:
+        """The next token; empty at the end."""
+        return self.tokens[self.at] if self.at < len(self.tokens) else ""
+
+    def take(self, expected: str = "") -> str:
+        """The next token, which is then behind us."""
+        found = self.peek()
+        if expected and found != expected:
+            raise ExprError(f"{expected!r} is missing")
+        self.at += 1
+        return found
+
+    def expr(self, depth: int) -> Poly:
+        """A sum."""
+        value = self.term(depth)
+        while self.peek() in ("+", "-"):
+            plus = self.take() == "+"
+            other = self.term(depth)
+            value = self.bounded(value + other if plus else value - other)
+        return value
+
+    def term(self, depth: int) -> Poly:
+        """A product."""
+        value = self.unary(depth)
+        while self.peek() in ("*", "//"):
+            product = self.take() == "*"
+            other = self.unary(depth)
+            value = self.bounded(self.times(value, other) if product else floordiv_poly(value, other))
+        return value
+
+    def unary(self, depth: int) -> Poly:
+        """An operand and its signs."""
+        if depth > self.depth:
+            raise ExprError("nested too deeply")
+        found = self.take()
+        if found == "-":
+            return -self.unary(depth + 1)
+        if found == "(":
+            value = self.expr(depth + 1)
+            self.take(")")
+            return value
+        if found.isdigit():
+            return Poly.const(int(found))
+        if not found or not (found[0].isalpha() or found[0] == "_"):
+            raise ExprError("an operand is missing")
+        if found in self.functions and self.peek() == "(":
+            self.take()
+            value = self.call(found, depth + 1)
+            self.take(")")
+            return value
+        return Poly.atom(found)
+
+    def call(self, name: str, depth: int) -> Poly:
+        """What a function makes of what stands in its brackets."""
+        value = self.expr(depth)
+        if self.peek() != ",":
+            raise ExprError("a maximum or minimum needs two parts")
+        while self.peek() == ",":
+            self.take()
+            value = max_or_min(name == "max", value, self.expr(depth))
+        return value

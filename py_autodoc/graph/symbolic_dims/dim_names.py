@@ -1,0 +1,296 @@
+"""Names and values of symbolic dimensions.
+
+A ``dim_param`` is text from an untrusted file. It is used as an expression only when it is in the
+grammar of ``graph.expr``; any other text is an opaque atom: it gets a safe name for inference and
+its own text back in the result wherever it stands alone. Names that mean "unknown" (``?``, ``-1``)
+and dimensions without any name get one symbol per place, ``<input>_d<axis>``, so that two unknown
+sizes are never taken for equal and each can be bound.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from py_autodoc.errors import OptionError
+from py_autodoc.graph.ir.model import Diagnostic, Dim, Model, Shape, Tensor, TensorKind
+from py_autodoc.graph.symbolic_dims import dim_arithmetic
+from py_autodoc.graph.symbolic_dims.assumed_sizes import (
+    USUAL,
+    SizeMeaning,
+    holds_integers,
+    is_signal,
+    meaning,
+    takes_a_rate,
+    takes_one_token,
+)
+
+ANY_SYMBOL = "*"
+"""Binding name that stands for every unbound symbol."""
+MAX_BINDING = 1 << 40
+_UNKNOWN = frozenset({"", "?", "-1", "None", "none", "unk", "unknown", "*"})
+_PLAIN_TEXT = re.compile(r"[A-Za-z_][A-Za-z0-9_.:/ -]{0,63}\Z")
+"""Ordinary names that are merely no identifiers, ``DynamicDimension.0``."""
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*\Z")
+
+
+class DimNames:
+    """Safe names for the dimensions of one model, and the way back."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Dim] = {}
+        self._text: dict[str, str] = {}
+        self._taken: set[str] = set()
+        self.diagnostics: list[Diagnostic] = []
+
+    def reserve(self, names: Iterable[str]) -> None:
+        """Names that generated ones must not collide with."""
+        self._taken.update(names)
+
+    def fresh(self, stem: str) -> str:
+        """A name that no symbol of the model has yet."""
+        base = re.sub(r"[^A-Za-z0-9_]+", "_", stem)[:40].strip("_") or "dim"
+        if not base[0].isalpha():
+            base = f"d_{base}"
+        name, n = base, 2
+        while name in self._taken:
+            name, n = f"{base}_{n}", n + 1
+        self._taken.add(name)
+        return name
+
+    def safe(self, dim: Dim, owner: str, axis: int) -> Dim:
+        """The dimension as inference may use it."""
+        if isinstance(dim, int):
+            if dim >= 0:
+                return dim
+            self._note(
+                "negative-dim", "warning", f"dimension {axis} is {dim}; it is treated as unknown", owner
+            )
+            return self.fresh(f"{owner}_d{axis}")
+        if dim is None or dim.strip() in _UNKNOWN:
+            return self.fresh(f"{owner}_d{axis}")
+        if dim in self._known:
+            return self._known[dim]
+        known = self._canonical(dim)
+        if known is None:
+            known = self.fresh(dim if len(dim) <= dim_arithmetic.MAX_TEXT else f"{owner}_d{axis}")
+            self._text[known] = dim
+            if _PLAIN_TEXT.match(dim):
+                return self._keep(dim, known)
+            shown = dim if len(dim) <= 40 else f"{dim[:40]}… ({len(dim):,} characters)"
+            self._note(
+                "opaque-dim", "info", f"dimension name {shown!r} is not an expression; used as a name", owner
+            )
+        return self._keep(dim, known)
+
+    def _keep(self, dim: str, known: Dim) -> Dim:
+        self._known[dim] = known
+        return known
+
+    def _canonical(self, text: str) -> Dim:
+        if len(text) > dim_arithmetic.MAX_TEXT:
+            return None
+        try:
+            return dim_arithmetic.to_dim(dim_arithmetic.parse(text))
+        except dim_arithmetic.ExprError:
+            return None
+
+    def _note(self, code: str, severity: str, message: str, owner: str) -> None:
+        self.diagnostics.append(Diagnostic(code, severity, f"{owner}: {message}", where=owner))
+
+    def original(self, dim: Dim) -> Dim:
+        """The text of the file for a dimension that is an opaque atom."""
+        if isinstance(dim, str):
+            text = self._text.get(dim)
+            if text is not None and len(text) <= dim_arithmetic.MAX_TEXT and text.isprintable():
+                return text
+        return dim
+
+    def safe_name(self, name: str) -> str:
+        """The safe name of a symbol given by a user as the file writes it."""
+        known = self._known.get(name)
+        return known if isinstance(known, str) else name
+
+
+def graph_inputs(model: Model) -> list[Tensor]:
+    """Inputs a caller must feed: initializers listed as inputs are left out."""
+    tensors = (model.tensors[i] for i in model.graphs[0].inputs)
+    return [t for t in tensors if t.kind == TensorKind.INPUT]
+
+
+def declared_names(model: Model) -> set[str]:
+    """Every plain name used in a declared shape."""
+    names: set[str] = set()
+    for t in model.tensors:
+        for d in t.shape or ():
+            if isinstance(d, str) and len(d) <= dim_arithmetic.MAX_TEXT:
+                names.update(s for s in dim_arithmetic.symbols_of(d) if _NAME.match(s))
+    return names
+
+
+def symbolic_inputs(model: Model) -> tuple[dict[int, Shape | None], DimNames]:
+    """Shapes of the graph inputs with safe symbols; tensor id → shape, and the names used."""
+    names = DimNames()
+    names.reserve(declared_names(model))
+    shapes: dict[int, Shape | None] = {}
+    for t in graph_inputs(model):
+        shapes[t.id] = (
+            None if t.shape is None else tuple(names.safe(d, t.name, i) for i, d in enumerate(t.shape))
+        )
+    return shapes, names
+
+
+def free_symbols(shapes: Iterable[Shape | None]) -> tuple[str, ...]:
+    """Symbols in order of appearance."""
+    found: dict[str, None] = {}
+    for shape in shapes:
+        for d in shape or ():
+            if isinstance(d, str):
+                found.update(dict.fromkeys(dim_arithmetic.symbols_of(d)))
+    return tuple(found)
+
+
+def is_named(t: Tensor, axis: int) -> bool:
+    """True when the file names this dimension of an input."""
+    declared = t.shape[axis] if t.shape is not None else None
+    return isinstance(declared, str) and declared.strip() not in _UNKNOWN
+
+
+def meanings(model: Model, shapes: Mapping[int, Shape | None]) -> dict[str, SizeMeaning]:
+    """What each free symbol of the inputs counts, in order of appearance."""
+    out: dict[str, SizeMeaning] = {}
+    sound = takes_a_rate(graph_inputs(model))
+    # Ids and masks say best what a symbol means, so they are asked first.
+    for t in sorted(graph_inputs(model), key=lambda t: not holds_integers(t)):
+        shape = shapes[t.id] or ()
+        signal = len(shape) <= 3 and ((sound and len(shape) <= 2) or is_signal(model, t))
+        for axis, d in enumerate(shape):
+            for symbol in dim_arithmetic.symbols_of(d) if isinstance(d, str) else ():
+                if symbol not in out:
+                    out[symbol] = meaning(symbol if is_named(t, axis) else "", t, shape, axis, signal)
+    if takes_one_token(graph_inputs(model)):
+        out = {symbol: SizeMeaning.STEP if what is SizeMeaning.PAST else what for symbol, what in out.items()}
+    return {symbol: out[symbol] for symbol in free_symbols(shapes.values())}
+
+
+def usual(model: Model) -> dict[str, int]:
+    """The usual size of every free symbol by its meaning alone; ``graph.fit`` finds those that fit."""
+    shapes, names = symbolic_inputs(model)
+    return {str(names.original(s)): USUAL[what][0] for s, what in meanings(model, shapes).items()}
+
+
+def parse_bindings(items: Sequence[str]) -> dict[str, int]:
+    """``["batch=4", "*=1"]`` as a mapping. Raises: OptionError, also for two sizes of one name."""
+    out: dict[str, int] = {}
+    for item in items:
+        name, sep, text = item.rpartition("=")
+        if not sep or not name:
+            raise OptionError(
+                "bad-binding", f"Cannot read the binding {item!r}.", "Write NAME=N, e.g. batch=4."
+            )
+        name, size = name.strip(), _size(text, item)
+        if out.setdefault(name, size) != size:
+            raise two_sizes(name, out[name], size)
+    return out
+
+
+def two_sizes(name: str, one: int, other: int, where: str = "") -> OptionError:
+    """A dimension that is given two sizes; ``where`` says by what, as ``batch_size``."""
+    told = f"{one} and {other}" if not where else f"{one} and, by {where}, {other}"
+    what = "Every free dimension ('*')" if name == ANY_SYMBOL else f"Dimension {name!r:.80}"
+    return OptionError("two-sizes", f"{what} is given two sizes: {told}.", "Pass it one.")
+
+
+def parse_input_shapes(items: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """``["x=1x3x224x224"]`` as a mapping. Raises: OptionError."""
+    out: dict[str, tuple[int, ...]] = {}
+    for item in items:
+        name, sep, text = item.rpartition("=")
+        if not sep or not name:
+            raise OptionError(
+                "bad-input-shape", f"Cannot read the input shape {item!r}.", "Write NAME=1x3x224x224."
+            )
+        parts = [p for p in re.split(r"[x×,]", text.strip().strip("[]()")) if p.strip()]
+        name, shape = name.strip(), tuple(_size(p, item) for p in parts)
+        if out.setdefault(name, shape) != shape:
+            shown = " and ".join("x".join(map(str, one)) for one in (out[name], shape))
+            what = f"Input {name!r:.80} is given two shapes: {shown}."
+            raise OptionError("two-shapes", what, "Pass it one.")
+    return out
+
+
+def _size(text: str, item: str) -> int:
+    text = text.strip()
+    if not re.fullmatch(r"\d{1,13}", text, re.ASCII) or int(text) > MAX_BINDING:
+        raise OptionError(
+            "bad-binding",
+            f"{text[:40]!r} in {item[:80]!r} is not a size.",
+            "Sizes are whole numbers, 0 or more.",
+        )
+    return int(text)
+
+
+def _nearest(name: str, known: Sequence[str], what: str) -> str:
+    close = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+    if close:
+        return f"Did you mean {', '.join(close)}?"
+    return f"The model's {what}: {', '.join(known[:12])}." if known else f"The model has no {what}."
+
+
+def apply_shapes(
+    shapes: Mapping[int, Shape | None],
+    model: Model,
+    names: DimNames,
+    bindings: Mapping[str, int],
+    input_shapes: Mapping[str, Sequence[int]],
+) -> tuple[dict[int, Shape | None], dict[str, int]]:
+    """Give inputs their sizes.
+
+    A size given for a named dimension binds that name everywhere. Returns the new input shapes and
+    every symbol's value. Raises: OptionError for an unknown name, another rank, or two values.
+    """
+    symbols = free_symbols(shapes.values())
+    values: dict[str, int] = {}
+    for name, value in bindings.items():
+        if value < 0 or value > MAX_BINDING:
+            raise OptionError("bad-binding", f"The size {value} of {name!r} is not usable.", "Use 0 or more.")
+        safe = names.safe_name(name)
+        if name == ANY_SYMBOL:
+            continue
+        if safe not in symbols:
+            shown = [str(names.original(s)) for s in symbols]
+            raise OptionError(
+                "unknown-symbol", f"No input has a dimension {name!r}.", _nearest(name, shown, "symbols")
+            )
+        if values.setdefault(safe, value) != value:
+            raise two_sizes(name, values[safe], value)
+    out = dict(shapes)
+    by_name = {model.tensors[i].name: i for i in shapes}
+    for name, given in input_shapes.items():
+        if name not in by_name:
+            raise OptionError(
+                "unknown-input", f"No input is called {name!r}.", _nearest(name, list(by_name), "inputs")
+            )
+        out[by_name[name]] = _given_shape(name, shapes[by_name[name]], given, values)
+    if ANY_SYMBOL in bindings:
+        for symbol in symbols:
+            values.setdefault(symbol, bindings[ANY_SYMBOL])
+    for i, shape in out.items():
+        if shape is not None:
+            out[i] = tuple(dim_arithmetic.substitute(d, values) for d in shape)
+    return out, values
+
+
+def _given_shape(name: str, declared: Shape | None, given: Sequence[int], values: dict[str, int]) -> Shape:
+    if declared is not None and len(declared) != len(given):
+        raise OptionError(
+            "bad-input-shape", f"Input {name!r} has {len(declared)} dimensions, not {len(given)}.", ""
+        )
+    for axis, size in enumerate(given):
+        if size < 0 or size > MAX_BINDING:
+            raise OptionError("bad-input-shape", f"Input {name!r} cannot have a dimension of {size}.", "")
+        d = declared[axis] if declared is not None else None
+        if isinstance(d, str) and _NAME.match(d) and values.setdefault(d, size) != size:
+            raise two_sizes(d, values[d], size, f"the shape of input {name!r:.80}")
+    return tuple(given)

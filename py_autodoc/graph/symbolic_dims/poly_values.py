@@ -1,0 +1,52 @@
+"""Values of polynomials once every symbol has a size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from py_autodoc.graph.symbolic_dims.poly import Atom, FloorDiv, Poly
+
+
+class EvaluationError(Exception):
+    """An expression has no value under a binding; the text says why."""
+
+
+class PolyValues:
+    """Values under one binding; floor divisions and extremes are computed once.
+
+    ``least`` is the smallest size that is allowed: 1, for which the proofs of ``poly_bounds`` hold, or 0.
+    """
+
+    def __init__(self, bindings: Mapping[str, int], least: int = 1) -> None:
+        self.bindings = bindings
+        self.least = least
+        self.known: dict[Atom, int] = {}
+
+    def of(self, p: Poly) -> int:
+        """The value. Raises: EvaluationError for a missing or smaller size or a division by 0."""
+        total = 0
+        for mono, coef in p.terms.items():
+            for a in mono:
+                found = self.known.get(a)
+                coef *= self._fresh(a) if found is None else found
+            total += coef
+        return total
+
+    def _fresh(self, a: Atom) -> int:
+        found = self.known[a] = self._computed(a)
+        return found
+
+    def _computed(self, a: Atom) -> int:
+        if isinstance(a, str):
+            size = self.bindings.get(a)
+            if size is None:
+                raise EvaluationError(f"{a} has no size")
+            if size < self.least:
+                raise EvaluationError(f"{a} is {size}; expressions hold for sizes of at least {self.least}")
+            return size
+        if isinstance(a, FloorDiv):
+            den = self.of(a.den)
+            if den == 0:
+                raise EvaluationError(f"{a.den.text} is 0")
+            return self.of(a.num) // den
+        return (max if a.largest else min)(self.of(part) for part in a.args)

@@ -1,0 +1,223 @@
+"""Sizes for symbols under equations between them: a backtracking search with a bound on its work.
+
+Symbols take their proposals in order; a symbol that an equation decides takes what solves it. When a
+choice fails, the search goes back to the last choice that the failure is about, not merely the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from py_autodoc.graph.symbolic_dims.poly import Poly
+from py_autodoc.graph.symbolic_dims.poly_values import EvaluationError, PolyValues
+
+MAX_SIZE = 1 << 22
+"""Largest size that an equation is solved for."""
+MAX_STEPS = 20_000
+"""Most sizes tried in one search."""
+Conflict = frozenset[str]
+Check = Callable[[Mapping[str, int]], Conflict | None]
+"""None when the model runs at these sizes, else the symbols whose sizes are at fault."""
+
+
+class SearchStopped(Exception):
+    """A check wants the search to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """One of ``zero`` is 0, or ``positive`` is at least 1 (the other one is empty or None)."""
+
+    names: frozenset[str]
+    zero: tuple[Poly, ...] = ()
+    positive: Poly | None = None
+
+    def holds(self, sizes: Mapping[str, int]) -> bool:
+        """True under sizes for all its names."""
+        values = PolyValues(sizes, 0)
+        try:
+            if self.positive is not None:
+                return values.of(self.positive) >= 1
+            return any(values.of(p) == 0 for p in self.zero)
+        except EvaluationError:
+            return False
+
+
+def equal(*zero: Poly) -> Constraint:
+    """One of the polynomials is 0."""
+    return Constraint(frozenset().union(*(p.names() for p in zero)), zero)
+
+
+def at_least_one(p: Poly) -> Constraint:
+    """The polynomial is 1 or more."""
+    return Constraint(frozenset(p.names()), (), p)
+
+
+class SizeSearch:
+    """One search. ``proposals`` gives each symbol its sizes, the best first, in the order of choosing."""
+
+    def __init__(
+        self,
+        proposals: Mapping[str, Sequence[int]],
+        constraints: Iterable[Constraint],
+        fixed: Mapping[str, int],
+        check: Check,
+    ) -> None:
+        self.proposals = proposals
+        self.sizes = dict(fixed)
+        self.check = check
+        self.steps = MAX_STEPS
+        self.about: dict[str, list[Constraint]] = {name: [] for name in proposals}
+        known = set(proposals) | set(fixed)
+        for constraint in constraints:
+            if constraint.names <= known:
+                for name in constraint.names & set(proposals):
+                    self.about[name].append(constraint)
+
+    def run(self) -> dict[str, int] | None:
+        """Sizes that pass the check, or None. Raises: what the check raises."""
+        return dict(self.sizes) if self._choose() is None else None
+
+    def _choose(self) -> Conflict | None:
+        """None when everything has a size that fits, else the symbols that are at fault."""
+        name, deciding = self._next()
+        if not name:
+            return self.check(self.sizes)
+        candidates = self._solved(name, deciding) if deciding else self.proposals[name]
+        blamed: set[str] = set()
+        for constraint in deciding:
+            blamed |= constraint.names
+        for size in candidates:
+            self.steps -= 1
+            if self.steps < 0:
+                break
+            self.sizes[name] = size
+            broken = self._broken(name)
+            if broken:
+                blamed |= broken
+                continue
+            conflict = self._choose()
+            if conflict is None:
+                return None
+            if name not in conflict:
+                del self.sizes[name]
+                return conflict
+            blamed |= conflict
+        self.sizes.pop(name, None)
+        return frozenset(blamed - {name})
+
+    def _next(self) -> tuple[str, list[Constraint]]:
+        """The symbol to choose now, and the equations that decide it; "" when all have sizes."""
+        first = ""
+        for name in self.proposals:
+            if name in self.sizes:
+                continue
+            first = first or name
+            deciding = [c for c in self.about[name] if c.zero and self._last(c, name)]
+            if deciding:
+                return name, deciding
+        return first, []
+
+    def _last(self, constraint: Constraint, name: str) -> bool:
+        return all(n == name or n in self.sizes for n in constraint.names)
+
+    def _solved(self, name: str, deciding: list[Constraint]) -> list[int]:
+        """Solutions of the equation that has the fewest; the usual sizes where all hold for any."""
+        best: list[int] | None = None
+        for constraint in deciding:
+            found = self._roots(name, constraint)
+            if found is not None and (best is None or len(found) < len(best)):
+                best = found
+        return list(self.proposals[name]) if best is None else best
+
+    def _roots(self, name: str, constraint: Constraint) -> list[int] | None:
+        """Sizes that fulfil an equation, the usual ones first; None when all do."""
+        found: dict[int, None] = {}
+        usual = self.proposals[name]
+        for p in constraint.zero:
+            only = linear_root(p, name, self.sizes)
+            if only is None:
+                fitting = [size for size in usual if self._is_root(p, name, size)]
+                if len(fitting) == len(usual):
+                    return None
+                found.update(dict.fromkeys(fitting))
+                only = root_range(p, name, self.sizes)
+            found.update(dict.fromkeys(only))
+        return list(found)
+
+    def _is_root(self, p: Poly, name: str, size: int) -> bool:
+        try:
+            return PolyValues({**self.sizes, name: size}, 0).of(p) == 0
+        except EvaluationError:
+            return False
+
+    def _broken(self, name: str) -> Conflict:
+        """Names of a constraint that the newest size breaks; empty when none does."""
+        for constraint in self.about[name]:
+            if self._last(constraint, name) and not constraint.holds(self.sizes):
+                return constraint.names
+        return frozenset()
+
+
+def linear_root(p: Poly, name: str, sizes: Mapping[str, int]) -> tuple[int, ...] | None:
+    """The size that makes ``p`` 0 (none: empty); None when ``p`` is not linear in ``name``."""
+    factor: dict[tuple[object, ...], int] = {}
+    rest = dict(p.terms)
+    for mono, coef in p.terms.items():
+        places = [a for a in mono if a == name]
+        inside = any(not isinstance(a, str) and name in Poly.atom(a).names() for a in mono)
+        if inside or len(places) > 1:
+            return None
+        if places:
+            factor[tuple(a for a in mono if a != name)] = coef
+            del rest[mono]
+    values = PolyValues(sizes, 0)
+    try:
+        slope, shift = values.of(Poly(factor)), values.of(Poly(rest))  # type: ignore[arg-type]
+    except EvaluationError:
+        return ()
+    if slope == 0:
+        return None if shift == 0 else ()
+    size = -shift // slope
+    return (size,) if size * slope == -shift and 0 <= size <= MAX_SIZE else ()
+
+
+def root_range(p: Poly, name: str, sizes: Mapping[str, int]) -> tuple[int, ...]:
+    """Sizes where ``p``, taken to rise or fall steadily, is 0: the roundest one, the first and the last."""
+
+    def value(size: int) -> int:
+        return PolyValues({**sizes, name: size}, 0).of(p)
+
+    try:
+        start, end = value(1), value(MAX_SIZE)
+        if start == end or ((start > 0) == (end > 0) and start and end):
+            return ()
+        sign = 1 if end > start else -1
+        first = _first(lambda size: sign * value(size) >= 0)
+        after = _first(lambda size: sign * value(size) > 0)
+        if first >= after or value(first) != 0:
+            return ()
+        return tuple(dict.fromkeys((roundest(first, after - 1), first, after - 1)))
+    except EvaluationError:
+        return ()
+
+
+def _first(holds: Callable[[int], bool]) -> int:
+    """The least size in 1…``MAX_SIZE`` + 1 where a condition holds that never stops holding."""
+    low, high = 1, MAX_SIZE + 1
+    while low < high:
+        middle = (low + high) // 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def roundest(low: int, high: int) -> int:
+    """The number between two that most powers of 2 divide, the smallest of them."""
+    step = 1
+    while -(-low // (2 * step)) * 2 * step <= high:
+        step *= 2
+    return -(-low // step) * step

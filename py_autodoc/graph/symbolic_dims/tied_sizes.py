@@ -1,0 +1,117 @@
+"""Sizes that the model only runs with together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from py_autodoc.graph.symbolic_dims.poly import Poly
+from py_autodoc.graph.symbolic_dims.size_search import Constraint
+
+_TOTAL = re.compile(r"total.*(seq|len)", re.I)
+_PAST = re.compile(r"past.*(seq|len)", re.I)
+_NEW = re.compile(r"^(seq|sequence)(_?len(gth)?)?$", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class TiedSizes:
+    """The model runs only where ``symbol`` is ``plus`` and the sum of the sizes times their factors."""
+
+    symbol: str
+    factors: Mapping[str, int]
+    plus: int = 0
+
+    def holds(self, sizes: Mapping[str, int]) -> bool:
+        """True under sizes for all symbols."""
+        return sizes[self.symbol] == self.plus + sum(f * sizes[name] for name, f in self.factors.items())
+
+    def missing(self, sizes: Mapping[str, int]) -> tuple[str, int] | None:
+        """(symbol, size) of the only symbol without a size, where that is a size."""
+        factors = {self.symbol: -1, **self.factors}
+        open_ = [name for name in factors if name not in sizes]
+        if len(open_) != 1:
+            return None
+        factor = factors.pop(open_[0])
+        rest = self.plus + sum(f * sizes[name] for name, f in factors.items())
+        size = -rest // factor
+        return (open_[0], size) if size >= 0 and size * factor == -rest else None
+
+
+def ties(constraints: Sequence[Constraint], symbols: Iterable[str]) -> list[TiedSizes]:
+    """Linear equations between symbols, solved: no tie's symbol occurs in another tie's sum."""
+    order = {name: place for place, name in enumerate(symbols)}
+    solved: dict[str, Poly] = {}
+    for constraint in constraints:
+        p = constraint.zero[0] if constraint.zero else None
+        if p is None or not _is_linear(p):
+            continue
+        p = _inserted(p, solved)
+        pivot = _pivot(p, order)
+        if not pivot:
+            continue
+        if len(constraint.zero) > 1 and len(p.names()) < 2:
+            continue  # it may be broadcast as well
+        coef = p.terms[(pivot,)]
+        value = Poly({m: -c * coef for m, c in p.terms.items() if m != (pivot,)})
+        solved = {name: _inserted(q, {pivot: value}) for name, q in solved.items()}
+        solved[pivot] = value
+    return [
+        TiedSizes(
+            name, {m[0]: c for m, c in p.terms.items() if m and isinstance(m[0], str)}, p.terms.get((), 0)
+        )
+        for name, p in solved.items()
+    ]
+
+
+def _is_linear(p: Poly) -> bool:
+    return all(len(m) <= 1 and (not m or isinstance(m[0], str)) for m in p.terms) and bool(p.names())
+
+
+def _inserted(p: Poly, solved: Mapping[str, Poly]) -> Poly:
+    total = Poly({})
+    for m, c in p.terms.items():
+        part = solved.get(m[0]) if m and isinstance(m[0], str) else None
+        total = total + (Poly.const(c) * part if part is not None else Poly({m: c}))
+    return total
+
+
+def by_name(symbols: Iterable[str]) -> list[TiedSizes]:
+    """``total_sequence_length`` is the past and the new tokens, where operators do not say so themselves."""
+    names = list(symbols)
+    totals = [name for name in names if _TOTAL.search(name)]
+    past = [name for name in names if _PAST.search(name) and name not in totals]
+    new = [name for name in names if _NEW.search(name) and name not in (*totals, *past)]
+    if len(past) != 1 or len(new) != 1:
+        return []
+    return [TiedSizes(name, {past[0]: 1, new[0]: 1}) for name in totals]
+
+
+def probed(
+    alike: Sequence[str], sizes: Mapping[str, int], runs: Callable[[Mapping[str, int]], bool]
+) -> list[TiedSizes]:
+    """Symbols of one meaning that only run with another one's size, found by changing sizes."""
+    found: list[TiedSizes] = []
+    rest = list(alike)
+    while len(rest) > 1:
+        first = rest.pop(0)
+        other = sizes[first] + 1
+        together = {**sizes, **dict.fromkeys([first, *rest], other)}
+        if runs({**sizes, first: other}) or not runs(together):
+            continue
+        moving = [name for name in rest if not runs({**together, name: sizes[name]})]
+        found += [TiedSizes(name, {first: 1}) for name in moving]
+        rest = [name for name in rest if name not in moving]
+    return found
+
+
+def _pivot(p: Poly, order: Mapping[str, int]) -> str:
+    """The symbol to solve for: a sum of others rather than a difference, late rather than early."""
+    names = [m[0] for m, c in p.terms.items() if m and isinstance(m[0], str) and abs(c) == 1]
+
+    def rank(name: str) -> tuple[int, int]:
+        coef = p.terms[(name,)]
+        negative = sum(1 for m, c in p.terms.items() if m and m != (name,) and -c * coef < 0)
+        return negative, -order.get(name, 0)
+
+    return min(names, key=rank, default="")

@@ -1,0 +1,1 @@
+"""The values of stored tensors: bytes, decoding, statistics, distributions, arrays."""

@@ -1,0 +1,126 @@
+"""Stored attention masks: the one kind of larger constant whose values say what a model is.
+
+A mask of 128 × 128 booleans is too large to stay in the structure, yet whether it is triangular makes
+the difference between an encoder and a decoder. Only such tables are read, from the model file itself,
+a few megabytes at most: booleans, floats of the shape (1, 1, queries, keys), and square ones of fewer axes
+that are added to something. Weights are not.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+import onnx
+
+from py_autodoc.errors import PathError
+from py_autodoc.graph.ir.model import Model, Tensor
+from py_autodoc.graph.loading.load import LoadedModel
+from py_autodoc.graph.protobuf.probe import regular_file
+
+MAX_TABLE = 4 << 20
+"""Bytes of one table."""
+MAX_BYTES = 16 << 20
+"""Bytes of all."""
+_TYPES = {9: "?", 1: "<f4", 10: "<f2"}
+_BOOL = 9
+_ADDING = frozenset({"Add", "Sub", "Where", "Unsqueeze", "Slice", "Expand", "Cast"})
+"""Operators that read a mask and no weight of a layer."""
+Read = Callable[[int, int], bytes]
+"""(length, offset) → bytes, fewer at the end."""
+
+
+def mask_tables(loaded: LoadedModel, model: Model, source: str | bytes) -> dict[int, np.ndarray[Any, Any]]:
+    """Tensor id → values of the tables that may be masks and lie in the model file, first ones first.
+
+    ``source`` is the path or the bytes that ``loaded`` was made from. A file that changed or cannot be
+    read any more gives nothing.
+    """
+    wanted: list[Tensor] = []
+    near: list[Tensor] = []
+    left = MAX_BYTES
+    for tensor in model.tensors:
+        length = _length(model, tensor)
+        if 0 < length <= left:
+            place = tensor.storage
+            (near if place is not None and place.offset is None else wanted).append(tensor)
+            left -= length
+    found = _kept(loaded.proto, model, near) if near else {}
+    if not wanted:
+        return found
+    if isinstance(source, bytes):
+        return found | _values(wanted, lambda length, offset: source[offset : offset + length])
+    try:
+        with regular_file(source) as (fd, status):
+            if status.st_size != loaded.facts.bytes:
+                return {}
+            return found | _values(wanted, lambda length, offset: _at(fd, length, offset))
+    except PathError:
+        return {}
+
+
+def _kept(proto: onnx.ModelProto, model: Model, wanted: list[Tensor]) -> dict[int, np.ndarray[Any, Any]]:
+    """Values of tables that the structure holds itself: too many for the analysis, too few to be left out."""
+    names = {tensor.name: tensor.id for tensor in wanted if tensor.graph == 0}
+    stored = {entry.name: entry for entry in proto.graph.initializer if entry.name in names}
+    for node in proto.graph.node:
+        if node.op_type == "Constant" and node.output and node.output[0] in names:
+            for attribute in node.attribute:
+                if attribute.name == "value" and attribute.HasField("t"):
+                    stored[node.output[0]] = attribute.t
+    found = {}
+    for name, entry in stored.items():
+        tensor = model.tensors[names[name]]
+        try:
+            values = onnx.numpy_helper.to_array(entry)
+        except (ValueError, TypeError, OverflowError):
+            continue
+        if values.shape == tensor.shape:
+            found[tensor.id] = values
+    return found
+
+
+def _at(fd: int, length: int, offset: int) -> bytes:
+    os.lseek(fd, offset, os.SEEK_SET)
+    return os.read(fd, length)
+
+
+def _length(model: Model, tensor: Tensor) -> int:
+    """Stored bytes of a table that may be a mask and has no values yet; 0 for all others."""
+    place, shape = tensor.storage, tensor.shape
+    if not tensor.is_constant or tensor.dtype not in _TYPES or place is None or place.location:
+        return 0
+    if shape is None or len(shape) < 2 or tensor.id in model.constants:
+        return 0
+    sizes = [d for d in shape if isinstance(d, int)]
+    if len(sizes) != len(shape) or min(sizes[-2:]) < 2 or any(d != 1 for d in sizes[:-2]):
+        return 0
+    if tensor.dtype != _BOOL and len(shape) != 4 and not _added(model, tensor, sizes):
+        return 0
+    length = prod(sizes) * np.dtype(_TYPES[tensor.dtype]).itemsize
+    if place.offset is None:
+        return length if place.bytes == length <= MAX_TABLE else 0
+    return length if length <= MAX_TABLE and place.length == length and place.offset >= 0 else 0
+
+
+def _added(model: Model, tensor: Tensor, sizes: list[int]) -> bool:
+    """A square table that nothing multiplies."""
+    if sizes[-1] != sizes[-2] or not tensor.consumers:
+        return False
+    return all(model.nodes[n].op_type in _ADDING and not model.nodes[n].domain for n in tensor.consumers)
+
+
+def _values(wanted: list[Tensor], read: Read) -> dict[int, np.ndarray[Any, Any]]:
+    found: dict[int, np.ndarray[Any, Any]] = {}
+    for tensor in wanted:
+        place = tensor.storage
+        if place is None or place.offset is None or place.length is None:
+            continue
+        data = read(place.length, place.offset)
+        if len(data) == place.length:
+            values = np.frombuffer(data, _TYPES[tensor.dtype])
+            found[tensor.id] = values.reshape(tuple(d for d in tensor.shape or () if isinstance(d, int)))
+    return found

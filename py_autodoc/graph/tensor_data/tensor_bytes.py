@@ -1,0 +1,180 @@
+"""The bytes of tensors: from the model file and from files that ``external_data`` accepts, piece by piece.
+
+Regular files inside the model's folder only, links resolved; each read at most a few times over.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from py_autodoc.errors import PathError
+from py_autodoc.graph.loading.external_data import Folders, shown_location
+from py_autodoc.graph.protobuf.probe import regular_file
+
+_PIECE = 1 << 19
+"""Bytes read at once. Packed varints take some fifty times as much while they are decoded."""
+_OVERREAD = 4
+"""A file is read at most so many times over, however many tensors claim to lie in it."""
+DAMAGED = "weights-damaged"
+CHANGED = "file-changed"
+_AGAIN = "Load the model again."
+
+
+class UnreadableTensor(Exception):
+    """Why a tensor is left out: a clause for a sentence, its code and the way out."""
+
+    def __init__(self, why: str, code: str = DAMAGED, hint: str = "") -> None:
+        super().__init__(why)
+        self.code = code
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True)
+class ByteRange:
+    """A stretch of bytes: in a file (``name`` empty: the model itself) or in memory."""
+
+    name: str
+    start: int
+    length: int
+
+
+class TensorFiles:
+    """The model and the files beside it: each opened once, at most 64 at a time, read by position."""
+
+    _MAX_OPEN = 64
+
+    def __init__(self, source: str | bytes, expected: int) -> None:
+        self._path = source if isinstance(source, str) else None
+        self._data = source if isinstance(source, bytes) else b""
+        self._expected = expected
+        self._folders = Folders(source) if isinstance(source, str) else None
+        self._open: dict[str, tuple[int, int, ExitStack]] = {}
+        self._faults: dict[str, UnreadableTensor] = {}
+        self._read: dict[str, int] = {}
+
+    def __enter__(self) -> TensorFiles:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for _fd, _size, stack in self._open.values():
+            stack.close()
+        self._open.clear()
+
+    def pieces(self, place: ByteRange) -> Iterator[bytes]:
+        """The bytes of a place, at most ``_PIECE`` at a time. Raises: UnreadableTensor."""
+        if not place.name and self._path is None:
+            return self._of_memory(place)
+        fd, size = self._descriptor(place.name)
+        self._account(place, size)
+        return _positional(fd, place)
+
+    def _of_memory(self, place: ByteRange) -> Iterator[bytes]:
+        if len(self._data) != self._expected:
+            raise UnreadableTensor("the model in memory changed", CHANGED, _AGAIN)
+        self._account(place, len(self._data))
+        view = memoryview(self._data)[place.start : place.start + place.length]
+        return (bytes(view[at : at + _PIECE]) for at in range(0, len(view), _PIECE))
+
+    def _account(self, place: ByteRange, size: int) -> None:
+        """Check a place against its file's size, and how often the file was read already."""
+        if place.start + place.length > size:
+            raise UnreadableTensor(f"its data reach to byte {place.start + place.length:,} of {size:,}")
+        read = self._read.get(place.name, 0) + place.length
+        if read > _OVERREAD * size:
+            raise UnreadableTensor("too many tensors claim the same bytes")
+        self._read[place.name] = read
+
+    def _descriptor(self, name: str) -> tuple[int, int]:
+        """(descriptor, size) of the model (empty name) or of an external file. Raises: UnreadableTensor."""
+        fault = self._faults.get(name)
+        if fault is not None:
+            raise UnreadableTensor(str(fault), fault.code, fault.hint)
+        held = self._open.get(name)
+        if held is None:
+            try:
+                held = self._opened(name)
+            except UnreadableTensor as why:
+                self._faults[name] = why
+                raise
+            if len(self._open) >= self._MAX_OPEN:
+                self._open.pop(next(iter(self._open)))[2].close()
+            self._open[name] = held
+        return held[:2]
+
+    def _opened(self, name: str) -> tuple[int, int, ExitStack]:
+        with ExitStack() as stack:
+            try:
+                fd, status = stack.enter_context(regular_file(self._checked(name)))
+                if name:
+                    self._same(name, status)
+            except PathError:
+                raise self._unreadable(name) from None
+            if not name and status.st_size != self._expected:
+                raise UnreadableTensor("the model file changed", CHANGED, _AGAIN)
+            return fd, status.st_size, stack.pop_all()
+        raise AssertionError("unreachable")
+
+    def _checked(self, name: str) -> str:
+        """The real path of a file that may be read. Raises: UnreadableTensor."""
+        if not name:
+            return self._path or ""
+        if self._folders is None:
+            why = "its data are in another file, and a model in memory has no folder"
+            raise UnreadableTensor(
+                why, "external-missing", "Pass the path of the model instead of its content."
+            )
+        try:
+            real = self._folders.resolve(name)
+        except (OSError, ValueError):
+            real = None
+        if real is None:
+            hint = (
+                f"Put {shown_location(name)} into the model's folder and save the model with that location."
+            )
+            raise UnreadableTensor("its data lie outside the model's folder", "external-outside", hint)
+        if not os.path.lexists(real):
+            raise _missing(name)
+        return real
+
+    @staticmethod
+    def _unreadable(name: str) -> UnreadableTensor:
+        if not name:
+            return UnreadableTensor("the model file cannot be read any more", CHANGED, _AGAIN)
+        hint = f"Make {shown_location(name)} a regular file that may be read."
+        return UnreadableTensor("the file with its data cannot be read", "external-unreadable", hint)
+
+    def _same(self, name: str, opened: os.stat_result) -> None:
+        """Refuse what was opened when the place meanwhile leads elsewhere (a link put there in between)."""
+        try:
+            now = os.stat(self._checked(name), follow_symlinks=False)
+        except OSError:
+            raise _missing(name) from None
+        if (now.st_dev, now.st_ino) != (opened.st_dev, opened.st_ino):
+            raise UnreadableTensor("the file with its data changed", CHANGED, _AGAIN)
+
+
+def _missing(name: str) -> UnreadableTensor:
+    hint = f"Put {shown_location(name)} where the model was saved with it: in the model's folder."
+    return UnreadableTensor("the file with its data is not there", "external-missing", hint)
+
+
+def _positional(fd: int, place: ByteRange) -> Iterator[bytes]:
+    at, end = place.start, place.start + place.length
+    while at < end:
+        data = _pread(fd, min(_PIECE, end - at), at)
+        if not data:
+            raise UnreadableTensor("the file became shorter while it was read", CHANGED, _AGAIN)
+        at += len(data)
+        yield data
+
+
+def _seek_and_read(fd: int, count: int, at: int) -> bytes:
+    os.lseek(fd, at, os.SEEK_SET)
+    return os.read(fd, count)
+
+
+_pread = getattr(os, "pread", _seek_and_read)
+"""Windows has no positional read; there the descriptor is ours alone and may be moved."""

@@ -1,0 +1,139 @@
+"""Stored bytes of tensors as numbers, a chunk at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import onnx
+
+from py_autodoc.graph.protobuf.tensor_protos import BITS
+
+_T = onnx.TensorProto
+Array = np.ndarray[Any, np.dtype[Any]]
+
+NATIVE: dict[int, str] = {
+    _T.FLOAT: "<f4", _T.UINT8: "u1", _T.INT8: "i1", _T.UINT16: "<u2", _T.INT16: "<i2", _T.INT32: "<i4",
+    _T.INT64: "<i8", _T.BOOL: "u1", _T.FLOAT16: "<f2", _T.DOUBLE: "<f8", _T.UINT32: "<u4", _T.UINT64: "<u8",
+    _T.COMPLEX64: "<c8", _T.COMPLEX128: "<c16",
+}  # fmt: skip
+"""Element types numpy has. The others are stored as bits and read through ml_dtypes."""
+
+TYPED: dict[str, dict[int, str]] = {
+    "float_data": {_T.FLOAT: "<f4", _T.COMPLEX64: "<f4"},
+    "double_data": {_T.DOUBLE: "<f8", _T.COMPLEX128: "<f8"},
+    "int64_data": {_T.INT64: "<i8"},
+    "uint64_data": {_T.UINT32: "<u4", _T.UINT64: "<u8"},
+    "int32_data": {
+        _T.INT32: "<i4", _T.INT16: "<u2", _T.UINT16: "<u2", _T.FLOAT16: "<u2", _T.BFLOAT16: "<u2",
+        **dict.fromkeys((_T.INT8, _T.UINT8, _T.BOOL, _T.INT4, _T.UINT4), "u1"),
+        **dict.fromkeys((_T.FLOAT8E4M3FN, _T.FLOAT8E4M3FNUZ, _T.FLOAT8E5M2, _T.FLOAT8E5M2FNUZ), "u1"),
+        **dict.fromkeys((_T.FLOAT4E2M1, 24, 25, 26), "u1"),
+    },
+}  # fmt: skip
+"""TensorProto field → element type → the stored unit that one entry of the field holds (onnx.proto,
+TensorProto). Types below 8 bits: one byte of packed elements an entry."""
+
+_SIGNED_BITS = {_T.INT4: 4, 26: 2}
+_UNSIGNED_BITS = frozenset({_T.UINT4, 25})
+
+
+def readable(dtype: int) -> bool:
+    """True when ``decode`` knows the type with the installed onnx."""
+    return dtype in NATIVE or dtype in _SIGNED_BITS or dtype in _UNSIGNED_BITS or _ml_type(dtype) is not None
+
+
+def _ml_type(dtype: int) -> np.dtype[Any] | None:
+    """The ml_dtypes type that onnx gives an element type; None where the installed onnx has none."""
+    if dtype not in BITS:
+        return None
+    try:
+        found: np.dtype[Any] = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(dtype))
+    except (KeyError, ValueError, TypeError):
+        return None
+    return found
+
+
+def decode(data: bytes, dtype: int, elements: int) -> Array:
+    """``elements`` numbers of a readable type from their stored bytes (little endian, packed below 8 bits).
+
+    Types that numpy has none for come as float32 or small integers. ``data`` holds whole elements.
+    """
+    native = NATIVE.get(dtype)
+    if native is not None:
+        plain: Array = np.frombuffer(data, native, elements)
+        return plain
+    bits = BITS[dtype]
+    codes = codes_of(data, dtype, elements)
+    if dtype in _UNSIGNED_BITS:
+        return codes
+    if dtype in _SIGNED_BITS:
+        sign = np.int8(1 << (bits - 1))
+        signed: Array = (codes.astype(np.int8) ^ sign) - sign
+        return signed
+    kind = _ml_type(dtype)
+    if kind is None:
+        raise ValueError(f"element type {dtype} cannot be read")
+    own = codes.astype(codes.dtype.newbyteorder("="), copy=False)
+    wide: Array = own.view(kind).astype(np.float32)
+    return wide
+
+
+def codes_of(data: bytes, dtype: int, elements: int) -> Array:
+    """The stored bits of ``elements`` numbers of a type of at most 16 bits, as unsigned integers."""
+    bits = BITS[dtype]
+    held = np.frombuffer(data, np.uint8)
+    return unpack(held, bits, elements) if bits < 8 else held.view("<u2" if bits == 16 else "u1")[:elements]
+
+
+def code_values(dtype: int) -> Array:
+    """The number that each code of a type of at most 16 bits stands for."""
+    bits = BITS[dtype]
+    codes = np.arange(1 << bits)
+    if bits >= 8:
+        return decode(codes.astype("<u2" if bits == 16 else "u1").tobytes(), dtype, codes.size)
+    stream = (codes[:, None] >> np.arange(bits)) & 1
+    return decode(np.packbits(stream.astype(np.uint8), bitorder="little").tobytes(), dtype, codes.size)
+
+
+def unpack(data: Array, bits: int, elements: int) -> Array:
+    """Codes of ``bits`` bits, the first in the lowest bits of the first byte (onnx.proto, packed types)."""
+    stream = np.unpackbits(data, bitorder="little", count=elements * bits).reshape(elements, bits)
+    weights = (1 << np.arange(bits)).astype(np.uint8)
+    codes: Array = (stream * weights).sum(axis=1, dtype=np.uint8)
+    return codes
+
+
+def narrow(values: Array, unit: str) -> bytes:
+    """Entries of a typed field as the bytes that raw data would hold: the low bits of each."""
+    if values.dtype.kind == "f":
+        return values.astype(unit).tobytes()
+    size = np.dtype(unit).itemsize
+    return values.astype(np.int64, copy=False).view(np.uint64).astype(f"<u{size}").tobytes()
+
+
+def varints(chunks: Iterable[bytes]) -> Iterator[Array]:
+    """The values of packed varints, an int64 array a chunk. Raises: ValueError for broken ones."""
+    rest = b""
+    for chunk in chunks:
+        data = np.frombuffer(rest + chunk, np.uint8)
+        ends = np.flatnonzero(data < 128)
+        if not ends.size:
+            if data.size > 10:
+                raise ValueError("a varint of more than ten bytes")
+            rest = data.tobytes()
+            continue
+        starts = np.concatenate(([0], ends[:-1] + 1))
+        lengths = ends - starts + 1
+        longest = int(lengths.max())
+        if longest > 10:
+            raise ValueError("a varint of more than ten bytes")
+        values = np.zeros(ends.size, np.uint64)
+        for place in range(longest):
+            more = lengths > place
+            values[more] |= (data[starts[more] + place] & 127).astype(np.uint64) << np.uint64(7 * place)
+        rest = data[int(ends[-1]) + 1 :].tobytes()
+        yield values.view(np.int64)
+    if rest:
+        raise ValueError("a varint is cut off")

@@ -1,0 +1,139 @@
+"""All values of one constant tensor as numpy has them: an array, or the content of a ``.npy`` file.
+
+Element types that numpy lacks are converted to one that holds each of their values: bfloat16, float8 and
+float4 to float32, int4 and int2 to int8, uint4 and uint2 to uint8. Nothing is rounded.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import onnx
+
+from py_autodoc.errors import InputError, LimitError
+from py_autodoc.graph.ir.model import Model
+from py_autodoc.graph.loading.load import LoadedModel
+from py_autodoc.graph.protobuf.tensor_protos import BITS
+from py_autodoc.graph.tensor_data.tensor_bytes import TensorFiles, UnreadableTensor
+from py_autodoc.graph.tensor_data.tensor_decoding import NATIVE, Array, decode
+from py_autodoc.graph.tensor_data.weight_reader import TensorContent, chunks, content_of
+from py_autodoc.graph.tensor_data.weight_view import NOTHING, Check, held_constant, never, unread_error
+
+_T = onnx.TensorProto
+_NO_ARRAY = "no-array"
+_WITH_ONNX = "Read it with onnx.load."
+
+
+@dataclass(frozen=True, slots=True)
+class WeightArray:
+    """A constant as a ``.npy`` file: its values from byte ``start`` on, row by row, little endian."""
+
+    elem_type: int
+    """As the model stores it."""
+    dtype: np.dtype[np.generic]
+    """Of the values here."""
+    shape: tuple[int, ...]
+    data: bytearray
+    start: int
+
+    @property
+    def converted(self) -> bool:
+        """True where numpy lacks the element type."""
+        return self.elem_type not in NATIVE
+
+    def array(self) -> Array:
+        """The values as an array of the machine's own byte order, which may be written to."""
+        found: Array = np.frombuffer(self.data, self.dtype, offset=self.start).reshape(self.shape)
+        return found.astype(self.dtype.newbyteorder("="), copy=False)
+
+
+def read_array(
+    loaded: LoadedModel,
+    model: Model,
+    source: str | bytes,
+    number: int,
+    *,
+    most: int | None = None,
+    hint: str = "",
+    check: Check = never,
+) -> WeightArray:
+    """Read the whole constant tensor with that id; ``source`` is what ``loaded`` was made from.
+
+    ``most`` bounds the bytes of the values as they are returned; ``hint`` is the way out for larger ones.
+    ``check`` is called between pieces of the file; what it raises ends the reading.
+
+    Raises:
+        LimitError: there are more bytes than ``most``.
+        InputError: text, a sparse tensor, or a shape that no numpy array has; and as ``view_weight``.
+    """
+    tensor = model.tensors[number]
+    what = f"{loaded.facts.name}: {tensor.name[:200]!r}"
+    try:
+        held = held_constant(loaded, model, tensor)
+        if held is None:
+            raise UnreadableTensor(NOTHING)
+        if held.values.data_type == _T.STRING:
+            raise InputError(
+                _NO_ARRAY, f"{what} holds text, and only numbers are read as an array.", _WITH_ONNX
+            )
+        if held.indices is not None:
+            raise InputError(
+                _NO_ARRAY, f"{what} is sparse, and only dense tensors are read as an array.", _WITH_ONNX
+            )
+        with TensorFiles(source, loaded.facts.bytes) as files:
+            content = content_of(held.values, files)
+            dtype = numpy_type(content.dtype)
+            size = content.elements * dtype.itemsize
+            if most is not None and size > most:
+                message = f"{what} takes {size:,} bytes as a numpy array, and at most {most:,} are sent."
+                raise LimitError("array_bytes", size, most, message, hint)
+            if not _fits(held.dims, dtype):
+                message = f"{what} has a shape that no numpy array can have."
+                raise InputError(_NO_ARRAY, message, _WITH_ONNX)
+            data = bytearray(_header(held.dims, dtype))
+            start = len(data)
+            _fill(data, content, dtype, check)
+    except UnreadableTensor as why:
+        raise unread_error(why, loaded, tensor) from None
+    return WeightArray(content.dtype, dtype, held.dims, data, start)
+
+
+def numpy_type(elem_type: int) -> np.dtype[np.generic]:
+    """The little-endian numpy type that holds every value of a readable element type."""
+    if elem_type == _T.BOOL:
+        return np.dtype(np.bool_)
+    native = NATIVE.get(elem_type)
+    if native is not None:
+        return np.dtype(native)
+    one = decode(bytes(2), elem_type, 1 if BITS[elem_type] >= 8 else 8 // BITS[elem_type])
+    found: np.dtype[np.generic] = one.dtype.newbyteorder("<")
+    return found
+
+
+def _fits(shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> bool:
+    """Whether numpy has arrays of that shape: it bounds dimensions, also of arrays without elements."""
+    try:
+        np.broadcast_to(np.zeros((), dtype), shape)
+    except ValueError:
+        return False
+    return True
+
+
+def _header(shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> bytes:
+    """What a ``.npy`` file begins with."""
+    head = io.BytesIO()
+    about = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(head, about)
+    return head.getvalue()
+
+
+def _fill(
+    data: bytearray, content: TensorContent, dtype: np.dtype[np.generic], check: Callable[[], None]
+) -> None:
+    """Append the values as they are read: a shape that promises more than there is takes no memory."""
+    for stored, elements in chunks(content):
+        check()
+        data += decode(stored, content.dtype, elements).astype(dtype, copy=False).tobytes()

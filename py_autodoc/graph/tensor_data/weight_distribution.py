@@ -1,0 +1,179 @@
+"""How the numbers of one tensor are spread: histogram, quantiles, how many different ones.
+
+Exact throughout, nothing is sampled. Types of at most 16 bits are counted code by code in one reading;
+wider ones are read again once their extremes are known.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from py_autodoc.graph.protobuf.tensor_protos import BITS
+from py_autodoc.graph.tensor_data.tensor_decoding import Array, code_values, codes_of
+from py_autodoc.graph.tensor_data.weight_stats import TensorFacts
+
+BINS = 64
+MAX_DISTINCT = 1024
+"""Different values that are counted, of types wider than 16 bits."""
+HELD_BYTES = 64 << 20
+"""Numbers of wide types that are kept for their quantiles. Larger tensors have none."""
+PROBABILITIES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """``counts[i]`` finite values lie from ``edges[i]`` to before ``edges[i + 1]``.
+
+    The last bin has its upper edge too, except of ``whole`` numbers, whose bins end before an integer.
+    """
+
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """Over the finite values. All None for complex numbers and where there is no finite value."""
+
+    histogram: Histogram | None = None
+    quantiles: tuple[float, ...] | None = None
+    """At ``PROBABILITIES``: the smallest value that so large a share does not exceed (Hyndman and Fan 1996,
+    definition 1), so always one of the values. None for more than ``HELD_BYTES`` of a wide type."""
+    distinct: int | None = None
+    """Different values, 0 and -0 being one; None for more than ``MAX_DISTINCT`` of a wide type."""
+
+
+class CodeCounter:
+    """Counts the codes of a type of at most 16 bits."""
+
+    def __init__(self, dtype: int) -> None:
+        self._dtype = dtype
+        self._counts = np.zeros(1 << BITS[dtype], np.int64)
+
+    def add(self, data: bytes, elements: int) -> None:
+        """Take ``elements`` more elements from their stored bytes."""
+        codes = codes_of(data, self._dtype, elements)
+        self._counts += np.bincount(codes, minlength=self._counts.size)
+
+    def done(self) -> Distribution:
+        """The spread of all that was taken."""
+        values = code_values(self._dtype)
+        seen = (self._counts > 0) & (np.isfinite(values) if values.dtype.kind == "f" else True)
+        values, counts = values[seen], self._counts[seen]
+        if not values.size:
+            return Distribution()
+        order = np.argsort(values, kind="stable")
+        values, counts = values[order], counts[order]
+        bins = _Bins(values[0].item(), values[-1].item(), values.dtype.kind != "f")
+        bins.add(values, counts)
+        reached = np.cumsum(counts)
+        places = np.searchsorted(reached, [_rank(p, int(reached[-1])) for p in PROBABILITIES], side="right")
+        quantiles = tuple(values[place].item() for place in places)
+        return Distribution(bins.done(), quantiles, int(np.unique(values).size))
+
+
+class ValueCounter:
+    """Takes the decoded numbers of a wider type, whose extremes are known from a first reading."""
+
+    def __init__(self, facts: TensorFacts, kind: str, item_bytes: int) -> None:
+        low, high = facts.minimum, facts.maximum
+        self._bins = None if low is None or high is None else _Bins(low, high, kind != "f")
+        self._left = facts.elements - facts.nan - facts.inf
+        self._held: list[Array] | None = [] if facts.elements * item_bytes <= HELD_BYTES else None
+        self._distinct: Array | None = None
+        self._many = False
+
+    def add(self, values: Array) -> bool:
+        """Take more numbers; False when they are not those of the first reading."""
+        if self._bins is None or not values.size:
+            return True
+        if values.dtype.kind == "f":
+            values = values[np.isfinite(values)]
+        if values.size and not self._bins.spans(values.min().item(), values.max().item()):
+            return False
+        self._bins.add(values)
+        self._left -= values.size
+        if self._held is not None:
+            self._held.append(values)
+        if not self._many:
+            found = np.unique(values)
+            self._distinct = found if self._distinct is None else np.union1d(self._distinct, found)
+            self._many = self._distinct.size > MAX_DISTINCT
+        return True
+
+    def done(self) -> Distribution | None:
+        """The spread of all that was taken; None when that is not what the first reading saw."""
+        if self._bins is None:
+            return Distribution()
+        if self._left:
+            return None
+        distinct = None if self._many or self._distinct is None else int(self._distinct.size)
+        return Distribution(self._bins.done(), self._quantiles(), distinct)
+
+    def _quantiles(self) -> tuple[float, ...] | None:
+        if self._held is None:
+            return None
+        values = np.concatenate(self._held)
+        self._held = None
+        ranks = [_rank(p, values.size) for p in PROBABILITIES]
+        values.partition(sorted(set(ranks)))
+        return tuple(values[rank].item() for rank in ranks)
+
+
+def _rank(probability: float, count: int) -> int:
+    """Place in order (from 0) of the quantile. A hair below a whole number is that number."""
+    return max(0, math.ceil(probability * count - 1e-9) - 1)
+
+
+class _Bins:
+    """Equal bins from the smallest to the largest value. Whole numbers get bins of a whole width."""
+
+    def __init__(self, low: float, high: float, whole: bool) -> None:
+        self._low, self._high = low, high
+        self._whole = whole
+        self._scale = 1.0
+        if whole:
+            self._width = (int(high) - int(low)) // BINS + 1
+            count = (int(high) - int(low)) // self._width + 1
+            self._edges: tuple[float, ...] = tuple(int(low) + i * self._width for i in range(count + 1))
+        else:
+            # The span of the largest floats is more than a float holds.
+            self._scale = 1.0 if math.isfinite(high - low) else 0.5
+            edges = np.linspace(low * self._scale, high * self._scale, BINS + 1)
+            span = float(edges[-1] - edges[0])
+            apart = span > 0 and math.isfinite(BINS / span) and bool(np.all(np.diff(edges) > 0))
+            self._edges = tuple((edges / self._scale).tolist()) if apart else (low, high)
+        self._counts = np.zeros(len(self._edges) - 1, np.int64)
+
+    def spans(self, low: float, high: float) -> bool:
+        """True when both lie between the extremes."""
+        return self._low <= low and high <= self._high
+
+    def add(self, values: Array, counts: Array | None = None) -> None:
+        """Take finite values (each so often as ``counts`` says)."""
+        if self._whole:
+            places = self._offsets(values) // np.uint64(self._width)
+            weights: Any = None if counts is None else counts.astype(np.float64)
+            found = np.bincount(places.astype(np.intp), weights, self._counts.size)
+        elif self._counts.size == 1:
+            found = np.array([values.size if counts is None else counts.sum()])
+        else:
+            scaled = values.astype(np.float64) * self._scale
+            span = (self._low * self._scale, self._high * self._scale)
+            found, _ = np.histogram(scaled, self._counts.size, span, weights=counts)
+        self._counts += found.astype(np.int64)
+
+    def _offsets(self, values: Array) -> Array:
+        """Distances from the smallest value; exact, as unsigned arithmetic wraps around."""
+        wide: Array = values.astype(np.uint64 if values.dtype.kind == "u" else np.int64).view(np.uint64)
+        offsets: Array = wide - np.uint64(int(self._low) % (1 << 64))
+        return offsets
+
+    def done(self) -> Histogram:
+        """The histogram of all that was taken."""
+        return Histogram(self._edges, tuple(self._counts.tolist()), self._whole)

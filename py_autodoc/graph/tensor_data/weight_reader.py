@@ -1,0 +1,238 @@
+"""Reads the weights of a model, when somebody asks for it. Nothing else in the library does.
+
+Every dense tensor with data is read once, in pieces, whatever its size: at most about 64 MB are in
+memory. Data come from the model file itself (at the places that loading recorded) and from external
+files that ``external_data`` would accept: regular files inside the model's folder, links resolved.
+What cannot be read becomes a diagnostic, never an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import onnx
+
+from py_autodoc.graph.building.node_protos import graph_protos
+from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
+from py_autodoc.graph.ir.model import Diagnostic, Model
+from py_autodoc.graph.loading.load import LoadedModel
+from py_autodoc.graph.protobuf.tensor_protos import (
+    BITS,
+    MAX_ELEMENTS,
+    element_count,
+    external_entries,
+    payload_reference,
+    stored_bytes,
+)
+from py_autodoc.graph.tensor_data.tensor_bytes import ByteRange, TensorFiles, UnreadableTensor
+from py_autodoc.graph.tensor_data.tensor_decoding import TYPED, narrow, readable, varints
+from py_autodoc.graph.tensor_data.weight_stats import CHUNK_ELEMENTS, StatsAccumulator, TensorFacts
+
+_T = onnx.TensorProto
+Progress = Callable[[int, int], None]
+"""(bytes done, bytes in all); what it raises ends the reading."""
+_STEPS = 200
+"""Times that progress is told, at most."""
+
+
+def read_weights(
+    loaded: LoadedModel, model: Model, source: str | bytes, progress: Progress | None = None
+) -> tuple[tuple[TensorFacts, ...], tuple[Diagnostic, ...]]:
+    """Facts of every dense initializer and Constant tensor, by tensor id; and what was left out and why.
+
+    ``source`` is the path or the bytes that ``loaded`` was made from. Text, sparse tensors and plain
+    Constant attributes (``value_float`` …) are not weights and are passed over in silence.
+    """
+    notes = DiagnosticCollector()
+    tensors = list(_tensors(loaded, model))
+    facts: list[TensorFacts] = []
+    sizes = [_stored(proto) for _, proto in tensors]
+    meter = _ReadProgress(sum(sizes), progress)
+    with TensorFiles(source, loaded.facts.bytes) as files:
+        reader = _WeightReader(files, meter)
+        for (number, proto), size in zip(tensors, sizes, strict=True):
+            try:
+                facts.append(reader.read(number, proto))
+            except UnreadableTensor as why:
+                notes.add("weights-unread", f"Its values were not read: {why}.", proto.name, tensor=number)
+            meter.end(size)
+    return tuple(facts), tuple(notes.done())
+
+
+def _stored(proto: onnx.TensorProto) -> int:
+    """Bytes of a tensor, 0 where they cannot be told."""
+    elements = element_count(tuple(proto.dims))
+    return 0 if elements is None else stored_bytes(proto.data_type, elements) or 0
+
+
+class _ReadProgress:
+    """How much is read; tells it in ``_STEPS`` steps, also within one tensor."""
+
+    def __init__(self, whole: int, tell: Progress | None) -> None:
+        self._whole, self._tell = whole, tell
+        self._past = self._within = self._next = 0
+        self.add(0)
+
+    def add(self, count: int) -> None:
+        """So many bytes more of the present tensor."""
+        self._within += count
+        done = min(self._past + self._within, self._whole)
+        if self._tell is not None and done >= self._next:
+            self._next = done + self._whole // _STEPS + 1
+            self._tell(done, self._whole)
+
+    def end(self, size: int) -> None:
+        """The tensor, of so many bytes, is done, whether it could be read or not."""
+        self._past, self._within = self._past + size, 0
+        self.add(0)
+
+
+def _tensors(loaded: LoadedModel, model: Model) -> Iterator[tuple[int, onnx.TensorProto]]:
+    """(tensor id, protobuf) of every dense constant but text."""
+    for graph, proto in graph_protos(loaded, model):
+        for number, held in zip(graph.initializers, proto.initializer, strict=False):
+            if held.data_type != _T.STRING:
+                yield number, held
+        for number in graph.nodes:
+            node = model.nodes[number]
+            if node.op_type != "Constant" or node.domain or not node.outputs or node.outputs[0] < 0:
+                continue
+            for attribute in proto.node[number - graph.first].attribute:
+                if (
+                    attribute.name == "value"
+                    and attribute.HasField("t")
+                    and attribute.t.data_type != _T.STRING
+                ):
+                    yield node.outputs[0], attribute.t
+                    break
+
+
+@dataclass(frozen=True, slots=True)
+class TensorContent:
+    """What a dense tensor holds, not read yet. ``size`` counts the stored bytes by type and shape."""
+
+    dtype: int
+    elements: int
+    size: int
+    pieces: Callable[[], Iterator[bytes]]
+    """The stored bytes from the beginning, as raw data would hold them; each call reads again."""
+    key: tuple[object, ...] | None = None
+    """Equal for tensors over the same bytes; None for those in the structure."""
+
+
+def content_of(proto: onnx.TensorProto, files: TensorFiles) -> TensorContent:
+    """Where the numbers of a dense tensor are. Raises: UnreadableTensor (for text as well)."""
+    dtype, dims = proto.data_type, tuple(proto.dims)
+    elements = element_count(dims)
+    if elements is None or elements > MAX_ELEMENTS:
+        raise UnreadableTensor("its shape is impossible")
+    size = stored_bytes(dtype, elements)
+    if size is None or not readable(dtype):
+        raise UnreadableTensor("its element type cannot be decoded")
+    if proto.data_location != _T.EXTERNAL:
+        return TensorContent(dtype, elements, size, lambda: _inline(proto))
+    field, place = _place(proto, size)
+    if field == "raw_data" and place.length != size:
+        raise UnreadableTensor(f"it needs {size:,} bytes, {place.length:,} are there")
+
+    def pieces() -> Iterator[bytes]:
+        stored = files.pieces(place)
+        return stored if field == "raw_data" else _typed(field, dtype, stored)
+
+    return TensorContent(dtype, elements, size, pieces, (field, place, dtype, elements))
+
+
+def chunks(content: TensorContent) -> Iterator[tuple[bytes, int]]:
+    """(stored bytes, elements) of chunk after chunk, whole ones but for the last.
+
+    Raises: UnreadableTensor, also at the end when there are not as many bytes as the shape wants.
+    """
+    whole = CHUNK_ELEMENTS * BITS[content.dtype] // 8
+    left, size, held = content.elements, content.size, bytearray()
+    try:
+        for piece in content.pieces():
+            size -= len(piece)
+            if size < 0:
+                raise UnreadableTensor("there are more values than its shape says")
+            held += piece
+            while len(held) >= whole and left > CHUNK_ELEMENTS:
+                yield bytes(held[:whole]), CHUNK_ELEMENTS
+                del held[:whole]
+                left -= CHUNK_ELEMENTS
+    except ValueError as fault:
+        raise UnreadableTensor(str(fault)) from None
+    if size:
+        raise UnreadableTensor("there are fewer values than its shape says")
+    yield bytes(held), left
+
+
+class _WeightReader:
+    """Reads tensors; those that share one region are read once."""
+
+    def __init__(self, files: TensorFiles, meter: _ReadProgress) -> None:
+        self.files = files
+        self.meter = meter
+        self.known: dict[tuple[object, ...], TensorFacts] = {}
+
+    def read(self, number: int, proto: onnx.TensorProto) -> TensorFacts:
+        """The facts of one tensor. Raises: UnreadableTensor."""
+        content = content_of(proto, self.files)
+        known = None if content.key is None else self.known.get(content.key)
+        if known is None:
+            stats = StatsAccumulator(content.dtype)
+            for data, elements in chunks(content):
+                stats.add(data, elements)
+                self.meter.add(len(data))
+            known = stats.done(number)
+            if content.key is not None:
+                self.known[content.key] = known
+        return replace(known, tensor=number)
+
+
+def _inline(proto: onnx.TensorProto) -> Iterator[bytes]:
+    """The stored bytes of a tensor that stayed in the structure (less than 4 KiB)."""
+    if proto.HasField("raw_data"):
+        yield proto.raw_data
+        return
+    for field, units in TYPED.items():
+        held = getattr(proto, field)
+        if len(held):
+            unit = units.get(proto.data_type)
+            if unit is None:
+                raise UnreadableTensor(f"{field} cannot hold its element type")
+            kind = {"float_data": np.float32, "double_data": np.float64, "uint64_data": np.uint64}
+            values = np.asarray(held, kind.get(field, np.int64))
+            yield narrow(values.view(np.int64) if field == "uint64_data" else values, unit)
+
+
+def _typed(field: str, dtype: int, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """A packed typed field of the file as the bytes that raw data would hold."""
+    unit = TYPED.get(field, {}).get(dtype)
+    if unit is None:
+        raise UnreadableTensor(f"{field} cannot hold its element type")
+    if field in ("float_data", "double_data"):  # packed as they are
+        return pieces
+    return (narrow(values, unit) for values in varints(pieces))
+
+
+def _place(proto: onnx.TensorProto, size: int) -> tuple[str, ByteRange]:
+    """(TensorProto field, place) of a payload outside the structure. Raises: UnreadableTensor."""
+    entries = external_entries(proto)
+    moved, _ = payload_reference(entries)
+    try:
+        start = int(entries.get("offset", "-1" if moved else "0")[:20])
+        length = int(entries.get("length", str(size))[:20])
+    except ValueError:
+        raise UnreadableTensor("the offset or length of its data is not a number") from None
+    if moved:
+        if start < 0:
+            raise UnreadableTensor("its data are in several pieces")
+        return moved, ByteRange("", start, length)
+    if start < 0 or length < 0:
+        raise UnreadableTensor("the offset or length of its data is negative")
+    location = entries.get("location", "")
+    if not location:
+        raise UnreadableTensor("it has external data without a location")
+    return "raw_data", ByteRange(location, start, length)

@@ -1,0 +1,209 @@
+"""The values of one constant tensor, read when somebody looks at it.
+
+Dense and sparse initializers of any graph, and what Constant nodes hold. The bytes are read in chunks, at
+most twice; about 100 MB are in memory at most, however large the tensor is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import onnx
+
+from py_autodoc.errors import CorruptModel, ExternalDataError, InputError
+from py_autodoc.graph.building import structure_checks
+from py_autodoc.graph.building.node_protos import graph_proto, node_proto
+from py_autodoc.graph.ir.model import Model, Tensor, TensorKind
+from py_autodoc.graph.ir.name_sanitizer import decode_text
+from py_autodoc.graph.loading.load import LoadedModel
+from py_autodoc.graph.protobuf.tensor_protos import BITS, element_count
+from py_autodoc.graph.tensor_data.tensor_bytes import CHANGED, DAMAGED, TensorFiles, UnreadableTensor
+from py_autodoc.graph.tensor_data.tensor_decoding import Array, decode
+from py_autodoc.graph.tensor_data.weight_distribution import CodeCounter, Distribution, ValueCounter
+from py_autodoc.graph.tensor_data.weight_reader import TensorContent, chunks, content_of
+from py_autodoc.graph.tensor_data.weight_stats import StatsAccumulator, TensorFacts
+
+_T = onnx.TensorProto
+MAX_FIRST_VALUES = 200
+"""Values that are shown one by one."""
+NOTHING = "it has none that can be understood"
+"""Said of a Constant node without a value."""
+_COMPLEX = (_T.COMPLEX64, _T.COMPLEX128)
+Check = Callable[[], None]
+"""Called between chunks; what it raises ends the reading."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeightView:
+    """What one constant tensor holds. ``facts`` and ``spread`` are None for text."""
+
+    dtype: int
+    shape: tuple[int, ...]
+    stored: int
+    """Elements that are in the file: all, or those a sparse tensor names. Statistics are over these."""
+    sparse: bool
+    first: Any
+    """The first ``MAX_FIRST_VALUES`` stored values: a numpy array, or a list of ``str``."""
+    indices: tuple[int, ...] | None
+    """Place of each of them in the tensor, row by row; None when they are simply the first."""
+    facts: TensorFacts | None
+    spread: Distribution | None
+
+
+@dataclass(frozen=True, slots=True)
+class HeldConstant:
+    """A constant as the file has it; ``indices`` of a sparse one."""
+
+    values: onnx.TensorProto
+    dims: tuple[int, ...]
+    indices: onnx.TensorProto | None = None
+
+
+def view_weight(
+    loaded: LoadedModel, model: Model, source: str | bytes, number: int, check: Check | None = None
+) -> WeightView:
+    """Read the constant tensor with that id; ``source`` is what ``loaded`` was made from.
+
+    Raises:
+        ExternalDataError: the file with the data is missing, outside the model's folder, or unreadable.
+        CorruptModel: the data do not fit type and shape.
+        InputError: the model changed since it was loaded.
+    """
+    tensor = model.tensors[number]
+    held = held_constant(loaded, model, tensor)
+    try:
+        if held is None:
+            raise UnreadableTensor(NOTHING)
+        if held.values.data_type == _T.STRING:
+            return _text(held)
+        with TensorFiles(source, loaded.facts.bytes) as files:
+            return _numbers(held, files, number, check or never)
+    except UnreadableTensor as why:
+        raise unread_error(why, loaded, tensor) from None
+
+
+def never() -> None:
+    """For those who do not want to stop it."""
+
+
+def unread_error(why: UnreadableTensor, loaded: LoadedModel, tensor: Tensor) -> InputError:
+    """The error that says why the values of a constant cannot be read."""
+    what = f"{loaded.facts.name}: the values of {tensor.name[:200]!r} cannot be read"
+    if why.code == DAMAGED:
+        return CorruptModel(f"{what}: {why}.", why.hint or "Export the model again.")
+    kind = InputError if why.code == CHANGED else ExternalDataError
+    return kind(why.code, f"{what}: {why}.", why.hint)
+
+
+def held_constant(loaded: LoadedModel, model: Model, tensor: Tensor) -> HeldConstant | None:
+    """The constant in the protobuf; None for a Constant node without a value."""
+    if tensor.kind == TensorKind.INITIALIZER:
+        proto = graph_proto(loaded, model, tensor.graph)
+        at = model.graphs[tensor.graph].initializers.index(tensor.id)
+        dense = len(proto.initializer)
+        return _dense(proto.initializer[at]) if at < dense else _sparse(proto.sparse_initializer[at - dense])
+    node = node_proto(loaded, model, tensor.producer)
+    for attribute in node.attribute:
+        name = decode_text(attribute.name)
+        if name == "value" and attribute.HasField("t"):
+            return _dense(attribute.t)
+        if name == "sparse_value" and attribute.HasField("sparse_tensor"):
+            return _sparse(attribute.sparse_tensor)
+        plain = structure_checks.plain_constant(name, model.nodes[tensor.producer].attributes.get(name))
+        if plain is not None:
+            array = plain[1]
+            if plain[0] == _T.STRING:
+                held = [item.encode() if isinstance(item, str) else item for item in array.reshape(-1)]
+                return _dense(onnx.helper.make_tensor("", _T.STRING, array.shape, held))
+            return _dense(onnx.numpy_helper.from_array(array))
+    return None
+
+
+def _dense(proto: onnx.TensorProto) -> HeldConstant:
+    return HeldConstant(proto, tuple(proto.dims))
+
+
+def _sparse(proto: onnx.SparseTensorProto) -> HeldConstant:
+    return HeldConstant(proto.values, tuple(proto.dims), proto.indices)
+
+
+def _text(held: HeldConstant) -> WeightView:
+    """Text is shown when it is in the structure (less than 4 KiB); longer text is not read."""
+    proto = held.values
+    first = [decode_text(item) for item in proto.string_data[:MAX_FIRST_VALUES]]
+    stored = element_count(tuple(proto.dims))
+    if stored is None:
+        raise UnreadableTensor("its shape is impossible")
+    return WeightView(_T.STRING, held.dims, stored, held.indices is not None, first, None, None, None)
+
+
+def _numbers(held: HeldConstant, files: TensorFiles, number: int, check: Check) -> WeightView:
+    content = content_of(held.values, files)
+    facts, narrow, first = _read(content, number, check)
+    spread = narrow.done() if narrow else _read_again(content, facts, check)
+    places = None if held.indices is None else _places(held, content.elements, files)
+    return WeightView(
+        content.dtype, held.dims, content.elements, held.indices is not None, first, places, facts, spread
+    )
+
+
+def _read(content: TensorContent, number: int, check: Check) -> tuple[TensorFacts, CodeCounter | None, Array]:
+    """The first reading: statistics, codes of narrow types, the first values."""
+    stats = StatsAccumulator(content.dtype)
+    narrow = CodeCounter(content.dtype) if BITS[content.dtype] <= 16 else None
+    first: Array | None = None
+    for data, elements in chunks(content):
+        check()
+        stats.add(data, elements)
+        if narrow is not None:
+            narrow.add(data, elements)
+        if first is None:
+            first = decode(data, content.dtype, elements)[:MAX_FIRST_VALUES].copy()
+    assert first is not None, "there is always a last chunk"
+    return stats.done(number), narrow, first
+
+
+def _read_again(content: TensorContent, facts: TensorFacts, check: Check) -> Distribution:
+    """The second reading, of types wider than 16 bits."""
+    if content.dtype in _COMPLEX or facts.minimum is None:
+        return Distribution()
+    kind = "f" if content.dtype in (_T.FLOAT, _T.DOUBLE) else "i"
+    wide = ValueCounter(facts, kind, BITS[content.dtype] // 8)
+    for data, elements in chunks(content):
+        check()
+        if not wide.add(decode(data, content.dtype, elements)):
+            break
+    spread = wide.done()
+    if spread is None:
+        raise UnreadableTensor(
+            "its values changed while they were read", CHANGED, "Try again when no program is writing them."
+        )
+    return spread
+
+
+def _places(held: HeldConstant, stored: int, files: TensorFiles) -> tuple[int, ...]:
+    """Where the first stored values of a sparse tensor stand, row by row. Raises: UnreadableTensor."""
+    proto = held.indices
+    assert proto is not None
+    rank = len(held.dims)
+    shape = tuple(proto.dims)
+    if proto.data_type != _T.INT64 or shape not in ((stored,), (stored, rank)):
+        raise UnreadableTensor("its indices do not fit its values")
+    content = content_of(proto, files)
+    data, elements = next(chunks(content))
+    found = decode(data, proto.data_type, elements)[
+        : MAX_FIRST_VALUES * (rank if len(shape) == 2 else 1)
+    ].tolist()
+    if len(shape) == 1:
+        return _inside(found, held)
+    steps = [element_count(held.dims[axis + 1 :]) or 0 for axis in range(rank)]
+    rows = [found[at : at + rank] for at in range(0, len(found), rank)]
+    return _inside([sum(i * step for i, step in zip(row, steps, strict=True)) for row in rows], held)
+
+
+def _inside(places: list[int], held: HeldConstant) -> tuple[int, ...]:
+    if any(not 0 <= place < (element_count(held.dims) or 0) for place in places):
+        raise UnreadableTensor("its indices lie outside its shape")
+    return tuple(places)

@@ -1,0 +1,394 @@
+"""What a runtime runs as one: the nodes of a graph → kernels.
+
+``runtimes`` says what each fuses. TensorRT does most: a product takes along the normalization by channel,
+bias, activation (written out or not) and the sum with a residual of the same size that follow it; other
+element by element work, copies and normalizations become one kernel, split before a third sum (a LayerNorm
+or a Softmax written out has two); attention is one kernel where it was recognised. Reshapes run nothing, and
+neither does what depends on sizes and weights alone.
+
+Nodes are visited once, in execution order. A node joins the youngest kernel among those that its operands
+come from, so that kernels only ever wait for older ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from py_autodoc.costs.engine import NodeCost
+from py_autodoc.costs.tensor_sizes import TensorSizes
+from py_autodoc.graph.ir.model import Model, Node, SubGraph, TypeTable
+from py_autodoc.hardware.fusion_roles import COMPUTED, ROLES, FusionRole
+from py_autodoc.hardware.kernel_products import (
+    CONV,
+    DEPTHWISE,
+    EXPERTS,
+    GEMM,
+    GROUPED,
+    RECURRENT,
+    KernelProduct,
+    attention,
+    convolution,
+    experts,
+    product,
+    recurrent,
+)
+from py_autodoc.hardware.memory_traffic import Traffic
+from py_autodoc.hardware.routed import Mixture, RoutedExperts, routed
+from py_autodoc.hardware.runtimes import (
+    ACTIVATION,
+    BIAS,
+    NORMALIZATION,
+    OTHER,
+    RESIDUAL,
+    TENSORRT,
+    Runtime,
+)
+
+MEMORY, CORE, NOT_ESTIMABLE = 0, 6, -1
+"""Kinds of kernels beside those of ``kernel_products``."""
+_MOST_SUMS = 2
+_JOINING = frozenset(
+    {FusionRole.POINTWISE, FusionRole.REDUCE, FusionRole.NORM, FusionRole.MOVE, FusionRole.TAKE}
+)
+_CONVOLUTIONS = (CONV, GROUPED, DEPTHWISE)
+_ACTIVATIONS = frozenset(
+    [
+        "Clip",
+        "Elu",
+        "FastGelu",
+        "Gelu",
+        "HardSigmoid",
+        "HardSwish",
+        "LeakyRelu",
+        "PRelu",
+        "Relu",
+        "Selu",
+        "Sigmoid",
+        "Softplus",
+        "Swish",
+        "Tanh",
+    ]
+)
+_READ_IN_PLACE = frozenset({FusionRole.PRODUCT, FusionRole.ATTENTION})
+_PARTS_READ_IN_PLACE = _JOINING | _READ_IN_PLACE
+
+FusionKey = int | tuple[object, ...] | None
+"""Elements of a tensor; its shape where they are not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionRegion:
+    """A recognised attention: nodes from the scores to the context, and its Softmax."""
+
+    nodes: tuple[int, ...]
+    anchor: int
+
+
+@dataclass(slots=True)
+class Kernels:
+    """Kernels of all graphs, index = kernel. The fields are those of the payload's ``KernelColumns``."""
+
+    node: list[int]
+    """By node: its kernel, -1 when it runs nothing."""
+    kind: list[int] = field(default_factory=list)
+    anchor: list[int] = field(default_factory=list)
+    product: list[int] = field(default_factory=list)
+    n_axis: list[int] = field(default_factory=list)
+    groups: list[int] = field(default_factory=list)
+    members: list[list[int]] = field(default_factory=list)
+    reads: list[list[int]] = field(default_factory=list)
+    writes: list[list[int]] = field(default_factory=list)
+    routed: list[RoutedExperts] = field(default_factory=list)
+
+
+def find_kernels(
+    model: Model,
+    types: TypeTable,
+    sizes: TensorSizes,
+    costs: Sequence[NodeCost],
+    cores: Iterable[AttentionRegion] = (),
+    mixtures: Iterable[Mixture] = (),
+    runtime: Runtime = TENSORRT,
+    whole: Iterable[Sequence[int]] = (),
+) -> Kernels:
+    """The kernels of a model; ``cores`` and ``mixtures`` are what was recognised as attention and as experts.
+
+    ``whole`` are nodes that the runtime runs as one although the file writes them out.
+
+    Sizes decide what fits together, not what a kernel costs: kernels found at one size serve others.
+    """
+    found = _Fusion(model, types, sizes, costs, cores if runtime.attention else (), runtime, whole).run()
+    crossing = [[*reads, *writes] for reads, writes in zip(found.reads, found.writes, strict=True)]
+    found.routed = routed(model, types.shapes, found.members, crossing, found.kind, mixtures)
+    return found
+
+
+class _Fusion:
+    def __init__(
+        self,
+        model: Model,
+        types: TypeTable,
+        sizes: TensorSizes,
+        costs: Sequence[NodeCost],
+        cores: Iterable[AttentionRegion],
+        runtime: Runtime,
+        whole: Iterable[Sequence[int]],
+    ) -> None:
+        self.runtime = runtime
+        self.together = {node: at for at, nodes in enumerate(whole) for node in nodes}
+        """Node → the operator that it is a part of, where the file writes it out."""
+        self.model, self.types, self.sizes, self.costs = model, types, sizes, costs
+        count = len(model.tensors)
+        self.found = Kernels(node=[-1] * len(model.nodes))
+        role = ROLES.get
+        self.roles: list[int] = [
+            role(f"{node.domain}::{node.op_type}" if node.domain else node.op_type, FusionRole.UNKNOWN)
+            for node in model.nodes
+        ]
+        self.fixed = [tensor.is_constant for tensor in model.tensors]
+        self.alias = list(range(count))
+        """Tensor whose memory a view reads."""
+        self.source = list(range(count))
+        """Tensor that a part lies in."""
+        self.maker = [-1] * count
+        """Kernel that a tensor comes from."""
+        self.beside: dict[tuple[int, int], int] = {}
+        """(graph, tensor) → the kernel that multiplies it with weights."""
+        self.graph: list[int] = []
+        self.sums: list[int] = []
+        self.domain: list[FusionKey] = []
+        self.cores = list(cores)
+        self.core = {node: i for i, core in reversed(list(enumerate(self.cores))) for node in core.nodes}
+
+    def run(self) -> Kernels:
+        for graph in self.model.graphs:
+            self._graph(graph)
+        Traffic(self).run()
+        return self.found
+
+    def _graph(self, graph: SubGraph) -> None:
+        nodes, costs, core = self.model.nodes, self.costs, self.core
+        last = {core[number]: number for number in graph.nodes if number in core} if core else {}
+        roles, fixed = self.roles, self.fixed
+        for number in graph.nodes:
+            if not costs[number].counted:
+                continue
+            node = nodes[number]
+            role = roles[number]
+            live = False
+            for tensor in node.inputs:
+                if tensor >= 0 and not fixed[tensor]:
+                    live = True
+                    break
+            if role == FusionRole.SHAPE or (not live and self._known(node, role)):
+                self._settle(node)
+            elif number in core:
+                if number == last[core[number]]:
+                    self._in_core(node)
+            else:
+                self._place(node, role)
+
+    def _known(self, node: Node, role: int) -> bool:
+        """With operands known beforehand: True when the results are as well."""
+        return role != FusionRole.CONTROL and node.op_type not in COMPUTED and not node.subgraphs
+
+    def _settle(self, node: Node) -> None:
+        """Marks what is computed before the run; weights behind views and Transposes stay those weights."""
+        for tensor in node.outputs:
+            if tensor >= 0:
+                self.fixed[tensor] = True
+        passes = node.op_type in ("Transpose", "Cast") or self.roles[node.id] == FusionRole.VIEW
+        if passes and node.inputs and node.inputs[0] >= 0 and node.outputs and node.outputs[0] >= 0:
+            self.alias[node.outputs[0]] = self.alias[node.inputs[0]]
+
+    def _in_core(self, node: Node) -> None:
+        """The last node of an attention: the others waited for it, so that all operands are there."""
+        core = self.cores[self.core[node.id]]
+        members = [n for n in core.nodes if self.core.get(n) == self.core[node.id] and self.costs[n].counted]
+        members = [n for n in members if self.model.nodes[n].graph == node.graph]
+        found = next((p for p in map(self._core_product, members) if p), None)
+        if found is None:
+            for number in members:
+                self._place(self.model.nodes[number], self.roles[number])
+            return
+        kernel = self._new(node, CORE, found)
+        self.found.anchor[kernel] = core.anchor
+        for number in members:
+            if number != node.id:
+                self._join(self.model.nodes[number], kernel)
+
+    def _core_product(self, number: int) -> KernelProduct | None:
+        """What tells the queries of an attention: its fused operator, or the product that makes scores."""
+        node = self.model.nodes[number]
+        if self.roles[number] == FusionRole.ATTENTION:
+            return attention(node, self.types.shapes)
+        if self.roles[number] == FusionRole.PRODUCT and node.outputs and node.outputs[0] >= 0:
+            return KernelProduct(CORE, node.outputs[0], -1, 1)
+        return None
+
+    def _place(self, node: Node, role: int) -> None:
+        out = node.outputs[0] if node.outputs else -1
+        if role == FusionRole.CONTROL or out < 0:
+            return
+        if role == FusionRole.VIEW or (
+            node.op_type == "Transpose" and self._read_in_place(node, _READ_IN_PLACE)
+        ):
+            self._view(node)
+        elif role == FusionRole.PART and self._read_in_place(node, _PARTS_READ_IN_PLACE):
+            self._part(node)
+        elif role == FusionRole.PRODUCT:
+            self._product(node)
+        elif role == FusionRole.CONV:
+            self._new(node, 0, convolution(node, self.types.shapes))
+        elif role == FusionRole.ATTENTION:
+            self._new(node, CORE, attention(node, self.types.shapes))
+        elif role in (FusionRole.RECURRENT, FusionRole.EXPERTS):
+            made = (recurrent if role == FusionRole.RECURRENT else experts)(node, self.types.shapes)
+            self._new(node, NOT_ESTIMABLE if made is None else 0, made)
+        elif role == FusionRole.UNKNOWN:
+            self._new(node, NOT_ESTIMABLE)
+        else:
+            self._memory(node, role)
+
+    def _product(self, node: Node) -> None:
+        """Products of one tensor with several weights run side by side: queries, keys and values."""
+        made = product(node, self.types.shapes, self.fixed)
+        live = [self.alias[t] for t in node.inputs if t >= 0 and not self.fixed[t]]
+        if not self.runtime.side_by_side or made.kind != GEMM or len(live) != 1:
+            self._new(node, 0, made)
+            return
+        beside = self.beside.get((node.graph, live[0]))
+        if beside is None:
+            self.beside[node.graph, live[0]] = self._new(node, 0, made)
+        else:
+            self._join(node, beside)
+
+    def _view(self, node: Node) -> None:
+        source = node.inputs[0]
+        for out in node.outputs[:1]:
+            self.alias[out] = self.alias[source] if source >= 0 else out
+            self.maker[out] = self.maker[source] if source >= 0 else -1
+            self.fixed[out] = source >= 0 and self.fixed[source]
+
+    def _part(self, node: Node) -> None:
+        source = self.alias[node.inputs[0]] if node.inputs[0] >= 0 else -1
+        for out in node.outputs:
+            if out >= 0 and source >= 0:
+                self.source[out] = self.source[source]
+                self.maker[out] = self.maker[source]
+
+    def _read_in_place(self, node: Node, readers: frozenset[int]) -> bool:
+        """True when everybody who reads the result (behind views) can read it where and as it lies."""
+        todo, steps = [t for t in node.outputs if t >= 0], 0
+        tensors, nodes = self.model.tensors, self.model.nodes
+        while todo:
+            tensor = tensors[todo.pop()]
+            steps += len(tensor.consumers) + 1
+            if tensor.is_output or steps > 64:
+                return False
+            for number in tensor.consumers:
+                role = self.roles[number]
+                if role in readers or role == FusionRole.SHAPE or number in self.core:
+                    continue
+                if role != FusionRole.VIEW and not (role == FusionRole.PART and FusionRole.MOVE in readers):
+                    return False
+                todo += [t for t in nodes[number].outputs if t >= 0]
+        return True
+
+    # ------------------------------------------------------------------ kernels that move memory
+
+    def _memory(self, node: Node, role: int) -> None:
+        """Joins the youngest kernel of the operands, or begins one."""
+        kernel, operand = -1, -1
+        for tensor in node.inputs:
+            if tensor >= 0 and not self.fixed[tensor]:
+                made = self.maker[tensor]
+                if made > kernel:
+                    kernel, operand = made, tensor
+        if kernel >= 0 and self.graph[kernel] == node.graph and self._fits(node, role, kernel, operand):
+            self._join(node, kernel)
+            if role == FusionRole.NORM or role == FusionRole.REDUCE:
+                if not self.sums[kernel]:
+                    self.found.anchor[kernel] = node.id
+                self.sums[kernel] += _sums(role)
+            elif role == FusionRole.MOVE or role == FusionRole.TAKE:
+                self.domain[kernel] = self._key(node.outputs[0])
+            return
+        self._new(node, MEMORY)
+        self.sums[-1] = _sums(role)
+        if role == FusionRole.NORM or role == FusionRole.REDUCE:
+            self.domain[-1] = self._key(node.inputs[0])
+
+    def _fits(self, node: Node, role: int, kernel: int, operand: int) -> bool:
+        kind = self.found.kind[kernel]
+        if kind in (NOT_ESTIMABLE, RECURRENT, EXPERTS) or role == FusionRole.OWN:
+            return False
+        if kind == MEMORY and not self.runtime.chains:
+            # Only what is one operator in the program that the file was exported from.
+            own = self.together.get(node.id, -1)
+            return own >= 0 and own == self.together.get(self.found.members[kernel][0], -1)
+        if role == FusionRole.POINTWISE:
+            out = self._key(node.outputs[0])
+            if kind != MEMORY:
+                taken = self.runtime.convolution if kind in _CONVOLUTIONS else self.runtime.product
+                if self._what(node) not in taken:
+                    return False
+                return out is not None and out == self._key(operand) and not self._summed(node)
+            return out is None or out in (self.domain[kernel], self._key(operand))
+        if kind != MEMORY:
+            return False
+        if role == FusionRole.MOVE or role == FusionRole.TAKE:
+            return True
+        return self.sums[kernel] + _sums(role) <= _MOST_SUMS and self._key(operand) == self.domain[kernel]
+
+    def _what(self, node: Node) -> str:
+        """What element by element work after a product is to it."""
+        if node.op_type == "BatchNormalization":
+            return NORMALIZATION
+        if node.op_type == "Add":
+            return BIAS if any(t >= 0 and self.fixed[t] for t in node.inputs) else RESIDUAL
+        # A part of a longer one is not the activation.
+        alone = node.op_type in _ACTIVATIONS and node.id not in self.together
+        return ACTIVATION if alone else OTHER
+
+    def _summed(self, node: Node) -> bool:
+        """True for a square that is only there to be summed: it belongs to the norm, not to the product."""
+        readers = self.model.tensors[node.outputs[0]].consumers
+        return len(readers) == 1 and self.roles[readers[0]] == FusionRole.REDUCE
+
+    def _key(self, tensor: int) -> FusionKey:
+        if tensor < 0:
+            return None
+        known = self.sizes.numel[tensor]
+        return self.types.shapes[tensor] if known is None else known
+
+    def _new(self, node: Node, kind: int, made: KernelProduct | None = None) -> int:
+        found = self.found
+        kernel = len(found.kind)
+        found.kind.append(kind if made is None else made.kind)
+        found.anchor.append(node.id)
+        found.product.append(-1 if made is None else made.tensor)
+        found.n_axis.append(-1 if made is None else made.n_axis)
+        found.groups.append(1 if made is None else made.groups)
+        found.members.append([])
+        self.graph.append(node.graph)
+        self.sums.append(0)
+        self.domain.append(self._key(node.outputs[0]))
+        self._join(node, kernel)
+        return kernel
+
+    def _join(self, node: Node, kernel: int) -> None:
+        self.found.node[node.id] = kernel
+        self.found.members[kernel].append(node.id)
+        for tensor in node.outputs:
+            if tensor >= 0:
+                self.maker[tensor] = kernel
+
+
+_SUMS = {FusionRole.REDUCE: 1, FusionRole.NORM: _MOST_SUMS, FusionRole.OWN: _MOST_SUMS}
+
+
+def _sums(role: int) -> int:
+    """Sums over the same axes that an operator is made of."""
+    return _SUMS.get(role, 0)

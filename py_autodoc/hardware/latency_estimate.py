@@ -1,0 +1,409 @@
+"""How long a device takes for the kernels of a model: a roofline a kernel, plus its start.
+
+    seconds = Σ runs · (max(FLOPs / (peak · sustained · e), bytes / (bandwidth · e)) + start)
+
+The constants and their sources are in ``docs/hardware.md``. ``src/core/latency*.ts`` is the same rule for
+the viewer; ``tests/data/latency_cases.json`` holds both to the same numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from py_autodoc.costs.engine import MAX_NUMBER
+from py_autodoc.graph.ir.model import Shape
+from py_autodoc.hardware.estimate_inputs import EstimateInputs, elements, tensor_bytes
+from py_autodoc.hardware.kernel_fusion import Kernels
+from py_autodoc.hardware.kernel_products import (
+    BATCHED,
+    CONV,
+    CORE,
+    DEPTHWISE,
+    EXPERTS,
+    GEMM,
+    GROUPED,
+    RECURRENT,
+)
+from py_autodoc.hardware.latency_model import ESTIMATE, Device, LatencyConstants
+from py_autodoc.hardware.sequential import Routing, experts_share, routing, steps_of, whole
+
+UNCOMPARED = frozenset({RECURRENT, EXPERTS})
+"""Kinds of kernels whose times were never compared with measured ones."""
+BOTTLENECKS = {"compute": "compute", "memory": "memory_bandwidth", "overhead": "kernel_overhead"}
+"""What bounds a kernel → how the report calls it."""
+
+
+class KernelTime(NamedTuple):
+    """Seconds of one kernel over all its executions; ``bound`` is compute, memory or overhead."""
+
+    seconds: float
+    compute: float
+    memory: float
+    ideal: float
+    bound: str
+    flops: int
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Seconds of one inference. ``seconds`` sums the known kernels; None when none is known."""
+
+    seconds: float | None
+    low: float | None
+    """The band around it, of the known kernels as well; never below ``ideal``."""
+    high: float | None
+    ideal: float | None
+    """At the device's full rates, without starts; faster only with weights that a cache still holds."""
+    label: str
+    bottleneck: str
+    """What takes most of the time: compute, memory_bandwidth or kernel_overhead."""
+    utilization: float | None
+    """FLOPs of products over what the device could do in that time."""
+    kernels: tuple[KernelTime | None, ...]
+    unknown: int
+    """Kernels without a time."""
+
+
+def estimate(
+    kernels: Kernels, sized: EstimateInputs, device: Device, precision: str, model: LatencyConstants
+) -> Estimate:
+    """The latency of a model on a device that has a peak for ``precision``.
+
+    Raises: ValueError when it has none.
+    """
+    if device.peak(precision) is None:
+        raise ValueError(f"{device.name} has no {precision} rate")
+    clock = _KernelTimer(kernels, sized, device, precision, model)
+    times = tuple(map(clock.kernel, range(len(kernels.kind))))
+    times = clock.issued(times)
+    known = [time for time in times if time is not None]
+    seconds = math.fsum(time.seconds for time in known) if known else None
+    guessed = math.fsum(
+        time.seconds
+        for kernel, time in enumerate(times)
+        if time is not None and (kernels.kind[kernel] in UNCOMPARED or kernel in clock.experts)
+    )
+    band = device.band_in(precision, model, guessed / seconds if seconds else 0.0)
+    ideal = math.fsum(time.ideal for time in known)
+    return Estimate(
+        seconds=seconds,
+        low=None if seconds is None else max(seconds * band.low, ideal),
+        high=None if seconds is None else seconds * band.high,
+        ideal=None if seconds is None else ideal,
+        label=band.label,
+        bottleneck=_bottleneck(known),
+        utilization=_utilization(known, seconds, clock.peak),
+        kernels=times,
+        unknown=len(times) - len(known),
+    )
+
+
+def _bottleneck(known: Sequence[KernelTime]) -> str:
+    shares = {bound: sum(t.seconds for t in known if t.bound == bound) for bound in BOTTLENECKS}
+    best = max(shares, key=lambda bound: shares[bound])
+    return BOTTLENECKS[best] if shares[best] else ""
+
+
+def _utilization(known: Sequence[KernelTime], seconds: float | None, peak: float) -> float | None:
+    return min(1.0, sum(t.flops for t in known) / (peak * seconds)) if seconds else None
+
+
+class _Part(NamedTuple):
+    """A kernel of an expert: see ``routed.Experts``."""
+
+    router: int
+    chosen: int
+    dims: frozenset[str]
+    macs: int
+    depth: int
+
+
+def start_seconds(device: Device, model: LatencyConstants) -> float:
+    """Seconds from one kernel to the next."""
+    if device.category == "cpu":
+        return model.cpu_overhead_s if device.measured is None else device.measured.start
+    return model.overhead_cycles / device.clock_hz if device.clock_hz else model.overhead_s
+
+
+class _KernelTimer:
+    def __init__(
+        self, kernels: Kernels, sized: EstimateInputs, device: Device, precision: str, model: LatencyConstants
+    ) -> None:
+        self.kernels, self.sized, self.device, self.model = kernels, sized, device, model
+        self.width = dict(model.widths)[precision]
+        self.peak = float(device.peak(precision) or 0)
+        own = dict(model.attention_precision).get(precision, precision)
+        self.attention_peak = float(device.peak(own) or self.peak)
+        self.vector_peak = float(device.peak("fp32") or self.peak)
+        self.cpu = device.category == "cpu"
+        # Products off the tensor cores: the rate that was measured there does not hold for them, and the loss
+        # at the ends of a sum, which is a time, is that much less of it.
+        tensor = max(float(device.peak(one) or 0) for one in ("fp16", "bf16"))
+        slower = precision == "fp32" and not self.cpu and self.peak < tensor
+        self.sustained = 1.0 if slower and device.band == ESTIMATE else device.sustained
+        self.loss = self.peak / tensor if slower else 1.0
+        self.start = start_seconds(device, model)
+        self.memory_e = model.cpu_memory_e if self.cpu else model.memory_e
+        self.measured = device.measured if self.cpu else None
+        if self.measured is not None:
+            self.memory_e = self.measured.memory
+        speed = float(device.bandwidth_bytes_per_s)
+        rate = 0 if self.cpu else (device.units or 0) * (device.clock_hz or 0)
+        self.speed = speed
+        self.experts = {
+            kernel: _Part(experts.router, experts.chosen, frozenset(experts.dims), macs, depth)
+            for experts in kernels.routed
+            for kernel, macs, depth in zip(experts.kernels, experts.macs, experts.depth, strict=True)
+        }
+        self.cached = max(speed, model.l2_bytes_per_clock * rate)
+        self.traffic = [self._traffic(kernel) for kernel in range(len(kernels.kind))]
+        self.weights_speed = self.cached if rate and self._resident() else speed
+
+    def kernel(self, kernel: int) -> KernelTime | None:
+        """Seconds of a kernel; None when a size is unknown or there is no rule for it."""
+        kind = self.kernels.kind[kernel]
+        traffic = self.traffic[kernel]
+        times = self.sized.repeat.get(self.kernels.anchor[kernel], 1)
+        if kind < 0 or traffic is None or times is None or times > MAX_NUMBER:
+            return None
+        flops, rate, top = 0, 1.0, 1.0
+        weights, activations = float(traffic[0]), traffic[1]
+        if kernel in self.experts:
+            return self._routed(self.experts[kernel], traffic, times)
+        if kind:
+            macs = self._macs(kernel)
+            if macs is None:
+                return None
+            if kind == RECURRENT:
+                return self._recurrent(kernel, macs, traffic, times)
+            if kind == EXPERTS:
+                found = self._routing(kernel)
+                if found is None:
+                    return None
+                top, weights = self.peak, weights * found.share
+                rate = self._held(self._cpu_share(kind) or experts_share(found, self.model))
+            else:
+                numbers = self._rate(kernel, macs)
+                if numbers is None:
+                    return None
+                rate, top = numbers
+            flops = 2 * macs
+        starts = self.model.experts_kernels if kind == EXPERTS and not self.cpu else 1
+        moved = self._moved(weights, activations)
+        ideal = max(flops / top, moved)
+        return self._time(times, [(flops / rate, moved / self.memory_e)], starts, ideal, flops)
+
+    def issued(self, times: tuple[KernelTime | None, ...]) -> tuple[KernelTime | None, ...]:
+        """The times where the host starts operator by operator, ahead of the device.
+
+        The longer of the two counts, of the whole: while the device is busy the host runs ahead, and where
+        the host is the slower one, every operator takes as long as its start.
+        """
+        each = 0.0 if self.cpu else self.model.issue_s
+        known = [(at, time) for at, time in enumerate(times) if time is not None]
+        runs = {at: self.sized.repeat.get(self.kernels.anchor[at], 1) or 0 for at, _ in known}
+        if not each or each * sum(runs.values()) <= math.fsum(time.seconds for _, time in known):
+            return times
+        found = list(times)
+        for at, time in known:
+            found[at] = time._replace(seconds=each * runs[at], bound="overhead")
+        return tuple(found)
+
+    def _time(
+        self, times: float, phases: Sequence[tuple[float, float]], starts: float, ideal: float, flops: int
+    ) -> KernelTime:
+        """The time of phases (seconds of arithmetic, of bytes) that follow each other."""
+        compute, memory = sum(p[0] for p in phases), sum(p[1] for p in phases)
+        overhead = starts * self.start
+        bound = max(("compute", compute), ("memory", memory), ("overhead", overhead), key=lambda x: x[1])[0]
+        return KernelTime(
+            times * (sum(map(max, phases)) + overhead), times * compute, times * memory,
+            times * ideal, bound, round(times * flops),
+        )  # fmt: skip
+
+    def _recurrent(self, kernel: int, macs: int, traffic: tuple[int, int], times: int) -> KernelTime | None:
+        """One product for all inputs, then step after step."""
+        shape = self.sized.shapes[self.kernels.product[kernel]]
+        axis, hidden = self.kernels.n_axis[kernel], self.kernels.groups[kernel]
+        work = None if shape is None else steps_of(shape, axis, hidden, macs)
+        if work is None:
+            return None
+        flops, (weights, activations) = 2 * macs, traffic
+        state = weights * work.recurrent_share
+        fits = not self.cpu and state <= self.model.l2_fraction * (self.device.l2_bytes or 0)
+        inputs = self._product_rate(work.steps * work.batch, work.width, work.inputs)
+        steps = self._product_rate(work.batch, work.width, work.hidden)
+        of_state = flops * work.recurrent_share
+        again = work.steps * state / (self.cached if fits else self.speed)
+        phases = [
+            ((flops - of_state) / inputs, self._moved(weights - state, activations) / self.memory_e),
+            (of_state / steps, again / self.memory_e),
+        ]
+        starts = 1 if self.cpu else 1 + self.model.recurrent_kernels * work.steps
+        ideal = max(flops / self.peak, self._moved(weights, activations))
+        return self._time(times, phases, starts, ideal, flops)
+
+    def _routed(self, part: _Part, traffic: tuple[int, int], times: int) -> KernelTime | None:
+        """What one expert does, as often as a token goes to it."""
+        found, rows = self._tokens(part)
+        if found is None or rows is None:
+            return None
+        weights, activations = traffic
+        moved, flops = self._moved(weights, activations), 2 * part.macs * rows
+        if not part.macs:
+            return self._time(times, [(0.0, moved / self.memory_e)], 1, moved, 0)
+        rate = self._product_rate(rows, part.macs / part.depth, part.depth)
+        ideal = max(flops / self.peak, moved)
+        return self._time(times * found.share, [(flops / rate, moved / self.memory_e)], 1, ideal, flops)
+
+    def _tokens(self, part: _Part) -> tuple[Routing | None, int | None]:
+        """The routing, and the tokens of an expert: of one that gets some for products, else on average."""
+        shape = self.sized.shapes[part.router]
+        found = None if shape is None else routing(shape, part.chosen)
+        if found is None:
+            return None, None
+        return found, whole(found.rows if part.macs else found.rows * found.share)
+
+    def _product_rate(self, m: float, n: float, k: float) -> float:
+        """FLOP/s of a product of m × n over k."""
+        share = self._cpu_share(GEMM)
+        if not share:
+            share = self.model.gemm_e * (self._utilisation(m, n, k) if m and n and k else 1.0)
+            share = max(share, self.model.utilisation_floor)
+        return self._held(share)
+
+    def _held(self, share: float) -> float:
+        """FLOP/s at a share of the peak; no more than the peak, whatever the share was fitted on."""
+        return self.peak * min(1.0, self.sustained * share)
+
+    def _cpu_share(self, kind: int) -> float:
+        """Share of the peak that CPUs reach; 0 on other devices."""
+        if not self.cpu:
+            return 0.0
+        if self.measured is not None:
+            if kind == DEPTHWISE:
+                return self.measured.depthwise
+            return self.measured.convolution if kind in (CONV, GROUPED) else self.measured.product
+        return self.model.cpu_conv_e if kind in (CONV, GROUPED, DEPTHWISE) else self.model.cpu_gemm_e
+
+    def _routing(self, kernel: int) -> Routing | None:
+        shape = self.sized.shapes[self.kernels.product[kernel]]
+        return None if shape is None else routing(shape, self.kernels.groups[kernel])
+
+    def _macs(self, kernel: int) -> int | None:
+        total = 0
+        for node in self.kernels.members[kernel]:
+            macs = self.sized.macs[node]
+            if macs is None:
+                return None
+            total += macs
+        return total
+
+    def _product_macs(self, kernel: int) -> int | None:
+        """MACs of the node that makes the kernel's product."""
+        return self.sized.macs[self.sized.producer[self.kernels.product[kernel]]]
+
+    # ------------------------------------------------------------------ memory
+
+    def _traffic(self, kernel: int) -> tuple[int, int] | None:
+        """(bytes of weights, bytes of activations) of one execution."""
+        sums = [0, 0]
+        part = self.experts.get(kernel)
+        rows = self._tokens(part)[1] if part is not None else None
+        dims = {} if part is None or rows is None else dict.fromkeys(part.dims, rows)
+        for tensor in (*self.kernels.reads[kernel], *self.kernels.writes[kernel]):
+            size = tensor_bytes(self.sized, tensor, self.width, dims)
+            if size is None:
+                return None
+            sums[0 if self.sized.weight[tensor] else 1] += size
+        return sums[0], sums[1]
+
+    def _moved(self, weights: float, activations: int) -> float:
+        """Seconds to move so many bytes at full speed: what fits into half of the L2 cache moves at its."""
+        fits = activations <= self.model.l2_fraction * (self.device.l2_bytes or 0)
+        return weights / self.weights_speed + activations / (self.cached if fits else self.speed)
+
+    def _resident(self) -> bool:
+        """True when the L2 cache holds all weights from one run to the next, beside what a kernel works on.
+
+        Unknown sizes count as nothing: kernels with one have no time anyhow.
+        """
+        held: dict[int, int] = {}
+        for kernel in range(len(self.kernels.kind)):
+            for tensor in (*self.kernels.reads[kernel], *self.kernels.writes[kernel]):
+                if self.sized.weight[tensor]:
+                    held[tensor] = tensor_bytes(self.sized, tensor, self.width) or 0
+        most = max((traffic[1] for traffic in self.traffic if traffic is not None), default=0)
+        return sum(held.values()) + most <= (self.device.l2_bytes or 0)
+
+    # ------------------------------------------------------------------ products
+
+    def _rate(self, kernel: int, macs: int) -> tuple[float, float] | None:
+        """(FLOP/s that the kernel reaches, those of the peak); None when its sizes are unknown."""
+        kind, model = self.kernels.kind[kernel], self.model
+        shape = self.sized.shapes[self.kernels.product[kernel]]
+        count = elements(shape)
+        if shape is None or count is None or self.kernels.n_axis[kernel] >= len(shape):
+            return None
+        held = self.sustained
+        if kind == CORE:
+            if len(shape) < 2:
+                return None
+            top, share = self.attention_peak, model.attention_e * self._occupancy(shape, kernel)
+        elif kind == DEPTHWISE:
+            top, share = self.vector_peak, model.depthwise_e
+        else:
+            top = self.peak
+            share = model.batched_e if kind == BATCHED else self._share(kind, kernel, shape, count, macs)
+        if self.cpu:
+            share, top = self._cpu_share(kind), self.peak
+        # Efficiencies were fitted on sustained rates; where none was measured they may exceed the peak.
+        return top * min(1.0, held * share), top
+
+    def _share(self, kind: int, kernel: int, shape: Shape, count: int, macs: int) -> float:
+        """Share of the peak that a product of m × n over k reaches."""
+        axis, groups, model = self.kernels.n_axis[kernel], self.kernels.groups[kernel], self.model
+        n = shape[axis]
+        assert isinstance(n, int)  # elements() said so
+        if not count or not macs:
+            return model.gemm_e
+        one = self._product_macs(kernel)
+        if not one:
+            return model.gemm_e
+        # Products side by side differ in n alone.
+        k, width = one / count, n / groups * macs / one
+        if kind == GROUPED:
+            padded = math.ceil(width / model.grouped_step) * model.grouped_step
+            share = model.grouped_e * (width / padded) * (k / (k + model.grouped_k0 * self.loss))
+        else:
+            assert kind in (GEMM, CONV)
+            share = model.gemm_e * self._utilisation(count / n, width, k)
+        return max(share, model.utilisation_floor)
+
+    def _utilisation(self, m: float, n: float, k: float) -> float:
+        """Share of the tiles' time that is work: the best tile."""
+        model, units = self.model, self.device.units
+        best = 0.0
+        for rows, columns, own in model.tiles:
+            down, across = math.ceil(m / rows), math.ceil(n / columns)
+            tiles, depth = down * across, k
+            share = own * (m * n) / (down * rows * across * columns)
+            if units:
+                if tiles < units:
+                    split = min(units // tiles, int(k // model.split_k_min), model.split_k_max)
+                    if split > 1:
+                        tiles, depth = tiles * split, k / split
+                share *= tiles / (math.ceil(tiles / units) * units)
+            best = max(best, share * depth / (depth + model.gemm_k0 * self.loss))
+        return max(best, model.utilisation_floor)
+
+    def _occupancy(self, shape: Shape, kernel: int) -> float:
+        """Share of the units that blocks of queries keep busy."""
+        units, known = self.device.units, [d for d in shape if isinstance(d, int)]
+        blocks = self.kernels.groups[kernel] * math.ceil(known[-2] / self.model.attention_rows)
+        blocks *= math.prod(known[:-2])
+        share = min(1.0, blocks / units) if units else 1.0
+        return max(share, self.model.utilisation_floor)

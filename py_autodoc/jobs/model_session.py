@@ -1,0 +1,203 @@
+"""The real engine of a child: one analysed model, answering with encoded wire structs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from py_autodoc.errors import OptionError
+from py_autodoc.findings.registry import rules
+from py_autodoc.findings.thresholds import RuleOptions, settings
+from py_autodoc.graph.building.operator_docs import op_doc
+from py_autodoc.jobs.errors import FileChanged, UnknownNode
+from py_autodoc.jobs.file_stamps import Companion, stamp_beside, stamp_of
+from py_autodoc.jobs.ipc_frames import AnalysisSpec, BodyRequest
+from py_autodoc.jobs.worker import ProgressCall
+from py_autodoc.report.builders.batch_section import batch_answer
+from py_autodoc.report.builders.extraction_summary import summarise_extraction
+from py_autodoc.report.builders.node_details import node_details
+from py_autodoc.report.document.build_report import build_report
+from py_autodoc.report.document.weight_arrays import weight_file
+from py_autodoc.report.document.weights import constant_id, weight_values
+from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
+from py_autodoc.report.schema.details import NPY
+from py_autodoc.report.viewer_payload.build_payload import build_payload
+from py_autodoc.report.viewer_payload.hardware_columns import device_columns
+
+if TYPE_CHECKING:
+    from py_autodoc.llm.serving import ServingGrid
+
+_IMPORTED_LATE = (
+    "py_autodoc.graph.shapes",
+    "onnx.shape_inference",
+    "py_autodoc.compare.align",
+    "py_autodoc.compare.columns",
+)
+MAX_COMPANIONS = 128
+MAX_EXTRACT_BYTES = 448 << 20
+"""Weights of a sub-model that is sent to the server, below ``MAX_BODY_BYTES`` with all the rest."""
+MAX_NAME = 1024
+
+
+class ModelSession:
+    """Holds the analysis, so that a node's details cost milliseconds."""
+
+    def __init__(self, analysis: Analysis, spec: AnalysisSpec, companions: list[Companion]) -> None:
+        self._analysis = analysis
+        self._spec = spec
+        self._encoder = msgspec.json.Encoder()
+        self.identity = analysis.model.file.identity
+        self.companions = companions
+        self._serving: ServingGrid | None = None
+
+    def graph(self) -> bytes:
+        """The viewer's payload as JSON."""
+        return self._encoder.encode(build_payload(self._analysis))
+
+    def report(self) -> bytes:
+        """The whole report as JSON."""
+        return self._encoder.encode(build_report(self._analysis))
+
+    def sections(self) -> bytes:
+        """The report as a document, as JSON."""
+        from py_autodoc.report.sections.section_document import document
+        from py_autodoc.report.sections.section_model import SectionContext
+
+        return self._encoder.encode(document(SectionContext(build_report(self._analysis))))
+
+    def batch(self) -> bytes:
+        """Whether the batch can be another, as JSON."""
+        return self._encoder.encode(batch_answer(self._analysis))
+
+    def node(self, node: int) -> bytes:
+        """One node's details as JSON."""
+        analysis = self._analysis
+        if not 0 <= node < len(analysis.model.nodes):
+            raise UnknownNode(str(node))
+        details = node_details(analysis.loaded, analysis.model, analysis.types, node)
+        return self._encoder.encode(details)
+
+    def weights(self, request: BodyRequest, check: Callable[[], None]) -> bytes:
+        """What is shown of one constant, or all its values, as JSON. Raises: FileChanged, InputError."""
+        analysis = self._analysis
+        self._same_files(-1)
+        number = request.tensor
+        if number < 0:
+            number = constant_id(analysis.model, request.name, request.graph)
+        self._same_files(number)
+        read = weight_file if request.format == NPY else weight_values
+        values = read(analysis.loaded, analysis.model, self._spec.path, number, check)
+        self._same_files(number)
+        return self._encoder.encode(values)
+
+    def file(self, request: BodyRequest) -> bytes:
+        """A file as JSON. Raises: OptionError, RequirementError."""
+        from py_autodoc.render.files import saved_file
+
+        return self._encoder.encode(saved_file(self._analysis, request.format, request.metric))
+
+    def comparison(self, request: BodyRequest) -> bytes:
+        """The alignment with ``request.other``, as JSON. Raises: FileChanged, InputError, AnalysisError."""
+        from py_autodoc.compare.align import align
+        from py_autodoc.compare.columns import comparison_columns
+
+        spec = request.other
+        if spec is None:
+            raise OptionError("no-other-model", "A comparison needs another model.", "Give its job.")
+        if spec == self._spec:
+            other = self._analysis
+        else:
+            options = Options(
+                bindings=spec.bindings,
+                input_shapes=spec.input_shapes,
+                assume=spec.assume,
+                limits=spec.limits,
+                brief=True,
+            )
+            other = run_analysis(spec.path, options)
+            if stamp_of(spec.path) != spec.stamp:
+                raise FileChanged(os.path.basename(spec.path))
+        return self._encoder.encode(comparison_columns(align(self._analysis, other)))
+
+    def serving(self, request: BodyRequest) -> bytes:
+        """Text generation on a device, as JSON. Raises: OptionError."""
+        from py_autodoc.llm.serving import ServingGrid, packaged
+
+        chosen = packaged(request.device, request.precision, request.runtime)
+        if self._serving is None:
+            self._serving = ServingGrid(self._analysis, self._spec.limits)
+        return self._encoder.encode(self._serving.on(chosen))
+
+    def extract(self, request: BodyRequest, check: Callable[[], None]) -> bytes:
+        """The nodes as a model of their own. Raises: FileChanged, InputError, AnalysisError."""
+        from py_autodoc.extract import extract_bytes
+
+        self._same_files(-1)
+        # Ids are checked before they are listed: a range may be of any length.
+        count = len(self._analysis.model.nodes)
+        for first, last in request.ranges:
+            if first < 0 or last >= count:
+                raise UnknownNode(str(first if first < 0 else last))
+        nodes = [one for first, last in request.ranges for one in range(first, last + 1)]
+        found, data = extract_bytes(
+            self._spec.path, nodes, most=MAX_EXTRACT_BYTES, limits=self._spec.limits, check=check
+        )
+        self._same_files(-1)
+        return self._encoder.encode(summarise_extraction(found, len(data))) + b"\n" + data
+
+    def _same_files(self, number: int) -> None:
+        """Refuses files that are others than when the model was analysed; a missing one may have come."""
+        path = self._spec.path
+        if stamp_of(path) != self._spec.stamp:
+            raise FileChanged(os.path.basename(path))
+        tensors = self._analysis.model.tensors
+        place = tensors[number].storage if 0 <= number < len(tensors) else None
+        for companion in self.companions:
+            if place and companion.name == place.location and companion.stamp is not None:
+                now = stamp_beside(os.path.dirname(path), companion.name)
+                if now is not None and now != companion.stamp:
+                    raise FileChanged(os.path.basename(companion.name))
+
+
+def prepare() -> None:
+    """Does once, before the first fork, what every job would do again: imports, schemas, profiles."""
+    for name in _IMPORTED_LATE:
+        import_module(name)
+    rules()
+    op_doc("", "Add", 1)
+    device_columns()
+
+
+def open_session(spec: AnalysisSpec, progress: ProgressCall) -> ModelSession:
+    """Analyses ``spec.path``. Raises ``FileChanged`` when the file is not (or no longer) the one meant."""
+    chosen = _settings(spec)
+    options = Options(
+        bindings=spec.bindings,
+        input_shapes=spec.input_shapes,
+        assume=spec.assume,
+        thresholds=chosen,
+        read_weights=spec.read_weights,
+        limits=spec.limits,
+    )
+    analysis = run_analysis(spec.path, options, progress)
+    if stamp_of(spec.path) != spec.stamp:
+        raise FileChanged(os.path.basename(spec.path))
+    folder = os.path.dirname(spec.path)
+    external = analysis.model.file.external_files
+    names = [name for name in external if len(name) <= MAX_NAME][:MAX_COMPANIONS]
+    companions = [Companion(name, stamp_beside(folder, name)) for name in names]
+    return ModelSession(analysis, spec, companions)
+
+
+def _settings(spec: AnalysisSpec) -> RuleOptions | None:
+    """The settings of the rules, checked before the model is looked at. Raises: OptionError, PathError."""
+    if spec.thresholds_file is None:
+        return None if spec.thresholds is None else settings(spec.thresholds)
+    found = settings(spec.thresholds_file.name)
+    if stamp_of(spec.thresholds_file.name) != spec.thresholds_file.stamp:
+        raise FileChanged(os.path.basename(spec.thresholds_file.name))
+    return found

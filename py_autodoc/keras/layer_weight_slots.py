@@ -1,0 +1,120 @@
+"""Which weights a layer has, in the order in which Keras keeps them.
+
+A file names weights by place (``vars/0``) or as a flat list; only the layer's class and settings say what
+is what. Every weight that is found is checked again against the shape its layer needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from py_autodoc.keras.spec import LayerSpec
+
+PARTS_OF_ATTENTION = ("query_dense", "key_dense", "value_dense", "output_dense")
+NAMES_OF_ATTENTION = dict(zip(PARTS_OF_ATTENTION, ("query", "key", "value", "attention_output"), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A weight that a layer has."""
+
+    path: tuple[str, ...]
+    """Layers around it, from the top: names in models, attributes in other layers."""
+    name: str
+    trainable: bool = True
+
+
+SlotFunction = Callable[[LayerSpec], list[tuple[str, bool]]]
+
+
+def _kernel(*names: str) -> SlotFunction:
+    def own(spec: LayerSpec) -> list[tuple[str, bool]]:
+        bias = ["bias"] if spec.config.get("use_bias", True) else []
+        return [(name, True) for name in [*names, *bias]]
+
+    return own
+
+
+def _norm(*moving: str) -> SlotFunction:
+    def own(spec: LayerSpec) -> list[tuple[str, bool]]:
+        scale = ["gamma"] if spec.config.get("scale", True) or spec.config.get("rms_scaling") else []
+        center = ["beta"] if spec.config.get("center", True) and not spec.config.get("rms_scaling") else []
+        return [(name, True) for name in [*scale, *center]] + [(name, False) for name in moving]
+
+    return own
+
+
+def _always(*names: str) -> SlotFunction:
+    return lambda spec: [(name, True) for name in names]
+
+
+def _normalization(spec: LayerSpec) -> list[tuple[str, bool]]:
+    given = spec.config.get("mean") is not None
+    return [] if given else [("mean", False), ("variance", False), ("count", False)]
+
+
+def _attention(spec: LayerSpec) -> list[tuple[str, bool]]:
+    additive = spec.kind == "AdditiveAttention"
+    scale = [("scale", True)] if spec.config.get("use_scale", additive) else []
+    concat = [("concat_score_weight", True)] if spec.config.get("score_mode") == "concat" else []
+    return scale + concat
+
+
+def _einsum(spec: LayerSpec) -> list[tuple[str, bool]]:
+    bias = [("bias", True)] if spec.config.get("bias_axes") else []
+    return [("kernel", True), *bias]
+
+
+_CELL = _kernel("kernel", "recurrent_kernel")
+OWN: dict[str, SlotFunction] = {
+    **{f"Conv{n}D{way}": _kernel("kernel") for n in (1, 2, 3) for way in ("", "Transpose")},
+    **{f"DepthwiseConv{n}D": _kernel("depthwise_kernel") for n in (1, 2)},
+    **{f"SeparableConv{n}D": _kernel("depthwise_kernel", "pointwise_kernel") for n in (1, 2)},
+    "Dense": _kernel("kernel"),
+    "EinsumDense": _einsum,
+    "BatchNormalization": _norm("moving_mean", "moving_variance"),
+    "LayerNormalization": _norm(),
+    "GroupNormalization": _norm(),
+    "RMSNormalization": _always("scale"),
+    "Normalization": _normalization,
+    "PReLU": _always("alpha"),
+    "Embedding": _always("embeddings"),
+    "Attention": _attention,
+    "AdditiveAttention": _attention,
+    "LSTMCell": _CELL,
+    "GRUCell": _CELL,
+    "SimpleRNNCell": _CELL,
+}
+RECURRENT = ("LSTM", "GRU", "SimpleRNN")
+ALIASES = {
+    "depthwise_kernel": {"kernel"},
+    "kernel": {"depthwise_kernel", "depthwise"},
+}
+"""Other names that versions of Keras give a weight."""
+
+
+def slots(spec: LayerSpec, path: tuple[str, ...], frozen: bool = False) -> Iterator[Slot]:
+    """The weights of a layer, those of layers in it included; nesting was bounded when it was parsed."""
+    frozen = frozen or spec.config.get("trainable") is False
+    if spec.model is not None:
+        for layer in spec.model.layers.values():
+            yield from slots(layer, (*path, layer.name), frozen)
+    elif spec.kind in RECURRENT:
+        for name, trainable in _CELL(spec):
+            yield Slot((*path, "cell"), name, trainable and not frozen)
+    elif spec.kind == "MultiHeadAttention":
+        for part in PARTS_OF_ATTENTION:
+            for name, trainable in _kernel("kernel")(spec):
+                yield Slot((*path, part), name, trainable and not frozen)
+    else:
+        own = OWN.get(spec.kind)
+        for weight, trainable in own(spec) if own is not None and not spec.custom else ():
+            yield Slot(path, weight, trainable and not frozen)
+        for key, held in spec.parts.items():
+            yield from slots(held, (*path, *attribute(spec, key).split("/")), frozen)
+
+
+def attribute(spec: LayerSpec, key: str) -> str:
+    """What Keras calls a layer that another one holds."""
+    return "forward_layer" if spec.kind == "Bidirectional" and key == "layer" else key

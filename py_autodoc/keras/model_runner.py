@@ -1,0 +1,295 @@
+"""Calling the layers of a model one after the other, as Keras would with symbolic tensors."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import onnx_ir as ir
+
+from py_autodoc.keras.builder import Builder
+from py_autodoc.keras.config import input_shape
+from py_autodoc.keras.conversion_errors import Unsupported, broken, unsupported
+from py_autodoc.keras.layer_call import CONVERTERS, LayerCall, LayerValue
+from py_autodoc.keras.settings import MAX_SIZE
+from py_autodoc.keras.spec import Arguments, LayerSpec, ModelSpec, Ref, leaves, refs
+from py_autodoc.keras.tensor import KerasTensor, Mask, Shape
+from py_autodoc.keras.weights import ModelWeights
+from py_autodoc.tags import Frame
+
+KINDS = {
+    "float16": ir.DataType.FLOAT16, "float32": ir.DataType.FLOAT, "float64": ir.DataType.DOUBLE,
+    "bfloat16": ir.DataType.BFLOAT16, "bool": ir.DataType.BOOL, "int8": ir.DataType.INT8,
+    "int16": ir.DataType.INT16, "int32": ir.DataType.INT32, "int64": ir.DataType.INT64,
+    "uint8": ir.DataType.UINT8, "uint16": ir.DataType.UINT16, "uint32": ir.DataType.UINT32,
+}  # fmt: skip
+_Node = tuple[str, int]
+
+
+class ModelRunner:
+    """Runs a model into a graph."""
+
+    def __init__(
+        self,
+        builder: Builder,
+        weights: ModelWeights,
+        file: str,
+        major: int,
+        shapes: Mapping[str, tuple[int, ...]],
+    ) -> None:
+        self.builder = builder
+        self.weights = weights
+        self.file = file
+        self.major = major
+        self.shapes = dict(shapes)
+        self.modules: dict[str, str] = {}
+        """Path of every layer that was called → its class with its package."""
+        self.inputs: list[ir.Value] = []
+        self._calls: Counter[str] = Counter()
+
+    # -- the model -------------------------------------------------------------------------------------
+
+    def top(self, model: ModelSpec) -> list[tuple[Ref, KerasTensor]]:
+        """Run the whole model; its outputs in their order."""
+        self.modules[""] = f"keras.{model.kind}"
+        with self.builder.under((self._frame(""),)):
+            given = {ref.layer: self._input(model.layers[ref.layer]) for ref in self._entries(model)}
+            made = self._model(model, (), given)
+        return [(ref, made[ref]) for ref in refs(model.outputs)]
+
+    def _entries(self, model: ModelSpec) -> list[Ref]:
+        found = refs(model.inputs)
+        for ref in found:
+            spec = model.layers.get(ref.layer)
+            if spec is None or spec.kind != "InputLayer":
+                raise broken(
+                    self.file, f"its model {model.name} takes its input from {ref.layer}, which is none."
+                )
+        return list(dict.fromkeys(found))
+
+    def _model(
+        self, model: ModelSpec, path: tuple[str, ...], given: Mapping[str, KerasTensor]
+    ) -> dict[Ref, KerasTensor]:
+        """Run every call that the outputs need, each when its inputs are there."""
+        made: dict[Ref, KerasTensor] = {}
+        needed = self._needed(model)
+        missing = {node: {(ref.layer, ref.call) for ref in _refs_of(model, node)} for node in needed}
+        waiting: dict[_Node, list[_Node]] = {}
+        for node, before in missing.items():
+            for other in before:
+                waiting.setdefault(other, []).append(node)
+        ready = deque(node for node in needed if not missing[node])
+        done = 0
+        while ready:
+            node = ready.popleft()
+            done += 1
+            self._node(model, path, node, given, made)
+            for after in waiting.get(node, ()):
+                missing[after].discard(node)
+                if not missing[after]:
+                    ready.append(after)
+        if done < len(needed):
+            raise broken(self.file, f"the layers of its model {model.name} feed each other in a circle.")
+        for ref in refs(model.outputs):
+            if ref not in made:
+                raise broken(self.file, f"its model {model.name} has no tensor {ref.output} of {ref.layer}.")
+        return made
+
+    def _needed(self, model: ModelSpec) -> list[_Node]:
+        """The calls that outputs come from, in the order of the file."""
+        seen: set[_Node] = set()
+        pending = [(ref.layer, ref.call) for ref in refs(model.outputs)]
+        while pending:
+            node = pending.pop()
+            if node in seen:
+                continue
+            spec = model.layers.get(node[0])
+            if spec is None or node[1] >= len(spec.calls):
+                raise broken(
+                    self.file, f"call {node[1]} of the layer {node[0]} is used, and the file has none."
+                )
+            seen.add(node)
+            pending.extend((ref.layer, ref.call) for ref in _refs_of(model, node))
+        return [
+            (name, at)
+            for name, spec in model.layers.items()
+            for at in range(len(spec.calls))
+            if (name, at) in seen
+        ]
+
+    def _node(
+        self,
+        model: ModelSpec,
+        path: tuple[str, ...],
+        node: _Node,
+        given: Mapping[str, KerasTensor],
+        made: dict[Ref, KerasTensor],
+    ) -> None:
+        name, at = node
+        spec = model.layers[name]
+        if spec.kind == "InputLayer":
+            if name not in given:
+                raise broken(self.file, f"its model {model.name} has an input {name} that nothing feeds.")
+            self.modules[self._below(spec.name)] = _package(spec)
+            made[Ref(name, at, 0)] = given[name]
+            return
+        arguments = spec.calls[at]
+        args = tuple(self._values(one, made) for one in arguments.args)
+        kwargs = {key: self._values(one, made) for key, one in arguments.kwargs.items()}
+        with self._entered(spec, (*path, name), args, kwargs) as call:
+            found = self.run(call)
+        for number, tensor in enumerate(one for one in leaves(found) if isinstance(one, KerasTensor)):
+            made[Ref(name, at, number)] = tensor
+
+    def _values(self, value: Any, made: Mapping[Ref, KerasTensor]) -> Any:
+        """The arguments with tensors for what stands for them; nesting was bounded when they were parsed."""
+        if isinstance(value, Ref):
+            if value not in made:
+                raise broken(self.file, f"{value.layer} gives back no tensor {value.output}, which is used.")
+            return made[value]
+        if isinstance(value, list):
+            return [self._values(one, made) for one in value]
+        if isinstance(value, dict) and "class_name" not in value:
+            return {key: self._values(one, made) for key, one in value.items()}
+        return value
+
+    # -- one layer -------------------------------------------------------------------------------------
+
+    def run(self, call: LayerCall) -> LayerValue:
+        """Convert one call of a layer. Raises: InputError."""
+        if call.spec.model is not None:
+            return self._inner(call, call.spec.model)
+        try:
+            return CONVERTERS[call.spec.kind](call)
+        except Unsupported as fault:
+            raise unsupported(self.file, [str(fault)]) from None
+
+    def _inner(self, call: LayerCall, model: ModelSpec) -> LayerValue:
+        """A model that is used as a layer."""
+        entries = self._entries(model)
+        given = call.args[0] if len(call.args) == 1 else list(call.args)
+        if isinstance(given, dict) and not isinstance(model.inputs, dict):
+            found = [given.get(ref.layer) for ref in entries]
+        elif isinstance(given, dict) and isinstance(model.inputs, dict):
+            found = [given.get(key) for key in sorted(model.inputs)]
+        else:
+            found = list(leaves(given))
+        tensors = [one for one in found if isinstance(one, KerasTensor)]
+        if len(tensors) != len(entries):
+            raise broken(
+                self.file,
+                f"{call.spec.label} is called with {len(tensors)} tensors, and takes {len(entries)}.",
+            )
+        mask = call.kwargs.get("mask")
+        if isinstance(mask, KerasTensor) and len(tensors) == 1:
+            tensors = [tensors[0].masked(Mask(lambda: mask, mask))]
+        fed = {
+            ref.layer: self._fitted(model.layers[ref.layer], tensor)
+            for ref, tensor in zip(entries, tensors, strict=True)
+        }
+        made = self._model(model, call.path, fed)
+        return [made[ref] for ref in refs(model.outputs)]
+
+    def _fitted(self, entry: LayerSpec, tensor: KerasTensor) -> KerasTensor:
+        """A tensor as a model inside takes it."""
+        kind = KINDS.get(str(entry.config.get("dtype")), tensor.kind)
+        shape = input_shape(entry)
+        if isinstance(shape, list) and len(shape) != tensor.rank:
+            raise broken(self.file, f"{entry.label} is fed {tensor.rank} axes, and takes {len(shape)}.")
+        return self.builder.cast(tensor, kind)
+
+    @contextmanager
+    def enter(
+        self,
+        call: LayerCall,
+        spec: LayerSpec,
+        attribute: str,
+        args: tuple[LayerValue, ...] = (),
+        **kwargs: LayerValue,
+    ) -> Iterator[LayerCall]:
+        """A call of a layer that another one holds."""
+        with self._entered(spec, (*call.path, attribute), args, kwargs) as inner:
+            yield inner
+
+    @contextmanager
+    def _entered(
+        self,
+        spec: LayerSpec,
+        path: tuple[str, ...],
+        args: tuple[LayerValue, ...],
+        kwargs: Mapping[str, LayerValue],
+    ) -> Iterator[LayerCall]:
+        place = self._below(spec.name)
+        self.modules[place] = _package(spec)
+        with self.builder.under((*self.builder.at, self._frame(place))):
+            yield LayerCall(spec, path, args, kwargs, self.builder, self.weights, self.file, self.major, self)
+
+    def _below(self, name: str) -> str:
+        above = self.builder.at[-1].path
+        return f"{above}.{escaped(name)}" if above else escaped(name)
+
+    def _frame(self, path: str) -> Frame:
+        number = self._calls[path]
+        self._calls[path] += 1
+        return Frame(path, number)
+
+    # -- inputs ----------------------------------------------------------------------------------------
+
+    def _input(self, spec: LayerSpec) -> KerasTensor:
+        shape, kind = self._shape(spec), str(spec.config.get("dtype") or "float32")
+        if kind not in KINDS or spec.config.get("sparse") or spec.config.get("ragged"):
+            how = "sparse" if spec.config.get("sparse") else "ragged" if spec.config.get("ragged") else kind
+            raise unsupported(self.file, [f"{spec.label} of {how} values"])
+        name = self.builder.name(spec.name)
+        dims = [
+            size if size is not None else "batch" if at == 0 else f"{name}_{at}"
+            for at, size in enumerate(shape)
+        ]
+        value = ir.Value(name=name, shape=ir.Shape(dims), type=ir.TensorType(KINDS[kind]))
+        self.inputs.append(value)
+        return replace(self.builder.tensor(value, shape, kind=KINDS[kind]), maker=())
+
+    def _shape(self, spec: LayerSpec) -> Shape:
+        given = input_shape(spec)
+        if not isinstance(given, list) or not given:
+            raise broken(
+                self.file,
+                "it was saved without the shape of its input.",
+                "Call the model once, then save it.",
+            )
+        good = all(one is None or (isinstance(one, int) and 0 < one < MAX_SIZE) for one in given)
+        if not good or len(given) > 8:
+            raise broken(self.file, f"{spec.label} has the shape {given!r:.60}.")
+        wanted = self.shapes.pop(spec.name, None) or self.shapes.pop("", None)
+        if wanted is None:
+            return tuple(given)
+        fits = len(wanted) == len(given) and all(
+            size > 0 and known in (None, size) for size, known in zip(wanted, given, strict=False)
+        )
+        if not fits:
+            told = "×".join("?" if one is None else str(one) for one in given)
+            raise broken(
+                self.file, f"the input {spec.name} has the shape {told}, not {'×'.join(map(str, wanted))}."
+            )
+        return tuple(wanted)
+
+
+def _refs_of(model: ModelSpec, node: _Node) -> list[Ref]:
+    arguments: Arguments = model.layers[node[0]].calls[node[1]]
+    return refs([list(arguments.args), arguments.kwargs])
+
+
+def _package(spec: LayerSpec) -> str:
+    if spec.model is not None:
+        return f"keras.{spec.kind}"
+    return f"keras.{spec.kind}" if spec.kind.startswith("ops.") else f"keras.layers.{spec.kind}"
+
+
+def escaped(name: str) -> str:
+    """A layer's name as one part of a path: dots separate parts, and tags have no spaces."""
+    if not any(char in "%." or char.isspace() for char in name):
+        return name
+    return "".join(f"%{ord(char):02X}" if char in "%." or char.isspace() else char for char in name)

@@ -1,0 +1,191 @@
+"""Reading HDF5 that may be hostile: no link is followed, nothing larger than the file justifies is read.
+
+What crashes the library all the same crashes a process of its own: ``hdf_reader`` reads through it.
+A group is left by hard links only, so that a name never leads into another file; a dataset must lie in
+the file itself, be filtered only by what HDF5 brings along, and have a plausible size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from py_autodoc.errors import RequirementError
+from py_autodoc.keras.conversion_errors import broken, reading, too_large
+
+FILTERS = {1, 2, 3, 4, 5, 6}
+"""deflate, shuffle, fletcher32, szip, nbit, scaleoffset: anything else would load a plug-in."""
+RATIO = 1100
+"""Deflate makes data at most about 1,030 times smaller."""
+MAX_ATTRIBUTE = 1 << 28
+MAX_MEMBERS = 1_000_000
+MAX_WEIGHTS = 8 << 30
+"""Bytes of weights of one model."""
+_PACKED, _ANYHOW = 32, 1 << 28
+
+
+def most_weights(size: int) -> int:
+    """Bytes of weights that a file of ``size`` bytes may unpack to: packing helps numbers little."""
+    return min(MAX_WEIGHTS, max(_PACKED * size, _ANYHOW))
+
+
+def need_h5py() -> Any:
+    """h5py. Raises: RequirementError where it is not installed."""
+    try:
+        h5py: Any = import_module("h5py")
+    except ImportError:
+        raise h5py_missing() from None
+    return h5py
+
+
+def h5py_missing() -> RequirementError:
+    """What is said where it is not installed."""
+    return RequirementError(
+        "h5py-missing", "Reading files of Keras needs h5py.", 'pip install "onnx-autodoc[keras]"'
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StoredWeight:
+    """One weight in the file, not read yet."""
+
+    dataset: Any
+    file: str
+    shape: tuple[int, ...]
+    nbytes: int
+    type: str
+    """As numpy writes it, with the order of bytes."""
+
+    def parts(self, nbytes: int) -> Iterator[npt.NDArray[Any]]:
+        """Its values in order, in parts of about so many bytes. Raises: InputError."""
+        with reading(self.file):
+            if not self.shape or self.nbytes <= nbytes:
+                yield np.asarray(self.dataset[()])
+                return
+            rows = self.shape[0]
+            # What is packed together is unpacked together, and once.
+            together = min(self.dataset.chunks[0] if self.dataset.chunks else 1, rows)
+            step = max(nbytes * rows // self.nbytes // together, 1) * together
+            for first in range(0, rows, step):
+                yield np.asarray(self.dataset[first : first + step])
+
+
+class WeightGroup:
+    """One group of a file; every way in is a hard link."""
+
+    def __init__(self, group: Any, file: str, size: int) -> None:
+        self._group = group
+        self._file = file
+        self._size = size
+
+    def names(self) -> list[str]:
+        """Names of what lies in it."""
+        with reading(self._file):
+            if len(self._group) > MAX_MEMBERS:
+                raise too_large(self._file, "nodes", len(self._group), MAX_MEMBERS, "entries of one group")
+            return [str(name) for name in self._group]
+
+    def group(self, name: str) -> WeightGroup | None:
+        """The group of this name; None where there is none."""
+        found = self._get(name)
+        return (
+            None
+            if found is None or not hasattr(found, "keys")
+            else WeightGroup(found, self._file, self._size)
+        )
+
+    def dataset(self, name: str) -> StoredWeight | None:
+        """The dataset of this name, which may be a path of hard links; None where there is none.
+
+        Raises:
+            InputError: it is not in this file, or needs a plug-in.
+            LimitError: it claims to be larger than the file can hold.
+        """
+        at: Any = self
+        *above, last = name.split("/")
+        for part in above:
+            at = at.group(part) if at is not None else None
+        found = at._get(last) if at is not None else None
+        # A type that was stored under a name has a dtype too.
+        if not isinstance(found, need_h5py().Dataset):
+            return None
+        return self._checked(found, name)
+
+    def attribute(self, name: str) -> str | None:
+        """An attribute as text; None where there is none. Raises: InputError, LimitError."""
+        found = self._attribute(name)
+        return None if found is None else text(found)
+
+    def _attribute(self, name: str) -> Any:
+        with reading(self._file):
+            attributes = self._group.attrs
+            if name not in attributes:
+                return None
+            size = int(attributes.get_id(name).get_storage_size())
+            if size > min(MAX_ATTRIBUTE, max(self._size, 1 << 16)):
+                raise too_large(self._file, "structure_bytes", size, MAX_ATTRIBUTE, f"bytes of {name}")
+            return attributes[name]
+
+    def texts(self, name: str) -> list[str] | None:
+        """An attribute that lists names, in one piece or, as Keras cuts long ones, in several."""
+        found = self._attribute(name)
+        parts = [found] if found is not None else list(self._pieces(name))
+        if not parts:
+            return None
+        with reading(self._file):
+            return [text(one) for part in parts for one in np.asarray(part).reshape(-1).tolist()]
+
+    def _pieces(self, name: str) -> Iterator[Any]:
+        for number in range(MAX_MEMBERS):
+            piece = self._attribute(f"{name}{number}")
+            if piece is None:
+                return
+            yield piece
+
+    def _get(self, name: str) -> Any:
+        h5py = need_h5py()
+        with reading(self._file):
+            link = self._group.get(name, getlink=True) if name else None
+            if link is None:
+                return None
+            if not isinstance(link, h5py.HardLink):
+                raise broken(
+                    self._file,
+                    f"{name!r} is a link to somewhere else, which is not followed.",
+                    "Save the model again with Keras.",
+                )
+            return self._group[name]
+
+    def _checked(self, found: Any, name: str) -> StoredWeight:
+        with reading(self._file):
+            creation = found.id.get_create_plist()
+            if creation.get_external_count() or found.is_virtual:
+                raise broken(self._file, f"the values of {name} are in another file, which is not read.")
+            filters = {int(creation.get_filter(at)[0]) for at in range(creation.get_nfilters())}
+            if filters - FILTERS:
+                raise broken(self._file, f"{name} is packed in a way that needs a plug-in of HDF5.")
+            kind, shape = found.dtype, tuple(int(size) for size in found.shape or ())
+            if found.shape is None or not plain(kind):
+                raise broken(self._file, f"{name} holds no numbers.")
+            nbytes = int(np.prod([float(size) for size in shape]) * kind.itemsize)
+            held = int(found.id.get_storage_size())
+            if nbytes > max(held, 1) * (RATIO if filters else 1):
+                raise too_large(
+                    self._file, "structure_bytes", nbytes, held, f"bytes that {name} claims to have"
+                )
+            return StoredWeight(found, self._file, shape, nbytes, kind.str)
+
+
+def plain(kind: Any) -> bool:
+    """Whether a type of numpy is one of numbers."""
+    return kind.kind in "fiub" and kind.itemsize <= 8
+
+
+def text(value: object) -> str:
+    """Text of the file, whether bytes or str."""
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)

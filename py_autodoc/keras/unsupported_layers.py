@@ -1,0 +1,67 @@
+"""What of a model cannot be converted, before anything is: all of it at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from py_autodoc.keras.layer_call import CONVERTERS
+from py_autodoc.keras.layers.activation import known
+from py_autodoc.keras.spec import LayerSpec, ModelSpec
+
+PARTS = ("LSTMCell", "GRUCell", "SimpleRNNCell", "StackedRNNCells")
+_INPUT = "InputLayer"
+
+
+def find_unsupported(model: ModelSpec) -> list[str]:
+    """Each layer that has no converter or an activation of its own, by name and class. Not recursive."""
+    found: list[str] = []
+    pending: list[LayerSpec] = [*model.layers.values()][::-1]
+    while pending:
+        spec = pending.pop()
+        reason = _reason(spec)
+        if reason is not None:
+            found.append(f"{spec.label}{reason}")
+            continue
+        inner = list(spec.parts.values())
+        inner += list(spec.model.layers.values()) if spec.model is not None else []
+        pending += inner[::-1]
+    return found
+
+
+def _reason(spec: LayerSpec) -> str | None:
+    if spec.custom:
+        return ", a class of its own"
+    if spec.model is None and spec.kind not in CONVERTERS and spec.kind not in (*PARTS, _INPUT):
+        return ", which is Python code" if spec.kind == "Lambda" else ""
+    for key in ("activation", "recurrent_activation"):
+        given = spec.config.get(key)
+        if not known(given):
+            shown = given.get("config") if isinstance(given, dict) else given
+            return f" with the activation {str(shown)[:40]!r}"
+    if _quantized(spec.config):
+        return " with quantized weights"
+    return None
+
+
+def _quantized(config: dict[str, Any]) -> bool:
+    policy = config.get("dtype")
+    inner = policy.get("class_name", "") if isinstance(policy, dict) else policy
+    return (
+        config.get("quantization_config") is not None or "_from_" in str(inner) or "Quantized" in str(inner)
+    )
+
+
+def rounded(model: ModelSpec) -> set[str]:
+    """Types other than float32 that layers compute in. Not recursive."""
+    found: set[str] = set()
+    pending = list(model.layers.values())
+    while pending:
+        spec = pending.pop()
+        pending += spec.parts.values()
+        pending += spec.model.layers.values() if spec.model is not None else []
+        policy = spec.config.get("dtype")
+        name = policy.get("config", {}) if isinstance(policy, dict) else policy
+        name = name.get("name") if isinstance(name, dict) else name
+        if spec.kind != _INPUT and isinstance(name, str) and "float" in name and name != "float32":
+            found.add(name.removeprefix("mixed_"))
+    return found

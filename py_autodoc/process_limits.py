@@ -1,0 +1,86 @@
+"""Limits a child puts on itself before it touches an untrusted model.
+
+On platforms without ``resource`` (Windows) only the server's wall-clock limit holds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import math
+import os
+import signal
+import sys
+
+if sys.platform != "win32":
+    import resource
+
+_PR_SET_PDEATHSIG = 1
+_OPEN_FILES = 64
+_CPU_RESERVE = 4
+"""The hard CPU limit in units of the soft one: a child that answers many requests renews the soft one."""
+
+
+def die_with_parent(parent: int) -> None:
+    """Asks Linux to kill this process when its parent ends. Elsewhere the closed channel does that.
+
+    ``parent`` is the process that forked this one: when it ended before the request was made, nobody
+    would be told, so this process ends at once.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def limit_process(memory_bytes: int, seconds: float) -> None:
+    """Bounds address space, CPU time, open files and core dumps; forbids writing files.
+
+    Raises nothing: where a limit is already tighter, the tighter one stays.
+    """
+    sys.dont_write_bytecode = True
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
+        # When memory runs out, the kernel takes this process and not a notebook's kernel.
+        score.write("1000")
+    if sys.platform == "win32":
+        return
+    # Writing past the file size limit shall be an error, not a signal.
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    cpu = max(1, math.ceil(seconds))
+    _limit(resource.RLIMIT_AS, memory_bytes, memory_bytes)
+    _limit(resource.RLIMIT_CPU, cpu, cpu * _CPU_RESERVE)
+    _limit(resource.RLIMIT_CORE, 0, 0)
+    _limit(resource.RLIMIT_FSIZE, 0, 0)
+    _limit(resource.RLIMIT_NOFILE, _OPEN_FILES, _OPEN_FILES)
+
+
+def renew_cpu(seconds: float) -> None:
+    """Allows ``seconds`` of CPU time from now on, as far as the hard limit goes."""
+    if sys.platform == "win32":
+        return
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    soft = math.ceil(used.ru_utime + used.ru_stime + seconds)
+    _limit(resource.RLIMIT_CPU, soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard)
+
+
+def _limit(which: int, soft: int, hard: int) -> None:
+    if sys.platform == "win32":
+        return
+    _, ceiling = resource.getrlimit(which)
+    if ceiling != resource.RLIM_INFINITY:
+        hard = ceiling if hard == resource.RLIM_INFINITY else min(hard, ceiling)
+        soft = min(soft, hard)
+    # macOS refuses some limits (RLIMIT_AS) altogether.
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(which, (soft, hard))
+
+
+def silence() -> None:
+    """Sends what C libraries print (it may quote the model) to nowhere."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(null, descriptor)
+    if null > 2:
+        os.close(null)

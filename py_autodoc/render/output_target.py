@@ -1,0 +1,139 @@
+"""Where results go: a file replaced in one step, or stdout for ``-``."""
+
+from __future__ import annotations
+
+import errno
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from py_autodoc.errors import OptionError, OutputError
+from py_autodoc.graph.protobuf.probe import PathLike
+from py_autodoc.outputs import OutputPlace, OutputRequest, places
+from py_autodoc.render.terminal_text import printable_json, printable_text
+
+STDOUT = "-"
+JSON = frozenset({
+    "report", "export-report", "netron", "model-explorer", "check", "node-times", "run", "sarif",
+    "quantization", "sensitivity", "verification",
+})  # fmt: skip
+"""Kinds of files that are JSON."""
+
+
+class Target:
+    """One output, checked before the analysis, so that a wrong path is told at once. Made by ``targets``."""
+
+    def __init__(self, path: str, place: OutputPlace | None, json: bool = False) -> None:
+        self.shown = path
+        self._json = json
+        self._place = place
+        """None: stdout."""
+
+    @property
+    def to_stdout(self) -> bool:
+        """True when the result is printed."""
+        return self._place is None
+
+    @property
+    def path(self) -> Path:
+        """The file, links followed."""
+        return Path() if self._place is None else self._place.path
+
+    def write(self, result: str | bytes) -> int:
+        """Write the result and return its size in bytes. Raises: OutputError."""
+        data = _bytes(result)
+        if self._place is None:
+            to_stdout(result, json=self._json)
+        else:
+            self._place.write(data)
+        return len(data)
+
+    def write_pieces(self, pieces: Iterable[bytes]) -> int:
+        """Write UTF-8 text that comes in pieces and return its size in bytes. Raises: OutputError."""
+        if self._place is None:
+            return pieces_to_stdout(pieces, self._json)
+        size = 0
+        with self._place.opened() as file:
+            for piece in pieces:
+                size += file.write(piece)
+        return size
+
+
+def targets(
+    asked: Mapping[str, tuple[str | None, str]],
+    inputs: Iterable[PathLike] = (),
+    force: bool = False,
+    besides: Sequence[OutputRequest] = (),
+) -> dict[str, Target]:
+    """The outputs of a run: option → (path or None, kind of file as ``outputs.Wanted`` has it).
+
+    ``besides`` is what the run writes by other means, checked together with them.
+
+    Raises:
+        OutputError: what speaks against any of them, all in one line.
+        OptionError: two go to stdout.
+    """
+    given = {option: (path, kind) for option, (path, kind) in asked.items() if path is not None}
+    printed = [option for option, (path, _) in given.items() if path == STDOUT]
+    if len(printed) > 1:
+        raise OptionError(
+            "two-to-stdout", "Only one output can go to stdout.", "Pass file names for the others."
+        )
+    files = {option: one for option, one in given.items() if option not in printed}
+    wanted = [OutputRequest(path, kind, option) for option, (path, kind) in files.items()]
+    checked = places([*besides, *wanted], inputs, force)
+    found = dict(zip(files, checked[len(besides) :], strict=True))
+    return {option: Target(path, found.get(option), kind in JSON) for option, (path, kind) in given.items()}
+
+
+def to_stdout(result: str | bytes, json: bool = False) -> None:
+    """Print a result, on a terminal without what would steer it: JSON stays the same value.
+
+    Raises:
+        OutputError: stdout is closed or full, or is a terminal and the result no text.
+        BrokenPipeError: its reader left.
+    """
+    stream = sys.stdout
+    if stream is None:
+        raise OutputError("stdout-closed", "Nothing can be written: stdout is closed.", "Name a file.")
+    terminal = stream.isatty()
+    if terminal and isinstance(result, bytes):
+        raise OutputError("not-for-a-terminal", "This is not text for a terminal.", "Name a file.")
+    try:
+        stream.flush()
+        if terminal and isinstance(result, str):
+            stream.write(printable_json(result) if json else printable_text(result))
+        else:  # data are UTF-8, whatever a terminal here would have
+            stream.buffer.write(_bytes(result))
+            stream.buffer.flush()
+        stream.flush()
+    except BrokenPipeError:
+        raise
+    except (OSError, ValueError) as fault:
+        raise stdout_failed(fault) from fault
+
+
+def _bytes(result: str | bytes) -> bytes:
+    return result.encode("utf-8", "backslashreplace") if isinstance(result, str) else result
+
+
+def pieces_to_stdout(pieces: Iterable[bytes], json: bool = False) -> int:
+    """Print UTF-8 text that comes in pieces; its size in bytes. Raises: as ``to_stdout``."""
+    stream = sys.stdout
+    if stream is None or stream.isatty():
+        # What is shown to people is looked at as a whole.
+        text = b"".join(pieces)
+        to_stdout(text.decode("utf-8"), json)
+        return len(text)
+    size = 0
+    for piece in pieces:
+        to_stdout(piece, json)
+        size += len(piece)
+    return size
+
+
+def stdout_failed(fault: OSError | ValueError) -> OutputError:
+    """What to say when stdout cannot be written."""
+    if isinstance(fault, OSError) and fault.errno != errno.EBADF:
+        return OutputError("output-failed", f"Could not write to stdout: {fault.strerror or fault}.")
+    return OutputError("stdout-closed", "Nothing can be written: stdout is closed.", "Name a file.")

@@ -1,0 +1,1 @@
+"""The boxes that the viewer draws: modules, repeats, recognised structures, stages."""

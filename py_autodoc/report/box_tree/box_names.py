@@ -1,0 +1,123 @@
+"""The names of a finished tree of boxes: roles of modules without a class, and no two boxes alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from py_autodoc.graph.ir.model import Model, Shape, TypeTable
+from py_autodoc.report.box_tree.box_roles import Roles
+from py_autodoc.report.box_tree.mask_boxes import TITLE
+from py_autodoc.report.box_tree.preparation_nodes import Readers
+from py_autodoc.report.box_tree.spatial_stages import PART_NAME, STAGE_NAME
+from py_autodoc.report.encode.labels import shorten_middle
+from py_autodoc.report.module_tree.scope_tree import SUBGRAPH, ScopeTree
+
+FOLD, STRUCTURE = "repeat", "structure"
+_NAMED = frozenset({"name", "function", SUBGRAPH, FOLD})
+"""Origins of boxes that may have no class."""
+
+
+class BoxNames:
+    """Names the boxes of one tree; ``position`` is the place of each node in its graph."""
+
+    def __init__(
+        self,
+        model: Model,
+        types: TypeTable,
+        tree: ScopeTree,
+        roles: Roles,
+        readers: Readers,
+        position: Sequence[int],
+    ) -> None:
+        self.model = model
+        self.types = types
+        self.tree = tree
+        self.roles = roles
+        self.readers = readers
+        self.position = position
+        self.members: list[list[int]] = [[] for _ in tree.parent]
+        """By scope the nodes in it and below, ascending."""
+        for node, home in enumerate(tree.node):
+            scope = home
+            while scope >= 0:
+                self.members[scope].append(node)
+                scope = tree.parent[scope]
+
+    def run(self) -> None:
+        """Write labels and roles into the tree."""
+        self._stages()
+        self._roles()
+        self._tell_apart()
+
+    def _stages(self) -> None:
+        """A size tells something where maps are convolved; elsewhere a stage is called what it does."""
+        tree, roles = self.tree, self.roles
+        for scope, label in enumerate(tree.label):
+            is_size = label.startswith(STAGE_NAME)
+            if tree.origin[scope] != STRUCTURE or not (is_size or label.startswith(PART_NAME)):
+                continue
+            nodes = self.members[scope]
+            if not is_size or not roles.convolves(nodes):
+                tree.label[scope] = shorten_middle(roles.of(nodes) or roles.operators(nodes)) or label
+
+    def _roles(self) -> None:
+        """What modules without a class do, and the parts of repeats without one."""
+        tree = self.tree
+        first: dict[int, int] = {}
+        for scope, parent in enumerate(tree.parent):
+            first.setdefault(parent, scope)
+        for scope, nodes in enumerate(self.members):
+            if tree.type[scope] or tree.origin[scope] not in _NAMED:
+                continue
+            if tree.origin[scope] != FOLD:
+                role = self.roles.of(nodes)
+            else:
+                part = first[scope]
+                role = "" if tree.type[part] else self.roles.of_part(self.members[part])
+            if not tree.label[scope].casefold().startswith(role.casefold()):
+                tree.role[scope] = shorten_middle(role)
+
+    def _tell_apart(self) -> None:
+        """Boxes of one title get what they give, and their place in the order of execution."""
+        tree = self.tree
+        alike: dict[str, list[int]] = {}
+        for scope, label in enumerate(tree.label):
+            if tree.origin[scope] == STRUCTURE and self.members[scope] and label != TITLE:
+                alike.setdefault(label, []).append(scope)
+        for label, scopes in alike.items():
+            if len(scopes) < 2:
+                continue
+            # Its last node: what a box makes for itself may stand at the start of the file.
+            scopes.sort(key=lambda scope: max(self.position[node] for node in self.members[scope]))
+            is_size = label.startswith(STAGE_NAME)
+            given = [self._given(self.members[scope], whole=not is_size) for scope in scopes]
+            for number, (scope, shape) in enumerate(zip(scopes, given, strict=True)):
+                if not is_size:
+                    named = f"{label} {number + 1}{shape}"
+                elif given.count(shape) == 1:
+                    named = f"{label}{shape}"
+                else:
+                    named = f"{label}{shape} ({given[: number + 1].count(shape)})"
+                tree.label[scope] = shorten_middle(named)
+
+    def _given(self, nodes: Sequence[int], *, whole: bool) -> str:
+        """The largest shape that leaves some nodes, without the batch: its channels, or the whole of it."""
+        inside, largest = set(nodes), (0, 0)
+        text = ""
+        for node in nodes:
+            read = set(self.readers(node))
+            if read and read <= inside:
+                continue
+            for tensor in self.model.nodes[node].outputs:
+                sizes = _sizes(self.types.shapes[tensor]) if tensor >= 0 else []
+                if len(sizes) > 1 and (len(sizes), prod(sizes)) >= largest:
+                    largest = len(sizes), prod(sizes)
+                    text = " · " + ("×".join(map(str, sizes)) if whole else f"{sizes[0]} channels")
+        return text
+
+
+def _sizes(shape: Shape | None) -> list[int]:
+    """The sizes behind the batch; empty when one of them is not known."""
+    sizes = [dim for dim in shape[1:] if isinstance(dim, int)] if shape else []
+    return sizes if shape and len(sizes) + 1 == len(shape) else []

@@ -1,0 +1,198 @@
+"""What a box does, told from its operators and wires: for modules without a class.
+
+Names may say nothing: ``model.4`` of a detector becomes ``C2f · model.4``, a frame ``l`` of a recurrent
+network ``LSTM · l``. A role is told only where the structure says it; the terms are those of the papers:
+
+- C2f, C3: a cross-stage block of YOLO, whose parts all reach one Concat (C2f), or whose two branches do (C3);
+- SPPF, SPP: max pools one after another, or side by side, joined by a Concat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from py_autodoc.graph.ir.model import Model
+from py_autodoc.report.box_tree.preparation_nodes import PreparationNodes
+from py_autodoc.report.encode.block_titles import KINDS, Titles, block_title
+
+_RECURRENT = {"LSTM": "LSTM", "GRU": "GRU", "RNN": "RNN", "DynamicQuantizeLSTM": "LSTM"}
+_POOLS = frozenset({"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "LpPool"})
+_NORMS = frozenset({
+    "LayerNormalization", "SimplifiedLayerNormalization", "SkipLayerNormalization", "RMSNormalization",
+    "SkipSimplifiedLayerNormalization", "BatchNormalization", "GroupNormalization", "InstanceNormalization",
+})  # fmt: skip
+_CONVOLVE = frozenset({"Conv", "ConvTranspose", "DeformConv", "ConvInteger", "QLinearConv", "FusedConv"})
+_MULTIPLY = frozenset({
+    "MatMul", "Gemm", "MatMulInteger", "MatMulNBits", "QLinearMatMul", "QGemm", "MatMulIntegerToFloat",
+    "DynamicQuantizeMatMul", "FusedMatMul", "FusedGemm",
+})  # fmt: skip
+_QUANTIZE = frozenset({"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"})
+_ACTIVATIONS = {
+    frozenset({"Sigmoid", "Mul"}): "SiLU", frozenset({"Relu"}): "ReLU", frozenset({"Sigmoid"}): "Sigmoid",
+    frozenset({"Tanh"}): "Tanh", frozenset({"Gelu"}): "GELU", frozenset({"FastGelu"}): "GELU",
+    frozenset({"Div", "Erf", "Add", "Mul"}): "GELU", frozenset({"HardSigmoid", "Mul"}): "HardSwish",
+    frozenset({"HardSwish"}): "HardSwish", frozenset({"LeakyRelu"}): "Leaky ReLU",
+    frozenset({"Softmax"}): "Softmax", frozenset({"QuickGelu"}): "GELU",
+}  # fmt: skip
+_SHOWN = 3
+_FEW = 4
+"""Layers of one kind that are counted in a role."""
+_TELLING = 0.6
+"""Share of the drawn nodes of a box from which something recognised in it stands for all."""
+
+
+class Roles:
+    """Roles of sets of nodes of one model."""
+
+    def __init__(self, model: Model, titles: Titles, plumbing: PreparationNodes) -> None:
+        self.model = model
+        self.titles = titles
+        self.plumbing = plumbing
+
+    def of(self, nodes: Sequence[int]) -> str:
+        """The role of some nodes, ascending; empty where their structure does not say."""
+        drawn = [n for n in nodes if n not in self.plumbing.kind and not self.model.nodes[n].is_constant]
+        if not drawn:
+            return ""
+        ops = [self.model.nodes[node].op_type for node in drawn if not self._quantizes(node)]
+        return (
+            self._recurrent(ops)
+            or self._yolo(drawn)
+            or self._recognised(nodes, drawn)
+            or self._single(drawn, ops)
+        )
+
+    def of_part(self, nodes: Sequence[int]) -> str:
+        """The role of one part of a repeat."""
+        return self.titles.part(nodes) or self.of(nodes)
+
+    def convolves(self, nodes: Sequence[int]) -> bool:
+        """True when a convolution or a pool over positions is among the nodes."""
+        return any(self.model.nodes[node].op_type in _CONVOLVE | _POOLS for node in nodes)
+
+    def operators(self, nodes: Sequence[int]) -> str:
+        """The operators that tell most, layers first: ``MatMul-Softmax``; for boxes without any role."""
+        ops = [
+            self.model.nodes[node].op_type
+            for node in nodes
+            if node not in self.plumbing.kind and not self.model.nodes[node].is_constant
+        ]
+        kinds = dict.fromkeys(ops)
+        heavy = [op for op in kinds if op in _CONVOLVE | _MULTIPLY | _NORMS | _POOLS or op == "Softmax"]
+        told = heavy or list(kinds)
+        return "-".join(told[:_SHOWN]) + ("…" if len(told) > _SHOWN else "")
+
+    def _quantizes(self, node: int) -> bool:
+        return self.model.nodes[node].op_type in _QUANTIZE
+
+    def _recurrent(self, ops: Sequence[str]) -> str:
+        found = [_RECURRENT[op] for op in ops if op in _RECURRENT]
+        if not found or any(op in _CONVOLVE for op in ops) or len(set(found)) > 1:
+            return ""
+        return found[0] if len(found) == 1 else f"{found[0]}, {len(found)} layers"
+
+    def _recognised(self, nodes: Sequence[int], drawn: Sequence[int]) -> str:
+        """By what was recognised inside: several layers, one, or a block that is nearly all of it."""
+        held = self.titles.inside(nodes)
+        # Attention to another sequence stands beside that of a layer to its own one.
+        own = [block.facts.get("kind") != "cross" for block in held if block.kind == "attention"]
+        layers = sum(own) or min(len(own), 1)
+        if layers > 1:
+            return f"Transformer, {layers} layers" if layers * 3 <= len(drawn) else ""
+        if layers:
+            more = any(block.kind in ("mlp", "gated-mlp", "moe", "residual") for block in held)
+            return self.titles.part(nodes) if more else KINDS["attention"]
+        shown = frozenset(drawn)
+        largest = max(held, key=lambda block: len(shown & set(block.nodes)), default=None)
+        if largest is None or len(shown & set(largest.nodes)) < _TELLING * len(drawn):
+            return ""
+        return block_title(largest)
+
+    def _single(self, nodes: Sequence[int], ops: Sequence[str]) -> str:
+        """By the layers in it: one, or several of a kind."""
+        convs = sum(op in _CONVOLVE for op in ops)
+        products = sum(self._weighted(node) for node in nodes)
+        norms = [op for op in ops if op in _NORMS]
+        if (convs or products) and not (convs and products) and max(convs, products) <= _FEW:
+            if len(ops) > _FEW * _SHOWN:
+                return ""
+            name, count = ("Conv", convs) if convs else ("Linear", products)
+            return name if count == 1 else f"{name} ×{count}"
+        if convs or products or any(op in _MULTIPLY for op in ops):
+            return ""
+        if len(norms) == 1 and len(ops) <= _SHOWN:
+            return KINDS["normalization"]
+        if any(self._looks_up(node) for node in nodes):
+            return KINDS["embedding"]
+        active = _ACTIVATIONS.get(frozenset(ops))
+        if active:
+            return active
+        kinds = set(ops)
+        return "Pooling" if kinds and kinds <= _POOLS else "Upsample" if kinds == {"Resize"} else ""
+
+    def _weighted(self, number: int) -> bool:
+        node = self.model.nodes[number]
+        return node.op_type in _MULTIPLY and any(self._stored(t) for t in node.inputs)
+
+    def _looks_up(self, number: int) -> bool:
+        node = self.model.nodes[number]
+        return node.op_type == "Gather" and bool(node.inputs) and self._stored(node.inputs[0])
+
+    def _stored(self, tensor: int) -> bool:
+        if tensor < 0:
+            return False
+        about = self.model.tensors[tensor]
+        return about.is_constant or about.producer in self.plumbing.learned
+
+    # Blocks of detectors
+
+    def _yolo(self, nodes: Sequence[int]) -> str:
+        inside = frozenset(nodes)
+        joins = [n for n in nodes if self.model.nodes[n].op_type == "Concat"]
+        convs = [n for n in nodes if self._is(n, _CONVOLVE)]
+        if len(joins) != 1 or not convs:
+            return ""
+        join = self.model.nodes[joins[0]]
+        pools = [n for n in nodes if self._is(n, frozenset({"MaxPool"}))]
+        if len(pools) > 1 and len(convs) <= _SHOWN:
+            chained = any(self._maker(n) in pools for n in pools)
+            return "SPPF" if chained else "SPP"
+        ends = [n for n in convs if self._behind(n, joins[0], inside)]
+        if not ends or len(convs) < 4:
+            return ""
+        split = [n for n in nodes if self._is(n, frozenset({"Split", "Slice"}))]
+        parts = {t for n in split for t in self.model.nodes[n].outputs}
+        if len(join.inputs) > 2 and sum(t in parts for t in join.inputs) >= 2:
+            first = self._layer_before(split[0], inside)
+            return "C2f" if first >= 0 and self._enters(self._data(first), inside) else ""
+        sources = {t for n in convs if (t := self._data(n)) >= 0 and self._enters(t, inside)}
+        firsts = [n for n in convs if self._data(n) in sources]
+        return "C3" if len(join.inputs) == 2 and len(sources) == 1 and len(firsts) == 2 else ""
+
+    def _layer_before(self, number: int, inside: frozenset[int]) -> int:
+        """The convolution in the box from which the data of a node come, -1 for none."""
+        maker = self._maker(number)
+        while maker in inside and not self._is(maker, _CONVOLVE):
+            maker = self._maker(maker)
+        return maker if maker in inside else -1
+
+    def _is(self, number: int, ops: frozenset[str]) -> bool:
+        return self.model.nodes[number].op_type in ops
+
+    def _data(self, number: int) -> int:
+        inputs = self.model.nodes[number].inputs
+        return inputs[0] if inputs else -1
+
+    def _maker(self, number: int) -> int:
+        tensor = self._data(number)
+        return self.model.tensors[tensor].producer if tensor >= 0 else -1
+
+    def _enters(self, tensor: int, inside: frozenset[int]) -> bool:
+        return self.model.tensors[tensor].producer not in inside
+
+    def _behind(self, number: int, join: int, inside: frozenset[int]) -> bool:
+        """True when the data of a layer is the join, as it is or quantized."""
+        maker = self._maker(number)
+        while maker in inside and self._quantizes(maker):
+            maker = self._maker(maker)
+        return maker == join

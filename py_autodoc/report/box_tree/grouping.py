@@ -1,0 +1,357 @@
+"""The viewer's tree of boxes: modules, and where they say too little, repeats and recognised structures.
+
+Repeats of at least ``MIN_FOLD`` parts, and two large neighbours, get a box of their own around their
+parts, so that twelve equal layers are one box that opens into twelve. A level with more than
+``MAX_LOOSE_NODES``
+loose nodes gets boxes for the structures recognised in it, and what is then still long is cut into stages.
+A box is only made of nodes that no path leaves and enters again, so that boxes never wait for each other
+in a circle. Modules that are called at several places are a box a call (``module_calls``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from py_autodoc.blocks.results import AttentionLayer, RecognisedBlock, Repeat
+from py_autodoc.graph.ir.model import Model, TypeTable
+from py_autodoc.report.box_tree.box_names import FOLD, STRUCTURE, BoxNames
+from py_autodoc.report.box_tree.box_roles import Roles
+from py_autodoc.report.box_tree.mask_boxes import TITLE, mask_boxes
+from py_autodoc.report.box_tree.preparation_nodes import (
+    MANY,
+    WEIGHTS,
+    move_to_readers,
+    preparation_nodes,
+    shared,
+    wraps,
+)
+from py_autodoc.report.box_tree.spatial_stages import stages
+from py_autodoc.report.builders.block_section import recognised
+from py_autodoc.report.builders.repeat_section import repeat_name, scopes_of
+from py_autodoc.report.encode.block_titles import Titles, block_title
+from py_autodoc.report.module_tree.module_calls import Orders, by_calls, circles, execution_orders
+from py_autodoc.report.module_tree.scope_tree import ScopeTree, scope_tree
+from py_autodoc.report.pipeline.analysis import Analysis
+
+PART, PLUMBING = "repeat-part", "plumbing"
+"""Origins of the boxes that are made here, besides ``FOLD`` and ``STRUCTURE``."""
+MIN_FOLD = 3
+MIN_PAIR = 6
+"""Nodes of a part from which two neighbours are a fold: two small ones are seen sooner than read."""
+MAX_LOOSE_NODES = 24
+MIN_NODES = 2
+"""Nodes of the smallest structure that gets a box."""
+_SINGLE = frozenset({"attention", "moe", "recurrent"})
+"""Kinds that runtimes fuse into one operator."""
+_EFFORT = 40
+"""Steps a node that the search for paths may take over all boxes of a model."""
+
+
+def build_box_tree(analysis: Analysis) -> ScopeTree:
+    """The tree of modules with the boxes for repeats and structures in it; linear in the model's size."""
+    tree = scope_tree(analysis.model)
+    return _BoxTreeBuilder(analysis.model, analysis.types, tree, analysis.params.params).run(
+        analysis.structure.repeats,
+        tuple(recognised(analysis.structure)),
+        analysis.structure.attention,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _PlannedBox:
+    """A box to make of loose nodes: alone, or the parts of a fold."""
+
+    nodes: tuple[int, ...]
+    title: str
+    parts: tuple[tuple[int, ...], ...] = ()
+
+
+def _around_single(found: Sequence[RecognisedBlock]) -> dict[int, RecognisedBlock]:
+    """Residual block (by ``id``) → the fused operator that it goes around: too small for a box of its own."""
+    smallest: dict[int, RecognisedBlock] = {}
+    inside = {
+        block.anchor: block for block in found if block.kind in _SINGLE and len(block.nodes) < MIN_NODES
+    }
+    if not inside:
+        return {}
+    for block in found:
+        if block.kind == "residual":
+            for node in inside.keys() & set(block.nodes):
+                known = smallest.get(node)
+                if known is None or len(block.nodes) < len(known.nodes):
+                    smallest[node] = block
+    return {id(block): inside[node] for node, block in smallest.items()}
+
+
+class _BoxTreeBuilder:
+    def __init__(self, model: Model, types: TypeTable, tree: ScopeTree, params: Sequence[int | None]) -> None:
+        self.model = model
+        self.types = types
+        self.tree = tree
+        self.params = params
+        self.effort = _EFFORT * len(model.nodes) + 1000
+        self.position = [0] * len(model.nodes)
+        for graph in model.graphs:
+            for at, node in enumerate(graph.nodes):
+                self.position[node] = at
+        self.plumbing = preparation_nodes(model, types)
+        self.wrapped: set[int] = set()
+        """Plumbing nodes that have a box of their own, or one with their reader."""
+
+    def run(
+        self, repeats: Sequence[Repeat], found: Sequence[RecognisedBlock], attention: Sequence[AttentionLayer]
+    ) -> ScopeTree:
+        self._settle()
+        orders = execution_orders(self.model, self._readers)
+        by_calls(self.model, self.tree, self._readers, orders)
+        for nodes in mask_boxes(self.model, self.types, self.tree, attention, self._readers, self.position):
+            self._fold_nodes(_PlannedBox(nodes, TITLE))
+        loose: list[_PlannedBox] = []
+        titles = Titles(found)
+        for repeat in repeats:
+            if repeat.count < MIN_FOLD and not self._is_pair(repeat):
+                continue
+            scopes = scopes_of(self.model, self.tree, repeat, self.plumbing.kind)
+            name = f"{repeat_name(self.model, repeat, titles)} ×{repeat.count}"
+            if scopes:
+                self._fold_scopes(scopes, repeat, name)
+            else:
+                nodes = tuple(sorted(node for part in repeat.members for node in part))
+                loose.append(_PlannedBox(nodes, name, repeat.members))
+        crowded = self._crowded()
+        around = _around_single(found)
+        loose += [
+            _PlannedBox(block.nodes, block_title(around.get(id(block), block)))
+            for block in found
+            if len(block.nodes) >= MIN_NODES and self.tree.node[block.nodes[0]] in crowded
+        ]
+        # The largest first: a smaller one then finds the box it lies in, or that it cuts one.
+        for box in sorted(loose, key=lambda b: (-len(b.nodes), b.nodes)):
+            self._fold_nodes(box)
+        self._settle()
+        self._wrap()
+        for level in sorted(crowded):
+            self._cut(level)
+        self._settle()
+        self._unfold_circles(orders)
+        # Like sizes and made weights, a mask is nothing to look into at first.
+        for scope, label in enumerate(self.tree.label):
+            if label == TITLE and self.tree.origin[scope] == STRUCTURE:
+                self.tree.origin[scope] = PLUMBING
+        tree = self._parents_first()
+        roles = Roles(self.model, titles, self.plumbing)
+        BoxNames(self.model, self.types, tree, roles, self._readers, self.position).run()
+        return tree
+
+    def _is_pair(self, repeat: Repeat) -> bool:
+        """Two parts with weights, large and of equal shapes, of which the second reads from the first."""
+        first, second = repeat.members[0], frozenset(repeat.members[-1])
+        return (
+            len(first) >= MIN_PAIR
+            and any(self.params[node] for node in first)
+            and any(reader in second for node in first for reader in self._readers(node))
+            and all(self._shaped_alike(a, b) for a, b in zip(*repeat.members, strict=True))
+        )
+
+    def _shaped_alike(self, one: int, other: int) -> bool:
+        """Outputs that both have; the last of several parts leaves out what no other reads."""
+        shapes, nodes = self.types.shapes, self.model.nodes
+        pairs = zip(nodes[one].outputs, nodes[other].outputs, strict=False)
+        return all(shapes[a] == shapes[b] for a, b in pairs if a >= 0 and b >= 0)
+
+    def _unfold_circles(self, orders: Orders) -> None:
+        """Take away boxes made here that wait for each other, though none waits for itself."""
+        tree = self.tree
+        while waiting := circles(tree, self._readers, orders):
+            levels = frozenset(waiting)
+            made = {
+                scope
+                for scope, parent in enumerate(tree.parent)
+                if parent in levels and tree.origin[scope] in (FOLD, PART, STRUCTURE, PLUMBING)
+            }
+            if not made:
+                return
+            tree.parent = [self._above(parent, made) for parent in tree.parent]
+            tree.node = [self._above(scope, made) for scope in tree.node]
+
+    def _above(self, scope: int, gone: set[int]) -> int:
+        while scope in gone:
+            scope = self.tree.parent[scope]
+        return scope
+
+    def _settle(self) -> None:
+        """Weights that the graph makes go to what reads them, sizes too where that lies in their module.
+
+        So do weights of a module that was recorded, and rows of a table: an embedding is a module.
+        """
+        tree = self.tree
+        folds = frozenset(scope for scope, origin in enumerate(tree.origin) if origin == FOLD)
+        loose = self.plumbing.kind.keys() - self.wrapped
+        order = [node for graph in self.model.graphs for node in graph.nodes if node in loose]
+        weights = [node for node in order if self._may_leave(node)]
+        move_to_readers(tree, weights, self._readers, folds)
+        move_to_readers(tree, order, self._readers, folds, down_only=True)
+
+    def _may_leave(self, node: int) -> bool:
+        about = self.model.nodes[node]
+        is_table = about.op_type == "Gather" and node in self.plumbing.learned
+        return self.plumbing.kind[node] == WEIGHTS and "scope" not in about.origins and not is_table
+
+    def _wrap(self) -> None:
+        """Boxes around nodes with the plumbing that is theirs, and around what several read."""
+        tree, found = self.tree, self.plumbing
+        closed = frozenset(
+            scope
+            for scope, label in enumerate(tree.label)
+            if label == TITLE and tree.origin[scope] == STRUCTURE
+        )
+        for wrap in wraps(self.model, tree, found, self._readers, closed):
+            scope = wrap.level
+            if not wrap.whole:
+                scope = self._add(wrap.level, wrap.title, PLUMBING)
+                self._move(wrap.nodes, scope)
+            elif tree.origin[scope] == STRUCTURE:
+                tree.label[scope], tree.origin[scope] = wrap.title, PLUMBING
+            elif len(wrap.nodes) > MANY:
+                prepare = wrap.nodes[:-1]
+                self._move(prepare, self._add(scope, found.title(prepare).capitalize(), PLUMBING))
+            if tree.origin[scope] == PLUMBING:
+                tree.type[scope] = self.model.nodes[wrap.node].op_type
+            self.wrapped.update(wrap.nodes)
+        loose = sorted(found.kind.keys() - self.wrapped)
+        for one, *parts in shared(tree, found, loose, self._readers, closed):
+            for box in [one] if self._convex(one.nodes) else parts:
+                if self._convex(box.nodes):
+                    self._move(box.nodes, self._add(box.level, box.title, PLUMBING))
+                    self.wrapped.update(box.nodes)
+
+    def _parents_first(self) -> ScopeTree:
+        """The tree numbered so that a parent comes before its children, as every tree here is."""
+        tree = self.tree
+        below: list[list[int]] = [[] for _ in range(len(tree.parent) + 1)]
+        full = self._full()
+        for scope, parent in enumerate(tree.parent):
+            if full[scope]:
+                below[parent + 1].append(scope)
+        order: list[int] = []
+        rows = [0]
+        while rows:
+            for scope in below[rows.pop()]:
+                order.append(scope)
+                rows.append(scope + 1)
+        place = dict(zip(order, range(len(order)), strict=True))
+        place[-1] = -1
+        return ScopeTree(
+            parent=[place[tree.parent[scope]] for scope in order],
+            label=[tree.label[scope] for scope in order],
+            type=[tree.type[scope] for scope in order],
+            origin=[tree.origin[scope] for scope in order],
+            role=[""] * len(order),
+            node=[place[scope] for scope in tree.node],
+            graph=[place[scope] for scope in tree.graph],
+        )
+
+    def _full(self) -> list[bool]:
+        """By scope: whether a node or a subgraph is in it, or below it."""
+        tree = self.tree
+        full = [False] * len(tree.parent)
+        for scope in (*tree.node, *tree.graph):
+            while scope >= 0 and not full[scope]:
+                full[scope] = True
+                scope = tree.parent[scope]
+        return full
+
+    def _crowded(self) -> frozenset[int]:
+        """Levels with so many loose nodes that they need boxes; -1 is the top."""
+        count: dict[int, int] = {}
+        for node, scope in enumerate(self.tree.node):
+            if node not in self.plumbing.kind:
+                count[scope] = count.get(scope, 0) + 1
+        return frozenset(scope for scope, nodes in count.items() if nodes > MAX_LOOSE_NODES)
+
+    def _fold_scopes(self, scopes: Sequence[int], repeat: Repeat, name: str) -> None:
+        """A box around sibling modules."""
+        parents = {self.tree.parent[scope] for scope in scopes}
+        if len(parents) != 1:
+            return
+        nodes = [node for part in repeat.members for node in part]
+        if not self._convex(nodes):
+            return
+        fold = self._add(parents.pop(), name, FOLD)
+        for scope in scopes:
+            self.tree.parent[scope] = fold
+
+    def _fold_nodes(self, box: _PlannedBox) -> None:
+        """A box around loose nodes of one level; nothing when it would cut another box."""
+        levels = {self.tree.node[node] for node in box.nodes}
+        if len(levels) != 1 or not self._convex(box.nodes):
+            return
+        level = levels.pop()
+        if not box.parts:
+            self._move(box.nodes, self._add(level, box.title, STRUCTURE))
+            return
+        if not all(self._convex(part) for part in box.parts):
+            return
+        fold = self._add(level, box.title, FOLD)
+        for number, part in enumerate(box.parts):
+            self._move(part, self._add(fold, f"#{number + 1}", PART))
+
+    def _cut(self, level: int) -> None:
+        """Stages in a level that is still long."""
+        for title, entities in stages(self.model, self.types, self.tree, level):
+            stage = self._add(level, title, STRUCTURE)
+            for entity in entities:
+                scope = entity - len(self.model.nodes)
+                if scope < 0:
+                    self.tree.node[entity] = stage
+                else:
+                    self.tree.parent[scope] = stage
+
+    def _move(self, nodes: Iterable[int], scope: int) -> None:
+        for node in nodes:
+            self.tree.node[node] = scope
+
+    def _add(self, parent: int, label: str, origin: str) -> int:
+        tree = self.tree
+        tree.parent.append(parent)
+        tree.label.append(label)
+        tree.type.append("")
+        tree.origin.append(origin)
+        return len(tree.parent) - 1
+
+    def _convex(self, nodes: Sequence[int]) -> bool:
+        """True when no path leaves the nodes and comes back; False also when the effort is spent."""
+        inside = set(nodes)
+        graphs = {self.model.nodes[node].graph for node in inside}
+        if len(graphs) != 1:
+            return False
+        last = max(self.position[node] for node in inside)
+        seen: set[int] = set()
+        stack = list(inside)
+        while stack:
+            node = stack.pop()
+            for reader in self._readers(node):
+                self.effort -= 1
+                if self.effort < 0:
+                    return False
+                if node in inside and reader in inside:
+                    continue
+                if reader in inside:
+                    return False
+                if reader not in seen and self.position[reader] < last:
+                    seen.add(reader)
+                    stack.append(reader)
+        return True
+
+    def _readers(self, node: int) -> Iterable[int]:
+        """Nodes of the same graph that read a node's outputs; a body's reading is its node's."""
+        model, graph = self.model, self.model.nodes[node].graph
+        for tensor in model.nodes[node].outputs:
+            if tensor < 0:
+                continue
+            for reader in model.tensors[tensor].consumers:
+                while reader >= 0 and model.nodes[reader].graph != graph:
+                    reader = model.graphs[model.nodes[reader].graph].parent_node
+                if reader >= 0:
+                    yield reader

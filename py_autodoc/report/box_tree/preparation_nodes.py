@@ -1,0 +1,262 @@
+"""Nodes that only prepare what others need: sizes and weights. They stand with what reads them.
+
+``Shape → Gather → Unsqueeze → Concat → Reshape`` is one Reshape to a reader, and a Conv whose weight is
+transposed, scaled or made in the graph is one Conv. Such nodes fold into their reader, as one box that can be
+opened; what several nodes read is a box of its own. Neither is arithmetic on data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from py_autodoc.blocks.dataflow.matrix_products import CONVS, PRODUCTS
+from py_autodoc.graph.ir.model import Model, Node, TensorKind, TypeTable
+from py_autodoc.report.encode.categories import category_of
+from py_autodoc.report.module_tree.scope_tree import ScopeTree
+
+Readers = Callable[[int], Iterable[int]]
+
+SIZES, WEIGHTS = "sizes", "weights"
+_TRUTH_OR_WHOLE = frozenset({2, 3, 4, 5, 6, 7, 9, 12, 13})
+"""TensorProto's types of whole numbers and of truth values."""
+MANY = 4
+"""Nodes of a module from which those that prepare for its only other node get a box."""
+_LEAST = 2
+"""Nodes of the smallest box of what several read."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparationNodes:
+    """Nodes that prepare, by what they prepare."""
+
+    kind: dict[int, str]
+    learned: frozenset[int] = frozenset()
+    """Those of weights that read numbers which a model learns."""
+    logic: frozenset[int] = frozenset()
+    """Those that compare, choose and mask."""
+
+    def of(self, kind: str) -> list[int]:
+        """The nodes of one kind, ascending."""
+        return sorted(node for node, own in self.kind.items() if own == kind)
+
+    def title(self, nodes: Iterable[int]) -> str:
+        """What some of the nodes prepare: ``sizes``, ``weights``, ``mask``, ``constants``."""
+        found = set(nodes)
+        sizes = {node for node in found if self.kind[node] == SIZES}
+        fixed = found - sizes
+        names = ["sizes"] if sizes else []
+        if fixed:
+            names.append("weights" if fixed & self.learned else "mask" if fixed & self.logic else "constants")
+        return ", ".join(names)
+
+
+def preparation_nodes(model: Model, types: TypeTable) -> PreparationNodes:
+    """Nodes that compute from constants alone (weights), or from shapes and constants alone (sizes).
+
+    What gives an output of its graph, holds a body, multiplies matrices or needs learned numbers for a size
+    (sines of positions) is arithmetic and not among them. A model without inputs has none: all would be.
+    """
+    kind: dict[int, str] = {}
+    if not any(model.tensors[t].kind == TensorKind.INPUT for t in model.graphs[0].inputs):
+        return PreparationNodes(kind)
+    learned: set[int] = set()
+    for graph in model.graphs:
+        for number in graph.nodes:
+            node = model.nodes[number]
+            found = _kind(model, types, node, kind)
+            if found:
+                kind[number] = found
+            if found == WEIGHTS and _learns(model, types, node):
+                learned.add(number)
+    logic = frozenset(number for number in kind if category_of("", model.nodes[number].op_type) == "logic")
+    return PreparationNodes(kind, frozenset(learned), logic)
+
+
+def _kind(model: Model, types: TypeTable, node: Node, known: dict[int, str]) -> str:
+    if node.is_constant or node.subgraphs or not node.outputs:
+        return ""
+    outputs = [t for t in node.outputs if t >= 0]
+    if not outputs or any(model.tensors[t].is_output for t in outputs):
+        return ""
+    if node.op_type in ("Shape", "Size") and not node.domain:
+        return SIZES
+    inputs = [t for t in node.inputs if t >= 0]
+    kinds = {_source(model, known, t) for t in inputs}
+    if not inputs or "" in kinds:
+        return ""
+    if kinds == {WEIGHTS}:
+        return WEIGHTS
+    if node.op_type in PRODUCTS or node.op_type in CONVS:
+        return ""
+    return "" if any(_floats(types, t) for t in inputs if _source(model, known, t) == WEIGHTS) else SIZES
+
+
+def _source(model: Model, known: dict[int, str], tensor: int) -> str:
+    about = model.tensors[tensor]
+    if about.is_constant:
+        return WEIGHTS
+    return known.get(about.producer, "")
+
+
+def _learns(model: Model, types: TypeTable, node: Node) -> bool:
+    """True when a node reads stored numbers that a model learns, or stands for them in a file without."""
+    stored = (t for t in node.inputs if t >= 0 and model.tensors[t].is_constant)
+    return node.op_type in ("ConstantOfShape", "DequantizeLinear") or any(_floats(types, t) for t in stored)
+
+
+def _floats(types: TypeTable, tensor: int) -> bool:
+    """Several float numbers: sizes need none."""
+    shape = types.shapes[tensor]
+    several = shape is None or any(dim != 1 for dim in shape)
+    return several and types.dtypes[tensor] not in _TRUTH_OR_WHOLE
+
+
+def move_to_readers(
+    tree: ScopeTree,
+    nodes: Sequence[int],
+    readers: Readers,
+    folds: frozenset[int],
+    *,
+    down_only: bool = False,
+) -> None:
+    """Put each node into the innermost box that holds all its readers; ``folds`` hold nothing but parts.
+
+    ``nodes`` come in the order in which they run. A node stays in a box that holds one of its readers, unless
+    a box in there holds all of them; with ``down_only`` in any box. A box that holds all readers of a node
+    stays free of circles whether the node is in it or not, so nothing else has to be looked at.
+    """
+    for node in reversed(nodes):
+        common: list[int] | None = None
+        own = _path(tree, tree.node[node])
+        stays = down_only
+        for reader in readers(node):
+            path = _path(tree, tree.node[reader])
+            stays = stays or path[: len(own)] == own
+            common = path if common is None else _shared(common, path)
+        if common is None:
+            continue
+        while common and common[-1] in folds:
+            common.pop()
+        if stays and common[: len(own)] != own:
+            continue
+        tree.node[node] = common[-1] if common else -1
+
+
+def _path(tree: ScopeTree, scope: int) -> list[int]:
+    path: list[int] = []
+    while scope >= 0:
+        path.append(scope)
+        scope = tree.parent[scope]
+    return path[::-1]
+
+
+def _shared(one: list[int], other: list[int]) -> list[int]:
+    end = 0
+    while end < min(len(one), len(other)) and one[end] == other[end]:
+        end += 1
+    return one[:end]
+
+
+@dataclass(frozen=True, slots=True)
+class Wrap:
+    """A box to make in one level: a node with what it alone reads, or (``node`` -1) what several read."""
+
+    level: int
+    nodes: tuple[int, ...]
+    title: str
+    node: int = -1
+    whole: bool = False
+    """It is all that its level holds."""
+
+
+def wraps(
+    model: Model, tree: ScopeTree, found: PreparationNodes, readers: Readers, closed: frozenset[int]
+) -> list[Wrap]:
+    """The boxes around nodes with the plumbing that is theirs alone; none in the levels ``closed``.
+
+    All other nodes of such a box are read in it alone: no path leaves it and comes back.
+    """
+    groups: dict[int, list[int]] = {}
+    for node, reader in _owners(model, tree, found, readers).items():
+        if reader >= 0 and tree.node[node] not in closed:
+            groups.setdefault(reader, []).append(node)
+    held = _held(model, tree)
+    made = []
+    for reader, nodes in sorted(groups.items()):
+        title = f"{model.nodes[reader].op_type} + {found.title(nodes)}"
+        whole = tree.node[reader] >= 0 and len(nodes) + 1 == held[tree.node[reader]]
+        made.append(Wrap(tree.node[reader], (*sorted(nodes), reader), title, reader, whole))
+    return made
+
+
+def shared(
+    tree: ScopeTree, found: PreparationNodes, loose: Iterable[int], readers: Readers, closed: frozenset[int]
+) -> list[list[Wrap]]:
+    """Boxes for the plumbing ``loose`` in its levels: by level and kind one for all, then one a net of wires.
+
+    The caller makes the first, or the others where a path would leave it and come back.
+    """
+    places: dict[tuple[int, str], list[int]] = {}
+    for node in loose:
+        if tree.node[node] not in closed:
+            places.setdefault((tree.node[node], found.kind[node]), []).append(node)
+    made = []
+    for (level, _), nodes in sorted(places.items()):
+        parts = [sorted(nodes), *_connected(nodes, readers)]
+        made.append(
+            [
+                Wrap(level, tuple(part), found.title(part).capitalize())
+                for part in parts
+                if len(part) >= _LEAST
+            ]
+        )
+    return [choice for choice in made if choice]
+
+
+def _owners(model: Model, tree: ScopeTree, found: PreparationNodes, readers: Readers) -> dict[int, int]:
+    """Plumbing node → the one node of its level that it is for, -1 for several or none."""
+    owner: dict[int, int] = {}
+    for graph in model.graphs:
+        for node in reversed(graph.nodes):
+            if node not in found.kind:
+                continue
+            for_whom = set()
+            for reader in readers(node):
+                if tree.node[reader] != tree.node[node] or model.nodes[reader].subgraphs:
+                    for_whom.add(-1)
+                else:
+                    for_whom.add(owner.get(reader, reader))
+            owner[node] = for_whom.pop() if len(for_whom) == 1 else -1
+    return owner
+
+
+def _held(model: Model, tree: ScopeTree) -> dict[int, int]:
+    """Scope → the nodes and boxes directly in it."""
+    held: dict[int, int] = {}
+    for node in model.nodes:
+        if not node.is_constant:
+            held[tree.node[node.id]] = held.get(tree.node[node.id], 0) + 1
+    for parent in tree.parent:
+        held[parent] = held.get(parent, 0) + 1
+    return held
+
+
+def _connected(nodes: Sequence[int], readers: Readers) -> list[list[int]]:
+    """The nodes in sets that wires join, each ascending."""
+    root = {node: node for node in nodes}
+
+    def find(node: int) -> int:
+        while root[node] != node:
+            root[node] = root[root[node]]
+            node = root[node]
+        return node
+
+    for node in nodes:
+        for reader in readers(node):
+            if reader in root:
+                root[find(reader)] = find(node)
+    parts: dict[int, list[int]] = {}
+    for node in sorted(nodes):
+        parts.setdefault(find(node), []).append(node)
+    return list(parts.values())

@@ -1,0 +1,136 @@
+"""Long levels cut into stages: runs of boxes whose outputs have the same spatial size.
+
+A run that is contiguous in an execution order is convex, so a stage never waits for itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from py_autodoc.graph.ir.model import Model, Shape, TypeTable
+from py_autodoc.graph.ir.topological_order import execution_order
+from py_autodoc.report.module_tree.scope_tree import ScopeTree
+
+STAGE_NAME, PART_NAME = "Stage ", "Part "
+"""How titles of stages begin: of a size, and of none."""
+MIN_ENTITIES, VERY_LONG = 22, 40
+"""Boxes of a level from which it is cut: where sizes tell stages apart, and anyhow."""
+MIN_RUN = 3
+"""Runs of fewer boxes join the one before."""
+READABLE = 24
+"""Characters of a size in a title."""
+MAX_STAGES = 16
+"""Stages of a level; with more, the sizes tell no story and the level is cut into equal parts."""
+
+
+def stages(model: Model, types: TypeTable, tree: ScopeTree, level: int) -> list[tuple[str, list[int]]]:
+    """(title, entities) of the stages of a level of the main graph; empty when it is short.
+
+    An entity is a node id, or the number of nodes plus a scope id. ``level`` is -1 at the top.
+    """
+    entities, members = _entities(model, tree, level)
+    if len(entities) <= MIN_ENTITIES:
+        return []
+    order = _ordered(model, entities, members)
+    if not order:
+        return []
+    sizes = [_spatial(model, types, members[entity]) for entity in order]
+    runs = _runs(sizes)
+    if not 1 < len(runs) <= MAX_STAGES:
+        if len(entities) <= VERY_LONG:
+            return []
+        step = -(-len(order) // max(2, min(MAX_STAGES, len(order) // 8)))
+        runs = [(at, min(at + step, len(order))) for at in range(0, len(order), step)]
+        return [(f"{PART_NAME}{n + 1}", order[a:b]) for n, (a, b) in enumerate(runs)]
+    found: list[tuple[str, list[int]]] = []
+    for number, (a, b) in enumerate(runs):
+        title = _title(sizes[a:b], number)
+        if found and found[-1][0] == title:
+            found[-1][1].extend(order[a:b])
+        else:
+            found.append((title, order[a:b]))
+    return found if len(found) > 1 else []
+
+
+def _entities(model: Model, tree: ScopeTree, level: int) -> tuple[list[int], dict[int, list[int]]]:
+    """The boxes of a level in order of their first node, and the nodes in each."""
+    members: dict[int, list[int]] = {}
+    below: dict[int, int] = {}
+    for number in model.graphs[0].nodes:
+        node = model.nodes[number]
+        if node.is_constant:
+            continue
+        scope = tree.node[number]
+        if scope not in below:
+            below[scope] = _child(tree, scope, level)
+        child = below[scope]
+        if child == -2:
+            continue
+        entity = number if child == level else len(model.nodes) + child
+        members.setdefault(entity, []).append(number)
+    return list(members), members
+
+
+def _child(tree: ScopeTree, scope: int, level: int) -> int:
+    """The scope of the level that holds ``scope``; the level itself, or -2 when it lies elsewhere."""
+    last = level
+    while scope != level:
+        if scope < 0:
+            return -2
+        last, scope = scope, tree.parent[scope]
+    return last
+
+
+def _ordered(model: Model, entities: Sequence[int], members: dict[int, list[int]]) -> list[int]:
+    """The boxes in an execution order; empty when named modules wait for each other."""
+    place = {entity: at for at, entity in enumerate(entities)}
+    owner = {number: place[entity] for entity, numbers in members.items() for number in numbers}
+    needs: list[list[int]] = [[] for _ in entities]
+    for number, at in owner.items():
+        for tensor in model.nodes[number].inputs:
+            maker = owner.get(model.tensors[tensor].producer, at) if tensor >= 0 else at
+            if maker != at:
+                needs[at].append(maker)
+    order, stuck = execution_order(needs)
+    return [] if stuck else [entities[at] for at in order]
+
+
+def _spatial(model: Model, types: TypeTable, numbers: Sequence[int]) -> Shape | None:
+    """Height and width (or length) of what a box gives: of its last node with such an output."""
+    for number in reversed(numbers):
+        if all(t < 0 or model.tensors[t].is_constant for t in model.nodes[number].inputs):
+            continue  # makes a weight
+        for tensor in model.nodes[number].outputs[:1]:
+            shape = types.shapes[tensor] if tensor >= 0 else None
+            if shape is not None and len(shape) >= 4:
+                return shape[2:]
+    return None
+
+
+def _runs(sizes: Sequence[Shape | None]) -> list[tuple[int, int]]:
+    """Runs of one size; boxes without one, and short runs, belong to the run before."""
+    runs: list[list[int]] = []
+    current: Shape | None = None
+    for at, size in enumerate(sizes):
+        if not runs or (size is not None and size != current):
+            runs.append([at, at + 1])
+            current = size if size is not None else current
+        else:
+            runs[-1][1] = at + 1
+    joined: list[list[int]] = []
+    for run in runs:
+        if joined and (run[1] - run[0] < MIN_RUN or joined[-1][1] - joined[-1][0] < MIN_RUN):
+            joined[-1][1] = run[1]
+        else:
+            joined.append(run)
+    return [(a, b) for a, b in joined]
+
+
+def _title(sizes: Sequence[Shape | None], number: int) -> str:
+    common = Counter(size for size in sizes if size is not None).most_common(1)
+    if not common:
+        return f"{PART_NAME}{number + 1}"
+    size = "×".join("?" if d is None else str(d) for d in common[0][0])
+    # A size that is an expression is not a name.
+    return STAGE_NAME + (size if len(size) <= READABLE else str(number + 1))

@@ -1,0 +1,1 @@
+"""The fields of the report, each made from an analysis."""

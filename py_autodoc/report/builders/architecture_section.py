@@ -1,0 +1,136 @@
+"""What the model is: the attention it uses, and its architecture with the reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from py_autodoc.blocks.architecture.context_length import ContextLimit, context_limits
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
+from py_autodoc.blocks.results import AttentionLayer
+from py_autodoc.report.builders.quantization_section import quantization
+from py_autodoc.report.encode.json_values import MAX_TEXT
+from py_autodoc.report.encode.labels import shorten_middle
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.report.schema import ArchitectureInfo, AttentionGroup, AttentionInfo
+
+_DIFFER = "layers differ"
+_MAX_GROUPS = 64
+_MAX_LINES = 24
+T = TypeVar("T")
+
+
+def architecture(analysis: Analysis) -> ArchitectureInfo:
+    """The verdict on the whole model."""
+    made = analysis.structure.verdict
+    return ArchitectureInfo(
+        family=made.family,
+        confidence=made.confidence,
+        evidence=[shorten_middle(line, MAX_TEXT) for line in made.evidence[:_MAX_LINES]],
+        quantization=quantization(analysis),
+    )
+
+
+def attention(analysis: Analysis) -> AttentionInfo | None:
+    """Facts of the attention layers that one inference runs; None for a model without."""
+    # Of the branches of an If, the one that the totals count.
+    layers = [layer for layer in analysis.structure.attention if analysis.costs[layer.anchor].counted]
+    if not layers:
+        return None
+    contexts = _contexts(analysis, layers)
+    groups = _groups(layers, contexts)
+    reasons = list(dict.fromkeys(group.context.reason for group in groups))
+    differ = len({group.context.positions for group in groups}) > 1
+    return AttentionInfo(
+        num_layers=len(layers),
+        self_layers=sum(layer.kind == "self" for layer in layers),
+        cross_layers=sum(layer.kind == "cross" for layer in layers),
+        causal_layers=sum(layer.causal is True for layer in layers),
+        unknown_causal_layers=sum(layer.causal is None for layer in layers),
+        num_heads=_one(layer.heads for layer in layers),
+        num_kv_heads=_one(layer.kv_heads for layer in layers),
+        head_dim=_one(layer.head_dim for layer in layers),
+        hidden_size=_one(layer.hidden_size for layer in layers),
+        mechanism=_one(mechanism(layer.heads, layer.kv_heads) for layer in layers),
+        max_sequence_length=_one(group.context.positions for group in groups),
+        max_sequence_length_reason=_DIFFER if differ else "; ".join(reasons[:4]),
+        groups=[group.wire() for group in groups[:_MAX_GROUPS]],
+        kv_cache_bytes_per_token=analysis.kv_cache.bytes_per_token if analysis.kv_cache else None,
+    )
+
+
+def mechanism(heads: int | None, kv_heads: int | None) -> str | None:
+    """MHA: a key head for each query head; MQA: one for all (arXiv:1911.02150); GQA: between (2305.13245)."""
+    if heads is None or kv_heads is None:
+        return None
+    if heads == kv_heads:
+        return "MHA"
+    return "MQA" if kv_heads == 1 else "GQA"
+
+
+def _one(values: Iterable[T | None]) -> T | None:
+    """The value that all have in common; None where they differ."""
+    distinct = list(dict.fromkeys(values))
+    return distinct[0] if len(distinct) == 1 else None
+
+
+def _contexts(analysis: Analysis, layers: Sequence[AttentionLayer]) -> dict[int, ContextLimit]:
+    """Anchor → context, graph by graph."""
+    by_graph: dict[int, list[AttentionLayer]] = {}
+    for layer in layers:
+        by_graph.setdefault(analysis.model.nodes[layer.anchor].graph, []).append(layer)
+    found: dict[int, ContextLimit] = {}
+    for graph, members in by_graph.items():
+        found.update(context_limits(DataflowGraph(analysis.model, analysis.types, graph), members))
+    return found
+
+
+@dataclass(slots=True)
+class _Group:
+    """Layers of one configuration."""
+
+    first: AttentionLayer
+    context: ContextLimit
+    anchors: list[int]
+    mask: bool = False
+
+    def wire(self) -> AttentionGroup:
+        layer = self.first
+        return AttentionGroup(
+            count=len(self.anchors),
+            kind=layer.kind,
+            causal=layer.causal,
+            num_heads=layer.heads,
+            num_kv_heads=layer.kv_heads,
+            head_dim=layer.head_dim,
+            value_dim=layer.value_dim,
+            hidden_size=layer.hidden_size,
+            mechanism=mechanism(layer.heads, layer.kv_heads),
+            queries=shorten_middle(layer.queries) if isinstance(layer.queries, str) else layer.queries,
+            keys=shorten_middle(layer.keys) if isinstance(layer.keys, str) else layer.keys,
+            mask=self.mask,
+            rotary=layer.rotary,
+            relative_bias=layer.relative_bias,
+            cached=bool(layer.past),
+            fused=layer.variant == "fused",
+            max_sequence_length=self.context.positions,
+            max_sequence_length_reason=self.context.reason,
+            nodes=self.anchors,
+        )
+
+
+def _groups(layers: Sequence[AttentionLayer], contexts: dict[int, ContextLimit]) -> list[_Group]:
+    """Layers by configuration, in the order of their first layer."""
+    groups: dict[object, _Group] = {}
+    for layer in layers:
+        context = contexts[layer.anchor]
+        key = (
+            layer.kind, layer.causal, layer.heads, layer.kv_heads, layer.head_dim, layer.value_dim,
+            layer.hidden_size, layer.queries, layer.keys, layer.rotary, layer.relative_bias,
+            bool(layer.past), layer.variant, context,
+        )  # fmt: skip
+        group = groups.setdefault(key, _Group(layer, context, []))
+        group.anchors.append(layer.anchor)
+        group.mask = group.mask or layer.mask
+    return list(groups.values())

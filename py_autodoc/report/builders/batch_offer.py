@@ -1,0 +1,138 @@
+"""Costs at other batches for a model whose batch is fixed, as expressions that a viewer evaluates."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from py_autodoc.costs.engine import NodeCost, cost_table
+from py_autodoc.costs.expressions import METRICS, Expressions, NodeExpressions, expressions
+from py_autodoc.costs.symbolic import Number, UndecidedComparison
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.ir.model import Model
+from py_autodoc.graph.loading.load import LoadedModel
+from py_autodoc.graph.rebatch import BatchRefusal, BatchRequest, PlannedBatch, plan_batch
+from py_autodoc.graph.rebatch.rewrite import AFTER
+from py_autodoc.report.pipeline.analysis import Analysis
+
+MAX_CARRIED = 3_000
+"""Models of more nodes are not followed for a page, which most readers never ask for another batch."""
+MAX_ASKED = 10_000
+"""Nor are those of more nodes when somebody asks."""
+MAX_TRIES = 40
+NAME = "batch"
+UNKNOWN = "not every cost is known at other batches"
+_STAND_IN = 2
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Costs at any batch."""
+
+    costs: Expressions
+    """By the analysis' own nodes and tensors, over ``NAME``."""
+    inputs: Mapping[str, int]
+    """Input → axis of the batch."""
+    fixed: int
+    """The batch of the file."""
+
+
+def batch_offer(analysis: Analysis, most: int) -> Offer | str:
+    """Costs at other batches than the file's, of a model of at most ``most`` nodes.
+
+    A text, why there are none, where a size is free already, where the batch cannot be changed, and where a
+    number would be lost.
+    """
+    if analysis.dims.symbols:
+        return "a size is free already"
+    if analysis.rebatch is not None:
+        return "the model was rewritten for another batch already"
+    if len(analysis.model.nodes) > most:
+        return f"the model has more than {most:,} nodes"
+    try:
+        return _offer(analysis)
+    except Exception as fault:
+        # The viewer loses a slider, not the model: said, not raised.
+        log.warning("No other batch is offered: an internal fault (%s).", type(fault).__name__)
+        log.debug("no other batch is offered", exc_info=True)
+        return f"an internal fault ({type(fault).__name__})"
+
+
+def _offer(analysis: Analysis) -> Offer | str:
+    found = plan_batch(analysis.loaded, BatchRequest(advise=False, tries=MAX_TRIES))
+    if isinstance(found, BatchRefusal):
+        return found.message.rstrip(".")
+    made = _costs(analysis.loaded, found)
+    if made is None:
+        return UNKNOWN
+    costs, model, added = made
+    mapped = _mapped(costs, model, analysis.model, added)
+    return UNKNOWN if mapped is None else Offer(mapped, found.plan.inputs, found.plan.batch)
+
+
+def batch_costs(analysis: Analysis) -> Expressions | None:
+    """The costs at any batch, over ``NAME``, of an analysis that was rewritten for one: by its own nodes.
+
+    None when the batch is the file's own, or not every cost is known.
+    """
+    if analysis.rebatch is None:
+        return None
+    made = _costs(analysis.loaded, analysis.rebatch.found)
+    return None if made is None else made[0]
+
+
+def _costs(held: LoadedModel, found: PlannedBatch) -> tuple[Expressions, Model, frozenset[str]] | None:
+    """Costs over ``NAME`` of the model rewritten for any batch, and the names of the nodes it got."""
+    from py_autodoc.graph.shapes import infer, infer_symbolic
+
+    written = found.written(NAME, literal=True)
+    loaded = replace(held, proto=written.proto)
+    model = build(loaded)
+    types = infer_symbolic(loaded, model, {}, written.symbolic)
+    if types is None:
+        return None
+
+    def reference() -> tuple[dict[str, int], list[NodeCost]] | None:
+        numbers = replace(held, proto=found.written(_STAND_IN, literal=True).proto)
+        other = build(numbers)
+        return {NAME: _STAND_IN}, cost_table(other, infer(numbers, other, {}, {})).nodes
+
+    costs = expressions(model, types, reference)
+    if any(value is None for value in (*costs.totals.values(), *costs.peak.values())):
+        return None
+    return costs, model, written.added
+
+
+def _mapped(costs: Expressions, model: Model, original: Model, added: frozenset[str]) -> Expressions | None:
+    """The expressions by nodes and tensors of the original; what was added counts with the node it serves."""
+    nodes: list[NodeExpressions] = []
+    waiting: list[NodeExpressions] = []
+    for node, cost in zip(model.nodes, costs.nodes, strict=True):
+        if node.name not in added:
+            for one in waiting:
+                _add(cost, one)
+            waiting.clear()
+            nodes.append(cost)
+        elif node.name.startswith(AFTER):
+            _add(nodes[-1], cost)
+        else:
+            waiting.append(cost)
+    places = {tensor.name: tensor.id for tensor in model.tensors}
+    names = [tensor.name for tensor in original.tensors]
+    if len(nodes) != len(original.nodes) or len(set(names)) < len(names) or not places.keys() >= set(names):
+        return None
+    return replace(costs, nodes=nodes, shapes=[costs.shapes[places[name]] for name in names])
+
+
+def _add(to: NodeExpressions, other: NodeExpressions) -> None:
+    """Count the costs of a node with those of another."""
+    for metric in METRICS:
+        mine: Number | None = getattr(to, metric)
+        theirs: Number | None = getattr(other, metric)
+        try:
+            setattr(to, metric, None if mine is None or theirs is None else mine + theirs)
+        except UndecidedComparison as fault:
+            setattr(to, metric, None)
+            to.reason = to.reason or str(fault)

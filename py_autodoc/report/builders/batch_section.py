@@ -1,0 +1,46 @@
+"""Other batches as the viewer gets them: made when somebody asks, or for a page that has nobody to ask."""
+
+from __future__ import annotations
+
+from py_autodoc.graph.ir.model import Shape
+from py_autodoc.report.builders.batch_offer import MAX_ASKED, MAX_CARRIED, NAME, Offer, batch_offer
+from py_autodoc.report.builders.expression_pool import expression_pool
+from py_autodoc.report.encode.labels import shorten_middle, wire_shape
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.report.schema import BatchAnswer, BatchOffer, DimInfo
+
+LOST = "an expression is too long, or a size too large, for the viewer"
+
+
+def batch_answer(analysis: Analysis) -> BatchAnswer:
+    """Whether a model whose batch is fixed can have others: the offer, or why there is none."""
+    found = batch_offer(analysis, MAX_ASKED)
+    part = _part(analysis, found) if isinstance(found, Offer) else None
+    if part is not None:
+        return BatchAnswer(offer=part, reason="")
+    return BatchAnswer(offer=None, reason=shorten_middle(found if isinstance(found, str) else LOST, 400))
+
+
+def carried_offer(analysis: Analysis) -> BatchOffer | None:
+    """The offer that a one-file page carries; None where there is none, or it would take long to make."""
+    found = batch_offer(analysis, MAX_CARRIED)
+    return _part(analysis, found) if isinstance(found, Offer) else None
+
+
+def _part(analysis: Analysis, offer: Offer) -> BatchOffer | None:
+    pool: dict[tuple[Shape | None, Shape | None], int] = {}
+    pairs = zip(analysis.types.shapes, offer.costs.shapes, strict=True)
+    # A shape may hold the batch in several ways: each stands once.
+    index = [pool.setdefault(pair, len(pool)) for pair in pairs]
+    expressions = expression_pool(offer.costs, [written for _, written in pool])
+    if expressions is None:
+        return None
+    dim = DimInfo(
+        name=NAME,
+        value=offer.fixed,
+        assumed=False,
+        suggested=offer.fixed,
+        where=[shorten_middle(f"{name}[{axis}]") for name, axis in offer.inputs.items()],
+    )
+    shapes = [wire_shape(shape) for shape, _ in pool]
+    return BatchOffer(dim=dim, expressions=expressions, shapes=shapes, shape=index)

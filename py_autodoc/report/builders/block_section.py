@@ -1,0 +1,242 @@
+"""Blocks: the modules of the model and what recognisers found in it, each with the sums of its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+from py_autodoc.blocks.results import KINDS, AttentionLayer, Fact, RecognisedBlock, Structure
+from py_autodoc.report.builders.node_numbers import activation_bytes, per_inference
+from py_autodoc.report.encode.labels import shorten_middle
+from py_autodoc.report.module_tree.containment import common_scope, structural_parents, with_bodies
+from py_autodoc.report.module_tree.scope_tree import SUBGRAPH, ScopeTree
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.report.schema import Block
+
+MAX_LEVELS = 12
+"""Scopes nested deeper are not listed: each level lists its nodes again."""
+MODULE = "module"
+"""Kind of the blocks that are scopes."""
+
+
+@dataclass(slots=True)
+class _BlockSums:
+    """Sums of some nodes; a sum stays None until a known part comes.
+
+    ``params`` is None when that of a node is: its weight cannot be, and the others are not a sum.
+    """
+
+    params: int | None = 0
+    macs: int | None = None
+    flops: int | None = None
+    activation_bytes: int | None = None
+    weight_bytes: int | None = None
+    read_bytes: int | None = None
+    write_bytes: int | None = None
+    impossible: bool = False
+    """A node of it cannot run: the others are not a sum."""
+
+    def add(self, other: _BlockSums) -> None:
+        """Add the numbers of a node."""
+        self.params = None if self.params is None or other.params is None else self.params + other.params
+        self.macs = _plus(self.macs, other.macs)
+        self.flops = _plus(self.flops, other.flops)
+        self.activation_bytes = _plus(self.activation_bytes, other.activation_bytes)
+        self.weight_bytes = _plus(self.weight_bytes, other.weight_bytes)
+        self.read_bytes = _plus(self.read_bytes, other.read_bytes)
+        self.write_bytes = _plus(self.write_bytes, other.write_bytes)
+        self.impossible = self.impossible or other.impossible
+
+    def numbers(self) -> dict[str, int | None]:
+        """As fields of a ``Block``."""
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        if found.pop("impossible"):
+            found |= dict.fromkeys(set(found) - {"params", "weight_bytes"})
+        return found
+
+
+def blocks(analysis: Analysis, tree: ScopeTree) -> list[Block]:
+    """The scopes, parents first, then the structural blocks of one graph after another.
+
+    A node may be in several blocks. ``parent`` is the smallest block that holds all of a block.
+    """
+    depth = _depths(tree)
+    numbers = _Numbers(analysis)
+    listed, ids = _scopes(analysis, tree, depth, numbers)
+    return listed + _structural(analysis, tree, depth, numbers, listed, ids)
+
+
+class _Numbers:
+    """What each node contributes, worked out once."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self.analysis = analysis
+        self.known: dict[int, _BlockSums] = {}
+        fault = analysis.contradiction
+        self.stopped = fault.reached if fault is not None else frozenset[int]()
+
+    def of(self, number: int) -> _BlockSums:
+        """Numbers of one node in one inference."""
+        found = self.known.get(number)
+        if found is None:
+            analysis = self.analysis
+            cost = per_inference(analysis.costs[number])
+            found = self.known[number] = _BlockSums(
+                analysis.params.params[number],
+                cost.macs,
+                cost.flops,
+                activation_bytes(analysis, analysis.model.nodes[number]),
+                analysis.params.node_bytes[number],
+                cost.read_bytes,
+                cost.write_bytes,
+                number in self.stopped,
+            )
+        return found
+
+
+def _scopes(
+    analysis: Analysis, tree: ScopeTree, depth: list[int], numbers: _Numbers
+) -> tuple[list[Block], dict[int, int]]:
+    """The scopes with nodes, and where each stands in the list."""
+    sums = [_BlockSums() for _ in tree.parent]
+    members: list[list[int]] = [[] for _ in tree.parent]
+    for node in analysis.model.nodes:
+        if node.is_constant:
+            continue
+        part = numbers.of(node.id)
+        scope = tree.node[node.id]
+        while scope >= 0:
+            if depth[scope] < MAX_LEVELS:
+                members[scope].append(node.id)
+            sums[scope].add(part)
+            scope = tree.parent[scope]
+    kept = [s for s in range(len(sums)) if depth[s] < MAX_LEVELS and members[s]]
+    ids = {scope: place for place, scope in enumerate(kept)}
+    listed = [
+        Block(
+            id=ids[scope],
+            parent=ids.get(tree.parent[scope]),
+            kind=MODULE,
+            name="/".join(tree.path(scope)),
+            type=tree.type[scope],
+            variant="",
+            how="subgraph" if tree.origin[scope] == SUBGRAPH else tree.origin[scope],
+            confidence=1.0,
+            nodes=members[scope],
+            facts={},
+            **sums[scope].numbers(),
+        )
+        for scope in kept
+    ]
+    return listed, ids
+
+
+def _structural(
+    analysis: Analysis,
+    tree: ScopeTree,
+    depth: list[int],
+    numbers: _Numbers,
+    scopes: list[Block],
+    ids: dict[int, int],
+) -> list[Block]:
+    """What the recognisers found, in execution order of the first node of each."""
+    counts, found = dict.fromkeys(KINDS, 0), in_order(analysis)
+    parents = structural_parents([nodes for _, nodes in found])
+    start, listed = len(scopes), []
+    for place, (entry, nodes) in enumerate(found):
+        total = _BlockSums()
+        for number in nodes:
+            total.add(numbers.of(number))
+        counts[entry.kind] = counts.get(entry.kind, 0) + 1
+        scope = common_scope(tree, depth, nodes)
+        while scope >= 0 and scope not in ids:
+            scope = tree.parent[scope]
+        parent = _smaller(scopes, ids.get(scope), found, parents[place], start)
+        listed.append(
+            Block(
+                id=start + place,
+                parent=parent,
+                kind=entry.kind,
+                name=f"{entry.kind} {counts[entry.kind]}",
+                type="",
+                variant=shorten_middle(entry.variant),
+                how=entry.how,
+                confidence=entry.confidence,
+                nodes=nodes,
+                facts=block_facts(entry),
+                **total.numbers(),
+            )
+        )
+    return listed
+
+
+def _smaller(
+    scopes: list[Block],
+    scope: int | None,
+    found: list[tuple[RecognisedBlock, list[int]]],
+    parent: int,
+    start: int,
+) -> int | None:
+    """Of the scope and the structural block that hold a block, the one with fewer nodes."""
+    if parent < 0:
+        return scope
+    if scope is None or len(found[parent][1]) < len(scopes[scope].nodes):
+        return start + parent
+    return scope
+
+
+def in_order(analysis: Analysis) -> list[tuple[RecognisedBlock, list[int]]]:
+    """Everything found with its nodes, those of bodies included, by the first node of each."""
+    model = analysis.model
+    found = [(entry, with_bodies(model, entry.nodes)) for entry in recognised(analysis.structure)]
+    return sorted(((e, n) for e, n in found if n), key=lambda pair: (pair[1][0], -len(pair[1]), pair[0].kind))
+
+
+def block_facts(entry: RecognisedBlock) -> dict[str, Fact]:
+    """Its facts as the wire has them."""
+    return {
+        shorten_middle(name): shorten_middle(v) if isinstance(v, str) else v
+        for name, v in entry.facts.items()
+    }
+
+
+def recognised(structure: Structure) -> Iterator[RecognisedBlock]:
+    """Everything found, attention layers as blocks among the others."""
+    yield from structure.blocks
+    for layer in structure.attention:
+        yield RecognisedBlock(
+            kind="attention",
+            nodes=layer.nodes,
+            anchor=layer.anchor,
+            variant=layer.variant,
+            confidence=layer.confidence,
+            facts=_attention_facts(layer),
+        )
+
+
+def _attention_facts(layer: AttentionLayer) -> dict[str, Fact]:
+    return {
+        "kind": layer.kind,
+        "causal": layer.causal,
+        "heads": layer.heads,
+        "kv_heads": layer.kv_heads,
+        "head_dim": layer.head_dim,
+        "value_dim": layer.value_dim,
+        "hidden_size": layer.hidden_size,
+        "queries": layer.queries,
+        "keys": layer.keys,
+        "mask": layer.mask,
+        "rotary": layer.rotary,
+        "relative_bias": layer.relative_bias,
+    }
+
+
+def _depths(tree: ScopeTree) -> list[int]:
+    depth: list[int] = []
+    for parent in tree.parent:
+        depth.append(depth[parent] + 1 if parent >= 0 else 0)
+    return depth
+
+
+def _plus(total: int | None, part: int | None) -> int | None:
+    return total if part is None else part if total is None else total + part

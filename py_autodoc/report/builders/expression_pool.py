@@ -1,0 +1,188 @@
+"""Expressions of the report (text) and of the viewer's payload (a pool of trees)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from py_autodoc.costs.expressions import METRICS, SUMMED, CostCondition, Expressions, NodeExpressions
+from py_autodoc.costs.symbolic import Number, Symbolic
+from py_autodoc.costs.symbolic_text import text
+from py_autodoc.graph.ir.model import Dim, Model, Shape
+from py_autodoc.graph.symbolic_dims.dim_arithmetic import ExprError, poly, symbols_of
+from py_autodoc.graph.symbolic_dims.poly import Atom, FloorDiv, Monomial, Poly, ordered
+from py_autodoc.report.builders.node_numbers import NOT_COUNTED
+from py_autodoc.report.encode.labels import shorten_middle
+from py_autodoc.report.schema import ExpressionCondition, ExpressionPool
+
+MAX_EXACT = 1 << 53
+"""From here on a browser's number is no longer exact."""
+_SIGNS = {"zero": "= 0", "positive": ">= 1", "nonzero": "!= 0"}
+TOO_LONG = "the text would be too long"
+PEAKS = {"peak_activation_bytes": "inplace", "peak_activation_bytes_simple": "simple"}
+
+
+class Texts:
+    """Expressions as text; equal ones are written once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[tuple[Monomial, int], ...], str | None] = {}
+
+    def of(self, value: Number | None) -> str | None:
+        """The text; None without an expression or for one that is too long."""
+        if not isinstance(value, Symbolic):
+            return None if value is None else str(value)
+        key = tuple(value.poly.terms.items())
+        if key not in self._known:
+            self._known[key] = text(value)
+        return self._known[key]
+
+    def layer(self, found: NodeExpressions | None) -> dict[str, Any]:
+        """The ``…_expr`` fields of a layer."""
+        if found is None:
+            return {}
+        fields: dict[str, Any] = {f"{m}_expr": self.of(getattr(found, m)) for m in METRICS}
+        fields["runs_expr"] = self.of(found.times if found.counted else 0)
+        missing = [m for m in (*METRICS, "runs") if fields[f"{m}_expr"] is None]
+        if missing:
+            fields["expr_reason"] = shorten_middle(found.reason or TOO_LONG)
+        return fields
+
+
+def total_fields(model: Model, found: Expressions | None) -> dict[str, Any]:
+    """The ``…_expr`` fields of the totals."""
+    if found is None:
+        return {}
+    values = {f"{_field(m)}_expr": (found.totals[f"total_{m}"], f"total_{m}") for m in SUMMED}
+    values.update((f"{name}_expr", (found.peak.get(k), f"peak_{k}")) for name, k in PEAKS.items())
+    texts = Texts()
+    fields: dict[str, Any] = {name: texts.of(value) for name, (value, _) in values.items()}
+    fields["expr_reasons"] = {
+        name: shorten_middle(found.reasons.get(key, TOO_LONG))
+        for name, (_, key) in values.items()
+        if fields[name] is None
+    }
+    counted = [found.nodes[node.id].macs is not None for node in model.nodes if not node.is_constant]
+    fields["expr_coverage"] = sum(counted) / len(counted) if counted else 1.0
+    fields["expr_conditions"] = _condition_texts(found.conditions)
+    fields["inplace_conditions"] = _condition_texts(found.inplace_conditions)
+    return fields
+
+
+def _field(metric: str) -> str:
+    """The report's name of a total."""
+    return metric if metric.endswith("_bytes") else f"total_{metric}"
+
+
+def _condition_texts(conditions: tuple[CostCondition, ...]) -> list[str]:
+    written = [(text(c.value), c.relation) for c in conditions]
+    return [f"{left or '…'} {_SIGNS[relation]}" for left, relation in written]
+
+
+def expression_pool(found: Expressions | None, shapes: Sequence[Shape | None] = ()) -> ExpressionPool | None:
+    """What a browser evaluates; None for a model without free sizes. ``shapes`` hold sizes as expressions."""
+    if found is None:
+        return None
+    pool = _TreePool()
+    symbols = frozenset(found.symbols)
+    reason: dict[str, str] = {}
+    columns: dict[str, list[int]] = {m: [pool.add(getattr(node, m)) for node in found.nodes] for m in METRICS}
+    runs: dict[str, int] = {}
+    for number, node in enumerate(found.nodes):
+        times = node.times if node.counted else 0
+        if not (isinstance(times, int) and times == 1):
+            runs[str(number)] = pool.add(times)
+        missing = node.reason if times is None or None in (getattr(node, m) for m in METRICS) else ""
+        if missing or not node.counted:
+            reason[str(number)] = shorten_middle(missing or NOT_COUNTED)
+    totals: dict[str, int] = {}
+    for name, value, key in (
+        *((m, found.totals[f"total_{m}"], f"total_{m}") for m in SUMMED),
+        *((name, found.peak.get(k), f"peak_{k}") for name, k in PEAKS.items()),
+    ):
+        totals[name] = pool.add(value)
+        if value is None:
+            reason[name] = shorten_middle(found.reasons.get(key, ""))
+    return ExpressionPool(
+        symbols=list(found.symbols),
+        dims=[shorten_middle(found.original[name]) for name in found.symbols],
+        conditions=[pool.condition(c) for c in found.conditions],
+        inplace_conditions=[pool.condition(c) for c in found.inplace_conditions],
+        shapes=[_shape(shape, pool, symbols) for shape in shapes],
+        trees=pool.trees,
+        totals=totals,
+        reason=reason,
+        runs=runs,
+        **columns,
+    )
+
+
+def _shape(shape: Shape | None, pool: _TreePool, symbols: frozenset[str]) -> list[int]:
+    """The sizes of a shape; empty when none is free."""
+    if shape is None or not any(isinstance(d, str) for d in shape):
+        return []
+    return [_size(d, pool, symbols) for d in shape]
+
+
+def _size(size: Dim, pool: _TreePool, symbols: frozenset[str]) -> int:
+    """A size in the pool; -1 where only the data decide it."""
+    if not isinstance(size, str):
+        return pool.add(size)
+    try:
+        value = poly(size)
+    except ExprError:
+        return -1
+    return pool.add(Symbolic(value)) if symbols.issuperset(symbols_of(size)) else -1
+
+
+class _TreePool:
+    """Trees, each distinct one once."""
+
+    def __init__(self) -> None:
+        self.trees: list[Any] = []
+        self._known: dict[object, int] = {}
+
+    def add(self, value: Number | None) -> int:
+        """Index of the tree of an expression; -1 without one."""
+        if value is None:
+            return -1
+        if not isinstance(value, Symbolic):
+            return self._entry(value, _integer(value))
+        key = tuple(value.poly.terms.items())
+        found = self._known.get(key)
+        return found if found is not None else self._entry(key, self._sum(value.poly))
+
+    def condition(self, condition: CostCondition) -> ExpressionCondition:
+        """A condition over the pool."""
+        return ExpressionCondition(relation=condition.relation, tree=self.add(condition.value))
+
+    def _entry(self, key: object, tree: Any) -> int:
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = len(self.trees)
+            self.trees.append(tree)
+        return found
+
+    def _sum(self, p: Poly) -> Any:
+        terms = [self._term(mono, coef) for mono, coef in ordered(p)]
+        return terms[0] if len(terms) == 1 else ["+", *terms] if terms else 0
+
+    def _term(self, mono: Monomial, coef: int) -> Any:
+        factors = [self._atom(a) for a in mono]
+        if coef != 1 or not factors:
+            factors.insert(0, _integer(coef))
+        return factors[0] if len(factors) == 1 else ["*", *factors]
+
+    def _atom(self, a: Atom) -> Any:
+        """A symbol, or a reference to a shared tree."""
+        if isinstance(a, str):
+            return a
+        found = self._known.get(a)
+        if found is None:
+            op = "//" if isinstance(a, FloorDiv) else "max" if a.largest else "min"
+            found = self._entry(a, [op, *(self._sum(part) for part in a.args)])
+        return ["$", found]
+
+
+def _integer(value: int) -> Any:
+    return value if -MAX_EXACT < value < MAX_EXACT else ["n", str(value)]

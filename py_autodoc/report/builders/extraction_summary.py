@@ -1,0 +1,30 @@
+"""What an extraction found, in the terms of the wire."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from py_autodoc.report.encode.labels import shorten_middle
+from py_autodoc.report.schema import Extracted
+
+if TYPE_CHECKING:
+    from py_autodoc.extract import Extraction
+
+MAX_NAMES = 100
+MAX_NAME = 200
+
+
+def summarise_extraction(found: Extraction, size: int, path: str = "") -> Extracted:
+    """Counts and names for people; ``path`` as they know it; ``size`` in bytes."""
+    part = found.subgraph
+    return Extracted(
+        path=path,
+        nodes=len(part.operations) + len(part.constants),
+        inputs=[shorten_middle(name, MAX_NAME) for name in part.external_inputs[:MAX_NAMES]],
+        input_count=len(part.external_inputs),
+        outputs=[shorten_middle(name, MAX_NAME) for name in part.outputs[:MAX_NAMES]],
+        output_count=len(part.outputs),
+        widened=len(part.widened),
+        convex=part.convex,
+        bytes=size,
+    )

@@ -1,0 +1,187 @@
+"""The report's ``hardware_estimates``: what the chosen device takes for the analysed model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from py_autodoc.graph.ir.model import Model, TensorKind
+from py_autodoc.hardware.estimate_inputs import FLOATS, EstimateInputs, tensor_bytes
+from py_autodoc.hardware.kernel_fusion import Kernels
+from py_autodoc.hardware.kernel_products import EXPERTS
+from py_autodoc.hardware.latency_estimate import BOTTLENECKS, Estimate, KernelTime, estimate
+from py_autodoc.hardware.latency_model import MODEL, Device
+from py_autodoc.hardware.profile import PRECISIONS
+from py_autodoc.report.encode.labels import node_label, shorten_middle
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.report.pipeline.device_analysis import estimate_inputs
+from py_autodoc.report.pipeline.device_choice import DeviceChoice, precision_in, stored_precisions
+from py_autodoc.report.schema import HardwareEstimates, LayerLatency
+from py_autodoc.units import plural
+
+WORKSPACE = 0.1
+"""Share on top of weights and activations; runtimes differ, and so do the algorithms that they pick."""
+_NAMED = 3
+"""Names and reasons that one line gives."""
+
+
+def hardware_estimates(analysis: Analysis) -> HardwareEstimates | None:
+    """Latency and memory on the chosen device; None when none was chosen."""
+    chosen = analysis.hardware
+    if chosen is None:
+        return None
+    model = estimate_inputs(analysis)
+    stored = stored_precisions(analysis.model, analysis.types, analysis.sizes, analysis.costs)
+    precision = precision_in(chosen.device, chosen.precision, stored)
+    wished = precision or chosen.precision or stored[0]
+    found, reason = _estimate(analysis, model, chosen, precision, wished)
+    required = required_bytes(analysis, model, precision)
+    available = available_bytes(chosen.device)
+    return HardwareEstimates(
+        device=chosen.device.id,
+        device_name=chosen.device.name,
+        precision=precision,
+        runtime=chosen.runtime.id,
+        batch_size=batch_of(analysis),
+        estimated_latency_ms=_ms(found.seconds if found else None),
+        latency_low_ms=_ms(found.low if found else None),
+        latency_high_ms=_ms(found.high if found else None),
+        label=found.label if found else "",
+        theoretical_latency_ms=_ms(found.ideal if found else None),
+        compute_utilization_estimate=found.utilization if found else None,
+        bottleneck=found.bottleneck if found else "",
+        kernels=len(analysis.kernels.kind) if analysis.kernels else 0,
+        unknown_kernels=found.unknown if found else 0,
+        vram_required_bytes=required,
+        vram_bytes=available,
+        fits_in_vram=None if required is None or available is None else required <= available,
+        layers=_layers(analysis.model, analysis.kernels, found) if analysis.kernels and found else [],
+        reason=reason,
+        assumption=_assumption(analysis.kernels) if found else "",
+    )
+
+
+def _estimate(
+    analysis: Analysis, model: EstimateInputs, chosen: DeviceChoice, precision: str, wished: str
+) -> tuple[Estimate | None, str]:
+    """The estimate, and why there is none or parts of it are not known."""
+    device = chosen.device
+    if analysis.contradiction is not None:
+        return None, analysis.contradiction.reason
+    kernels = analysis.kernels
+    if kernels is None:
+        return None, "the kernels of the model could not be determined"
+    if not precision:
+        known = ", ".join(name for name in PRECISIONS if device.peak(name))
+        return None, f"{device.name} has no published {wished} rate; it has {known}"
+    found = estimate(kernels, model, device, precision, chosen.runtime.model)
+    if not kernels.kind:
+        return found, "nothing of this model runs: all of it is constant, or only looks at its inputs"
+    return found, _left_out(analysis, kernels, model, found)
+
+
+def _left_out(analysis: Analysis, kernels: Kernels, model: EstimateInputs, found: Estimate) -> str:
+    """Why kernels have no time, the most frequent reasons first; empty where all have one."""
+    free = [symbol.name for symbol in analysis.dims.symbols if symbol.value is None]
+    unsized = f"of unknown size (bind {_some(free)})" if free else "of unknown size"
+    reasons, operators = Counter[str](), Counter[str]()
+    for kernel, time in enumerate(found.kernels):
+        if time is not None:
+            continue
+        anchor = kernels.anchor[kernel]
+        if kernels.kind[kernel] < 0:
+            operators[analysis.model.nodes[anchor].op_type] += 1
+        elif model.repeat.get(anchor, 1) is None:
+            reasons["in a loop whose number of runs is unknown"] += 1
+        else:
+            reasons[unsized] += 1
+    if operators:
+        names = _some([name for name, _ in operators.most_common()])
+        reasons[f"without a rule ({names})"] = operators.total()
+    return "; ".join(f"{plural(count, 'kernel')} {why}" for why, count in reasons.most_common())
+
+
+def _assumption(kernels: Kernels | None) -> str:
+    """What is taken for granted of sizes that only a run can tell."""
+    if kernels is None:
+        return ""
+    sent = sum(len(one.kernels) for one in kernels.routed) + kernels.kind.count(EXPERTS)
+    return f"tokens spread evenly over the experts ({plural(sent, 'kernel')})" if sent else ""
+
+
+def _some(names: list[str]) -> str:
+    """The first names, and how many others there are."""
+    more = [f"{len(names) - _NAMED:,} more"] if len(names) > _NAMED else []
+    return ", ".join([shorten_middle(name, 40) for name in names[:_NAMED]] + more)
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds * 1e3
+
+
+def _layers(model: Model, kernels: Kernels, found: Estimate) -> list[LayerLatency]:
+    def one(kernel: int, time: KernelTime | None) -> LayerLatency:
+        anchor = kernels.anchor[kernel]
+        return LayerLatency(
+            layer=anchor,
+            name=node_label(model.nodes[anchor]),
+            layers=sorted(kernels.members[kernel]),
+            latency_ms=_ms(time.seconds if time else None),
+            bottleneck=BOTTLENECKS[time.bound] if time else "",
+        )
+
+    return [one(kernel, time) for kernel, time in enumerate(found.kernels)]
+
+
+def batch_of(analysis: Analysis) -> int | None:
+    """Items of one inference: the size named batch, else the first of the first non-weight input."""
+    named = [symbol for symbol in analysis.dims.symbols if "batch" in symbol.name.lower()]
+    if len(named) == 1:
+        return named[0].value
+    for tensor in analysis.model.graphs[0].inputs:
+        if analysis.model.tensors[tensor].kind is TensorKind.INPUT:
+            shape = analysis.types.shapes[tensor]
+            first = shape[0] if shape else None
+            return first if isinstance(first, int) else None
+    return None
+
+
+# ------------------------------------------------------------------ memory
+
+
+def available_bytes(device: Device) -> int | None:
+    """Bytes of the device that a model can use; None when its memory is not known."""
+    if device.memory_bytes is None:
+        return None
+    return int(device.memory_bytes * (device.usable_memory_fraction or 1.0))
+
+
+def required_bytes(analysis: Analysis, model: EstimateInputs, precision: str) -> int | None:
+    """Bytes of weights and of the activations at their peak, floats at the width of the precision.
+
+    None when a size that they need is unknown. The viewer's ``requiredBytes`` is the same rule.
+    """
+    peak = analysis.peak
+    return None if peak is None else required(peak.inplace, analysis.sizes.bytes, model, precision)
+
+
+def required(
+    peak: int | None, own: Sequence[int | None], model: EstimateInputs, precision: str
+) -> int | None:
+    """``required_bytes`` of a peak of live activations and of tensors of ``own`` bytes as stored."""
+    if not precision or peak is None:
+        return None
+    width = dict(MODEL.widths)[precision]
+    weights = stored = converted = 0
+    for number, (dtype, as_stored) in enumerate(zip(model.dtypes, own, strict=True)):
+        size = tensor_bytes(model, number, width)
+        if model.weight[number]:
+            if size is None and dtype in FLOATS:
+                return None
+            weights += size or 0
+        elif as_stored is not None and size is not None:
+            stored += as_stored
+            converted += size
+    # Which tensors make the peak depends on their order, not on their width: it shrinks as all of them do.
+    activations = peak * converted // stored if stored else peak
+    return int((weights + activations) * (1 + WORKSPACE))

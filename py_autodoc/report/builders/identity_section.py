@@ -1,0 +1,157 @@
+"""The model in words, as the report and the viewer's payload have it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from py_autodoc import units
+from py_autodoc.blocks.layer_blocks.quantized_layers import WEIGHT_ONLY
+from py_autodoc.identity.model import LIKELY, STRUCTURE, UNKNOWN, MetadataTask, ModelPort
+from py_autodoc.report.builders.quantization_section import quantization
+from py_autodoc.report.encode.labels import dtype_name, shorten_middle, wire_shape
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.report.schema import (
+    Identity,
+    IdentityEvidence,
+    IdentityKnown,
+    IdentityValue,
+    QuantizationInfo,
+)
+
+MAX_VALUES = 64
+MAX_SHOWN = 2
+"""Inputs, and outputs, whose shapes the line shows."""
+_ASIDE = frozenset({
+    "attention mask", "mask", "token types", "positions", "lengths", "state", "key/value cache",
+    "sample rate", "number", "time step", "state or cache",
+})  # fmt: skip
+_LONGEST = 48
+_FLOATS = ("float", "bfloat")
+
+
+def identity(analysis: Analysis) -> Identity:
+    """The words and the line made of them."""
+    made = analysis.identified
+    inputs, outputs = _values(analysis, made.inputs), _values(analysis, made.outputs)
+    params = None if analysis.params.reason else analysis.params.total
+    precision, why = _precision(analysis)
+    parts = (
+        sentence(_said(made.task, "task")),
+        _said(made.family, "kind"),
+        f"{_shapes(inputs)} → {_shapes(outputs)}",
+        _parameters(params),
+        precision if precision != UNKNOWN else "precision unknown",
+    )
+    return Identity(
+        text=" · ".join(parts),
+        task=made.task.text,
+        task_id=made.task.id,
+        family=made.family.text,
+        inputs=inputs,
+        outputs=outputs,
+        parameters=params,
+        precision=precision,
+        known=IdentityKnown(
+            task=made.task.known,
+            family=made.family.known,
+            precision=UNKNOWN if precision == UNKNOWN else STRUCTURE,
+        ),
+        evidence=[
+            *_evidence("task", made.task.why),
+            *_evidence("family", made.family.why),
+            *_evidence("precision", why),
+        ],
+    )
+
+
+def _parameters(count: int | None) -> str:
+    if count is None:
+        return "parameters unknown"
+    return "1 parameter" if count == 1 else f"{units.count(count)} parameters"
+
+
+def sentence(text: str) -> str:
+    """With its first letter in capitals, the rest as it is."""
+    return text[:1].upper() + text[1:]
+
+
+def _said(fact: MetadataTask, what: str) -> str:
+    if fact.known == UNKNOWN:
+        return f"{what} unknown"
+    return (
+        f"probably {shorten_middle(fact.text, 80)}" if fact.known == LIKELY else shorten_middle(fact.text, 80)
+    )
+
+
+def _evidence(about: str, lines: Iterable[str]) -> list[IdentityEvidence]:
+    return [IdentityEvidence(about=about, text=shorten_middle(line, 400)) for line in list(lines)[:12]]
+
+
+def _values(analysis: Analysis, ports: Sequence[ModelPort]) -> list[IdentityValue]:
+    main = [port for port in ports if port.role not in _ASIDE] or list(ports)
+    shown = {port.tensor for port in main[:MAX_SHOWN]}
+    dtypes = analysis.types.dtypes
+    return [
+        IdentityValue(
+            name=shorten_middle(port.name),
+            role=port.role,
+            likely=bool(port.role) and not port.sure,
+            shown=port.tensor in shown,
+            elem_type=dtype_name(dtypes[port.tensor] or port.dtype),
+            shape=wire_shape(analysis.types.shapes[port.tensor]),
+        )
+        for port in ports[:MAX_VALUES]
+    ]
+
+
+def _shapes(values: Sequence[IdentityValue]) -> str:
+    """``1×3×256×256``; several are joined, those that are left out are counted when they are results."""
+    shown = [value for value in values if value.shown]
+    if not shown:
+        return "nothing"
+    text = ", ".join(_shape(value) for value in shown)
+    rest = sum(value.role not in _ASIDE for value in values) - len(shown)
+    return f"{text} and {rest} more" if rest > 0 else text
+
+
+def _shape(value: IdentityValue) -> str:
+    """Sizes with separators; long expressions shortened."""
+    if value.shape is None:
+        return "?"
+    sizes = [f"{d:,}" if isinstance(d, int) else d for d in value.shape]
+    return units.shape(shorten_middle(d, 16) if isinstance(d, str) else d for d in sizes)
+
+
+def _precision(analysis: Analysis) -> tuple[str, tuple[str, ...]]:
+    """How the weights are stored and whether layers compute with few bits; the reasons."""
+    made = quantization(analysis)
+    if made.quantized:
+        return _few_bits(made), (
+            f"{made.layers:,} of {made.layers_total:,} layers with weights are quantized",
+        )
+    split = analysis.breakdown
+    if split is None:
+        return UNKNOWN, ()
+    if analysis.params.reason:
+        return UNKNOWN, (analysis.params.reason,)
+    held: dict[str, int] = {}
+    for (dtype, _), share in split.by_dtype.items():
+        name = dtype_name(dtype)
+        held[name] = held.get(name, 0) + (share.params or 0)
+    floats = {name: count for name, count in held.items() if name.startswith(_FLOATS) and count}
+    if not floats:
+        return ("no weights" if not sum(held.values()) else UNKNOWN), ()
+    total = sum(floats.values())
+    most = sorted(floats, key=lambda name: -floats[name])
+    names = [name for name in most if floats[name] >= 0.05 * total][:2]
+    why = ", ".join(f"{units.count(floats[name])} parameters in {name}" for name in most[:4])
+    return f"{' and '.join(names)}, not quantized", (why,)
+
+
+def _few_bits(made: QuantizationInfo) -> str:
+    weights = f"{'/'.join(made.weights)} weights" if made.weights else "weights of few bits"
+    data = f" and {'/'.join(made.activations)} data" if made.activations else ""
+    scheme = "/".join(made.schemes)
+    if not data and scheme == WEIGHT_ONLY:
+        return f"{weights}, data not quantized"
+    return f"{weights}{data} ({scheme})"

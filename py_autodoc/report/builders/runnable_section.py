@@ -1,0 +1,49 @@
+"""Whether the model runs with the sizes of the analysis: the verdict that stands before every total."""
+
+from __future__ import annotations
+
+from py_autodoc.graph.ir.diagnostic_causes import mendable
+from py_autodoc.graph.ir.model import Model, Node, Shape, TypeTable
+from py_autodoc.report.encode.labels import node_label, shorten_middle
+from py_autodoc.report.pipeline.analysis import FAILED, Analysis
+from py_autodoc.report.schema import Runnable
+
+_NAMED = 3
+"""Free dimensions that a reason names."""
+
+
+def runnable(analysis: Analysis) -> Runnable:
+    """``no`` with the first node that cannot run, ``yes`` when every size is known and none contradicts."""
+    fault = analysis.contradiction
+    if fault is not None:
+        return Runnable(
+            verdict="no",
+            reason=shorten_middle(fault.message, 400),
+            node=fault.node,
+            sizes=mendable(fault.code),
+        )
+    if any(d.code == FAILED and "shapes" in d.message for d in analysis.diagnostics):
+        return Runnable(verdict="unknown", reason="the shapes could not be inferred")
+    free = [symbol.name for symbol in analysis.dims.symbols if symbol.value is None]
+    if free:
+        more = f" and {len(free) - _NAMED:,} more" if len(free) > _NAMED else ""
+        names = ", ".join(shorten_middle(name, 40) for name in free[:_NAMED])
+        return Runnable(verdict="unknown", reason=f"sizes are not given: {names}{more}", sizes=True)
+    node = _first_unsized(analysis.model, analysis.types)
+    if node is not None:
+        why = f"the size of what {node_label(node)} makes is not known before it runs"
+        return Runnable(verdict="unknown", reason=why, node=node.id)
+    return Runnable(verdict="yes")
+
+
+def _first_unsized(model: Model, types: TypeTable) -> Node | None:
+    """The first node, as they stand in the file, with an output tensor whose shape is not all numbers."""
+    for node in model.nodes:
+        for t in node.outputs:
+            if t >= 0 and model.tensors[t].container == "tensor" and not _sized(types.shapes[t]):
+                return node
+    return None
+
+
+def _sized(shape: Shape | None) -> bool:
+    return shape is not None and all(type(d) is int for d in shape)

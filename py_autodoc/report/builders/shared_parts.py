@@ -1,0 +1,270 @@
+"""The parts that the report and the viewer's payload have in common."""
+
+from __future__ import annotations
+
+from py_autodoc.findings.registry import Evidence
+from py_autodoc.graph.ir.model import Diagnostic, Model, TensorKind
+from py_autodoc.report.builders import architecture_section
+from py_autodoc.report.builders.expression_pool import total_fields
+from py_autodoc.report.builders.quantization_section import quantization
+from py_autodoc.report.encode.json_values import MAX_TEXT, metadata_text
+from py_autodoc.report.encode.labels import domain_name, dtype_name, shorten_middle, wire_shape
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.report.pipeline.dim_bindings import Follows
+from py_autodoc.report.schema import (
+    Coverage,
+    DiagnosticInfo,
+    DimFollows,
+    DimInfo,
+    Generator,
+    GraphInfo,
+    Metrics,
+    ModelInfo,
+    OpsetImport,
+    OpTotals,
+    RiskSignal,
+    ValueInfo,
+)
+from py_autodoc.version import NAME, version
+
+MAX_LISTED = 200
+"""Metadata entries, external files, reasons … that are listed by name."""
+MAX_PLACES = 20
+"""Places listed of one symbol."""
+
+
+def generator() -> Generator:
+    """Who made this."""
+    return Generator(name=NAME, version=version())
+
+
+def model_info(model: Model) -> ModelInfo:
+    """What the file says of itself."""
+    file = model.file
+    return ModelInfo(
+        name=shorten_middle(file.name),
+        file_bytes=file.bytes,
+        structure_bytes=file.structure_bytes,
+        external_files=[shorten_middle(name) for name in file.external_files[:MAX_LISTED]],
+        external_bytes=file.external_bytes,
+        identity=file.identity,
+        sha256=file.sha256,
+        external_sha256={
+            shorten_middle(name): value for name, value in list(file.external_sha256.items())[:MAX_LISTED]
+        },
+        onnx_ir_version=str(model.ir_version),
+        opset_imports=[
+            OpsetImport(domain=domain_name(domain), version=number) for domain, number in model.opsets.items()
+        ],
+        producer_name=shorten_middle(model.producer_name),
+        producer_version=shorten_middle(model.producer_version),
+        domain=shorten_middle(model.domain),
+        model_version=model.model_version,
+        doc_string=shorten_middle(model.doc_string, MAX_TEXT),
+        metadata={shorten_middle(k): metadata_text(v) for k, v in list(model.metadata.items())[:MAX_LISTED]},
+    )
+
+
+def graph_info(analysis: Analysis) -> GraphInfo:
+    """Counts and the interface of the main graph."""
+    model = analysis.model
+    main = model.graphs[0]
+    counts: dict[str, int] = {}
+    for node in model.nodes:
+        if not node.is_constant:
+            label = op_label(node.domain, node.op_type)
+            counts[label] = counts.get(label, 0) + 1
+    operators = sum(counts.values())
+    fed = [i for i in main.inputs if model.tensors[i].kind == TensorKind.INPUT]
+    return GraphInfo(
+        name=shorten_middle(main.name),
+        num_nodes=operators,
+        num_constant_nodes=len(model.nodes) - operators,
+        num_edges=_edges(model),
+        num_initializers=sum(len(graph.initializers) for graph in model.graphs),
+        num_subgraphs=len(model.graphs) - 1,
+        num_functions=model.functions,
+        inputs=[value_info(analysis, i) for i in fed],
+        outputs=[value_info(analysis, i) for i in main.outputs],
+        op_counts=dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))),
+    )
+
+
+def _edges(model: Model) -> int:
+    """Pairs of nodes joined by a tensor; constants are no nodes of the picture."""
+    return sum(
+        len(tensor.consumers)
+        for tensor in model.tensors
+        if tensor.producer >= 0 and tensor.kind == TensorKind.ACTIVATION
+    )
+
+
+def value_info(analysis: Analysis, tensor: int) -> ValueInfo:
+    """A graph input or output with its inferred type."""
+    about, types = analysis.model.tensors[tensor], analysis.types
+    return ValueInfo(
+        name=shorten_middle(about.name),
+        elem_type=dtype_name(types.dtypes[tensor]),
+        shape=wire_shape(types.shapes[tensor]),
+        container=about.container,
+    )
+
+
+def op_label(domain: str, op: str) -> str:
+    """``Conv``, or ``com.microsoft::FusedConv`` outside ai.onnx."""
+    return shorten_middle(f"{domain}::{op}" if domain else op)
+
+
+def build_metrics(analysis: Analysis) -> Metrics:
+    """Totals of the whole model, for one inference."""
+    total, params, peak = analysis.totals, analysis.params, analysis.peak
+    return Metrics(
+        total_params=None if params.reason else params.total,
+        params_reason=shorten_middle(params.reason),
+        is_quantized=quantization(analysis).quantized,
+        precision_breakdown=_stored(analysis),
+        other_constants=dict(params.other_constants),
+        weight_bytes=params.weight_bytes,
+        total_macs=_unless_blind(total.macs, total.mac_nodes_known, total.mac_nodes_total),
+        total_flops=_unless_blind(total.flops, total.nodes_known, total.nodes_total),
+        read_bytes=total.read_bytes,
+        write_bytes=total.write_bytes,
+        peak_activation_bytes=peak.inplace if peak else None,
+        peak_activation_bytes_simple=peak.simple if peak else None,
+        peak_reason=shorten_middle(peak.reason) if peak else "the memory stage failed",
+        by_op=_by_op(analysis),
+        attention=architecture_section.attention(analysis),
+        **total_fields(analysis.model, analysis.symbolic),
+    )
+
+
+def _stored(analysis: Analysis) -> dict[str, int] | None:
+    """Parameters by the type they are stored in; None where a shape or the memory stage failed."""
+    split = analysis.breakdown
+    if split is None or analysis.params.reason:
+        return None
+    found: dict[str, int] = {}
+    for (dtype, bits), share in split.by_dtype.items():
+        if share.params is None:
+            return None
+        name = f"{bits}-bit" if bits else dtype_name(dtype)
+        found[name] = found.get(name, 0) + share.params
+    kept = {name: count for name, count in found.items() if count}
+    return dict(sorted(kept.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _unless_blind(total: int | None, known: int, nodes: int) -> int | None:
+    """A sum of 0 says nothing while parts of it are unknown."""
+    return None if not total and known < nodes else total
+
+
+def _by_op(analysis: Analysis) -> list[OpTotals]:
+    """Totals of each operator type, the heaviest first."""
+    params: dict[tuple[str, str], int | None] = {}
+    known: set[tuple[str, str]] = set()
+    for node, entry in zip(analysis.model.nodes, analysis.costs, strict=True):
+        key = (node.domain, node.op_type)
+        own, sum_ = analysis.params.params[node.id], params.get(key, 0)
+        params[key] = None if own is None or sum_ is None else sum_ + own
+        if entry.cost is not None and analysis.contradiction is None:
+            known.add(key)
+    rows = [
+        OpTotals(
+            type=op_label(*key),
+            count=op.count,
+            params=params[key],
+            macs=op.macs if key in known else None,
+            flops=op.flops if key in known else None,
+        )
+        for key, op in analysis.totals.by_op.items()
+    ]
+    return sorted(rows, key=lambda row: (-(row.macs or 0), -(row.flops or 0), -row.count, row.type))
+
+
+def build_coverage(analysis: Analysis) -> Coverage:
+    """How much of the model the totals cover."""
+    total = analysis.totals
+    shapes = [
+        all(type(d) is int for d in shape) if shape is not None else False
+        for tensor, shape in zip(analysis.model.tensors, analysis.types.shapes, strict=True)
+        if tensor.container == "tensor"
+    ]
+    return Coverage(
+        nodes=total.node_share,
+        nodes_known=total.nodes_known,
+        nodes_total=total.nodes_total,
+        shapes=sum(shapes) / len(shapes) if shapes else 1.0,
+        macs=total.mac_share,
+        unknown_ops=_largest({shorten_middle(k): v for k, v in total.unknown_ops.items()}),
+        reasons=_largest({shorten_middle(k): v for k, v in total.reasons.items()}),
+    )
+
+
+def _largest(counts: dict[str, int]) -> dict[str, int]:
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return dict(ordered[:MAX_LISTED])
+
+
+def build_dims(analysis: Analysis) -> list[DimInfo]:
+    """The free symbols of the inputs."""
+    original = analysis.symbolic.original if analysis.symbolic else {}
+    safe = {name: symbol for symbol, name in original.items() if symbol != name}
+    return [
+        DimInfo(
+            name=shorten_middle(symbol.name),
+            value=symbol.value,
+            assumed=symbol.assumed,
+            suggested=symbol.suggested,
+            where=[shorten_middle(place) for place in symbol.where[:MAX_PLACES]],
+            symbol=safe.get(symbol.name, ""),
+            follows=_follows(symbol.follows),
+        )
+        for symbol in analysis.dims.symbols
+    ]
+
+
+def _follows(follows: Follows | None) -> DimFollows | None:
+    if follows is None:
+        return None
+    return DimFollows(
+        factors={shorten_middle(name): f for name, f in follows.factors.items()}, plus=follows.plus
+    )
+
+
+def diagnostics(found: tuple[Diagnostic, ...]) -> list[DiagnosticInfo]:
+    """Diagnostics, worst first, otherwise in the order they were found."""
+    order = {"error": 0, "warning": 1, "info": 2}
+    return [
+        DiagnosticInfo(
+            code=item.code,
+            severity=item.severity,
+            message=shorten_middle(item.message, MAX_TEXT),
+            where=shorten_middle(item.where),
+            node=item.node if item.node >= 0 else None,
+        )
+        for item in sorted(found, key=lambda item: order.get(item.severity, 3))
+    ]
+
+
+def risk_signals(analysis: Analysis) -> list[RiskSignal]:
+    """Findings of the rules, worst first."""
+    return [
+        RiskSignal(
+            id=item.rule,
+            severity=item.severity,
+            description=shorten_middle(item.message, MAX_TEXT),
+            nodes=list(item.nodes),
+            evidence={name: _evidence(value) for name, value in item.evidence.items()},
+            recommendation=shorten_middle(item.recommendation, MAX_TEXT),
+        )
+        for item in analysis.findings
+    ]
+
+
+def _evidence(value: Evidence) -> Evidence:
+    """A value of the evidence with its texts and lists bounded."""
+    if isinstance(value, str):
+        return shorten_middle(value)
+    if isinstance(value, list):
+        return [shorten_middle(v) if isinstance(v, str) else v for v in value[:MAX_LISTED]]  # type: ignore[return-value]
+    return value

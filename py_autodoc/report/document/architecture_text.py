@@ -1,0 +1,76 @@
+"""The line of the summary that says what the model is."""
+
+from __future__ import annotations
+
+from py_autodoc import units
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.schema import AttentionInfo
+
+_NAMES = {"cnn": "CNN", "mlp": "MLP", "unknown": "not recognised"}
+_NAMED = 3
+"""Layers that are named where many are not quantized."""
+_SURE = 0.8
+"""From this confidence the family stands without a question mark."""
+
+
+def architecture_line(report: Report) -> str:
+    """``transformer encoder · 12 layers · 12 heads × 64 · hidden 768``."""
+    made = report.architecture
+    name = _NAMES.get(
+        made.family, made.family.replace("-", " ", 1) if made.family.startswith("tr") else made.family
+    )
+    if made.family != "unknown" and made.confidence < _SURE:
+        name = f"probably {name}"
+    attention = report.metrics.attention
+    parts = [name] if attention is None else [name, *_attention(attention)]
+    if attention is None and made.evidence:
+        parts.append(made.evidence[0])
+    return " · ".join(parts)
+
+
+def quantization_line(report: Report) -> str:
+    """``int8 weights and uint8 data (QDQ) · 53 of 54 layers · 99.9 % of the MACs · not: /fc/Gemm``."""
+    made = report.architecture.quantization
+    if made is None:
+        return ""
+    if not made.quantized:
+        return "none" if report.coverage.macs is not None else ""
+    data = f" and {'/'.join(made.activations)} data" if made.activations else ""
+    how = ", ".join(
+        scheme if len(made.schemes) == 1 else f"{scheme} ×{count:,}" for scheme, count in made.schemes.items()
+    )
+    total = made.layers_total or made.layers
+    layers = f"{made.layers:,} of {total:,} layers"
+    if made.layers == total:
+        layers = "the one layer" if total == 1 else f"all {total:,} layers"
+    parts = [f"{'/'.join(made.weights) or 'few-bit'} weights{data} ({how})", layers]
+    if made.macs_share is not None:
+        parts.append(f"{units.share(made.macs_share, 1.0)} of the MACs")
+    if made.not_quantized:
+        named = {layer.id: layer.name for layer in report.layers}
+        names = [named.get(node) or f"node {node}" for node in made.not_quantized[:_NAMED]]
+        rest = total - made.layers - len(names)
+        parts.append(f"not: {', '.join(names)}" + (f" and {rest:,} more" if rest > 0 else ""))
+    return " · ".join(parts)
+
+
+def _attention(attention: AttentionInfo) -> list[str]:
+    """Layers, heads, width, context, as far as all layers agree."""
+    count = attention.num_layers
+    causal = "causal " if attention.causal_layers == count else ""
+    beside = f" ({attention.cross_layers} cross)" if attention.cross_layers else ""
+    parts = [f"{count} {causal}attention layer{'' if count == 1 else 's'}{beside}"]
+    if attention.num_heads is not None:
+        heads = f"{attention.num_heads} head{'' if attention.num_heads == 1 else 's'}"
+        size = f" × {attention.head_dim}" if attention.head_dim is not None else ""
+        grouped = ""
+        if attention.num_kv_heads is not None and attention.num_kv_heads != attention.num_heads:
+            grouped = f" ({attention.num_kv_heads} for keys)"
+        parts.append(heads + size + grouped)
+    if attention.hidden_size is not None:
+        parts.append(f"hidden {attention.hidden_size:,}")
+    elif len(attention.groups) > 1:
+        parts.append(f"{len(attention.groups)} configurations")
+    if attention.max_sequence_length is not None:
+        parts.append(f"context {attention.max_sequence_length:,}")
+    return parts

@@ -1,0 +1,85 @@
+"""Lists of the report as pandas tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, get_args, get_origin
+
+import msgspec
+
+from py_autodoc.errors import InputError, RequirementError
+from py_autodoc.report.builders.node_numbers import COSTS, layer_in_inference
+
+if TYPE_CHECKING:
+    import pandas
+
+    from py_autodoc.report.schema import ReportFields
+
+TABLES = ("layers", "blocks", "risk_signals", "diagnostics", "dims", "by_op", "latency")
+"""What ``Report.to_pandas`` can give."""
+
+
+def to_dataframe(report: ReportFields, table: str) -> pandas.DataFrame:
+    """One row an entry, one column a field, in the report's order.
+
+    Columns that may be unknown have the nullable types ``Int64`` and ``Float64`` (``<NA>`` where unknown),
+    so that a total is exact; numbers beyond 64 bits stay Python integers in an ``object`` column. Layers have
+    costs of one execution, as in the report, and of one inference in ``macs_per_inference`` and its like.
+
+    Raises:
+        InputError: ``table`` is none of ``TABLES``, or ``latency`` and no device was chosen.
+        RequirementError: pandas is not installed.
+    """
+    if table not in TABLES:
+        raise InputError(
+            "unknown-table", f"The report has no table {table!r}.", f"One of: {', '.join(TABLES)}."
+        )
+    try:
+        import pandas
+    except ImportError:
+        raise RequirementError(
+            "needs-pandas", "Tables need pandas, which is not installed.", "pip install pandas"
+        ) from None
+    owner, name = _place(report, table)
+    rows, kind = getattr(owner, name), _entry(type(owner), name)
+    columns = {
+        field.name: _column(pandas, field.type, [getattr(row, field.name) for row in rows])
+        for field in msgspec.structs.fields(kind)
+    }
+    if table == "layers":
+        for cost in COSTS:
+            values = [layer_in_inference(row, cost) for row in rows]
+            columns[f"{cost}_per_inference"] = _column(pandas, int | None, values)
+    table_of: pandas.DataFrame = pandas.DataFrame(columns)
+    return table_of
+
+
+def _place(report: ReportFields, table: str) -> tuple[msgspec.Struct, str]:
+    """The part of the report that has a table, and its field there."""
+    if table == "by_op":
+        return report.metrics, table
+    if table != "latency":
+        return report, table
+    if report.hardware_estimates is None:
+        raise InputError(
+            "hardware-missing", "The latency overlay needs a device.", 'Pass one: analyze(…, hardware="l4").'
+        )
+    return report.hardware_estimates, "layers"
+
+
+def _entry(owner: type[Any], name: str) -> type[msgspec.Struct]:
+    """The struct that the list field ``name`` of ``owner`` holds."""
+    declared = next(field.type for field in msgspec.structs.fields(owner) if field.name == name)
+    entry: type[msgspec.Struct] = get_args(declared)[0]
+    return entry
+
+
+def _column(pandas: Any, kind: Any, values: list[Any]) -> Any:
+    """The values under a type that keeps unknown apart from 0."""
+    options = {kind} if isinstance(kind, type) or get_origin(kind) is list else set(get_args(kind))
+    if options <= {int, type(None)}:
+        if any(value is not None and not -(1 << 63) <= value < 1 << 63 for value in values):
+            return pandas.Series(values, dtype="object")
+        return pandas.Series(values, dtype="Int64" if type(None) in options else "int64")
+    if options == {float, type(None)}:
+        return pandas.Series(values, dtype="Float64")
+    return pandas.Series(values, dtype="bool" if kind is bool else "float64" if kind is float else "object")

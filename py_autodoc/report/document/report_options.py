@@ -1,0 +1,45 @@
+"""The options that a report was made with, read out of it: enough to analyse its model again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from py_autodoc.findings.thresholds import FLOOR, settings
+from py_autodoc.hardware.profile import profiles
+from py_autodoc.report.pipeline.analysis import Options
+
+if TYPE_CHECKING:
+    from py_autodoc.report.schema import ReportFields, RuleSettings
+
+
+def options_of(report: ReportFields) -> Options:
+    """Sizes, rules and device of a report. A device from a file of the user's own is left out.
+
+    Sizes of inputs without a name for them (``input_shapes`` where the rank is unknown) are not in a report.
+    Raises: OptionError when it names a rule or threshold that this version does not have.
+    """
+    rules, device = report.rule_settings, report.hardware_estimates
+    known = device is not None and any(one.id == device.device for one in profiles())
+    return Options(
+        bindings={dim.name: dim.value for dim in report.dims if dim.value is not None and not dim.assumed},
+        batch_size=None if report.rebatch is None else report.rebatch.batch,
+        resize={} if report.resize is None else report.resize.inputs,
+        assume=any(dim.assumed for dim in report.dims),
+        thresholds=None if rules is None else settings(_overrides(rules)),
+        read_weights=rules is not None and rules.read_weights,
+        hash=report.model.sha256 is not None,
+        hardware=device.device if device is not None and known else "",
+        precision=device.precision if device is not None and known else "",
+        runtime=device.runtime if device is not None and known else "",
+    )
+
+
+def _overrides(rules: RuleSettings) -> Mapping[str, Any]:
+    """What a threshold file with these settings holds."""
+    found: dict[str, Any] = {rule: dict(values) for rule, values in rules.thresholds.items()}
+    for rule in rules.disabled:
+        found.setdefault(rule, {})["enabled"] = False
+    for rule, severity in rules.severities.items():
+        found.setdefault(rule, {})["severity"] = severity
+    return {**found, FLOOR: rules.floor} if rules.floor else found

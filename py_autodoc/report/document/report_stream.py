@@ -1,0 +1,73 @@
+"""The report as JSON in pieces: its layers are made, encoded and forgotten a few at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+from msgspec.structs import replace
+
+from py_autodoc.graph.ir.gc_pause import gc_paused
+from py_autodoc.report.document.build_report import layers_of, report_around
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.report.schema import LlmSummary
+
+_LAYERS = 2_000
+"""Layers of one piece; half a megabyte."""
+_INDENT = 2
+
+
+def report_pieces(
+    analysis: Analysis,
+    max_layers: int | None = None,
+    pretty: bool = False,
+    llm_summary: LlmSummary | None = None,
+) -> Iterator[bytes]:
+    """``build_report(…).to_json()`` and a line end, in pieces, without the memory that the whole takes.
+
+    ``llm_summary`` is put into it. ``pretty``: as ``to_json(2)`` has it, with two spaces a level.
+    """
+    encoder = msgspec.json.Encoder()
+
+    def text(value: object, levels: int) -> bytes:
+        data = encoder.encode(value)
+        if not pretty:
+            return data
+        # A text has no line end of its own in JSON.
+        return msgspec.json.format(data, indent=_INDENT).replace(b"\n", _line(levels))
+
+    with gc_paused():
+        layers, omitted = layers_of(analysis, max_layers)
+        report = replace(report_around(analysis, [], omitted), llm_summary=llm_summary)
+    colon = b": " if pretty else b":"
+    opening = b"{"
+    for field in msgspec.structs.fields(Report):
+        yield opening + (_line(1) if pretty else b"") + encoder.encode(field.encode_name) + colon
+        opening = b","
+        if field.name == "layers":
+            yield from _list((text(layer, 2) for layer in layers), pretty)
+        else:
+            yield text(getattr(report, field.name), 1)
+    yield (_line(0) if pretty else b"") + b"}\n"
+
+
+def _list(items: Iterable[bytes], pretty: bool) -> Iterator[bytes]:
+    """A list on the second level, some items a piece."""
+    between = b"," + _line(2) if pretty else b","
+    opening = b"[" + (_line(2) if pretty else b"")
+    held: list[bytes] = []
+    some = False
+    for item in items:
+        held.append(item)
+        if len(held) == _LAYERS:
+            yield opening + between.join(held)
+            opening, held, some = between, [], True
+    if held:
+        yield opening + between.join(held)
+        some = True
+    yield ((_line(1) if pretty else b"") if some else b"[") + b"]"
+
+
+def _line(levels: int) -> bytes:
+    return b"\n" + b" " * (_INDENT * levels)

@@ -1,0 +1,103 @@
+"""One constant tensor as a numpy array, and as the ``.npy`` file that the viewer saves."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.ir.model import Model, Tensor
+from py_autodoc.graph.loading.load import LoadedModel
+from py_autodoc.graph.tensor_data.weight_array import WeightArray
+from py_autodoc.graph.tensor_data.weight_array import read_array as read_values
+from py_autodoc.graph.tensor_data.weight_view import Check, never
+from py_autodoc.limits import LIBRARY, Limits
+from py_autodoc.report.document.report import Report
+from py_autodoc.report.document.weights import constant_id, constant_of, model_of
+from py_autodoc.report.encode.labels import dtype_name, graph_label, shorten_middle
+from py_autodoc.report.pipeline.model_source import normalise_source, open_model
+from py_autodoc.report.schema import WeightFile
+
+if TYPE_CHECKING:
+    import onnx
+    import onnx_ir
+
+    from py_autodoc.graph.tensor_data.tensor_decoding import Array
+
+MAX_NPY_BYTES = 128 << 20
+"""Values that are sent to a viewer; as text in JSON they take a third more."""
+_MAX_NAME = 200
+"""Longer names are not written into a line of Python: there the id stands for them."""
+
+
+def read_array(
+    model: str | os.PathLike[str] | bytes | onnx.ModelProto | onnx_ir.Model,
+    name: str | int,
+    *,
+    graph: str | None = None,
+    limits: Limits = LIBRARY,
+) -> Array:
+    """Return all values of one initializer or Constant, as a NumPy array of its shape.
+
+    ``name`` and ``graph`` are as in ``read_weights``. Only this tensor is read; the whole array is in memory.
+    bfloat16, float8 and float4 become float32, int4 and int2 int8, uint4 and uint2 uint8: NumPy lacks these
+    types, and the others hold all their values.
+
+    Raises:
+        InputError: the model cannot be read, it has no such constant, its data are missing or damaged, or it
+            is text or sparse.
+    """
+    given, label = normalise_source(model)
+    loaded = open_model(given, label, limits)
+    built = build(loaded)
+    number = constant_id(built, name, graph) if isinstance(name, str) else name
+    return read_values(loaded, built, given, constant_of(built, number).id).array()
+
+
+def weight_file(
+    loaded: LoadedModel, model: Model, given: str | bytes, tensor: int, check: Check = never
+) -> WeightFile:
+    """The constant with that id as a ``.npy`` file; ``given`` is what ``loaded`` was made from.
+
+    ``check`` is called between pieces; what it raises ends the reading.
+
+    Raises:
+        PathError: there is no such tensor, or it is not a constant.
+        LimitError: it takes more than ``MAX_NPY_BYTES``; the hint is the call of ``read_array``.
+        InputError: see ``read_array``.
+    """
+    about = constant_of(model, tensor)
+    hint = f'In Python: numpy.save("weight.npy", {_call(loaded, model, about)}).'
+    found = read_values(loaded, model, given, tensor, most=MAX_NPY_BYTES, hint=hint, check=check)
+    return _wire(model, about, found)
+
+
+def report_weight_file(report: Report, tensor: int) -> WeightFile:
+    """The constant of a report's model as a ``.npy`` file.
+
+    Raises: as ``weight_file``, and InputError when the model is not at hand or changed.
+    """
+    return weight_file(*model_of(report, "Call py_autodoc.read_array(model, name)."), tensor)
+
+
+def _call(loaded: LoadedModel, model: Model, about: Tensor) -> str:
+    """The line of Python that reads the same values."""
+    file = loaded.facts.name
+    if not about.name or len(about.name) > _MAX_NAME:
+        return f"py_autodoc.read_array({file!r}, {about.id})"
+    graph = f", graph={graph_label(model, about.graph)!r}" if about.graph else ""
+    return f"py_autodoc.read_array({file!r}, {about.name!r}{graph})"
+
+
+def _wire(model: Model, about: Tensor, found: WeightArray) -> WeightFile:
+    return WeightFile(
+        tensor=about.id,
+        name=shorten_middle(about.name),
+        graph=graph_label(model, about.graph),
+        elem_type=dtype_name(found.elem_type),
+        dtype=found.dtype.name,
+        converted=found.converted,
+        shape=list(found.shape),
+        bytes=len(found.data),
+        data=bytes(found.data),
+    )

@@ -1,0 +1,217 @@
+"""One constant tensor as ``WeightValues``: found by id or name, read, and put into JSON's terms."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from py_autodoc.errors import InputError, OptionError, PathError
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.ir.model import Model, Tensor, TensorKind
+from py_autodoc.graph.loading.load import LoadedModel
+from py_autodoc.graph.tensor_data.weight_distribution import PROBABILITIES, Distribution, Histogram
+from py_autodoc.graph.tensor_data.weight_view import Check, WeightView, view_weight
+from py_autodoc.limits import LIBRARY, Limits
+from py_autodoc.report.document.report_origin import origin_of
+from py_autodoc.report.encode.json_values import MAX_TEXT, json_float
+from py_autodoc.report.encode.labels import dtype_name, graph_label, shorten_middle
+from py_autodoc.report.pipeline.model_source import normalise_source, open_model
+from py_autodoc.report.schema import ReportFields, WeightHistogram, WeightValues
+
+if TYPE_CHECKING:
+    import onnx
+    import onnx_ir
+
+EXACT = 1 << 53
+"""Integers beyond it are not exact in a browser."""
+_BOOL, _DOUBLE = 9, 11
+_MAX_LOOKED_AT = 20_000
+"""Names that are compared with a mistyped one."""
+Number = Callable[[Any], float | int | str]
+
+
+def read_weights(
+    model: str | os.PathLike[str] | bytes | onnx.ModelProto | onnx_ir.Model,
+    name: str | int,
+    *,
+    graph: str | None = None,
+    limits: Limits = LIBRARY,
+) -> WeightValues:
+    """Return statistics, histogram and first values of one initializer or Constant.
+
+    ``name`` is the tensor's name or its id in a report. Only this tensor is read, in pieces of bounded
+    memory, from the model or from a file in its folder. ``graph`` names a subgraph (``"If_3.then_branch"``;
+    ``""``: the main graph) if several graphs have a tensor with this name.
+
+    Raises:
+        InputError: the model cannot be read, it has no such constant, or its data are missing or damaged.
+    """
+    given, label = normalise_source(model)
+    loaded = open_model(given, label, limits)
+    built = build(loaded)
+    number = constant_id(built, name, graph) if isinstance(name, str) else name
+    return weight_values(loaded, built, given, number)
+
+
+def report_weights(report: ReportFields, name: str | int, graph: str | None = None) -> WeightValues:
+    """``Report.weights``."""
+    loaded, built, path = model_of(report, "Call py_autodoc.read_weights(model, name).")
+    return weight_values(
+        loaded, built, path, constant_id(built, name, graph) if isinstance(name, str) else name
+    )
+
+
+def model_of(report: ReportFields, hint: str) -> tuple[LoadedModel, Model, str]:
+    """The model of a report, opened again, and its path.
+
+    Raises: InputError: it is not at hand (``hint`` is the way out) or it changed.
+    """
+    origin = origin_of(report)
+    if origin is None or origin.path is None:
+        why = "was read without its model" if origin is None else "does not know the file of its model"
+        raise InputError("model-not-at-hand", f"The report {why}.", hint)
+    loaded = open_model(origin.path, "", origin.options.limits)
+    same_model(loaded, report.model.identity)
+    return loaded, build(loaded), origin.path
+
+
+def constant_id(model: Model, name: str, graph: str | None = None) -> int:
+    """Id of the constant with that name.
+
+    Raises: PathError with the nearest names; OptionError when several graphs have one.
+    """
+    found = [t for t in model.tensors if t.name == name and t.is_constant]
+    if graph is not None:
+        found = [t for t in found if graph_label(model, t.graph) == graph]
+    # A second one of the same graph cannot be referred to: readers get the first.
+    places = {t.graph: t for t in reversed(found)}
+    if len(places) > 1:
+        labels = ", ".join(repr(graph_label(model, place)) for place in sorted(places)[:8])
+        message = f"{len(places)} graphs have a constant {shorten_middle(name, 200)!r}."
+        raise OptionError("ambiguous-weight", message, f"Say which: {labels}.")
+    if not places:
+        raise _unknown(model, name)
+    return places.popitem()[1].id
+
+
+def _unknown(model: Model, name: str) -> PathError:
+    if any(t.name == name for t in model.tensors):
+        return _no_constant(name)
+    names = {t.name for t in model.tensors if t.is_constant}
+    near = get_close_matches(name[:200], sorted(names)[:_MAX_LOOKED_AT], n=3)
+    hint = f"Did you mean {' or '.join(shorten_middle(n, 200) for n in near)}?" if near else ""
+    if not names:
+        hint = "The model has none at all."
+    message = f"The model has no initializer or Constant {shorten_middle(name, 200)!r}."
+    return PathError("unknown-weight", message, hint or f"It has {len(names):,} others.")
+
+
+def _no_constant(name: str) -> PathError:
+    message = f"{shorten_middle(name, 200)!r} has no stored values."
+    return PathError("not-a-weight", message, "Its values are there only while the model runs.")
+
+
+def weight_values(
+    loaded: LoadedModel, model: Model, given: str | bytes, tensor: int, check: Check | None = None
+) -> WeightValues:
+    """The values of the constant with that id; ``given`` is what ``loaded`` was made from.
+
+    ``check`` is called between chunks; what it raises ends the reading.
+
+    Raises:
+        PathError: there is no such tensor, or it is not a constant.
+        InputError: see ``view_weight``.
+    """
+    about = constant_of(model, tensor)
+    return _wire(model, about, view_weight(loaded, model, given, tensor, check))
+
+
+def constant_of(model: Model, tensor: int) -> Tensor:
+    """The constant with that id. Raises: PathError: there is no such tensor, or it is not a constant."""
+    if not 0 <= tensor < len(model.tensors):
+        raise PathError("unknown-weight", f"The model has no tensor with the id {tensor}.")
+    about = model.tensors[tensor]
+    if not about.is_constant:
+        raise _no_constant(about.name)
+    return about
+
+
+def same_model(loaded: LoadedModel, before: str) -> None:
+    """Raises: InputError when the model's structure is not the one with that identity."""
+    if loaded.facts.identity != before:
+        name = loaded.facts.name
+        raise InputError("file-changed", f"{name} changed since it was analysed.", "Load the model again.")
+
+
+def _wire(model: Model, about: Tensor, view: WeightView) -> WeightValues:
+    place, facts, spread = about.storage, view.facts, view.spread
+    number = _number(view.dtype)
+    elements = view.stored
+    if view.sparse:
+        elements = 1
+        for size in view.shape:
+            elements *= size
+    return WeightValues(
+        tensor=about.id,
+        name=shorten_middle(about.name),
+        graph=graph_label(model, about.graph),
+        kind="initializer" if about.kind == TensorKind.INITIALIZER else "constant",
+        elem_type=dtype_name(view.dtype),
+        shape=list(view.shape),
+        elements=elements,
+        stored=view.stored,
+        sparse=view.sparse,
+        bytes=place.bytes if place else None,
+        storage="external" if place and place.location else "inline",
+        location=shorten_middle(os.path.basename(place.location)) if place else "",
+        offset=(place.offset or 0) if place and place.location else (place.offset if place else None),
+        zeros=facts.zero if facts else None,
+        nan=facts.nan if facts else None,
+        inf=facts.inf if facts else None,
+        min=None if facts is None or facts.minimum is None else number(facts.minimum),
+        max=None if facts is None or facts.maximum is None else number(facts.maximum),
+        mean=facts.mean if facts else None,
+        std=facts.std if facts else None,
+        distinct=spread.distinct if spread else None,
+        quantiles=_quantiles(spread, number),
+        histogram=_histogram(spread.histogram) if spread and spread.histogram else None,
+        values=_values(view),
+        indices=None if view.indices is None else list(view.indices),
+    )
+
+
+def _quantiles(spread: Distribution | None, number: Number) -> dict[str, float | int | str] | None:
+    if spread is None or spread.quantiles is None:
+        return None
+    return {f"{p:g}": number(q) for p, q in zip(PROBABILITIES, spread.quantiles, strict=True)}
+
+
+def _histogram(found: Histogram) -> WeightHistogram:
+    return WeightHistogram(
+        edges=[json_number(edge) for edge in found.edges], counts=list(found.counts), whole=found.whole
+    )
+
+
+def _number(dtype: int) -> Number:
+    """How a value of the type is written: in few digits that give the same value again."""
+    if dtype == _DOUBLE:
+        return json_number
+    return lambda value: json_float(value) if isinstance(value, float) else json_number(value)
+
+
+def json_number(value: float) -> float | int | str:
+    """A number as JSON has it: integers that a browser would round, and what is not finite, as text."""
+    if isinstance(value, int):
+        return value if abs(value) <= EXACT else str(value)
+    return value if value - value == 0 else str(json_float(value))
+
+
+def _values(view: WeightView) -> list[Any]:
+    if isinstance(view.first, list):
+        return [shorten_middle(item, MAX_TEXT) for item in view.first]
+    if view.dtype == _BOOL:
+        return [bool(item) for item in view.first.tolist()]
+    number = _number(view.dtype)
+    return [str(item) if isinstance(item, complex) else number(item) for item in view.first.tolist()]

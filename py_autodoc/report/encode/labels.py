@@ -1,0 +1,61 @@
+"""What a node, a graph and an element type are called where people read it."""
+
+from __future__ import annotations
+
+from py_autodoc.graph.ir.model import Dim, Model, Node, Shape
+
+MAX_NAME = 512
+"""Characters of a name that are shown; the id tells entities apart, not the name."""
+
+_DTYPES = {
+    0: "unknown", 1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64",
+    8: "string", 9: "bool", 10: "float16", 11: "float64", 12: "uint32", 13: "uint64", 14: "complex64",
+    15: "complex128", 16: "bfloat16", 17: "float8e4m3fn", 18: "float8e4m3fnuz", 19: "float8e5m2",
+    20: "float8e5m2fnuz", 21: "uint4", 22: "int4", 23: "float4e2m1", 24: "float8e8m0", 25: "uint2",
+    26: "int2", 27: "float6e2m3", 28: "float6e3m2",
+}  # fmt: skip
+
+_NUMBERS = {name: number for number, name in _DTYPES.items()}
+
+
+def dtype_name(dtype: int) -> str:
+    """``float32`` … as numpy calls it; ``type 99`` for a number the standard does not define."""
+    return _DTYPES.get(dtype) or f"type {dtype}"
+
+
+def dtype_number(name: str) -> int:
+    """The number that ``dtype_name`` writes as ``name``; 0, unknown, for what it does not write so."""
+    return _NUMBERS.get(name, 0)
+
+
+def shorten_middle(text: str, limit: int = MAX_NAME) -> str:
+    """``text`` with its middle left out when it is longer than ``limit`` characters."""
+    if len(text) <= limit:
+        return text
+    half = (limit - 1) // 2
+    return f"{text[:half]}…{text[-half:]}"
+
+
+def domain_name(domain: str) -> str:
+    """The domain with ai.onnx spelt out."""
+    return domain or "ai.onnx"
+
+
+def node_label(node: Node) -> str:
+    """The node's name, or ``Conv_17`` where the file gives none."""
+    return shorten_middle(node.name) if node.name else f"{node.op_type}_{node.id}"
+
+
+def graph_label(model: Model, graph: int) -> str:
+    """``If_3.then_branch`` for a body, empty for the main graph."""
+    body = model.graphs[graph]
+    if body.parent_node < 0:
+        return ""
+    return f"{node_label(model.nodes[body.parent_node])}.{body.attribute}"
+
+
+def wire_shape(shape: Shape | None) -> list[Dim] | None:
+    """A shape as the wire has it: symbols bounded, odd sizes unknown."""
+    if shape is None:
+        return None
+    return [shorten_middle(d) if isinstance(d, str) else d for d in shape]

@@ -1,0 +1,1 @@
+"""The tree of modules, and which block lies in which."""

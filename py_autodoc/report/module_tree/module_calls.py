@@ -1,0 +1,356 @@
+"""A box for each call of a module, where one box for all its calls would wait for itself.
+
+Names and tags say which module a node belongs to, not in which call of it. A pooling layer that is called
+between convolutions would be one box with wires that lead out of it and back: circles that the model does
+not have. Such a module becomes as many boxes as the order of the graph asks for, ``pool (1 of 3)``, never
+more: calls that do not wait for each other stay together. Where all parts of a module would fall apart
+alike (one transformer layer called twelve times), the module itself is cut between its calls.
+
+Boxes of a level that wait for each other in no circle can be drawn from left to right, whichever of them
+are open; so this is looked at level by level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from heapq import heappop, heappush
+from itertools import pairwise
+from typing import Protocol
+
+from py_autodoc.graph.ir.model import Node, SubGraph
+from py_autodoc.graph.ir.topological_order import execution_order
+from py_autodoc.report.encode.labels import shorten_middle
+from py_autodoc.report.module_tree.scope_tree import SUBGRAPH, ScopeTree
+
+
+class Graphs(Protocol):
+    """What is drawn: a model, or what a report tells of one."""
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        """By id."""
+        ...
+
+    @property
+    def graphs(self) -> Sequence[SubGraph]:
+        """By id."""
+        ...
+
+
+Readers = Callable[[int], Iterable[int]]
+Orders = Sequence[Sequence[int]]
+_MANY = 2000
+"""With more runs than this they are not joined again: it takes time by the square of their number."""
+_SPARE = 8
+"""Rounds beyond the depth of the tree, in each of which the outermost circles are cut."""
+
+
+def by_calls(model: Graphs, tree: ScopeTree, readers: Readers, orders: Orders) -> None:
+    """Cut the modules of ``tree`` that wait for each other in a circle; ``readers`` are of the same graph."""
+    fine: set[int] = set()
+    rounds = _SPARE + max((len(path) for path in _Paths(tree).values()), default=0)
+    for _ in range(rounds):
+        levels = _reopened(tree, orders, fine)
+        circles = _outermost(tree, [level for level in levels if not level.is_fine(readers, fine)])
+        if not circles:
+            return
+        for level in circles:
+            _cut_level(model, tree, level, readers)
+
+
+def circles(tree: ScopeTree, readers: Readers, orders: Orders) -> list[int]:
+    """Levels (-1 is the top) whose boxes wait for each other in a circle."""
+    levels = _reopened(tree, orders, set())
+    return [level.scope for level in levels if not level.is_fine(readers, set())]
+
+
+class _Paths(dict[int, tuple[int, ...]]):
+    """Scope → the scopes from the top down to it."""
+
+    def __init__(self, tree: ScopeTree) -> None:
+        self.parent = tree.parent
+        super().__init__({-1: ()})
+        for scope in tree.node:
+            self[scope]
+
+    def __missing__(self, scope: int) -> tuple[int, ...]:
+        chain = []
+        at = scope
+        while at not in self:
+            chain.append(at)
+            at = self.parent[at]
+        path = self[at]
+        for below in reversed(chain):
+            path = self[below] = (*path, below)
+        return path
+
+
+class _Level:
+    """The nodes of a box, in order of execution, and the item of the level that each is in."""
+
+    def __init__(self, scope: int, depth: int) -> None:
+        self.scope = scope
+        self.depth = depth
+        self.nodes: list[int] = []
+        self.item: dict[int, int] = {}
+        """Node → its scope of this level, or for a loose node -2 minus its number."""
+
+    def add(self, node: int, path: Sequence[int]) -> None:
+        self.nodes.append(node)
+        self.item[node] = path[self.depth] if len(path) > self.depth else -2 - node
+
+    def is_fine(self, readers: Readers, fine: set[int]) -> bool:
+        """Whether no items wait for each other in a circle; a level that does is remembered."""
+        good = not self.stuck(readers)
+        if good:
+            fine.add(self.scope)
+        return good
+
+    def stuck(self, readers: Readers) -> set[int]:
+        """The items of circles, and those between circles."""
+        after: dict[int, set[int]] = {item: set() for item in self.item.values()}
+        before: dict[int, set[int]] = {item: set() for item in after}
+        for node, item in self.item.items():
+            for reader in readers(node):
+                other = self.item.get(reader, item)
+                if other != item:
+                    after[item].add(other)
+                    before[other].add(item)
+        return _peeled(_peeled(set(after), before, after), after, before)
+
+
+def _peeled(items: set[int], before: dict[int, set[int]], after: dict[int, set[int]]) -> set[int]:
+    """What is left of the items when those that wait for none of them are taken away, again and again."""
+    waiting = {item: len(before[item] & items) for item in items}
+    ready = [item for item, count in waiting.items() if not count]
+    left = set(items)
+    while ready:
+        item = ready.pop()
+        left.discard(item)
+        for other in after[item]:
+            if other in waiting and other in left:
+                waiting[other] -= 1
+                if not waiting[other]:
+                    ready.append(other)
+    return left
+
+
+def execution_orders(model: Graphs, readers: Readers) -> Orders:
+    """By graph its nodes that are drawn, in order of execution; without those that wait for themselves."""
+    orders = []
+    for graph in model.graphs:
+        drawn = [n for n in graph.nodes if model.nodes[n].op_type != "Constant" or model.nodes[n].domain]
+        place = {node: at for at, node in enumerate(drawn)}
+        needs: list[list[int]] = [[] for _ in drawn]
+        for node in drawn:
+            for reader in readers(node):
+                if reader in place:
+                    needs[place[reader]].append(place[node])
+        order, stuck = execution_order(needs)
+        orders.append([drawn[at] for at in order[: len(order) - len(stuck)]])
+    return orders
+
+
+def _reopened(tree: ScopeTree, orders: Orders, fine: set[int]) -> list[_Level]:
+    """Levels of which a box does not have its nodes in a row: only there can circles be."""
+    paths = _Paths(tree)
+    wanted: dict[int, _Level] = {}
+    for order in orders:
+        closed: set[int] = set()
+        last: tuple[int, ...] = ()
+        for node in order:
+            path = paths[tree.node[node]]
+            shared = 0
+            while shared < min(len(path), len(last)) and path[shared] == last[shared]:
+                shared += 1
+            closed.update(last[shared:])
+            for depth in range(shared, len(path)):
+                parent = path[depth - 1] if depth else -1
+                if path[depth] in closed and parent not in fine and parent not in wanted:
+                    wanted[parent] = _Level(parent, depth)
+            last = path
+    for order in orders:
+        for node in order:
+            path = paths[tree.node[node]]
+            for scope in (-1, *path):
+                level = wanted.get(scope)
+                if level is not None:
+                    level.add(node, path)
+    return list(wanted.values())
+
+
+def _outermost(tree: ScopeTree, levels: Sequence[_Level]) -> list[_Level]:
+    """Those that lie in no other one."""
+    scopes = {level.scope for level in levels}
+    found = []
+    for level in levels:
+        above = tree.parent[level.scope] if level.scope >= 0 else None
+        while above is not None and above not in scopes:
+            above = tree.parent[above] if above >= 0 else None
+        if above is None:
+            found.append(level)
+    return found
+
+
+def _cut_level(model: Graphs, tree: ScopeTree, level: _Level, readers: Readers) -> None:
+    calls = _calls(model, tree, level)
+    if calls:
+        _split(model, tree, level.scope, calls)
+        return
+    for item, runs in _runs(level, level.stuck(readers), readers).items():
+        if item >= 0 and len(runs) > 1:
+            _split(model, tree, item, runs)
+
+
+def _calls(model: Graphs, tree: ScopeTree, level: _Level) -> list[list[int]]:
+    """The nodes of each call of the level's own module: when its parts come again and again in one order."""
+    if level.scope < 0 or tree.origin[level.scope] == SUBGRAPH:
+        return []
+    words: list[object] = []
+    starts: list[int] = []
+    for at, node in enumerate(level.nodes):
+        item = level.item[node]
+        word = item if item >= 0 else model.nodes[node].op_type
+        if item < 0 or not words or words[-1] != word:
+            words.append(word)
+            starts.append(at)
+    period = _period(words)
+    parts = {word for word in words if isinstance(word, int)}
+    if period == len(words) or len(parts) < 2:
+        return []
+    bounds = [*starts[::period], len(level.nodes)]
+    return [level.nodes[a:b] for a, b in pairwise(bounds)]
+
+
+def _period(words: Sequence[object]) -> int:
+    """Length of the shortest sequence of which ``words`` are whole repetitions."""
+    border = [0] * (len(words) + 1)
+    length = 0
+    for at in range(1, len(words)):
+        while length and words[at] != words[length]:
+            length = border[length]
+        length += words[at] == words[length]
+        border[at + 1] = length
+    period = len(words) - border[-1]
+    return period if len(words) % period == 0 else len(words)
+
+
+def _runs(level: _Level, stuck: set[int], readers: Readers) -> dict[int, list[list[int]]]:
+    """The nodes of the stuck items in runs that wait for each other in no circle, by item."""
+    waiting = {node: 0 for node in level.nodes if level.item[node] in stuck}
+    for node in waiting:
+        for reader in readers(node):
+            if reader in waiting:
+                waiting[reader] += 1
+    place = {node: at for at, node in enumerate(waiting)}
+    ready: dict[int, list[tuple[int, int]]] = {}
+    first: list[tuple[int, int]] = []
+
+    def free(node: int) -> None:
+        item = level.item[node]
+        heappush(ready.setdefault(item, []), (place[node], node))
+        heappush(first, (place[node], node))
+
+    for node, count in waiting.items():
+        if not count:
+            free(node)
+    runs: list[tuple[int, list[int]]] = []
+    done: set[int] = set()
+    while first:
+        node = heappop(first)[1]
+        if node in done:
+            continue
+        item = level.item[node]
+        run: list[int] = []
+        # As long as it can go on in one box, it does.
+        while ready[item]:
+            node = heappop(ready[item])[1]
+            run.append(node)
+            done.add(node)
+            for reader in readers(node):
+                if reader in waiting:
+                    waiting[reader] -= 1
+                    if not waiting[reader]:
+                        free(reader)
+        runs.append((item, run))
+    return _joined(runs, readers)
+
+
+def _joined(runs: list[tuple[int, list[int]]], readers: Readers) -> dict[int, list[list[int]]]:
+    """Runs of one item that need not be apart are one; in order of execution, by item."""
+    owner = {node: at for at, (_, nodes) in enumerate(runs) for node in nodes}
+    after: list[set[int]] = [set() for _ in runs]
+    before: list[set[int]] = [set() for _ in runs]
+    for node, at in owner.items():
+        for reader in readers(node):
+            other = owner.get(reader, at)
+            if other != at:
+                after[at].add(other)
+                before[other].add(at)
+    found: dict[int, list[int]] = {}
+    parts: dict[int, list[int]] = {}
+    for at, (item, nodes) in enumerate(runs):
+        kept = found.setdefault(item, [])
+        last = kept[-1] if kept and len(runs) <= _MANY else -1
+        if last >= 0 and not _apart(after, last, at) and not _apart(after, at, last):
+            parts[last] += nodes
+            for links, back in ((after, before), (before, after)):
+                for other in links[at]:
+                    back[other].discard(at)
+                    if other != last:
+                        back[other].add(last)
+                        links[last].add(other)
+                links[at] = set()
+        else:
+            kept.append(at)
+            parts[at] = list(nodes)
+    return {item: [parts[at] for at in kept] for item, kept in found.items()}
+
+
+def _apart(after: Sequence[set[int]], one: int, other: int) -> bool:
+    """Whether a way leads from one to the other through others."""
+    stack = [at for at in after[one] if at != other]
+    seen = set(stack)
+    while stack:
+        for at in after[stack.pop()]:
+            if at == other:
+                return True
+            if at not in seen:
+                seen.add(at)
+                stack.append(at)
+    return False
+
+
+def _split(model: Graphs, tree: ScopeTree, scope: int, parts: Sequence[Sequence[int]]) -> None:
+    """Make the box ``scope`` into one for each of ``parts``, its nodes; the first keeps its number."""
+    label = tree.label[scope]
+    for number, nodes in enumerate(parts):
+        copies = {scope: scope} if not number else {scope: _copy(tree, scope, tree.parent[scope])}
+        tree.label[copies[scope]] = shorten_middle(f"{label} ({number + 1} of {len(parts)})")
+        if not number:
+            continue
+        for node in nodes:
+            home = _home(tree, tree.node[node], copies)
+            tree.node[node] = home
+            for _, graph in model.nodes[node].subgraphs:
+                body = tree.graph[graph]
+                tree.parent[body] = home
+
+
+def _home(tree: ScopeTree, scope: int, copies: dict[int, int]) -> int:
+    """The copy of a scope below the one that is split, made with those above it where there is none."""
+    chain = []
+    while scope not in copies:
+        chain.append(scope)
+        scope = tree.parent[scope]
+    home = copies[scope]
+    for below in reversed(chain):
+        home = copies[below] = _copy(tree, below, home)
+    return home
+
+
+def _copy(tree: ScopeTree, scope: int, parent: int) -> int:
+    tree.parent.append(parent)
+    for column in (tree.label, tree.type, tree.origin):
+        column.append(column[scope])
+    return len(tree.parent) - 1

@@ -1,0 +1,1 @@
+"""The query language for nodes: parser, fields, matcher."""

@@ -1,0 +1,88 @@
+"""Estimated seconds by node, from a payload alone: what a query compares as ``latency``."""
+
+from __future__ import annotations
+
+from py_autodoc.graph.ir.model import TensorKind
+from py_autodoc.hardware.estimate_inputs import EstimateInputs
+from py_autodoc.hardware.kernel_fusion import Kernels
+from py_autodoc.hardware.latency_estimate import estimate
+from py_autodoc.hardware.latency_model import Device, MeasuredRate
+from py_autodoc.hardware.profile import PRECISIONS
+from py_autodoc.hardware.routed import RoutedExperts
+from py_autodoc.hardware.runtimes import runtime
+from py_autodoc.report.encode.csr_rows import from_csr
+from py_autodoc.report.encode.labels import dtype_number
+from py_autodoc.report.pipeline.device_choice import precision_in
+from py_autodoc.report.schema import DeviceColumns, GraphPayload, KernelColumns
+
+
+def node_seconds(payload: GraphPayload) -> list[float | None]:
+    """Seconds by node on the device that the analysis was asked about: a kernel's stand at its anchor.
+
+    None where they are unknown, and everywhere when no device was chosen or it has no such precision.
+    """
+    part, count = payload.hardware, len(payload.nodes.op)
+    if part is None or part.chosen not in part.devices.id:
+        return [None] * count
+    device = _device(part.devices, part.devices.id.index(part.chosen))
+    precision = precision_in(device, part.precision, part.stored)
+    if not precision:
+        return [None] * count
+    kernels, model = _kernels(part.kernels), runtime(part.runtime).model
+    seconds: list[float | None] = [0.0] * count
+    for kernel, time in enumerate(estimate(kernels, _sized(payload), device, precision, model).kernels):
+        seconds[kernels.anchor[kernel]] = None if time is None else time.seconds
+    return seconds
+
+
+def _device(columns: DeviceColumns, at: int) -> Device:
+    apart = ("peaks", "measured", "watts", "prices")
+    plain = {
+        name: getattr(columns, name)[at] for name in DeviceColumns.__struct_fields__ if name not in apart
+    }
+    found = columns.measured.get(str(at))
+    measured = None if found is None else MeasuredRate(*found)
+    return Device(**plain, peaks=tuple(columns.peaks[name][at] for name in PRECISIONS), measured=measured)
+
+
+def _kernels(columns: KernelColumns) -> Kernels:
+    members: list[list[int]] = [[] for _ in columns.kind]
+    for node, kernel in enumerate(columns.node):
+        if kernel >= 0:
+            members[kernel].append(node)
+    return Kernels(
+        node=columns.node,
+        kind=columns.kind,
+        anchor=columns.anchor,
+        product=columns.product,
+        n_axis=columns.n_axis,
+        groups=columns.groups,
+        members=members,
+        reads=from_csr(columns.read_offsets, columns.reads),
+        writes=from_csr(columns.write_offsets, columns.writes),
+        routed=[
+            RoutedExperts(
+                one.router, one.chosen, tuple(one.dims), tuple(one.kernels), tuple(one.macs), tuple(one.depth)
+            )
+            for one in columns.routed
+        ],
+    )
+
+
+def _sized(payload: GraphPayload) -> EstimateInputs:
+    """Sizes of the payload's tensors and nodes."""
+    nodes, tensors = payload.nodes, payload.tensors
+    repeat: dict[int, int | None] = {int(node): runs for node, runs in nodes.runs.items()}
+    repeat |= dict.fromkeys(nodes.runs_unknown)
+    dtypes = [dtype_number(name) for name in payload.dtypes]
+    return EstimateInputs(
+        shapes=[
+            None if shape is None else tuple(shape)
+            for shape in map(payload.shapes.__getitem__, tensors.shape)
+        ],
+        dtypes=[dtypes[number] for number in tensors.dtype],
+        weight=[TensorKind(kind).is_constant for kind in tensors.kind],
+        producer=tensors.producer,
+        macs=nodes.macs,
+        repeat=repeat,
+    )

@@ -1,0 +1,189 @@
+"""Queries put to the nodes of a payload.
+
+A test answers True, False, or None where that depends on something unknown: what is unknown matches
+neither a condition nor its opposite.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from math import isnan
+
+from py_autodoc.report.node_query.query_fields import Nodes
+from py_autodoc.report.node_query.query_parser import Combination, FieldCondition, Not, Query, Word, parse
+from py_autodoc.report.schema import GraphPayload
+
+_Test = Callable[[int], bool | None]
+_COMPARE: dict[str, Callable[[float, float], bool]] = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+class NodeMatcher:
+    """Answers queries about one payload."""
+
+    def __init__(self, payload: GraphPayload) -> None:
+        self.nodes = Nodes(payload)
+        self._texts: dict[int, tuple[str, str, str]] = {}
+        self._paths: dict[int, str] = {-1: "\n"}
+        self._absent_is_unknown = True
+
+    def find(self, text: str) -> list[int]:
+        """Ids of the nodes that match, ascending, Constant nodes left out. None match an empty query.
+
+        Raises: QueryError.
+        """
+        query = parse(text)
+        if query is None:
+            return []
+        test = self._compile(query)
+        return [node for node in self._nodes() if test(node)]
+
+    def undecided(self, text: str) -> list[int]:
+        """Ids of the nodes that a query may match: a number or a shape that decides it is unknown.
+
+        What a node does not have, such as an attribute, is not unknown: the node does not match.
+        Raises: QueryError.
+        """
+        query = parse(text)
+        if query is None:
+            return []
+        test = self._compile(query)
+        open_ = [node for node in self._nodes() if test(node) is None]
+        if not open_:
+            return []
+        self._absent_is_unknown = False
+        try:
+            sure = self._compile(query)
+        finally:
+            self._absent_is_unknown = True
+        return [node for node in open_ if sure(node) is None]
+
+    def _nodes(self) -> list[int]:
+        columns = self.nodes.payload.nodes
+        constant = set(columns.constant)
+        return [node for node in range(len(columns.op)) if node not in constant]
+
+    def _compile(self, query: Query) -> _Test:
+        if isinstance(query, Word):
+            return self._word(query)
+        if isinstance(query, FieldCondition):
+            return _condition(self.nodes, query, self._absent_is_unknown)
+        if isinstance(query, Not):
+            part = self._compile(query.part)
+            return lambda node: None if (value := part(node)) is None else not value
+        return _joined(query, [self._compile(part) for part in query.parts])
+
+    # ---- words: names, types, domain, shapes, element type, scope path
+
+    def _word(self, word: Word) -> _Test:
+        wanted, whole = word.text, f"\n{word.text}\n"
+
+        def test(node: int) -> bool:
+            name, kind, text = self._text(node)
+            if wanted in (name, kind):
+                return True
+            return (whole if word.exact else wanted) in text
+
+        return test
+
+    def _text(self, node: int) -> tuple[str, str, str]:
+        """Label, operator, and everything that can be found, parts separated by a line feed."""
+        found = self._texts.get(node)
+        if found is None:
+            nodes = self.nodes
+            full, kind = nodes.payload.nodes.name[node].lower(), nodes.op(node).lower()
+            fields = [full, kind, nodes.domain(node).lower()]
+            for tensor in nodes.outputs(node):
+                if tensor >= 0:
+                    name = nodes.payload.tensors.name[tensor]
+                    fields += [name.lower(), nodes.shape_text(tensor).lower(), nodes.dtype(tensor).lower()]
+            fields += [nodes.shape_text(tensor).lower() for tensor in nodes.inputs(node) if tensor >= 0]
+            fields += [text.lower() for text in nodes.attribute_texts.get(node, ())]
+            path = self._path(nodes.payload.nodes.scope[node])
+            text = f"{path}{_parts(full, '/')}" + "\n".join(fields) + "\n"
+            found = self._texts[node] = (full.rpartition("/")[2], kind, text)
+        return found
+
+    def _path(self, scope: int) -> str:
+        found = self._paths.get(scope)
+        if found is None:
+            labels = self.nodes.scope_labels(scope)
+            found = self._paths[scope] = "\n" + "".join(_parts(label.lower(), " / ") for label in labels)
+        return found
+
+
+def _parts(path: str, separator: str) -> str:
+    """The parts of a path, each followed by a line feed."""
+    return "".join(f"{part}\n" for part in path.split(separator) if part)
+
+
+def _joined(query: Combination, parts: Sequence[_Test]) -> _Test:
+    deciding = not query.every
+
+    def test(node: int) -> bool | None:
+        unknown = False
+        for part in parts:
+            value = part(node)
+            if value is deciding:
+                return deciding
+            unknown = unknown or value is None
+        return None if unknown else not deciding
+
+    return test
+
+
+def _condition(nodes: Nodes, condition: FieldCondition, absent_is_unknown: bool = True) -> _Test:
+    field, relation, number = condition.field, condition.relation, condition.number
+    matches = _text_test(condition)
+    numeric = not isnan(number)
+    compare = _COMPARE.get(relation, _never)
+
+    def test(node: int) -> bool | None:
+        value = field.value(nodes, node)
+        if condition.unknown:
+            return value is None
+        if value is None:
+            return None if absent_is_unknown or field.has(nodes, node) else False
+        if isinstance(value, float):
+            # A size that is asked to be a symbol, `=batch`, is none.
+            return compare(value, number) if numeric else relation == "!="
+        if field.kind == "size" and numeric:
+            return None
+        return any(matches(text.lower()) for text in value) != (relation == "!=")
+
+    return test
+
+
+def _never(value: float, number: float) -> bool:
+    """A number holds no part of a text: ``in[0].shape[0]~b``."""
+    return False
+
+
+def _text_test(condition: FieldCondition) -> Callable[[str], bool]:
+    wanted = condition.text
+    if condition.relation == "~":
+        return lambda text: wanted in text
+    if "*" not in wanted:
+        return lambda text: text == wanted
+    first, *middle, last = wanted.split("*")
+
+    # Piece by piece: a regular expression could take exponential time.
+    def test(text: str) -> bool:
+        if not text.startswith(first) or not text.endswith(last):
+            return False
+        at = len(first)
+        for piece in middle:
+            found = text.find(piece, at)
+            if found < 0:
+                return False
+            at = found + len(piece)
+        return at + len(last) <= len(text)
+
+    return test

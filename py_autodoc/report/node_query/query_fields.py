@@ -1,0 +1,281 @@
+"""The fields a query can compare, and their values for the nodes of a payload."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from py_autodoc import units
+from py_autodoc.metrics import METRICS, Metric, derived
+from py_autodoc.report.builders.node_numbers import COSTS, column_in_inference
+from py_autodoc.report.node_query.node_latency import node_seconds
+from py_autodoc.report.schema import AttributeItem, DimValue, GraphPayload
+
+Value = float | list[str] | None
+"""A number, texts of which any may match, or None when unknown."""
+
+
+class Nodes:
+    """A payload's columns as queries read them."""
+
+    def __init__(self, payload: GraphPayload) -> None:
+        self.payload = payload
+        self._scopes: dict[int, list[str]] = {}
+        self._columns: dict[str, list[int | None]] = {}
+        self._attributes: dict[str, dict[int, AttributeItem | list[AttributeItem]]] | None = None
+
+    def column(self, name: str) -> list[int | None]:
+        """A number of every node; costs are those of one inference."""
+        found = self._columns.get(name)
+        if found is None:
+            nodes = self.payload.nodes
+            found = column_in_inference(nodes, name) if name in COSTS else getattr(nodes, name)
+            self._columns[name] = found
+        return found
+
+    @cached_property
+    def shape_texts(self) -> list[str]:
+        """``1×64×56×56``; ``scalar``; ``?`` for an unknown rank or dimension."""
+        return [shape_text(shape) for shape in self.payload.shapes]
+
+    @cached_property
+    def seconds(self) -> list[float | None]:
+        """Estimated latency by node, on the device that the analysis was asked about."""
+        return node_seconds(self.payload)
+
+    def op(self, node: int) -> str:
+        """Operator type."""
+        return self.payload.ops[self.payload.nodes.op[node]].type
+
+    def domain(self, node: int) -> str:
+        """Domain, ``ai.onnx`` spelt out."""
+        return self.payload.ops[self.payload.nodes.op[node]].domain
+
+    def inputs(self, node: int) -> list[int]:
+        """Tensors read, -1 where an optional one is omitted."""
+        columns = self.payload.nodes
+        return columns.inputs[columns.input_offsets[node] : columns.input_offsets[node + 1]]
+
+    def outputs(self, node: int) -> list[int]:
+        """Tensors written."""
+        columns = self.payload.nodes
+        return columns.outputs[columns.output_offsets[node] : columns.output_offsets[node + 1]]
+
+    def dtype(self, tensor: int) -> str:
+        """Element type, as ``float32``."""
+        return self.payload.dtypes[self.payload.tensors.dtype[tensor]]
+
+    def shape(self, tensor: int) -> list[DimValue] | None:
+        """Sizes, symbols and None; None for an unknown rank."""
+        return self.payload.shapes[self.payload.tensors.shape[tensor]]
+
+    def shape_text(self, tensor: int) -> str:
+        """The shape as text."""
+        return self.shape_texts[self.payload.tensors.shape[tensor]]
+
+    def attribute(self, name: str) -> dict[int, AttributeItem | list[AttributeItem]]:
+        """Values of the attribute of this name (lower case) by node."""
+        if self._attributes is None:
+            self._attributes = {}
+            for node, held, item in self._held():
+                self._attributes.setdefault(held.lower(), {}).setdefault(node, item)
+        return self._attributes.get(name, {})
+
+    @cached_property
+    def attribute_texts(self) -> dict[int, list[str]]:
+        """What words find of the attributes of a node: names, and values that are text."""
+        found: dict[int, list[str]] = {}
+        for node, name, value in self._held():
+            items = value if isinstance(value, list) else [value]
+            texts = [item for item in items if isinstance(item, str) and item]
+            found.setdefault(node, []).extend([name, *texts])
+        return found
+
+    def _held(self) -> Iterator[tuple[int, str, AttributeItem | list[AttributeItem]]]:
+        """Node, name and value of every attribute."""
+        columns = self.payload.attributes
+        if columns is not None:
+            for node, entry in zip(columns.node, columns.entry, strict=True):
+                yield node, columns.name[entry], columns.value[entry]
+
+    def scope_labels(self, scope: int) -> list[str]:
+        """Labels of the modules around, the outermost first."""
+        return self._up(scope, self.payload.scopes.label)
+
+    def scope_texts(self, node: int) -> list[str]:
+        """Labels and classes of the modules around a node, and their paths."""
+        scope = self.payload.nodes.scope[node]
+        found = self._scopes.get(scope)
+        if found is None:
+            labels, classes = self.scope_labels(scope), self._up(scope, self.payload.scopes.type)
+            paths = ["/".join(part for part in parts if part) for parts in (labels, classes)]
+            found = self._scopes[scope] = [*labels, *classes, *paths]
+        return found
+
+    def _up(self, scope: int, column: list[str]) -> list[str]:
+        found = []
+        while scope >= 0:
+            found.append(column[scope])
+            scope = self.payload.scopes.parent[scope]
+        return found[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """``kind`` is number, text, or size: a dimension, which is a number or the name of a symbol."""
+
+    kind: str
+    value: Callable[[Nodes, int], Value]
+    has: Callable[[Nodes, int], bool] = lambda nodes, node: True
+    """Whether a node has such a thing at all, known or not: an attribute, an input of that index."""
+
+
+def shape_text(shape: list[DimValue] | None) -> str:
+    """A shape as the viewer writes it."""
+    return units.shape(shape)
+
+
+def _float(nodes: Nodes, name: str, node: int) -> float | None:
+    """A number as a browser has it."""
+    found = nodes.column(name)[node]
+    return None if found is None else float(found)
+
+
+def _column(name: str) -> Field:
+    return Field("number", lambda nodes, node: _float(nodes, name, node))
+
+
+def _derived(metric: Metric) -> Field:
+    return Field("number", lambda nodes, node: derived(metric, lambda part: _float(nodes, part, node)))
+
+
+def _number(metric: Metric) -> Field:
+    if metric.device:
+        return Field("number", lambda nodes, node: nodes.seconds[node])
+    return _derived(metric) if metric.over else _column(metric.id)
+
+
+def _dtype(nodes: Nodes, node: int) -> list[str] | None:
+    outputs = nodes.outputs(node)
+    return [nodes.dtype(outputs[0])] if outputs and outputs[0] >= 0 else None
+
+
+def _tag(nodes: Nodes, node: int) -> list[str]:
+    """Labels and classes around, and the tag that an exporter recorded."""
+    found, modules = nodes.scope_texts(node), nodes.payload.modules
+    place = modules.node[node] if modules else -1
+    return [*found, modules.tag[place]] if modules and place >= 0 else found
+
+
+def _scope(nodes: Nodes, node: int) -> list[str] | None:
+    """Full paths of the recorded modules."""
+    modules = nodes.payload.modules
+    place = modules.node[node] if modules else -1
+    return modules.scopes[place] if modules and place >= 0 else None
+
+
+_FIELDS = {
+    "name": Field("text", lambda nodes, node: [nodes.payload.nodes.name[node]]),
+    "op": Field("text", lambda nodes, node: [nodes.op(node)]),
+    "tag": Field("text", _tag),
+    "module": Field("text", _tag),
+    "scope": Field("text", _scope),
+    "domain": Field("text", lambda nodes, node: [nodes.domain(node)]),
+    "dtype": Field("text", _dtype),
+    **{name: _number(metric) for metric in METRICS for name in metric.query},
+}
+_ALIASES = {name for metric in METRICS for name in metric.query[1:]}
+FIELD_NAMES = (
+    *(name for name in _FIELDS if name not in _ALIASES),
+    "in[i].shape[j]",
+    "out[i].shape[j]",
+    "attr.name",
+)
+"""For messages: what one can ask for."""
+_PART = re.compile(r"(in|out)\[([0-9]{1,4})\]\.(?:(shape)(?:\[(-?[0-9]{1,3})\])?|(dtype|name|rank))")
+
+_ATTRIBUTE = re.compile(r"attr\.([^\[\]]+)(?:\[(-?[0-9]{1,4})\])?")
+
+
+def field_of(text: str) -> Field | None:
+    """The field of this name; ``in[0].shape[1]``, ``out[0].dtype`` count from 0, axes also from the end."""
+    lower = text.lower()
+    match = _PART.fullmatch(lower)
+    if match:
+        return _tensor_field(match)
+    attribute = _ATTRIBUTE.fullmatch(lower)
+    return _attribute_field(attribute) if attribute else _FIELDS.get(lower)
+
+
+def _attribute_field(match: re.Match[str]) -> Field:
+    """``attr.axis``, ``attr.pads[0]``: a number or texts.
+
+    A list of whole numbers or texts is ``3,3``, ``[3,3]`` or ``3x3``; of one with fractions only items
+    are compared.
+    """
+    name, index = match.groups()
+
+    def value(nodes: Nodes, node: int) -> Value:
+        found = nodes.attribute(name).get(node)
+        if isinstance(found, list) and index is not None:
+            place = int(index)
+            found = found[place] if -len(found) <= place < len(found) else None
+        elif index is not None:
+            return None
+        if isinstance(found, list):
+            if any(isinstance(item, float) for item in found):
+                return None
+            items = [str(item) for item in found]
+            return [mark.join(items) for mark in (",", "x", "×")] + [f"[{','.join(items)}]"]
+        return None if found is None else [found] if isinstance(found, str) else float(found)
+
+    return Field("size", value, lambda nodes, node: node in nodes.attribute(name))
+
+
+def _tensor_field(match: re.Match[str]) -> Field:
+    side, index, shape, axis, other = match.groups()
+    place = int(index)
+
+    def tensor_of(nodes: Nodes, node: int) -> int:
+        tensors = nodes.inputs(node) if side == "in" else nodes.outputs(node)
+        return tensors[place] if place < len(tensors) else -1
+
+    def of(kind: str, read: Callable[[Nodes, int], Value]) -> Field:
+        def value(nodes: Nodes, node: int) -> Value:
+            tensor = tensor_of(nodes, node)
+            return None if tensor < 0 else read(nodes, tensor)
+
+        return Field(kind, value, lambda nodes, node: tensor_of(nodes, node) >= 0)
+
+    if axis is not None:
+        return of("size", lambda nodes, tensor: _dim(nodes.shape(tensor), int(axis)))
+    if shape:
+        return of("text", _shape_value)
+    if other == "rank":
+        return of("number", _rank)
+    if other == "dtype":
+        return of("text", lambda nodes, tensor: [nodes.dtype(tensor)])
+    return of("text", lambda nodes, tensor: [nodes.payload.tensors.name[tensor]])
+
+
+def _shape_value(nodes: Nodes, tensor: int) -> Value:
+    """The shape as it is shown, and with its expressions out of their brackets."""
+    shape = nodes.shape(tensor)
+    if shape is None:
+        return None
+    return [nodes.shape_text(tensor), "×".join("?" if dim is None else str(dim) for dim in shape)]
+
+
+def _rank(nodes: Nodes, tensor: int) -> Value:
+    shape = nodes.shape(tensor)
+    return None if shape is None else float(len(shape))
+
+
+def _dim(shape: list[DimValue] | None, axis: int) -> Value:
+    if shape is None:
+        return None
+    place = len(shape) + axis if axis < 0 else axis
+    dim = shape[place] if 0 <= place < len(shape) else None
+    return None if dim is None else [dim] if isinstance(dim, str) else float(dim)

@@ -1,0 +1,244 @@
+"""The grammar of searches and filters: words and conditions, joined by ``&``, ``|``, ``!`` and parentheses.
+
+    conv "exact name"              words that all must match
+    op=Conv & macs>1e8             conditions on fields
+    in[0].shape[1]>=256 | !(op~norm)
+
+The same grammar as the viewer's (``src/core/query.ts``); both are tested on one fixture. Terms side by
+side must all match, as if joined by ``&``, which binds tighter than ``|``. A text is compared without
+regard to case: ``=`` the whole (``*`` stands for anything), ``~`` a part of it. ``=?`` asks for what is
+unknown. What the fields are is told by ``query_fields``, what matches by ``node_matcher``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import inf, isnan, nan
+
+from py_autodoc.errors import OptionError
+from py_autodoc.report.node_query.query_fields import FIELD_NAMES, Field, field_of
+
+MAX_DEPTH = 50
+"""A query in parentheses in parentheses … so deep and no deeper."""
+_SPACE = "\\t\\n\\x0b\\x0c\\r \\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff"
+"""White space as a browser has it: both sides must cut a query at the same places."""
+_BLANKS = "\t\n\x0b\x0c\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
+_TOKEN = re.compile(
+    rf"[{_SPACE}]*(?:(?P<mark>&&?|\|\|?|\(|\))|(?P<relation>!=|<=|>=|==|[<>=~≤≥≠])|(?P<not>!)"
+    rf'|"(?P<quote>[^"]*)"?|(?P<word>(?:[^{_SPACE}&|()<>=~≤≥≠"!]|!(?!=))+))'
+)
+_SAME = {"==": "=", "≤": "<=", "≥": ">=", "≠": "!="}
+_NUMBER = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]{1,3})?(?:([kmgt])(i?))?b?")
+_SHAPE = re.compile(r"[0-9?]+(?:x[0-9?]+)+")
+_POWERS = {"k": 1, "m": 2, "g": 3, "t": 4}
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A text to find; ``exact``: it must be a whole name, type, shape or part of a path."""
+
+    text: str
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FieldCondition:
+    """A field compared with a value: as text (lower case) and as number (NaN where it is none)."""
+
+    field: Field
+    relation: str
+    text: str
+    number: float
+    unknown: bool
+    """``=?``: true for what is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The opposite."""
+
+    part: Query
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """All of the parts, or any of them."""
+
+    every: bool
+    parts: tuple[Query, ...]
+
+
+Query = Word | FieldCondition | Not | Combination
+
+
+class QueryError(OptionError):
+    """A query that is none. ``kind`` names the fault, ``at`` where it is, counted from 0."""
+
+    def __init__(self, kind: str, query: str, at: int, text: str) -> None:
+        told, hint = _told(kind, text if len(text) <= 40 else f"{text[:39]}…")
+        where = "at its end" if at >= len(query) else f"at character {at + 1}"
+        shown = query if len(query) <= 80 else f"{query[:79]}…"
+        super().__init__(f"query-{kind}", f"The query {shown!r} is wrong {where}: {told}", hint)
+        self.kind = kind
+        self.at = at
+        self.text = text
+
+
+def _told(kind: str, text: str) -> tuple[str, str]:
+    """What is wrong, and what was expected there."""
+    missing = f"a term is missing before “{text}”." if text else "a term is missing."
+    return {
+        "unknown-field": (
+            f"unknown field “{text}”.",
+            f"Available fields: {', '.join(FIELD_NAMES)}. Put names with <, = or > in quotes.",
+        ),
+        "no-field": (f"expected a field before “{text}”.", "Example: macs>1e6."),
+        "no-value": (f"expected a value after “{text}”.", "Example: macs>1e6."),
+        "not-a-number": (f"“{text}” is not a number.", "Write numbers as 1000, 1e6, 1.5K or 10MB."),
+        "text-order": (f"a text cannot be compared by {text}.", "Use =, != or ~, as in op=Conv."),
+        "number-part": ("a number cannot be compared by ~.", "Use = != < <= > or >=, as in macs>1e6."),
+        "no-term": (missing, "A word, a condition as macs>1e6, or a query in parentheses was expected."),
+        "unclosed": ("missing closing parenthesis.", "Add a )."),
+        "unopened": ("unmatched parenthesis.", "Add a ( or remove it."),
+        "too-deep": ("parentheses are nested too deeply.", f"The limit is {MAX_DEPTH}."),
+    }[kind]
+
+
+def query_number(text: str) -> float:
+    """``1e9``, ``1.5K``, ``10MB``, ``4KiB``; NaN for anything else."""
+    match = _NUMBER.fullmatch(text.lower())
+    if match is None:
+        return nan
+    digits, exponent, prefix, binary = match.groups()
+    value = float(digits + (exponent or ""))
+    value *= float((1024 if binary else 1000) ** _POWERS[prefix]) if prefix else 1.0
+    return value if value < inf else nan
+
+
+def word_text(text: str) -> str:
+    """Lower case, and shapes as the viewer writes them: ``64x3x7x7`` is ``64×3×7×7``."""
+    lower = text.strip(_BLANKS).lower()
+    return lower.replace("x", "×") if _SHAPE.fullmatch(lower) else lower
+
+
+def parse(text: str) -> Query | None:
+    """Read a query; None for an empty one. Raises: QueryError, which says where and what is wrong."""
+    return _QueryParser(text).whole()
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    kind: str
+    text: str
+    at: int
+
+
+def _tokens(text: str) -> list[_Token]:
+    found = []
+    at = 0
+    while match := _TOKEN.match(text, at):
+        at = match.end()
+        kind = str(match.lastgroup)
+        shown = match[kind]
+        first = match.start(kind) - (kind == "quote")
+        found.append(_Token(shown[0] if kind == "mark" else "!" if kind == "not" else kind, shown, first))
+    return found
+
+
+class _QueryParser:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.list = _tokens(text)
+        self.at = 0
+
+    def whole(self) -> Query | None:
+        if not self.list:
+            return None
+        query = self._either(0)
+        rest = self._next()
+        if rest is not None:
+            raise self._wrong("unopened", rest)
+        return query
+
+    def _next(self) -> _Token | None:
+        return self.list[self.at] if self.at < len(self.list) else None
+
+    def _sees(self, kind: str) -> bool:
+        token = self._next()
+        return token is not None and token.kind == kind
+
+    def _either(self, depth: int) -> Query:
+        parts = [self._every(depth)]
+        while self._sees("|"):
+            self.at += 1
+            parts.append(self._every(depth))
+        return parts[0] if len(parts) == 1 else Combination(False, tuple(parts))
+
+    def _every(self, depth: int) -> Query:
+        parts = [self._single(depth)]
+        while True:
+            token = self._next()
+            if token is None or token.kind in ("|", ")"):
+                return parts[0] if len(parts) == 1 else Combination(True, tuple(parts))
+            self.at += token.kind == "&"
+            parts.append(self._single(depth))
+
+    def _single(self, depth: int) -> Query:
+        negated = False
+        while self._sees("!"):
+            self.at += 1
+            negated = not negated
+        part = self._term(depth)
+        return Not(part) if negated else part
+
+    def _term(self, depth: int) -> Query:
+        token = self._next()
+        if token is None:
+            raise self._wrong("no-term", _Token("", "", len(self.text)))
+        if token.kind == "(":
+            if depth >= MAX_DEPTH:
+                raise self._wrong("too-deep", token)
+            self.at += 1
+            inner = self._either(depth + 1)
+            if not self._sees(")"):
+                raise self._wrong("unclosed", token)
+            self.at += 1
+            return inner
+        if token.kind == "relation":
+            raise self._wrong("no-field", token)
+        if token.kind not in ("word", "quote"):
+            raise self._wrong("no-term", token)
+        self.at += 1
+        relation = self._next()
+        if relation is not None and relation.kind == "relation":
+            self.at += 1
+            return self._condition(token, relation)
+        return Word(word_text(token.text), token.kind == "quote")
+
+    def _condition(self, name: _Token, sign: _Token) -> FieldCondition:
+        field = field_of(name.text) if name.kind == "word" else None
+        if field is None:
+            raise self._wrong("unknown-field", name)
+        value = self._next()
+        if value is None or value.kind not in ("word", "quote"):
+            raise self._wrong("no-value", sign)
+        self.at += 1
+        relation = _SAME.get(sign.text, sign.text)
+        plain = value.kind == "word"
+        number = query_number(value.text) if plain else nan
+        unknown = plain and value.text == "?" and relation == "="
+        ordered = relation not in ("=", "!=", "~")
+        if field.kind == "text" and ordered:
+            raise self._wrong("text-order", sign)
+        if field.kind == "number" and relation == "~":
+            raise self._wrong("number-part", sign)
+        must = field.kind == "number" or (field.kind == "size" and ordered)
+        if must and isnan(number) and not unknown:
+            raise self._wrong("not-a-number", value)
+        return FieldCondition(field, relation, word_text(value.text), number, unknown)
+
+    def _wrong(self, kind: str, token: _Token) -> QueryError:
+        return QueryError(kind, self.text, token.at, token.text)

@@ -1,0 +1,425 @@
+"""The pipeline: a model in any form → everything the report and the viewer are made of.
+
+Phases, as ``progress`` names them: load, build, shapes, costs, memory, structure, findings.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from py_autodoc.blocks.analyse import quantized_only, recognise_structure
+from py_autodoc.blocks.architecture.kv_attention_sizes import (
+    attention_sizes,
+    decoder_confidence,
+    longest_context,
+)
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraphs
+from py_autodoc.blocks.results import Structure
+from py_autodoc.costs.breakdown import MemoryBreakdown, breakdown
+from py_autodoc.costs.coverage import uncovered
+from py_autodoc.costs.engine import CostTable, NodeCost, Totals, cost_table, totals
+from py_autodoc.costs.expressions import Expressions
+from py_autodoc.costs.kv_cache import KVCache, kv_cache
+from py_autodoc.costs.liveness import PeakMemory
+from py_autodoc.costs.params import ParamTable, count_params
+from py_autodoc.costs.tensor_sizes import TensorSizes
+from py_autodoc.costs.timeline import Timeline, timeline
+from py_autodoc.errors import AutodocError
+from py_autodoc.findings.registry import Finding, RuleContext
+from py_autodoc.findings.run import findings
+from py_autodoc.findings.thresholds import RuleOptions, settings
+from py_autodoc.graph.building.build import build
+from py_autodoc.graph.ir.contradiction import Contradiction
+from py_autodoc.graph.ir.diagnostic_causes import against_sizes
+from py_autodoc.graph.ir.gc_pause import gc_paused
+from py_autodoc.graph.ir.model import Diagnostic, Model, TypeTable
+from py_autodoc.graph.loading.load import LoadedModel
+from py_autodoc.graph.symbolic_dims.dim_names import symbolic_inputs
+from py_autodoc.graph.tensor_data.mask_tables import mask_tables
+from py_autodoc.graph.tensor_data.weight_stats import TensorFacts
+from py_autodoc.hardware.kernel_fusion import Kernels
+from py_autodoc.identity.identify import identify
+from py_autodoc.identity.model import ModelIdentity
+from py_autodoc.limits import LIBRARY, Limits
+from py_autodoc.report.pipeline.device_choice import DeviceChoice, choose_device, kernels_of
+from py_autodoc.report.pipeline.dim_bindings import Dims, resolve_dims, unsuggested
+from py_autodoc.report.pipeline.model_source import normalise_source, open_model
+from py_autodoc.report.pipeline.rebatch_request import Rebatch, followed
+from py_autodoc.report.pipeline.resize_request import Resize, at_sizes
+from py_autodoc.report.pipeline.rule_settings import rule_settings
+from py_autodoc.report.schema import QuantizationAdvice, RuleSettings
+
+if TYPE_CHECKING:
+    from py_autodoc.graph.shapes.infer import SymbolicTypes
+    from py_autodoc.graph.size_fitting.fit import Fitter
+
+PHASES = ("load", "build", "shapes", "costs", "memory", "structure", "findings")
+FAILED = "analysis-failed"
+"""Code of the diagnostic that says a stage broke and the report is partial."""
+GAVE_UP = "structure-gave-up"
+"""Code of the diagnostic that says a recogniser of structure failed; every number stands."""
+
+Progress = Callable[[str, int, int], None]
+"""(phase, done, total); what it raises ends the analysis."""
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to analyse.
+
+    ``bindings`` gives symbols their sizes (``"*"``: every unbound one), ``input_shapes`` whole shapes
+    to inputs, ``batch_size`` a size to the first symbol of the inputs, or to the batch that the file has
+    fixed (``graph.rebatch``); ``resize`` whole shapes to inputs whose sizes the file has fixed, so that the
+    model is rewritten for them (``graph.resize``). ``assume`` gives what is still free its suggested size.
+    """
+
+    bindings: Mapping[str, int] = field(default_factory=dict)
+    input_shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    batch_size: int | None = None
+    resize: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    assume: bool = False
+    limits: Limits = LIBRARY
+    thresholds: RuleOptions | None = None
+    """Which rules run, at which thresholds and severities; None: as they come."""
+    read_weights: bool = False
+    """Read every weight, for the rules about their values."""
+    hash: bool = False
+    """SHA-256 of the file and of the files with its weights."""
+    hardware: str = ""
+    """Device to estimate the latency for: the id of a profile, or a profile's file."""
+    precision: str = ""
+    """Precision to estimate it in; empty: as the model is stored."""
+    runtime: str = ""
+    """What runs it there; empty: TensorRT."""
+    brief: bool = False
+    """Only what an alignment of two models reads: types, costs, quantized layers. All else is empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """One analysed model. ``timeline``, ``breakdown`` and ``kv_cache`` are None when their stage failed."""
+
+    loaded: LoadedModel
+    model: Model
+    types: TypeTable
+    sizes: TensorSizes
+    costs: list[NodeCost]
+    totals: Totals
+    params: ParamTable
+    timeline: Timeline | None
+    breakdown: MemoryBreakdown | None
+    kv_cache: KVCache | None
+    dims: Dims
+    symbolic: Expressions | None
+    """Costs as expressions; None when no input size is free (or the stage failed)."""
+    structure: Structure
+    findings: tuple[Finding, ...]
+    """Risk signals, worst first."""
+    diagnostics: tuple[Diagnostic, ...]
+    rules: RuleSettings | None = None
+    """How the findings were made, where that is not as the rules come."""
+    kernels: Kernels | None = None
+    """What the runtime runs as one; None when the stage failed."""
+    hardware: DeviceChoice | None = None
+    """The device that a latency is estimated for."""
+    rebatch: Rebatch | None = None
+    """How the batch was changed that the file has fixed; None when it was not."""
+    identified: ModelIdentity = field(default_factory=ModelIdentity)
+    """The model in words; nothing known when the stage failed."""
+    resize: Resize | None = None
+    """How sizes were changed that the file has fixed; None when they were not."""
+    quantization: QuantizationAdvice | None = None
+    """What measurements of the sensitivity recommend; None without them."""
+
+    @property
+    def peak(self) -> PeakMemory | None:
+        """Peak of live activations; None when the sweep failed."""
+        return self.timeline.peak if self.timeline else None
+
+    @property
+    def contradiction(self) -> Contradiction | None:
+        """What keeps the model from running with the sizes it was given."""
+        return self.types.contradiction
+
+    @property
+    def partial(self) -> bool:
+        """True when a stage failed and its results are missing."""
+        return any(d.code == FAILED for d in self.diagnostics)
+
+
+def run_analysis(source: Any, options: Options | None = None, progress: Progress | None = None) -> Analysis:
+    """Analyse a path, serialized bytes, ``onnx.ModelProto`` or ``onnx_ir.Model``.
+
+    No weight is read from a file and no external file is opened, unless ``read_weights`` asks for it
+    (phase ``weights``, within ``findings``, counts bytes) or ``hash`` (phase ``hash``, within ``load``, as
+    well). A stage that fails on an odd model leaves its numbers unknown and a diagnostic ``analysis-failed``.
+
+    Raises:
+        InputError: the model cannot be read at all, or an option does not fit it.
+    """
+    with gc_paused():  # nothing built here is garbage before the end
+        return _Pipeline(options or Options(), progress or _silent).run(source)
+
+
+def _silent(phase: str, done: int, total: int) -> None:
+    """Progress that nobody asked for."""
+
+
+class _Pipeline:
+    def __init__(self, options: Options, progress: Progress) -> None:
+        self.options = options
+        self.progress = progress
+        self.failures: list[Diagnostic] = []
+
+    def run(self, source: Any) -> Analysis:
+        self._enter("load")
+        hardware = choose_device(self.options.hardware, self.options.precision, self.options.runtime)
+        given, name = normalise_source(source)
+        loaded = open_model(given, name, self.options.limits)
+        if self.options.hash:
+            loaded = self._hashed(loaded, source, given)
+        self._enter("build")
+        sized = at_sizes(loaded, self.options.resize, self.options.bindings)
+        if sized is not None:
+            loaded = sized.found.loaded
+        model = build(loaded)
+        changed = followed(loaded, model, self.options)
+        if changed is not None:
+            loaded = changed.loaded
+            model = build(loaded)
+            self.options = replace(self.options, batch_size=None)
+        self._enter("shapes")
+        open_types = self._guard("expressions", lambda: self._open_types(loaded, model), lambda: None)
+        dims = self._dims(loaded, model, open_types)
+        types = self._guard("shapes", lambda: self._infer(loaded, model, dims), lambda: declared_types(model))
+        if changed is not None:
+            changed.check(model, types)
+        self._enter("costs")
+        sizes = TensorSizes(model, types)
+        table = self._guard("costs", lambda: cost_table(model, types, sizes), lambda: unknown_costs(model))
+        sums = totals(model, table.nodes, types.contradiction is None)
+        params = count_params(model, types, sizes)
+        if self.options.brief:
+            flows = self._guard(
+                "masks", lambda: _flows(loaded, model, types, given), lambda: DataflowGraphs(model, types)
+            )
+            layers = self._guard("structure", lambda: quantized_only(model, flows.types, flows), Structure)
+            return Analysis(
+                loaded=loaded, model=model, types=types, sizes=sizes, costs=table.nodes, totals=sums,
+                params=params, timeline=None, breakdown=None, kv_cache=None, dims=dims, symbolic=None,
+                structure=layers, findings=(), diagnostics=tuple(self.failures), rebatch=changed,
+                resize=sized,
+            )  # fmt: skip
+        self._enter("memory")
+        time = self._guard("memory", lambda: timeline(model, types, sizes), lambda: None)
+        peak = time.peak if time else None
+        split = self._guard(
+            "memory breakdown", lambda: breakdown(model, sizes, params, table.nodes), lambda: None
+        )
+        symbolic = self._guard(
+            "expressions", lambda: self._symbolic(loaded, model, dims, open_types), lambda: None
+        )
+        self._enter("structure")
+        flows = self._guard(
+            "masks", lambda: _flows(loaded, model, types, given), lambda: DataflowGraphs(model, types)
+        )
+        found = self._guard("structure", lambda: recognise_structure(model, flows.types, flows), Structure)
+        words = self._guard("identity", lambda: identify(flows.of(0), found, flows.all()), ModelIdentity)
+        cache = self._guard("KV cache", lambda: _kv_cache(flows, types, found), lambda: None)
+        runs = () if hardware is None else (hardware.runtime,)
+        kernels = self._guard(
+            "kernels",
+            lambda: kernels_of(model, types, sizes, table.nodes, found, *runs),
+            lambda: None,
+        )
+        self._enter("findings")
+        weights, unread = self._weights(loaded, model, given)
+        chosen = settings() if self.options.thresholds is None else self.options.thresholds
+        context = RuleContext(
+            model, types, sizes, table.nodes, sums, params, peak, found, chosen.thresholds,
+            diagnostics=(*model.diagnostics, *types.diagnostics, *table.diagnostics),
+            weights=weights, flows=flows,
+        )  # fmt: skip
+        risks, notes = findings(context, chosen)
+        self.progress(PHASES[-1], len(PHASES), len(PHASES))
+        return Analysis(
+            loaded=loaded,
+            model=model,
+            types=types,
+            sizes=sizes,
+            costs=table.nodes,
+            totals=sums,
+            params=params,
+            timeline=time,
+            breakdown=split,
+            kv_cache=cache,
+            dims=dims,
+            symbolic=symbolic,
+            structure=found,
+            findings=tuple(risks),
+            diagnostics=(
+                *model.diagnostics,
+                *types.diagnostics,
+                *table.diagnostics,
+                *dims.diagnostics,
+                *self._guard(
+                    "coverage", lambda: uncovered(model, types, table.nodes, sizes), _no_diagnostics
+                ),
+                *recogniser_notes(found),
+                *unread,
+                *notes,
+                *(changed.diagnostics() if changed else ()),
+                *(sized.diagnostics() if sized else ()),
+                *self.failures,
+            ),
+            rules=rule_settings(chosen, self.options.read_weights),
+            kernels=kernels,
+            hardware=hardware,
+            rebatch=changed,
+            identified=words,
+            resize=sized,
+        )
+
+    def _hashed(self, loaded: LoadedModel, source: Any, given: str | bytes) -> LoadedModel:
+        """With the hashes of its files. A model that was made in memory has none."""
+        from py_autodoc.graph.loading.file_hashes import hashes, of_bytes
+
+        def done(count: int, total: int) -> None:
+            self.progress("hash", count, total)
+
+        facts = loaded.facts
+        if isinstance(source, (bytes, bytearray, memoryview)):
+            facts = msgspec.structs.replace(facts, sha256=of_bytes(bytes(source)))
+        elif isinstance(given, str):
+            found = hashes(given, facts.external_files, done)
+            facts = msgspec.structs.replace(facts, sha256=found.model, external_sha256=found.external)
+        return replace(loaded, facts=facts)
+
+    def _weights(
+        self, loaded: LoadedModel, model: Model, given: str | bytes
+    ) -> tuple[tuple[TensorFacts, ...] | None, tuple[Diagnostic, ...]]:
+        """What the weights tell and what was not read; (None, ()) when nobody asked."""
+        if not self.options.read_weights:
+            return None, ()
+        from py_autodoc.graph.tensor_data.weight_reader import read_weights
+
+        def done(count: int, total: int) -> None:
+            self.progress("weights", count, total)
+
+        return self._guard("weights", lambda: read_weights(loaded, model, given, done), lambda: (None, ()))
+
+    def _open_types(self, loaded: LoadedModel, model: Model) -> SymbolicTypes | None:
+        """Types under sizes that stay symbols; None when no size is free."""
+        if not any(isinstance(d, str) for shape in symbolic_inputs(model)[0].values() for d in shape or ()):
+            return None
+        from py_autodoc.graph.shapes import infer_symbolic
+
+        return infer_symbolic(loaded, model, self.options.input_shapes)
+
+    def _dims(self, loaded: LoadedModel, model: Model, open_types: SymbolicTypes | None) -> Dims:
+        """The sizes, which cost an inference or two to find: where the stage fails, nothing is suggested."""
+
+        def fitting() -> Fitter:
+            from py_autodoc.graph.size_fitting.fit import fitter
+
+            return fitter(loaded, model, self.options.input_shapes, open_types)
+
+        return self._guard(
+            "sizes",
+            lambda: resolve_dims(model, self.options, fitting),
+            lambda: unsuggested(model, self.options),
+        )
+
+    def _symbolic(
+        self, loaded: LoadedModel, model: Model, dims: Dims, symbolic: SymbolicTypes | None
+    ) -> Expressions | None:
+        """Costs as expressions in the free sizes of the inputs, whatever they are bound to."""
+        if symbolic is None:
+            return None
+        from py_autodoc.costs.expressions import expressions
+        from py_autodoc.graph.shapes import infer
+
+        free = set(symbolic.original.values())
+
+        def reference() -> tuple[Mapping[str, int], Sequence[NodeCost]] | None:
+            # A size of 1 may be broadcast, so that less is known with it than with others.
+            suggested = dims.suggested(least=2)
+            if suggested is None:
+                return None
+            sizes = {name: size for name, size in suggested.items() if name in free}
+            bound = infer(loaded, model, sizes, self.options.input_shapes)
+            return None if has_misfit_sizes(bound) else (sizes, cost_table(model, bound).nodes)
+
+        return expressions(model, symbolic, reference)
+
+    def _infer(self, loaded: LoadedModel, model: Model, dims: Dims) -> TypeTable:
+        if dims.types is not None:
+            return dims.types
+        # Shape inference is half of the import time: not before the file is known to be a model.
+        from py_autodoc.graph.shapes import infer
+
+        return infer(loaded, model, dims.bindings, self.options.input_shapes)
+
+    def _enter(self, phase: str) -> None:
+        self.progress(phase, PHASES.index(phase), len(PHASES))
+
+    def _guard(self, phase: str, work: Callable[[], T], fallback: Callable[[], T]) -> T:
+        try:
+            return work()
+        except (AutodocError, MemoryError):
+            raise
+        except Exception as fault:
+            log.debug("%s failed", phase, exc_info=True)
+            message = f"The stage {phase} failed ({type(fault).__name__}); its numbers are unknown."
+            self.failures.append(Diagnostic(FAILED, "error", message))
+            return fallback()
+
+
+def _no_diagnostics() -> list[Diagnostic]:
+    return []
+
+
+def _flows(loaded: LoadedModel, model: Model, types: TypeTable, given: str | bytes) -> DataflowGraphs:
+    """The graphs as recognisers read them. Stored masks are looked at: they tell encoders from decoders."""
+    masks = mask_tables(loaded, model, given)
+    return DataflowGraphs(model, replace(types, values={**types.values, **masks}) if masks else types)
+
+
+def _kv_cache(flows: DataflowGraphs, types: TypeTable, found: Structure) -> KVCache:
+    model = flows.model
+    sizes = attention_sizes(model, types, found.attention)
+    context = longest_context(flows.of(0), found.attention)
+    return kv_cache(model, types, sizes, context, decoder_confidence(found))
+
+
+def has_misfit_sizes(types: TypeTable) -> bool:
+    """True when the model cannot run with the sizes that were used, so that they say nothing of others."""
+    return types.contradiction is not None or any(map(against_sizes, types.diagnostics))
+
+
+def recogniser_notes(found: Structure) -> list[Diagnostic]:
+    """A note for each recogniser that failed: what it would have found is missing, nothing else."""
+    return [
+        Diagnostic(GAVE_UP, "info", f"A recogniser of structure gave up: {line}.") for line in found.gave_up
+    ]
+
+
+def declared_types(model: Model) -> TypeTable:
+    """Types as the file declares them, for when inference failed."""
+    return TypeTable(
+        dtypes=[t.dtype for t in model.tensors],
+        shapes=[t.shape for t in model.tensors],
+        values=model.constants,
+    )
+
+
+def unknown_costs(model: Model) -> CostTable:
+    """Nothing known of any node, for when the cost stage failed."""
+    return CostTable([NodeCost(None, "the cost stage failed")] * len(model.nodes), ())

@@ -1,0 +1,54 @@
+"""Operators that a file writes out and the program it was exported from calls as one: norms, activations."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraphs
+from py_autodoc.blocks.layer_blocks.activations import activation_of
+from py_autodoc.blocks.results import Structure
+from py_autodoc.graph.ir.model import Model, TypeTable
+
+ACTIVATION = "activation"
+_HEARTS = frozenset({"Erf", "Sigmoid", "Tanh", "Softplus", "HardSigmoid"})
+"""Operators that activations of several nodes have in their middle."""
+_BEFORE = 3
+
+
+def written_out(
+    model: Model, types: TypeTable, found: Structure, wanted: Collection[str]
+) -> list[tuple[int, ...]]:
+    """The nodes of each: ``wanted`` names normalizations as their operators, and ``activation``."""
+    groups = [
+        one.nodes
+        for one in found.blocks
+        if one.kind == "normalization" and len(one.nodes) > 1 and one.variant in wanted
+    ]
+    taken = {node for nodes in groups for node in nodes}
+    if ACTIVATION in wanted and any(node.op_type in _HEARTS for node in model.nodes):
+        for nodes in _activations(model, types):
+            if not taken.intersection(nodes):
+                groups.append(nodes)
+                taken.update(nodes)
+    return groups
+
+
+def _activations(model: Model, types: TypeTable) -> list[tuple[int, ...]]:
+    """Gelu, SiLU and their like, of the main graph."""
+    flow, found = DataflowGraphs(model, types).of(0), []
+    for number in model.graphs[0].nodes:
+        node = model.nodes[number]
+        if node.op_type not in _HEARTS or not node.inputs:
+            continue
+        tensor = node.inputs[0]
+        # The tensor that it is of lies a few operators (x · 0.7, x³ …) before its heart.
+        for _ in range(_BEFORE + 1):
+            made = activation_of(flow, tensor) if tensor >= 0 else None
+            if made is not None and len(made.nodes) > 1 and number in made.nodes:
+                found.append(made.nodes)
+                break
+            before = model.tensors[tensor].producer if tensor >= 0 else -1
+            if before < 0 or not model.nodes[before].inputs:
+                break
+            tensor = model.nodes[before].inputs[0]
+    return found

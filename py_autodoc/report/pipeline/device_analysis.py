@@ -1,0 +1,39 @@
+"""An analysed model as the estimate of latency reads it: its kernels in a runtime, and its sizes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from py_autodoc.hardware.estimate_inputs import EstimateInputs
+from py_autodoc.hardware.kernel_fusion import Kernels
+from py_autodoc.hardware.runtimes import TENSORRT, Runtime
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.report.pipeline.device_choice import DeviceChoice, kernels_of
+
+
+def kernels_in(analysis: Analysis, runtime: Runtime) -> Kernels:
+    """The kernels of an analysed model in a runtime."""
+    return kernels_of(
+        analysis.model, analysis.types, analysis.sizes, analysis.costs, analysis.structure, runtime
+    )
+
+
+def on_device(analysis: Analysis, chosen: DeviceChoice) -> Analysis:
+    """An analysis as if it had been asked about this device."""
+    known = TENSORRT if analysis.hardware is None else analysis.hardware.runtime
+    kernels = analysis.kernels
+    if kernels is not None and chosen.runtime.id != known.id:
+        kernels = kernels_in(analysis, chosen.runtime)
+    return replace(analysis, hardware=chosen, kernels=kernels)
+
+
+def estimate_inputs(analysis: Analysis) -> EstimateInputs:
+    """What the estimate reads of an analysed model."""
+    return EstimateInputs(
+        shapes=analysis.types.shapes,
+        dtypes=analysis.types.dtypes,
+        weight=[tensor.is_constant for tensor in analysis.model.tensors],
+        producer=[tensor.producer for tensor in analysis.model.tensors],
+        macs=[None if entry.cost is None else entry.cost.macs for entry in analysis.costs],
+        repeat={i: entry.repeat for i, entry in enumerate(analysis.costs) if entry.repeat != 1},
+    )

@@ -1,0 +1,225 @@
+"""Which sizes the free symbols of the inputs get: given, following from those, assumed, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from py_autodoc.errors import OptionError
+from py_autodoc.graph.ir.model import Diagnostic, Model, Shape, TypeTable
+from py_autodoc.graph.symbolic_dims import dim_arithmetic
+from py_autodoc.graph.symbolic_dims.dim_names import (
+    DimNames,
+    apply_shapes,
+    free_symbols,
+    symbolic_inputs,
+    two_sizes,
+)
+
+if TYPE_CHECKING:
+    from py_autodoc.graph.size_fitting.fit import Fit, Fitter
+
+NO_SIZES = "no-fitting-sizes"
+"""Code of the diagnostic that says for which sizes the model was tried in vain."""
+
+
+class Choices(Protocol):
+    """The part of ``Options`` that concerns dimensions."""
+
+    @property
+    def bindings(self) -> Mapping[str, int]:
+        """Sizes by name."""
+        ...
+
+    @property
+    def input_shapes(self) -> Mapping[str, Sequence[int]]:
+        """Shapes by input."""
+        ...
+
+    @property
+    def batch_size(self) -> int | None:
+        """The size of the batch."""
+        ...
+
+    @property
+    def assume(self) -> bool:
+        """Whether sizes that are still free get typical values."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Follows:
+    """A size that is ``plus`` and the sum of other symbols' sizes times their factors."""
+
+    factors: Mapping[str, int]
+    plus: int = 0
+
+    def size(self, sizes: Mapping[str, int]) -> int:
+        """The size under sizes for all the others."""
+        return self.plus + sum(factor * sizes[name] for name, factor in self.factors.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A free symbol of the inputs. ``value`` is None when it stays a symbol.
+
+    ``suggested`` is None when no size was found that the model runs with. ``follows`` says of which other
+    sizes it has to be made.
+    """
+
+    name: str
+    value: int | None
+    assumed: bool
+    suggested: int | None
+    where: tuple[str, ...]
+    follows: Follows | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dims:
+    """``bindings`` is what shape inference gets; ``symbols`` what the reader is told.
+
+    ``types`` are the types under the bindings where they had to be inferred to find sizes.
+    """
+
+    bindings: Mapping[str, int] = field(default_factory=dict)
+    symbols: tuple[Symbol, ...] = ()
+    types: TypeTable | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def suggested(self, least: int) -> dict[str, int] | None:
+        """Sizes of at least ``least`` for all symbols, as they belong together; None without suggestions."""
+        sizes: dict[str, int] = {}
+        for symbol in self.symbols:
+            if symbol.suggested is None:
+                return None
+            sizes[symbol.name] = max(least, symbol.suggested)
+        for symbol in self.symbols:
+            if symbol.follows is not None:
+                sizes[symbol.name] = symbol.follows.size(sizes)
+        return sizes
+
+
+def resolve_dims(model: Model, options: Choices, fitter: Callable[[], Fitter]) -> Dims:
+    """Settle every symbol. ``fitter`` is asked for only when a size is free.
+
+    Raises:
+        OptionError: a name is not in the model, or sizes contradict each other.
+    """
+    shapes, names = symbolic_inputs(model)
+    given = dict(options.bindings)
+    if options.batch_size is not None:
+        for symbol in _batch_symbols(shapes):
+            name = str(names.original(symbol))
+            if given.setdefault(name, options.batch_size) != options.batch_size:
+                raise two_sizes(name, given[name], options.batch_size, "the batch size")
+    _, values = apply_shapes(shapes, model, names, given, options.input_shapes)
+    free = free_symbols(shapes.values())
+    if not free:
+        return Dims(given)
+    fitting = fitter()
+    _, fixed = apply_shapes(shapes, model, names, {}, options.input_shapes)
+    usual = fitting.fit(fixed)
+    if given or options.input_shapes:
+        values.update(fitting.tied(values))
+    found = usual
+    if values.keys() - fixed.keys():
+        found = fitting.fit(values, preferred=usual.sizes) if values.keys() < set(free) else usual
+    return _settled(model, options, given, names, values, shapes, (usual, found), fitting)
+
+
+def unsuggested(model: Model, options: Choices) -> Dims:
+    """The symbols with the sizes they are given, for when no others can be found. Raises: OptionError."""
+    shapes, names = symbolic_inputs(model)
+    _, values = apply_shapes(shapes, model, names, options.bindings, options.input_shapes)
+    where = _places(model, shapes)
+    symbols = [
+        Symbol(str(names.original(s)), values.get(s), False, None, tuple(where.get(s, ())))
+        for s in free_symbols(shapes.values())
+    ]
+    return Dims(dict(options.bindings), tuple(symbols))
+
+
+def _settled(
+    model: Model,
+    options: Choices,
+    given: Mapping[str, int],
+    names: DimNames,
+    values: Mapping[str, int],
+    shapes: Mapping[int, Shape | None],
+    fits: tuple[Fit, Fit],
+    fitting: Fitter,
+) -> Dims:
+    usual, found = fits
+    where = _places(model, shapes)
+    free = free_symbols(shapes.values())
+    proposed = {**(usual.sizes or {}), **(found.sizes or {})} if found.sizes is not None else {}
+    shown = {symbol: str(names.original(symbol)) for symbol in free}
+    follows = {
+        tie.symbol: Follows({shown[name]: factor for name, factor in tie.factors.items()}, tie.plus)
+        for tie in fitting.ties
+    }
+    bindings, symbols = dict(given), list[Symbol]()
+    types = found.types if options.assume and found.given == values else None
+    for symbol in free:
+        value = values.get(symbol)
+        suggested = proposed.get(symbol, (usual.sizes or {}).get(symbol) if value is not None else None)
+        assumed = value is None and options.assume and suggested is not None
+        if assumed:
+            value = suggested
+        if value is not None:
+            bindings.setdefault(shown[symbol], value)
+        symbols.append(
+            Symbol(
+                shown[symbol], value, assumed, suggested, tuple(where.get(symbol, ())), follows.get(symbol)
+            )
+        )
+    return Dims(bindings, tuple(symbols), types, _none_fit(model, found, values, free))
+
+
+def _none_fit(
+    model: Model, found: Fit, values: Mapping[str, int], free: Sequence[str]
+) -> tuple[Diagnostic, ...]:
+    """Why free symbols get no sizes."""
+    if found.sizes is not None or values.keys() >= set(free):
+        return ()
+    node = model.nodes[found.node] if found.node >= 0 else None
+    label = "" if node is None else node.name or f"{node.op_type} #{node.id}"
+    beside = " beside the given ones" if values else ""
+    text = f"No usual sizes{beside} fit this model ({found.tries:,} tried): {found.reason}."
+    return (Diagnostic(NO_SIZES, "warning", text, label, node=found.node),)
+
+
+def _places(model: Model, shapes: Mapping[int, Shape | None]) -> dict[str, list[str]]:
+    """Where each symbol stands, as ``input_ids[0]``."""
+    where: dict[str, list[str]] = {}
+    for tensor, shape in shapes.items():
+        for axis, dim in enumerate(shape or ()):
+            for symbol in dim_arithmetic.symbols_of(dim) if isinstance(dim, str) else ():
+                where.setdefault(symbol, []).append(f"{model.tensors[tensor].name}[{axis}]")
+    return where
+
+
+def batch_names(model: Model) -> frozenset[str]:
+    """The dimensions, as a binding names them, that a batch size is given to; empty when there is none."""
+    shapes, names = symbolic_inputs(model)
+    try:
+        return frozenset(str(names.original(symbol)) for symbol in _batch_symbols(shapes))
+    except OptionError:
+        return frozenset()
+
+
+def _batch_symbols(shapes: Mapping[int, Shape | None]) -> list[str]:
+    """Plain symbols on the first axis of an input. Raises: OptionError when there is none."""
+    first = [shape[0] for shape in shapes.values() if shape]
+    found = [dim for dim in first if isinstance(dim, str) and dim_arithmetic.symbols_of(dim) == (dim,)]
+    named = [dim for dim in found if "batch" in dim.lower() or dim.lower() in ("b", "n", "bs")]
+    if not found:
+        fixed = f" (it is {first[0]})" if first and isinstance(first[0], int) else ""
+        raise OptionError(
+            "no-batch-dimension",
+            f"The batch size of this model is fixed{fixed}.",
+            "Pass full shapes with --input-shape NAME=4x3x224x224.",
+        )
+    return list(dict.fromkeys(named or found))

@@ -1,0 +1,111 @@
+"""A batch size for a file that has another fixed: the analysis is of the model rewritten for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from py_autodoc.errors import OptionError
+from py_autodoc.graph.ir.model import Diagnostic, Model, TypeTable
+from py_autodoc.graph.symbolic_dims.dim_names import ANY_SYMBOL, free_symbols, symbolic_inputs
+from py_autodoc.report.pipeline.dim_bindings import Choices
+from py_autodoc.report.schema import RebatchInfo, RebatchNote, RebatchOutput
+
+if TYPE_CHECKING:
+    from py_autodoc.graph.loading.load import LoadedModel
+    from py_autodoc.graph.rebatch import PlannedBatch
+
+REBATCHED = "rebatched"
+"""Code of the diagnostic that says that the costs are of a batch the file does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rebatch:
+    """A model of another batch than its file's."""
+
+    loaded: LoadedModel
+    """The rewritten model; weights are references to the file."""
+    batch: int
+    found: PlannedBatch
+    edits: tuple[str, ...]
+
+    def check(self, model: Model, types: TypeTable) -> None:
+        """Raises: RebatchBlocked when inference does not find the shapes that were followed."""
+        from py_autodoc.graph.rebatch import RebatchBlocked
+
+        odd = self.found.fits(model, types, self.batch)
+        if odd is not None:
+            raise RebatchBlocked(self.loaded.facts.name, odd)
+
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What a reader must know."""
+        fixed = self.found.plan.batch
+        count = len(self.edits)
+        edits = "no node had to change" if not count else f"{count:,} edit{'s' * (count > 1)}"
+        message = (
+            f"The file has a batch of {fixed}; this is the same model at batch {self.batch:,} ({edits})."
+        )
+        return (Diagnostic(REBATCHED, "info", message),)
+
+    def info(self) -> RebatchInfo:
+        """The section of the report."""
+        plan = self.found.plan
+        outputs = [
+            RebatchOutput(name=name, axis=None if at is None else at.axis, items=_entries(at))
+            for name, at in plan.outputs.items()
+        ]
+        return RebatchInfo(
+            batch=self.batch,
+            fixed=plan.batch,
+            inputs=dict(plan.inputs),
+            outputs=outputs,
+            edits=list(self.edits[:MAX_EDITS]),
+            edits_omitted=max(0, len(self.edits) - MAX_EDITS),
+            notes=[RebatchNote(where=where, message=what) for where, what in plan.notes[:MAX_EDITS]],
+        )
+
+
+MAX_EDITS = 1000
+
+
+def _entries(at: object) -> int | None:
+    from py_autodoc.graph.rebatch import Layout
+
+    return at.many if isinstance(at, Layout) and not at.ragged else None
+
+
+def followed(loaded: LoadedModel, model: Model, options: Choices) -> Rebatch | None:
+    """The model at ``options.batch_size``; None when nobody asks or the batch is free anyhow.
+
+    Raises:
+        RebatchBlocked: a node would mix items.
+        OptionError: whole input shapes were given as well.
+    """
+    if options.batch_size is None:
+        return None
+    # Rules of other sizes are not needed for most analyses.
+    from py_autodoc.graph.rebatch import BatchRefusal, BatchRequest, RebatchBlocked, fixed_batch, plan_batch
+
+    if not fixed_batch(model):
+        return None
+    if options.input_shapes:
+        raise OptionError(
+            "batch-and-shapes",
+            "The batch of this model is fixed; a batch size and whole input shapes cannot be combined.",
+            "Pass one of --batch-size and --input-shape.",
+        )
+    found = plan_batch(loaded, BatchRequest(bindings=_sizes(model, options)))
+    if isinstance(found, BatchRefusal):
+        raise RebatchBlocked(loaded.facts.name, found)
+    written = found.written(options.batch_size)
+    return Rebatch(replace(loaded, proto=written.proto), options.batch_size, found, tuple(written.edits))
+
+
+def _sizes(model: Model, options: Choices) -> dict[str, int]:
+    """Sizes that other free dimensions are given in this analysis."""
+    given = {name: size for name, size in options.bindings.items() if name != ANY_SYMBOL}
+    if ANY_SYMBOL in options.bindings:
+        shapes, names = symbolic_inputs(model)
+        for symbol in free_symbols(shapes.values()):
+            given.setdefault(str(names.original(symbol)), options.bindings[ANY_SYMBOL])
+    return given

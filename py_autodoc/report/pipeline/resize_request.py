@@ -1,0 +1,71 @@
+"""Other sizes for a file that has them fixed: the analysis is of the model rewritten for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from py_autodoc.graph.ir.model import Diagnostic
+from py_autodoc.report.schema import RebatchNote, ResizeInfo
+
+if TYPE_CHECKING:
+    from py_autodoc.graph.loading.load import LoadedModel
+    from py_autodoc.graph.resize import ResizedModel
+
+RESIZED = "resized"
+"""Code of the diagnostic that says that the costs are of sizes the file does not have."""
+MAX_LISTED = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Resize:
+    """A model of other sizes than its file's."""
+
+    found: ResizedModel
+
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What a reader must know."""
+        shown = [f"{name} {_shape(shape)}" for name, shape in self.found.fixed.items()]
+        count = len(self.found.edits)
+        edits = "no node had to change" if not count else f"{count:,} edit{'s' * (count > 1)}"
+        message = (
+            f"The file has the sizes {', '.join(shown[:4])}; this is the same model at others ({edits})."
+        )
+        return (Diagnostic(RESIZED, "info", message),)
+
+    def info(self) -> ResizeInfo:
+        """The section of the report."""
+        found = self.found
+        return ResizeInfo(
+            inputs={name: list(shape) for name, shape in found.inputs.items()},
+            fixed={name: list(shape) for name, shape in found.fixed.items()},
+            edits=list(found.edits[:MAX_LISTED]),
+            edits_omitted=max(0, len(found.edits) - MAX_LISTED),
+            notes=[RebatchNote(where=where, message=what) for where, what in found.notes[:MAX_LISTED]],
+        )
+
+
+def _shape(shape: Sequence[int]) -> str:
+    return "x".join(map(str, shape))
+
+
+def at_sizes(
+    loaded: LoadedModel, wanted: Mapping[str, Sequence[int]], bindings: Mapping[str, int]
+) -> Resize | None:
+    """The model whose inputs have other shapes; None when nobody asks.
+
+    Raises:
+        ResizeBlocked: a node cannot have these sizes.
+        OptionError: an input or a size that is none.
+    """
+    if not wanted:
+        return None
+    # Rules of other sizes are not needed for most analyses.
+    from py_autodoc.graph.rebatch import BatchRefusal
+    from py_autodoc.graph.resize import ResizeBlocked, resize_model
+
+    found = resize_model(loaded, wanted, bindings)
+    if isinstance(found, BatchRefusal):
+        raise ResizeBlocked(loaded.facts.name, found)
+    return Resize(found)

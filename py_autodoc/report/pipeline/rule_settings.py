@@ -1,0 +1,47 @@
+"""How the findings were made, where that is not as the rules come."""
+
+from __future__ import annotations
+
+import msgspec
+
+from py_autodoc.findings.registry import rules
+from py_autodoc.findings.thresholds import RuleOptions
+from py_autodoc.report.schema import RuleSettings
+
+
+def rule_settings(settings: RuleOptions, read_weights: bool) -> RuleSettings | None:
+    """What differs from the defaults; None when nothing does and no file was given."""
+    known = rules()
+    changed = {
+        id: {name: value for name, value in values.items() if value != known[id].thresholds[name]}
+        for id, values in settings.thresholds.items()
+    }
+    default = RuleOptions({}).floor
+    found = RuleSettings(
+        source=settings.source,
+        floor="" if settings.floor == default else settings.floor,
+        disabled=sorted(settings.disabled),
+        severities=dict(sorted(settings.severities.items())),
+        thresholds={id: values for id, values in sorted(changed.items()) if values},
+        read_weights=read_weights,
+    )
+    return found if any(msgspec.structs.astuple(found)) else None
+
+
+def describe_rule_settings(settings: RuleSettings | None) -> str:
+    """The settings as a line of text; empty when the rules are as they come."""
+    if settings is None:
+        return ""
+    changes = [
+        *([f"findings below {settings.floor} are not shown"] if settings.floor else []),
+        *(f"{rule} does not run" for rule in settings.disabled),
+        *(f"{rule} counts as {severity}" for rule, severity in settings.severities.items()),
+        *(
+            f"{rule}.{name} = {value:,}"
+            for rule, values in settings.thresholds.items()
+            for name, value in values.items()
+        ),
+        *(["every weight was read"] if settings.read_weights else []),
+    ]
+    where = f" ({settings.source})" if settings.source else ""
+    return f"Rules changed{where}: {'; '.join(changes) or 'nothing'}."

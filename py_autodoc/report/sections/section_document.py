@@ -1,0 +1,93 @@
+"""The sections as the wire has them: for the viewer's report, which writes no number of its own."""
+
+from __future__ import annotations
+
+from py_autodoc.metrics import shown, total_label
+from py_autodoc.report.schema import ReportDocument, SectionBlock, SectionCell, SectionInfo, SectionStage
+from py_autodoc.report.sections import sections
+from py_autodoc.report.sections.section_model import (
+    Block,
+    Diagram,
+    Figure,
+    Items,
+    Line,
+    Name,
+    Paragraph,
+    Section,
+    SectionContext,
+    Table,
+    Value,
+    line_text,
+)
+
+LONGEST = 2_000
+"""Characters of one text."""
+
+
+def document(context: SectionContext) -> ReportDocument:
+    """The report of a context as texts. Figures are left out: the viewer shows the graph itself."""
+    report = context.report
+    made = sections(context)
+    return ReportDocument(
+        title=_cut(report.model.name) or "Model",
+        subtitle=_cut(report.identity.text) if report.identity else "",
+        tiles=[[label, text] for label, text in tiles(made)],
+        sizes={dim.name: dim.value for dim in report.dims if dim.value is not None},
+        sections=[
+            SectionInfo(
+                id=section.id,
+                title=section.title,
+                blocks=[_block(block) for block in section.blocks if not isinstance(block, Figure)],
+            )
+            for section in made
+        ],
+    )
+
+
+def tiles(made: list[Section]) -> list[tuple[str, str]]:
+    """Label and text of the totals over a document, as the section of totals has them."""
+    totals = next(section for section in made if section.id == "totals").blocks[0]
+    assert isinstance(totals, Table)
+    found = {line_text(row[0]): line_text(row[1]) for row in totals.rows}
+    labels = [total_label(one.id) for one in shown("totals") if "strip" in one.shown]
+    return [(label, found[label]) for label in labels]
+
+
+def _block(block: Block) -> SectionBlock:
+    if isinstance(block, Paragraph):
+        return SectionBlock(kind="paragraph", title=_cut(block.title), lines=[_cells(block.line)])
+    if isinstance(block, Items):
+        return SectionBlock(
+            kind="items", title=_cut(block.title), lines=[_cells(line) for line in block.lines]
+        )
+    if isinstance(block, Table):
+        return SectionBlock(
+            kind="table",
+            title=_cut(block.title),
+            head=[_cut(text) for text in block.head],
+            rows=[[_cells(line) for line in row] for row in block.rows],
+            numeric=list(block.numeric),
+            more=block.more_text,
+        )
+    assert isinstance(block, Diagram)
+    return SectionBlock(
+        kind="diagram",
+        stages=[SectionStage(title=_cut(one.title), detail=_cut(one.detail)) for one in block.around],
+        caption=block.caption,
+    )
+
+
+def _cells(line: Line) -> list[SectionCell]:
+    found = []
+    for cell in line:
+        if isinstance(cell, Value):
+            found.append(SectionCell(kind="value", text=cell.text))
+        elif isinstance(cell, Name):
+            found.append(SectionCell(kind="name", text=_cut(cell.text) or "—"))
+        else:
+            found.append(SectionCell(kind="text", text=_cut(cell)))
+    return found
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

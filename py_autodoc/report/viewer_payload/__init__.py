@@ -1,0 +1,1 @@
+"""What the viewer gets: columns of nodes, tensors, boxes and costs."""

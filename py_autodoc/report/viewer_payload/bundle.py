@@ -1,0 +1,93 @@
+"""A model's view in one piece: what the viewer needs when no server answers.
+
+The notebook widget and the one-file page carry it. Stack traces are left out: they hold the paths of
+the machine that exported the model.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+
+import msgspec
+
+from py_autodoc.graph.ir.gc_pause import gc_paused
+from py_autodoc.report.builders.node_details import module_origin, node_facts, operator_info
+from py_autodoc.report.encode.labels import shorten_middle
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.report.schema import (
+    AttributeInfo,
+    Bundle,
+    BundleNode,
+    GraphPayload,
+    OperatorDoc,
+    Plans,
+    ReportDocument,
+)
+from py_autodoc.report.viewer_payload.build_payload import build_payload
+
+MAX_DETAILS = 20_000
+"""Nodes of a larger model come without attributes and constants; the viewer says so."""
+GZIP_LEVEL = 6
+"""Level 9 takes three times as long and saves nothing on columns of numbers."""
+
+
+def build_bundle(
+    analysis: Analysis,
+    payload: GraphPayload | None = None,
+    document: ReportDocument | None = None,
+    serving: Plans | None = None,
+) -> bytes:
+    """The bundle of a model as gzipped JSON; the same model gives the same bytes.
+
+    ``payload`` is that of ``analysis``, where it was built already; ``document`` is its report as texts,
+    ``serving`` text generation on its device: both are what a page takes along.
+    """
+    with gc_paused():  # many objects, none of them garbage
+        bundle = _bundle(analysis, build_payload(analysis) if payload is None else payload)
+        bundle = msgspec.structs.replace(bundle, document=document, serving=serving)
+        return gzip.compress(msgspec.json.encode(bundle), GZIP_LEVEL, mtime=0)
+
+
+def _bundle(analysis: Analysis, payload: GraphPayload) -> Bundle:
+    model = analysis.model
+    operators: dict[tuple[str, str, int], int] = {}
+    pool: list[OperatorDoc] = []
+    descriptions: list[dict[str, str]] = []
+    nodes: dict[str, BundleNode] = {}
+    for number in _detailed(analysis):
+        found = node_facts(analysis.loaded, model, analysis.types, number)
+        place = None
+        if found.documented is not None:
+            key = (found.documented.domain, found.documented.type, found.documented.since_version)
+            place = operators.setdefault(key, len(pool))
+            if place == len(pool):
+                pool.append(operator_info(found.documented))
+                descriptions.append({})
+            descriptions[place].update({a.name: a.description for a in found.attributes if a.description})
+        nodes[str(number)] = BundleNode(
+            operator=place,
+            attributes=[_undescribed(a) for a in found.attributes],
+            constants=found.constants,
+            tag=shorten_middle(model.nodes[number].tag),
+            doc_string=found.doc_string,
+            metadata=found.metadata,
+            module=module_origin(model.nodes[number]),
+        )
+    return Bundle(
+        version=2,
+        payload=payload,
+        operators=pool,
+        descriptions=descriptions,
+        nodes=nodes,
+    )
+
+
+def _undescribed(attribute: AttributeInfo) -> AttributeInfo:
+    """Without its description, which stands once, beside the operator."""
+    return msgspec.structs.replace(attribute, description="") if attribute.description else attribute
+
+
+def _detailed(analysis: Analysis) -> Iterator[int]:
+    nodes = [node.id for node in analysis.model.nodes if not node.is_constant]
+    return iter(nodes if len(nodes) <= MAX_DETAILS else [])

@@ -1,0 +1,64 @@
+"""A model with all sizes chosen, so that it can be run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from py_autodoc.graph.ir.model import TensorKind
+from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
+from py_autodoc.samples.images import images_in
+from py_autodoc.samples.items import as_arrays
+from py_autodoc.samples.read import read_arrays, sample_files
+from py_autodoc.samples.specs import sizes_in
+
+
+def analysis_at_sizes(
+    model: str | os.PathLike[str] | bytes,
+    data: Any = None,
+    bindings: Mapping[str, int] | None = None,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    hardware: str = "",
+) -> Analysis:
+    """The analysis at sizes as given, else as the data has them, else usual ones; the batch is 1.
+
+    ``data`` is as for ``choose_samples``; an iterable that can be read only once tells of no sizes.
+    ``hardware`` is the device that the analysis is asked about.
+
+    Raises: InputError: model or data cannot be read.
+    """
+    known: dict[str, int] = {}
+    if data is not None:
+        brief = run_analysis(os.fspath(model), Options(brief=True))
+        known = sizes_in(_arrays(data, brief), brief)
+    chosen = {**known, **(bindings or {})}
+    return run_analysis(
+        os.fspath(model), Options(bindings=chosen, input_shapes=shapes or {}, assume=True, hardware=hardware)
+    )
+
+
+def _arrays(data: Any, analysis: Analysis) -> Mapping[str, Any]:
+    """Arrays by input that have the sizes of a sample."""
+    images = images_in(data)
+    if images is not None:
+        for number in analysis.model.graphs[0].inputs:
+            tensor = analysis.model.tensors[number]
+            if tensor.kind == TensorKind.INPUT:
+                return images.sizes(tensor.name, analysis.types.shapes[number] or (), analysis.model.metadata)
+        return {}
+    if isinstance(data, Mapping):
+        return data
+    if isinstance(data, (str, os.PathLike)):
+        return read_arrays(sample_files(data)[0])
+    if isinstance(data, Iterable) and not isinstance(data, (np.ndarray, Iterator)):
+        names = [
+            analysis.model.tensors[number].name
+            for number in analysis.model.graphs[0].inputs
+            if analysis.model.tensors[number].kind == TensorKind.INPUT
+        ]
+        for one in data:
+            return as_arrays(one, names)
+    return {}

@@ -1,0 +1,87 @@
+"""Samples of whatever is given, or made up."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+
+from py_autodoc.errors import InputError, OptionError
+from py_autodoc.graph.protobuf.probe import base_name
+from py_autodoc.samples.images import image_input, images_in
+from py_autodoc.samples.items import as_arrays
+from py_autodoc.samples.noise import made_samples
+from py_autodoc.samples.read import read_samples, samples_in
+from py_autodoc.samples.specs import InputSpec, Sample
+from py_autodoc.units import size
+
+MOST = 4096
+"""Samples at once."""
+MAX_BYTES = 4 << 30
+"""Of all samples together, which are held in memory."""
+
+
+def choose_samples(
+    data: Any, specs: Sequence[InputSpec], count: int | None, seed: int, usual: tuple[int, int]
+) -> tuple[list[Sample], str]:
+    """The samples, and where they are from in words.
+
+    Args:
+        data: a ``.npz`` or ``.npy`` file or a folder of them, a folder of images (``Images`` says how they
+            are prepared), a mapping of arrays, an array for a model with one input, or an iterable, such as
+            a ``DataLoader`` of PyTorch, of mappings, tuples (inputs in the model's order, then what is not
+            an input) or arrays, one sample or a batch each; None: made up.
+        specs: the inputs.
+        count: how many at most; None: ``usual``.
+        seed: of made-up values.
+        usual: how many are taken of data, and made up.
+
+    Raises: InputError, OptionError.
+    """
+    if count is not None and not 1 <= count <= MOST:
+        raise OptionError("bad-samples", f"1 to {MOST:,} samples can be used.")
+    listed, most = list(specs), count or usual[0]
+    if data is None:
+        return list(made_samples(listed, count or usual[1], seed)), f"made up (seed {seed})"
+    said, images = "given", images_in(data)
+    if images is not None:
+        spec = image_input(listed)
+        said = f"images of {base_name(images.path)}, {images.how(spec).source}"
+        found = _listed(images.samples(spec, most))
+    elif isinstance(data, (str, os.PathLike)):
+        found, said = _listed(read_samples(data, listed, most)), base_name(data)
+    elif isinstance(data, (np.ndarray, Mapping)):
+        arrays = {"": data} if isinstance(data, np.ndarray) else data
+        held = {name: np.asarray(one) for name, one in arrays.items()}
+        found = _listed(islice(samples_in(held, listed, "The data"), most))
+    elif isinstance(data, Iterable):
+        names = [one.name for one in listed]
+        rows = (samples_in(dict(as_arrays(one, names)), listed, "The data") for one in data)
+        found = _listed(islice(chain.from_iterable(rows), most))
+    else:
+        raise OptionError(
+            "bad-data",
+            f"A {type(data).__name__} cannot be read as data.",
+            "Pass a file, a folder, a mapping, arrays or an iterable of them.",
+        )
+    if not found:
+        raise InputError("no-samples", "The data holds no sample.")
+    return found, said
+
+
+def _listed(samples: Iterable[Sample]) -> list[Sample]:
+    """All of them, while they fit into memory. Raises: InputError."""
+    found: list[Sample] = []
+    held = 0
+    for one in samples:
+        held += sum(value.nbytes for value in one.values())
+        if held > MAX_BYTES:
+            raise InputError(
+                "samples-too-large", f"{len(found) + 1:,} samples take more than {size(MAX_BYTES)}.",
+                "Take fewer with --samples.",
+            )  # fmt: skip
+        found.append(one)
+    return found

@@ -1,0 +1,85 @@
+"""Which layers to keep float: the curve over the ranking, and the shortest prefix that is good enough."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from py_autodoc.errors import OptionError
+from py_autodoc.sensitivity.scores import Score
+
+_TARGET = re.compile(r"\s*(agreement|sqnr|kl|relative_error)\s*(>=|<=|>|<)\s*([0-9.eE+-]+)\s*(%|dB)?\s*")
+_LARGER = {"agreement": True, "sqnr": True, "kl": False, "relative_error": False}
+MOST_POINTS = 24
+"""Of a curve."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTarget:
+    """What a mixture has to reach: ``agreement>=0.99``, ``sqnr>=30``, ``kl<=0.01``."""
+
+    text: str
+    name: str
+    value: float
+
+    def met(self, score: Score) -> bool:
+        """Whether a score reaches it. Raises: OptionError: the model has no such figure."""
+        if math.isinf(score.relative_error):
+            return False
+        if self.name == "sqnr":
+            return score.sqnr_db is None or score.sqnr_db >= self.value
+        known = getattr(score, self.name)
+        if known is None:
+            raise OptionError(
+                "no-such-figure", f"The output is not of class scores, so it has no {self.name}.",
+                "Set a target for sqnr or relative_error.",
+            )  # fmt: skip
+        return bool(known >= self.value) if _LARGER[self.name] else bool(known <= self.value)
+
+
+def target(text: str) -> ScoreTarget:
+    """Parse a target. Raises: OptionError."""
+    found = _TARGET.fullmatch(text)
+    try:
+        value = float(found[3]) if found else None
+    except ValueError:
+        value = None
+    if found is None or value is None or _LARGER[found[1]] != found[2].startswith(">"):
+        raise OptionError(
+            "bad-target", f"{text[:80]!r} is not a target.",
+            "For example 'agreement>=0.99', 'sqnr>=30', 'kl<=0.01' or 'relative_error<=0.05'.",
+        )  # fmt: skip
+    return ScoreTarget(text.strip(), found[1], value / 100 if found[4] == "%" else value)
+
+
+def fewest(layers: int, wanted: ScoreTarget, score: Callable[[int], Score]) -> tuple[int, bool]:
+    """How many of the most sensitive layers have to stay float, and whether that is enough.
+
+    ``score`` tells of a number of float layers. Of few layers the first number that is enough is found. Of
+    many it is found by halving, which is right as far as more float layers help; the answer was measured.
+    """
+    if layers < MOST_POINTS:
+        for count in range(layers + 1):
+            if wanted.met(score(count)):
+                return count, True
+        return layers, False
+    low, high = 0, layers
+    if not wanted.met(score(high)):
+        return high, False
+    while low < high:
+        middle = (low + high) // 2
+        if wanted.met(score(middle)):
+            high = middle
+        else:
+            low = middle + 1
+    return high, True
+
+
+def points(count: int) -> list[int]:
+    """Numbers of float layers to measure for a curve: all of few layers, else closer at the beginning."""
+    if count < MOST_POINTS:
+        return list(range(count + 1))
+    steps = MOST_POINTS - 1
+    return sorted({round(count * (at / steps) ** 2) for at in range(steps + 1)} | {1, 2, 3})

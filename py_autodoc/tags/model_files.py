@@ -1,0 +1,169 @@
+"""Models and their tags in files: read without weights, written in one step.
+
+A result takes its place only when it is complete. Large weights go into a second file beside the
+model, inside its folder.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+import onnx
+import onnx_ir as ir
+
+from py_autodoc.errors import InputError
+from py_autodoc.graph.ir.name_sanitizer import repair_texts
+from py_autodoc.graph.loading.load import parse_structure
+from py_autodoc.graph.protobuf.probe import PathLike, base_name, regular_file
+from py_autodoc.graph.protobuf.protobuf_wire import WireSource
+from py_autodoc.limits import LIBRARY, Limits
+from py_autodoc.outputs import OutputPlace, OutputRequest, output_failed, places, temporary
+from py_autodoc.outputs.marks import DATA, WRITTEN, seal_model
+
+LARGE = 1536 << 20
+"""Bytes of weights from which a model is written with external data, well below protobuf's 2 GiB."""
+
+
+def load_structure(path: PathLike, limits: Limits = LIBRARY) -> ir.Model:
+    """A model's graph without its weights: large tensors are references to the file.
+
+    Raises:
+        PathError, NotAModel, CorruptModel, LimitError: as ``py_autodoc.analyze``.
+        InputError: the graph makes no sense, as where two nodes make one tensor.
+    """
+    name = base_name(path)
+    with regular_file(path) as (fd, status):
+        proto = parse_structure(WireSource(status.st_size, fd), name, limits)
+    return to_ir(proto, name)
+
+
+def to_ir(proto: onnx.ModelProto, name: str = "The model") -> ir.Model:
+    """The graph of a protobuf. Raises: InputError where it makes no sense."""
+    repair_texts(proto)
+    try:
+        return ir.from_proto(proto)
+    except Exception as fault:
+        line = str(fault.__cause__ or fault).strip().partition("\n")[0]
+        raise InputError(
+            "graph-inconsistent", f"{name}: the graph is invalid: {line}", "Run `analyze` for details."
+        ) from fault
+
+
+def weight_bytes(model: ir.Model) -> int:
+    """Bytes of all initializers, those in bodies included."""
+    tensors = (value.const_value for graph in model.graphs() for value in graph.initializers.values())
+    return sum(int(tensor.nbytes) for tensor in tensors if tensor is not None)
+
+
+def targets(
+    path: PathLike,
+    *,
+    data: bool = False,
+    sidecar: bool = False,
+    inputs: Iterable[PathLike] = (),
+    force: bool = False,
+) -> list[OutputPlace]:
+    """Where a model goes, and with it its data and its sidecar where it gets them.
+
+    Raises: OutputError: as ``outputs.places``, of all of them.
+    """
+    wanted = [OutputRequest(path, "onnx")]
+    if data:
+        wanted.append(OutputRequest(f"{os.path.realpath(path)}{DATA}", "data"))
+    if sidecar:
+        wanted.append(OutputRequest(f"{os.fspath(path)}.json", "sidecar"))
+    return places(wanted, inputs, force)
+
+
+def save(
+    model: ir.Model,
+    path: PathLike,
+    external_data: bool | None = None,
+    *,
+    inputs: Iterable[PathLike] = (),
+    force: bool = False,
+) -> list[Path]:
+    """Write a model in one step; the files written.
+
+    Args:
+        model: what to write; it stays as it is.
+        path: the model's file.
+        external_data: weights in ``<name>.data`` beside it; None: from 1.5 GiB of weights on.
+        inputs: what was read for it, which is never written over.
+        force: replace files that we did not write.
+
+    Raises:
+        OutputError: it cannot be written; nothing is left behind and no older file is lost.
+    """
+    if external_data is None:
+        external_data = weight_bytes(model) > LARGE
+    checked = targets(path, data=external_data, inputs=inputs, force=force)
+    target = checked[0].path
+    mark = model.metadata_props.pop(WRITTEN, None)
+    try:
+        with staging(target) as folder:
+            ir.save(
+                model, folder / target.name, external_data=f"{target.name}{DATA}" if external_data else None
+            )
+            return finish(folder, checked)
+    finally:
+        if mark is not None:
+            model.metadata_props[WRITTEN] = mark
+
+
+@contextmanager
+def staging(target: Path) -> Iterator[Path]:
+    """A folder beside ``target`` for files that belong together; it is gone after the block.
+
+    Raises: OutputError: it cannot be made or written to.
+    """
+    with output_failed(target.name), temporary.folder(target.parent) as folder:
+        yield folder
+
+
+def finish(folder: Path, checked: Sequence[OutputPlace]) -> list[Path]:
+    """Put a model and its data, if it has any, from a folder into their places; the paths, the model's first.
+
+    Raises: OutputError.
+    """
+    made = [one for one in checked if (folder / one.path.name).exists()]
+    seal_model(folder / made[0].path.name)
+    for one in reversed(made):  # the model last: before it is there, nothing refers to its data
+        one.take(folder / one.path.name)
+    return [one.path for one in made]
+
+
+def rewritten(
+    path: PathLike, checked: Sequence[OutputPlace], write: Callable[[WireSource, BinaryIO], None]
+) -> None:
+    """Write a model into its place from ``path`` by ``write``.
+
+    Raises:
+        PathError, OutputError: as ``structure`` and ``save``.
+    """
+    with staging(checked[0].path) as folder:
+        with regular_file(path) as (fd, status), open(folder / checked[0].path.name, "xb") as file:
+            write(WireSource(status.st_size, fd), file)
+        finish(folder, checked)
+
+
+def check_external(model: ir.Model, path: PathLike, out: PathLike) -> None:
+    """A copy in another folder would lose weights that are in files beside the model.
+
+    Raises:
+        InputError: that is so here.
+    """
+    if os.path.realpath(os.path.dirname(os.path.abspath(path))) == os.path.dirname(os.path.realpath(out)):
+        return
+    own = base_name(path)
+    tensors = (value.const_value for graph in model.graphs() for value in graph.initializers.values())
+    if any(isinstance(tensor, ir.ExternalTensor) and tensor.location != own for tensor in tensors):
+        raise InputError(
+            "external-data-elsewhere",
+            f"{own}: its weights are in files beside it, which a copy in another folder would not find.",
+            "Write the result into the model's own folder.",
+        )

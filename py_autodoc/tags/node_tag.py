@@ -1,0 +1,45 @@
+"""The tag of one node as it stands on the node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import onnx_ir as ir
+
+from py_autodoc.graph.ir import exporter_records
+from py_autodoc.graph.ir.exporter_records import NODE_KEYS, ModuleRecord
+from py_autodoc.tags.model import CONTEXT, VIAS, NodeTag
+
+
+def from_metadata(node: ir.Node) -> NodeTag | None:
+    """What the node's metadata says; None without a tag there."""
+    props = node.metadata_props
+    if exporter_records.TAG not in props or exporter_records.SCOPE not in props:
+        return None
+    tag, scope, via, scopes, call, stack = (props.get(key, "") for key in NODE_KEYS)
+    return NodeTag(
+        scope,
+        tag,
+        via if via in VIAS else CONTEXT,
+        exporter_records.string_items(scopes),
+        exporter_records.call_numbers(call),
+        exporter_records.string_items(stack),
+    )
+
+
+def from_text(node: ir.Node, paths: Mapping[str, str]) -> NodeTag | None:
+    """What the node's ``doc_string`` says; None without a tag there.
+
+    It has the tag only. ``paths`` (tag → module) tells the scope; without it that is the top's.
+    """
+    found = exporter_records.read_doc_string(node.doc_string or "")
+    if found is None or not found.hierarchy_path.startswith("/"):
+        return None
+    via = found.hierarchy_method if found.hierarchy_method in VIAS else CONTEXT
+    return NodeTag(paths.get(found.hierarchy_path, ""), found.hierarchy_path, via)
+
+
+def from_record(record: ModuleRecord) -> NodeTag:
+    """A row of the table as the tag of a node."""
+    via = record.via if record.via in VIAS else CONTEXT
+    return NodeTag(record.scope, record.tag, via, record.scopes, dict(record.call), record.stack)

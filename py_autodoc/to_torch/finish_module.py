@@ -1,0 +1,97 @@
+"""From the statements of a module to its final code and class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from py_autodoc.to_torch.code import MEMBER, Statement, numbers
+from py_autodoc.to_torch.module import Member, ModuleInstance, SourceScope
+from py_autodoc.to_torch.module_lists import Lists
+from py_autodoc.to_torch.naming import looped, named, pruned
+
+if TYPE_CHECKING:
+    from py_autodoc.to_torch.writer import Writer
+
+
+def finish(writer: Writer, scope: SourceScope, code: list[str]) -> ModuleInstance:
+    """Complete the instance of a scope; ``code`` are the expressions that it returns."""
+    instance = scope.instance
+    returned = ", ".join(code) if code else "None"
+    wanted = set(numbers(returned))
+    stmts = pruned(scope.stmts, wanted)
+    returned = _merged(instance, stmts, returned)
+    _drop_unused(instance, stmts, returned)
+    lists = Lists(instance.members)
+    stmts = looped(stmts, scope.tokens, wanted, lists.place)
+    if scope.root:
+        names = [writer.inputs[tensor] for tensor in writer.model.graphs[0].inputs]
+    else:
+        names = [scope.tokens.hints[one] for one in scope.arguments]
+        names = [name if name != "more" else f"x{n}" for n, name in enumerate(names)]
+    fixed = dict(zip(scope.arguments, names, strict=True))
+    lines, result = named(stmts, scope.tokens, fixed, set(names) if scope.root else set(), returned)
+
+    def resolved(text: str) -> str:
+        return MEMBER.sub(lambda found: lists.code(int(found[1])), text)
+
+    instance.arguments = names
+    instance.body = [(indent, resolved(text)) for indent, text in lines]
+    instance.returns = (resolved(result),)
+    writer.classes.add(instance, scope.root)
+    return instance
+
+
+def flat_weights(instance: ModuleInstance) -> Iterator[tuple[str, Member, str]]:
+    """(full name, member, name in it) of every weight of a module and those in it. Not recursive."""
+    pending: list[tuple[str, ModuleInstance]] = [("", instance)]
+    while pending:
+        prefix, held = pending.pop()
+        for member in held.members:
+            path = prefix + ".".join(member.path)
+            if member.kind == "child" and member.child is not None:
+                pending.append((f"{path}.", member.child))
+            elif member.kind != "dropped":
+                for name in member.weights:
+                    yield (f"{path}.{name}" if name else path), member, name
+
+
+def _same(member: Member) -> tuple[object, ...] | None:
+    """Equal for members that are one module used again; None for those without weights."""
+    if member.kind == "child" and member.child is not None:
+        held = [
+            (name, m.weights[own].tensor, m.weights[own].key) for name, m, own in flat_weights(member.child)
+        ]
+        return (id(member.child.made), *held) if held else None
+    if member.kind == "layer" and member.weights:
+        held = [(name, weight.tensor, weight.key) for name, weight in member.weights.items()]
+        return (member.made, member.arguments, *held)
+    return None
+
+
+def _merged(instance: ModuleInstance, stmts: list[Statement], returned: str) -> str:
+    """Members that are one module called again become one."""
+    known: dict[tuple[object, ...], int] = {}
+    other: dict[int, int] = {}
+    for number, member in enumerate(instance.members):
+        key = _same(member)
+        if key is not None and known.setdefault(key, number) != number:
+            other[number] = known[key]
+
+    def again(text: str) -> str:
+        return MEMBER.sub(lambda m: f"\x03{other.get(int(m[1]), int(m[1]))}\x04", text)
+
+    if other:
+        for stmt in stmts:
+            stmt.lines = [(indent, again(text)) for indent, text in stmt.lines]
+            if stmt.call is not None:
+                stmt.call = (other.get(stmt.call[0], stmt.call[0]), stmt.call[1])
+    return again(returned)
+
+
+def _drop_unused(instance: ModuleInstance, stmts: list[Statement], returned: str) -> None:
+    texts = [text for stmt in stmts for _, text in stmt.lines]
+    used = {int(n) for text in (*texts, returned) for n in MEMBER.findall(text)}
+    for number, member in enumerate(instance.members):
+        if number not in used:
+            member.kind = "dropped"

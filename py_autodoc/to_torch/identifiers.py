@@ -1,0 +1,162 @@
+"""Names for the written file.
+
+What the model calls things is untrusted text: only letters, digits and underscores of ASCII get through,
+and no name hides one that the file needs.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+from collections.abc import Container
+
+MAX_NAME = 40
+HELPER = "onnx_"
+"""Functions of the runtime begin so; nothing else does."""
+_OTHER = re.compile(r"[^0-9A-Za-z]+")
+_WORDS = re.compile(r"[0-9A-Za-z]+")
+_BUILTINS = frozenset(dir(builtins))
+_FILE = frozenset(
+    {
+        "torch", "nn", "F", "math", "Path", "load_file", "self", "np", "load", "Model", "WEIGHTS", "INPUTS",
+        "OUTPUTS", "TIED", "BITS", "annotations", "Tensor", "main", "argparse", "device", "weights", "state",
+    }
+)  # fmt: skip
+MODULE_NAMES = frozenset(
+    [
+        "T_destination",
+        "add_module",
+        "apply",
+        "bfloat16",
+        "buffers",
+        "call_super_init",
+        "children",
+        "compile",
+        "cpu",
+        "cuda",
+        "double",
+        "dump_patches",
+        "eval",
+        "extra_repr",
+        "float",
+        "forward",
+        "get_buffer",
+        "get_extra_state",
+        "get_parameter",
+        "get_submodule",
+        "half",
+        "ipu",
+        "load_state_dict",
+        "modules",
+        "mtia",
+        "named_buffers",
+        "named_children",
+        "named_modules",
+        "named_parameters",
+        "parameters",
+        "register_backward_hook",
+        "register_buffer",
+        "register_forward_hook",
+        "register_forward_pre_hook",
+        "register_full_backward_hook",
+        "register_full_backward_pre_hook",
+        "register_load_state_dict_post_hook",
+        "register_load_state_dict_pre_hook",
+        "register_module",
+        "register_parameter",
+        "register_state_dict_post_hook",
+        "register_state_dict_pre_hook",
+        "requires_grad_",
+        "set_extra_state",
+        "set_submodule",
+        "share_memory",
+        "state_dict",
+        "to",
+        "to_empty",
+        "train",
+        "training",
+        "type",
+        "xpu",
+        "zero_grad",
+        "clear",
+        "copy",
+        "fromkeys",
+        "get",
+        "has_key",
+        "items",
+        "keys",
+        "pop",
+        "popitem",
+        "setdefault",
+        "update",
+        "values",
+        "append",
+        "extend",
+        "insert",
+        "mro",
+    ]
+)
+"""Attributes that torch.nn.Module and ModuleDict have themselves."""
+
+
+def identifier(text: str, fallback: str = "value") -> str:
+    """A valid identifier close to ``text``: no keyword, no builtin, no name the file uses."""
+    name = _OTHER.sub("_", text)[-MAX_NAME:].strip("_") or fallback
+    if name[0].isdigit():
+        name = f"{fallback}_{name}"
+    if keyword.iskeyword(name) or keyword.issoftkeyword(name) or name in _BUILTINS or name in _FILE:
+        name += "_"
+    return f"x_{name}" if name.startswith(HELPER) else name
+
+
+def attribute(text: str, fallback: str = "layer") -> str:
+    """A name for an attribute of a module."""
+    name = _OTHER.sub("_", text)[-MAX_NAME:].strip("_") or fallback
+    if name[0].isdigit():
+        name = f"{fallback}_{name}"
+    return f"{name}_" if keyword.iskeyword(name) or name in MODULE_NAMES else name
+
+
+def class_name(text: str, fallback: str = "Block") -> str:
+    """``transformer_layer`` → ``TransformerLayer``."""
+    words = _WORDS.findall(text[-200:])
+    name = "".join(word[0].upper() + word[1:] for word in words)[:MAX_NAME] or fallback
+    if name[0].isdigit():
+        name = f"{fallback}{name}"
+    return f"{name}_" if keyword.iskeyword(name) or name in _BUILTINS or name in _FILE else name
+
+
+def unique(name: str, taken: Container[str]) -> str:
+    """``name``, or with the first number from 2 that is free."""
+    if name not in taken:
+        return name
+    number = 2
+    stem = name if not name[-1].isdigit() else f"{name}_"
+    while f"{stem}{number}" in taken:
+        number += 1
+    return f"{stem}{number}"
+
+
+class NumberedNames:
+    """Free names in constant time: the number to go on with is kept for each."""
+
+    def __init__(self) -> None:
+        self._next: dict[str, int] = {}
+
+    def free(self, name: str, taken: Container[str]) -> str:
+        """As ``unique``; numbers that were passed over once are not tried again."""
+        if name not in taken:
+            return name
+        stem = f"{name}_" if name[-1].isdigit() else name
+        number = self._next.get(stem, 2)
+        while f"{stem}{number}" in taken:
+            number += 1
+        self._next[stem] = number + 1
+        return f"{stem}{number}"
+
+
+def shown(text: str, most: int = 80) -> str:
+    """Text of the model for a comment or docstring: printable ASCII without quotes and backslashes."""
+    kept = "".join(c if " " <= c <= "~" and c not in "\"'\\`" else "?" for c in text[:most])
+    return kept + ("..." if len(text) > most else "")

@@ -1,0 +1,182 @@
+"""Which nodes become one module: by their scopes, as long as a module can run as a whole.
+
+A group whose nodes cannot run without a part of its surroundings in between (its contraction lies on a
+circle) is dissolved: its nodes and inner groups belong to the group around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from py_autodoc.errors import InputError
+from py_autodoc.graph.ir.model import Model, Node
+from py_autodoc.graph.ir.topological_order import execution_order
+
+
+@dataclass(slots=True, eq=False)
+class ModuleGroup:
+    """A module: nodes and inner groups."""
+
+    parts: tuple[str, ...] = ()
+    """Its name in the group around it, level by level; a level may have dots."""
+    kind: str = ""
+    """Class that the exporter recorded."""
+    nodes: list[int] = field(default_factory=list)
+    inner: dict[str, ModuleGroup] = field(default_factory=dict)
+
+    def items(self) -> list[int | ModuleGroup]:
+        """Nodes, then groups."""
+        return [*self.nodes, *self.inner.values()]
+
+    def all_nodes(self) -> list[int]:
+        """Nodes of it and of the groups in it."""
+        found: list[int] = []
+        pending = [self]
+        while pending:
+            group = pending.pop()
+            found.extend(group.nodes)
+            pending.extend(group.inner.values())
+        return found
+
+
+class Reads:
+    """What nodes read, the bodies of control flow included."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._known: dict[int, tuple[int, ...]] = {}
+
+    def of(self, number: int) -> tuple[int, ...]:
+        """Ids of the tensors a node reads: its inputs and what its bodies take from outside."""
+        known = self._known.get(number)
+        if known is None:
+            node = self._model.nodes[number]
+            plain = tuple(t for t in node.inputs if t >= 0)
+            known = self._known[number] = plain if not node.subgraphs else self._deep(node)
+        return known
+
+    def _deep(self, node: Node) -> tuple[int, ...]:
+        found = dict.fromkeys(t for t in node.inputs if t >= 0)
+        made: set[int] = set()
+        pending = [graph for _, graph in node.subgraphs]
+        while pending:
+            graph = self._model.graphs[pending.pop()]
+            made.update(graph.inputs)
+            for number in graph.nodes:
+                one = self._model.nodes[number]
+                found.update(dict.fromkeys(t for t in one.inputs if t >= 0))
+                made.update(one.outputs)
+                pending.extend(inner for _, inner in one.subgraphs)
+            found.update(dict.fromkeys(t for t in graph.outputs if t >= 0))
+        return tuple(t for t in found if t not in made)
+
+
+def grouped(model: Model, reads: Reads, skip: frozenset[int]) -> ModuleGroup:
+    """The tree of groups of the main graph; ``skip`` are nodes that are not code."""
+    root = ModuleGroup()
+    for number in model.graphs[0].nodes:
+        if number in skip:
+            continue
+        node = model.nodes[number]
+        group = root
+        kinds = node.classes or ("",) * len(node.scope)
+        for level, kind in zip(node.scope, kinds, strict=False):
+            held = group.inner.get(level)
+            if held is None:
+                held = group.inner[level] = ModuleGroup((level,), kind)
+            group = held
+        group.nodes.append(number)
+    pending = [root]
+    while pending:
+        group = pending.pop()
+        _settle(group, model, reads)
+        pending.extend(group.inner.values())
+    return root
+
+
+def ordered(group: ModuleGroup, model: Model, reads: Reads) -> list[int | ModuleGroup]:
+    """Nodes and inner groups in an order in which they can run."""
+    items = sorted(group.items(), key=_first)
+    order, stuck = execution_order(_needs(items, model, reads))
+    if stuck:
+        raise InputError(
+            "graph-inconsistent", f"{model.file.name}: its graph makes no sense: nodes wait for each other."
+        )
+    return [items[number] for number in order]
+
+
+def _first(item: int | ModuleGroup) -> int:
+    return item if isinstance(item, int) else min(item.all_nodes())
+
+
+def _needs(items: Sequence[int | ModuleGroup], model: Model, reads: Reads) -> list[list[int]]:
+    nodes = [[item] if isinstance(item, int) else item.all_nodes() for item in items]
+    maker = {t: place for place, held in enumerate(nodes) for n in held for t in model.nodes[n].outputs}
+    needs = []
+    for place, held in enumerate(nodes):
+        wanted = {maker[t] for n in held for t in reads.of(n) if t in maker}
+        needs.append(sorted(wanted - {place}))
+    return needs
+
+
+def _settle(group: ModuleGroup, model: Model, reads: Reads) -> None:
+    """Dissolve inner groups until what is left can be put in order."""
+    while True:
+        items = sorted(group.items(), key=_first)
+        needs = _needs(items, model, reads)
+        on_circle = [items[n] for n in _circles(needs) if isinstance(items[n], ModuleGroup)]
+        if not on_circle:
+            return
+        for inner in on_circle:
+            assert isinstance(inner, ModuleGroup)
+            _dissolve(group, inner)
+
+
+def _dissolve(group: ModuleGroup, inner: ModuleGroup) -> None:
+    for key in [key for key, held in group.inner.items() if held is inner]:
+        del group.inner[key]
+    group.nodes.extend(inner.nodes)
+    for one in inner.inner.values():
+        one.parts = (*inner.parts, *one.parts)
+        group.inner["/".join(one.parts)] = one
+    group.nodes.sort()
+
+
+def _circles(needs: Sequence[Sequence[int]]) -> Iterable[int]:
+    """Items of strongly connected components of two and more (Tarjan, without recursion)."""
+    index: dict[int, int] = {}
+    low: dict[int, int] = {}
+    held: set[int] = set()
+    stack: list[int] = []
+    found: list[int] = []
+    for start in range(len(needs)):
+        if start in index:
+            continue
+        work = [(start, 0)]
+        while work:
+            node, at = work.pop()
+            if at == 0:
+                index[node] = low[node] = len(index)
+                stack.append(node)
+                held.add(node)
+            for place in range(at, len(needs[node])):
+                other = needs[node][place]
+                if other not in index:
+                    work.append((node, place + 1))
+                    work.append((other, 0))
+                    break
+                if other in held:
+                    low[node] = min(low[node], index[other])
+            else:
+                component: list[int] = []
+                if low[node] == index[node]:
+                    while not component or component[-1] != node:
+                        component.append(stack.pop())
+                        held.discard(component[-1])
+                    if len(component) > 1:
+                        found.extend(component)
+                if work:
+                    above = work[-1][0]
+                    low[above] = min(low[above], low[node])
+    return found

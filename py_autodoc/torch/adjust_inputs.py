@@ -1,0 +1,72 @@
+"""The inputs of a factory or of Keras, changed as the options say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from py_autodoc.errors import OptionError
+from py_autodoc.torch.input_options import InputOptions, near, read_arrays
+from py_autodoc.torch.inputs import ModelInputs, parameter_names
+
+
+def adjust_inputs(model: Any, example: Any, wanted: InputOptions) -> Any:
+    """Other inputs from a file, or of other shapes.
+
+    Raises:
+        OptionError: the model has no such input, or a shape is for something that is not a tensor.
+        InputError: the file cannot be read.
+    """
+    if wanted.arrays is not None:
+        return _from_arrays(model, {k: torch.from_numpy(v) for k, v in read_arrays(wanted.arrays).items()})
+    inputs = ModelInputs.of(example)
+    if not wanted.shapes:
+        return example
+    named = inputs.by_name(model)
+    random = torch.Generator().manual_seed(wanted.seed)
+    for name, shape in wanted.shapes.items():
+        at = name or _only(named)
+        if at not in named:
+            raise OptionError("unknown-input", f"The model has no input {at}.", near(at, named))
+        if not isinstance(named[at], torch.Tensor):
+            raise OptionError("bad-input-shape", f"The input {at} is not a tensor.", "Change the factory.")
+        named[at] = like(named[at], shape, random)
+    values = list(named.values())
+    count = len(inputs.args)
+    return (*values[:count], dict(zip(inputs.kwargs, values[count:], strict=True)))
+
+
+def like(tensor: torch.Tensor, shape: tuple[int, ...], random: torch.Generator) -> torch.Tensor:
+    """A tensor of another shape with values as in this one: constant, in its range, or normal."""
+    if tensor.numel() and bool((tensor == tensor.reshape(-1)[0]).all()):
+        return tensor.reshape(-1)[0].expand(shape).clone()
+    if tensor.is_floating_point():
+        return torch.randn(shape, generator=random).to(tensor.dtype)
+    if tensor.dtype == torch.bool or not tensor.numel() or tensor.is_complex():
+        return torch.ones(shape, dtype=tensor.dtype)
+    low, high = int(tensor.min()), int(tensor.max())
+    return torch.randint(low, high + 1, shape, generator=random).to(tensor.dtype)
+
+
+def _only(named: Mapping[str, Any]) -> str:
+    tensors = [name for name, value in named.items() if isinstance(value, torch.Tensor)]
+    if len(tensors) != 1:
+        raise OptionError(
+            "bad-input-shape",
+            "A shape without a name is for a single input.",
+            f"Name one of {', '.join(tensors) or 'none'}.",
+        )
+    return tensors[0]
+
+
+def _from_arrays(model: Any, tensors: dict[str, torch.Tensor]) -> Any:
+    """By name, or in order where numpy named them."""
+    if list(tensors) == [f"arr_{i}" for i in range(len(tensors))]:
+        return tuple(tensors.values())
+    known = parameter_names(model)
+    unknown = next((name for name in tensors if known and name not in known), None)
+    if unknown is not None:
+        raise OptionError("unknown-input", f"The model has no input {unknown}.", near(unknown, known))
+    return tensors

@@ -1,0 +1,69 @@
+"""Failures of an export as one line that names the fault and the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+from py_autodoc.errors import AnalysisError, AutodocError
+from py_autodoc.torch.inputs import ModelInputs
+
+_LINE = 300
+
+
+def first_line(fault: BaseException) -> str:
+    """The first line of a message that says something, with the kind of fault."""
+    lines = (line.strip() for line in str(fault).splitlines())
+    said = next((line for line in lines if line), "")
+    kind = type(fault).__name__
+    return f"{kind}: {said}"[:_LINE] if said else kind
+
+
+def root_cause(fault: BaseException) -> BaseException:
+    """The fault that set off the others."""
+    seen: set[int] = set()
+    while id(fault) not in seen:
+        seen.add(id(fault))
+        below = fault.__cause__ or (None if fault.__suppress_context__ else fault.__context__)
+        if below is None:
+            break
+        fault = below
+    return fault
+
+
+@contextmanager
+def translate_errors(model: object, inputs: ModelInputs) -> Iterator[None]:
+    """Turn what the model or the exporter raises into one error.
+
+    Raises:
+        AnalysisError: ``export-forward`` where the model fails on the inputs without any exporter,
+            ``export-failed`` where only the export does.
+    """
+    try:
+        yield
+    except (AutodocError, MemoryError, KeyboardInterrupt):
+        raise
+    except Exception as fault:
+        _forward_alone(model, inputs)
+        raise AnalysisError(
+            "export-failed",
+            f"The exporter cannot export this model: {first_line(root_cause(fault))}",
+            "Try another exporter (dynamo, torchscript, hf) or another opset.",
+        ) from fault
+
+
+def _forward_alone(model: object, inputs: ModelInputs) -> None:
+    """Call the model as the exporter did: a fault of its own is told, not the exporter's view of it."""
+    if not isinstance(model, torch.nn.Module):
+        return
+    try:
+        with torch.no_grad():
+            model(*inputs.args, **inputs.kwargs)
+    except Exception as fault:
+        raise AnalysisError(
+            "export-forward",
+            f"The model fails on these inputs: {first_line(fault)}",
+            "Check the inputs' names, shapes and types.",
+        ) from fault

@@ -1,0 +1,157 @@
+"""What the user says about inputs: shapes, a file of arrays, dynamic axes. Read before any model is."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from py_autodoc.errors import InputError, OptionError, PathError
+
+MAX_ARRAYS = 4 << 30
+"""Bytes that a file of arrays may unpack to."""
+_SIZE = re.compile(r"\d{1,9}", re.ASCII)
+_AXIS = re.compile(r"(?P<name>.+):(?P<axis>\d{1,2})=(?P<symbol>[A-Za-z_]\w*)", re.ASCII)
+BATCH, SEQUENCE = "batch", "seq"
+
+
+@dataclass(frozen=True, slots=True)
+class InputOptions:
+    """The options about inputs and weights."""
+
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Input → shape; the empty name is the only input."""
+    text: str | None = None
+    arrays: Path | None = None
+    batch: int | None = None
+    sequence: int | None = None
+    dynamic: tuple[str, ...] = ()
+    seed: int = 0
+    random_weights: bool = False
+    cache: bool = False
+    """Let the model give back its key-value cache."""
+
+    @property
+    def sizes(self) -> tuple[int, int | None]:
+        """Batch and sequence. A batch of 1 would be taken for a constant, so a dynamic one is 2."""
+        return self.batch or (2 if BATCH in self.dynamic else 1), self.sequence
+
+
+def parse_shapes(items: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """``["x=1x3x224x224"]`` or ``["1x3x224x224"]`` as a mapping; a bare shape has the empty name.
+
+    Raises:
+        OptionError: one cannot be read, or an input is named twice.
+    """
+    found: dict[str, tuple[int, ...]] = {}
+    for item in items:
+        name, _, text = item.rpartition("=")
+        parts = [part.strip() for part in re.split(r"[x×,]", text.strip().strip("[]()"))]
+        if not all(_SIZE.fullmatch(part) for part in parts):
+            raise OptionError(
+                "bad-input-shape",
+                f"Cannot read the input shape {item[:80]!r}.",
+                "Write NAME=1x3x224x224, or 1x3x224x224 for a single input.",
+            )
+        if name.strip() in found:
+            raise OptionError(
+                "bad-input-shape", f"The shape of {name.strip() or 'the input'} is given twice."
+            )
+        found[name.strip()] = tuple(map(int, parts))
+    if "" in found and len(found) > 1:
+        raise OptionError("bad-input-shape", "A shape without a name is for a single input.", "Name each.")
+    return found
+
+
+def parse_dynamic(items: Sequence[str]) -> tuple[str, ...]:
+    """``["batch,seq", "x:2=width"]`` as single items. Raises: OptionError."""
+    found = [part.strip() for item in items for part in item.split(",") if part.strip()]
+    for part in found:
+        if part not in (BATCH, SEQUENCE) and not _AXIS.fullmatch(part):
+            raise OptionError(
+                "bad-dynamic",
+                f"Cannot read the dynamic axis {part[:80]!r}.",
+                "Write batch, seq, or NAME:AXIS=symbol as in pixel_values:2=height.",
+            )
+    return tuple(found)
+
+
+def dynamic_axes_of(items: Sequence[str], named: Mapping[str, Any]) -> dict[str, dict[int, str]] | None:
+    """Input → axis → symbol.
+
+    ``batch`` is axis 0 of every tensor, ``seq`` axis 1 of every matrix of whole numbers. What a decoder
+    reads has another length than what goes into its encoder, so it gets a symbol of its own.
+
+    Raises:
+        OptionError: nothing in the inputs is such an axis, or there is no such input or axis.
+    """
+    if not items:
+        return None
+    found: dict[str, dict[int, str]] = {}
+    tensors = {name: value for name, value in named.items() if hasattr(value, "dim")}
+    for item in items:
+        explicit = _AXIS.fullmatch(item)
+        if explicit:
+            found.setdefault(explicit["name"], {})[int(explicit["axis"])] = explicit["symbol"]
+            continue
+        at = 1 if item == SEQUENCE else 0
+        places = [n for n, t in tensors.items() if (_is_sequence(t) if at else t.dim() > 0)]
+        if not places:
+            raise OptionError("bad-dynamic", f"No input has a {item} axis.", _known(tensors))
+        for name in places:
+            apart = at and name.startswith("decoder_") and len(places) > 1
+            found.setdefault(name, {})[at] = f"decoder_{item}" if apart else item
+    for name in found:
+        if name not in tensors:
+            raise OptionError("dynamic-input", f"dynamic: no input is named {name}.", near(name, tensors))
+    return found
+
+
+def _is_sequence(tensor: Any) -> bool:
+    return bool(tensor.dim() == 2 and not tensor.is_floating_point() and not tensor.is_complex())
+
+
+def near(name: str, known: Mapping[str, Any] | Sequence[str], what: str = "Inputs") -> str:
+    """A hint with the names that are meant, or all."""
+    close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
+    return f"Did you mean {' or '.join(close)}?" if close else _known(known, what)
+
+
+def _known(known: Mapping[str, Any] | Sequence[str], what: str = "Inputs") -> str:
+    return f"{what}: {', '.join(list(known)[:20]) or 'none'}."
+
+
+def read_arrays(path: Path) -> dict[str, np.ndarray[Any, Any]]:
+    """The arrays of an ``.npz`` file. Nothing in it is executed.
+
+    Raises:
+        PathError: it is missing.
+        InputError: it is something else, holds objects, or unpacks to more than we agree to read.
+    """
+    if not path.is_file():
+        raise PathError("path-missing", f"{path.name}: no such file.", "")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+        if size > MAX_ARRAYS:
+            raise InputError("bad-arrays", f"{path.name}: {size:,} bytes of arrays are too many.")
+        with np.load(path, allow_pickle=False) as arrays:
+            found = {name: arrays[name] for name in arrays.files}
+    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, NotImplementedError) as fault:
+        line = str(fault).partition("\n")[0]
+        raise InputError(
+            "bad-arrays",
+            f"{path.name}: cannot be read as an .npz file of numbers: {line}",
+            "Write it with numpy.savez(path, input_name=array).",
+        ) from fault
+    odd = next((name for name, array in found.items() if array.dtype.kind not in "biufc"), None)
+    if odd is not None or not found:
+        what = f"{odd} holds no numbers" if odd is not None else "there is nothing in it"
+        raise InputError("bad-arrays", f"{path.name}: {what}.", "Write it with numpy.savez.")
+    return found

@@ -1,0 +1,125 @@
+"""Sources in one file: programs of ``torch.export`` and models of Keras."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+
+from py_autodoc.errors import InputError, OptionError, RequirementError
+from py_autodoc.torch.dynamo import quiet
+from py_autodoc.torch.export_errors import root_cause
+from py_autodoc.torch.input_options import InputOptions
+from py_autodoc.torch.sources import LoadedSource, as_sentence, facts_of, no_sizes
+
+_FORCE = "TORCH_FORCE_WEIGHTS_ONLY_LOAD"
+NO_LAYERS = (
+    "Keras does not call its layers as torch does: nodes are tagged with the whole model only, and layers "
+    "are listed as not run."
+)
+
+
+def from_program(path: Path, wanted: InputOptions) -> LoadedSource:
+    """Load a ``.pt2``; its inputs and dynamic axes are those it was exported with.
+
+    Raises:
+        InputError: it is damaged, or holds objects whose reading would run code.
+        OptionError: inputs are given.
+    """
+    no_sizes(wanted, "an exported program")
+    if wanted.shapes or wanted.arrays or wanted.dynamic:
+        raise OptionError(
+            "export-program", f"{path.name}: the inputs of an exported program are fixed.", "Export it again."
+        )
+    try:
+        with quiet(), _no_pickles(), open(path, "rb") as file:
+            program = torch.export.load(file)
+    except Exception as fault:
+        raise InputError(
+            "source-program",
+            f"{path.name}: cannot be read as a program of torch.export: {as_sentence(root_cause(fault))}",
+            "Write it with torch.export.save; objects of other classes in it are refused.",
+        ) from fault
+    args, kwargs = program.example_inputs or ((), {})
+    facts = {"kind": "program", "name": path.name, **facts_of(program)}
+    return LoadedSource(program, (*args, dict(kwargs)) if kwargs else tuple(args), facts)
+
+
+@contextmanager
+def _no_pickles() -> Iterator[None]:
+    """Only tensors are read from pickles in the block, where torch would read any object."""
+    package: Any = import_module("torch.export.pt2_archive._package")
+    kept, before = getattr(package, "pickle", None), os.environ.get(_FORCE)
+
+    def refused(*_: object, **__: object) -> Any:
+        raise ValueError("it holds a pickled object")
+
+    os.environ[_FORCE] = "1"
+    if kept is not None:
+        package.pickle = SimpleNamespace(**{**vars(kept), "loads": refused, "load": refused})
+    try:
+        yield
+    finally:
+        if kept is not None:
+            package.pickle = kept
+        if before is None:
+            del os.environ[_FORCE]
+        else:
+            os.environ[_FORCE] = before
+
+
+def from_keras(path: Path, wanted: InputOptions) -> LoadedSource:
+    """Load a model of Keras 3 on its torch backend. Code in the file is not run.
+
+    Raises:
+        RequirementError: Keras is not installed, or runs on another backend already.
+        InputError: the file cannot be read.
+    """
+    no_sizes(wanted, "a model of Keras")
+    if importlib.util.find_spec("keras") is None:
+        raise RequirementError(
+            "keras-missing", f"{path.name}: running it needs Keras 3.", "pip install keras"
+        )
+    if "keras" not in sys.modules:
+        os.environ["KERAS_BACKEND"] = "torch"
+    try:
+        with quiet():
+            keras: Any = import_module("keras")
+            if keras.backend.backend() != "torch":
+                raise RequirementError(
+                    "keras-backend", "Keras runs on another backend than torch.", "Set KERAS_BACKEND=torch."
+                )
+            model = keras.saving.load_model(str(path), compile=False, safe_mode=True)
+    except RequirementError:
+        raise
+    except Exception as fault:
+        raise InputError(
+            "source-keras", f"{path.name}: Keras cannot read it: {as_sentence(fault)}", ""
+        ) from fault
+    facts = {"kind": "keras", "name": path.name, **facts_of(model)}
+    return LoadedSource(model, _keras_inputs(model, path.name, wanted), facts, warnings=[NO_LAYERS])
+
+
+def _keras_inputs(model: Any, name: str, wanted: InputOptions) -> tuple[Any, ...]:
+    """Seeded inputs of the declared shapes; free axes are 1, a dynamic batch 2."""
+    random = torch.Generator().manual_seed(wanted.seed)
+    batch = wanted.sizes[0]
+    found = []
+    for value in model.inputs or ():
+        shape = [batch if at == 0 else size or 1 for at, size in enumerate(value.shape)]
+        kind = getattr(torch, str(value.dtype), torch.float32)
+        whole = not kind.is_floating_point
+        found.append(
+            torch.zeros(shape, dtype=kind) if whole else torch.randn(shape, generator=random).to(kind)
+        )
+    if not found:
+        raise InputError("source-keras", f"{name}: the model was saved without the shape of its input.", "")
+    return tuple(found)

@@ -1,0 +1,79 @@
+"""Two models side by side in a notebook cell, linked in what is selected, opened and coloured."""
+
+from __future__ import annotations
+
+import gzip
+import uuid
+from typing import Any
+
+import ipywidgets
+import msgspec
+
+from py_autodoc.errors import OptionError
+from py_autodoc.widget.autodoc import Autodoc
+from py_autodoc.widget.container_outputs import embed_models
+
+_LAYOUT = {"flex": "1 1 0", "min_width": "320px"}
+
+
+class SideBySide(ipywidgets.HBox):  # type: ignore[misc] # ipywidgets has no types
+    """Two ``Autodoc`` widgets beside each other: ``left`` and ``right``, with all that one can do.
+
+    Models are aligned by their structure: what differs is coloured, and what is selected in one is
+    selected in the other. Blocks, heatmap and its scale, and dimensions of one name follow. The
+    link lives in the page: it needs no kernel, and a notebook that was saved with its widgets shows
+    it again.
+    """
+
+    def __init__(self, left: Autodoc, right: Autodoc) -> None:
+        if left is right:
+            raise OptionError(
+                "same-widget",
+                "A widget cannot be compared with itself.",
+                "Pass the model twice, not the widget.",
+            )
+        self.left, self.right = left, right
+        name = uuid.uuid4().hex
+        left._comparison = _compared(left, right)
+        for side, widget in enumerate((left, right)):
+            widget._pair = f"{name}:{side}"
+            for key, value in _LAYOUT.items():
+                setattr(widget.layout, key, value)
+        super().__init__([left, right], layout={"width": "100%", "flex_flow": "row wrap"})
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """The widget, and beside it both models packed and their pictures."""
+        found = super()._repr_mimebundle_(**kwargs)
+        data = found[0] if isinstance(found, tuple) else found
+        if isinstance(data, dict):
+            data["text/plain"] = " beside ".join(embed_models(data, [self.left, self.right], apart=False))
+        return found
+
+
+def _compared(left: Autodoc, right: Autodoc) -> bytes:
+    """How the two models correspond, packed."""
+    from py_autodoc.compare.align import align
+    from py_autodoc.compare.columns import comparison_columns
+
+    columns = comparison_columns(align(left._now.analysis, right._now.analysis))
+    return gzip.compress(msgspec.json.encode(columns), mtime=0)
+
+
+def compare(a: Any, b: Any, **traits: Any) -> SideBySide:
+    """Compare two models: ``side_by_side`` under the name that the command line has for it."""
+    return side_by_side(a, b, **traits)
+
+
+def side_by_side(left: Any, right: Any, **traits: Any) -> SideBySide:
+    """Show two linked models side by side.
+
+    Each is an ``Autodoc`` or an argument of ``Autodoc``: a path, bytes, a model, a ``Report``. ``traits``
+    (``height``, ``theme``, ``overlay``, ``dims``) apply to the widgets created here.
+
+    Raises:
+        InputError: a model cannot be read.
+        OptionError: both are the same widget.
+        TraitError: a value that a trait of one of the models does not accept.
+    """
+    shown = [model if isinstance(model, Autodoc) else Autodoc(model, **traits) for model in (left, right)]
+    return SideBySide(shown[0], shown[1])

@@ -1,0 +1,65 @@
+"""A module of PyTorch as a model: exported once, kept by reference, written to a file when it is read."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from py_autodoc.errors import RequirementError
+from py_autodoc.outputs import scratch
+
+
+class ExportedModule:
+    """What the exporter made. Its weights are the module's own, not copies."""
+
+    def __init__(self, done: Any, name: str) -> None:
+        self._done = done
+        self._name = name
+
+    @contextlib.contextmanager
+    def file(self) -> Iterator[str]:
+        """Path of the model in a folder of its own, which is removed afterwards."""
+        from py_autodoc.torch.inmemory import save
+
+        with scratch() as folder:
+            path = folder / f"{self._name}.onnx"
+            save(self._done, path)
+            yield str(path)
+
+
+def is_module(model: Any) -> bool:
+    """Whether it is an ``nn.Module``; nothing is imported to tell."""
+    return any(
+        base.__module__.startswith("torch.nn.") and base.__name__ == "Module" for base in type(model).__mro__
+    )
+
+
+def export_module(module: Any, inputs: Any, dynamic_shapes: Any = None) -> ExportedModule:
+    """Export a module with its hierarchy, as it is in evaluation.
+
+    ``inputs`` are example inputs: one tensor, a tuple of positional or a dict of named ones.
+
+    Raises:
+        RequirementError: torch or onnxscript is missing.
+        OptionError: the inputs make no sense.
+        AnalysisError: the module cannot be exported, or not with these inputs.
+    """
+    try:
+        done = _export(module, inputs, dynamic_shapes)
+    except ImportError as fault:
+        raise RequirementError(
+            "needs-torch",
+            f"Exporting a module needs {fault.name or 'torch'}, which is not installed.",
+            "pip install 'onnx-autodoc[export]'",
+        ) from None
+    return ExportedModule(done, re.sub(r"\W+", "_", type(module).__name__)[:80] or "model")
+
+
+def _export(module: Any, inputs: Any, dynamic_shapes: Any) -> Any:
+    import onnxscript  # noqa: F401 - the exporter needs it, and says so in many lines
+
+    from py_autodoc.torch.inmemory import export_in_memory
+
+    return export_in_memory(module, inputs, dynamic=dynamic_shapes)
