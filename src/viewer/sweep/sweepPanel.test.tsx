@@ -144,7 +144,9 @@ describe('where only an analysis can tell', () => {
   test('and nobody is there, it says so', async () => {
     await mount(analysed({ bindings: {} }), { reload: analysed });
     await open();
-    expect(screen.getByText(/nobody is here to run one/)).toBeTruthy();
+    expect(
+      screen.getByText(/Other values of the dimensions need an analysis/)
+    ).toBeTruthy();
   });
 
   test('sizes without a value are asked for first', async () => {
