@@ -39,12 +39,12 @@ async function textOf(entry, options) {
 /** The entry of the one-file page. */
 const PAGE = 'src/page/index.tsx';
 
-const WORK = join(root, 'src/core/layout/work.ts');
+const WORK = join(root, 'src/core/layout/engine/layoutWork.ts');
 
 /** Where the layout is asked for by a name that is not its own file's. */
 function workFrom(path) {
   return builder => {
-    builder.onResolve({ filter: /\/work$/ }, args =>
+    builder.onResolve({ filter: /\/layoutWork$/ }, args =>
       resolve(args.resolveDir, args.path) + '.ts' === WORK
         ? { path, namespace: path }
         : undefined
@@ -68,8 +68,8 @@ const inlineWorker = {
     builder.onLoad({ filter: /.*/, namespace: once }, async () => {
       const text = await textOf(WORK, { globalName: 'layout' });
       return {
-        contents: `export function make() { ${text}; return layout.done; }
-          export const done = make();`
+        contents: `export function make() { ${text}; return layout.runLayoutWork; }
+          export const runLayoutWork = make();`
       };
     });
     builder.onResolve({ filter: /^inline-worker:/ }, args => ({
@@ -85,14 +85,14 @@ const inlineWorker = {
         setup(inner) {
           workFrom('given')(inner);
           inner.onLoad({ filter: /.*/, namespace: 'given' }, () => ({
-            contents: 'export const done = self.done;'
+            contents: 'export const runLayoutWork = self.runLayoutWork;'
           }));
         }
       };
       const text = await textOf(args.path, { plugins: [given] });
       return {
         contents: `import { make } from '${once}';
-          export default 'self.done = (' + make + ')();' + ${JSON.stringify(text)};`
+          export default 'self.runLayoutWork = (' + make + ')();' + ${JSON.stringify(text)};`
       };
     });
   }
@@ -248,7 +248,7 @@ const builds = [
   },
   // For the command line: draws without a browser, in Node.
   {
-    entryPoints: ['src/embed/svg.ts'],
+    entryPoints: ['src/embed/svgCli.ts'],
     outfile: join(out, 'svg.js'),
     format: 'cjs',
     platform: 'node',

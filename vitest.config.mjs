@@ -16,8 +16,9 @@ const common = {
  */
 function company(path) {
   const text = readFileSync(path, 'utf8');
-  const mocks = Array.from(text.matchAll(/vi\.mock\('([^']+)'/g), ([, name]) =>
-    name.split('/').slice(-2).join('/')
+  const mocks = Array.from(
+    text.matchAll(/vi\.mock\(\s*'([^']+)'/g),
+    ([, name]) => name.split('/').slice(-2).join('/')
   );
   if (text.includes('vi.stubGlobal') || text.includes('vi.spyOn')) {
     return 'alone';
@@ -26,7 +27,7 @@ function company(path) {
     return 'plain';
   }
   const faked = mocks.sort().join();
-  return faked === 'graph/measure,graph/surface' ? 'panels' : 'alone';
+  return faked === 'cards/cardSizer,graph/surface' ? 'panels' : 'alone';
 }
 
 const viewer = readdirSync('src', { recursive: true })

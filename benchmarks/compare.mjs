@@ -4,10 +4,12 @@
 import { readFileSync } from 'node:fs';
 import { loadCore } from '../tests/report/core.mjs';
 
-const { decode, buildTree, MATCHERS } = await loadCore();
+const { decodePayload, buildTree, MATCHERS } = await loadCore();
 const [left, right] = process.argv
   .slice(2)
-  .map(file => buildTree(decode(JSON.parse(readFileSync(file, 'utf8')))));
+  .map(file =>
+    buildTree(decodePayload(JSON.parse(readFileSync(file, 'utf8'))))
+  );
 const before = process.cpuUsage();
 const matching = MATCHERS.auto(left, right);
 const { user, system } = process.cpuUsage(before);

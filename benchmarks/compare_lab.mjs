@@ -52,7 +52,7 @@ function compared(page, left, right) {
         const at = {};
         const look = () => {
           const drawn = document.querySelectorAll(
-            '.oad-GraphHost[data-drawn]'
+            '.oad-GraphHost[data-scene-version]'
           ).length;
           const painted = [...document.querySelectorAll('.oad-Legend')].filter(
             one => one.textContent.includes('Changes')
@@ -124,7 +124,7 @@ const seconds = value => `${value.toFixed(2)} s`;
 try {
   // The first model of a server pays for imports, whichever it is.
   const warm = await freshLab(browser, port);
-  await openInLab(warm, 'awarm.onnx', '.oad-GraphHost[data-drawn]');
+  await openInLab(warm, 'awarm.onnx', '.oad-GraphHost[data-scene-version]');
   await warm.close();
   const [alone, changes] = [[], []];
   for (let run = 0; run < RUNS; run++) {
@@ -133,7 +133,7 @@ try {
       (await openInLab(
         single,
         `alone${run}.onnx`,
-        '.oad-GraphHost[data-drawn]'
+        '.oad-GraphHost[data-scene-version]'
       )) / 1000
     );
     await single.close();

@@ -22,10 +22,10 @@ const MODELS = (
 const ROUNDS = 7;
 
 const ENTRY = `
-export { DeviceTimes } from './src/core/deviceTimes';
-export { latencyOf } from './src/core/latency';
-export { decode } from './src/core/model';
-export { readBundle } from './src/providers/bundle';
+export { DeviceTimes } from './src/core/latency/deviceTimes';
+export { latencyOf } from './src/core/latency/latencyEstimate';
+export { decodePayload } from './src/core/model/decodePayload';
+export { readBundle } from './src/providers/bundleProvider';
 `;
 
 async function loadCore(folder) {
@@ -53,7 +53,7 @@ async function numbers(core, html) {
     readFileSync(html, 'utf8')
   )[1];
   const { payload } = await core.readBundle(Buffer.from(text, 'base64'));
-  const model = core.decode(payload);
+  const model = core.decodePayload(payload);
   const all = () => new core.DeviceTimes(model).all();
   const each = () =>
     payload.hardware.devices.id.map(device =>
@@ -81,7 +81,7 @@ async function tab(browser, html) {
     viewport: { width: 1400, height: 900 }
   });
   await page.goto(pathToFileURL(html).href);
-  await page.waitForSelector('.oad-GraphHost[data-drawn]');
+  await page.waitForSelector('.oad-GraphHost[data-scene-version]');
   const times = [];
   for (let round = 0; round < ROUNDS; round++) {
     await page.getByRole('tab', { name: 'Findings' }).click();

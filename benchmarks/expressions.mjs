@@ -18,7 +18,7 @@ async function loadCore() {
   const outfile = join(folder, 'expr.mjs');
   try {
     await build({
-      entryPoints: [join(root, 'src/core/expr.ts')],
+      entryPoints: [join(root, 'src/core/expressions/compileExpressions.ts')],
       bundle: true,
       format: 'esm',
       platform: 'node',

@@ -35,39 +35,39 @@ const TARGETS = { whole: [1, 0.97, 1], titles: [0.8, 0.45, 0.9], covered: 0.6 };
 const TITLE = 11;
 
 const code = await load(`
-        export { decode } from './src/core/model';
-        export { buildTree } from './src/core/tree';
-        export { createGraphView } from './src/core/view';
-        export { zoomIn } from './src/core/pane';
+        export { decodePayload } from './src/core/model/decodePayload';
+        export { buildTree } from './src/core/tree/groupTree';
+        export { createGraphView } from './src/core/view/graphView';
+        export { fitZoom } from './src/core/layout/paneZoom';
         export { BoxKind } from './src/core/types';
-        export { layered } from './src/core/layout/layered';
-        export { inRows } from './src/core/layout/rows/rows';
-        export { LAYOUT_OPTIONS } from './src/core/layout/types';
+        export { layered } from './src/core/layout/layered/layered';
+        export { layOutInRows } from './src/core/layout/rows/inRows';
+        export { LAYOUT_OPTIONS } from './src/core/layout/layered/layoutTypes';
         export { simpleInput } from './src/core/testing/layoutInput';
         export { llamaPayload } from './src/core/testing/payloads';
         export { sceneFaults } from './src/core/testing/sceneFaults';
-        export { homeCamera, rowsCamera, sceneSize, visibleRect } from './src/viewer/graph/camera';
-        export { mainLine } from './src/viewer/graph/entities';
-        export { drawBox } from './src/viewer/graph/boxes';
-        export { Cards } from './src/viewer/graph/card';
-        export { createSizer } from './src/viewer/graph/measure';
-        export { lodOf } from './src/viewer/graph/lod';
-        export { ScenePaint } from './src/viewer/graph/paint';
-        export { TextMeasure } from './src/viewer/graph/text';
-        export { DEFAULT_DETAILS } from './src/viewer/graph/api';
+        export { initialCamera, rowsCamera, sceneSize, visibleRect } from './src/viewer/graph/geometry/camera';
+        export { mainLineOffset } from './src/viewer/graph/scene/entityBoxes';
+        export { drawBox } from './src/viewer/graph/draw/drawBox';
+        export { CardContents } from './src/viewer/graph/cards/cardContents';
+        export { createSizer } from './src/viewer/graph/cards/cardSizer';
+        export { lodOf } from './src/viewer/graph/style/levelOfDetail';
+        export { BoxColors } from './src/viewer/graph/style/boxColors';
+        export { TextMeasure } from './src/viewer/graph/text/textMeasure';
+        export { DEFAULT_DETAILS } from './src/viewer/graph/surfaceApi';
 `);
 
 /** Share of the cards whose title is so large on the screen that it is read at a glance. */
 function readableTitles({ scene, model, tree }, k) {
   const measure = new code.TextMeasure('Helvetica, Arial, sans-serif');
-  const cards = new code.Cards(
+  const cards = new code.CardContents(
     model,
     tree,
     code.DEFAULT_DETAILS,
     undefined,
     measure
   );
-  const paint = new code.ScenePaint(scene, model, null);
+  const paint = new code.BoxColors(scene, model, null);
   const drawing = { scene, model, tree, paint, cards, measure };
   let [all, readable] = [0, 0];
   for (let box = 0; box < scene.boxCount; box++) {
@@ -85,7 +85,7 @@ function readableTitles({ scene, model, tree }, k) {
 }
 
 async function look(payload, [w, h], flow) {
-  const model = code.decode(payload);
+  const model = code.decodePayload(payload);
   const tree = code.buildTree(model);
   const view = code.createGraphView(
     tree,
@@ -94,15 +94,15 @@ async function look(payload, [w, h], flow) {
     flow
   );
   const pane = { w, h };
-  const scene = await view.initialIn(BUDGET, flow, pane);
-  const zoom = code.zoomIn(scene, pane);
+  const scene = await view.openInitialIn(BUDGET, flow, pane);
+  const zoom = code.fitZoom(scene, pane);
   const whole = zoom >= 0.5 - 1e-9;
   const titles = readableTitles({ scene, model, tree }, zoom);
   const cards = scene.boxKind.filter(kind => kind < 2).length;
   const size = code.sceneSize(scene);
   const { k } = scene.inRows
     ? code.rowsCamera(size, pane)
-    : code.homeCamera(size, pane);
+    : code.initialCamera(size, pane);
   return {
     zoom,
     whole,
@@ -160,14 +160,14 @@ function flat(count) {
 
 async function costs() {
   const payload = code.llamaPayload(21);
-  const model = code.decode(payload);
+  const model = code.decodePayload(payload);
   const tree = code.buildTree(model);
   const sizer = code.createSizer(model, tree);
   const pane = { w: 1070, h: 640 };
   const first = flow => () =>
     code
       .createGraphView(tree, sizer, undefined, flow)
-      .initialIn(BUDGET, flow, pane);
+      .openInitialIn(BUDGET, flow, pane);
   const found = {
     nodes: payload.nodes.op.length,
     straight: await best(15, first('right')),
@@ -182,7 +182,7 @@ async function costs() {
     const [plain, pass] = await bestOf(
       [
         () => code.layered(input, options),
-        () => code.inRows(input, straight, { room })
+        () => code.layOutInRows(input, straight, { room })
       ],
       3,
       count < 20000 ? 12 : 6

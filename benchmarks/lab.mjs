@@ -29,7 +29,7 @@ const MODELS = [
   'ten_thousand.onnx'
 ];
 const COLLAPSED = '.oad-GraphHost [role=button][aria-expanded=false]';
-const DRAWN = '.oad-GraphHost[data-drawn]';
+const DRAWN = '.oad-GraphHost[data-scene-version]';
 
 /** Milliseconds from a double click on the first collapsed group to two frames after the new picture. */
 async function expandOne(page) {
@@ -57,7 +57,7 @@ async function expandOne(page) {
           requestAnimationFrame(() =>
             requestAnimationFrame(() => done(performance.now() - start))
           );
-        }).observe(host, { attributeFilter: ['data-drawn'] });
+        }).observe(host, { attributeFilter: ['data-scene-version'] });
         setTimeout(() => done(null), 10000);
       })
   );

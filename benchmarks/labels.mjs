@@ -22,17 +22,17 @@ const PANES = [
 const FLOWS = ['right', 'down', 'wrapped'];
 
 const code = await load(`
-  export { decode } from './src/core/model';
-  export { buildTree } from './src/core/tree';
-  export { createGraphView } from './src/core/view';
-  export { createSizer } from './src/viewer/graph/measure';
-  export { SceneIndex } from './src/viewer/graph/grid';
-  export { LABELS_FROM } from './src/viewer/graph/lod';
-  export { cornerRect, placeOf } from './src/viewer/graph/docks';
-  export { autoCamera } from './src/viewer/graph/homing';
-  export { Drawings } from './src/viewer/graph/drawings';
-  export { DEFAULT_DETAILS, DEFAULT_STRINGS } from './src/viewer/graph/api';
-  export { labelsOf } from './src/viewer/graph/labels';
+  export { decodePayload } from './src/core/model/decodePayload';
+  export { buildTree } from './src/core/tree/groupTree';
+  export { createGraphView } from './src/core/view/graphView';
+  export { createSizer } from './src/viewer/graph/cards/cardSizer';
+  export { SpatialIndex } from './src/viewer/graph/scene/spatialIndex';
+  export { LABELS_FROM } from './src/viewer/graph/style/levelOfDetail';
+  export { cornerRect, placeOf } from './src/viewer/graph/viewport/cornerDocks';
+  export { autoCamera } from './src/viewer/graph/viewport/cameraPolicy';
+  export { DrawContextFactory } from './src/viewer/graph/draw/drawContextFactory';
+  export { DEFAULT_DETAILS, DEFAULT_STRINGS } from './src/viewer/graph/surfaceApi';
+  export { labelsOf } from './src/viewer/graph/labels/wireLabels';
   export { labelFaults } from './src/viewer/graph/testing/labelFaults';
   export { legendFaults } from './src/viewer/graph/testing/legendFaults';
 `);
@@ -51,18 +51,18 @@ const SUMS = [
 ];
 
 async function look(payload, [w, h], flow) {
-  const model = code.decode(payload);
+  const model = code.decodePayload(payload);
   const tree = code.buildTree(model);
   const sizer = code.createSizer(model, tree);
   const view = code.createGraphView(tree, sizer, undefined, flow);
   const pane = { w, h };
-  const scene = await view.initialIn(BUDGET, flow, pane);
-  const drawings = new code.Drawings(
+  const scene = await view.openInitialIn(BUDGET, flow, pane);
+  const drawings = new code.DrawContextFactory(
     code.DEFAULT_DETAILS,
     code.DEFAULT_STRINGS
   );
   const drawing = drawings.of(scene, model, tree);
-  const index = new code.SceneIndex(scene);
+  const index = new code.SpatialIndex(scene);
   const labels = code.labelsOf(drawing, index);
   const edges = Array.from({ length: scene.edgeCount }, (_, e) => e);
   labels.place(edges);

@@ -35,8 +35,8 @@ async function loadCore() {
     stdin: {
       contents: `
         export * from './src/core/index';
-        export { layered } from './src/core/layout/layered';
-        export { LevelBuilder } from './src/core/levels';
+        export { layered } from './src/core/layout/layered/layered';
+        export { LevelBuilder } from './src/core/tree/groupLevel';
         export * from './src/core/testing/payloads';
         export * from './src/core/testing/rivals';
         export { plainSizer } from './src/core/testing/sizer';
@@ -107,7 +107,7 @@ function modelOf(core, nodes, name = 'chain') {
 }
 
 const fresh = (core, payload) => {
-  const model = core.decode(payload);
+  const model = core.decodePayload(payload);
   const tree = core.buildTree(model);
   return core.createGraphView(tree, core.plainSizer(model, tree));
 };
@@ -126,7 +126,7 @@ function flatGraph(core, payload) {
     ...payload,
     scopes: { parent: [], label: [], type: [], origin: [] }
   };
-  const model = core.decode({
+  const model = core.decodePayload({
     ...bare,
     nodes: { ...bare.nodes, scope: bare.nodes.scope.map(() => -1) }
   });
@@ -199,7 +199,7 @@ async function measure(core, nodes) {
   const first = await best(
     9,
     () => payload,
-    given => fresh(core, given).initial(40)
+    given => fresh(core, given).openInitial(40)
   );
   const open = async () => {
     const view = fresh(core, payload);

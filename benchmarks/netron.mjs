@@ -49,7 +49,7 @@ const MODELS = (
 ).split(',');
 /** What the page says before the time. */
 const WORD = 'picture readable at';
-const DRAWN = '.oad-GraphHost[data-drawn]';
+const DRAWN = '.oad-GraphHost[data-scene-version]';
 /** How often as fast as Netron we mean to be, and from how many nodes on. */
 const BAR = { ratio: 10, nodes: 5000 };
 
@@ -107,7 +107,7 @@ function netronReady() {
 }
 
 function oursReady() {
-  return document.querySelector('.oad-GraphHost[data-drawn]') !== null;
+  return document.querySelector('.oad-GraphHost[data-scene-version]') !== null;
 }
 
 /** Answers null when it takes longer than the limit. */

@@ -99,7 +99,7 @@ async function measure() {
     .click();
 
   await page
-    .locator('.oad-GraphHost[data-drawn]')
+    .locator('.oad-GraphHost[data-scene-version]')
     .first()
     .waitFor({ timeout: 120_000 });
   console.log(
@@ -123,7 +123,7 @@ async function measure() {
   );
   await page.waitForTimeout(2000);
   await tell(page, 'scrolled to the end', before, nodesBefore, heap);
-  await page.locator('.oad-GraphHost[data-drawn]').last().waitFor();
+  await page.locator('.oad-GraphHost[data-scene-version]').last().waitFor();
   console.log(`errors: ${problems.length ? problems.join('; ') : 'none'}`);
 }
 

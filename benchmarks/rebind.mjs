@@ -64,7 +64,7 @@ const SCREENS = {
 const ENTRY = `
 import * as React from 'react';
 import { createRoot } from 'react-dom/client';
-import { BundleProvider, readBundle } from './src/providers/bundle';
+import { BundleProvider, readBundle } from './src/providers/bundleProvider';
 import { Viewer } from './src/viewer';
 
 window.show = async text => {
@@ -221,7 +221,7 @@ async function runModel(url, text) {
     tab.on('pageerror', error => console.error(error.message));
     await tab.goto(url);
     const dims = await tab.evaluate(bundle => window.show(bundle), text);
-    await tab.waitForSelector('.oad-GraphHost[data-drawn]');
+    await tab.waitForSelector('.oad-GraphHost[data-scene-version]');
     const processes = await renderersOf(browser);
     await tab.waitForTimeout(1000);
     const rows = { 'two frames alone': await floorOf(tab, processes) };

@@ -1,6 +1,6 @@
 """How numbers are written: three significant digits with SI prefixes, or exact with separators.
 
-The viewer writes them in the same way (``src/core/units.ts``); both are tested with the cases in
+The viewer writes them in the same way (``src/core/base/numberFormat.ts``); both are tested with the cases in
 ``tests/data/number_cases.json``, and halves are rounded up in both.
 """
 

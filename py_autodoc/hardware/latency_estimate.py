@@ -2,7 +2,7 @@
 
     seconds = Σ runs · (max(FLOPs / (peak · sustained · e), bytes / (bandwidth · e)) + start)
 
-The constants and their sources are in ``docs/hardware.md``. ``src/core/latency*.ts`` is the same rule for
+The constants and their sources are in ``docs/hardware.md``. ``src/core/latency/`` is the same rule for
 the viewer; ``tests/data/latency_cases.json`` holds both to the same numbers.
 """
 

@@ -116,7 +116,7 @@ def percent(part: float | None, whole: float | None) -> float | None:
 def guarded(value: Cell) -> Cell:
     """A text that a spreadsheet would take for a formula gets a leading apostrophe.
 
-    Also behind characters that it passes over. ``src/core/separated.ts`` does the same.
+    Also behind characters that it passes over. ``src/core/base/delimitedText.ts`` does the same.
     """
     if isinstance(value, str) and (value.startswith(_MOVES) or _begins(value).startswith(_FORMULA)):
         return f"'{value}"

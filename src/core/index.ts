@@ -1,33 +1,48 @@
 /** The core's public surface: no React, no DOM. */
-export { compileExpressions, EXPRESSION_METRICS } from './expr';
-export type { ExpressionMetric, IEvaluation, IExpressions } from './expr';
-export { hiddenNodes, othersOf } from './hidden';
-export { litOf } from './lit';
-export type { ILit } from './lit';
 export {
-  chosenPart,
-  counterpart,
-  hiddenByHand,
+  compileExpressions,
+  EXPRESSION_METRICS
+} from './expressions/compileExpressions';
+export type {
+  ExpressionMetric,
+  IEvaluation,
+  IExpressions
+} from './expressions/compileExpressions';
+export { countHiddenNodes, allExcept } from './tree/hiddenEntities';
+export { computeTraceHighlight } from './trace/traceHighlight';
+export type { ITraceHighlight } from './trace/traceHighlight';
+export {
+  soloPart,
+  correspondingEntity,
+  userHidden,
   partAt,
   partsOf,
   withPart
-} from './parts';
-export type { IPart } from './parts';
-export { Blocks, blocksOf } from './blocks';
-export { boundary } from './boundary';
-export type { IBoundary } from './boundary';
-export { ancestors, descendants, paths } from './trace';
-export type { ISeeds, ITrace } from './trace';
+} from './tree/repeatParts';
+export type { IRepeatPart } from './tree/repeatParts';
+export { BlockIndex, blocksOf } from './model/structuralBlocks';
+export { boundary } from './tree/groupBoundary';
+export type { IBoundary } from './tree/groupBoundary';
+export {
+  collectAncestors,
+  collectDescendants,
+  pathsBetween
+} from './trace/dataflowTrace';
+export type { ISeeds, ITrace } from './trace/dataflowTrace';
 export {
   deviceOf,
   hardwareOf,
   latencyOf,
   precisionOf,
   precisionsOf
-} from './latency';
-export { decode, METRIC_IDS, TENSOR_KIND, timed } from './model';
-export { buildTree } from './tree';
-export type { IGroupTree } from './tree';
+} from './latency/latencyEstimate';
+export {
+  decodePayload,
+  METRIC_IDS,
+  TENSOR_KIND,
+  withLatencyMetric
+} from './model/decodePayload';
+export { buildTree } from './tree/groupTree';
 export {
   formatBytes,
   formatConfidence,
@@ -38,7 +53,7 @@ export {
   formatShape,
   formatShare,
   UNKNOWN
-} from './units';
+} from './base/numberFormat';
 export {
   contrast,
   createScale,
@@ -46,18 +61,19 @@ export {
   luminance,
   rampColor,
   RAMP_STEPS,
-  textOn
-} from './scale';
-export { SCALE_MODES } from './scale';
-export type { IScale, ISpan, ScaleMode } from './scale';
+  readableTextColor
+} from './base/colorScale';
+export { SCALE_MODES } from './base/colorScale';
+export type { IScale, ISpan, ScaleMode } from './base/colorScale';
 export * from './types';
-export { createGraphView } from './view';
-export type { IMeasuredView } from './view';
-export { InlineEngine, WorkerEngine } from './layout/engine';
-export type { ILayoutEngine } from './layout/engine';
-export { PANEL } from './layout/panel';
-export { parseQuery } from './query';
-export type { IQueryFault, Query } from './query';
-export { FIELD_NAMES } from './queryFields';
-export { findAll, matcher } from './matcher';
+export { createGraphView } from './view/graphView';
+export type { IInstrumentedGraphView } from './view/graphView';
+export { InlineEngine, WorkerEngine } from './layout/engine/layoutEngine';
+export type { ILayoutEngine } from './layout/engine/layoutEngine';
+export { PANEL } from './layout/compound/layoutMetrics';
+export { parseQuery } from './query/queryParser';
+export type { IQuerySyntaxError, Query } from './query/queryParser';
+export { FIELD_NAMES } from './query/queryFields';
+export { findMatches, compileMatcher } from './query/queryMatcher';
 // The matching of two models is in its own module: what compares fetches it when it is first used.
+export type { IGroupTree } from './tree/treeTypes';

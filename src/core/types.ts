@@ -9,7 +9,7 @@ import type { DeviceMetric, StoredMetric } from '../schema/metrics';
 import type { GraphPayload, HardwarePart } from '../schema';
 
 /** How a node runs, where that is not as often as the payload says. */
-export const RUNS = {
+export const NODE_RUNS = {
   told: 0,
   /** In a loop of unknown length: its cost is that of one iteration. */
   endless: 1,
@@ -27,7 +27,7 @@ export interface IGraphModel {
   readonly nodeGraph: Int32Array;
   /** 1 for Constant nodes, which are not drawn. */
   readonly nodeConstant: Uint8Array;
-  /** One of `RUNS` for each node. */
+  /** One of `NODE_RUNS` for each node. */
   readonly nodeRuns: Uint8Array;
   readonly inputOffsets: Int32Array;
   readonly inputs: Int32Array;
@@ -35,7 +35,7 @@ export interface IGraphModel {
   readonly outputs: Int32Array;
   readonly metrics: Readonly<Record<MetricId, Float64Array>>;
   /** The estimate behind `metrics.latency`; null while no device is chosen. */
-  readonly latency: ILatency | null;
+  readonly latency: ILatencyEstimate | null;
   readonly tensorKind: Uint8Array;
   readonly tensorProducer: Int32Array;
   /** CSR of consuming nodes by tensor. */
@@ -195,14 +195,14 @@ export interface IGraphView {
   /** Lays what is open out anew for a pane. Until the next such call rows stay as wide as they are. */
   setFlow(flow: Flow, pane: IPane): Promise<IScene>;
   /** Takes other numbers for the same boxes; only what no longer fits its card is laid out again. */
-  renumber(tree: ITree, sizer: ISizer): Promise<IScene>;
+  updateNumbers(tree: ITree, sizer: ISizer): Promise<IScene>;
   /**
    * First picture: opens groups, outer ones first, while at most `budget` boxes are visible and the
    * picture is not longer than `length` in the direction it flows.
    */
-  initial(budget: number, length?: number): Promise<IScene>;
+  openInitial(budget: number, length?: number): Promise<IScene>;
   /** First picture set so: in rows as much as can be read in the pane as a whole. */
-  initialIn(budget: number, flow: Flow, pane: IPane): Promise<IScene>;
+  openInitialIn(budget: number, flow: Flow, pane: IPane): Promise<IScene>;
   expand(group: number, recursive?: boolean): Promise<IScene>;
   collapse(group: number, recursive?: boolean): Promise<IScene>;
   expandAll(maxBoxes: number): Promise<IScene>;
@@ -232,7 +232,7 @@ export interface IDeviceChoice {
   readonly runtime?: string;
 }
 
-export interface ILatency {
+export interface ILatencyEstimate {
   /** Index into the payload's devices. */
   readonly device: number;
   readonly precision: string;

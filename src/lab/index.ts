@@ -1,7 +1,7 @@
-import { comparePlugin } from './comparePlugin';
-import { outputPlugin } from './outputPlugin';
+import { comparePlugin } from './compare/comparePlugin';
+import { outputPlugin } from './notebook/outputPlugin';
 import { servicesPlugin } from './servicesPlugin';
-import { settingsPlugin } from './settingsPlugin';
+import { settingsPlugin } from './settings/settingsPlugin';
 import { viewerPlugin } from './viewerPlugin';
 
 export { IOnnxTracker } from './tokens';

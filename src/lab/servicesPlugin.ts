@@ -8,11 +8,11 @@ import { IFileBrowserFactory } from '@jupyterlab/filebrowser';
 import { IStateDB } from '@jupyterlab/statedb';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import type { ReadonlyPartialJSONValue } from '@lumino/coreutils';
-import { CommandIDs } from './commandIds';
-import { chooseModels } from './commands';
+import { CommandIDs } from './commands/commandIds';
+import { chooseModels } from './commands/modelCommands';
 import { FACTORY_NAME } from './document';
-import { ShortcutKeys } from './shortcutKeys';
-import { StartLink } from './link';
+import { ShortcutKeys } from './settings/shortcutKeys';
+import { InitialViewLink } from './viewAddress';
 import { IOnnxServices, IOnnxSettings } from './tokens';
 import { viewerTranslator } from './translate';
 
@@ -42,7 +42,7 @@ export const servicesPlugin: JupyterFrontEndPlugin<IOnnxServices> = {
     const { commands } = app;
     const trans = (translator ?? nullTranslator).load('onnx_autodoc');
     // Now: Lab writes its own address before the document is there.
-    const link = new StartLink();
+    const link = new InitialViewLink();
     // Not in the tracker's namespace: restoring drops what it does not know there.
     const stateKey = (key: string): string => `onnx-autodoc-view:${key}`;
     return {
@@ -90,7 +90,7 @@ export const servicesPlugin: JupyterFrontEndPlugin<IOnnxServices> = {
           }
         })
       },
-      takeLink: path => link.take(path),
+      takeLink: path => link.consume(path),
       loadState: key => stateDB?.fetch(stateKey(key)) ?? Promise.resolve(null),
       saveState: (key, state) => {
         stateDB

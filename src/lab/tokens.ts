@@ -2,8 +2,11 @@
 
 import type { IWidgetTracker } from '@jupyterlab/apputils';
 import { Token } from '@lumino/coreutils';
-import type { LabSettings } from './settings';
-import type { IOnnxServices as IServices, OnnxDocument } from './widget';
+import type { LabSettings } from './settings/labSettings';
+import type {
+  IDocumentServices as IServices,
+  OnnxDocument
+} from './documentWidget';
 
 /** Tracks the open models. `content.handle` drives a view: selection, heatmap, dimensions, actions. */
 export type IOnnxTracker = IWidgetTracker<OnnxDocument>;

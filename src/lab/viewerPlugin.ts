@@ -8,7 +8,7 @@ import { IDocumentManager } from '@jupyterlab/docmanager';
 import { ILauncher } from '@jupyterlab/launcher';
 import { IDefaultDrive, type Contents } from '@jupyterlab/services';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
-import { addCommands } from './commands';
+import { addCommands } from './commands/modelCommands';
 import {
   FACTORY_NAME,
   MODEL_NAME,
@@ -20,7 +20,7 @@ import {
 } from './document';
 import { onnxIcon } from './icon';
 import { IOnnxServices, IOnnxTracker } from './tokens';
-import { OnnxWidgetFactory, type OnnxDocument } from './widget';
+import { OnnxWidgetFactory, type OnnxDocument } from './documentWidget';
 
 /** Opens ONNX models as documents. */
 export const viewerPlugin: JupyterFrontEndPlugin<IOnnxTracker> = {

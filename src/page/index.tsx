@@ -8,10 +8,15 @@ import {
   BundleProvider,
   carriedComparison,
   readBundle
-} from '../providers/bundle';
+} from '../providers/bundleProvider';
 import { problemOf } from '../providers/provider';
-import { Beside, readView, type IShown, type IViewerHandle } from '../viewer';
-import { embeddedLayoutEngine } from '../embed/engine';
+import {
+  SideBySide,
+  decodeViewFragment,
+  type IModelViewProps,
+  type IViewerHandle
+} from '../viewer';
+import { embeddedLayoutEngine } from '../embed/embeddedLayoutEngine';
 import { printReports } from './printing';
 
 /** The model, and perhaps another one beside it. */
@@ -49,11 +54,11 @@ async function start(host: HTMLElement): Promise<void> {
   }
   const dark = window.matchMedia('(prefers-color-scheme: dark)');
   const root = createRoot(host);
-  const state = await readView(window.location.hash);
+  const state = await decodeViewFragment(window.location.hash);
   let handle: IViewerHandle | null = null;
   let printing: Promise<void> | null = null;
   const { direction, numbers } = host.dataset;
-  const first: IShown = {
+  const first: IModelViewProps = {
     provider: providers[0],
     onReady: next => {
       // The page is nothing but the viewer: its keys work from the start.
@@ -83,7 +88,7 @@ async function start(host: HTMLElement): Promise<void> {
       String(!dark.matches)
     );
     root.render(
-      <Beside
+      <SideBySide
         models={models}
         makeLayoutEngine={embeddedLayoutEngine}
         settings={settings}
@@ -97,7 +102,7 @@ async function start(host: HTMLElement): Promise<void> {
     if (others.length > 0) {
       return;
     }
-    void readView(window.location.hash).then(
+    void decodeViewFragment(window.location.hash).then(
       view => view && handle?.setState(view)
     );
   });

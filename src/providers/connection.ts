@@ -11,7 +11,7 @@ export interface ISocket {
   close(): void;
 }
 
-export interface IRequest {
+export interface IHttpRequest {
   method?: string;
   body?: string | Blob;
   headers?: Record<string, string>;
@@ -25,7 +25,7 @@ export interface IServerConnection {
   readonly wsUrl: string;
   /** Added to socket URLs only (requests authenticate through `fetch`). */
   readonly token?: string;
-  fetch(url: string, request: IRequest): Promise<Response>;
+  fetch(url: string, request: IHttpRequest): Promise<Response>;
   openSocket(url: string): ISocket;
   /** Injected by tests; resolves after `ms` or rejects when aborted. */
   delay?(ms: number, signal: AbortSignal): Promise<void>;
@@ -33,7 +33,7 @@ export interface IServerConnection {
 
 const API = 'autodoc/api/';
 
-function slashed(url: string): string {
+function withSlash(url: string): string {
   return url.endsWith('/') ? url : `${url}/`;
 }
 
@@ -52,7 +52,7 @@ export class Connection {
   constructor(private readonly _host: IServerConnection) {}
 
   /** Body of a successful answer. Throws `ProblemError`, or `AbortError` when aborted. */
-  async json<T>(resource: string, request: IRequest): Promise<T> {
+  async json<T>(resource: string, request: IHttpRequest): Promise<T> {
     const response = await this._fetch(resource, request);
     const text = await response.text();
     if (!response.ok) {
@@ -74,7 +74,7 @@ export class Connection {
   }
 
   /** DELETE without waiting: the caller is leaving and has nobody to tell. */
-  forget(resource: string): void {
+  deleteWithoutWaiting(resource: string): void {
     this._host
       .fetch(this._url(resource), { method: 'DELETE' })
       .catch(() => undefined); // The server drops abandoned jobs by itself.
@@ -83,7 +83,9 @@ export class Connection {
   socket(resource: string): ISocket {
     const { wsUrl, token } = this._host;
     const query = token ? `?token=${encodeURIComponent(token)}` : '';
-    return this._host.openSocket(`${slashed(wsUrl)}${API}${resource}${query}`);
+    return this._host.openSocket(
+      `${withSlash(wsUrl)}${API}${resource}${query}`
+    );
   }
 
   delay(ms: number, signal: AbortSignal): Promise<void> {
@@ -91,10 +93,13 @@ export class Connection {
   }
 
   private _url(resource: string): string {
-    return `${slashed(this._host.baseUrl)}${API}${resource}`;
+    return `${withSlash(this._host.baseUrl)}${API}${resource}`;
   }
 
-  private async _fetch(resource: string, request: IRequest): Promise<Response> {
+  private async _fetch(
+    resource: string,
+    request: IHttpRequest
+  ): Promise<Response> {
     try {
       return await this._host.fetch(this._url(resource), request);
     } catch (error) {

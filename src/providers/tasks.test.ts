@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { Task, TaskResult } from '../schema';
-import { Connection, type IRequest } from './connection';
+import { Connection, type IHttpRequest } from './connection';
 import { ProblemError } from './provider';
 import { followProfile, followTask } from './tasks';
 
@@ -32,10 +32,10 @@ function task(state: string, more: Partial<Task> = {}): Task {
 /** A server that gives these answers one after the other; numbers are statuses of failures. */
 function server(answers: readonly (Task | number)[]): {
   connection: Connection;
-  asked: [string, IRequest][];
+  asked: [string, IHttpRequest][];
 } {
   const left = [...answers];
-  const asked: [string, IRequest][] = [];
+  const asked: [string, IHttpRequest][] = [];
   const connection = new Connection({
     baseUrl: 'http://host/',
     wsUrl: 'ws://host/',

@@ -9,7 +9,7 @@ import {
   type GivenFile,
   type TaskOrder
 } from './provider';
-import { posted } from './start';
+import { jsonBody } from './analysisStart';
 
 const POLL_MS = 400;
 /** Failed polls in a row before giving up. */
@@ -87,7 +87,10 @@ export async function followTask(
     ...(order.against && { against: at(order.against) }),
     path: model
   };
-  let task = await connection.json<Task>('tasks', { ...posted(body), signal });
+  let task = await connection.json<Task>('tasks', {
+    ...jsonBody(body),
+    signal
+  });
   const resource = `tasks/${encodeURIComponent(task.id)}`;
   let failures = 0;
   try {
@@ -100,14 +103,14 @@ export async function followTask(
         onChange(task);
       } catch (error) {
         failures += 1;
-        if (!passing(error) || failures >= MAX_FAILURES) {
+        if (!isTransient(error) || failures >= MAX_FAILURES) {
           throw error;
         }
       }
     }
   } catch (error) {
     if (signal.aborted) {
-      connection.forget(resource);
+      connection.deleteWithoutWaiting(resource);
       throw abortError();
     }
     throw error;
@@ -128,7 +131,7 @@ export async function followTask(
 }
 
 /** The server may be busy or restarting; a definite answer ends it at once. */
-function passing(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   return (
     error instanceof ProblemError &&
     (error.problem.status === 0 || error.problem.status >= 500)

@@ -1,7 +1,7 @@
-export { Beside } from './compare/Beside';
-export type { IShown } from './compare/Beside';
-export { Viewer } from './Viewer';
-export { DEFAULT_SETTINGS } from './api';
+export { SideBySide } from './app/SideBySide';
+export type { IModelViewProps } from './app/SideBySide';
+export { Viewer } from './app/Viewer';
+export { DEFAULT_SETTINGS } from './state/api';
 export type {
   IActionInfo,
   IFileHost,
@@ -9,15 +9,15 @@ export type {
   IViewerLink,
   IViewerProps,
   IViewerSettings
-} from './api';
-export { reportText } from './report/code';
-export type { BoundKeys } from './keyboard';
-export { readView } from './state/link';
-export { pageFont } from './graph/text';
-export { Resident } from './residence/resident';
-export type { ITenant } from './residence/resident';
-export { chooseNodes, paintNodes } from './wishes';
+} from './state/api';
+export { reportText } from './features/report/lazyReportText';
+export { decodeViewFragment } from './state/viewFragment';
+export { pageFont } from './graph/text/textMeasure';
+export { LazyMount } from './host/lazyMount';
+export type { IMountContent } from './host/lazyMount';
+export { applySelection, applyOverlay } from './host/hostCommands';
 export type { IUserValues, OverlayId } from './overlays';
-export { IDENTITY } from './translate';
-export type { ITranslate } from './translate';
-export type { ILinkOptions } from './compare/types';
+export { IDENTITY } from './i18n/translate';
+export type { ITranslate } from './i18n/translate';
+export type { ILinkOptions } from './state/linkedViews';
+export type { BoundKeys } from './state/api';

@@ -3,16 +3,22 @@
  * the page alone, so that sliders linked to it work without a kernel. Shown, it is a box for the size.
  */
 
-import { referred, type IManagedModel, type IWidgetModel } from './model';
+import {
+  resolveModelRef,
+  type IManagedModel,
+  type IWidgetModel
+} from './model';
 
-interface IContext {
+interface IDimContext {
   readonly model: IWidgetModel;
 }
 
-const MOST = 2 ** 31;
+const MAX_SIZE = 2 ** 31;
 
 function isSize(value: unknown): value is number {
-  return Number.isInteger(value) && Number(value) >= 1 && Number(value) < MOST;
+  return (
+    Number.isInteger(value) && Number(value) >= 1 && Number(value) < MAX_SIZE
+  );
 }
 
 function sizesOf(owner: IManagedModel): Record<string, unknown> {
@@ -20,8 +26,8 @@ function sizesOf(owner: IManagedModel): Record<string, unknown> {
   return typeof sizes === 'object' && sizes !== null ? { ...sizes } : {};
 }
 
-async function initialize({ model }: IContext): Promise<() => void> {
-  const owner = await referred(model, 'owner');
+async function initialize({ model }: IDimContext): Promise<() => void> {
+  const owner = await resolveModelRef(model, 'owner');
   if (!owner) {
     // The kernel links the two where the page cannot.
     return () => undefined;
@@ -53,7 +59,7 @@ async function initialize({ model }: IContext): Promise<() => void> {
 function render({
   model,
   el
-}: IContext & { readonly el: HTMLElement }): () => void {
+}: IDimContext & { readonly el: HTMLElement }): () => void {
   const label = document.createElement('label');
   const input = document.createElement('input');
   Object.assign(input, { type: 'number', min: '1', step: '1' });

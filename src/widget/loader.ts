@@ -3,9 +3,15 @@
  * own, which a saved notebook keeps as well; hosts that cannot reach it ask the kernel. No CDN.
  */
 
-import { bytesOf, messageOf, referred, tell, type IWidgetModel } from './model';
+import {
+  bytesOf,
+  messageOf,
+  resolveModelRef,
+  sendMessage,
+  type IWidgetModel
+} from './model';
 
-export interface IRenderContext {
+export interface ILoaderContext {
   readonly model: IWidgetModel;
   readonly el: HTMLElement;
 }
@@ -20,7 +26,7 @@ export interface IViewerModule {
   readonly default: {
     /** The answer takes the viewer away again. */
     render(
-      context: IRenderContext,
+      context: ILoaderContext,
       style: string
     ): (() => void) | Promise<() => void>;
   };
@@ -32,12 +38,12 @@ interface ILoaded {
 }
 
 /** How long a kernel may take to answer, in milliseconds: it may be busy with the next cell. */
-const PATIENCE = 120_000;
+const KERNEL_TIMEOUT_MS = 120_000;
 const TYPE = 'autodoc:code';
 const CACHE = Symbol.for('onnx-autodoc.widget.code');
 
 /** One copy a version on a page, whatever the number of widgets. */
-function loaded({ code, style, version }: ICode): ILoaded {
+function loadViewer({ code, style, version }: ICode): ILoaded {
   const page = globalThis as { [CACHE]?: Map<string, ILoaded> };
   const cache = (page[CACHE] ??= new Map());
   let found = cache.get(version);
@@ -58,18 +64,18 @@ function text(value: unknown): string {
 }
 
 async function codeOf(model: IWidgetModel): Promise<ICode> {
-  const shared = await referred(model, '_code');
+  const shared = await resolveModelRef(model, '_code');
   const packed = bytesOf(shared?.get('code'));
   return shared && packed.length > 0
     ? {
-        code: await unpacked(packed),
+        code: await unpackText(packed),
         style: text(shared.get('style')),
         version: text(shared.get('version'))
       }
     : ask(model);
 }
 
-async function unpacked(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+async function unpackText(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const plain = new Response(bytes).body!.pipeThrough(
     new DecompressionStream('gzip')
   );
@@ -102,17 +108,17 @@ function ask(model: IWidgetModel): Promise<ICode> {
         });
       }
     };
-    const timer = setTimeout(fail, PATIENCE);
+    const timer = setTimeout(fail, KERNEL_TIMEOUT_MS);
     model.on('msg:custom', hear);
-    if (!tell(model, { type: TYPE })) {
+    if (!sendMessage(model, { type: TYPE })) {
       fail();
     }
   });
 }
 
-async function render(context: IRenderContext): Promise<() => void> {
+async function render(context: ILoaderContext): Promise<() => void> {
   try {
-    const { module, style } = loaded(await codeOf(context.model));
+    const { module, style } = loadViewer(await codeOf(context.model));
     return await (await module).default.render(context, style);
   } catch (error) {
     const told = document.createElement('p');

@@ -1,6 +1,6 @@
 /** The part of an anywidget model that is used here, and reading its values. */
 
-import type { IKernelModel } from '../providers/kernel';
+import type { IKernelModel } from '../providers/jupyterKernel';
 
 /** A widget's model as its manager holds it. */
 export interface IManagedModel {
@@ -32,7 +32,7 @@ export function bytesOf(value: unknown): Uint8Array<ArrayBuffer> {
 const REFERENCE = /^(?:IPY_MODEL_|anywidget:)(.+)$/;
 
 /** The model another one refers to; null where the host cannot tell. */
-export async function referred(
+export async function resolveModelRef(
   model: IWidgetModel,
   trait: string
 ): Promise<IManagedModel | null> {
@@ -67,7 +67,7 @@ export function messageOf(
 }
 
 /** Sends a message; false where no kernel listens. */
-export function tell(model: IWidgetModel, content: unknown): boolean {
+export function sendMessage(model: IWidgetModel, content: unknown): boolean {
   try {
     model.send(content);
     return true;

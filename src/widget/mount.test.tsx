@@ -12,18 +12,20 @@ vi.mock('../viewer/graph/surface', async () => ({
   GraphSurface: (await import('../viewer/testing/surface')).FakeSurface
 }));
 vi.mock(
-  '../viewer/graph/measure',
+  '../viewer/graph/cards/cardSizer',
   async () => await import('../viewer/testing/sizer')
 );
 // The engine of this thread.
-vi.mock('../embed/engine', () => ({ embeddedLayoutEngine: () => undefined }));
+vi.mock('../embed/embeddedLayoutEngine', () => ({
+  embeddedLayoutEngine: () => undefined
+}));
 
 guardConsole();
 
 /** Bundles that are being read, by the name of their model; each is read when the test says so. */
 const reading = new Map<number, () => void>();
 
-vi.mock('../providers/bundle', async original => ({
+vi.mock('../providers/bundleProvider', async original => ({
   ...(await original<object>()),
   readBundle: async (bytes: Uint8Array): Promise<Bundle> => {
     const [blocks] = bytes;

@@ -3,24 +3,24 @@
 import * as React from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 import { type Flow, FLOWS } from '../core/types';
-import { embeddedLayoutEngine } from '../embed/engine';
+import { embeddedLayoutEngine } from '../embed/embeddedLayoutEngine';
 import {
-  chooseNodes,
+  applySelection,
   pageFont,
-  paintNodes,
-  Resident,
+  applyOverlay,
+  LazyMount,
   Viewer,
-  type ITenant,
+  type IMountContent,
   type IViewerHandle
 } from '../viewer';
-import { messageOf, tell, type IWidgetModel } from './model';
-import { Pairs } from './pairs';
+import { messageOf, sendMessage, type IWidgetModel } from './model';
+import { PairRegistry } from './pairRegistry';
 import { WidgetProvider } from './provider';
-import { SizeLink } from './sizes';
+import { DimTraitSync } from './dimTraitSync';
 import { hasThemeColors, isDark, onThemeChange } from './theme';
-import { ViewLink } from './views';
+import { ViewStateSync } from './viewStateSync';
 
-const pairs = new Pairs();
+const pairs = new PairRegistry();
 const HELLO = 'autodoc:hello';
 const SHOW = 'autodoc:show';
 
@@ -39,7 +39,7 @@ export function mount(
   return () => view.dispose();
 }
 
-class WidgetView implements ITenant {
+class WidgetView implements IMountContent {
   private readonly _host = document.createElement('div');
   private _root: Root | null = null;
   private _handle: IViewerHandle | null = null;
@@ -48,14 +48,14 @@ class WidgetView implements ITenant {
   private _settled = false;
   private _titled = false;
   private _live = false;
-  private _gone = false;
-  private _own = false;
+  private _disposed = false;
+  private _isWritingTrait = false;
   /** Goes up with each model shown or put away: what was on its way is too late then. */
-  private _turn = 0;
+  private _generation = 0;
   private _making = false;
-  private readonly _sizes: SizeLink;
-  private readonly _view: ViewLink;
-  private readonly _resident: Resident;
+  private readonly _sizes: DimTraitSync;
+  private readonly _view: ViewStateSync;
+  private readonly _lazyMount: LazyMount;
   private _unpair: (() => void) | null = null;
   private readonly _undo: (() => void)[] = [];
 
@@ -64,47 +64,47 @@ class WidgetView implements ITenant {
     private readonly _el: HTMLElement,
     private readonly _style: string
   ) {
-    this._sizes = new SizeLink(
+    this._sizes = new DimTraitSync(
       _model,
       sizes => this._put('dims', sizes),
       () => this._live
     );
-    this._view = new ViewLink(_model, view => this._tell('view', view));
+    this._view = new ViewStateSync(_model, view => this._tell('view', view));
     const host = this._host;
     host.className = 'oad-Widget';
     _el.classList.add('oad-WidgetPlace');
     _el.append(host);
     this._listen();
     this._frame();
-    this._resident = new Resident(host, this);
+    this._lazyMount = new LazyMount(host, this);
     this._undo.push(onThemeChange(_el, () => this._draw()));
     this._undo.push(this._view.watch(host));
-    tell(_model, { type: HELLO });
+    sendMessage(_model, { type: HELLO });
   }
 
   // ---- coming and going
 
-  wake(): void {
-    if (!this._root && !this._making && !this._gone) {
+  resume(): void {
+    if (!this._root && !this._making && !this._disposed) {
       void this._show();
     }
   }
 
-  rest(): void {
+  suspend(): void {
     if (this._handle) {
       this._view.stands(this._handle.getState());
     }
     this._clear();
     const note = document.createElement('div');
-    note.className = 'oad-Resident-rest';
+    note.className = 'oad-LazyMount-rest';
     note.textContent = this._provider?.exportName ?? '';
     this._host.replaceChildren(note);
     this._provider = null;
   }
 
   dispose(): void {
-    this._gone = true;
-    this._resident.dispose();
+    this._disposed = true;
+    this._lazyMount.dispose();
     for (const undo of this._undo) {
       undo();
     }
@@ -114,7 +114,7 @@ class WidgetView implements ITenant {
   }
 
   private _clear(): void {
-    this._turn++;
+    this._generation++;
     this._making = false;
     this._unpair?.();
     this._unpair = null;
@@ -127,12 +127,12 @@ class WidgetView implements ITenant {
   /** Draws the model that the widget carries now. */
   private async _show(): Promise<void> {
     const host = this._host;
-    const turn = ++this._turn;
+    const turn = ++this._generation;
     this._making = true;
     this._addStyle();
     try {
       const provider = await WidgetProvider.of(this._model, () => this._live);
-      if (turn !== this._turn) {
+      if (turn !== this._generation) {
         return;
       }
       this._making = false;
@@ -146,7 +146,7 @@ class WidgetView implements ITenant {
       }
       this._draw();
     } catch (error) {
-      if (turn === this._turn) {
+      if (turn === this._generation) {
         this._clear();
         host.setAttribute('role', 'alert');
         host.textContent =
@@ -234,7 +234,7 @@ class WidgetView implements ITenant {
     this._paint();
     this._choose();
     this._unpair?.();
-    this._unpair = pairs.arrive(this._model.get('_pair'), this._handle);
+    this._unpair = pairs.register(this._model.get('_pair'), this._handle);
     void this._sizes.follow(() => this._handle);
   }
 
@@ -245,12 +245,12 @@ class WidgetView implements ITenant {
     if (JSON.stringify(this._model.get(trait)) === JSON.stringify(value)) {
       return;
     }
-    this._own = true;
+    this._isWritingTrait = true;
     try {
       this._model.set(trait, value);
     } finally {
       // Others listen, too, and may fail.
-      this._own = false;
+      this._isWritingTrait = false;
     }
     this._model.save_changes();
   }
@@ -264,8 +264,8 @@ class WidgetView implements ITenant {
   private _listen(): void {
     const model = this._model;
     const follow = (act: () => void) => (): void => {
-      if (!this._own && this._settled) {
-        this._view.lead();
+      if (!this._isWritingTrait && this._settled) {
+        this._view.claimLead();
         act();
       }
     };
@@ -301,14 +301,14 @@ class WidgetView implements ITenant {
     if (this._handle) {
       // The view takes them one after the other: what Python said is not told back in pieces.
       this._settled = false;
-      chooseNodes(this._handle, this._model.get('selection'), again);
+      applySelection(this._handle, this._model.get('selection'), again);
       this._settled = true;
     }
   }
 
   private _paint(): void {
     if (this._handle) {
-      paintNodes(this._handle, this._model.get('overlay'));
+      applyOverlay(this._handle, this._model.get('overlay'));
     }
   }
 }

@@ -1,7 +1,11 @@
 /** Serves the bundle the widget carries; asks the kernel, where there is one, for other sizes. */
 
-import { upgraded } from '../core/upgrade';
-import { BundleProvider, readBundle, unpacked } from '../providers/bundle';
+import { upgradePayload } from '../core/model/upgradePayload';
+import {
+  BundleProvider,
+  readBundle,
+  unpackJson
+} from '../providers/bundleProvider';
 import {
   kernelBatch,
   kernelExtract,
@@ -12,25 +16,25 @@ import {
   kernelSized,
   kernelWeightFile,
   kernelWeights
-} from '../providers/kernel';
+} from '../providers/jupyterKernel';
 import type { ILoadOptions, IReportProvider } from '../providers/provider';
 import { abortError, localProblem, ProblemError } from '../providers/provider';
 import type { ComparisonColumns, GraphPayload } from '../schema';
-import { bytesOf, messageOf, tell, type IWidgetModel } from './model';
+import { bytesOf, messageOf, sendMessage, type IWidgetModel } from './model';
 
-export type Sizes = Readonly<Record<string, number>>;
+export type TraitSizes = Readonly<Record<string, number>>;
 
 const TYPE = 'autodoc:analyse';
 let asked = 0;
 
 /** The sizes a payload was analysed with. */
-export function sizesOf({ dims }: GraphPayload): Sizes {
+export function sizesOf({ dims }: GraphPayload): TraitSizes {
   return Object.fromEntries(
     dims.flatMap(({ name, value }) => (value === null ? [] : [[name, value]]))
   );
 }
 
-export function sameSizes(a: Sizes, b: Sizes): boolean {
+export function sameSizes(a: TraitSizes, b: TraitSizes): boolean {
   const names = Object.keys(a);
   return (
     names.length === Object.keys(b).length &&
@@ -43,7 +47,7 @@ export class WidgetProvider implements IReportProvider {
   /** True while new sizes are being analysed: the bundle that comes is the answer to that. */
   asking = false;
   /** Sizes of the bundle. */
-  base: Sizes;
+  base: TraitSizes;
 
   private readonly _batch: IReportProvider['batch'];
   private readonly _sized: IReportProvider['sized'];
@@ -81,7 +85,7 @@ export class WidgetProvider implements IReportProvider {
     const bundle = await readBundle(
       bytesOf(model.get('_bundle')),
       Infinity,
-      upgraded
+      upgradePayload
     );
     return new WidgetProvider(
       model,
@@ -107,7 +111,7 @@ export class WidgetProvider implements IReportProvider {
       ? undefined
       : async other =>
           other instanceof WidgetProvider && this._isBeside(other)
-            ? unpacked<ComparisonColumns>(packed)
+            ? unpackJson<ComparisonColumns>(packed)
             : null;
   }
 
@@ -180,7 +184,7 @@ export class WidgetProvider implements IReportProvider {
   }
 
   /** Asks for an analysis; when it answers, the new bundle is there. */
-  private _ask(dims: Sizes, signal: AbortSignal): Promise<void> {
+  private _ask(dims: TraitSizes, signal: AbortSignal): Promise<void> {
     this.asking = true;
     const id = `${Date.now().toString(36)}-${asked++}`;
     return new Promise((resolve, reject) => {
@@ -206,7 +210,7 @@ export class WidgetProvider implements IReportProvider {
       };
       signal.addEventListener('abort', stop, { once: true });
       this._model.on('msg:custom', hear);
-      if (!tell(this._model, { type: TYPE, id, dims })) {
+      if (!sendMessage(this._model, { type: TYPE, id, dims })) {
         stop();
       }
     });

@@ -4,7 +4,7 @@ import dim from './dim';
 import loader from './loader';
 import { FakeModel } from './fakeModel';
 import { bytesOf } from './model';
-import { Shelf } from '../viewer/residence/shelf';
+import { MountPool } from '../viewer/host/mountPool';
 import { isDark } from './theme';
 
 describe('a dimension', () => {
@@ -132,25 +132,25 @@ describe('the loader', () => {
 });
 
 describe('the shelf', () => {
-  const view = (mayRest = true) => ({ mayRest, rest: vi.fn() });
+  const view = (canSuspend = true) => ({ canSuspend, suspend: vi.fn() });
 
   it('keeps the latest and puts the others to rest', () => {
-    const shelf = new Shelf(2);
+    const shelf = new MountPool(2);
     const views = [view(), view(), view()];
-    views.forEach(one => shelf.use(one));
-    expect(views.map(one => one.rest.mock.calls.length)).toEqual([1, 0, 0]);
-    shelf.use(views[1]);
-    shelf.use(views[0]);
-    expect(views.map(one => one.rest.mock.calls.length)).toEqual([1, 0, 1]);
+    views.forEach(one => shelf.activate(one));
+    expect(views.map(one => one.suspend.mock.calls.length)).toEqual([1, 0, 0]);
+    shelf.activate(views[1]);
+    shelf.activate(views[0]);
+    expect(views.map(one => one.suspend.mock.calls.length)).toEqual([1, 0, 1]);
     expect(shelf.size).toBe(2);
   });
 
   it('leaves alone what is looked at or used', () => {
-    const shelf = new Shelf(1);
+    const shelf = new MountPool(1);
     const views = [view(false), view(false), view()];
-    views.forEach(one => shelf.use(one));
-    expect(views.every(one => one.rest.mock.calls.length === 0)).toBe(true);
-    shelf.drop(views[0]);
+    views.forEach(one => shelf.activate(one));
+    expect(views.every(one => one.suspend.mock.calls.length === 0)).toBe(true);
+    shelf.release(views[0]);
     expect(shelf.size).toBe(2);
   });
 });

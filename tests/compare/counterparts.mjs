@@ -5,9 +5,9 @@
 import { readFileSync } from 'node:fs';
 import { loadCore } from '../report/core.mjs';
 
-const { decode, buildTree, MATCHERS } = await loadCore();
+const { decodePayload, buildTree, MATCHERS } = await loadCore();
 const treeOf = file =>
-  buildTree(decode(JSON.parse(readFileSync(file, 'utf8'))));
+  buildTree(decodePayload(JSON.parse(readFileSync(file, 'utf8'))));
 const files = process.argv.slice(2);
 for (let at = 0; at < files.length; at += 2) {
   const [left, right] = [treeOf(files[at]), treeOf(files[at + 1])];

@@ -1,7 +1,7 @@
 """Random expressions, bindings and their exact values: what both evaluators are tested against.
 
 ``python tests/costs/expression_fixture.py`` writes ``src/core/testing/expressions.json``, which
-``src/core/expr.test.ts`` reads.
+``src/core/expressions/compileExpressions.test.ts`` reads.
 """
 
 from __future__ import annotations

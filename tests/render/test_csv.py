@@ -82,7 +82,7 @@ def test_formulas_become_text(name):
 
 
 def test_cells_as_the_viewer_has_them():
-    """``src/core/separated.test.ts`` reads the same file."""
+    """``src/core/base/delimitedText.test.ts`` reads the same file."""
     assert {text: guarded(text) for text in CASES["formulas"]} == {t: f"'{t}" for t in CASES["formulas"]}
     assert {text: guarded(text) for text in CASES["texts"]} == {text: text for text in CASES["texts"]}
 

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { loadCore } from './core.mjs';
 
-const { decode, buildTree, createGraphView, plainSizer } = await loadCore();
+const { decodePayload, buildTree, createGraphView, plainSizer } = await loadCore();
 
 function runningBack(tree, scene) {
   const found = [];
@@ -20,9 +20,9 @@ function runningBack(tree, scene) {
 }
 
 for (const file of process.argv.slice(2)) {
-  const tree = buildTree(decode(JSON.parse(readFileSync(file, 'utf8'))));
+  const tree = buildTree(decodePayload(JSON.parse(readFileSync(file, 'utf8'))));
   const view = createGraphView(tree, plainSizer(tree.model, tree));
-  const first = runningBack(tree, await view.initial(40));
+  const first = runningBack(tree, await view.openInitial(40));
   const closed = runningBack(tree, await view.collapseAll());
   const open = runningBack(tree, await view.expandAll(Infinity));
   process.stdout.write(JSON.stringify({ first, closed, open }) + '\n');

@@ -11,9 +11,10 @@ export async function loadCore() {
   const folder = mkdtempSync(join(tmpdir(), 'first-view-'));
   const outfile = join(folder, 'core.mjs');
   const contents =
-    "export { decode } from './model'; export { buildTree } from './tree';" +
-    "export { MATCHERS } from './matching';" +
-    "export { createGraphView } from './view'; export { plainSizer } from './testing/sizer';";
+    "export { decodePayload } from './model/decodePayload';" +
+    "export { buildTree } from './tree/groupTree';" +
+    "export { MATCHERS } from './matching/matchers';" +
+    "export { createGraphView } from './view/graphView'; export { plainSizer } from './testing/sizer';";
   try {
     await build({
       stdin: { contents, resolveDir: join(root, 'src/core'), loader: 'ts' },

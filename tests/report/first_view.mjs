@@ -30,15 +30,15 @@ function shownOf(tree, isOpen, gone) {
   return found;
 }
 
-const { decode, buildTree, createGraphView, plainSizer } = await loadCore();
+const { decodePayload, buildTree, createGraphView, plainSizer } = await loadCore();
 const [budget, pane, ...files] = process.argv.slice(2);
 for (const file of files) {
-  const tree = buildTree(decode(JSON.parse(readFileSync(file, 'utf8'))));
+  const tree = buildTree(decodePayload(JSON.parse(readFileSync(file, 'utf8'))));
   const view = createGraphView(tree, plainSizer(tree.model, tree));
   const look = async length => {
     await (typeof length === 'number'
-      ? view.initial(Number(budget), length)
-      : view.initialIn(Number(budget), 'auto', length));
+      ? view.openInitial(Number(budget), length)
+      : view.openInitialIn(Number(budget), 'auto', length));
     return shownOf(tree, group => view.isOpen(group), new Set(view.hidden()));
   };
   const found = {

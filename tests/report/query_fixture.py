@@ -1,7 +1,7 @@
 """Queries × models → node ids, or what is wrong and where: what both search engines are tested against.
 
 ``python tests/report/query_fixture.py`` writes ``src/core/testing/queries.json``, which
-``src/core/queryFixture.test.ts`` reads.
+``src/core/query/queryFixture.test.ts`` reads.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ test('a fault and the time until the picture', async ({ page }) => {
   await clean(page, '.oad-LabPanel:not(.lm-mod-hidden) .oad-Viewer');
   release();
   await expect(
-    current(page).locator('.oad-GraphHost[data-drawn]')
+    current(page).locator('.oad-GraphHost[data-scene-version]')
   ).toBeVisible();
   await page.unrouteAll({ behavior: 'wait' });
 });
@@ -78,7 +78,9 @@ test('a link opens the same view in JupyterLab', async ({ page, context }) => {
     window.location.reload();
   }, link);
   const again = current(page);
-  await expect(again.locator('.oad-GraphHost[data-drawn]')).toBeVisible();
+  await expect(
+    again.locator('.oad-GraphHost[data-scene-version]')
+  ).toBeVisible();
   await expect(box(again, /^BertEmbeddings/)).toHaveAttribute(
     'aria-expanded',
     String(!asFirst)
@@ -94,7 +96,9 @@ test('the widget in a notebook', async ({ page }) => {
   await page.notebook.setCell(0, 'code', source);
   await page.notebook.runCell(0, true);
   const widget = page.locator('.oad-Widget');
-  await expect(widget.locator('.oad-GraphHost[data-drawn]')).toBeVisible();
+  await expect(
+    widget.locator('.oad-GraphHost[data-scene-version]')
+  ).toBeVisible();
   await widget.getByRole('tab', { name: 'Layers' }).click();
   await clean(page, '.oad-Widget .oad-Viewer');
 });

@@ -22,8 +22,10 @@ test('two models are in one page, and what is done in one is done in the other',
   const file = written(info.outputPath('both.html'));
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.goto(pathToFileURL(file).href);
-  const sides = page.locator('.oad-Beside-side');
-  await expect(sides.locator('.oad-GraphHost[data-drawn]')).toHaveCount(2);
+  const sides = page.locator('.oad-SideBySide-side');
+  await expect(sides.locator('.oad-GraphHost[data-scene-version]')).toHaveCount(
+    2
+  );
   const [left, right] = [sides.first(), sides.last()];
   await expect(left.locator('.oad-Compare')).toContainText(
     'Same architecture: 175 of 175 core operators'
@@ -54,14 +56,18 @@ test('two models as one graph take the room of both, and give it back', async ({
   const file = written(info.outputPath('merged.html'));
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.goto(pathToFileURL(file).href);
-  const sides = page.locator('.oad-Beside-side');
-  await expect(sides.locator('.oad-GraphHost[data-drawn]')).toHaveCount(2);
+  const sides = page.locator('.oad-SideBySide-side');
+  await expect(sides.locator('.oad-GraphHost[data-scene-version]')).toHaveCount(
+    2
+  );
   await sides
     .last()
     .getByRole('button', { name: 'Merge', exact: true })
     .click();
   const merged = page.getByRole('region', { name: 'Merged graph' });
-  await expect(merged.locator('.oad-GraphHost[data-drawn]')).toBeVisible();
+  await expect(
+    merged.locator('.oad-GraphHost[data-scene-version]')
+  ).toBeVisible();
   await expect(sides.first()).toBeHidden();
   await expect(merged).toContainText('+ 26 added');
   // Edges of the second model alone look different, on the graph as in the legend.
@@ -79,9 +85,9 @@ test('two models as one graph take the room of both, and give it back', async ({
   await expect(merged).toContainText(/\d+ of \d+ nodes differ/);
   await merged.getByRole('button', { name: 'Side by side' }).click();
   await expect(sides.first()).toBeVisible();
-  await expect(page.locator('.oad-GraphHost[data-drawn]:visible')).toHaveCount(
-    2
-  );
+  await expect(
+    page.locator('.oad-GraphHost[data-scene-version]:visible')
+  ).toHaveCount(2);
 });
 
 test('the table of blocks says what changed in each, and leads to it on both sides', async ({
@@ -90,10 +96,10 @@ test('the table of blocks says what changed in each, and leads to it on both sid
   const file = written(info.outputPath('blocks.html'));
   await page.goto(pathToFileURL(file).href);
   const [left, right] = [0, 1].map(at =>
-    page.locator('.oad-Beside-side').nth(at)
+    page.locator('.oad-SideBySide-side').nth(at)
   );
   await expect(
-    page.locator('.oad-Beside-side .oad-GraphHost[data-drawn]')
+    page.locator('.oad-SideBySide-side .oad-GraphHost[data-scene-version]')
   ).toHaveCount(2);
   await right.getByRole('tab', { name: 'Changes' }).click();
   const table = right.locator('.oad-Changes-table');

@@ -31,9 +31,9 @@ const bars = (page: Page): Locator =>
 /** The viewers in the order of their letters. */
 async function pair(page: Page): Promise<Locator[]> {
   await expect(bars(page)).toHaveCount(2);
-  await expect(page.locator('.oad-GraphHost[data-drawn]:visible')).toHaveCount(
-    2
-  );
+  await expect(
+    page.locator('.oad-GraphHost[data-scene-version]:visible')
+  ).toHaveCount(2);
   const panels = page.locator('.oad-LabPanel');
   return ['A', 'B'].map(letter =>
     panels.filter({
@@ -101,7 +101,9 @@ test('two files from the context menu: matched, with differences, selection both
   await expect(shallow).toContainText(/7 of 7 selected in [AB]/);
   await full.getByRole('button', { name: 'Merge', exact: true }).click();
   const merged = full.getByRole('region', { name: 'Merged graph' });
-  await expect(merged.locator('.oad-GraphHost[data-drawn]')).toBeVisible();
+  await expect(
+    merged.locator('.oad-GraphHost[data-scene-version]')
+  ).toBeVisible();
   await expect(merged).toContainText(/− 7 removed|\+ 7 added/);
   await page.keyboard.press('c');
   await expect(merged).toContainText('Change 1 of 7');

@@ -38,7 +38,9 @@ test('a node is extracted from its menu, the file appears and opens', async ({
   await panel.getByRole('button', { name: 'Open', exact: true }).click();
   const part = current(page);
   await expect(page.getByRole('tab', { name, exact: false })).toBeVisible();
-  await expect(part.locator('.oad-GraphHost[data-drawn]')).toBeVisible();
+  await expect(
+    part.locator('.oad-GraphHost[data-scene-version]')
+  ).toBeVisible();
   await expect(box(part, /^Conv/)).toBeVisible();
 });
 

@@ -70,6 +70,8 @@ export async function openModel(
 ): Promise<Locator> {
   await page.locator(`.jp-DirListing-item[title^="Name: ${name}"]`).dblclick();
   const panel = current(page);
-  await expect(panel.locator('.oad-GraphHost[data-drawn]')).toBeVisible();
+  await expect(
+    panel.locator('.oad-GraphHost[data-scene-version]')
+  ).toBeVisible();
   return panel;
 }

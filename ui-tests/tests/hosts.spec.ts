@@ -25,9 +25,11 @@ const test = base.extend<{ open: (host: Host) => Promise<Opened> }>({
 
 /** A kernel has to start first, which takes long on a busy machine. */
 async function drawn(place: Locator): Promise<void> {
-  await expect(place.locator('.oad-GraphHost[data-drawn]')).toBeVisible({
-    timeout: 60_000
-  });
+  await expect(place.locator('.oad-GraphHost[data-scene-version]')).toBeVisible(
+    {
+      timeout: 60_000
+    }
+  );
 }
 
 const totals = (place: Locator): Locator =>

@@ -58,11 +58,11 @@ test('traces what leads to a node, what comes of it and what lies between two', 
   await expect(note(page)).toContainText(/nodes are upstream of/);
   const before = count(await note(page).innerText());
   // Boxes of the trace are bright; there are some of both kinds.
-  expect(await graph(page).locator('.oad-box.oad-lit').count()).toBeGreaterThan(
-    0
-  );
   expect(
-    await graph(page).locator('.oad-box:not(.oad-lit)').count()
+    await graph(page).locator('.oad-box.oad-trace-member').count()
+  ).toBeGreaterThan(0);
+  expect(
+    await graph(page).locator('.oad-box:not(.oad-trace-member)').count()
   ).toBeGreaterThan(0);
   await page.keyboard.press('Shift+A');
   await expect(note(page)).toContainText(/nodes are downstream of/);

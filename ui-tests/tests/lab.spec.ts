@@ -228,7 +228,7 @@ test('the document and its view are restored after a reload of the page', async 
   await written;
   await page.reload({ waitForIsReady: false });
   await expect(
-    current(page).locator('.oad-GraphHost[data-drawn]')
+    current(page).locator('.oad-GraphHost[data-scene-version]')
   ).toBeVisible();
   await expect(current(page).locator('.oad-Viewer select').first()).toHaveValue(
     'params'
@@ -244,7 +244,7 @@ test('opens from the palette, by URL and a second view of one file', async ({
     window.location.href = url;
   }, `${baseURL}/lab/tree/resnet_tiny.onnx`);
   await expect(
-    current(page).locator('.oad-GraphHost[data-drawn]')
+    current(page).locator('.oad-GraphHost[data-scene-version]')
   ).toBeVisible();
   await page.evaluate(async () => {
     await window.jupyterapp.commands.execute('docmanager:open', {
@@ -254,7 +254,9 @@ test('opens from the palette, by URL and a second view of one file', async ({
     });
     await window.jupyterapp.commands.execute('docmanager:clone');
   });
-  await expect(page.locator('.oad-GraphHost[data-drawn]')).toHaveCount(2);
+  await expect(page.locator('.oad-GraphHost[data-scene-version]')).toHaveCount(
+    2
+  );
   await page.evaluate(() =>
     window.jupyterapp.commands.execute('onnx-autodoc:open', {
       path: 'resnet50.onnx'
@@ -276,11 +278,11 @@ test('everything is reachable by keyboard', async ({ page }) => {
   const group = panel.getByRole('button', { name: /BertLayer layer\.3/ });
   const before = await panel
     .locator('.oad-GraphHost')
-    .getAttribute('data-drawn');
+    .getAttribute('data-scene-version');
   await group.focus();
   await page.keyboard.press('Enter');
   await expect(panel.locator('.oad-GraphHost')).not.toHaveAttribute(
-    'data-drawn',
+    'data-scene-version',
     before ?? ''
   );
   await page.keyboard.press('ArrowRight');
@@ -294,7 +296,7 @@ test('keys work after a double click, and when one comes back to the tab', async
 }) => {
   const panel = await openModel(page, 'resnet_tiny.onnx');
   const drawn = (): Promise<string | null> =>
-    panel.locator('.oad-GraphHost').getAttribute('data-drawn');
+    panel.locator('.oad-GraphHost').getAttribute('data-scene-version');
   const focused = panel.locator('.oad-GraphHost [role=button]:focus');
   const before = await drawn();
   await page.keyboard.press('k');
@@ -311,7 +313,9 @@ test('keys work after a double click, and when one comes back to the tab', async
   await expect(current(page).locator('.oad-Search-input')).toBeFocused();
   // By its tab, as people do.
   await page.locator('.lm-TabBar-tab', { hasText: 'resnet_tiny.onnx' }).click();
-  await expect(panel.locator('.oad-GraphHost[data-drawn]')).toBeVisible();
+  await expect(
+    panel.locator('.oad-GraphHost[data-scene-version]')
+  ).toBeVisible();
   await page.keyboard.press('Control+f');
   await expect(panel.locator('.oad-Search-input')).toBeFocused();
 });
@@ -332,7 +336,7 @@ test('the focus stays where the reader put it while a model opens', async ({
   );
   await expect(palette.first()).toBeFocused();
   await expect(
-    current(page).locator('.oad-GraphHost[data-drawn]')
+    current(page).locator('.oad-GraphHost[data-scene-version]')
   ).toBeVisible();
   await expect(palette.first()).toBeFocused();
 });

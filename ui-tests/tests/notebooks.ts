@@ -20,5 +20,7 @@ export async function notebook(
 
 /** Waits until the widget has drawn its model. */
 export async function drawn(widget: Locator): Promise<void> {
-  await expect(widget.locator('.oad-GraphHost[data-drawn]')).toBeVisible();
+  await expect(
+    widget.locator('.oad-GraphHost[data-scene-version]')
+  ).toBeVisible();
 }

@@ -41,7 +41,9 @@ async function open(page: Page, model: string): Promise<ISeen> {
   });
   page.on('pageerror', error => seen.errors.push(error.message));
   await page.goto(pathToFileURL(file).href);
-  await expect(page.locator('.oad-GraphHost[data-drawn]')).toBeVisible();
+  await expect(
+    page.locator('.oad-GraphHost[data-scene-version]')
+  ).toBeVisible();
   return seen;
 }
 

@@ -97,7 +97,9 @@ export async function open(
 
 /** Until the picture is there. */
 export async function drawn(page: Page): Promise<void> {
-  await expect(page.locator('.oad-GraphHost[data-drawn]')).toBeVisible();
+  await expect(
+    page.locator('.oad-GraphHost[data-scene-version]')
+  ).toBeVisible();
 }
 
 /** The page, or the part of it that a viewer has to itself. */

@@ -95,7 +95,7 @@ test('two saved models are linked', async ({ page }) => {
     "from py_autodoc import side_by_side\nside_by_side('bert_base.onnx', 'bert_dyn.onnx', height=450)"
   ]);
   await reopen(page, 'saved-pair.ipynb');
-  const sides = page.locator('.oad-Saved .oad-Beside-side');
+  const sides = page.locator('.oad-Saved .oad-SideBySide-side');
   await expect(sides).toHaveCount(2);
   await drawn(sides.first());
   await drawn(sides.last());

@@ -1,7 +1,7 @@
 /** Builds payloads for tests and benchmarks, one node at a time. */
 
 import type { DimValue, GraphPayload } from '../../schema';
-import { TENSOR_KIND } from '../model';
+import { TENSOR_KIND } from '../model/decodePayload';
 
 const CATEGORY: Record<string, string> = {
   Conv: 'layer',

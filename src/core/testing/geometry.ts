@@ -1,6 +1,9 @@
 /** Checks of a finished layout: what a reader would call wrong. */
 
-import type { ILayoutInput, ILayoutResult } from '../layout/types';
+import type {
+  ILayoutInput,
+  ILayoutResult
+} from '../layout/layered/layoutTypes';
 
 export interface IFaults {
   /** Pairs of items that overlap. */

@@ -1,4 +1,4 @@
-import type { ILayoutInput } from '../layout/types';
+import type { ILayoutInput } from '../layout/layered/layoutTypes';
 
 /** A plain graph as layout input: no pins, wires at the centres, one trunk for each source. */
 export function simpleInput(

@@ -19,7 +19,7 @@ export interface IPlainGraph {
 export type Routes = readonly (readonly number[])[];
 
 /** What an engine makes of a graph. */
-export interface IDrawn {
+export interface IDrawnGraph {
   /** Centres of the items. */
   readonly x: ArrayLike<number>;
   readonly y: ArrayLike<number>;
@@ -42,14 +42,14 @@ export interface IQuality {
 }
 
 /** A straight piece of a wire: `x0, y0, x1, y1`, `x0 <= x1`. */
-interface IPiece {
+interface IWirePiece {
   readonly edge: number;
   readonly ends: readonly number[];
 }
 
 /** The pieces of all routes, sorted by their left ends. */
-function piecesOf(routes: Routes): IPiece[] {
-  const pieces: IPiece[] = [];
+function piecesOf(routes: Routes): IWirePiece[] {
+  const pieces: IWirePiece[] = [];
   routes.forEach((route, edge) => {
     for (let i = 0; i + 3 < route.length; i += 2) {
       const [x0, y0, x1, y1] = route.slice(i, i + 4);
@@ -63,14 +63,14 @@ function piecesOf(routes: Routes): IPiece[] {
 }
 
 /** On which side of the line through a piece the point lies. */
-function side({ ends }: IPiece, x: number, y: number): number {
+function side({ ends }: IWirePiece, x: number, y: number): number {
   const [x0, y0, x1, y1] = ends;
   return Math.sign((x1 - x0) * (y - y0) - (y1 - y0) * (x - x0));
 }
 
 /** Where the pieces cross, to a tenth of a pixel; null = nowhere. */
-function crossing(a: IPiece, b: IPiece): string | null {
-  const apart = (p: IPiece, [x0, y0, x1, y1]: readonly number[]) =>
+function crossing(a: IWirePiece, b: IWirePiece): string | null {
+  const apart = (p: IWirePiece, [x0, y0, x1, y1]: readonly number[]) =>
     side(p, x0, y0) * side(p, x1, y1) < 0;
   if (!apart(a, b.ends) || !apart(b, a.ends)) {
     return null;
@@ -95,7 +95,7 @@ function strangers({ source, target }: IPlainGraph, e: number, f: number) {
 function countCrossings(graph: IPlainGraph, routes: Routes): number {
   const places = new Set<string>();
   const tensor = (e: number) => `${graph.source[e]}:${graph.trunk[e]}`;
-  let active: IPiece[] = [];
+  let active: IWirePiece[] = [];
   for (const piece of piecesOf(routes)) {
     active = active.filter(({ ends }) => ends[2] >= piece.ends[0]);
     for (const other of active) {
@@ -112,7 +112,7 @@ function countCrossings(graph: IPlainGraph, routes: Routes): number {
 
 function lengthOf(
   graph: IPlainGraph,
-  { x, y }: IDrawn,
+  { x, y }: IDrawnGraph,
   route: readonly number[],
   e: number
 ) {
@@ -138,7 +138,10 @@ function lengthOf(
 const STRIP = 256;
 
 /** Pairs of a wire and an item that is not its end but that it runs through. */
-function countThrough(graph: IPlainGraph, { x, y, routes }: IDrawn): number {
+function countThrough(
+  graph: IPlainGraph,
+  { x, y, routes }: IDrawnGraph
+): number {
   const { width, height, source, target } = graph;
   const strips = new Map<number, number[]>();
   const strip = (at: number) => Math.floor(at / STRIP);
@@ -170,7 +173,7 @@ function countThrough(graph: IPlainGraph, { x, y, routes }: IDrawn): number {
 }
 
 /** Measures what was drawn; quadratic in the wires side by side. */
-export function qualityOf(graph: IPlainGraph, drawn: IDrawn): IQuality {
+export function qualityOf(graph: IPlainGraph, drawn: IDrawnGraph): IQuality {
   const { routes } = drawn;
   return {
     crossings: countCrossings(graph, routes) + countThrough(graph, drawn),

@@ -1,7 +1,7 @@
 /** Random graphs as layout input. */
 
-import { PIN } from '../layout/types';
-import type { ILayoutInput } from '../layout/types';
+import { PIN } from '../layout/layered/layoutTypes';
+import type { ILayoutInput } from '../layout/layered/layoutTypes';
 import { simpleInput } from './layoutInput';
 import type { Random } from './random';
 

@@ -2,11 +2,11 @@
 
 import dagre from '@dagrejs/dagre';
 import type { ELK, ElkNode } from 'elkjs/lib/elk-api';
-import { layered } from '../layout/layered';
+import { layered } from '../layout/layered/layered';
 import { simpleInput } from './layoutInput';
-import { LAYOUT_OPTIONS } from '../layout/types';
-import type { ILayoutInput } from '../layout/types';
-import type { IDrawn, IPlainGraph } from './quality';
+import { LAYOUT_OPTIONS } from '../layout/layered/layoutTypes';
+import type { ILayoutInput } from '../layout/layered/layoutTypes';
+import type { IDrawnGraph, IPlainGraph } from './quality';
 
 const { itemGap, rankGap, wireGap } = LAYOUT_OPTIONS;
 
@@ -20,7 +20,7 @@ export function inputOf(graph: IPlainGraph): ILayoutInput {
 }
 
 /** Ours; every wire is routed, none runs in a lane of its own. */
-export function drawOurs(graph: IPlainGraph): IDrawn {
+export function drawOurs(graph: IPlainGraph): IDrawnGraph {
   const options = { ...LAYOUT_OPTIONS, maxSpan: Infinity };
   const { x, y, points, pointOffsets } = layered(inputOf(graph), options);
   const routes = graph.source.map((_, e) =>
@@ -29,7 +29,7 @@ export function drawOurs(graph: IPlainGraph): IDrawn {
   return { x, y, routes };
 }
 
-interface IPoint {
+interface IRivalPoint {
   readonly x: number;
   readonly y: number;
 }
@@ -57,17 +57,17 @@ export function runDagre(g: ReturnType<typeof dagreGraph>): void {
 }
 
 /** dagre's; it throws where the graph is deeper than the stack. */
-export function drawDagre(graph: IPlainGraph): IDrawn {
+export function drawDagre(graph: IPlainGraph): IDrawnGraph {
   const g = dagreGraph(graph);
   runDagre(g);
-  const items: IPoint[] = graph.width.map((_, v) => g.node(String(v)));
+  const items: IRivalPoint[] = graph.width.map((_, v) => g.node(String(v)));
   return {
     x: items.map(({ x }) => x),
     y: items.map(({ y }) => y),
     routes: graph.source.map((s, e) =>
       g
         .edge(String(s), String(graph.target[e]))
-        .points.flatMap(({ x, y }: IPoint) => [x, y])
+        .points.flatMap(({ x, y }: IRivalPoint) => [x, y])
     )
   };
 }
@@ -101,7 +101,10 @@ export function elkGraph(graph: IPlainGraph): ElkNode {
 }
 
 /** elk's layered layout. */
-export async function drawElk(elk: ELK, graph: IPlainGraph): Promise<IDrawn> {
+export async function drawElk(
+  elk: ELK,
+  graph: IPlainGraph
+): Promise<IDrawnGraph> {
   const { children = [], edges = [] } = await elk.layout(elkGraph(graph));
   return {
     x: children.map(({ x = 0, width = 0 }) => x + width / 2),

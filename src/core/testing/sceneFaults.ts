@@ -1,6 +1,6 @@
 /** Checks of a scene: what a reader would call wrong, in words. */
 
-import { PANEL } from '../layout/panel';
+import { PANEL } from '../layout/compound/layoutMetrics';
 import { BoxKind } from '../types';
 import type { IScene } from '../types';
 import { segmentHitsBox } from './geometry';

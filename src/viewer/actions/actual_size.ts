@@ -4,5 +4,5 @@ export const actualSize: IAction = {
   id: 'actual-size',
   label: trans => trans.__('Zoom to 100 %'),
   keys: ['Shift+Backspace'],
-  run: ({ session }) => session.stage.surface?.actualSize()
+  run: ({ session }) => session.graph.surface?.actualSize()
 };

@@ -1,12 +1,13 @@
 import type { IViewerState } from '../state/types';
 import type { IAction } from './types';
 
-const enabled = ({ companion }: IViewerState): boolean => !!companion?.compared;
+const enabled = ({ linkedView }: IViewerState): boolean =>
+  !!linkedView?.compared;
 
 function step(by: 1 | -1): IAction['run'] {
   return ({ session }) => {
-    const { companion } = session.store.get();
-    companion?.compared?.step(companion.side, by);
+    const { linkedView } = session.store.get();
+    linkedView?.compared?.step(linkedView.side, by);
   };
 }
 
@@ -32,7 +33,7 @@ export const onlyChanges: IAction = {
   keys: ['V'],
   enabled,
   run: ({ session }) => {
-    const { companion } = session.store.get();
-    companion?.compared?.toggleOnly(companion.side);
+    const { linkedView } = session.store.get();
+    linkedView?.compared?.toggleOnly(linkedView.side);
   }
 };

@@ -1,7 +1,7 @@
-import { endTrace } from '../session/trace';
-import { NOTHING, NO_SEARCH } from '../state/types';
+import { endTrace } from '../session/traceActions';
+import { NO_SELECTION, NO_SEARCH } from '../state/types';
 import type { IAction } from './types';
-import { focused } from '../ui/focus';
+import { focusedElement } from '../ui/focus';
 
 /** One thing at a time, what lies on top first. */
 export const clear: IAction = {
@@ -10,10 +10,15 @@ export const clear: IAction = {
   keys: ['Escape'],
   global: true,
   run: ({ session, root }) => {
-    const { help, menu, choosing, trace, brush, search } = session.store.get();
-    if (help || menu || choosing) {
-      session.store.set({ help: false, menu: null, choosing: false });
-    } else if (session.stage.patience.cancel()) {
+    const { helpOpen, menu, deviceChooserOpen, trace, brush, search } =
+      session.store.get();
+    if (helpOpen || menu || deviceChooserOpen) {
+      session.store.set({
+        helpOpen: false,
+        menu: null,
+        deviceChooserOpen: false
+      });
+    } else if (session.graph.layoutProgress.cancel()) {
       // What was on screen stays.
     } else if (trace) {
       endTrace(session);
@@ -22,9 +27,9 @@ export const clear: IAction = {
     } else if (search.query) {
       session.store.set({ search: NO_SEARCH });
     } else {
-      session.select(NOTHING);
+      session.select(NO_SELECTION);
     }
-    if (focused() instanceof HTMLInputElement) {
+    if (focusedElement() instanceof HTMLInputElement) {
       root?.focus();
     }
   }

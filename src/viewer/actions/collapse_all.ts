@@ -1,4 +1,4 @@
-import { remember } from '../session/places';
+import { recordHistory } from '../session/navigationHistory';
 import type { IAction } from './types';
 
 export const collapseAll: IAction = {
@@ -6,7 +6,7 @@ export const collapseAll: IAction = {
   label: trans => trans.__('Collapse all'),
   keys: ['Shift+E'],
   run: ({ session }) => {
-    remember(session);
-    void session.stage.change(view => view.collapseAll(), undefined, true);
+    recordHistory(session);
+    void session.graph.transition(view => view.collapseAll(), undefined, true);
   }
 };

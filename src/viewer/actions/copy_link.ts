@@ -1,5 +1,5 @@
-import { writeView } from '../state/link';
-import { copyAndTell } from '../session/copying';
+import { encodeViewFragment } from '../state/viewFragment';
+import { copyWithFeedback } from '../session/clipboardFeedback';
 import type { IAction } from './types';
 
 export const copyLink: IAction = {
@@ -7,15 +7,15 @@ export const copyLink: IAction = {
   label: trans => trans.__('Copy a link to this view'),
   keys: ['Shift+L'],
   // Only the host knows an address under which the model opens again.
-  enabled: state => state.document !== null && state.linkable,
+  enabled: state => state.document !== null && state.canCopyLink,
   run: ({ session }) => {
     const { linkTo, trans, store } = session;
     if (!linkTo) {
       return;
     }
-    writeView(session.snapshot())
+    encodeViewFragment(session.snapshot())
       .then(({ text, whole }) =>
-        copyAndTell(
+        copyWithFeedback(
           session,
           linkTo(text),
           whole

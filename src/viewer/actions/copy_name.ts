@@ -1,6 +1,6 @@
-import { tensorsOf } from '../../core/series';
-import { entityOf } from '../session/entities';
-import { copyAndTell } from '../session/copying';
+import { tensorIdsOf } from '../../core/tree/tensorSeries';
+import { entityOf } from '../session/entityNames';
+import { copyWithFeedback } from '../session/clipboardFeedback';
 import type { IAction } from './types';
 
 export const copyName: IAction = {
@@ -11,19 +11,20 @@ export const copyName: IAction = {
   enabled: ({ selection }) =>
     selection.kind !== 'none' && !window.getSelection()?.toString(),
   run: ({ session }) => {
-    const { document, selection, also } = session.store.get();
+    const { document, selection, moreSelected } = session.store.get();
     if (!document) {
       return;
     }
     const { model, tree } = document;
     const first = entityOf(model, selection);
-    const names = [...(first === null ? [] : [first]), ...also].map(entity =>
-      entity < model.nodeCount
-        ? model.nodeName(entity)
-        : tree.groupLabel[entity - model.nodeCount]
+    const names = [...(first === null ? [] : [first]), ...moreSelected].map(
+      entity =>
+        entity < model.nodeCount
+          ? model.nodeName(entity)
+          : tree.groupLabel[entity - model.nodeCount]
     );
-    const tensors = tensorsOf(tree.series, selection);
+    const tensors = tensorIdsOf(tree.series, selection);
     names.unshift(...tensors.map(tensor => model.tensorName(tensor)));
-    void copyAndTell(session, names.join('\n'));
+    void copyWithFeedback(session, names.join('\n'));
   }
 };

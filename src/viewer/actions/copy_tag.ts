@@ -1,5 +1,5 @@
 import { isAbort, problemOf } from '../../providers/provider';
-import { copyAndTell } from '../session/copying';
+import { copyWithFeedback } from '../session/clipboardFeedback';
 import type { IAction } from './types';
 
 export const copyTag: IAction = {
@@ -17,11 +17,11 @@ export const copyTag: IAction = {
     if (selection.kind === 'group') {
       const path = tree.path(model.nodeCount + selection.id);
       const tag = [...path, tree.groupLabel[selection.id]].join('/');
-      void copyAndTell(session, tag);
+      void copyWithFeedback(session, tag);
     } else if (selection.kind === 'node') {
       // The tag comes with the details, which may be at the server.
       session.details.read(selection.id, new AbortController().signal).then(
-        ({ tag, name }) => copyAndTell(session, tag || name),
+        ({ tag, name }) => copyWithFeedback(session, tag || name),
         (error: unknown) => {
           if (!isAbort(error)) {
             const why = problemOf(error).detail;

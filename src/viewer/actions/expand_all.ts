@@ -1,4 +1,4 @@
-import { remember } from '../session/places';
+import { recordHistory } from '../session/navigationHistory';
 import type { IAction } from './types';
 
 /** More boxes than this are not a picture any more; the rest stays closed. */
@@ -9,8 +9,8 @@ export const expandAll: IAction = {
   label: trans => trans.__('Expand all'),
   keys: ['E'],
   run: ({ session }) => {
-    remember(session);
-    void session.stage.change(
+    recordHistory(session);
+    void session.graph.transition(
       view => view.expandAll(MAX_BOXES),
       undefined,
       true

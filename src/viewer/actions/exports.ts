@@ -1,7 +1,7 @@
-import { saveDot, saveFile, savePng, saveSvg } from '../export/saving';
+import { saveDot, saveFile, savePng, saveSvg } from '../export/lazyExports';
 import type { FileFormat } from '../../providers/provider';
 import type { Session } from '../session/session';
-import type { ITranslate } from '../translate';
+import type { ITranslate } from '../i18n/translate';
 import type { IAction } from './types';
 
 const SCALES = [1, 2, 4];
@@ -65,8 +65,10 @@ export const exportActions: readonly IAction[] = [
     'export-svg-selection',
     'selection',
     trans => trans.__('Save the selection as SVG'),
-    ({ selection, also }) =>
-      selection.kind === 'node' || selection.kind === 'group' || also.length > 0
+    ({ selection, moreSelected }) =>
+      selection.kind === 'node' ||
+      selection.kind === 'group' ||
+      moreSelected.length > 0
   ),
   ...SCALES.map(png),
   file('html', trans => trans.__('Save the model as one HTML file')),

@@ -1,6 +1,6 @@
-import { extractSelection } from '../session/extract';
+import { extractSelection } from '../session/extraction';
 import type { IAction } from './types';
-import { selectedEntities } from '../session/entities';
+import { selectedEntities } from '../session/entityNames';
 
 export const extract: IAction = {
   id: 'extract',

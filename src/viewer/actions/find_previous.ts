@@ -1,4 +1,4 @@
-import { stepSearch } from '../session/find';
+import { stepSearch } from '../session/searchActions';
 import type { IAction } from './types';
 
 export const findPrevious: IAction = {

@@ -4,5 +4,5 @@ export const fit: IAction = {
   id: 'fit',
   label: trans => trans.__('Fit to the view'),
   keys: ['F', 'Space'],
-  run: ({ session }) => session.stage.surface?.fit(true)
+  run: ({ session }) => session.graph.surface?.fit(true)
 };

@@ -1,5 +1,5 @@
 import type { IAction } from './types';
-import { selectedEntities } from '../session/entities';
+import { selectedEntities } from '../session/entityNames';
 
 export const fitSelection: IAction = {
   id: 'fit-selection',
@@ -7,5 +7,5 @@ export const fitSelection: IAction = {
   keys: ['Shift+F'],
   enabled: state => selectedEntities(state).length > 0,
   run: ({ session }) =>
-    session.stage.surface?.fitEntities(selectedEntities(session.store.get()))
+    session.graph.surface?.fitEntities(selectedEntities(session.store.get()))
 };

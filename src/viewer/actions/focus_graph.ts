@@ -4,5 +4,5 @@ export const focusGraph: IAction = {
   id: 'focus-graph',
   label: trans => trans.__('Move the focus to the graph'),
   keys: ['G'],
-  run: ({ session }) => session.stage.surface?.focus()
+  run: ({ session }) => session.graph.surface?.focus()
 };

@@ -4,6 +4,6 @@ export const goBack: IAction = {
   id: 'go-back',
   label: trans => trans.__('Back to the last selection or view'),
   keys: ['Backspace', 'Alt+ArrowLeft'],
-  enabled: state => state.back.length > 0,
+  enabled: state => state.historyBack.length > 0,
   run: ({ session }) => session.goBack()
 };

@@ -5,5 +5,6 @@ export const help: IAction = {
   label: trans => trans.__('Keyboard shortcuts'),
   keys: ['?'],
   enabled: () => true,
-  run: ({ session: { store } }) => store.set({ help: !store.get().help })
+  run: ({ session: { store } }) =>
+    store.set({ helpOpen: !store.get().helpOpen })
 };

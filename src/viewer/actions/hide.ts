@@ -1,7 +1,11 @@
-import { hiddenByHand } from '../../core/parts';
-import { hideSelection, showAll, showOnlySelection } from '../session/hide';
+import { userHidden } from '../../core/tree/repeatParts';
+import {
+  hideSelection,
+  showAll,
+  showOnlySelection
+} from '../session/hideActions';
 import type { IAction } from './types';
-import { selectedEntities } from '../session/entities';
+import { selectedEntities } from '../session/entityNames';
 
 export const hide: IAction = {
   id: 'hide',
@@ -24,6 +28,6 @@ export const showHidden: IAction = {
   label: trans => trans.__('Show all hidden items'),
   keys: ['Z'],
   enabled: ({ document, hidden }) =>
-    document !== null && hiddenByHand(document.tree, hidden).length > 0,
+    document !== null && userHidden(document.tree, hidden).length > 0,
   run: ({ session }) => void showAll(session)
 };

@@ -1,4 +1,4 @@
-import { selectAll } from '../session/selecting';
+import { selectAll } from '../session/selectionActions';
 import type { IAction } from './types';
 
 export const selectHits: IAction = {

@@ -1,6 +1,6 @@
-import { selectSameType } from '../session/selecting';
+import { selectSameType } from '../session/selectionActions';
 import type { IAction } from './types';
-import { selectedEntities } from '../session/entities';
+import { selectedEntities } from '../session/entityNames';
 
 export const selectSame: IAction = {
   id: 'select-same',

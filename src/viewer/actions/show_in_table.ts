@@ -1,7 +1,7 @@
-import { nodesOf } from '../session/host';
+import { selectedNodes } from '../session/hostSelection';
 import { showTab } from '../session/panels';
 import type { IAction } from './types';
-import { selectedEntities } from '../session/entities';
+import { selectedEntities } from '../session/entityNames';
 
 export const showInTable: IAction = {
   id: 'show-in-table',
@@ -10,7 +10,7 @@ export const showInTable: IAction = {
   enabled: state => selectedEntities(state).length > 0,
   run: ({ session }) => {
     // Rows are nodes: of a block, its first.
-    const [first] = nodesOf(session.store.get());
+    const [first] = selectedNodes(session.store.get());
     const { selection } = session.store.get();
     if (first !== undefined && selection.kind === 'group') {
       session.select({ kind: 'node', id: first }, 'none');

@@ -1,4 +1,4 @@
-import { stepSelection, selectedRepeat } from '../session/parts';
+import { stepSelection, selectedRepeat } from '../session/repeatStepping';
 import type { IAction } from './types';
 
 export const nextPart: IAction = {

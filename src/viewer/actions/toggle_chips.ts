@@ -1,5 +1,5 @@
-import { chipGroups } from '../../core/chips';
-import { entityOf } from '../session/entities';
+import { chipGroups } from '../../core/tree/chips';
+import { entityOf } from '../session/entityNames';
 import type { IViewerState } from '../state/types';
 import type { IAction } from './types';
 
@@ -22,14 +22,14 @@ export const toggleChips: IAction = {
   label: trans => trans.__('Open or close what prepares the selected box'),
   keys: ['M'],
   enabled: state => chipsOf(state).length > 0,
-  run: ({ session: { store, stage } }) => {
+  run: ({ session: { store, graph } }) => {
     const groups = chipsOf(store.get());
-    const isOpen = groups.some(group => stage.isOpen(group));
-    void stage.change(view => {
+    const isOpen = groups.some(group => graph.isOpen(group));
+    void graph.transition(view => {
       const changes = groups.map(group =>
         isOpen ? view.collapse(group) : view.expand(group)
       );
       return changes[changes.length - 1];
-    }, stage.selected() ?? undefined);
+    }, graph.selected() ?? undefined);
   }
 };

@@ -1,4 +1,4 @@
-import { entityOf } from '../session/entities';
+import { entityOf } from '../session/entityNames';
 import type { Session } from '../session/session';
 import type { IAction, IActionContext } from './types';
 
@@ -10,9 +10,9 @@ function toggle({ session }: IActionContext, recursive: boolean): void {
   }
 }
 
-function isOpen({ store, stage }: Session): boolean {
+function isOpen({ store, graph }: Session): boolean {
   const { selection } = store.get();
-  return selection.kind === 'group' && stage.isOpen(selection.id);
+  return selection.kind === 'group' && graph.isOpen(selection.id);
 }
 
 export const toggleGroup: IAction = {

@@ -1,4 +1,4 @@
-import { SCALE_MODES } from '../../core/scale';
+import { SCALE_MODES } from '../../core/base/colorScale';
 import type { IAction } from './types';
 
 export const toggleScale: IAction = {

@@ -1,4 +1,4 @@
-import { canTrace, startTrace } from '../session/trace';
+import { canTrace, startTrace } from '../session/traceActions';
 import type { IAction } from './types';
 
 export const traceAncestors: IAction = {

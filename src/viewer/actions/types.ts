@@ -1,6 +1,6 @@
 import type { Session } from '../session/session';
 import type { IViewerState } from '../state/types';
-import type { ITranslate } from '../translate';
+import type { ITranslate } from '../i18n/translate';
 
 /** What an action may act on. */
 export interface IActionContext {

@@ -4,5 +4,5 @@ export const zoomIn: IAction = {
   id: 'zoom-in',
   label: trans => trans.__('Zoom in'),
   keys: ['+', '='],
-  run: ({ session }) => session.stage.surface?.zoom(1.25)
+  run: ({ session }) => session.graph.surface?.zoom(1.25)
 };

@@ -4,5 +4,5 @@ export const zoomOut: IAction = {
   id: 'zoom-out',
   label: trans => trans.__('Zoom out'),
   keys: ['-'],
-  run: ({ session }) => session.stage.surface?.zoom(0.8)
+  run: ({ session }) => session.graph.surface?.zoom(0.8)
 };

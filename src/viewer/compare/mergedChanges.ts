@@ -1,19 +1,24 @@
 /** What differs, in a picture of both models as one graph: its colours, the way from change to change. */
 
-import type { IChanges } from '../../core/matchingGiven';
-import type { IGroupTree } from '../../core/tree';
+import type { IChanges } from '../../core/matching/alignmentChanges';
 import type { Session } from '../session/session';
-import type { IFollower } from '../session/types';
-import { endTrace } from '../session/trace';
-import { ADDED, firstLone, paintMerged, REMOVED } from './mergedPaint';
+import type { ISessionListener } from '../session/types';
+import { endTrace } from '../session/traceActions';
+import {
+  ADDED,
+  firstUnmatched,
+  setMergedOverlay,
+  REMOVED
+} from './mergedOverlay';
 import type { MergedProvider } from './mergedProvider';
-import { DEFAULT_LINK, type ICompanion } from './types';
+import { DEFAULT_LINK, type ILinkedView } from '../state/linkedViews';
+import type { IGroupTree } from '../../core/tree/treeTypes';
 
 /** Paints what differs in `session`, whose model is that of `provider`, and drives its bar. */
 export class MergedChanges {
   private _tree: IGroupTree | null = null;
   /** Waits for the first picture. */
-  private _first: IFollower | null = null;
+  private _first: ISessionListener | null = null;
   private readonly _stop: () => void;
 
   constructor(
@@ -38,12 +43,12 @@ export class MergedChanges {
     }
     const { tree } = document;
     this._tree = tree;
-    const { changes, fate, added } = paintMerged(
+    const { changes, fate, added } = setMergedOverlay(
       tree,
       this._provider.merged,
       trans
     );
-    this._showFirst(firstLone(tree, fate));
+    this._showFirst(firstUnmatched(tree, fate));
     const count = (what: number): number =>
       tree.nodeOrder.reduce(
         (sum, node) => sum + Number(fate[node] === what),
@@ -52,13 +57,16 @@ export class MergedChanges {
     store.set({
       overlay: 'changes',
       userValues: store.get().userValues + 1,
-      companion: this._companion(changes, added, [count(REMOVED), count(ADDED)])
+      linkedView: this._companion(changes, added, [
+        count(REMOVED),
+        count(ADDED)
+      ])
     });
   }
 
   private _unhook(): void {
     if (this._first) {
-      this._session.followers.delete(this._first);
+      this._session.listeners.delete(this._first);
       this._first = null;
     }
   }
@@ -70,23 +78,23 @@ export class MergedChanges {
     }
     this._first = {
       onPicture: () => {
-        const { stage } = this._session;
+        const { graph } = this._session;
         // Until something is laid out, an empty scene stands in.
-        if ((stage.surface?.scene?.boxCount ?? 0) > 0) {
+        if ((graph.surface?.scene?.boxCount ?? 0) > 0) {
           this._unhook();
           // The picture is still being set.
-          setTimeout(() => void stage.reveal(shown));
+          setTimeout(() => void graph.reveal(shown));
         }
       }
     };
-    this._session.followers.add(this._first);
+    this._session.listeners.add(this._first);
   }
 
   private _companion(
     changes: IChanges,
     added: (entity: number) => boolean,
     only: readonly [number, number]
-  ): ICompanion {
+  ): ILinkedView {
     const { sides, columns } = this._provider;
     const names = sides.map(({ payload }) => payload.model.name);
     const nodes = changes.nodes(0).length;
@@ -95,7 +103,7 @@ export class MergedChanges {
       name: names.join(' → '),
       model: null,
       counts: { matched: nodes, guessed: 0, nodes: [nodes, nodes], only },
-      carried: { kind: 'nothing' },
+      synced: { kind: 'nothing' },
       compared: {
         columns,
         changes,
@@ -109,7 +117,7 @@ export class MergedChanges {
       toggleMerged: this._end,
       options: DEFAULT_LINK,
       setOptions: () => undefined,
-      selectOnly: () => undefined,
+      selectUnmatched: () => undefined,
       end: this._end
     };
   }

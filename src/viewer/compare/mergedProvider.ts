@@ -1,6 +1,9 @@
 /** Two models as one graph, as a model: details and values are those of the model that a node is of. */
 
-import { merged, type IMerged } from '../../core/merged';
+import {
+  mergePayloads,
+  type IMergedPayload
+} from '../../core/merge/mergePayloads';
 import type { IReportProvider } from '../../providers/provider';
 import type {
   ComparisonColumns,
@@ -19,7 +22,7 @@ export interface IMergeSide {
 export class MergedProvider implements IReportProvider {
   readonly exportName: string;
   readonly fixedDims = true;
-  readonly merged: IMerged;
+  readonly merged: IMergedPayload;
   readonly weights?: IReportProvider['weights'];
   readonly weightFile?: IReportProvider['weightFile'];
 
@@ -30,7 +33,12 @@ export class MergedProvider implements IReportProvider {
     const [a, b] = sides;
     const names = sides.map(({ payload }) => payload.model.name);
     this.exportName = sides.map(one => one.provider.exportName).join('_and_');
-    this.merged = merged(a.payload, b.payload, columns, names.join(' → '));
+    this.merged = mergePayloads(
+      a.payload,
+      b.payload,
+      columns,
+      names.join(' → ')
+    );
     if (a.provider.weights && b.provider.weights) {
       this.weights = (tensor, signal): Promise<WeightValues> =>
         this._providerOf(tensor).weights!(this.merged.tensor[tensor], signal);

@@ -1,9 +1,9 @@
 /** What became of each node in the other model of a comparison: a colour and a sign a state. */
 
-import type { ChangeState } from '../../core/matchingGiven';
+import type { ChangeState } from '../../core/matching/alignmentChanges';
 import type { IScene } from '../../core/types';
 import type { IStateLook, IStates } from '../overlays/types';
-import type { ITranslate } from '../translate';
+import type { ITranslate } from '../i18n/translate';
 
 /** What a link tells of one of its models. */
 export interface IEntityChanges {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import SHEET from '../../../style/graph.css?raw';
-import { TOKENS } from '../graph/paint';
+import { TOKENS } from '../graph/style/boxColors';
 import { plainColor, sheetPalette } from './colors';
 
 describe('plain colours', () => {

@@ -1,7 +1,7 @@
 /** Colours as every reader of SVG understands them, and the theme's colours without a page. */
-import { FONT_FALLBACK } from '../graph/metrics';
-import { TOKENS, type Paint } from '../graph/paint';
-import type { IPalette } from '../graph/theme';
+import { FONT_FALLBACK } from '../graph/style/metrics';
+import { TOKENS, type ColorToken } from '../graph/style/boxColors';
+import type { IPalette } from '../graph/style/themePalette';
 
 export interface IPlainColor {
   /** `#rrggbb`. */
@@ -88,5 +88,5 @@ export function sheetPalette(
       throw new Error(`The style sheet has no ${token}.`);
     }
   }
-  return { color: (paint: Paint) => colors.get(paint) ?? paint, font };
+  return { color: (paint: ColorToken) => colors.get(paint) ?? paint, font };
 }

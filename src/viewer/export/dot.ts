@@ -1,18 +1,18 @@
 /** The visible graph in the DOT language, at its present collapse level. */
-import { pillText } from '../../core/series';
+import { pillText } from '../../core/tree/tensorSeries';
 import { BoxKind } from '../../core/types';
-import { chipText } from '../../core/chips';
-import { chipsOn, isStack } from '../graph/chips';
-import type { IDrawing } from '../graph/primitives';
-import { clip } from '../graph/text';
-import type { ICaption } from './page';
+import { chipText } from '../../core/tree/chips';
+import { chipsOn, isStack } from '../graph/draw/drawChips';
+import type { IDrawContext } from '../graph/draw/drawTarget';
+import { cleanText } from '../graph/text/textMeasure';
+import type { ICaption } from './pictureLayout';
 
 /** A quoted string; in labels `\N` and the like and entities (`&lt;`) mean something. */
-function quoted(...lines: readonly string[]): string {
+function quote(...lines: readonly string[]): string {
   const parts = lines
     .filter(line => line)
     .map(line =>
-      clip(line)
+      cleanText(line)
         .replace(/&(?=#?\w+;)/g, '&amp;')
         .replace(/\\/g, '\\\\')
         .replace(/"/g, '\\"')
@@ -20,14 +20,14 @@ function quoted(...lines: readonly string[]): string {
   return `"${parts.join('\\n')}"`;
 }
 
-function statement(drawing: IDrawing, box: number): string {
+function statement(drawing: IDrawContext, box: number): string {
   const { scene, cards } = drawing;
   const entity = scene.boxEntity[box];
   switch (scene.boxKind[box]) {
     case BoxKind.Node:
     case BoxKind.Group: {
       const { title, instance, lines } = cards.of(entity);
-      const label = quoted(
+      const label = quote(
         title,
         instance,
         ...lines.map(line => line.text),
@@ -39,18 +39,18 @@ function statement(drawing: IDrawing, box: number): string {
     case BoxKind.Port:
       return `b${box} [shape=point];`;
     case BoxKind.Stub:
-      return `b${box} [label=${quoted(pillText(drawing.tree, entity))} style="rounded,dashed"];`;
+      return `b${box} [label=${quote(pillText(drawing.tree, entity))} style="rounded,dashed"];`;
     default:
-      return `b${box} [label=${quoted(pillText(drawing.tree, entity))} style=rounded];`;
+      return `b${box} [label=${quote(pillText(drawing.tree, entity))} style=rounded];`;
   }
 }
 
 /** Open groups are clusters, ports on their borders are points; `caption` says what the numbers hold for. */
-export function sceneDot(drawing: IDrawing, caption: ICaption): string {
+export function sceneDot(drawing: IDrawContext, caption: ICaption): string {
   const { scene, model } = drawing;
   const lines = [
-    `digraph ${quoted(caption.title)} {`,
-    `label=${quoted(caption.title, ...caption.lines)};`,
+    `digraph ${quote(caption.title)} {`,
+    `label=${quote(caption.title, ...caption.lines)};`,
     `rankdir=${scene.direction === 'down' ? 'TB' : 'LR'};`,
     'node [shape=box fontname="Helvetica" fontsize=11];',
     'edge [fontname="Helvetica" fontsize=9];'
@@ -61,7 +61,7 @@ export function sceneDot(drawing: IDrawing, caption: ICaption): string {
     const tensor = scene.edgeTensor[e];
     const more = scene.edgeWeight[e] > 1 ? ` +${scene.edgeWeight[e] - 1}` : '';
     const label =
-      tensor < 0 ? '' : `label=${quoted(model.shapeText(tensor) + more)}`;
+      tensor < 0 ? '' : `label=${quote(model.shapeText(tensor) + more)}`;
     const head = scene.boxKind[to] === BoxKind.Port ? ' arrowhead=none' : '';
     lines.push(`b${from} -> b${to} [${(label + head).trim()}];`);
   }
@@ -69,7 +69,7 @@ export function sceneDot(drawing: IDrawing, caption: ICaption): string {
 }
 
 /** Boxes in their clusters, without recursion: a file decides how deep they nest. */
-function boxes(drawing: IDrawing, lines: string[]): void {
+function boxes(drawing: IDrawContext, lines: string[]): void {
   const { scene, cards } = drawing;
   const inside = new Map<number, number[]>([[-1, []]]);
   const linked = new Set([...scene.edgeSource, ...scene.edgeTarget]);
@@ -92,7 +92,7 @@ function boxes(drawing: IDrawing, lines: string[]): void {
     }
     const { title, instance } = cards.of(scene.boxEntity[next]);
     lines.push(`subgraph cluster_${next} {`);
-    lines.push(`label=${quoted(title, instance)};`);
+    lines.push(`label=${quote(title, instance)};`);
     if (linked.has(next) || inside.get(next)!.length === 0) {
       lines.push(`b${next} [shape=point style=invis];`);
     }

@@ -1,50 +1,59 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { decode } from '../../core/model';
-import { buildTree } from '../../core/tree';
-import { createGraphView } from '../../core/view';
-import { DEFAULT_DETAILS } from '../graph/api';
-import { Cards } from '../graph/card';
-import { SceneIndex } from '../graph/grid';
-import { createSizer } from '../graph/measure';
-import { ScenePaint } from '../graph/paint';
-import type { IDrawing } from '../graph/primitives';
-import { TextMeasure } from '../graph/text';
+import { decodePayload } from '../../core/model/decodePayload';
+import { buildTree } from '../../core/tree/groupTree';
+import { createGraphView } from '../../core/view/graphView';
+import { DEFAULT_DETAILS } from '../graph/surfaceApi';
+import { CardContents } from '../graph/cards/cardContents';
+import { SpatialIndex } from '../graph/scene/spatialIndex';
+import { createSizer } from '../graph/cards/cardSizer';
+import { BoxColors } from '../graph/style/boxColors';
+import type { IDrawContext } from '../graph/draw/drawTarget';
+import { TextMeasure } from '../graph/text/textMeasure';
 import { testPayload } from '../testing/payload';
-import { IDENTITY } from '../translate';
-import { MOST_PIXELS } from './canvas';
+import { IDENTITY } from '../i18n/translate';
+import { MAX_PIXELS } from './canvasTarget';
 import { sceneDot } from './dot';
 import { tooLarge } from './exports';
-import { type IPicture, selectionOf, wholeOf } from './picture';
-import { BETWEEN, makePage } from './page';
-import { fileName, saveFile } from './save';
-import { SvgFile } from './svgfile';
+import { type IPicture, selectionOf, wholeSceneRect } from './picture';
+import { BETWEEN, makePage } from './pictureLayout';
+import { fileName, saveFile } from './downloadFile';
+import { SvgFileTarget } from './svgFileTarget';
 
 const PALETTE = { color: (paint: string) => paint, font: 'Arial' };
 
-async function drawn(name = 'c'): Promise<IDrawing> {
+async function drawn(name = 'c'): Promise<IDrawContext> {
   vi.stubGlobal('document', undefined);
-  const model = decode(testPayload({ blocks: 3, name }));
+  const model = decodePayload(testPayload({ blocks: 3, name }));
   const tree = buildTree(model);
   const view = createGraphView(tree, createSizer(model, tree));
   await view.expandAll(100);
   const { scene } = view;
   const measure = new TextMeasure();
-  const cards = new Cards(model, tree, DEFAULT_DETAILS, undefined, measure);
-  const paint = new ScenePaint(scene, model, null);
+  const cards = new CardContents(
+    model,
+    tree,
+    DEFAULT_DETAILS,
+    undefined,
+    measure
+  );
+  const paint = new BoxColors(scene, model, null);
   for (const node of [0, 1, 2, 3, 4, 5]) {
     cards.of(node);
   }
   return { scene, model, tree, paint, cards, measure };
 }
 
-function pictured(drawing: IDrawing, only: readonly number[] | null): IPicture {
+function pictured(
+  drawing: IDrawContext,
+  only: readonly number[] | null
+): IPicture {
   const { scene } = drawing;
   const found = only && selectionOf(scene, only);
   return {
     drawing,
-    index: new SceneIndex(scene),
-    region: wholeOf(scene),
+    index: new SpatialIndex(scene),
+    region: wholeSceneRect(scene),
     k: 1,
     only: null,
     ...found
@@ -55,7 +64,7 @@ function svg(picture: IPicture): Element {
   const caption = { title: 'm', lines: ['l'] };
   const { measure } = picture.drawing;
   const page = makePage(picture, caption, null, measure);
-  const file = new SvgFile(PALETTE, measure);
+  const file = new SvgFileTarget(PALETTE, measure);
   page.draw(file);
   const text = file.file(page.width, page.height, page.title);
   const parsed = new DOMParser().parseFromString(text, 'application/xml');
@@ -182,7 +191,7 @@ it('wraps a caption that is wider than its page', async () => {
   const { measure } = picture.drawing;
   const caption = { title: 'm', lines: [parts.join(BETWEEN)] };
   const page = makePage(narrow, caption, null, measure);
-  const file = new SvgFile(PALETTE, measure);
+  const file = new SvgFileTarget(PALETTE, measure);
   page.draw(file);
   const text = file.file(page.width, page.height, page.title);
   const root = new DOMParser().parseFromString(text, 'application/xml');
@@ -197,7 +206,7 @@ it('wraps a caption that is wider than its page', async () => {
 });
 
 it('names the limit of a picture', () => {
-  const side = Math.sqrt(MOST_PIXELS);
+  const side = Math.sqrt(MAX_PIXELS);
   const page = {
     width: side / 2,
     height: side / 2,

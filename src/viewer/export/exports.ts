@@ -1,72 +1,72 @@
 /** What a session shows, as files: the whole graph, the view or the selection. */
-import { formatExact } from '../../core/units';
+import { formatExact } from '../../core/base/numberFormat';
 import { problemOf, type FileFormat } from '../../providers/provider';
 import { SHOWN } from '../../schema/metrics';
-import { visibleRect } from '../graph/camera';
-import { visibleBoxes } from '../graph/entities';
-import { entityOf } from '../session/entities';
+import { visibleRect } from '../graph/geometry/camera';
+import { visibleBoxes } from '../graph/scene/entityBoxes';
+import { entityOf } from '../session/entityNames';
 import type { Session } from '../session/session';
-import type { ITranslate } from '../translate';
-import { MOST_PIXELS, pixelsOf, pngOf } from './canvas';
-import { pictureCaption, pictureLegend } from './caption';
+import type { ITranslate } from '../i18n/translate';
+import { MAX_PIXELS, pixelsOf, pngOf } from './canvasTarget';
+import { pictureCaption, pictureLegend } from './pictureCaption';
 import { sceneDot } from './dot';
-import { handOver } from './handover';
-import { isDark, painted, paletteOf } from './look';
-import { type IPage, makePage } from './page';
-import { type IPicture, selectionOf, wholeOf } from './picture';
-import { fileName } from './save';
-import { SvgFile } from './svgfile';
+import { deliverFile } from './deliverFile';
+import { isDark, withExportColors, exportPalette } from './exportTheme';
+import { type IPage, makePage } from './pictureLayout';
+import { type IPicture, selectionOf, wholeSceneRect } from './picture';
+import { fileName } from './downloadFile';
+import { SvgFileTarget } from './svgFileTarget';
 
-export type Part = 'graph' | 'view' | 'selection';
+export type ExportPart = 'graph' | 'view' | 'selection';
 
 /** Heatmaps whose numbers a file for another viewer can have. */
 const ATTACHED: ReadonlySet<string> = new Set(SHOWN.attachment);
 
-const SUFFIX: Readonly<Record<Part, string>> = {
+const SUFFIX: Readonly<Record<ExportPart, string>> = {
   graph: '',
   view: '-view',
   selection: '-selection'
 };
 
 /** The part as it is drawn now; null where there is nothing to draw. */
-function pictureOf(session: Session, part: Part): IPicture | null {
-  const { surface } = session.stage;
+function pictureOf(session: Session, part: ExportPart): IPicture | null {
+  const { surface } = session.graph;
   const { drawing, index } = surface?.renderer ?? {};
   if (!surface || !drawing || !index) {
     return null;
   }
   const { scene } = drawing;
-  const common = { drawing: painted(session, drawing), index };
+  const common = { drawing: withExportColors(session, drawing), index };
   if (part === 'view') {
     const { camera, view } = surface;
     const region = visibleRect(camera, view);
     return { ...common, region, k: camera.k, only: null };
   }
   if (part === 'selection') {
-    const { document, selection, also } = session.store.get();
+    const { document, selection, moreSelected } = session.store.get();
     const first = document ? entityOf(document.model, selection) : null;
-    const entities = [...(first === null ? [] : [first]), ...also];
+    const entities = [...(first === null ? [] : [first]), ...moreSelected];
     const found = selectionOf(scene, visibleBoxes(scene, entities));
     return found && { ...common, ...found, k: 1 };
   }
-  return { ...common, region: wholeOf(scene), k: 1, only: null };
+  return { ...common, region: wholeSceneRect(scene), k: 1, only: null };
 }
 
 /** The page of a part: picture, caption, legend. */
-export function pageOf(session: Session, part: Part): IPage | null {
+export function pageOf(session: Session, part: ExportPart): IPage | null {
   const { trans } = session;
   const picture = pictureOf(session, part);
   const state = session.store.get();
-  const { overlay, range, scale, document } = state;
+  const { overlay, overlayRange, scale, document } = state;
   if (!picture || !document) {
     return null;
   }
   const { measure, model } = picture.drawing;
   const legend =
-    overlay && range
+    overlay && overlayRange
       ? pictureLegend(
           overlay,
-          range,
+          overlayRange,
           document.tree,
           { scale, dark: isDark(state) },
           trans
@@ -77,23 +77,23 @@ export function pageOf(session: Session, part: Part): IPage | null {
 }
 
 /** The SVG file of a part, null where there is nothing to draw. */
-function svgOf(session: Session, part: Part): string | null {
+function svgOf(session: Session, part: ExportPart): string | null {
   const page = pageOf(session, part);
-  const drawing = session.stage.surface?.renderer.drawing;
-  const palette = paletteOf(session);
+  const drawing = session.graph.surface?.renderer.drawing;
+  const palette = exportPalette(session);
   if (!page || !drawing || !palette) {
     return null;
   }
-  const file = new SvgFile(palette, drawing.measure);
+  const file = new SvgFileTarget(palette, drawing.measure);
   page.draw(file);
   return file.file(page.width, page.height, page.title);
 }
 
 function save(session: Session, suffix: string, data: Blob): void {
-  handOver(session, fileName(session.provider.exportName, suffix), data);
+  deliverFile(session, fileName(session.provider.exportName, suffix), data);
 }
 
-export function exportSvg(session: Session, part: Part): void {
+export function exportSvg(session: Session, part: ExportPart): void {
   const text = svgOf(session, part);
   if (text !== null) {
     const data = new Blob([text], { type: 'image/svg+xml' });
@@ -102,7 +102,7 @@ export function exportSvg(session: Session, part: Part): void {
 }
 
 export function exportDot(session: Session): void {
-  const drawing = session.stage.surface?.renderer.drawing;
+  const drawing = session.graph.surface?.renderer.drawing;
   if (drawing) {
     const caption = pictureCaption(drawing.model, session.trans, drawing.tree);
     const data = new Blob([sceneDot(drawing, caption)], {
@@ -168,14 +168,14 @@ export function tooLarge(
   trans: ITranslate
 ): string | null {
   const { w, h } = pixelsOf(page, scale);
-  return w * h <= MOST_PIXELS
+  return w * h <= MAX_PIXELS
     ? null
     : trans.__(
         'At scale %1 the image would have %2 × %3 pixels; the limit is %4 million. Use a smaller scale, collapse blocks, or export as SVG.',
         scale,
         formatExact(w),
         formatExact(h),
-        Math.floor(MOST_PIXELS / 1e6)
+        Math.floor(MAX_PIXELS / 1e6)
       );
 }
 
@@ -186,7 +186,7 @@ export async function exportPng(
 ): Promise<void> {
   const { trans } = session;
   const page = pageOf(session, 'graph');
-  const colors = paletteOf(session);
+  const colors = exportPalette(session);
   if (!page || !colors) {
     return;
   }

@@ -5,13 +5,16 @@ import { localProblem, ProblemError } from '../../providers/provider';
 import type { SavedFile } from '../../schema';
 import { testPayload } from '../testing/payload';
 import { guardConsole, mount, settle } from '../testing/render';
-import { saveFile } from './save';
+import { saveFile } from './downloadFile';
 
 vi.mock('../graph/surface', async () => ({
   GraphSurface: (await import('../testing/surface')).FakeSurface
 }));
-vi.mock('../graph/measure', async () => await import('../testing/sizer'));
-vi.mock('./save', async original => ({
+vi.mock(
+  '../graph/cards/cardSizer',
+  async () => await import('../testing/sizer')
+);
+vi.mock('./downloadFile', async original => ({
   ...(await original<object>()),
   saveFile: vi.fn()
 }));

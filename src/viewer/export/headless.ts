@@ -1,25 +1,26 @@
 /** Pictures without a page: the same layout and drawing where there is no browser. */
-import { chosenDevice, withTimes } from '../../core/latency';
-import { decode } from '../../core/model';
-import { buildTree, type IGroupTree } from '../../core/tree';
+import { chosenDevice, withLatency } from '../../core/latency/latencyEstimate';
+import { decodePayload } from '../../core/model/decodePayload';
+import { buildTree } from '../../core/tree/groupTree';
 import type { Flow, IGraphView, IPane, IDeviceChoice } from '../../core/types';
-import { createGraphView } from '../../core/view';
+import { createGraphView } from '../../core/view/graphView';
 import type { GraphPayload } from '../../schema';
-import { DEFAULT_DETAILS } from '../graph/api';
-import { Cards } from '../graph/card';
-import { SceneIndex } from '../graph/grid';
-import { createSizer } from '../graph/measure';
-import { ScenePaint } from '../graph/paint';
-import { TextMeasure } from '../graph/text';
+import { DEFAULT_DETAILS } from '../graph/surfaceApi';
+import { CardContents } from '../graph/cards/cardContents';
+import { SpatialIndex } from '../graph/scene/spatialIndex';
+import { createSizer } from '../graph/cards/cardSizer';
+import { BoxColors } from '../graph/style/boxColors';
+import { TextMeasure } from '../graph/text/textMeasure';
 import { defaultOverlay, OVERLAYS, type OverlayId } from '../overlays';
-import { paintedOverlay } from '../overlays/painted';
+import { computeOverlay } from '../overlays/computeOverlay';
 import { setUserValues } from '../overlays/user';
-import { IDENTITY } from '../translate';
-import { pictureCaption, pictureLegend } from './caption';
+import { IDENTITY } from '../i18n/translate';
+import { pictureCaption, pictureLegend } from './pictureCaption';
 import { sheetPalette } from './colors';
-import { makePage } from './page';
-import { wholeOf } from './picture';
-import { SvgFile } from './svgfile';
+import { makePage } from './pictureLayout';
+import { wholeSceneRect } from './picture';
+import { SvgFileTarget } from './svgFileTarget';
+import type { IGroupTree } from '../../core/tree/treeTypes';
 
 /** Fonts with the widths of `graph/advances.ts`. */
 const FONT =
@@ -76,8 +77,8 @@ async function open(
   if (depth === null) {
     // A page scrolls: one row or column may be as long as it is.
     await (inPane
-      ? view.initialIn(budget, flow, paneOf(options))
-      : view.initial(budget));
+      ? view.openInitialIn(budget, flow, paneOf(options))
+      : view.openInitial(budget));
     return;
   }
   const { groupCount, groupDepth, children } = view.tree;
@@ -112,7 +113,7 @@ export async function headlessSvg(
 ): Promise<string> {
   const { dark } = options;
   const device = options.device ?? chosenDevice(payload);
-  const model = withTimes(decode(payload), device);
+  const model = withLatency(decodePayload(payload), device);
   const tree = buildTree(model);
   const { user } = options;
   if (user) {
@@ -135,7 +136,13 @@ export async function headlessSvg(
   }
   const { scene } = view;
   const measure = new TextMeasure(FONT);
-  const cards = new Cards(model, tree, DEFAULT_DETAILS, undefined, measure);
+  const cards = new CardContents(
+    model,
+    tree,
+    DEFAULT_DETAILS,
+    undefined,
+    measure
+  );
   // Without a device there are no times to show.
   const untimed = options.overlay === 'latency' && !model.latency;
   const id =
@@ -146,13 +153,13 @@ export async function headlessSvg(
   const painted =
     id === null || id === 'none'
       ? null
-      : paintedOverlay(OVERLAYS[id], scene, tree, look);
-  const paint = new ScenePaint(scene, model, painted?.overlay ?? null, tree);
+      : computeOverlay(OVERLAYS[id], scene, tree, look);
+  const paint = new BoxColors(scene, model, painted?.overlay ?? null, tree);
   const page = makePage(
     {
       drawing: { scene, model, tree, paint, cards, measure },
-      index: new SceneIndex(scene),
-      region: wholeOf(scene),
+      index: new SpatialIndex(scene),
+      region: wholeSceneRect(scene),
       k: 1,
       only: null
     },
@@ -162,7 +169,7 @@ export async function headlessSvg(
       : null,
     measure
   );
-  const file = new SvgFile(sheetPalette(sheet, dark, FONT), measure);
+  const file = new SvgFileTarget(sheetPalette(sheet, dark, FONT), measure);
   page.draw(file);
   return file.file(page.width, page.height, page.title);
 }

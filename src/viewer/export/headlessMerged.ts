@@ -1,9 +1,9 @@
 /** A picture of two models as one graph, without a page. */
 
-import { merged } from '../../core/merged';
+import { mergePayloads } from '../../core/merge/mergePayloads';
 import type { ComparisonColumns, GraphPayload } from '../../schema';
-import { firstLone, paintMerged } from '../compare/mergedPaint';
-import { IDENTITY } from '../translate';
+import { firstUnmatched, setMergedOverlay } from '../compare/mergedOverlay';
+import { IDENTITY } from '../i18n/translate';
 import { headlessSvg, type IHeadlessOptions } from './headless';
 
 /** As `headlessSvg`, with what differs in colours and signs. */
@@ -15,14 +15,14 @@ export function mergedSvg(
   options: IHeadlessOptions
 ): Promise<string> {
   const name = `${left.model.name} → ${right.model.name}`;
-  const made = merged(left, right, columns, name);
+  const made = mergePayloads(left, right, columns, name);
   return headlessSvg(
     made.payload,
     sheet,
     { ...options, overlay: 'changes', device: null, user: null },
     tree => {
-      const { fate } = paintMerged(tree, made, IDENTITY);
-      return firstLone(tree, fate);
+      const { fate } = setMergedOverlay(tree, made, IDENTITY);
+      return firstUnmatched(tree, fate);
     }
   );
 }

@@ -1,22 +1,31 @@
 /** A part of the scene drawn into a sink: what stands on the screen, from the same primitives. */
-import { pillText } from '../../core/series';
+import { pillText } from '../../core/tree/tensorSeries';
 import { BoxKind, type IScene } from '../../core/types';
-import { drawBox } from '../graph/boxes';
-import { boxRect, type IRect } from '../graph/camera';
-import { edgePath, portSpots, returnMarks } from '../graph/edges';
-import type { SceneIndex } from '../graph/grid';
-import { labelsOf } from '../graph/labels';
-import { FAR_UP_TO, LABELS_FROM, lodOf } from '../graph/lod';
-import { LABEL_SIZE, PAD_X } from '../graph/metrics';
-import { drawPanel } from '../graph/panel';
-import type { IDrawing, IShape, ISink, ITextStyle } from '../graph/primitives';
-import { titleRoom } from '../graph/room';
-import { wireWidth } from '../graph/wires';
-import type { IPageSink } from './sink';
+import { drawBox } from '../graph/draw/drawBox';
+import { boxRect, type IRect } from '../graph/geometry/camera';
+import { edgePath, portPoints, returnMarks } from '../graph/geometry/wirePath';
+import type { SpatialIndex } from '../graph/scene/spatialIndex';
+import { labelsOf } from '../graph/labels/wireLabels';
+import {
+  CANVAS_MAX_ZOOM,
+  LABELS_FROM,
+  lodOf
+} from '../graph/style/levelOfDetail';
+import { LABEL_SIZE, CARD_PAD_X } from '../graph/style/metrics';
+import { drawGroupPanel } from '../graph/draw/drawGroupPanel';
+import type {
+  IDrawContext,
+  IShape,
+  IDrawTarget,
+  ITextStyle
+} from '../graph/draw/drawTarget';
+import { titleRoom } from '../graph/draw/titleRoom';
+import { wireWidth } from '../graph/geometry/wireWidth';
+import type { IPageTarget } from './pageTarget';
 
 export interface IPicture {
-  readonly drawing: IDrawing;
-  readonly index: SceneIndex;
+  readonly drawing: IDrawContext;
+  readonly index: SpatialIndex;
   /** In world units. */
   readonly region: IRect;
   /** Page pixels a world unit; decides the detail as the zoom does on the screen. */
@@ -34,13 +43,13 @@ const OVERHANG = 24;
  * The zoom that decides the detail: from afar the screen draws pixels, a file the plainest elements.
  */
 function detailOf(k: number): number {
-  return Math.max(k, FAR_UP_TO + 0.001);
+  return Math.max(k, CANVAS_MAX_ZOOM + 0.001);
 }
 
 /** Draws what lies in `part` (world units), in the coordinates of the world. */
 export function drawPicture(
   picture: IPicture,
-  sink: IPageSink,
+  sink: IPageTarget,
   part: IRect = picture.region
 ): void {
   const { index, only, drawing } = picture;
@@ -105,7 +114,7 @@ export function selectionOf(
 }
 
 /** All of the scene, with the strokes at its border. */
-export function wholeOf(scene: IScene): IRect {
+export function wholeSceneRect(scene: IScene): IRect {
   return grown({ x: 0, y: 0, w: scene.width, h: scene.height }, 2);
 }
 
@@ -119,9 +128,9 @@ function grown(rect: IRect, by: number): IRect {
 }
 
 function place(
-  { scene, model, tree }: IDrawing,
+  { scene, model, tree }: IDrawContext,
   box: number,
-  sink: IPageSink
+  sink: IPageTarget
 ): void {
   const entity = scene.boxEntity[box];
   const kind = scene.boxKind[box];
@@ -140,20 +149,26 @@ function place(
 }
 
 /** A panel whose left end lies outside the region shows its title inside, as on the screen. */
-function panel(picture: IPicture, box: number, sink: IPageSink): void {
+function panel(picture: IPicture, box: number, sink: IPageTarget): void {
   const { drawing, region } = picture;
   const { scene } = drawing;
   const k = detailOf(picture.k);
   const lod = lodOf(k);
-  const extent = drawPanel(drawing, box, k, lod, NOWHERE);
-  const most = Math.max(0, titleRoom(scene, box) - extent - PAD_X);
+  const extent = drawGroupPanel(drawing, box, k, lod, NO_TARGET);
+  const most = Math.max(0, titleRoom(scene, box) - extent - CARD_PAD_X);
   const shift = Math.min(most, Math.max(0, region.x - scene.boxX[box]));
   place(drawing, box, sink);
-  drawPanel(drawing, box, k, lod, shift > 0 ? new Shifted(sink, shift) : sink);
+  drawGroupPanel(
+    drawing,
+    box,
+    k,
+    lod,
+    shift > 0 ? new OffsetTarget(sink, shift) : sink
+  );
   sink.pop();
 }
 
-function wire(picture: IPicture, edge: number, sink: ISink): void {
+function wire(picture: IPicture, edge: number, sink: IDrawTarget): void {
   const { scene, paint } = picture.drawing;
   const look = paint.wire(edge);
   const stroke = look?.color ?? '--oad-edge';
@@ -161,7 +176,7 @@ function wire(picture: IPicture, edge: number, sink: ISink): void {
   const width = wireWidth(scene.edgeWeight[edge], k);
   const line = edgePath(scene, edge) + returnMarks(scene, edge);
   sink.path(line, { stroke, width, dash: look?.dash });
-  const spots = portSpots(scene, edge);
+  const spots = portPoints(scene, edge);
   for (let i = 0; i < spots.length; i += 2) {
     const [x, y] = [spots[i] - DOT / 2, spots[i + 1] - DOT / 2];
     sink.rect(x, y, DOT, DOT, DOT / 2, { fill: stroke });
@@ -169,10 +184,10 @@ function wire(picture: IPicture, edge: number, sink: ISink): void {
 }
 
 function labels(
-  drawing: IDrawing,
-  index: SceneIndex,
+  drawing: IDrawContext,
+  index: SpatialIndex,
   edges: readonly number[],
-  sink: ISink
+  sink: IDrawTarget
 ): void {
   const texts = labelsOf(drawing, index);
   texts.place(edges);
@@ -188,19 +203,19 @@ function labels(
   }
 }
 
-const NOWHERE: ISink = {
+const NO_TARGET: IDrawTarget = {
   rect: () => undefined,
   path: () => undefined,
   text: () => undefined
 };
 
 /** Moves everything but the first primitive, the panel itself. */
-class Shifted implements ISink {
-  private first = true;
+class OffsetTarget implements IDrawTarget {
+  private _first = true;
 
   constructor(
-    private readonly sink: IPageSink,
-    private readonly by: number
+    private readonly _sink: IPageTarget,
+    private readonly _by: number
   ) {}
 
   rect(
@@ -211,17 +226,17 @@ class Shifted implements ISink {
     r: number,
     shape: IShape
   ): void {
-    this.sink.rect(this.first ? x : x + this.by, y, w, h, r, shape);
-    this.first = false;
+    this._sink.rect(this._first ? x : x + this._by, y, w, h, r, shape);
+    this._first = false;
   }
 
   path(d: string, shape: IShape): void {
-    this.sink.push(this.by, 0, 1);
-    this.sink.path(d, shape);
-    this.sink.pop();
+    this._sink.push(this._by, 0, 1);
+    this._sink.path(d, shape);
+    this._sink.pop();
   }
 
   text(x: number, y: number, text: string, style: ITextStyle): void {
-    this.sink.text(x + this.by, y, text, style);
+    this._sink.text(x + this._by, y, text, style);
   }
 }

@@ -1,87 +1,97 @@
 /** The drawing surface: one imperative scene inside one host element. */
-import type { ILit } from '../../core/lit';
+import type { ITraceHighlight } from '../../core/trace/traceHighlight';
 import type { IGraphModel, IScene, ITree } from '../../core/types';
-import { groupState } from './announce';
+import { groupAnnouncement } from './a11y/groupAnnouncement';
 import {
   DEFAULT_DETAILS,
   DEFAULT_STRINGS,
   type ICamera,
   type ICardDetails,
-  type IHover,
+  type IHitTarget,
   type IOverlay,
   type ISetSceneOptions,
   type ISurfaceCallbacks,
   type ISurfaceStrings
-} from './api';
-import { boxRect, type IPoint, type ISize, sameCamera } from './camera';
-import { Docks } from './docks';
-import { Drawings } from './drawings';
-import { entityAt, exactBox, isPill } from './entities';
-import type { SceneIndex } from './grid';
-import { Helm } from './helm';
-import { Interaction } from './interaction';
-import type { Links } from './links';
-import { Marks } from './marks';
-import { Minimap } from './minimap';
-import { Rest } from './motion';
-import { boxName, tensorText } from './names';
-import type { IDrawing } from './primitives';
-import { Renderer } from './renderer';
-import { Stage } from './stage';
-import { rereadFont } from './text';
-import { prefersReducedMotion } from './theme';
-import type { IActor } from './interactionHost';
+} from './surfaceApi';
+import {
+  boxRect,
+  type IPoint,
+  type IViewSize,
+  sameCamera
+} from './geometry/camera';
+import { CornerDocks } from './viewport/cornerDocks';
+import { DrawContextFactory } from './draw/drawContextFactory';
+import { entityAt, ownBox, isPill } from './scene/entityBoxes';
+import type { SpatialIndex } from './scene/spatialIndex';
+import { CameraController } from './viewport/cameraController';
+import { InteractionController } from './input/interactionController';
+import type { SceneAdjacency } from './scene/sceneAdjacency';
+import { DecorationModel } from './render/svg/decorationModel';
+import { Minimap } from './render/minimap';
+import { MotionTracker } from './viewport/cameraAnimation';
+import { boxDescription, tensorTooltip } from './a11y/accessibleNames';
+import type { IDrawContext } from './draw/drawTarget';
+import { Renderer } from './render/renderer';
+import { SurfaceDom } from './render/surfaceDom';
+import { invalidatePageFont } from './text/textMeasure';
+import { prefersReducedMotion } from './style/themePalette';
+import type { IInteractionHost } from './input/interactionHost';
 
-export * from './api';
+export * from './surfaceApi';
 
 /** Draws scenes; the host needs a size. Throws nothing on empty scenes or hidden hosts. */
-export class GraphSurface implements IActor {
+export class GraphSurface implements IInteractionHost {
   readonly callbacks: Partial<ISurfaceCallbacks>;
-  private readonly strings: ISurfaceStrings;
-  private readonly stage: Stage;
+  private readonly _strings: ISurfaceStrings;
+  private readonly _dom: SurfaceDom;
   readonly renderer: Renderer;
-  private readonly minimap: Minimap | null;
-  private readonly docks: Docks;
-  private readonly undock: () => void;
-  private readonly interaction: Interaction;
-  private readonly helm: Helm;
-  private readonly marks = new Marks(() => this.schedule());
-  private readonly reduced: () => boolean;
-  private readonly drawings: Drawings;
+  private readonly _minimap: Minimap | null;
+  private readonly _docks: CornerDocks;
+  private readonly _undock: () => void;
+  private readonly _interaction: InteractionController;
+  private readonly _cameraController: CameraController;
+  private readonly _decorations = new DecorationModel(() => this._schedule());
+  private readonly _reduced: () => boolean;
+  private readonly _contexts: DrawContextFactory;
   private _cursor = -1;
-  private request = 0;
-  private readonly rest = new Rest(moving => {
+  private _request = 0;
+  private readonly _motion = new MotionTracker(moving => {
     if (moving) {
-      this.stage.root.classList.add('oad-moving');
+      this._dom.root.classList.add('oad-moving');
     }
-    this.schedule();
+    this._schedule();
   });
-  private reported: ICamera | null = null;
+  private _reported: ICamera | null = null;
 
   constructor(host: HTMLElement, options: ISurfaceOptions = {}) {
-    rereadFont();
+    invalidatePageFont();
     this.callbacks = options.callbacks ?? {};
-    this.strings = { ...DEFAULT_STRINGS, ...options.strings };
+    this._strings = { ...DEFAULT_STRINGS, ...options.strings };
     const details = options.details ?? DEFAULT_DETAILS;
-    this.drawings = new Drawings(details, this.strings);
-    this.reduced = () => options.reducedMotion ?? prefersReducedMotion();
-    this.stage = new Stage(host, this.strings, () => this.resized());
-    this.minimap =
+    this._contexts = new DrawContextFactory(details, this._strings);
+    this._reduced = () => options.reducedMotion ?? prefersReducedMotion();
+    this._dom = new SurfaceDom(host, this._strings, () => this._resized());
+    this._minimap =
       options.minimap === false
         ? null
         : new Minimap(
             p => this.move({ ...this.camera, ...p }),
-            this.strings.overview
+            this._strings.overview
           );
-    this.renderer = new Renderer(this.stage, this.minimap, this.strings);
-    this.docks = options.docks ?? new Docks();
-    this.undock = this.minimap ? this.docks.add(this.minimap) : () => undefined;
+    this.renderer = new Renderer(this._dom, this._minimap, this._strings);
+    this._docks = options.docks ?? new CornerDocks();
+    this._undock = this._minimap
+      ? this._docks.add(this._minimap)
+      : () => undefined;
     const moved = (): void => {
-      this.rest.touch();
-      this.schedule();
+      this._motion.noteMotion();
+      this._schedule();
     };
-    this.helm = new Helm(this, moved, this.reduced);
-    this.interaction = new Interaction(this, () => options.wheel === 'zoom');
+    this._cameraController = new CameraController(this, moved, this._reduced);
+    this._interaction = new InteractionController(
+      this,
+      () => options.wheel === 'zoom'
+    );
   }
 
   /** Shows a scene. The first one is fitted; later ones keep the camera, or hold `anchorEntity` still. */
@@ -101,57 +111,60 @@ export class GraphSurface implements IActor {
     const held = moves
       ? anchor
       : this.scene && entityAt(this.scene, this._cursor);
-    this.renderer.setDrawing(this.drawings.of(scene, model, tree));
+    this.renderer.setDrawing(this._contexts.of(scene, model, tree));
     this._cursor =
-      held === null ? -1 : moves ? scene.boxOf(held) : exactBox(scene, held);
+      held === null ? -1 : moves ? scene.boxOf(held) : ownBox(scene, held);
     this.renderer.svg.setCursor(this._cursor);
-    const ringed = this.marks.decor.cursor >= 0 ? this._cursor : -1;
-    this.marks.renew(scene, ringed);
+    const ringed =
+      this._decorations.decorations.cursor >= 0 ? this._cursor : -1;
+    this._decorations.onSceneChange(scene, ringed);
     // What it told may be gone; the next move of the pointer tells what is there now.
-    this.stage.setTip(null);
-    this.helm.follow(before, scene, how, held);
-    this.frame();
-    if (before && how.animateFrom && !this.reduced()) {
-      this.renderer.glide(
+    this._dom.setTooltip(null);
+    this._cameraController.onSceneChange(before, scene, how, held);
+    this._frame();
+    if (before && how.animateFrom && !this._reduced()) {
+      this.renderer.animateBoxes(
         { scene: how.animateFrom, camera: before.camera },
         this.camera
       );
     }
     const { drawing } = this.renderer;
-    this.stage.announce(groupState(drawing, how.anchorEntity, this.strings));
+    this._dom.announce(
+      groupAnnouncement(drawing, how.anchorEntity, this._strings)
+    );
   }
 
   setOverlay(overlay: IOverlay | null): void {
-    this.drawings.overlay = overlay;
-    this.redraw();
+    this._contexts.overlay = overlay;
+    this._redraw();
   }
 
   /** Changes what cards show; the scene should be laid out again with a sizer of the same details. */
   setDetails(details: ICardDetails): void {
-    this.drawings.setDetails(details);
-    this.redraw();
+    this._contexts.setDetails(details);
+    this._redraw();
   }
 
   /** Reads the theme's colours again. */
   setTheme(): void {
-    rereadFont();
+    invalidatePageFont();
     this.renderer.setTheme();
-    this.schedule();
+    this._schedule();
   }
 
   setSelection(entities: readonly number[]): void {
-    this.marks.select(entities, this.scene);
+    this._decorations.select(entities, this.scene);
   }
 
   /** Dims all but these boxes and wires of the present scene; null = dims nothing. */
-  setLit(lit: ILit | null): void {
-    this.renderer.setLit(lit);
-    this.schedule();
+  setTraceHighlight(lit: ITraceHighlight | null): void {
+    this.renderer.setTraceHighlight(lit);
+    this._schedule();
   }
 
   /** Tensors to keep bright. */
   setTensors(tensors: readonly number[]): void {
-    this.marks.update({ tensors });
+    this._decorations.update({ tensors });
   }
 
   /** Search hits; `current` gets the stronger mark. Hidden ones mark the group that hides them. */
@@ -159,42 +172,42 @@ export class GraphSurface implements IActor {
     entities: readonly number[],
     current: number | null = null
   ): void {
-    this.marks.highlight(entities, current, this.scene);
+    this._decorations.highlight(entities, current, this.scene);
   }
 
   get camera(): ICamera {
-    return this.helm.camera;
+    return this._cameraController.camera;
   }
 
   setCamera(camera: ICamera, animate = false): void {
-    this.helm.go(camera, animate);
+    this._cameraController.moveTo(camera, animate);
   }
 
   /** The first look at the picture: all of it, or its beginning. */
   home(): void {
-    this.helm.home();
+    this._cameraController.home();
   }
 
   fit(animate = true): void {
-    this.helm.fit(animate);
+    this._cameraController.fit(animate);
   }
 
   /** Brings the entity, or its closest visible ancestor, to the middle at a zoom that can be read. */
   zoomTo(entity: number, animate = true): void {
-    this.helm.zoomTo(entity, animate);
+    this._cameraController.zoomTo(entity, animate);
   }
 
   /** Brings these, or what hides them, into view as large as they fit. */
   fitEntities(entities: readonly number[]): void {
-    this.helm.fitEntities(entities);
+    this._cameraController.fitEntities(entities);
   }
 
   zoom(factor: number): void {
-    this.fly(this.helm.zoomed(factor));
+    this.animateTo(this._cameraController.zoomed(factor));
   }
 
   actualSize(): void {
-    this.fly({ ...this.camera, k: 1 });
+    this.animateTo({ ...this.camera, k: 1 });
   }
 
   focus(): void {
@@ -203,41 +216,41 @@ export class GraphSurface implements IActor {
 
   /** Takes a key that was pressed where nothing in the graph had the focus. */
   press(event: KeyboardEvent): void {
-    this.interaction.press(event);
+    this._interaction.press(event);
   }
 
   dispose(): void {
-    this.helm.stop();
-    cancelAnimationFrame(this.request);
-    this.rest.stop();
-    this.interaction.dispose();
-    this.undock();
-    this.minimap?.dispose();
-    this.stage.dispose();
+    this._cameraController.stop();
+    cancelAnimationFrame(this._request);
+    this._motion.stop();
+    this._interaction.dispose();
+    this._undock();
+    this._minimap?.dispose();
+    this._dom.dispose();
   }
 
   get root(): HTMLElement {
-    return this.stage.root;
+    return this._dom.root;
   }
 
   get scene(): IScene | null {
     return this.renderer.scene;
   }
 
-  get index(): SceneIndex | null {
+  get index(): SpatialIndex | null {
     return this.renderer.index;
   }
 
-  get links(): Links | null {
-    return this.renderer.links;
+  get adjacency(): SceneAdjacency | null {
+    return this.renderer.adjacency;
   }
 
-  get drawing(): IDrawing | null {
+  get drawing(): IDrawContext | null {
     return this.renderer.drawing;
   }
 
-  get view(): ISize {
-    return this.stage.size;
+  get view(): IViewSize {
+    return this._dom.size;
   }
 
   get cursor(): number {
@@ -245,97 +258,103 @@ export class GraphSurface implements IActor {
   }
 
   move(camera: ICamera): boolean {
-    return this.helm.move(camera);
+    return this._cameraController.applyUserCamera(camera);
   }
 
-  fly(camera: ICamera): void {
+  animateTo(camera: ICamera): void {
     this.setCamera(camera, true);
-    const percent = Math.round(this.helm.clamped(camera).k * 100);
-    this.stage.announce(`${this.strings.zoom} ${percent} %`);
+    const percent = Math.round(this._cameraController.clamped(camera).k * 100);
+    this._dom.announce(`${this._strings.zoom} ${percent} %`);
   }
 
-  setHover(box: number, what: IHover): void {
+  setHover(box: number, what: IHitTarget): void {
     const { drawing } = this;
-    if (this.marks.point(box, what, drawing?.tree.series ?? null)) {
+    if (this._decorations.setHover(box, what, drawing?.tree.series ?? null)) {
       // What has a tip of its own needs no few words.
       const told = drawing && what && what.kind !== 'entity';
       const few = told && !isPill(drawing.scene, box);
-      this.stage.setTip(few ? tensorText(drawing, what, this.strings) : null);
+      this._dom.setTooltip(
+        few ? tensorTooltip(drawing, what, this._strings) : null
+      );
     }
   }
 
   setCursor(box: number, byKey: boolean): void {
     this._cursor = box;
     this.renderer.svg.setCursor(box);
-    this.marks.update({ cursor: byKey ? box : -1 });
+    this._decorations.update({ cursor: byKey ? box : -1 });
     this.callbacks.onRing?.(byKey ? box : -1);
     if (byKey && box >= 0) {
-      this.helm.reveal(boxRect(this.scene!, box));
-      this.frame();
+      this._cameraController.reveal(boxRect(this.scene!, box));
+      this._frame();
       if (!this.renderer.focusBox(box) && this.renderer.drawing) {
-        this.stage.announce(boxName(this.renderer.drawing, box, this.strings));
+        this._dom.announce(
+          boxDescription(this.renderer.drawing, box, this._strings)
+        );
       }
     }
   }
 
-  showBand(from: IPoint, to: IPoint | null): void {
-    this.stage.showBand(from, to);
+  showMarquee(from: IPoint, to: IPoint | null): void {
+    this._dom.showMarquee(from, to);
   }
 
   titleShift(box: number): number {
     return this.renderer.svg.titleShift(box);
   }
 
-  private redraw(): void {
+  private _redraw(): void {
     const { drawing } = this;
     if (drawing) {
       const { scene, model, tree } = drawing;
-      this.renderer.setDrawing(this.drawings.of(scene, model, tree));
-      this.schedule();
+      this.renderer.setDrawing(this._contexts.of(scene, model, tree));
+      this._schedule();
     }
   }
 
-  private resized(): void {
+  private _resized(): void {
     this.renderer.resized();
-    this.helm.rehome();
-    this.schedule();
+    this._cameraController.applyAutoCamera();
+    this._schedule();
   }
 
-  private schedule(): void {
-    if (!this.request) {
-      this.request = requestAnimationFrame(() => this.frame());
+  private _schedule(): void {
+    if (!this._request) {
+      this._request = requestAnimationFrame(() => this._frame());
     }
   }
 
-  private frame(): void {
-    cancelAnimationFrame(this.request);
-    this.request = 0;
-    const { camera, marks } = this;
+  private _frame(): void {
+    cancelAnimationFrame(this._request);
+    this._request = 0;
+    const { camera, _decorations: marks } = this;
     this.renderer.frame(
       camera,
       this.view,
-      marks.decor,
-      marks.takeChange(),
-      this.rest.moving
+      marks.decorations,
+      marks.consumeChange(),
+      this._motion.moving
     );
-    if (!this.rest.moving) {
+    if (!this._motion.moving) {
       // Only now: until it is painted at rest, the picture is shifted as a whole.
-      this.stage.root.classList.remove('oad-moving');
+      this._dom.root.classList.remove('oad-moving');
     }
     const { scene, view, index } = this;
-    this.docks.follow([scene, view.w, view.h, this.helm.turns], () =>
-      scene && index
-        ? {
-            scene,
-            index,
-            view,
-            camera: this.helm.aim,
-            labels: this.renderer.svg.labels
-          }
-        : null
+    this._docks.follow(
+      [scene, view.w, view.h, this._cameraController.autoMoves],
+      () =>
+        scene && index
+          ? {
+              scene,
+              index,
+              view,
+              camera: this._cameraController.aim,
+              labels: this.renderer.svg.labels
+            }
+          : null
     );
-    if (!this.reported || !sameCamera(this.reported, camera)) {
-      this.reported = camera;
+    if (!this._reported || !sameCamera(this._reported, camera)) {
+      this._reported = camera;
       this.callbacks.onCameraChange?.(camera);
     }
   }
@@ -344,7 +363,7 @@ export class GraphSurface implements IActor {
 export interface ISurfaceOptions {
   readonly callbacks?: Partial<ISurfaceCallbacks>;
   /** Gives what stands over the picture its place; absent: the strip has the corner it likes. */
-  readonly docks?: Docks;
+  readonly docks?: CornerDocks;
   readonly strings?: Partial<ISurfaceStrings>;
   readonly details?: ICardDetails;
   /** Overview strip in the corner; default true. */

@@ -1,21 +1,21 @@
 /** Code that is fetched when it is first used: a panel that nobody opens costs nothing. */
 
 import * as React from 'react';
-import { useTrans } from '../context';
+import { useTrans } from '../i18n/translateContext';
 
 /** A piece of code: `get` fetches it once, `now` is what has come. A fetch that failed is repeated. */
-export interface IPiece<T> {
+export interface ILazyCode<T> {
   readonly now: T | null;
   get(): Promise<T>;
 }
 
-const pieces: IPiece<unknown>[] = [];
+const pieces: ILazyCode<unknown>[] = [];
 
 /** Names a piece of code; nothing is fetched yet. */
-export function piece<T>(load: () => Promise<T>): IPiece<T> {
+export function piece<T>(load: () => Promise<T>): ILazyCode<T> {
   let now: T | null = null;
   let coming: Promise<T> | null = null;
-  const made: IPiece<T> = {
+  const made: ILazyCode<T> = {
     get now() {
       return now;
     },

@@ -1,4 +1,4 @@
-import { derivedOf } from '../../core/derived';
+import { derivedOf } from '../../core/model/derivedMetric';
 import type { ITree, MetricId } from '../../core/types';
 import { METRICS, type HeatmapMetric } from '../../schema/metrics';
 import { deviceLabel } from './latency';

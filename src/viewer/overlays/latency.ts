@@ -1,4 +1,4 @@
-import { hardwareOf } from '../../core/latency';
+import { hardwareOf } from '../../core/latency/latencyEstimate';
 import type { ITree } from '../../core/types';
 
 /** `NVIDIA A100 40GB, FP16`; empty while no device is chosen. */

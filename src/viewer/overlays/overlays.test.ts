@@ -3,7 +3,7 @@ import {
   buildTree,
   contrast,
   createGraphView,
-  decode,
+  decodePayload,
   luminance
 } from '../../core';
 import { plainSizer } from '../../core/testing/sizer';
@@ -16,10 +16,10 @@ import {
   OVERLAYS,
   setUserValues
 } from '.';
-import { entityText, paintedOverlay, visibleEntities } from './painted';
+import { entityText, computeOverlay, visibleEntities } from './computeOverlay';
 import { rampOf } from './ramp';
 
-const tree = buildTree(decode(testPayload()));
+const tree = buildTree(decodePayload(testPayload()));
 
 test('each overlay reads its number; unknown is not a number', () => {
   expect(OVERLAYS.macs.value(tree, 2)).toBe(2000);
@@ -33,9 +33,9 @@ test('the first one is MACs, or parameters, or none', () => {
   expect(defaultOverlay(tree)).toBe('macs');
   const payload = testPayload();
   payload.nodes.macs = payload.nodes.macs.map(() => null);
-  expect(defaultOverlay(buildTree(decode(payload)))).toBe('params');
+  expect(defaultOverlay(buildTree(decodePayload(payload)))).toBe('params');
   payload.nodes.params = payload.nodes.params.map(() => 0);
-  expect(defaultOverlay(buildTree(decode(payload)))).toBeNull();
+  expect(defaultOverlay(buildTree(decodePayload(payload)))).toBeNull();
 });
 
 test('stepping goes through all that have something to show, and none', () => {
@@ -84,7 +84,7 @@ test('the sum of a group that lacks parts is a lower bound, its quotient unknown
   const payload = testPayload();
   payload.nodes.macs[1] = null;
   payload.nodes.flops[1] = null;
-  const lacking = buildTree(decode(payload));
+  const lacking = buildTree(decodePayload(payload));
   const block = lacking.model.nodeCount + lacking.nodeParent[1];
   const text = (id: 'macs' | 'params', entity: number): string =>
     entityText(OVERLAYS[id], lacking, entity).replace(/\u00a0/g, ' ');
@@ -96,7 +96,7 @@ test('the sum of a group that lacks parts is a lower bound, its quotient unknown
   payload.nodes.macs[0] = null;
   payload.nodes.macs[1] = 0;
   // At least nothing: that is not a number.
-  const nothing = buildTree(decode(payload));
+  const nothing = buildTree(decodePayload(payload));
   expect(entityText(OVERLAYS.macs, nothing, block)).toBe('—');
   expect(OVERLAYS.intensity.value(lacking, 0)).toBeGreaterThan(0);
 });
@@ -167,20 +167,20 @@ test('a kept range gives a number the same colour in every picture, and says tha
   const closed = await view.collapseAll();
   const before = visibleEntities(closed);
   const look = { scale: 'linear', dark: false } as const;
-  const first = paintedOverlay(OVERLAYS.macs, closed, tree, {
+  const first = computeOverlay(OVERLAYS.macs, closed, tree, {
     ...look,
     over: before
   });
   expect(first.range.kept).toBe(false);
   const open = await view.expandAll(Infinity);
-  const kept = paintedOverlay(OVERLAYS.macs, open, tree, {
+  const kept = computeOverlay(OVERLAYS.macs, open, tree, {
     ...look,
     over: before
   });
   expect(kept.range.kept).toBe(true);
   expect(kept.range.max).toBe(first.range.max);
   expect(kept.overlay.value(2)).toBeCloseTo(2000 / first.range.max);
-  const fresh = paintedOverlay(OVERLAYS.macs, open, tree, look);
+  const fresh = computeOverlay(OVERLAYS.macs, open, tree, look);
   expect(fresh.range.kept).toBe(false);
   expect(fresh.range.max).toBe(2000);
 });

@@ -1,8 +1,8 @@
 /** The heat ramp as the graph uses it: what is heavy stands out from the ground, light or dark. */
 
-import { rampColor, textOn } from '../../core/scale';
+import { rampColor, readableTextColor } from '../../core/base/colorScale';
 import type { RampId } from '../../schema/metrics';
-import type { IOverlay } from '../graph/api';
+import type { IOverlay } from '../graph/surfaceApi';
 
 /** Share of white at the start of the light ramp; the bright end of the map is loud on white. */
 const PALE = 0.62;
@@ -35,6 +35,6 @@ export function rampOf(
   const color = (position: number): string => colorOn(dark, position, ramp);
   return {
     color,
-    textColor: position => textOn(color(position))
+    textColor: position => readableTextColor(color(position))
   };
 }

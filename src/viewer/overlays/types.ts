@@ -1,7 +1,7 @@
 import type { IScene, ITree } from '../../core/types';
 import type { RampId, Unit } from '../../schema/metrics';
-import type { IWireLook } from '../graph/api';
-import type { ITranslate } from '../translate';
+import type { IWireLook } from '../graph/surfaceApi';
+import type { ITranslate } from '../i18n/translate';
 import type { IScale } from '../../core';
 
 /** One of a few states that an overlay shows instead of numbers. */
@@ -56,17 +56,20 @@ export interface IOverlayDefinition<Id extends string = string> {
 }
 
 /** What the overlay's colours span now. */
-export interface IRange {
+export interface IOverlayRange {
   readonly min: number;
   readonly max: number;
   /** The value at the ramp's start. */
   readonly low: number;
   /** The scale of all values that count, without the brush. */
-  readonly whole: IScale;
+  readonly fullScale: IScale;
   /** Visible boxes by equal parts of that scale. */
   readonly bins: readonly number[];
   /** The heaviest visible boxes. */
-  readonly top: readonly { readonly entity: number; readonly value: number }[];
+  readonly heaviest: readonly {
+    readonly entity: number;
+    readonly value: number;
+  }[];
   /** Visible boxes without a number. */
   readonly unknown: number;
   /** The known numbers that the colours span. */

@@ -1,24 +1,24 @@
 /** Stored views: camera, open blocks, what is left out, heatmap and the device of its times. */
 
-import { sameDevice, setDevice } from './device';
-import { groupKeys, groupsOf, sameList, sameRows } from './entities';
-import { hiddenOf, hiddenRecord } from './hide';
-import { remember } from './places';
+import { sameDevice, setDevice } from './deviceActions';
+import { groupKeys, groupsOf, sameList, sameRows } from './entityNames';
+import { hiddenOf, hiddenRecord } from './hideActions';
+import { recordHistory } from './navigationHistory';
 import type { ISession } from './types';
 
 export function storeView(session: ISession, slot: string): void {
   const state = session.store.get();
   const { bookmarks, overlay, scale, device, document, direction } = state;
-  const { camera } = session.stage;
+  const { camera } = session.graph;
   if (!camera || !document) {
     return;
   }
-  const open = groupKeys(document.tree, session.stage.openGroups());
+  const open = groupKeys(document.tree, session.graph.openGroups());
   const hidden =
     state.hidden.length > 0
       ? hiddenRecord(document, state.hidden)
       : { of: document.model.payload.model.identity, ranges: [] };
-  const { rows } = session.stage;
+  const { rows } = session.graph;
   const look = { overlay, scale, device, direction, rows };
   session.store.set({
     bookmarks: { ...bookmarks, [slot]: { ...camera, open, hidden, ...look } },
@@ -36,7 +36,7 @@ export async function recallView(
   }
   const { open, overlay, scale, device, direction, rows } = bookmarks[slot];
   const { x, y, k } = bookmarks[slot];
-  remember(session);
+  recordHistory(session);
   if (device !== undefined && !sameDevice(device, session.store.get().device)) {
     setDevice(session, device);
   }
@@ -49,21 +49,21 @@ export async function recallView(
   const groups = open && groupsOf(document.tree, open);
   if (direction && direction !== session.store.get().direction) {
     session.store.set({ direction });
-    await session.stage.settled();
+    await session.graph.whenDirectionApplied();
   }
   const record = bookmarks[slot].hidden;
   const own = record?.of === document.model.payload.model.identity;
   const hidden = own ? hiddenOf(document, record) : session.store.get().hidden;
-  const here = session.stage.openGroups();
+  const here = session.graph.openGroups();
   if (
     !sameList(groups ?? here, here) ||
     !sameList(hidden, session.store.get().hidden) ||
-    (rows !== undefined && !sameRows(rows, session.stage.rows))
+    (rows !== undefined && !sameRows(rows, session.graph.rows))
   ) {
-    await session.stage.change(view =>
+    await session.graph.transition(view =>
       view.restore(groups ?? here, hidden, rows)
     );
   }
-  session.stage.surface?.setCamera({ x, y, k }, true);
+  session.graph.surface?.setCamera({ x, y, k }, true);
   session.store.set({ announcement: session.trans.__('View %1', slot) });
 }

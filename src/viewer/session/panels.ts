@@ -36,8 +36,8 @@ export function setPanels(session: ISession, change: Partial<IPanels>): void {
 
 /** Opens the inspector for what is selected, where it would not open by itself. */
 export function showDetails(session: ISession): void {
-  const { panels, companion } = session.store.get();
-  if (panels.inspector === 'closed' || companion) {
+  const { panels, linkedView } = session.store.get();
+  if (panels.inspector === 'closed' || linkedView) {
     setPanels(session, { inspector: 'open' });
   }
 }
@@ -48,9 +48,9 @@ export function togglePanel(
   panel: 'outline' | 'inspector',
   root: HTMLElement | null
 ): void {
-  const { panels, selection, companion } = session.store.get();
+  const { panels, selection, linkedView } = session.store.get();
   const width = root?.clientWidth || WIDE;
-  const linked = companion !== null;
+  const linked = linkedView !== null;
   const shown = isShown(panel, panels[panel], width, selection, linked);
   const other = panel === 'outline' ? 'inspector' : 'outline';
   setPanels(session, {

@@ -1,13 +1,16 @@
 /** What is wrong with a query, in words. */
 
-import { FIELD_NAMES } from '../../core/queryFields';
-import type { IQueryFault } from '../../core/query';
-import type { ITranslate } from '../translate';
-import { brief } from '../ui/text';
+import { FIELD_NAMES } from '../../core/query/queryFields';
+import type { IQuerySyntaxError } from '../../core/query/queryParser';
+import type { ITranslate } from '../i18n/translate';
+import { shortLabel } from '../ui/text';
 
 /** One sentence or two; how to put it right where that is not plain. */
-export function queryMessage(fault: IQueryFault, trans: ITranslate): string {
-  const text = brief(fault.text, 40);
+export function queryMessage(
+  fault: IQuerySyntaxError,
+  trans: ITranslate
+): string {
+  const text = shortLabel(fault.text, 40);
   switch (fault.kind) {
     case 'unknown-field':
       return trans.__(

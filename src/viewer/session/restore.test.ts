@@ -1,14 +1,17 @@
 import { expect, test, vi } from 'vitest';
-import { MockProvider } from '../../providers/mock';
-import { DEFAULT_SETTINGS } from '../api';
+import { MemoryProvider } from '../../providers/memoryProvider';
+import { DEFAULT_SETTINGS } from '../state/api';
 import { readSnapshot } from '../state/snapshot';
 import { testPayload } from '../testing/payload';
 import { Session } from './session';
 
-vi.mock('../graph/measure', async () => await import('../testing/sizer'));
+vi.mock(
+  '../graph/cards/cardSizer',
+  async () => await import('../testing/sizer')
+);
 
 test('a view with other sizes analyses the model under them, one with the same does not', async () => {
-  const provider = new MockProvider(testPayload());
+  const provider = new MemoryProvider(testPayload());
   const session = new Session(provider, DEFAULT_SETTINGS, { version: 1 });
   await session.load();
   expect(provider.loads).toHaveLength(1);

@@ -1,5 +1,5 @@
 /** The grammar of queries, what matches them, and what is wrong with them: fetched when first asked. */
 
-export { findAll } from '../../core/matcher';
-export { parseQuery } from '../../core/query';
+export { findMatches } from '../../core/query/queryMatcher';
+export { parseQuery } from '../../core/query/queryParser';
 export { queryHelp, queryMessage } from './queryMessage';

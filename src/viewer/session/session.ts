@@ -1,35 +1,44 @@
 /** One open view of one model: keeps its state, answers the user. */
 
-import type { ILayoutEngine } from '../../core/layout/engine';
+import type { ILayoutEngine } from '../../core/layout/engine/layoutEngine';
 import type { IGraphModel } from '../../core/types';
 import type { FileState, IReportProvider } from '../../providers/provider';
 import { isAbort } from '../../providers/provider';
-import type { IViewerSettings } from '../api';
-import type { ISurfaceCallbacks } from '../graph/api';
+import type { IViewerSettings } from '../state/api';
+import type { ISurfaceCallbacks } from '../graph/surfaceApi';
 import type { IUserValues } from '../overlays';
 import { initialState, withoutForeignBrush } from '../state/initial';
 import type { ISnapshot } from '../state/snapshot';
 import { createStore, type IStore } from '../state/store';
 import type { IDocument, IViewerState, Selection } from '../state/types';
-import type { ITranslate } from '../translate';
-import { Analysis } from './analysis';
-import { DetailsCache } from './details';
-import { entityOf, sameSelection, selectionOf } from './entities';
-import { openMenu } from './menu';
+import type { ITranslate } from '../i18n/translate';
+import { AnalysisController } from './analysisController';
+import { DetailsCache } from './detailsCache';
+import { entityOf, sameSelection, selectionOf } from './entityNames';
+import { openMenu } from './contextMenu';
 import { showDetails } from './panels';
-import { clickedStep } from './parts';
-import { goBack, remember, selecting } from './places';
-import { snapshotOf, storedFields, takeSnapshot } from './remembering';
-import { clicked, selectAll } from './selecting';
-import { Stage } from './stage';
+import { stepRepeat } from './repeatStepping';
+import { goBack, recordHistory, selectWithHistory } from './navigationHistory';
+import {
+  captureSnapshot,
+  snapshotStateFields,
+  applySnapshot
+} from './snapshots';
+import { selectByClick, selectAll } from './selectionActions';
+import { GraphController } from './graphController';
 import { NO_HOST } from './types';
-import type { Follow, IFollower, ISession, ISessionHost } from './types';
+import type {
+  RevealMode,
+  ISessionListener,
+  ISession,
+  ISessionHost
+} from './types';
 
 export class Session implements ISession {
   readonly store: IStore<IViewerState>;
   readonly details: DetailsCache;
-  readonly stage: Stage;
-  private readonly _analysis: Analysis;
+  readonly graph: GraphController;
+  private readonly _analysis: AnalysisController;
 
   constructor(
     readonly provider: IReportProvider,
@@ -39,16 +48,16 @@ export class Session implements ISession {
     private readonly _host: ISessionHost = NO_HOST,
     readonly makeEngine?: () => ILayoutEngine
   ) {
-    this._analysis = new Analysis(this, snapshot);
+    this._analysis = new AnalysisController(this, snapshot);
     this.store = createStore<IViewerState>(
-      { ...initialState(settings), ...storedFields(snapshot) },
+      { ...initialState(settings), ...snapshotStateFields(snapshot) },
       withoutForeignBrush
     );
     this.details = new DetailsCache(provider);
     const callbacks: ISurfaceCallbacks = {
-      onSelect: (entity, how) => clicked(this, entity, how.additive),
+      onSelect: (entity, how) => selectByClick(this, entity, how.additive),
       onActivate: (entity, how) => void this.activate(entity, how.recursive),
-      onStep: (entity, step) => void clickedStep(this, entity, step),
+      onStep: (entity, step) => void stepRepeat(this, entity, step),
       onSelectTensor: (what, { activated }) => {
         this.select(what);
         if (activated) {
@@ -56,24 +65,24 @@ export class Session implements ISession {
         }
       },
       onHover: (what, box) =>
-        this.followers.forEach(f => f.onHover?.(what, box)),
-      onRing: box => this.followers.forEach(f => f.onRing?.(box)),
-      onCameraChange: () => this.followers.forEach(f => f.onCamera?.()),
+        this.listeners.forEach(f => f.onHover?.(what, box)),
+      onRing: box => this.listeners.forEach(f => f.onRing?.(box)),
+      onCameraChange: () => this.listeners.forEach(f => f.onCamera?.()),
       onContextMenu: (what, at) => openMenu(this, what, at),
       onEscape: () => false,
       onSelectArea: (entities, how) => selectAll(this, entities, how.additive)
     };
-    this.stage = new Stage(
+    this.graph = new GraphController(
       this.store,
       settings,
       callbacks,
-      () => this.followers.forEach(f => f.onPicture?.()),
+      () => this.listeners.forEach(f => f.onPicture?.()),
       makeEngine
     );
   }
 
   /** Views that do what this one does. */
-  readonly followers = new Set<IFollower>();
+  readonly listeners = new Set<ISessionListener>();
 
   get trans(): ITranslate {
     return this._host.trans;
@@ -92,12 +101,12 @@ export class Session implements ISession {
 
   dispose(): void {
     this._analysis.dispose();
-    this.stage.dispose();
+    this.graph.dispose();
   }
 
   // ---- loading
 
-  /** See `Analysis`. */
+  /** See `AnalysisController`. */
   load(): Promise<void> {
     return this._analysis.load();
   }
@@ -106,7 +115,7 @@ export class Session implements ISession {
     this._analysis.cancel();
   }
 
-  /** See `Analysis`. */
+  /** See `AnalysisController`. */
   askBatch(): Promise<void> {
     return this._analysis.askBatch();
   }
@@ -115,9 +124,9 @@ export class Session implements ISession {
     return this._analysis.canPreview;
   }
 
-  /** See `Analysis`. */
+  /** See `AnalysisController`. */
   at(sizes: Readonly<Record<string, number>>): IGraphModel | null {
-    return this._analysis.at(sizes);
+    return this._analysis.modelAt(sizes);
   }
 
   preview(
@@ -137,7 +146,7 @@ export class Session implements ISession {
   }
 
   /** What was last said about the file. */
-  private _told: FileState = 'same';
+  private _reportedFile: FileState = 'same';
 
   async checkFile(): Promise<void> {
     const { load } = this.store.get();
@@ -148,8 +157,8 @@ export class Session implements ISession {
     try {
       const file = await this.provider.fileState(check.signal);
       // Said once: the reader may have put it off.
-      if (file !== this._told) {
-        this._told = file;
+      if (file !== this._reportedFile) {
+        this._reportedFile = file;
         this.store.set({ file });
       }
     } catch (error) {
@@ -162,13 +171,13 @@ export class Session implements ISession {
 
   // ---- selection
 
-  select(selection: Selection, follow: Follow = 'none'): void {
+  select(selection: Selection, follow: RevealMode = 'none'): void {
     const { selection: before, document } = this.store.get();
     if (!sameSelection(before, selection)) {
-      selecting(this, selection);
+      selectWithHistory(this, selection);
     }
     if (document && follow !== 'none') {
-      this._follow(document, selection, follow);
+      this._bringIntoView(document, selection, follow);
     }
   }
 
@@ -184,12 +193,12 @@ export class Session implements ISession {
     }
     const selection = selectionOf(document.model, entity);
     if (selection.kind === 'group') {
-      remember(this);
+      recordHistory(this);
     }
     this.select(selection);
     if (selection.kind === 'group') {
       const group = selection.id;
-      await this.stage.change(
+      await this.graph.transition(
         view =>
           view.isOpen(group)
             ? view.collapse(group, recursive)
@@ -201,10 +210,10 @@ export class Session implements ISession {
     }
   }
 
-  private _follow(
+  private _bringIntoView(
     { model }: IDocument,
     selection: Selection,
-    follow: Follow
+    follow: RevealMode
   ): void {
     let entity = entityOf(model, selection);
     if (selection.kind === 'tensor' || selection.kind === 'series') {
@@ -216,28 +225,31 @@ export class Session implements ISession {
       return;
     }
     if (follow === 'reveal') {
-      void this.stage.reveal(entity);
+      void this.graph.reveal(entity);
     } else {
-      this.stage.focusOn(entity);
+      this.graph.focusOn(entity);
     }
   }
 
   /** Looks at the picture as at first, also at one that is still to come. */
   home(): void {
-    this._analysis.first = { ...this._analysis.first, camera: undefined };
-    this.stage.surface?.home();
+    this._analysis.initialSnapshot = {
+      ...this._analysis.initialSnapshot,
+      camera: undefined
+    };
+    this.graph.surface?.home();
   }
 
   // ---- remembering
 
   snapshot(): ISnapshot {
-    return snapshotOf(this);
+    return captureSnapshot(this);
   }
 
   /** Takes a snapshot over what is shown; bindings that differ start an analysis. */
   async restore(snapshot: ISnapshot): Promise<void> {
-    this._analysis.first = snapshot;
-    if (await takeSnapshot(this, snapshot)) {
+    this._analysis.initialSnapshot = snapshot;
+    if (await applySnapshot(this, snapshot)) {
       await this.load();
     }
   }

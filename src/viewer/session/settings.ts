@@ -1,15 +1,15 @@
 /** The host's settings: what a new view starts with, what follows at once when one of them changes. */
 
-import type { IViewerSettings } from '../api';
+import type { IViewerSettings } from '../state/api';
 import { availableOverlays, defaultOverlay } from '../overlays';
 import type { ISnapshot } from '../state/snapshot';
 import type { IDocument, IViewerState } from '../state/types';
-import { firstDevice, sameDevice, setDevice } from './device';
-import { remember } from './places';
+import { initialDevice, sameDevice, setDevice } from './deviceActions';
+import { recordHistory } from './navigationHistory';
 import type { ISession } from './types';
 
 /** The overlay that a new view of the model opens with. */
-export function firstOverlay(
+export function initialOverlay(
   { overlay }: IViewerSettings,
   tree: IDocument['tree']
 ): IViewerState['overlay'] {
@@ -37,7 +37,7 @@ export function applySettings(session: ISession, next: IViewerSettings): void {
   const changed = (key: keyof IViewerSettings): boolean =>
     before[key] !== next[key];
   session.settings = next;
-  session.stage.setSettings(next);
+  session.graph.setSettings(next);
   const [old, start] = [startOf(before), startOf(next)];
   const keys = Object.keys(start) as (keyof IViewerState)[];
   session.store.set(
@@ -48,14 +48,14 @@ export function applySettings(session: ISession, next: IViewerSettings): void {
   const { document, bindings } = session.store.get();
   const estimate = ['device', 'precision', 'runtime'] as const;
   if (document && estimate.some(changed)) {
-    setDevice(session, firstDevice(next, document.model.payload));
+    setDevice(session, initialDevice(next, document.model.payload));
   }
   if (document && changed('overlay')) {
-    session.store.set({ overlay: firstOverlay(next, document.tree) });
+    session.store.set({ overlay: initialOverlay(next, document.tree) });
   }
   if (document && changed('boxBudget')) {
-    remember(session);
-    void session.stage.show(document);
+    recordHistory(session);
+    void session.graph.show(document);
   }
   if (changed('assumeDims') && Object.keys(bindings).length === 0) {
     void session.bind({}, next.assumeDims);
@@ -63,15 +63,18 @@ export function applySettings(session: ISession, next: IViewerSettings): void {
 }
 
 /** A snapshot without what the settings give anyway: later settings then hold for this view too. */
-export function ownChanges(session: ISession, snapshot: ISnapshot): ISnapshot {
+export function withoutDefaults(
+  session: ISession,
+  snapshot: ISnapshot
+): ISnapshot {
   const { document, device } = session.store.get();
   const { settings } = session;
-  const first = document && firstDevice(settings, document.model.payload);
+  const first = document && initialDevice(settings, document.model.payload);
   const given: Record<string, unknown> = {
     ...startOf(settings),
     assume: settings.assumeDims,
     ...(document && {
-      overlay: firstOverlay(settings, document.tree),
+      overlay: initialOverlay(settings, document.tree),
       // Equal choices are one, whichever object they are.
       device: sameDevice(first, device) ? device : first
     })

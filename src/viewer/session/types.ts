@@ -2,15 +2,15 @@
 
 import type { IGraphModel } from '../../core/types';
 import type { IReportProvider } from '../../providers/provider';
-import type { IFileHost, IViewerSettings } from '../api';
-import type { IHover } from '../graph/api';
+import type { IFileHost, IViewerSettings } from '../state/api';
+import type { IHitTarget } from '../graph/surfaceApi';
 import type { IUserValues } from '../overlays';
 import type { ISnapshot } from '../state/snapshot';
 import type { IStore } from '../state/store';
 import type { IViewerState, Selection } from '../state/types';
-import { IDENTITY, type ITranslate } from '../translate';
-import type { DetailsCache } from './details';
-import type { Stage } from './stage';
+import { IDENTITY, type ITranslate } from '../i18n/translate';
+import type { DetailsCache } from './detailsCache';
+import type { GraphController } from './graphController';
 
 /** What the host of a session gives it. Read when it is needed: a host may change it. */
 export interface ISessionHost {
@@ -30,24 +30,24 @@ export const NO_HOST: ISessionHost = {
 };
 
 /** Hears of what does not stand in the state. */
-export interface IFollower {
+export interface ISessionListener {
   /** Other boxes are drawn. */
   onPicture?(): void;
   onCamera?(): void;
   /** See `ISurfaceCallbacks`. */
-  onHover?(what: IHover, box: number): void;
+  onHover?(what: IHitTarget, box: number): void;
   onRing?(box: number): void;
 }
 
 /** What to do to the picture when something is selected. */
-export type Follow = 'none' | 'focus' | 'reveal';
+export type RevealMode = 'none' | 'focus' | 'reveal';
 
 /** One open view of one model. */
 export interface ISession extends ISessionHost {
   readonly provider: IReportProvider;
   readonly store: IStore<IViewerState>;
   readonly details: DetailsCache;
-  readonly stage: Stage;
+  readonly graph: GraphController;
   /** What new views start with; see `applySettings`. */
   settings: IViewerSettings;
   /** Numbers of the host's own; they outlive a new analysis. */
@@ -60,6 +60,6 @@ export interface ISession extends ISessionHost {
     bindings: Readonly<Record<string, number>>,
     assume: boolean
   ): Promise<void>;
-  select(selection: Selection, follow?: Follow): void;
+  select(selection: Selection, follow?: RevealMode): void;
   snapshot(): ISnapshot;
 }

@@ -1,7 +1,7 @@
-import type { IViewerSettings } from '../api';
+import type { IViewerSettings } from './api';
 import { DEFAULT_TABLE } from './table';
 import type { IViewerState } from './types';
-import { DEFAULT_PANELS, NOTHING, NO_SEARCH } from './types';
+import { DEFAULT_PANELS, NO_SELECTION, NO_SEARCH } from './types';
 
 /** The ends of a brush are numbers of what was painted: they say nothing of another. */
 export function withoutForeignBrush(
@@ -17,44 +17,44 @@ export function withoutForeignBrush(
 export function initialState(settings: IViewerSettings): IViewerState {
   return {
     load: { status: 'loading', progress: { phase: '', done: 0, total: 0 } },
-    laying: null,
+    layoutProgress: null,
     document: null,
-    selection: NOTHING,
-    also: [],
-    back: [],
-    forward: [],
+    selection: NO_SELECTION,
+    moreSelected: [],
+    historyBack: [],
+    historyForward: [],
     hidden: [],
     trace: null,
     menu: null,
     overlay: null,
     device: null,
-    choosing: false,
+    deviceChooserOpen: false,
     userValues: 0,
     scale: settings.logScale ? 'log' : 'linear',
     brush: null,
-    range: null,
+    overlayRange: null,
     dark: false,
-    pictureLook: 'page',
+    exportTheme: 'page',
     showNames: settings.showNames,
     showWeights: settings.showWeights,
     direction: settings.direction,
     search: NO_SEARCH,
-    pointed: [],
+    externalHighlight: [],
     panels: DEFAULT_PANELS,
     table: DEFAULT_TABLE,
-    severity: '',
+    diagnosticsFilter: '',
     bindings: {},
     assume: settings.assumeDims,
     outlineOpen: new Set(),
     bookmarks: {},
-    linkable: false,
+    canCopyLink: false,
     file: 'same',
-    companion: null,
-    scaleWith: [],
+    linkedView: null,
+    linkedScaleValues: [],
     batch: null,
     extraction: null,
     notice: '',
-    help: false,
+    helpOpen: false,
     announcement: ''
   };
 }

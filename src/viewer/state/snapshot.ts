@@ -1,6 +1,6 @@
 /** What is remembered of a view between sessions, and reading it back without trust. */
 
-import { SCALE_MODES, type ScaleMode } from '../../core/scale';
+import { SCALE_MODES, type ScaleMode } from '../../core/base/colorScale';
 import {
   FLOWS,
   type Flow,
@@ -8,7 +8,7 @@ import {
   type IDeviceChoice
 } from '../../core/types';
 import { isOverlayId, type OverlayId } from '../overlays';
-import type { ICamera } from '../graph/api';
+import type { ICamera } from '../graph/surfaceApi';
 import type {
   IBookmark,
   IPanels,
@@ -18,12 +18,15 @@ import type {
 } from './types';
 import { readTable } from './table';
 import { DEFAULT_PANELS, DRAWER_TABS } from './types';
-import { MOST_ALSO, type ISelectionRecord } from './selectionRecords';
+import {
+  MAX_SELECTION_RECORDS,
+  type ISelectionRecord
+} from './selectionRecords';
 
 export const SNAPSHOT_VERSION = 1;
 
 /** Longer lists than this are not a list that a view wrote. */
-const MOST_ITEMS = 20_000;
+const MAX_ITEMS = 20_000;
 
 /** All parts are optional: what is missing keeps its default. */
 export interface ISnapshot {
@@ -139,14 +142,16 @@ function selection(value: unknown): ISelectionRecord | undefined {
 
 function also(value: unknown): ISelectionRecord[] | undefined {
   return Array.isArray(value)
-    ? value.slice(0, MOST_ALSO).flatMap(item => selection(item) ?? [])
+    ? value
+        .slice(0, MAX_SELECTION_RECORDS)
+        .flatMap(item => selection(item) ?? [])
     : undefined;
 }
 
 function strings(value: unknown): string[] | undefined {
   return Array.isArray(value)
     ? value
-        .slice(0, MOST_ITEMS)
+        .slice(0, MAX_ITEMS)
         .filter((item): item is string => text(item) !== undefined)
     : undefined;
 }
@@ -158,7 +163,7 @@ function overlay(value: unknown): OverlayId | null | undefined {
 }
 
 /** Longer texts are not a device's id. */
-const LONGEST_ID = 200;
+const MAX_ID_CHARS = 200;
 
 function device(value: unknown): IDeviceChoice | null | undefined {
   const raw = fields(value);
@@ -168,7 +173,7 @@ function device(value: unknown): IDeviceChoice | null | undefined {
   const found = { precision, ...(runtime ? { runtime } : {}) };
   return value === null
     ? null
-    : id && id.length + length <= LONGEST_ID
+    : id && id.length + length <= MAX_ID_CHARS
       ? { device: id, ...found }
       : undefined;
 }
@@ -232,7 +237,7 @@ function hidden(value: unknown): IHiddenRecord | undefined {
   const sound =
     Array.isArray(ranges) &&
     ranges.length % 2 === 0 &&
-    ranges.length <= MOST_ITEMS &&
+    ranges.length <= MAX_ITEMS &&
     ranges.every(
       (id: unknown, i) =>
         Number.isInteger(id) &&

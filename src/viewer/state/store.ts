@@ -13,7 +13,7 @@ export interface IStore<T extends object> {
 /** `settled` makes a new state hold together, whoever changed it. */
 export function createStore<T extends object>(
   initial: T,
-  settled: (before: T, next: T) => T = (_, next) => next
+  normalize: (before: T, next: T) => T = (_, next) => next
 ): IStore<T> {
   let state = initial;
   const listeners = new Set<() => void>();
@@ -24,7 +24,7 @@ export function createStore<T extends object>(
       if (keys.every(key => Object.is(state[key], change[key]))) {
         return;
       }
-      state = settled(state, { ...state, ...change });
+      state = normalize(state, { ...state, ...change });
       // A listener may unsubscribe others while it runs.
       for (const listener of [...listeners]) {
         listener();

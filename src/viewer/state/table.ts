@@ -28,7 +28,7 @@ export const DEFAULT_TABLE: ITableState = {
 };
 
 /** More than there are columns. */
-const MOST = 64;
+const MAX_COLUMNS = 64;
 
 function text(value: unknown): string {
   return typeof value === 'string' && value.length <= 10_000 ? value : '';
@@ -42,7 +42,7 @@ function sortKeys(raw: Readonly<Record<string, unknown>>): ISortKey[] {
     return column ? [{ column, descending: descending !== false }] : [];
   }
   return (Array.isArray(sort) ? (sort as unknown[]) : [])
-    .slice(0, MOST)
+    .slice(0, MAX_COLUMNS)
     .flatMap(item => {
       const key = (
         typeof item === 'object' && item !== null ? item : {}
@@ -66,7 +66,7 @@ export function readTable(value: unknown): ITableState | undefined {
     grouped: raw.grouped === true,
     columns: Array.isArray(columns)
       ? (columns as unknown[])
-          .slice(0, MOST)
+          .slice(0, MAX_COLUMNS)
           .map(text)
           .filter(id => id)
       : null

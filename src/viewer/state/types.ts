@@ -2,27 +2,27 @@
 
 import type { FileState } from '../../providers/provider';
 import type { Flow, IGraphModel, IRowWidth } from '../../core/types';
-import type { IGroupTree } from '../../core/tree';
-import type { IQueryFault } from '../../core/query';
-import type { ISpan, ScaleMode } from '../../core/scale';
-import type { ITrace } from '../../core/trace';
+import type { IQuerySyntaxError } from '../../core/query/queryParser';
+import type { ISpan, ScaleMode } from '../../core/base/colorScale';
+import type { ITrace } from '../../core/trace/dataflowTrace';
 import type { IProgress } from '../../providers/provider';
 import type { Extracted, Problem } from '../../schema';
-import type { ICompanion } from '../compare/types';
-import type { ITensors } from '../../core/series';
-import type { ICamera, IHover } from '../graph/api';
+import type { ILinkedView } from './linkedViews';
+import type { ITensorRef } from '../../core/tree/tensorSeries';
+import type { ICamera, IHitTarget } from '../graph/surfaceApi';
 import type { OverlayId } from '../overlays';
 import type { ITableState } from './table';
 import type { IDeviceChoice } from '../../core/types';
-import type { IRange } from '../overlays/types';
+import type { IOverlayRange } from '../overlays/types';
+import type { IGroupTree } from '../../core/tree/treeTypes';
 
 export type Selection =
   | { readonly kind: 'none' }
   | { readonly kind: 'node'; readonly id: number }
   | { readonly kind: 'group'; readonly id: number }
-  | ITensors;
+  | ITensorRef;
 
-export const NOTHING: Selection = { kind: 'none' };
+export const NO_SELECTION: Selection = { kind: 'none' };
 
 export type LoadState =
   | { readonly status: 'loading'; readonly progress: IProgress }
@@ -85,7 +85,7 @@ export interface ISearch {
   /** Index of the current hit, -1 = none. */
   readonly at: number;
   /** What is wrong with the query. */
-  readonly fault: IQueryFault | null;
+  readonly fault: IQuerySyntaxError | null;
 }
 
 export const NO_SEARCH: ISearch = {
@@ -121,9 +121,9 @@ export interface IBookmark extends ICamera {
 }
 
 /** Where the reader was: what Back and Forward go through. */
-export interface IPlace {
+export interface IHistoryEntry {
   readonly selection: Selection;
-  readonly also: readonly number[];
+  readonly moreSelected: readonly number[];
   readonly open: readonly number[];
   readonly hidden: readonly number[];
   readonly camera: ICamera | null;
@@ -143,7 +143,7 @@ export interface ITraceState {
 
 /** The context menu: what it is about and where it opens, in client coordinates. */
 export interface IMenuState {
-  readonly what: IHover;
+  readonly what: IHitTarget;
   readonly x: number;
   readonly y: number;
 }
@@ -151,14 +151,14 @@ export interface IMenuState {
 export interface IViewerState {
   readonly load: LoadState;
   /** The share of a long layout that is done; null = nothing takes long. */
-  readonly laying: number | null;
+  readonly layoutProgress: number | null;
   readonly document: IDocument | null;
   readonly selection: Selection;
   /** Entities selected besides `selection` (Shift+click). */
-  readonly also: readonly number[];
+  readonly moreSelected: readonly number[];
   /** Places to go back to, oldest first, and forward to, next last. */
-  readonly back: readonly IPlace[];
-  readonly forward: readonly IPlace[];
+  readonly historyBack: readonly IHistoryEntry[];
+  readonly historyForward: readonly IHistoryEntry[];
   /** Entities left out of the picture; none lies below another. */
   readonly hidden: readonly number[];
   readonly trace: ITraceState | null;
@@ -167,27 +167,27 @@ export interface IViewerState {
   /** What estimated times are for. */
   readonly device: IDeviceChoice | null;
   /** The list of devices is open. */
-  readonly choosing: boolean;
+  readonly deviceChooserOpen: boolean;
   /** Counts up when the host gives other numbers for the overlay `user`. */
   readonly userValues: number;
   readonly scale: ScaleMode;
   /** The part of the values that the colours are spread over; null = all. */
   readonly brush: ISpan | null;
-  readonly range: IRange | null;
+  readonly overlayRange: IOverlayRange | null;
   /** The host's theme is a dark one. */
   readonly dark: boolean;
   /** Light or dark of saved pictures. */
-  readonly pictureLook: PictureLook;
+  readonly exportTheme: ExportTheme;
   readonly showNames: boolean;
   readonly showWeights: boolean;
   /** How the picture is set: which way it flows, in one row or several. */
   readonly direction: Flow;
   readonly search: ISearch;
   /** Entities that something outside the picture points at, a chart for example. */
-  readonly pointed: readonly number[];
+  readonly externalHighlight: readonly number[];
   readonly panels: IPanels;
   readonly table: ITableState;
-  readonly severity: string;
+  readonly diagnosticsFilter: string;
   /** Values the user gave to symbols. */
   readonly bindings: Readonly<Record<string, number>>;
   /** Unbound symbols get suggested values. */
@@ -197,24 +197,24 @@ export interface IViewerState {
   readonly outlineOpen: ReadonlySet<number>;
   readonly bookmarks: Readonly<Record<string, IBookmark>>;
   /** The host knows an address for a view. */
-  readonly linkable: boolean;
+  readonly canCopyLink: boolean;
   /** What has become of the file since it was analysed. */
   readonly file: FileState;
   /** The view that this one is linked with. */
-  readonly companion: ICompanion | null;
+  readonly linkedView: ILinkedView | null;
   /** Numbers of that view that the colours span too. */
-  readonly scaleWith: readonly number[];
+  readonly linkedScaleValues: readonly number[];
   /** A part of the model that is being written, or was, as a model of its own. */
   readonly extraction: ExtractionState | null;
   /** Something asked for that could not be done, and why; empty = nothing. */
   readonly notice: string;
-  readonly help: boolean;
+  readonly helpOpen: boolean;
   /** For screen readers: the last thing that happened without a visible focus change. */
   readonly announcement: string;
 }
 
 /** `page`: as the picture is on screen. */
-export type PictureLook = 'page' | 'light' | 'dark';
+export type ExportTheme = 'page' | 'light' | 'dark';
 
 /** Hidden entities of one file: `from, to` pairs of ids, good only for the same file. */
 export interface IHiddenRecord {

@@ -8,12 +8,15 @@ import {
 } from '@testing-library/react';
 import * as React from 'react';
 import { afterEach, beforeEach, expect, vi } from 'vitest';
-import { MockProvider, type IMockOptions } from '../../providers/mock';
+import {
+  MemoryProvider,
+  type IMemoryProviderOptions
+} from '../../providers/memoryProvider';
 import type { IReportProvider } from '../../providers/provider';
 import type { GraphPayload } from '../../schema';
-import type { IViewerHandle, IViewerProps } from '../api';
+import type { IViewerHandle, IViewerProps } from '../state/api';
 import { fetchAll } from '../lazy/lazily';
-import { Viewer } from '../Viewer';
+import { Viewer } from '../app/Viewer';
 import { convDetails } from './details';
 import { FakeSurface } from './surface';
 
@@ -56,7 +59,8 @@ export async function settle(): Promise<void> {
 export async function settleDrawn(container: HTMLElement): Promise<void> {
   await settle();
   const isWaiting = (): boolean =>
-    container.querySelector('.oad-GraphHost:not([data-drawn])') !== null;
+    container.querySelector('.oad-GraphHost:not([data-scene-version])') !==
+    null;
   for (let turn = 0; turn < 50 && isWaiting(); turn++) {
     await settle();
   }
@@ -87,10 +91,10 @@ export async function mountProvider(
 
 export async function mount(
   payload: GraphPayload,
-  options: IMockOptions = {},
+  options: IMemoryProviderOptions = {},
   props: Partial<IViewerProps> = {}
-): Promise<IMounted & { provider: MockProvider }> {
-  const provider = new MockProvider(payload, {
+): Promise<IMounted & { provider: MemoryProvider }> {
+  const provider = new MemoryProvider(payload, {
     details: { 0: convDetails(0) },
     ...options
   });

@@ -1,8 +1,8 @@
 /** Stands in for the drawing surface, which needs a real browser: records what it is told. */
 
-import type { ILit } from '../../core/lit';
+import type { ITraceHighlight } from '../../core/trace/traceHighlight';
 import type { IScene } from '../../core/types';
-import type { ICamera, IOverlay, ISurfaceCallbacks } from '../graph/api';
+import type { ICamera, IOverlay, ISurfaceCallbacks } from '../graph/surfaceApi';
 import type { ISurfaceOptions } from '../graph/surface';
 
 export class FakeSurface {
@@ -18,7 +18,7 @@ export class FakeSurface {
   /** Entities brought to the middle, oldest first. */
   readonly zoomed: number[] = [];
   fitted = 0;
-  lit: ILit | null = null;
+  highlight: ITraceHighlight | null = null;
   fittedTo: readonly number[] = [];
   disposed = false;
   /** Nothing is in view. */
@@ -52,8 +52,8 @@ export class FakeSurface {
   setTensors(tensors: readonly number[]): void {
     this.tensors = tensors;
   }
-  setLit(lit: ILit | null): void {
-    this.lit = lit;
+  setTraceHighlight(lit: ITraceHighlight | null): void {
+    this.highlight = lit;
   }
   fitEntities(entities: readonly number[]): void {
     this.fittedTo = entities;

@@ -1,8 +1,8 @@
 import * as React from 'react';
 import type { Problem } from '../../schema';
-import { useTrans } from '../context';
 import { Icon } from './Icon';
-import { visible } from './text';
+import { escapeInvisible } from './text';
+import { useTrans } from '../i18n/translateContext';
 
 /** What could not be fetched, said in its place, with a way to try again. */
 export function InlineProblem(props: {
@@ -15,8 +15,10 @@ export function InlineProblem(props: {
     <div className="oad-Inline-problem" role="alert">
       <Icon name="error" />
       <div>
-        <p>{visible(problem.detail || problem.title)}</p>
-        {problem.hint && <p className="oad-Quiet">{visible(problem.hint)}</p>}
+        <p>{escapeInvisible(problem.detail || problem.title)}</p>
+        {problem.hint && (
+          <p className="oad-Quiet">{escapeInvisible(problem.hint)}</p>
+        )}
         <button type="button" className="oad-Button" onClick={props.retry}>
           {trans.__('Retry')}
         </button>

@@ -1,6 +1,6 @@
 import * as React from 'react';
 
-const STEP = 16;
+const STEP_PX = 16;
 
 export interface ISplitterProps {
   readonly label: string;
@@ -28,7 +28,7 @@ export function Splitter(props: ISplitterProps): JSX.Element {
     if (sign !== 0) {
       event.preventDefault();
       event.stopPropagation();
-      resize(size + sign * direction * STEP);
+      resize(size + sign * direction * STEP_PX);
     }
   };
   return (

@@ -1,4 +1,4 @@
-import { focused } from './focus';
+import { focusedElement } from './focus';
 
 /** Puts text on the clipboard. False when the browser does not allow it. */
 export async function copyText(text: string): Promise<boolean> {
@@ -12,7 +12,7 @@ export async function copyText(text: string): Promise<boolean> {
 }
 
 function copyBySelection(text: string): boolean {
-  const before = focused();
+  const before = focusedElement();
   const box = document.createElement('textarea');
   box.value = text;
   box.setAttribute('readonly', '');

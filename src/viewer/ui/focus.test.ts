@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { expect, test } from 'vitest';
-import { activeIn, focused } from './focus';
+import { activeIn, focusedElement } from './focus';
 
 test('the focus is found in shadow trees within shadow trees', () => {
   const host = document.body.appendChild(document.createElement('div'));
@@ -10,11 +10,11 @@ test('the focus is found in shadow trees within shadow trees', () => {
   const button = inner
     .attachShadow({ mode: 'open' })
     .appendChild(document.createElement('button'));
-  expect(focused()).toBe(document.body);
+  expect(focusedElement()).toBe(document.body);
   button.focus();
   expect(document.activeElement).toBe(host);
-  expect(focused()).toBe(button);
+  expect(focusedElement()).toBe(button);
   expect(activeIn(inner)).toBe(inner);
   button.blur();
-  expect(focused()).toBe(document.body);
+  expect(focusedElement()).toBe(document.body);
 });

@@ -7,7 +7,7 @@ export function activeIn(node: Node): Element | null {
 }
 
 /** The element that has the focus, wherever it is: of a shadow tree the page only sees the host. */
-export function focused(): Element | null {
+export function focusedElement(): Element | null {
   let at = document.activeElement;
   while (at?.shadowRoot?.activeElement) {
     at = at.shadowRoot.activeElement;

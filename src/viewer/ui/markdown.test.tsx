@@ -3,7 +3,7 @@ import { cleanup, render } from '@testing-library/react';
 import * as React from 'react';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Markdown, parseBlocks } from './markdown';
-import { brief, visible } from './text';
+import { shortLabel, escapeInvisible } from './text';
 
 afterEach(cleanup);
 
@@ -76,7 +76,9 @@ describe('inline', () => {
 });
 
 test('invisible characters are written out, long texts cut', () => {
-  expect(visible('a\u202eb\u0000\u200b')).toBe('a\\u202eb\\u0000\\u200b');
-  expect(visible('größe 名前 🙂')).toBe('größe 名前 🙂');
-  expect(brief('x'.repeat(500), 10)).toBe('xxxxxxxxxx…');
+  expect(escapeInvisible('a\u202eb\u0000\u200b')).toBe(
+    'a\\u202eb\\u0000\\u200b'
+  );
+  expect(escapeInvisible('größe 名前 🙂')).toBe('größe 名前 🙂');
+  expect(shortLabel('x'.repeat(500), 10)).toBe('xxxxxxxxxx…');
 });

@@ -4,9 +4,9 @@
  */
 
 import * as React from 'react';
-import { visible } from './text';
+import { escapeInvisible } from './text';
 
-type Block =
+type MarkdownBlock =
   | { kind: 'text' | 'heading'; text: string }
   | { kind: 'code'; text: string }
   | { kind: 'list'; ordered: boolean; items: string[] };
@@ -18,11 +18,11 @@ const BULLET = /^\s*(?:[-*+]|(\d{1,3})[.)])\s+(.*)$/;
 const MAX_LENGTH = 40_000;
 
 /** Reads the block structure. Linear in the number of lines. */
-export function parseBlocks(source: string): Block[] {
+export function parseBlocks(source: string): MarkdownBlock[] {
   const lines = dedent(source.slice(0, MAX_LENGTH)).split('\n');
-  const blocks: Block[] = [];
+  const blocks: MarkdownBlock[] = [];
   let paragraph: string[] = [];
-  let list: (Block & { kind: 'list' }) | null = null;
+  let list: (MarkdownBlock & { kind: 'list' }) | null = null;
   const flush = (): void => {
     if (paragraph.length > 0) {
       blocks.push({ kind: 'text', text: paragraph.join(' ') });
@@ -97,21 +97,21 @@ function inline(text: string): React.ReactNode[] {
   for (const match of text.matchAll(INLINE)) {
     const [whole, code, strong, emphasis, label, target] = match;
     if (match.index > end) {
-      parts.push(visible(text.slice(end, match.index)));
+      parts.push(escapeInvisible(text.slice(end, match.index)));
     }
     const key = match.index;
     if (code !== undefined) {
-      parts.push(<code key={key}>{visible(code)}</code>);
+      parts.push(<code key={key}>{escapeInvisible(code)}</code>);
     } else if (strong !== undefined) {
-      parts.push(<strong key={key}>{visible(strong)}</strong>);
+      parts.push(<strong key={key}>{escapeInvisible(strong)}</strong>);
     } else if (emphasis !== undefined) {
-      parts.push(<em key={key}>{visible(emphasis)}</em>);
+      parts.push(<em key={key}>{escapeInvisible(emphasis)}</em>);
     } else {
       parts.push(<Link key={key} label={label} target={target} />);
     }
     end = match.index + whole.length;
   }
-  parts.push(visible(text.slice(end)));
+  parts.push(escapeInvisible(text.slice(end)));
   return parts;
 }
 
@@ -119,10 +119,10 @@ function inline(text: string): React.ReactNode[] {
 function Link(props: { label: string; target: string }): JSX.Element {
   return /^https:\/\/[^\s"'<>]+$/.test(props.target) ? (
     <a href={props.target} target="_blank" rel="noopener noreferrer nofollow">
-      {visible(props.label)}
+      {escapeInvisible(props.label)}
     </a>
   ) : (
-    <>{visible(props.label)}</>
+    <>{escapeInvisible(props.label)}</>
   );
 }
 

@@ -6,7 +6,7 @@ const INVISIBLE =
   /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g;
 
 /** The text with invisible characters written as `\u202e`, so that none can disguise a name. */
-export function visible(text: string): string {
+export function escapeInvisible(text: string): string {
   return text.replace(
     INVISIBLE,
     char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
@@ -14,8 +14,8 @@ export function visible(text: string): string {
 }
 
 /** For tooltips and labels: visible, and cut where nobody reads on. */
-export function brief(text: string, limit = 300): string {
-  const shown = visible(
+export function shortLabel(text: string, limit = 300): string {
+  const shown = escapeInvisible(
     text.length > limit ? `${text.slice(0, limit)}…` : text
   );
   return shown;

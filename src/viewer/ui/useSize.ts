@@ -1,17 +1,17 @@
 import { useLayoutEffect, useState, type RefObject } from 'react';
 
-export interface ISize {
+export interface IElementSize {
   readonly width: number;
   readonly height: number;
 }
 
-const NOTHING: ISize = { width: 0, height: 0 };
+const NOTHING: IElementSize = { width: 0, height: 0 };
 
 /** Size of an element in pixels, kept up to date. `initial` until it is known. */
 export function useSize(
   element: RefObject<HTMLElement>,
-  initial: ISize = NOTHING
-): ISize {
+  initial: IElementSize = NOTHING
+): IElementSize {
   const [size, setSize] = useState(initial);
   useLayoutEffect(() => {
     const target = element.current;

@@ -1,9 +1,9 @@
 /** The real surface in jsdom: what tests of it share. Needs `@vitest-environment jsdom`. */
 import { afterEach, beforeEach, expect, vi } from 'vitest';
-import { buildTree, createGraphView, decode } from '../../../core';
+import { buildTree, createGraphView, decodePayload } from '../../../core';
 import type { IGraphModel, IGraphView, ITree } from '../../../core/types';
 import type { GraphPayload } from '../../../schema';
-import { createSizer } from '../measure';
+import { createSizer } from '../cards/cardSizer';
 import { GraphSurface, type ISurfaceOptions } from '../surface';
 
 /** jsdom has no pointer events. */
@@ -35,11 +35,11 @@ export async function show(
   payload: GraphPayload,
   options: ISurfaceOptions = {}
 ): Promise<void> {
-  model = decode(payload);
+  model = decodePayload(payload);
   const groups = buildTree(model);
   tree = groups;
   view = createGraphView(groups, createSizer(model, groups));
-  await view.initial(40);
+  await view.openInitial(40);
   surface = new GraphSurface(host, {
     callbacks: calls,
     reducedMotion: true,

@@ -1,9 +1,9 @@
 /** Checks of the labels on wires, by brute force: what touches, and what was left out although it fits. */
 import { BoxKind, type IScene } from '../../../core/types';
-import type { IRect } from '../camera';
-import { chords } from '../edges';
-import type { IWireLabel } from '../labelspace';
-import { TITLE_BAR } from '../metrics';
+import type { IRect } from '../geometry/camera';
+import { someChord } from '../geometry/wirePath';
+import type { IWireLabel } from '../labels/labelSpace';
+import { TITLE_BAR } from '../style/metrics';
 
 export interface ILabelFaults {
   readonly onLabels: string[];
@@ -50,7 +50,7 @@ function linesOf(scene: IScene): Line[][] {
   return Array.from({ length: scene.edgeCount }, (_, e) => {
     const lines: Line[] = [];
     for (let i = scene.edgeOffsets[e]; i + 1 < scene.edgeOffsets[e + 1]; i++) {
-      chords(scene, i, (...line) => {
+      someChord(scene, i, (...line) => {
         lines.push(line);
         return false;
       });
@@ -181,7 +181,7 @@ function nearest(lines: readonly Line[], r: IRect): [number, number] {
 }
 
 /** Height of a label. */
-const HIGH = 9.6;
+const LABEL_HEIGHT = 9.6;
 /** From a wire to a label that is certainly beside it. */
 const AWAY = 4;
 
@@ -197,12 +197,12 @@ function placeBeside(
       const x = ax + ((bx - ax) * i) / Math.max(1, steps);
       const y = ay + ((by - ay) * i) / Math.max(1, steps);
       for (const [left, top] of [
-        [x - w / 2, y - AWAY - HIGH],
+        [x - w / 2, y - AWAY - LABEL_HEIGHT],
         [x - w / 2, y + AWAY],
-        [x + AWAY, y - HIGH / 2],
-        [x - AWAY - w, y - HIGH / 2]
+        [x + AWAY, y - LABEL_HEIGHT / 2],
+        [x - AWAY - w, y - LABEL_HEIGHT / 2]
       ]) {
-        if (free({ x: left, y: top, w, h: HIGH }, x, y)) {
+        if (free({ x: left, y: top, w, h: LABEL_HEIGHT }, x, y)) {
           return [left, top].map(Math.round);
         }
       }

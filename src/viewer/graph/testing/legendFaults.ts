@@ -1,9 +1,14 @@
 /** What a legend of the usual size stands on. */
-import { type Corner, cornerRect, type ISight, placeOf } from '../docks';
-import { chords } from '../edges';
-import { LABELS_FROM } from '../lod';
-import { visibleRect } from '../camera';
-import type { WireLabels } from '../labels';
+import {
+  type Corner,
+  cornerRect,
+  type IDockView,
+  placeOf
+} from '../viewport/cornerDocks';
+import { someChord } from '../geometry/wirePath';
+import { LABELS_FROM } from '../style/levelOfDetail';
+import { visibleRect } from '../geometry/camera';
+import type { WireLabels } from '../labels/wireLabels';
 
 const CORNERS: readonly Corner[] = [
   'bottom-left',
@@ -11,27 +16,27 @@ const CORNERS: readonly Corner[] = [
   'top-left',
   'top-right'
 ];
-const WHOLE = { w: 208, h: 124 };
-const SLIM = { w: 232, h: 20 };
+const FULL_SIZE = { w: 208, h: 124 };
+const SLIM_SIZE = { w: 232, h: 20 };
 
 /** Boxes, wires and labels under the legend as it is placed when the picture comes. */
-export function legendFaults(sight: ISight & { labels: WireLabels }): {
+export function legendFaults(sight: IDockView & { labels: WireLabels }): {
   legendOn: string[];
   slim: boolean;
 } {
   const guest = {
     corners: CORNERS,
     rank: 0,
-    slim: SLIM,
-    size: () => WHOLE,
+    slim: SLIM_SIZE,
+    size: () => FULL_SIZE,
     place: () => undefined
   };
   const { corner, slim } = placeOf(sight, guest, [], null);
   const { scene, camera, view, labels } = sight;
   const all = visibleRect(camera, view);
   const at = slim
-    ? cornerRect(corner, SLIM, view, 2)
-    : cornerRect(corner, WHOLE, view, 10);
+    ? cornerRect(corner, SLIM_SIZE, view, 2)
+    : cornerRect(corner, FULL_SIZE, view, 10);
   const r = {
     x: all.x + at.x / camera.k,
     y: all.y + at.y / camera.k,
@@ -53,7 +58,7 @@ export function legendFaults(sight: ISight & { labels: WireLabels }): {
   }
   for (let e = 0; e < scene.edgeCount; e++) {
     for (let i = scene.edgeOffsets[e]; i + 1 < scene.edgeOffsets[e + 1]; i++) {
-      const hit = chords(scene, i, (ax, ay, bx, by) => {
+      const hit = someChord(scene, i, (ax, ay, bx, by) => {
         for (let t = 0; t <= 1; t += 0.01) {
           const [x, y] = [ax + (bx - ax) * t, ay + (by - ay) * t];
           if (x > r.x && x < r.x + r.w && y > r.y && y < r.y + r.h) {

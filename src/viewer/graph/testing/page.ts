@@ -2,32 +2,37 @@
  * The page of the drawing benchmark: our surface and, as a baseline, the same picture with every
  * element in the document (how most viewers draw), driven by one camera path.
  */
-import { buildTree, createGraphView, decode, type IScene } from '../../../core';
-import { clampCamera, fitRect } from '../camera';
-import { Cards } from '../card';
-import { edgePath, edgeWidth } from '../edges';
-import { Lod } from '../lod';
-import { createSizer } from '../measure';
-import { ScenePaint } from '../paint';
-import { drawBox } from '../boxes';
-import type { IDrawing } from '../primitives';
+import {
+  buildTree,
+  createGraphView,
+  decodePayload,
+  type IScene
+} from '../../../core';
+import { clampCamera, fitRect } from '../geometry/camera';
+import { CardContents } from '../cards/cardContents';
+import { edgePath, edgeWidth } from '../geometry/wirePath';
+import { Lod } from '../style/levelOfDetail';
+import { createSizer } from '../cards/cardSizer';
+import { BoxColors } from '../style/boxColors';
+import { drawBox } from '../draw/drawBox';
+import type { IDrawContext } from '../draw/drawTarget';
 import { GraphSurface, type ICamera } from '../surface';
-import { svgElement, SvgSink } from '../svgsink';
-import { pageMeasure } from '../text';
+import { svgElement, SvgTarget } from '../render/svg/svgTarget';
+import { pageTextMeasure } from '../text/textMeasure';
 import { encoderPayload } from './payload';
 
-interface ITarget {
+interface IBenchTarget {
   set(camera: ICamera): void;
   dispose(): void;
 }
 
 interface IPrepared {
-  readonly drawing: IDrawing;
+  readonly drawing: IDrawContext;
   readonly host: HTMLElement;
 }
 
 let prepared: IPrepared | null = null;
-let target: ITarget | null = null;
+let target: IBenchTarget | null = null;
 
 /** Lays out a model of about `boxes` boxes, all groups open; parallel branches when `experts` > 0. */
 async function prepare(
@@ -36,7 +41,7 @@ async function prepare(
 ): Promise<{ boxes: number; edges: number }> {
   target?.dispose();
   const perLayer = 20 + 5 * Math.max(1, experts);
-  const model = decode(
+  const model = decodePayload(
     encoderPayload(Math.max(1, Math.round(boxes / perLayer)), experts)
   );
   const tree = buildTree(model);
@@ -46,9 +51,9 @@ async function prepare(
     scene,
     model,
     tree,
-    paint: new ScenePaint(scene, model, null),
-    cards: new Cards(model, tree),
-    measure: pageMeasure()
+    paint: new BoxColors(scene, model, null),
+    cards: new CardContents(model, tree),
+    measure: pageTextMeasure()
   };
   prepared = { drawing, host: document.getElementById('host')! };
   return { boxes: scene.boxCount, edges: scene.edgeCount };
@@ -66,13 +71,16 @@ function start(kind: 'hybrid' | 'all'): number {
       dispose: () => surface.dispose()
     };
   } else {
-    target = everything(drawing, host);
+    target = drawEverything(drawing, host);
   }
   return performance.now() - begin;
 }
 
 /** All boxes and wires as elements, once; a frame changes one transform. */
-function everything(drawing: IDrawing, host: HTMLElement): ITarget {
+function drawEverything(
+  drawing: IDrawContext,
+  host: HTMLElement
+): IBenchTarget {
   const { scene } = drawing;
   const root = document.createElement('div');
   root.className = 'oad-graph';
@@ -90,7 +98,7 @@ function everything(drawing: IDrawing, host: HTMLElement): ITarget {
   for (let b = 0; b < scene.boxCount; b++) {
     const g = svgElement('g');
     g.setAttribute('transform', `translate(${scene.boxX[b]},${scene.boxY[b]})`);
-    drawBox(drawing, b, 1, Lod.Reading, new SvgSink(g));
+    drawBox(drawing, b, 1, Lod.Reading, new SvgTarget(g));
     world.append(g);
   }
   svg.append(world);

@@ -16,67 +16,68 @@ export interface INodeSpec {
 
 /** Collects columns; ids are handed out in order of the calls. */
 export class PayloadMaker {
-  private readonly ops: {
+  private readonly _ops: {
     type: string;
     domain: string;
     category: string;
     opset: number;
   }[] = [];
-  private readonly shapes: (number | string)[][] = [];
-  private readonly names: string[] = [];
-  private readonly kinds: number[] = [];
-  private readonly shapeOf: number[] = [];
-  private readonly producer: number[] = [];
-  private readonly nodes: (INodeSpec & { opIndex: number; out: number })[] = [];
-  private readonly scopes = {
+  private readonly _shapes: (number | string)[][] = [];
+  private readonly _names: string[] = [];
+  private readonly _kinds: number[] = [];
+  private readonly _shapeOf: number[] = [];
+  private readonly _producer: number[] = [];
+  private readonly _nodes: (INodeSpec & { opIndex: number; out: number })[] =
+    [];
+  private readonly _scopes = {
     parent: [] as number[],
     label: [] as string[],
     type: [] as string[]
   };
-  private readonly inputIds: number[] = [];
+  private readonly _inputIds: number[] = [];
 
   input(name: string, shape: Shape): number {
-    const id = this.tensor(name, shape, 1, -1);
-    this.inputIds.push(id);
+    const id = this._tensor(name, shape, 1, -1);
+    this._inputIds.push(id);
     return id;
   }
 
   weight(name: string, shape: Shape): number {
-    return this.tensor(name, shape, 2, -1);
+    return this._tensor(name, shape, 2, -1);
   }
 
   scope(label: string, type: string, parent = -1): number {
-    this.scopes.parent.push(parent);
-    this.scopes.label.push(label);
-    this.scopes.type.push(type);
-    return this.scopes.label.length - 1;
+    this._scopes.parent.push(parent);
+    this._scopes.label.push(label);
+    this._scopes.type.push(type);
+    return this._scopes.label.length - 1;
   }
 
   /** Returns the node's output tensor. */
   node(spec: INodeSpec): number {
-    let opIndex = this.ops.findIndex(op => op.type === spec.op);
+    let opIndex = this._ops.findIndex(op => op.type === spec.op);
     if (opIndex < 0) {
-      opIndex = this.ops.length;
-      this.ops.push({
+      opIndex = this._ops.length;
+      this._ops.push({
         type: spec.op,
         domain: 'ai.onnx',
         category: spec.category ?? 'other',
         opset: 18
       });
     }
-    const id = this.nodes.length;
-    const out = this.tensor(
+    const id = this._nodes.length;
+    const out = this._tensor(
       `${spec.name ?? spec.op}_${id}_out`,
       spec.shape,
       0,
       id
     );
-    this.nodes.push({ ...spec, opIndex, out });
+    this._nodes.push({ ...spec, opIndex, out });
     return out;
   }
 
   build(outputs: readonly number[]): GraphPayload {
-    const { nodes } = this;
+    const { _nodes: nodes } = this;
     const list = <T>(f: (n: (typeof nodes)[number]) => T): T[] => nodes.map(f);
     const starts = (f: (n: (typeof nodes)[number]) => number): number[] => {
       const out = [0];
@@ -104,18 +105,21 @@ export class PayloadMaker {
       coverage: {},
       dims: [],
       diagnostics: [],
-      ops: this.ops,
+      ops: this._ops,
       dtypes: ['float32'],
-      shapes: this.shapes,
+      shapes: this._shapes,
       graphs: {
         name: ['main'],
         parent_node: [-1],
         attribute: [''],
         scope: [-1],
-        inputs: [this.inputIds],
+        inputs: [this._inputIds],
         outputs: [[...outputs]]
       },
-      scopes: { ...this.scopes, origin: this.scopes.label.map(() => 'scope') },
+      scopes: {
+        ...this._scopes,
+        origin: this._scopes.label.map(() => 'scope')
+      },
       nodes: {
         op: list(n => n.opIndex),
         name: list(n => n.name ?? ''),
@@ -140,12 +144,12 @@ export class PayloadMaker {
         settings: {}
       },
       tensors: {
-        name: this.names,
-        dtype: this.names.map(() => 0),
-        shape: this.shapeOf,
-        kind: this.kinds,
-        producer: this.producer,
-        inputs: this.inputIds,
+        name: this._names,
+        dtype: this._names.map(() => 0),
+        shape: this._shapeOf,
+        kind: this._kinds,
+        producer: this._producer,
+        inputs: this._inputIds,
         outputs: [...outputs]
       }
     };
@@ -153,18 +157,18 @@ export class PayloadMaker {
     return payload as unknown as GraphPayload;
   }
 
-  private tensor(
+  private _tensor(
     name: string,
     shape: Shape,
     kind: number,
     producer: number
   ): number {
-    this.names.push(name);
-    this.kinds.push(kind);
-    this.shapeOf.push(this.shapes.length);
-    this.producer.push(producer);
-    this.shapes.push([...shape]);
-    return this.names.length - 1;
+    this._names.push(name);
+    this._kinds.push(kind);
+    this._shapeOf.push(this._shapes.length);
+    this._producer.push(producer);
+    this._shapes.push([...shape]);
+    return this._names.length - 1;
   }
 }
 

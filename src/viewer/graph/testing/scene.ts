@@ -1,7 +1,7 @@
 /** Scenes made by hand, for tests of drawing. */
 import type { BoxKind, IScene } from '../../../core/types';
 
-interface IBox {
+interface ITestBox {
   kind: BoxKind;
   entity: number;
   x: number;
@@ -12,7 +12,7 @@ interface IBox {
   parent: number;
 }
 
-interface ILink {
+interface ITestLink {
   source: number;
   target: number;
   tensor: number;
@@ -23,8 +23,8 @@ let version = 0;
 
 /** A scene of given boxes; edges leave at the right and enter at the left, spread over the side. */
 export function fromBoxes(
-  boxes: readonly IBox[],
-  links: readonly ILink[],
+  boxes: readonly ITestBox[],
+  links: readonly ITestLink[],
   boxOf: (entity: number) => number
 ): IScene {
   const points = new Float64Array(4 * links.length);
@@ -47,7 +47,7 @@ export function fromBoxes(
       4 * e
     );
   });
-  const column = (f: (b: IBox) => number): Float64Array =>
+  const column = (f: (b: ITestBox) => number): Float64Array =>
     Float64Array.from(boxes, f);
   return {
     version: ++version,

@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import type { ExpressionPool } from '../../schema';
+import { compileExpressions, EXPRESSION_METRICS } from './compileExpressions';
+import fixture from '../testing/expressions.json';
+
+const pool = fixture.pool as ExpressionPool;
+
+function small(trees: unknown[], more: Partial<ExpressionPool> = {}) {
+  return compileExpressions({
+    symbols: ['a', 'b'],
+    dims: ['a', 'batch size'],
+    trees,
+    conditions: [],
+    inplace_conditions: [],
+    macs: trees.map((_, i) => i),
+    flops: [],
+    read_bytes: [],
+    write_bytes: [],
+    activation_bytes: [],
+    runs: {},
+    shapes: [],
+    totals: { macs: trees.length - 1 },
+    reason: {},
+    ...more
+  });
+}
+
+/** The value of the last tree for a = 7, b = 3. */
+function value(...trees: unknown[]): number {
+  return small(trees).evaluate({ a: 7, 'batch size': 3 }).totals.macs;
+}
+
+describe('the evaluator in Python', () => {
+  const expressions = compileExpressions(pool);
+
+  it.each(fixture.cases.map((item, i) => [i, item] as const))(
+    'has the same values, binding %i',
+    (_, { sizes, holds, inplace, values }) => {
+      const { batch, ...rest } = sizes;
+      const found = expressions.evaluate({ 'batch size': batch, ...rest });
+      expect(found.problem === '').toBe(holds);
+      const expected = values.map(text => (text === null ? NaN : Number(text)));
+      if (!holds) {
+        expect(found.nodes.macs.every(Number.isNaN)).toBe(true);
+        expect(Object.values(found.totals).every(Number.isNaN)).toBe(true);
+        return;
+      }
+      for (const metric of EXPRESSION_METRICS) {
+        expect([...found.nodes[metric]]).toEqual(expected);
+      }
+      expect(found.totals.macs).toBe(expected[0]);
+      expect(found.totals.peak_activation_bytes_simple).toBe(expected[7]);
+      expect(found.totals.peak_activation_bytes).toBe(
+        inplace ? expected[8] : NaN
+      );
+    }
+  );
+
+  it('was asked for values that doubles do not hold', () => {
+    const texts = fixture.cases.flatMap(item => item.values);
+    expect(texts.some(text => text !== null && BigInt(text) > 2n ** 60n)).toBe(
+      true
+    );
+    expect(texts.includes(null)).toBe(true);
+    expect(fixture.cases.some(item => !item.holds)).toBe(true);
+  });
+});
+
+describe('compileExpressions', () => {
+  it('computes', () => {
+    expect(value(5)).toBe(5);
+    expect(value(['+', ['*', 2, 'a', 'b'], -1])).toBe(41);
+    expect(value(['//', ['*', -1, 'a'], 2])).toBe(-4);
+    expect(value(['//', 'a', ['*', -1, 'b']])).toBe(-3);
+    expect(value(['max', 'a', 'b', 9])).toBe(9);
+    expect(value(['min', 'a', 'b', 9])).toBe(3);
+    expect(value(['//', 'a', 2], ['*', ['$', 0], ['$', 0]])).toBe(9);
+  });
+
+  it('rounds once, at the end', () => {
+    // (2^60 + 7) - 2^60 is lost in doubles.
+    const large = ['n', '1152921504606846976'];
+    expect(value(['+', large, 'a', ['*', -1, large]])).toBe(7);
+    expect(value(large, ['+', ['$', 0], 'a'], ['//', ['$', 1], 'b'])).toBe(
+      Number((2n ** 60n + 7n) / 3n)
+    );
+    expect(value(['*', ['n', '9007199254740993'], 1])).toBe(2 ** 53);
+  });
+
+  it('has no value where there is none', () => {
+    expect(value(['//', 'a', ['+', 'b', -3]])).toBeNaN();
+    expect(value(['//', 'a', ['+', 'b', -3]], ['+', ['$', 0], 1])).toBeNaN();
+    const found = small([1], { macs: [0, -1], totals: { macs: -1 } });
+    const { nodes, totals } = found.evaluate({ a: 1, 'batch size': 1 });
+    expect([...nodes.macs]).toEqual([1, NaN]);
+    expect(totals.macs).toBeNaN();
+  });
+
+  it.each<Record<string, number>>([
+    {},
+    { a: 1 },
+    { a: 0, 'batch size': 1 },
+    { a: 1.5, 'batch size': 1 }
+  ])('needs whole sizes of at least 1: %o', sizes => {
+    const found = small(['a']).evaluate(sizes);
+    expect(found.problem).not.toBe('');
+    expect(found.totals.macs).toBeNaN();
+  });
+
+  it('checks conditions at every evaluation', () => {
+    const expressions = small(['a', ['+', 'a', -4], ['+', 'a', -6]], {
+      conditions: [{ relation: 'positive', tree: 1 }],
+      inplace_conditions: [{ relation: 'nonzero', tree: 2 }],
+      totals: { macs: 0, peak_activation_bytes: 0 }
+    });
+    const at = (a: number) => {
+      const found = expressions.evaluate({ a, 'batch size': 1 });
+      return [
+        found.problem === '',
+        found.totals.macs,
+        found.totals.peak_activation_bytes
+      ];
+    };
+    expect(at(4)).toEqual([false, NaN, NaN]);
+    expect(at(5)).toEqual([true, 5, 5]);
+    expect(at(6)).toEqual([true, 6, NaN]);
+    expect(at(4)).toEqual([false, NaN, NaN]);
+    expect(at(7)).toEqual([true, 7, 7]);
+  });
+
+  it('refuses a condition it does not know', () => {
+    const expressions = small(['a'], {
+      conditions: [{ relation: 'prime', tree: 0 }]
+    });
+    expect(expressions.evaluate({ a: 7, 'batch size': 1 }).problem).not.toBe(
+      ''
+    );
+  });
+
+  it.each([
+    ['c'],
+    [['+', 1]],
+    [['//', 1, 2, 3]],
+    [['**', 1, 2]],
+    [['$', 0]],
+    [['$', 1.5]],
+    [['$', -1]],
+    [['n', '1e3']],
+    [null],
+    [{}],
+    [1.5],
+    [['toString', 1, 2]]
+  ])('refuses %j', tree => {
+    expect(() => small([tree])).toThrow(TypeError);
+  });
+
+  it('refuses a tree too deep for its stack', () => {
+    let tree: unknown = 'a';
+    for (let i = 0; i < 100_000; i++) {
+      tree = ['+', tree, 1];
+    }
+    expect(() => small([tree])).toThrow(TypeError);
+  });
+});

@@ -1,0 +1,218 @@
+import { describe, expect, it } from 'vitest';
+import type { GraphPayload } from '../../schema';
+import { decodePayload } from '../model/decodePayload';
+import { Rebinder, sizable, withBatch } from './rebind';
+import fixture from '../testing/rebind.json';
+
+const payload = fixture.payload as unknown as GraphPayload;
+
+describe('a body that runs as often as a size says', () => {
+  const within = fixture.loop.payload as unknown as GraphPayload;
+
+  it.each(fixture.loop.cases.map(item => [item.sizes, item] as const))(
+    'has the costs and runs of a new analysis: %o',
+    (sizes, expected) => {
+      const found = Rebinder.of(within)!.rebind(sizes)!;
+      for (const metric of ['macs', 'flops', 'runs'] as const) {
+        expect(found.nodes[metric]).toEqual(expected.nodes[metric]);
+      }
+      const { metrics } = found;
+      expect(metrics.total_macs).toBe(expected.metrics.total_macs);
+      expect(metrics.by_op).toEqual(expected.metrics.by_op);
+      const shown = decodePayload(found).metrics.macs;
+      expect(shown.reduce((a, b) => a + b, 0)).toBe(metrics.total_macs);
+    }
+  );
+});
+
+describe('a batch that the file has fixed', () => {
+  const analysed = fixture.fixed.payload as unknown as GraphPayload;
+  const fixed = withBatch(analysed, analysed.batch!);
+
+  it.each(fixture.fixed.cases.map(item => [item.batch, item] as const))(
+    'has the totals and shapes of an analysis of the rewritten model: %i',
+    (batch, expected) => {
+      const found = Rebinder.of(fixed)!.rebind({ batch })!;
+      for (const name of [
+        'total_macs',
+        'total_flops',
+        'read_bytes',
+        'write_bytes',
+        'peak_activation_bytes',
+        'peak_activation_bytes_simple',
+        'total_params'
+      ] as const) {
+        expect(found.metrics[name], name).toEqual(expected.metrics[name]);
+      }
+      const weight = fixed.tensors.name.indexOf('shape');
+      found.tensors.shape.forEach((at, tensor) => {
+        if (tensor !== weight) {
+          expect(found.shapes[at]).toEqual(expected.shapes[tensor]);
+        }
+      });
+      // The copies of the token count with the node that reads them.
+      const { read_bytes: read } = decodePayload(found).metrics;
+      expect(read.reduce((a, b) => a + b, 0)).toBe(found.metrics.read_bytes);
+      expect(found.dims).toEqual([{ ...fixed.batch!.dim, value: batch }]);
+    }
+  );
+
+  it('is the analysis itself at the batch of the file', () => {
+    expect(Rebinder.of(fixed)!.rebind({ batch: 1 })).toBe(fixed);
+  });
+
+  it('is not offered where a size is free', () => {
+    expect(payload.batch).toBeNull();
+    expect(sizable(payload)).toBe(payload.dims);
+    expect(sizable(fixed)).toEqual([fixed.batch!.dim]);
+  });
+});
+
+describe('other sizes', () => {
+  it.each(fixture.cases.map(item => [item.sizes, item] as const))(
+    'give what a new analysis gives: %o',
+    (sizes, expected) => {
+      const found = Rebinder.of(payload)!.rebind(sizes)!;
+      for (const [metric, values] of Object.entries(expected.nodes)) {
+        expect(found.nodes[metric as 'macs']).toEqual(values);
+      }
+      const { metrics } = found;
+      for (const name of [
+        'total_macs',
+        'total_flops',
+        'read_bytes',
+        'write_bytes',
+        'peak_activation_bytes',
+        'peak_activation_bytes_simple',
+        'total_params',
+        'by_op'
+      ] as const) {
+        expect(metrics[name], name).toEqual(expected.metrics[name]);
+      }
+      expect(found.tensors.shape.map(at => found.shapes[at])).toEqual(
+        expected.shapes
+      );
+      expect(found.timeline).toEqual(expected.timeline);
+      expect(found.dims.map(dim => dim.value)).toEqual([
+        sizes.batch,
+        sizes.seq
+      ]);
+    }
+  );
+
+  it('stay assumed where nobody gave them', () => {
+    const assumed = {
+      ...payload,
+      dims: payload.dims.map(dim => ({ ...dim, assumed: true }))
+    };
+    const marks = (sizes: Record<string, number>, given: object): boolean[] =>
+      Rebinder.of(assumed)!
+        .rebind(sizes, given as Record<string, number>)!
+        .dims.map(dim => dim.assumed);
+    expect(marks({ batch: 5, seq: 16 }, { batch: 5 })).toEqual([false, true]);
+    // Given, though it is what was assumed.
+    expect(marks({ batch: 1, seq: 16 }, { batch: 1 })).toEqual([false, true]);
+  });
+
+  it('leave the first payload as it is', () => {
+    const before = JSON.stringify(payload);
+    Rebinder.of(payload)!.rebind({ batch: 5, seq: 9 });
+    expect(JSON.stringify(payload)).toBe(before);
+  });
+
+  it('give no curve that misses the peaks of the expressions', () => {
+    const { timeline } = payload;
+    const end = timeline!.node.length - 1;
+    const last = timeline!.tensor_last.map(step => (step < 0 ? step : end));
+    const wrong = { ...timeline!, tensor_last: last };
+    const rebinder = Rebinder.of({ ...payload, timeline: wrong })!;
+    const found = rebinder.rebind({ batch: 3, seq: 7 })!;
+    expect(found.timeline).toBeNull();
+    expect(found.diagnostics.at(-1)?.message).toContain('memory over time');
+  });
+
+  it('cover what was unknown only because a size was', () => {
+    const free = structuredClone(payload);
+    const whole = free.coverage.nodes_known;
+    for (const node of [2, 4]) {
+      expect(free.nodes.macs[node]).not.toBeNull();
+      free.nodes.macs[node] = null;
+      free.nodes.reason[String(node)] = 'a size is free';
+    }
+    const trees = free.expressions!.shapes;
+    const isFree = (at: number): boolean => trees[at].length > 0;
+    free.shapes = free.shapes.map((shape, at) =>
+      isFree(at) ? shape!.map(() => 'batch') : shape
+    );
+    const { shape } = free.tensors;
+    free.coverage = {
+      ...free.coverage,
+      nodes_known: whole - 2,
+      nodes: (whole - 2) / free.coverage.nodes_total,
+      macs: 0.5,
+      shapes: shape.filter(at => !isFree(at)).length / shape.length,
+      reasons: { 'a size is free': 2 }
+    };
+    const sizes = { batch: 5, seq: 9 };
+    const [found, wanted] = [free, payload].map(
+      one => Rebinder.of(one)!.rebind(sizes)!.coverage
+    );
+    expect(wanted).toEqual(payload.coverage);
+    expect(found).toEqual(wanted);
+  });
+
+  it('need every dimension', () => {
+    const rebinder = Rebinder.of(payload)!;
+    expect(rebinder.rebind({ batch: 5 })).toBeNull();
+    expect(rebinder.rebind({ batch: 5, seq: 0 })).toBeNull();
+  });
+
+  it('blank every number where they do not fit the model', () => {
+    const { expressions } = payload;
+    // As where a table of positions ends: seq <= 8.
+    const trees = [...expressions!.trees, ['+', ['*', -1, 'seq'], 9]];
+    const least = { relation: 'positive', tree: trees.length - 1 };
+    const bounded = {
+      ...payload,
+      expressions: { ...expressions!, trees, conditions: [least] }
+    } as GraphPayload;
+    const rebinder = Rebinder.of(bounded)!;
+    const { total_macs: macs } = rebinder.rebind({ batch: 2, seq: 8 })!.metrics;
+    expect(macs).toBeGreaterThan(0);
+    const found = rebinder.rebind({ batch: 2, seq: 9 })!;
+    const { metrics, nodes, runnable, coverage, dims } = found;
+    for (const name of [
+      'total_macs',
+      'total_flops',
+      'read_bytes',
+      'write_bytes',
+      'peak_activation_bytes',
+      'peak_activation_bytes_simple'
+    ] as const) {
+      expect(metrics[name], name).toBeNull();
+    }
+    expect(metrics.total_params).toBe(payload.metrics.total_params);
+    expect(metrics.by_op.every(row => row.macs === null)).toBe(true);
+    expect(nodes.macs.every(value => value === null)).toBe(true);
+    expect(coverage.nodes).toBe(0);
+    expect(runnable.reason).toMatch(/do not fit/);
+    expect(dims.map(dim => dim.value)).toEqual([2, 9]);
+    expect(found.timeline).toBeNull();
+    const shown = decodePayload(found).metrics.macs;
+    expect([...shown].every(Number.isNaN)).toBe(true);
+    expect(rebinder.rebind({ batch: 2, seq: 7 })!.metrics.total_macs).not.toBe(
+      macs
+    );
+  });
+
+  it('are refused where a known number has no expression', () => {
+    const { expressions } = payload;
+    const macs = expressions!.macs.map((tree, node) =>
+      node === 4 ? -1 : tree
+    );
+    expect(
+      Rebinder.of({ ...payload, expressions: { ...expressions!, macs } })
+    ).toBeNull();
+    expect(Rebinder.of({ ...payload, expressions: null })).toBeNull();
+  });
+});

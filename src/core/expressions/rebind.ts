@@ -1,0 +1,354 @@
+/** Other sizes for free dimensions without another analysis: the payload's numbers from its expressions. */
+
+import type { BatchOffer, DimInfo, GraphPayload } from '../../schema';
+import { compileExpressions, EXPRESSION_METRICS } from './compileExpressions';
+import type { IEvaluation, IExpressions } from './compileExpressions';
+import { Lifetimes } from '../model/tensorLifetimes';
+import { decodePayload, withMetricsOf } from '../model/decodePayload';
+import type { IGraphModel } from '../types';
+
+/** Why nothing is known under sizes that the expressions refuse. */
+const MISFIT = 'the sizes do not fit each other or the model';
+const UNDECIDED = { verdict: 'unknown', reason: '', node: null, sizes: false };
+
+const PEAKS = [
+  'peak_activation_bytes',
+  'peak_activation_bytes_simple'
+] as const;
+
+/** Totals of the payload's metrics and the pool's names for them. */
+const TOTALS = {
+  total_macs: 'macs',
+  total_flops: 'flops',
+  read_bytes: 'read_bytes',
+  write_bytes: 'write_bytes'
+} as const;
+
+const known = (value: number | undefined): number | null =>
+  value === undefined || Number.isNaN(value) ? null : value;
+
+/** The sizes that can be chosen: those that are free, or a batch that the file has fixed. */
+export function sizable(payload: GraphPayload): GraphPayload['dims'] {
+  return payload.dims.length > 0 || !payload.batch
+    ? payload.dims
+    : [payload.batch.dim];
+}
+
+/** A payload with other batches than the one that its file has fixed. */
+export function withBatch(
+  payload: GraphPayload,
+  batch: BatchOffer
+): GraphPayload {
+  const { shape, shapes } = batch;
+  return { ...payload, batch, shapes, tensors: { ...payload.tensors, shape } };
+}
+
+/** Gives a payload other sizes, as often as wanted. */
+export class Rebinder {
+  private constructor(
+    private readonly _payload: GraphPayload,
+    private readonly _dims: GraphPayload['dims'],
+    private readonly _model: IGraphModel,
+    private readonly _expressions: IExpressions,
+    private readonly _shapeTrees: IExpressions,
+    private readonly _trees: readonly (readonly number[])[]
+  ) {}
+
+  /**
+   * Null when the payload does not hold all it takes: a number that is known now and has no
+   * expression would be lost. `model` is the payload decoded.
+   */
+  static of(
+    payload: GraphPayload,
+    model: IGraphModel = decodePayload(payload)
+  ): Rebinder | null {
+    const pool = payload.expressions ?? payload.batch?.expressions;
+    const dims = sizable(payload);
+    if (!pool || dims.some(dim => !pool.dims.includes(dim.name))) {
+      return null;
+    }
+    const lost = EXPRESSION_METRICS.some(metric =>
+      pool[metric].some(
+        (tree, node) => tree < 0 && payload.nodes[metric][node] !== null
+      )
+    );
+    const totals = [...Object.values(TOTALS), ...PEAKS];
+    const undecided = Object.values(pool.runs).some(tree => tree < 0);
+    if (lost || undecided || totals.some(name => !(pool.totals[name] >= 0))) {
+      return null;
+    }
+    // The sizes of shapes ride along as totals of a pool of their own.
+    const sizes = [...new Set(pool.shapes.flat())].filter(tree => tree >= 0);
+    const shapePool = {
+      ...pool,
+      macs: [],
+      flops: [],
+      read_bytes: [],
+      write_bytes: [],
+      activation_bytes: [],
+      runs: {},
+      totals: Object.fromEntries(sizes.map(tree => [String(tree), tree]))
+    };
+    return new Rebinder(
+      payload,
+      dims,
+      model,
+      compileExpressions(pool),
+      compileExpressions(shapePool),
+      pool.shapes
+    );
+  }
+
+  /**
+   * The payload under other sizes, by `dims[].name`. Without any number where the sizes do not fit the model;
+   * null where only an analysis can tell. `given` names the sizes that a user gave: the others stay assumed
+   * where they were.
+   */
+  rebind(
+    sizes: Readonly<Record<string, number>>,
+    given: Readonly<Record<string, number>> = {}
+  ): GraphPayload | null {
+    const { _payload: payload } = this;
+    if (this._dims.some(dim => !(sizes[dim.name] >= 1))) {
+      return null;
+    }
+    const same = this._dims.every(dim => dim.value === sizes[dim.name]);
+    if (payload.batch && same) {
+      // What the file has; a rewritten model may copy what all items share.
+      return payload;
+    }
+    const found = this._expressions.evaluate(sizes);
+    if (found.problem) {
+      return this._blank(sizes, given);
+    }
+    if (PEAKS.some(name => Number.isNaN(found.totals[name]))) {
+      return null;
+    }
+    const { nodes, metrics } = payload;
+    const columns = Object.fromEntries(
+      EXPRESSION_METRICS.map(metric => [
+        metric,
+        Array.from(found.nodes[metric], known)
+      ])
+    );
+    const rebound: GraphPayload = {
+      ...payload,
+      dims: this._sized(sizes, given),
+      runnable:
+        payload.runnable.verdict === 'yes' ? payload.runnable : UNDECIDED,
+      nodes: {
+        ...nodes,
+        ...columns,
+        runs: Object.fromEntries(
+          Object.entries(found.runs).filter(([, runs]) => runs !== 1)
+        )
+      },
+      shapes: this._shapes(sizes),
+      metrics: {
+        ...metrics,
+        ...totalsOf(found)
+      },
+      memory: {
+        ...payload.memory,
+        reason: 'other sizes were chosen since the analysis'
+      }
+    };
+    rebound.coverage = coverageOf(payload, rebound);
+    const model = withMetricsOf(this._model, rebound);
+    rebound.metrics = { ...rebound.metrics, by_op: this._byOp(model) };
+    const timeline = rebuildTimeline(model);
+    const note = this._note(timeline !== null);
+    return {
+      ...rebound,
+      timeline,
+      diagnostics: [...payload.diagnostics, note]
+    };
+  }
+
+  private _sized(
+    sizes: Readonly<Record<string, number>>,
+    given: Readonly<Record<string, number>>
+  ): DimInfo[] {
+    return this._dims.map(dim => ({
+      ...dim,
+      value: sizes[dim.name],
+      assumed:
+        dim.assumed &&
+        dim.value === sizes[dim.name] &&
+        !Object.hasOwn(given, dim.name)
+    }));
+  }
+
+  /** The payload where the sizes fit neither each other nor the model: what depends on them is unknown. */
+  private _blank(
+    sizes: Readonly<Record<string, number>>,
+    given: Readonly<Record<string, number>>
+  ): GraphPayload {
+    const { _payload: payload } = this;
+    const { nodes, metrics, coverage } = payload;
+    const lost = nodes.op.map((_, node) => node);
+    const unknown = nodes.op.map(() => null);
+    const none = Object.fromEntries(
+      [...Object.keys(TOTALS), ...PEAKS].map(name => [name, null])
+    );
+    return {
+      ...payload,
+      dims: this._sized(sizes, given),
+      runnable: { ...UNDECIDED, reason: MISFIT, sizes: true },
+      nodes: {
+        ...nodes,
+        ...Object.fromEntries(EXPRESSION_METRICS.map(id => [id, unknown])),
+        reason: Object.fromEntries(lost.map(node => [String(node), MISFIT]))
+      },
+      shapes: this._shapes(sizes),
+      metrics: {
+        ...metrics,
+        ...none,
+        peak_reason: MISFIT,
+        by_op: metrics.by_op.map(row => ({ ...row, macs: null, flops: null }))
+      },
+      coverage: {
+        ...coverage,
+        nodes: 0,
+        nodes_known: 0,
+        macs: coverage.macs === null ? null : 0,
+        reasons: { [MISFIT]: coverage.nodes_total }
+      },
+      memory: {
+        ...payload.memory,
+        peak: null,
+        peak_simple: null,
+        input_bytes: null,
+        curve: null,
+        activations: null,
+        reason: MISFIT
+      },
+      timeline: null,
+      diagnostics: [...payload.diagnostics, this._note(false)]
+    };
+  }
+
+  /** What still speaks of the sizes of the analysis. */
+  private _note(timed: boolean): GraphPayload['diagnostics'][number] {
+    const sizes = this._dims.map(dim => `${dim.name} = ${dim.value}`);
+    const kept = timed
+      ? 'findings and the cache'
+      : 'findings, memory over time and the cache';
+    return {
+      code: 'other-sizes',
+      severity: 'info',
+      message: `Costs and shapes use the dimensions set here; ${kept} still use ${sizes.join(', ')}.`,
+      where: '',
+      node: null
+    };
+  }
+
+  private _shapes(sizes: Readonly<Record<string, number>>): Shapes {
+    const { totals } = this._shapeTrees.evaluate(sizes);
+    const trees = this._trees;
+    return this._payload.shapes.map((shape, at) =>
+      shape === null || !trees[at]?.length
+        ? shape
+        : trees[at].map(tree => known(totals[String(tree)]))
+    );
+  }
+
+  /** Sums by operator type, in the order they had. */
+  private _byOp(model: IGraphModel): GraphPayload['metrics']['by_op'] {
+    const { nodes, ops, metrics } = this._payload;
+    const constant = new Set(nodes.constant);
+    const sums = new Map<string, { macs: number; flops: number }>();
+    for (let node = 0; node < nodes.op.length; node++) {
+      if (constant.has(node)) {
+        continue;
+      }
+      const { type } = ops[nodes.op[node]];
+      const sum = sums.get(type) ?? { macs: 0, flops: 0 };
+      sum.macs += known(model.metrics.macs[node]) ?? 0;
+      sum.flops += known(model.metrics.flops[node]) ?? 0;
+      sums.set(type, sum);
+    }
+    return metrics.by_op.map(entry => ({
+      ...entry,
+      macs: entry.macs === null ? null : (sums.get(entry.type)?.macs ?? null),
+      flops: entry.flops === null ? null : (sums.get(entry.type)?.flops ?? null)
+    }));
+  }
+}
+
+/**
+ * Memory over time for other shapes: lifetimes are those of the analysis, sizes are not. Null when the
+ * curves cannot be told, or do not reach just the peaks that the expressions give.
+ */
+function rebuildTimeline(model: IGraphModel): GraphPayload['timeline'] {
+  const { timeline, metrics } = model.payload;
+  if (timeline === null) {
+    return null;
+  }
+  const curves = new Lifetimes(model, timeline).curves();
+  const reaches = (bytes: readonly number[], peak: number | null): boolean =>
+    bytes.reduce((a, b) => Math.max(a, b), curves?.inputs ?? 0) === peak;
+  const agrees =
+    curves !== null &&
+    reaches(curves.inplace, metrics.peak_activation_bytes) &&
+    reaches(curves.simple, metrics.peak_activation_bytes_simple);
+  return agrees
+    ? {
+        ...timeline,
+        simple_bytes: curves.simple,
+        inplace_bytes: curves.inplace
+      }
+    : null;
+}
+
+type Shapes = GraphPayload['shapes'];
+type ExpressionCoverage = GraphPayload['coverage'];
+
+const isSized = (shape: Shapes[number] | undefined): boolean =>
+  shape?.every(size => typeof size === 'number') ?? false;
+
+/** What was unknown only because a size was. */
+function coverageOf(
+  before: GraphPayload,
+  after: GraphPayload
+): ExpressionCoverage {
+  const { coverage, nodes, tensors } = before;
+  const reasons = { ...coverage.reasons };
+  let known = coverage.nodes_known;
+  nodes.macs.forEach((macs, node) => {
+    if (macs === null && after.nodes.macs[node] !== null) {
+      known++;
+      const reason = nodes.reason[String(node)] ?? '';
+      if (reasons[reason] > 1) {
+        reasons[reason]--;
+      } else {
+        delete reasons[reason];
+      }
+    }
+  });
+  const sized = ({ shapes }: GraphPayload): number =>
+    tensors.shape.filter(at => isSized(shapes[at])).length;
+  const [was, is] = [sized(before), sized(after)];
+  const total =
+    was > 0 ? Math.round(was / coverage.shapes) : tensors.shape.length;
+  const all = known >= coverage.nodes_total;
+  return {
+    ...coverage,
+    nodes_known: known,
+    nodes: all ? 1 : known / coverage.nodes_total,
+    macs: all && coverage.macs !== null ? 1 : coverage.macs,
+    shapes: Math.min(1, is / total),
+    reasons
+  };
+}
+
+function totalsOf(found: IEvaluation): Partial<GraphPayload['metrics']> {
+  const totals: Record<string, number | null> = {};
+  for (const [name, key] of Object.entries(TOTALS)) {
+    totals[name] = known(found.totals[key]);
+  }
+  for (const name of PEAKS) {
+    totals[name] = known(found.totals[name]);
+  }
+  return totals;
+}

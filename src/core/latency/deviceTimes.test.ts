@@ -1,0 +1,117 @@
+/** What the table of devices says is what a device alone would say, and what the library says. */
+
+import { describe, expect, it } from 'vitest';
+import CASES from '../../../tests/data/latency_cases.json?raw';
+import type { GraphPayload, HardwarePart } from '../../schema';
+import { batchOf, DeviceTimes } from './deviceTimes';
+import { latencyOf } from './latencyEstimate';
+import { decodePayload } from '../model/decodePayload';
+import type { IGraphModel } from '../types';
+
+interface IDeviceTimeCase {
+  readonly payload: string;
+  readonly device: string;
+  readonly precision: string;
+  readonly runtime?: string;
+  readonly seconds: number | null;
+  readonly low?: number | null;
+  readonly high?: number | null;
+  readonly ideal?: number | null;
+  readonly label?: string;
+  readonly bottleneck?: string;
+  readonly unknown?: number;
+  readonly required?: number | null;
+  readonly kernels?: readonly (number | null)[];
+}
+
+const { devices, model, payloads, cases } = JSON.parse(CASES) as {
+  readonly devices: HardwarePart['devices'];
+  readonly model: HardwarePart['model'];
+  readonly payloads: Record<string, GraphPayload>;
+  readonly cases: readonly IDeviceTimeCase[];
+};
+
+const modelOf = (payload: GraphPayload): IGraphModel =>
+  decodePayload({
+    ...payload,
+    hardware: { ...payload.hardware!, devices, model }
+  });
+
+const BOUNDS: Readonly<Record<string, string>> = {
+  compute: 'compute',
+  memory: 'memory_bandwidth',
+  overhead: 'kernel_overhead',
+  '': ''
+};
+
+const same = (found: number, wanted: number | null | undefined): void => {
+  if (wanted === null || wanted === undefined) {
+    expect(found).toBeNaN();
+  } else {
+    expect(Math.abs(found - wanted)).toBeLessThanOrEqual(1e-12 * wanted);
+  }
+};
+
+describe('all devices at once', () => {
+  it.each(Object.keys(payloads))('%s: as the library says', name => {
+    const model = modelOf(payloads[name]);
+    for (const one of cases.filter(({ payload }) => payload === name)) {
+      const times = new DeviceTimes(model, one.runtime);
+      const found = times.of(devices.id.indexOf(one.device), one.precision);
+      if (!one.kernels) {
+        expect(found).toBeNull();
+        continue;
+      }
+      same(found!.seconds, one.seconds);
+      same(found!.low, one.low);
+      same(found!.high, one.high);
+      same(found!.ideal, one.ideal);
+      if (one.required !== undefined) {
+        same(found!.required, one.required);
+      }
+      expect(found!.label).toBe(one.label);
+      expect(found!.unknown).toBe(one.unknown);
+      expect(BOUNDS[found!.bound]).toBe(one.bottleneck);
+    }
+  });
+
+  it('as stored, and as the device that is chosen', () => {
+    const convnet = modelOf(payloads['convnet']);
+    const all = new DeviceTimes(convnet).all();
+    expect(all).toHaveLength(devices.id.length);
+    devices.id.forEach((device, at) => {
+      const alone = latencyOf(convnet, { device, precision: '' });
+      expect(all[at]?.precision).toBe(alone?.precision);
+      same(all[at]?.seconds ?? Number.NaN, alone?.seconds);
+    });
+  });
+
+  it('has nothing without hardware, and no time where nothing runs', () => {
+    const { hardware: _, ...old } = payloads['convnet'];
+    expect(new DeviceTimes(decodePayload(old as GraphPayload)).all()).toEqual(
+      []
+    );
+    const broken = {
+      ...payloads['convnet'],
+      runnable: { verdict: 'no', reason: 'x', node: null, sizes: true }
+    } as GraphPayload;
+    const [first] = new DeviceTimes(modelOf(broken)).all();
+    expect(first!.seconds).toBeNaN();
+    expect(first!.bound).not.toBe(undefined);
+  });
+});
+
+describe('items of an inference', () => {
+  const payload = payloads['transformer-free'];
+  const dim = (name: string, value: number | null): GraphPayload['dims'][0] =>
+    ({ name, value }) as GraphPayload['dims'][0];
+
+  it('are the dimension named batch, else the first size of the first input', () => {
+    const batch = (dims: GraphPayload['dims']): number =>
+      batchOf(modelOf({ ...payload, dims }));
+    expect(batch([dim('Batch_size', 7), dim('seq', 9)])).toBe(7);
+    expect(batch([dim('batch', null)])).toBeNaN();
+    expect(batch([dim('batch', 1), dim('batch_2', 3)])).toBeNaN();
+    expect(batchOf(modelOf(payloads['convnet-large']))).toBe(128);
+  });
+});

@@ -1,0 +1,199 @@
+/** What each of many devices takes for a model at its present sizes. Equal kernels are timed once. */
+
+import type { HardwarePart } from '../../schema';
+import {
+  errorBandOf,
+  hardwareOf,
+  inRuntime,
+  precisionOf,
+  within
+} from './latencyEstimate';
+import { requiredBytes, TensorBytes } from './deviceTensorBytes';
+import {
+  issuedIn,
+  KERNEL,
+  kernelTime,
+  ratesOf,
+  type IKernelWorkload
+} from './kernelTime';
+import { KernelWorkloads } from './kernelWorkload';
+import { TENSOR_KIND } from '../model/decodePayload';
+import { cannotRun } from '../model/runnable';
+import type { IGraphModel } from '../types';
+
+/** What takes most of the time; empty where nothing is known. */
+export type Bound = 'compute' | 'memory' | 'overhead' | '';
+
+/** The estimate of one device, without what each node takes. */
+export interface IDeviceTime {
+  /** Index into the payload's devices. */
+  readonly device: number;
+  readonly precision: string;
+  /** Sum of the known kernels; NaN when none is known. */
+  readonly seconds: number;
+  readonly low: number;
+  readonly high: number;
+  readonly ideal: number;
+  readonly label: string;
+  readonly bound: Bound;
+  /** Kernels without a time. */
+  readonly unknown: number;
+  /** Bytes that the model needs; NaN where that is unknown. */
+  readonly required: number;
+}
+
+interface IKind {
+  readonly work: IKernelWorkload;
+  /** It is of a kind that was never compared with measured times. */
+  readonly isGuess: boolean;
+  count: number;
+}
+
+/** What is the same for all devices that compute in one width. */
+interface IWidth {
+  readonly kinds: readonly IKind[];
+  readonly resident: number;
+  readonly required: number;
+}
+
+export class DeviceTimes {
+  private readonly _part: HardwarePart | null;
+  private readonly _runs: boolean;
+  private readonly _widths = new Map<number, IWidth>();
+
+  constructor(
+    private readonly _model: IGraphModel,
+    runtime = ''
+  ) {
+    const own = hardwareOf(_model.payload);
+    this._part = own && inRuntime(own, runtime);
+    this._runs = cannotRun(_model.payload) === '';
+  }
+
+  /** The time of one device; null where it has no peak for the precision. Empty: as the model is stored. */
+  of(device: number, wish = ''): IDeviceTime | null {
+    const part = this._part;
+    const precision = part && precisionOf(part, device, wish);
+    if (!part || !precision) {
+      return null;
+    }
+    const width = this._width(part.model.widths[precision]);
+    const rates = ratesOf(part, device, precision, width.resident);
+    let [seconds, ideal, unknown, known, guessed, starts] = [0, 0, 0, 0, 0, 0];
+    const shares = { compute: 0, memory: 0, overhead: 0 };
+    for (const { work, isGuess, count } of width.kinds) {
+      const time = kernelTime(work, rates);
+      if (Number.isNaN(time.seconds)) {
+        unknown += count;
+        continue;
+      }
+      known += count;
+      starts += count * work.runs;
+      seconds += count * time.seconds;
+      ideal += count * time.ideal;
+      guessed += isGuess ? count * time.seconds : 0;
+      shares[boundOf(time)] += count * time.seconds;
+    }
+    if (starts * issuedIn(rates) > seconds) {
+      guessed *= (starts * issuedIn(rates)) / seconds;
+      seconds = starts * issuedIn(rates);
+      shares.overhead = seconds;
+    }
+    // Where nothing runs nothing is known either.
+    if (!this._runs || known === 0) {
+      [seconds, ideal] = [Number.NaN, Number.NaN];
+    }
+    const uncompared = seconds > 0 ? guessed / seconds : 0;
+    const band = errorBandOf(part, device, precision, uncompared);
+    return {
+      device,
+      precision,
+      unknown,
+      required: width.required,
+      ...within(band, seconds, ideal),
+      bound: seconds > 0 ? mostOf(shares) : ''
+    };
+  }
+
+  /** The times of all devices, by index; null where one has no peak for the precision. */
+  all(wish = ''): (IDeviceTime | null)[] {
+    const ids = this._part?.devices.id ?? [];
+    return ids.map((_, device) => this.of(device, wish));
+  }
+
+  private _width(bytes: number): IWidth {
+    const before = this._widths.get(bytes);
+    if (before) {
+      return before;
+    }
+    const part = this._part!;
+    const tensors = new TensorBytes(this._model, bytes);
+    const work = new KernelWorkloads(this._model, part, tensors);
+    const made: IWidth = {
+      kinds: kindsOf(part, work),
+      resident: work.resident(),
+      required: requiredBytes(this._model, tensors)
+    };
+    this._widths.set(bytes, made);
+    return made;
+  }
+}
+
+/** Kernels that have to do the same, with their number. */
+function kindsOf(part: HardwarePart, work: KernelWorkloads): IKind[] {
+  const kinds = new Map<string, IKind>();
+  part.kernels.kind.forEach((kind, kernel) => {
+    const one = work.of(kernel);
+    const isGuess = kind >= KERNEL.recurrent || work.isRouted(kernel);
+    const { runs, flops, weights, activations, m, n, k, steps, inputs } = one;
+    const key = [
+      kind,
+      isGuess,
+      runs,
+      flops,
+      weights,
+      activations,
+      m,
+      n,
+      k,
+      steps,
+      inputs
+    ].join(' ');
+    const same = kinds.get(key);
+    if (same) {
+      same.count++;
+    } else {
+      kinds.set(key, { work: one, isGuess, count: 1 });
+    }
+  });
+  return [...kinds.values()];
+}
+
+function boundOf(
+  time: Pick<ReturnType<typeof kernelTime>, 'compute' | 'memory' | 'start'>
+): Exclude<Bound, ''> {
+  const { compute, memory, start } = time;
+  return mostOf({ compute, memory, overhead: start });
+}
+
+function mostOf(
+  shares: Record<Exclude<Bound, ''>, number>
+): Exclude<Bound, ''> {
+  const { compute, memory, overhead } = shares;
+  const most = Math.max(compute, memory, overhead);
+  return compute === most ? 'compute' : memory === most ? 'memory' : 'overhead';
+}
+
+/** Items of one inference: the dimension named batch, else the first size of the first input; NaN if unknown. */
+export function batchOf({ payload }: IGraphModel): number {
+  const named = payload.dims.filter(({ name }) => /batch/i.test(name));
+  if (named.length === 1) {
+    return named[0].value ?? Number.NaN;
+  }
+  const { kind, shape } = payload.tensors;
+  const data = (payload.graphs.inputs[0] ?? []).find(
+    tensor => kind[tensor] === TENSOR_KIND.input
+  );
+  const first = data === undefined ? null : payload.shapes[shape[data]]?.[0];
+  return typeof first === 'number' ? first : Number.NaN;
+}

@@ -1,0 +1,268 @@
+/** What the kernels of a payload have to do at its present sizes. The rule is that of the library. */
+
+import type { HardwarePart } from '../../schema';
+import type { TensorBytes } from './deviceTensorBytes';
+import { KERNEL, type IKernelWorkload } from './kernelTime';
+import { executionsOf } from '../model/executionCounts';
+import type { IGraphModel } from '../types';
+
+/** MACs of one execution of a node. */
+function macsOf({ payload }: IGraphModel, node: number): number {
+  return payload.nodes.macs[node] ?? Number.NaN;
+}
+
+/** MACs of one execution of each kernel, NaN where those of a node are unknown. */
+function kernelMacs(model: IGraphModel, part: HardwarePart): Float64Array {
+  const { kind, node } = part.kernels;
+  const macs = new Float64Array(kind.length);
+  const count = Math.min(model.nodeCount, node.length);
+  for (let at = 0; at < count; at++) {
+    if (node[at] >= 0) {
+      macs[node[at]] += macsOf(model, at);
+    }
+  }
+  return macs;
+}
+
+/** A kernel of an expert, whose tokens only a run can tell. */
+interface IExpert {
+  readonly router: number;
+  readonly chosen: number;
+  readonly dims: readonly string[];
+  /** MACs a token, 0 where it moves memory; terms of a sum. */
+  readonly macs: number;
+  readonly depth: number;
+}
+
+/** The kernels of experts by kernel. */
+function expertsOf(part: HardwarePart): ReadonlyMap<number, IExpert> {
+  const found = new Map<number, IExpert>();
+  for (const { router, chosen, dims, kernels, macs, depth } of part.kernels
+    .routed ?? []) {
+    kernels.forEach((kernel, at) =>
+      found.set(kernel, {
+        router,
+        chosen,
+        dims,
+        macs: macs[at],
+        depth: depth[at]
+      })
+    );
+  }
+  return found;
+}
+
+export class KernelWorkloads {
+  private readonly _macs: Float64Array;
+  private readonly _experts: ReadonlyMap<number, IExpert>;
+  /** Nodes of which nobody knows how often they run. */
+  private readonly _endless: ReadonlySet<number>;
+
+  constructor(
+    private readonly _model: IGraphModel,
+    private readonly _part: HardwarePart,
+    private readonly _bytes: TensorBytes
+  ) {
+    this._macs = kernelMacs(_model, _part);
+    this._experts = expertsOf(_part);
+    this._endless = new Set(_model.payload.nodes.runs_unknown);
+  }
+
+  /** True where tokens are taken to be spread evenly over experts. */
+  isRouted(kernel: number): boolean {
+    return (
+      this._experts.has(kernel) ||
+      this._part.kernels.kind[kernel] === KERNEL.experts
+    );
+  }
+
+  of(kernel: number): IKernelWorkload {
+    const { kind, anchor, product } = this._part.kernels;
+    const what = kind[kernel];
+    const expert = this._experts.get(kernel);
+    const made = product[kernel] ?? -1;
+    const macs = what > KERNEL.memory ? this._macs[kernel] : 0;
+    const moved = this._moved(kernel);
+    const routed =
+      what === KERNEL.experts
+        ? this._routing(made, this._part.kernels.groups[kernel])
+        : null;
+    const runs =
+      what < 0 || this._endless.has(anchor[kernel])
+        ? Number.NaN
+        : executionsOf(this._model.payload.nodes, anchor[kernel]);
+    if (expert) {
+      return { kind: what, ...moved, ...this._ofExpert(expert, runs) };
+    }
+    return {
+      kind: what,
+      runs,
+      flops: 2 * macs,
+      activations: moved.activations,
+      weights: moved.weights * (routed?.share ?? 1),
+      ...(routed ?? this._sizes(kernel, what, macs))
+    };
+  }
+
+  /** Bytes of all weights, beside the most that a kernel of known size works on. */
+  resident(): number {
+    const { kind, reads, writes } = this._part.kernels;
+    const held = new Set(
+      [...reads, ...writes].filter(tensor => this._bytes.isWeight(tensor))
+    );
+    let most = 0;
+    kind.forEach((_, kernel) => {
+      const { weights, activations } = this._moved(kernel);
+      most = Number.isNaN(weights) ? most : Math.max(most, activations || 0);
+    });
+    return [...held].reduce(
+      (sum, tensor) => sum + (this._bytes.bytes(tensor) || 0),
+      most
+    );
+  }
+
+  private _sizes(
+    kernel: number,
+    kind: number,
+    macs: number
+  ): Pick<IKernelWorkload, 'm' | 'n' | 'k' | 'steps' | 'inputs'> {
+    const { product, groups } = this._part.kernels;
+    const made = product[kernel] ?? -1;
+    if (kind === KERNEL.attention) {
+      return this._queries(made, groups[kernel]);
+    }
+    if (kind === KERNEL.recurrent) {
+      return this._steps(kernel, made, macs);
+    }
+    return kind > KERNEL.memory
+      ? this._product(kernel, made, macs)
+      : { m: 0, n: 0, k: 0 };
+  }
+
+  /** A recurrent layer at its sizes; of its MACs only the width of a step is not in its input's shape. */
+  private _steps(
+    kernel: number,
+    input: number,
+    macs: number
+  ): Pick<IKernelWorkload, 'm' | 'n' | 'k' | 'steps' | 'inputs'> {
+    const { n_axis: axes, groups } = this._part.kernels;
+    const { shapes, tensors } = this._model.payload;
+    const [axis, k] = [axes[kernel], groups[kernel]];
+    const known = shapes[tensors.shape[input]]?.length === 3 && axis < 2;
+    const size = (at: number): number =>
+      known ? this._size(input, at) : Number.NaN;
+    const [steps, m, inputs] = [size(axis), size(1 - axis), size(2)];
+    const executed = steps * m * (inputs + k);
+    return { steps, m, inputs, k, n: executed === 0 ? 0 : macs / executed };
+  }
+
+  /** Which share of the experts some token goes to, tokens spread evenly, and the rows of each of these. */
+  private _routing(
+    router: number,
+    each: number
+  ): Pick<IKernelWorkload, 'm' | 'n' | 'k'> & { share: number } {
+    const { shapes, tensors } = this._model.payload;
+    const rank = shapes[tensors.shape[router]]?.length ?? 0;
+    const experts = this._size(router, rank - 1);
+    const elements = this._bytes.elements(router);
+    if (elements === 0) {
+      return { m: 0, n: 1, k: 1, share: 0 };
+    }
+    const chosen = Math.min(each, experts);
+    const tokens = elements / experts;
+    const share = 1 - Math.pow(1 - chosen / experts, tokens);
+    return { m: (tokens * chosen) / (experts * share), n: 1, k: 1, share };
+  }
+
+  /** What one expert does, as often as a token goes to it. */
+  private _ofExpert(
+    expert: IExpert,
+    runs: number
+  ): Pick<IKernelWorkload, 'runs' | 'flops' | 'm' | 'n' | 'k'> {
+    const { macs, depth } = expert;
+    const { share } = this._routing(expert.router, expert.chosen);
+    const m = this._tokens(expert);
+    return macs === 0
+      ? { runs: runs + 0 * m, flops: 0, m: 0, n: 0, k: 0 }
+      : {
+          runs: runs * share,
+          flops: 2 * macs * m,
+          m,
+          n: macs / depth,
+          k: depth
+        };
+  }
+
+  /** Tokens of an expert: of one that gets some for products, else on average. There are no parts of them. */
+  private _tokens({ router, chosen, macs }: IExpert): number {
+    const { m, share } = this._routing(router, chosen);
+    return Math.ceil((macs === 0 ? m * share : m) - 1e-6);
+  }
+
+  /** m × n sums of k terms; products side by side differ in n alone. */
+  private _product(
+    kernel: number,
+    tensor: number,
+    macs: number
+  ): Pick<IKernelWorkload, 'm' | 'n' | 'k'> {
+    const { n_axis: axis, groups } = this._part.kernels;
+    const elements = this._bytes.elements(tensor);
+    const producer = this._model.tensorProducer[tensor];
+    const one = macsOf(this._model, producer);
+    if (elements === 0 || macs === 0 || one === 0) {
+      // Nothing to multiply: no tiles either.
+      return { m: 0, n: 0, k: 0 };
+    }
+    const size = this._size(tensor, axis[kernel]);
+    return {
+      m: elements / size,
+      n: ((size / groups[kernel]) * macs) / one,
+      k: one / elements
+    };
+  }
+
+  /** m blocks of queries are asked, each beside each. */
+  private _queries(
+    tensor: number,
+    heads: number
+  ): Pick<IKernelWorkload, 'm' | 'n' | 'k'> {
+    const { shapes, tensors } = this._model.payload;
+    const rank = shapes[tensors.shape[tensor]]?.length ?? 0;
+    const rows = this._size(tensor, rank - 2);
+    // An unknown width of the rows leaves all of it unknown.
+    let batch = Number.isNaN(this._bytes.elements(tensor)) ? Number.NaN : heads;
+    for (let axis = 0; axis < rank - 2; axis++) {
+      batch *= this._size(tensor, axis);
+    }
+    const blocks = Math.ceil(rows / this._part.model.attention_rows);
+    return { m: batch * blocks, n: 1, k: 1 };
+  }
+
+  private _size(tensor: number, axis: number): number {
+    const { shapes, tensors } = this._model.payload;
+    const dim = shapes[tensors.shape[tensor]]?.[axis];
+    return typeof dim === 'number' ? dim : Number.NaN;
+  }
+
+  /** Bytes of one execution that cross the kernel's border. */
+  private _moved(
+    kernel: number
+  ): Pick<IKernelWorkload, 'weights' | 'activations'> {
+    const { read_offsets, reads, write_offsets, writes } = this._part.kernels;
+    const expert = this._experts.get(kernel);
+    const tokens = expert ? this._tokens(expert) : Number.NaN;
+    const dims = expert && new Map(expert.dims.map(dim => [dim, tokens]));
+    const sums = { weights: 0, activations: 0 };
+    const add = (tensor: number): void => {
+      const side = this._bytes.isWeight(tensor) ? 'weights' : 'activations';
+      sums[side] += this._bytes.bytes(tensor, dims);
+    };
+    for (let at = read_offsets[kernel]; at < read_offsets[kernel + 1]; at++) {
+      add(reads[at]);
+    }
+    for (let at = write_offsets[kernel]; at < write_offsets[kernel + 1]; at++) {
+      add(writes[at]);
+    }
+    return sums;
+  }
+}

@@ -1,0 +1,198 @@
+/** The viewer's estimate and the library's are one: the same cases give the same times. */
+
+import { describe, expect, it } from 'vitest';
+import CASES from '../../../tests/data/latency_cases.json?raw';
+import type { GraphPayload, HardwarePart } from '../../schema';
+import {
+  chosenDevice,
+  deviceOf,
+  hardwareOf,
+  latencyOf,
+  precisionOf,
+  precisionsOf,
+  usableDeviceBytes,
+  withLatency
+} from './latencyEstimate';
+import { decodePayload } from '../model/decodePayload';
+import { buildTree } from '../tree/groupTree';
+import type { IGraphModel } from '../types';
+
+interface ILatencyCase {
+  readonly payload: string;
+  readonly device: string;
+  readonly precision: string;
+  readonly runtime?: string;
+  readonly seconds: number | null;
+  readonly low?: number | null;
+  readonly high?: number | null;
+  readonly ideal?: number | null;
+  readonly label?: string;
+  readonly unknown?: number;
+  readonly required?: number | null;
+  readonly kernels?: readonly (number | null)[];
+}
+
+const fixture = JSON.parse(CASES) as {
+  readonly devices: HardwarePart['devices'];
+  readonly model: HardwarePart['model'];
+  readonly payloads: Record<string, GraphPayload>;
+  readonly cases: readonly ILatencyCase[];
+};
+
+/** Devices and constants stand in the fixture once for all payloads. */
+function modelOf(payload: GraphPayload): IGraphModel {
+  const { devices, model } = fixture;
+  const hardware = { ...payload.hardware!, devices, model };
+  return decodePayload({ ...payload, hardware });
+}
+
+const models = new Map(
+  Object.entries(fixture.payloads).map(([name, payload]) => [
+    name,
+    modelOf(payload)
+  ])
+);
+
+const same = (found: number, wanted: number | null | undefined): void => {
+  if (wanted === null || wanted === undefined) {
+    expect(found).toBeNaN();
+  } else {
+    expect(Math.abs(found - wanted)).toBeLessThanOrEqual(1e-12 * wanted);
+  }
+};
+
+describe('the shared fixture', () => {
+  it('has every kind of kernel, unknown ones, repeats, and devices without a peak', () => {
+    const kinds = [...models.values()].flatMap(
+      ({ payload }) => payload.hardware!.kernels.kind
+    );
+    expect([...new Set(kinds)].sort((a, b) => a - b)).toEqual([
+      -1, 0, 1, 2, 3, 4, 5, 6, 7, 8
+    ]);
+    const { cases } = fixture;
+    expect(cases.some(one => one.seconds === null && !one.kernels)).toBe(true);
+    expect(cases.some(one => (one.unknown ?? 0) > 0)).toBe(true);
+    expect(cases.length).toBeGreaterThan(500);
+  });
+
+  it.each([...models.keys()])('%s', name => {
+    const model = models.get(name)!;
+    const own = fixture.cases.filter(one => one.payload === name);
+    expect(own.length).toBeGreaterThan(10);
+    for (const one of own) {
+      const { device, precision, runtime } = one;
+      const found = latencyOf(model, { device, precision, runtime });
+      expect(found?.part.runtime ?? runtime).toBe(
+        runtime ?? (found ? 'tensorrt' : undefined)
+      );
+      if (!one.kernels) {
+        expect(found, `${device} ${precision}`).toBeNull();
+        continue;
+      }
+      expect(found, `${device} ${precision}`).not.toBeNull();
+      one.kernels.forEach((seconds, kernel) =>
+        same(found!.kernels[kernel], seconds)
+      );
+      same(found!.seconds, one.seconds);
+      same(found!.low, one.low);
+      same(found!.high, one.high);
+      same(found!.ideal, one.ideal);
+      if (one.required !== undefined) {
+        same(found!.required, one.required);
+      }
+      expect(found!.label).toBe(one.label);
+      expect(found!.unknown).toBe(one.unknown);
+    }
+  });
+});
+
+describe('times by node', () => {
+  const device = { device: 'a100-sxm4-40gb', precision: 'fp16' };
+
+  it.each([...models.keys()])('%s: the sum is the total', name => {
+    const model = withLatency(models.get(name)!, device);
+    const { nodes, unknown, seconds } = model.latency!;
+    const known = nodes.filter(value => !Number.isNaN(value));
+    expect(nodes.length - known.length).toBe(unknown);
+    const sum = known.reduce((a, b) => a + b, 0);
+    if (Number.isNaN(seconds)) {
+      expect(sum).toBe(0);
+    } else {
+      expect(Math.abs(sum - seconds)).toBeLessThan(1e-12 * seconds);
+    }
+    // Blocks add up what is below them.
+    const tree = buildTree(model);
+    const top = Array.from(tree.children[0], entity =>
+      entity < model.nodeCount
+        ? model.metrics.latency[entity]
+        : tree.groupMetrics.latency[entity - model.nodeCount]
+    ).filter(value => !Number.isNaN(value));
+    const whole = top.reduce((a, b) => a + b, 0);
+    expect(Math.abs(whole - sum)).toBeLessThanOrEqual(1e-12 * sum);
+  });
+
+  it('a kernel stands at its anchor, the others of it are 0', () => {
+    const model = withLatency(models.get('transformer')!, device);
+    const { kernels } = model.payload.hardware!;
+    kernels.node.forEach((kernel, node) => {
+      const wanted =
+        kernel >= 0 && kernels.anchor[kernel] === node
+          ? model.latency!.kernels[kernel]
+          : 0;
+      expect(model.metrics.latency[node]).toBe(wanted);
+    });
+  });
+});
+
+describe('the choice', () => {
+  const model = models.get('transformer')!;
+  const part = hardwareOf(model.payload)!;
+
+  it('without a device there are no times', () => {
+    const without = withLatency(model, null);
+    expect(without.latency).toBeNull();
+    expect([...without.metrics.latency].every(Number.isNaN)).toBe(true);
+    expect(latencyOf(model, { device: 'gone', precision: '' })).toBeNull();
+  });
+
+  it('a payload of before has no part', () => {
+    const { hardware: _, ...old } = model.payload;
+    const before = decodePayload(old as GraphPayload);
+    expect(hardwareOf(before.payload)).toBeNull();
+    const choice = { device: 'a100-sxm4-40gb', precision: '' };
+    expect(latencyOf(before, choice)).toBeNull();
+    expect(chosenDevice(before.payload)).toBeNull();
+  });
+
+  it('memory is what may be used of it, unknown where nobody published it', () => {
+    const devices = {
+      ...part.devices,
+      memory_bytes: [100, 100, null],
+      usable_memory_fraction: [0.5, null, 0.5]
+    };
+    const [half, whole, unknown] = [0, 1, 2].map(device =>
+      usableDeviceBytes({ ...part, devices }, device)
+    );
+    expect([half, whole]).toEqual([50, 100]);
+    expect(unknown).toBeNaN();
+  });
+
+  it('precisions are those with a peak; the stored one is taken first', () => {
+    const t4 = deviceOf(part, 't4');
+    expect(precisionsOf(part, t4)).not.toContain('bf16');
+    expect(precisionOf(part, t4, 'bf16')).toBeNull();
+    expect(precisionOf(part, t4, '')).toBe('fp32');
+    expect(precisionOf({ ...part, stored: [] }, t4, '')).toBeNull();
+    expect(deviceOf(part, '')).toBe(-1);
+  });
+
+  it('the analysis may have chosen', () => {
+    const payload = {
+      ...model.payload,
+      hardware: { ...part, chosen: 't4', precision: 'fp16' }
+    };
+    expect(chosenDevice(payload)).toEqual({ device: 't4', precision: 'fp16' });
+    payload.hardware.chosen = 'gone';
+    expect(chosenDevice(payload)).toBeNull();
+  });
+});

@@ -1,0 +1,223 @@
+/** How long a device is estimated to take for a model: a time for every fused kernel, from shapes alone. */
+
+import type { GraphPayload, HardwarePart } from '../../schema';
+import { requiredBytes, TensorBytes } from './deviceTensorBytes';
+import { issuedIn, KERNEL, kernelTime, ratesOf } from './kernelTime';
+import { KernelWorkloads } from './kernelWorkload';
+import { withLatencyMetric } from '../model/decodePayload';
+import { cannotRun } from '../model/runnable';
+import type { IGraphModel, IDeviceChoice, ILatencyEstimate } from '../types';
+
+/** Index of a device, -1 when the payload does not list it. */
+export function deviceOf(part: HardwarePart, id: string): number {
+  return id === '' ? -1 : part.devices.id.indexOf(id);
+}
+
+/** What an estimate is made of in another runtime; as it is where the payload has none such. */
+export function inRuntime(part: HardwarePart, id = ''): HardwarePart {
+  const other = (part.runtimes ?? []).find(one => one.id === id);
+  if (!other) {
+    return part;
+  }
+  const { kernels, label, overhead_s, overhead_cycles, issue_s, compared } =
+    other;
+  const model = {
+    ...part.model,
+    overhead_s,
+    overhead_cycles,
+    issue_s,
+    compared
+  };
+  return { ...part, kernels, model, runtime: id, runtime_label: label };
+}
+
+/** Precisions that a device has a peak for, in the payload's order. */
+export function precisionsOf(part: HardwarePart, device: number): string[] {
+  return Object.keys(part.devices.peaks).filter(
+    name => (part.devices.peaks[name][device] ?? 0) > 0
+  );
+}
+
+/** The precision to compute in: what is wished for, else the first of the model's that the device has. */
+export function precisionOf(
+  part: HardwarePart,
+  device: number,
+  requested: string
+): string | null {
+  const offered = precisionsOf(part, device);
+  return (
+    (requested !== '' ? [requested] : part.stored).find(name =>
+      offered.includes(name)
+    ) ?? null
+  );
+}
+
+/**
+ * The band of a device; at least the second in a precision that was never compared with measured times, or
+ * where such kernels take much of the time (`uncompared`: their share).
+ */
+export function errorBandOf(
+  { model, devices }: HardwarePart,
+  device: number,
+  precision: string,
+  uncompared = 0
+): HardwarePart['model']['bands'][number] | undefined {
+  const isCompared =
+    model.compared.includes(precision) && uncompared <= model.uncompared_share;
+  const least = isCompared ? 0 : 1;
+  return model.bands[Math.max(devices.band[device], least)];
+}
+
+/** Sums over the kernels, and the band that belongs to the device. */
+function totalsOf(
+  part: HardwarePart,
+  device: number,
+  precision: string,
+  kernels: Float64Array,
+  ideals: Float64Array,
+  work: KernelWorkloads,
+  runs: boolean
+): Pick<
+  ILatencyEstimate,
+  'seconds' | 'low' | 'high' | 'ideal' | 'label' | 'uncompared' | 'unknown'
+> {
+  let [seconds, ideal, unknown, guessed] = [0, 0, 0, 0];
+  for (let kernel = 0; kernel < kernels.length; kernel++) {
+    if (Number.isNaN(kernels[kernel])) {
+      unknown++;
+    } else {
+      seconds += kernels[kernel];
+      ideal += ideals[kernel];
+      const isGuess =
+        part.kernels.kind[kernel] >= KERNEL.recurrent || work.isRouted(kernel);
+      guessed += isGuess ? kernels[kernel] : 0;
+    }
+  }
+  // Where nothing runs nothing is known either.
+  if (unknown === kernels.length || !runs) {
+    [seconds, ideal] = [Number.NaN, Number.NaN];
+  }
+  const uncompared = seconds > 0 ? guessed / seconds : 0;
+  const band = errorBandOf(part, device, precision, uncompared);
+  return { ...within(band, seconds, ideal), uncompared, unknown };
+}
+
+/** A time with the band around it, which is never below what the device could do at best. */
+export function within(
+  band: ReturnType<typeof errorBandOf>,
+  seconds: number,
+  ideal: number
+): Pick<ILatencyEstimate, 'seconds' | 'low' | 'high' | 'ideal' | 'label'> {
+  return {
+    seconds,
+    low: Math.max(seconds * (band?.low ?? Number.NaN), ideal),
+    high: seconds * (band?.high ?? Number.NaN),
+    ideal,
+    label: band?.label ?? ''
+  };
+}
+
+function sumOf(numbers: Float64Array): number {
+  return numbers.reduce((sum, number) => sum + number, 0);
+}
+
+/** The times of the kernels at their anchors; whatever else runs takes no time of its own. */
+function byNode(
+  model: IGraphModel,
+  anchor: readonly number[],
+  kernels: Float64Array
+): Float64Array {
+  const nodes = new Float64Array(model.nodeCount);
+  kernels.forEach((seconds, kernel) => {
+    if (anchor[kernel] >= 0 && anchor[kernel] < nodes.length) {
+      nodes[anchor[kernel]] += seconds;
+    }
+  });
+  return nodes;
+}
+
+/**
+ * What a device takes for the model at its present sizes; null without a device that is listed, or where
+ * it has no peak for the precision.
+ */
+export function latencyOf(
+  model: IGraphModel,
+  choice: IDeviceChoice | null
+): ILatencyEstimate | null {
+  const own = hardwareOf(model.payload);
+  const part = own && inRuntime(own, choice?.runtime);
+  const device = part && choice ? deviceOf(part, choice.device) : -1;
+  const precision =
+    part && device >= 0 ? precisionOf(part, device, choice!.precision) : null;
+  if (part === null || precision === null) {
+    return null;
+  }
+  const bytes = new TensorBytes(model, part.model.widths[precision]);
+  const work = new KernelWorkloads(model, part, bytes);
+  const rates = ratesOf(part, device, precision, work.resident());
+  const count = part.kernels.kind.length;
+  const [kernels, compute, memory, ideals, times] = Array.from(
+    { length: 5 },
+    () => new Float64Array(count)
+  );
+  for (let kernel = 0; kernel < count; kernel++) {
+    const one = work.of(kernel);
+    const time = kernelTime(one, rates);
+    times[kernel] = one.runs;
+    kernels[kernel] = time.seconds;
+    compute[kernel] = time.compute;
+    memory[kernel] = time.memory;
+    ideals[kernel] = time.ideal;
+  }
+  const isKnown = (seconds: number): boolean => !Number.isNaN(seconds);
+  const issued =
+    issuedIn(rates) * sumOf(times.filter((_, at) => isKnown(kernels[at])));
+  if (issued > sumOf(kernels.filter(isKnown))) {
+    // The host is slower than the device: every operator takes as long as its start.
+    kernels.forEach((seconds, at) => {
+      kernels[at] = isKnown(seconds) ? issuedIn(rates) * times[at] : seconds;
+    });
+  }
+  const runs = cannotRun(model.payload) === '';
+  return {
+    device,
+    precision,
+    part,
+    kernels,
+    compute,
+    memory,
+    nodes: byNode(model, part.kernels.anchor, kernels),
+    required: requiredBytes(model, bytes),
+    ...totalsOf(part, device, precision, kernels, ideals, work, runs)
+  };
+}
+
+/** Bytes of a device that a model may use; NaN when nobody published them. */
+export function usableDeviceBytes(
+  { devices }: HardwarePart,
+  device: number
+): number {
+  const share = devices.usable_memory_fraction[device] ?? 1;
+  return Math.floor((devices.memory_bytes[device] ?? Number.NaN) * share);
+}
+
+/** The model with what the device takes for it, or without times. */
+export function withLatency(
+  model: IGraphModel,
+  choice: IDeviceChoice | null
+): IGraphModel {
+  return withLatencyMetric(model, latencyOf(model, choice));
+}
+
+/** The device that the analysis was asked about; null where it was asked about none. */
+export function chosenDevice(payload: GraphPayload): IDeviceChoice | null {
+  const part = hardwareOf(payload);
+  return part && deviceOf(part, part.chosen) >= 0
+    ? { device: part.chosen, precision: part.precision }
+    : null;
+}
+
+/** What an estimate is made of; payloads of before have none. */
+export function hardwareOf(payload: GraphPayload): HardwarePart | null {
+  return (payload.hardware as HardwarePart | null | undefined) ?? null;
+}

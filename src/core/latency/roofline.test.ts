@@ -1,0 +1,88 @@
+/** The points under the roof: the library's kernels, seconds and bytes, and what they are not. */
+
+import { describe, expect, it } from 'vitest';
+import CASES from '../../../tests/data/latency_cases.json?raw';
+import type { GraphPayload, HardwarePart } from '../../schema';
+import { latencyOf } from './latencyEstimate';
+import { decodePayload } from '../model/decodePayload';
+import { rooflineOf } from './roofline';
+
+interface IRooflineCase {
+  readonly payload: string;
+  readonly device: string;
+  readonly precision: string;
+  readonly kernels?: readonly (number | null)[];
+}
+
+const { devices, model, payloads, cases } = JSON.parse(CASES) as {
+  readonly devices: HardwarePart['devices'];
+  readonly model: HardwarePart['model'];
+  readonly payloads: Record<string, GraphPayload>;
+  readonly cases: readonly IRooflineCase[];
+};
+
+describe('a roofline', () => {
+  it.each(Object.keys(payloads))('%s: each point is a kernel', name => {
+    const payload = payloads[name];
+    const graph = decodePayload({
+      ...payload,
+      hardware: { ...payload.hardware!, devices, model }
+    });
+    for (const { device, precision, kernels } of cases.filter(
+      one => one.payload === name
+    )) {
+      const choice = { device, precision };
+      const found = rooflineOf(graph, choice);
+      const latency = latencyOf(graph, choice);
+      if (!kernels || !found || !latency) {
+        expect(found === null || Boolean(kernels)).toBe(true);
+        continue;
+      }
+      const at = devices.id.indexOf(device);
+      expect(found.peak).toBe(devices.peaks[precision || found.precision][at]);
+      expect(found.bandwidth).toBe(devices.bandwidth_bytes_per_s[at]);
+      for (const point of found.points) {
+        expect(point.seconds).toBe(latency.kernels[point.kernel]);
+        expect(point.rate).toBeCloseTo(point.flops / point.seconds, 0);
+        expect(point.intensity).toBe(point.flops / point.bytes);
+        expect(point.node).toBe(
+          graph.payload.hardware!.kernels.anchor[point.kernel]
+        );
+      }
+      const times = found.points.map(({ seconds }) => seconds);
+      expect(times).toEqual([...times].sort((a, b) => b - a));
+      const all = found.points.length + found.moving + found.unknown;
+      expect(all).toBe(graph.payload.hardware!.kernels.kind.length);
+    }
+  });
+
+  it('has the times of a host that is slower than the device', () => {
+    const [name, payload] = Object.entries(payloads)[0];
+    const one = cases.find(
+      ({ payload: of, device, kernels }) =>
+        of === name && kernels && device === 'a100-sxm4-40gb'
+    )!;
+    const slow = { ...model, issue_s: 1 };
+    const graph = decodePayload({
+      ...payload,
+      hardware: { ...payload.hardware!, devices, model: slow }
+    });
+    const { device, precision } = one;
+    const found = rooflineOf(graph, { device, precision })!;
+    expect(found.points.length).toBeGreaterThan(0);
+    for (const { seconds, bound } of found.points) {
+      expect(seconds).toBeGreaterThanOrEqual(1);
+      expect(bound).toBe('overhead');
+    }
+  });
+
+  it('needs a device', () => {
+    const payload = Object.values(payloads)[0];
+    const graph = decodePayload({
+      ...payload,
+      hardware: { ...payload.hardware!, devices, model }
+    });
+    expect(rooflineOf(graph, null)).toBeNull();
+    expect(rooflineOf(graph, { device: 'none', precision: '' })).toBeNull();
+  });
+});

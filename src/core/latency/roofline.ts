@@ -1,0 +1,104 @@
+/** The kernels of a model under the roof of a device: what `report/builders/roofline.py` is in the library. */
+
+import type { Bound } from './deviceTimes';
+import {
+  deviceOf,
+  hardwareOf,
+  inRuntime,
+  latencyOf,
+  precisionOf
+} from './latencyEstimate';
+import { TensorBytes } from './deviceTensorBytes';
+import { kernelTime, ratesOf } from './kernelTime';
+import { KernelWorkloads } from './kernelWorkload';
+import { cannotRun } from '../model/runnable';
+import type { IGraphModel, IDeviceChoice } from '../types';
+
+/** A kernel with arithmetic, of one inference. */
+export interface IRoofPoint {
+  readonly kernel: number;
+  /** The node that carries its time. */
+  readonly node: number;
+  readonly flops: number;
+  /** From and to memory. */
+  readonly bytes: number;
+  readonly seconds: number;
+  readonly bound: Exclude<Bound, ''>;
+  /** FLOPs per byte. */
+  readonly intensity: number;
+  /** FLOP/s by the estimate. */
+  readonly rate: number;
+}
+
+export interface IRoofline {
+  readonly device: number;
+  readonly precision: string;
+  /** FLOP/s. */
+  readonly peak: number;
+  /** Bytes a second. */
+  readonly bandwidth: number;
+  /** The slowest kernel first. */
+  readonly points: readonly IRoofPoint[];
+  /** Kernels that only move bytes. */
+  readonly moving: number;
+  /** Kernels without a time. */
+  readonly unknown: number;
+}
+
+/** Null without a device, or where it has no peak for the precision, or the model cannot run. */
+export function rooflineOf(
+  model: IGraphModel,
+  choice: IDeviceChoice | null
+): IRoofline | null {
+  const own = hardwareOf(model.payload);
+  const part = own && inRuntime(own, choice?.runtime);
+  const device = part && choice ? deviceOf(part, choice.device) : -1;
+  const precision =
+    part && device >= 0 ? precisionOf(part, device, choice!.precision) : null;
+  if (!part || !precision || cannotRun(model.payload) !== '') {
+    return null;
+  }
+  const bytes = new TensorBytes(model, part.model.widths[precision]);
+  const work = new KernelWorkloads(model, part, bytes);
+  const rates = ratesOf(part, device, precision, work.resident());
+  const latency = latencyOf(model, choice);
+  const points: IRoofPoint[] = [];
+  let [moving, unknown] = [0, 0];
+  part.kernels.kind.forEach((_, kernel) => {
+    const one = work.of(kernel);
+    const time = kernelTime(one, rates);
+    // Where the host is slower than the device, each takes as long as its start.
+    const seconds = latency?.kernels[kernel] ?? Number.NaN;
+    const flops = one.runs * one.flops;
+    const moved = one.runs * (one.weights + one.activations);
+    if (Number.isNaN(seconds + moved)) {
+      unknown += 1;
+    } else if (!(flops > 0 && moved > 0 && seconds > 0)) {
+      moving += 1;
+    } else {
+      const { compute, memory, start } = time;
+      const waits = seconds > time.seconds;
+      const side = compute >= memory ? 'compute' : 'memory';
+      points.push({
+        kernel,
+        flops,
+        seconds,
+        bytes: moved,
+        node: part.kernels.anchor[kernel],
+        bound: waits || start > Math.max(compute, memory) ? 'overhead' : side,
+        intensity: flops / moved,
+        rate: flops / seconds
+      });
+    }
+  });
+  points.sort((a, b) => b.seconds - a.seconds || a.kernel - b.kernel);
+  return {
+    device,
+    precision,
+    points,
+    moving,
+    unknown,
+    peak: rates.peak,
+    bandwidth: rates.bandwidth
+  };
+}

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import type { DimInfo } from '../../schema';
+import type { IDeviceTime } from './deviceTimes';
+import {
+  bestOf,
+  isBatch,
+  KNEE_SHARE,
+  kneeOf,
+  readSizes,
+  sizesToTry,
+  unknownPoint,
+  type ISweepPoint
+} from './sizeSweep';
+
+const dim = (name: string, value: number): DimInfo =>
+  ({ name, value, suggested: null }) as DimInfo;
+
+const point = (
+  size: number,
+  seconds: number,
+  fits: boolean | null = true
+): ISweepPoint => ({
+  ...unknownPoint(size, ''),
+  time: { seconds } as IDeviceTime,
+  itemsPerSecond: size / seconds,
+  fits
+});
+
+describe('sizes to try', () => {
+  test('of a batch are powers of two and the present one', () => {
+    expect(sizesToTry(dim('batch', 24))).toEqual([
+      1, 2, 4, 8, 16, 24, 32, 64, 128, 256
+    ]);
+    expect(isBatch({ name: 'N' })).toBe(true);
+    expect(isBatch({ name: 'sequence' })).toBe(false);
+  });
+
+  test('of others divide and multiply the present one', () => {
+    expect(sizesToTry(dim('height', 640))).toEqual([
+      40, 80, 160, 320, 640, 1280, 2560, 5120
+    ]);
+    expect(sizesToTry(dim('seq', 1))).toEqual([1, 2, 4, 8]);
+    for (let size = 1; size < 400; size++) {
+      const found = sizesToTry(dim('seq', size));
+      expect(found).toContain(size);
+      expect(found.every(other => Number.isInteger(other) && other > 0)).toBe(
+        true
+      );
+    }
+  });
+
+  test('are read from a text, or refused', () => {
+    expect(readSizes('4, 1 2;2')).toEqual([1, 2, 4]);
+    for (const bad of [
+      '',
+      '0',
+      '-1',
+      '1.5',
+      'x',
+      '99999999999',
+      '2147483649'
+    ]) {
+      expect(readSizes(bad)).toBeNull();
+    }
+    expect(
+      readSizes(Array.from({ length: 65 }, (_, at) => at + 1).join())
+    ).toBeNull();
+  });
+});
+
+describe('the choice', () => {
+  test('most items a second that fit; the smallest with nine tenths of them', () => {
+    const points = [
+      point(1, 1),
+      point(2, 1.05),
+      point(4, 2.1),
+      point(8, 4),
+      point(16, 4, false)
+    ];
+    expect(bestOf(points)).toBe(3);
+    expect(kneeOf(points)).toBe(1);
+    expect(points[1].itemsPerSecond).toBeGreaterThan(
+      KNEE_SHARE * points[3].itemsPerSecond
+    );
+  });
+
+  test('unknown points are never chosen; of equal ones the quicker', () => {
+    expect(bestOf([unknownPoint(1, 'x')])).toBe(-1);
+    expect(kneeOf([])).toBe(-1);
+    expect(bestOf([point(4, 4), point(2, 2), unknownPoint(8, 'x')])).toBe(1);
+    expect(bestOf([point(1, 1, false), point(2, 8, null)])).toBe(1);
+  });
+});

@@ -1,0 +1,151 @@
+/** One model at several sizes of a dimension: the numbers of each point, and which to take. */
+
+import type { DimInfo } from '../../schema';
+import { batchOf, DeviceTimes, type IDeviceTime } from './deviceTimes';
+import { deviceOf, hardwareOf, usableDeviceBytes } from './latencyEstimate';
+import { cannotRun } from '../model/runnable';
+import type { IGraphModel, IDeviceChoice } from '../types';
+
+/** Share of the best throughput from which a larger batch is not worth its latency; as the library has it. */
+export const KNEE_SHARE = 0.9;
+/** Points of a curve at most. */
+export const MAX_POINTS = 64;
+/** The largest batch that is tried unasked. */
+const MAX_BATCH = 256;
+
+/** What is known of a model at some size; NaN where a number is unknown. */
+export interface ISweepPoint {
+  readonly size: number;
+  /** Why nothing is known, or the model cannot run; empty where neither is so. */
+  readonly reason: string;
+  readonly macs: number;
+  readonly flops: number;
+  /** Peak of live activations, as the model stores them. */
+  readonly peak: number;
+  /** On the device; null without one, or where it has no peak for the precision. */
+  readonly time: IDeviceTime | null;
+  /** Bytes of the device that a model may use. */
+  readonly usable: number;
+  /** Null where the need or the memory is unknown, or no device is chosen. */
+  readonly fits: boolean | null;
+  readonly itemsPerSecond: number;
+}
+
+/** True for a dimension that counts the items of an inference. */
+export function isBatch({ name }: Pick<DimInfo, 'name'>): boolean {
+  return /batch/i.test(name) || /^(n|b|bs)$/i.test(name);
+}
+
+/**
+ * Sizes worth trying. Of a batch the powers of two; of others those that are the present one, halved and
+ * doubled: strides and heads divide them as they divide it.
+ */
+export function sizesToTry(dim: DimInfo): number[] {
+  const now = dim.value ?? dim.suggested ?? 1;
+  const found = new Set([now]);
+  if (isBatch(dim)) {
+    for (let size = 1; size <= MAX_BATCH; size *= 2) {
+      found.add(size);
+    }
+  } else {
+    for (let size = now; size % 2 === 0 && size > now / 16; size /= 2) {
+      found.add(size / 2);
+    }
+    for (let times = 2; times <= 8; times *= 2) {
+      found.add(now * times);
+    }
+  }
+  return [...found].sort((a, b) => a - b);
+}
+
+/** Sizes of a text such as `1, 2, 4`; null where one is not a size, or there are too many. */
+export function readSizes(text: string): number[] | null {
+  const words = text.split(/[\s,;]+/).filter(Boolean);
+  const sizes = words.map(word =>
+    /^\d{1,10}$/.test(word) ? Number(word) : Number.NaN
+  );
+  const ok = sizes.every(size => size >= 1 && size <= 2 ** 31);
+  const found = [...new Set(sizes)].sort((a, b) => a - b);
+  return ok && found.length > 0 && found.length <= MAX_POINTS ? found : null;
+}
+
+const known = (value: number | null | undefined): number => value ?? Number.NaN;
+
+/** The numbers of a model that has the size. */
+export function pointOf(
+  model: IGraphModel,
+  size: number,
+  choice: IDeviceChoice | null
+): ISweepPoint {
+  const { payload } = model;
+  const { metrics, runnable } = payload;
+  const part = hardwareOf(payload);
+  const device = part && choice ? deviceOf(part, choice.device) : -1;
+  const time =
+    device >= 0
+      ? new DeviceTimes(model, choice!.runtime).of(device, choice!.precision)
+      : null;
+  const usable = device >= 0 ? usableDeviceBytes(part!, device) : Number.NaN;
+  const required = time?.required ?? Number.NaN;
+  const impossible =
+    cannotRun(payload) || (runnable.sizes ? runnable.reason : '');
+  return {
+    size,
+    time,
+    usable,
+    reason: impossible,
+    macs: known(metrics.total_macs),
+    flops: known(metrics.total_flops),
+    peak: known(metrics.peak_activation_bytes),
+    fits: Number.isNaN(required + usable) ? null : required <= usable,
+    itemsPerSecond: time ? batchOf(model) / time.seconds : Number.NaN
+  };
+}
+
+/** A size of which nothing is known. */
+export function unknownPoint(size: number, reason: string): ISweepPoint {
+  const none = Number.NaN;
+  return {
+    size,
+    reason,
+    macs: none,
+    flops: none,
+    peak: none,
+    time: null,
+    usable: none,
+    fits: null,
+    itemsPerSecond: none
+  };
+}
+
+/** Index of the point with the most items a second that fits; of equal ones the quickest. -1 where none has any. */
+export function bestOf(points: readonly ISweepPoint[]): number {
+  let best = -1;
+  points.forEach((point, at) => {
+    const { itemsPerSecond, time, fits } = point;
+    if (fits === false || !(itemsPerSecond > 0)) {
+      return;
+    }
+    const most = best < 0 ? 0 : points[best].itemsPerSecond;
+    const ties = itemsPerSecond === most;
+    if (
+      itemsPerSecond > most ||
+      (ties && time!.seconds < points[best].time!.seconds)
+    ) {
+      best = at;
+    }
+  });
+  return best;
+}
+
+/** Index of the smallest point that fits and has `KNEE_SHARE` of the best throughput; -1 where none has any. */
+export function kneeOf(points: readonly ISweepPoint[]): number {
+  const best = bestOf(points);
+  return best < 0
+    ? -1
+    : points.findIndex(
+        ({ fits, itemsPerSecond }) =>
+          fits !== false &&
+          itemsPerSecond >= KNEE_SHARE * points[best].itemsPerSecond
+      );
+}

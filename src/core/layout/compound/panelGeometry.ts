@@ -1,0 +1,201 @@
+/** Open groups around their layouts: margins, titles, ports. In both directions of the flow. */
+
+import type { FlowDirection } from '../../types';
+import { PANEL, TITLE_BESIDE, TITLE_GAP } from './layoutMetrics';
+import { LAYOUT_OPTIONS } from '../layered/layoutTypes';
+import { asRowedResult } from '../rows/rowedResult';
+import type {
+  ILayoutInput,
+  ILayoutOptions,
+  ILayoutResult
+} from '../layered/layoutTypes';
+import type { ILevel } from '../../tree/treeTypes';
+
+/** A panel's size and where its layout's origin lies in it, along and across the flow. */
+export interface IPanelGeometry {
+  readonly along: number;
+  readonly across: number;
+  readonly originAlong: number;
+  readonly originAcross: number;
+}
+
+const OPTIONS: Readonly<Record<FlowDirection, ILayoutOptions>> = {
+  right: {
+    ...LAYOUT_OPTIONS,
+    // Wide enough for a shape such as `1×512×28×28` on the wire.
+    rankGap: 76,
+    // The wire has its shape outside the panel.
+    portGap: 40,
+    portWidth: PANEL.port,
+    maxSpan: Infinity
+  },
+  down: {
+    ...LAYOUT_OPTIONS,
+    // High enough for a panel's title between its ports and its first row.
+    rankGap: 52,
+    portGap: 52,
+    // Shapes stand beside the wires, between the cards of a row.
+    itemGap: 28,
+    wireGap: 16,
+    maxSpan: Infinity
+  }
+};
+
+/** How levels are laid out that flow this way. */
+export function layoutOptionsFor(direction: FlowDirection): ILayoutOptions {
+  return OPTIONS[direction];
+}
+
+/** First item that enters and first that leaves a level as a port. */
+export function firstPorts(level: ILevel): {
+  entering: number;
+  leaving: number;
+} {
+  const leaving = level.itemCount - level.portsOut.length;
+  return { entering: leaving - level.portsIn.length, leaving };
+}
+
+/** Margins along the flow; ports stand on the border itself. */
+export function margins(
+  level: ILevel,
+  direction: FlowDirection
+): { before: number; after: number } {
+  const onBorder = -PANEL.port / 2;
+  const first = direction === 'right' ? PANEL.padding : PANEL.title;
+  return {
+    before: level.portsIn.length > 0 ? onBorder : first,
+    after: level.portsOut.length > 0 ? onBorder : PANEL.padding
+  };
+}
+
+/** Width that rows lose to what stands at a panel's sides: margins, ports and the gaps beside them. */
+export function widthAround(level: ILevel): number {
+  if (level.group < 0) {
+    return 0;
+  }
+  const side = (ports: Int32Array) =>
+    ports.length > 0 ? PANEL.port + OPTIONS.right.portGap : PANEL.padding;
+  return side(level.portsIn) + side(level.portsOut);
+}
+
+/** Wider gaps when the panel would be narrower than its title; null = wide enough. */
+export function widenForTitle(
+  level: ILevel,
+  geometry: ILayoutResult,
+  title: number,
+  direction: FlowDirection
+): ILayoutOptions | null {
+  if (level.group < 0 || geometry.rank.length === 0 || direction === 'down') {
+    return null;
+  }
+  const { before, after } = margins(level, direction);
+  const missing = title - (before + geometry.width + after);
+  const gaps = geometry.rank.reduce((most, r) => Math.max(most, r), 0);
+  const options = layoutOptionsFor(direction);
+  if (missing <= 0 || gaps <= 0) {
+    return null;
+  }
+  const more = Math.ceil(missing / gaps);
+  const { rankGap, portGap } = options;
+  return { ...options, rankGap: rankGap + more, portGap: portGap + more };
+}
+
+/**
+ * Rows that are narrower than the title of their panel: what leaves them does so at the panel's border all
+ * the same. In a picture that flows to the right.
+ */
+export function reachingTitle(
+  level: ILevel,
+  input: ILayoutInput,
+  geometry: ILayoutResult,
+  title: number
+): ILayoutResult {
+  const { before, after } = margins(level, 'right');
+  const missing = title - (before + geometry.width + after);
+  const { leaving } = firstPorts(level);
+  if (level.group < 0 || missing <= 0 || !asRowedResult(geometry)) {
+    return geometry;
+  }
+  const [x, points] = [geometry.x.slice(), geometry.points.slice()];
+  for (let port = leaving; port < level.itemCount; port++) {
+    x[port] += missing;
+  }
+  input.target.forEach((item, edge) => {
+    if (item >= leaving && item < level.itemCount) {
+      points[2 * (geometry.pointOffsets[edge + 1] - 1)] += missing;
+    }
+  });
+  return { ...geometry, x, points, width: geometry.width + missing };
+}
+
+/** The widths that a title asks for. */
+export interface ITitleRoom {
+  /** Least width of the panel. */
+  readonly panel: number;
+  /** Where its text ends. */
+  readonly text: number;
+}
+
+/**
+ * The panel around a layout; the root has none. In a picture that flows down wires come in through
+ * the title bar: the contents stand so far to the right that the title ends before the first of them.
+ */
+export function panelAround(
+  level: ILevel,
+  geometry: ILayoutResult,
+  title: ITitleRoom,
+  direction: FlowDirection
+): IPanelGeometry {
+  if (level.group < 0) {
+    const { width, height } = geometry;
+    return { along: width, across: height, originAlong: 0, originAcross: 0 };
+  }
+  const { before, after } = margins(level, direction);
+  const content = before + geometry.width + after;
+  if (direction === 'right') {
+    const along = Math.max(content, title.panel);
+    return {
+      along,
+      across: PANEL.title + geometry.height + PANEL.padding,
+      originAlong: before + (along - content) / 2,
+      originAcross: PANEL.title
+    };
+  }
+  const port = firstPortPlace(level, geometry);
+  const left = Math.max(
+    PANEL.padding,
+    Math.min(TITLE_BESIDE, title.text) + TITLE_GAP - port
+  );
+  const needed = left + geometry.height + PANEL.padding;
+  const across = Math.max(needed, title.panel);
+  return {
+    along: content,
+    across,
+    originAlong: before,
+    originAcross: left + (across - needed) / 2
+  };
+}
+
+/** The first port that enters, across the flow; none is infinitely far. */
+function firstPortPlace(level: ILevel, geometry: ILayoutResult): number {
+  const { entering, leaving } = firstPorts(level);
+  let least = Infinity;
+  for (let item = entering; item < leaving; item++) {
+    least = Math.min(least, geometry.y[item]);
+  }
+  return least;
+}
+
+/** Where ports stand across the flow, from the panel's centre. */
+export function portPlaces(
+  geometry: ILayoutResult,
+  { originAcross, across }: IPanelGeometry,
+  first: number,
+  count: number
+): Float64Array {
+  const places = new Float64Array(count);
+  for (let i = 0; i < count; i++) {
+    places[i] = originAcross + geometry.y[first + i] - across / 2;
+  }
+  return places;
+}

@@ -1,0 +1,33 @@
+/** Where tensors enter and leave an open group. */
+
+import { firstPorts, portPlaces } from './panelGeometry';
+import type { IPanelGeometry } from './panelGeometry';
+import type { ILayoutResult } from '../layered/layoutTypes';
+import type { IChildPorts } from './levelTypes';
+import type { ILevel } from '../../tree/treeTypes';
+
+/** The ports of a laid out panel. */
+export function childPorts(
+  level: ILevel,
+  geometry: ILayoutResult,
+  panel: IPanelGeometry
+): IChildPorts {
+  const { entering, leaving } = firstPorts(level);
+  const { portsIn, portsOut } = level;
+  return {
+    entering: portFinder(portsIn),
+    leaving: portFinder(portsOut),
+    enterOffset: portPlaces(geometry, panel, entering, portsIn.length),
+    leaveOffset: portPlaces(geometry, panel, leaving, portsOut.length)
+  };
+}
+
+/** Finds a tensor's place in a list; only long lists are worth a map. */
+export function portFinder(tensors: Int32Array): (tensor: number) => number {
+  if (tensors.length <= 16) {
+    return tensor => tensors.indexOf(tensor);
+  }
+  const places = new Map<number, number>();
+  tensors.forEach((tensor, i) => places.set(tensor, i));
+  return tensor => places.get(tensor) ?? -1;
+}

@@ -1,0 +1,14 @@
+/**
+ * The worker of the labextension. Kept apart because only a bundler understands `import.meta.url`
+ * here; unit tests must not import this file.
+ */
+
+import { WorkerEngine } from './layoutEngine';
+import type { ILayoutEngine } from './layoutEngine';
+
+/** The name must end in `.js`: the compiler leaves the string alone and the bundler resolves it. */
+export function labLayoutEngine(): ILayoutEngine {
+  return new WorkerEngine(
+    () => new Worker(new URL('./layout.worker.js', import.meta.url))
+  );
+}

@@ -1,0 +1,116 @@
+/** Steps that must not be straightened because they cross something more important. */
+
+import type { IOrder } from './crossingCounter';
+import type { IProperGraph } from './properGraph';
+import type { ISpine } from './spine';
+
+/** The spine's vertex of every column and its step to the next. */
+function markSpine(
+  graph: IProperGraph,
+  order: IOrder,
+  spine: ISpine,
+  blocked: Uint8Array
+): void {
+  const { out } = graph;
+  const { place, vertices, columns } = order;
+  for (let r = 0; r + 1 < graph.rankCount; r++) {
+    let s = -1;
+    let t = -1;
+    for (let i = columns[r]; i < columns[r + 1] && s < 0; i++) {
+      const v = vertices[i];
+      for (let k = out.offsets[v]; k < out.offsets[v + 1]; k++) {
+        if (spine.stepOut[v] === out.step[k]) {
+          s = v;
+          t = out.vertex[k];
+        }
+      }
+    }
+    if (s < 0) {
+      continue;
+    }
+    for (let i = columns[r]; i < columns[r + 1]; i++) {
+      const u = vertices[i];
+      for (let k = out.offsets[u]; k < out.offsets[u + 1]; k++) {
+        if (out.step[k] === spine.stepOut[s]) {
+          continue;
+        }
+        const w = out.vertex[k];
+        const meets = u === s || w === t;
+        const crosses = (place[u] - place[s]) * (place[w] - place[t]) < 0;
+        if (meets || crosses) {
+          blocked[out.step[k]] = 1;
+        }
+      }
+    }
+  }
+}
+
+/** The bend before a bend, -1 for anything else. */
+function innerNeighbour(graph: IProperGraph, v: number): number {
+  if (v < graph.itemCount) {
+    return -1;
+  }
+  const before = graph.in.vertex[graph.in.offsets[v]];
+  return before >= graph.itemCount ? before : -1;
+}
+
+/** Type 1 conflicts of Brandes and Köpf: a step crosses the inner part of a long wire. */
+function markInner(
+  graph: IProperGraph,
+  order: IOrder,
+  blocked: Uint8Array
+): void {
+  const { place, vertices, columns } = order;
+  for (let r = 1; r < graph.rankCount; r++) {
+    const [begin, end] = [columns[r], columns[r + 1]];
+    let low = 0;
+    let scanned = begin;
+    for (let i = begin; i < end; i++) {
+      const inner = innerNeighbour(graph, vertices[i]);
+      if (inner < 0 && i < end - 1) {
+        continue;
+      }
+      const high = inner >= 0 ? place[inner] : columns[r] - columns[r - 1] - 1;
+      for (; scanned <= i; scanned++) {
+        blockOutside(graph, place, vertices[scanned], low, high, blocked);
+      }
+      low = high;
+    }
+  }
+}
+
+/** Blocks the steps into v from places outside `low … high`, inner steps excepted. */
+function blockOutside(
+  graph: IProperGraph,
+  place: Int32Array,
+  v: number,
+  low: number,
+  high: number,
+  blocked: Uint8Array
+): void {
+  for (let k = graph.in.offsets[v]; k < graph.in.offsets[v + 1]; k++) {
+    const u = graph.in.vertex[k];
+    const isInner = v >= graph.itemCount && u >= graph.itemCount;
+    if (!isInner && (place[u] < low || place[u] > high)) {
+      blocked[graph.in.step[k]] = 1;
+    }
+  }
+}
+
+/** 1 for every step that alignment must leave alone. */
+export function blockedSteps(
+  graph: IProperGraph,
+  order: IOrder,
+  spine: ISpine
+): Uint8Array {
+  const blocked = new Uint8Array(graph.stepCount);
+  markSpine(graph, order, spine, blocked);
+  markInner(graph, order, blocked);
+  // Nothing wins over the spine.
+  for (let v = 0; v < graph.vertexCount; v++) {
+    if (spine.stepIn[v] >= 0) {
+      blocked[spine.stepIn[v]] = 0;
+    }
+  }
+  return blocked;
+}

@@ -1,0 +1,243 @@
+/** Changes the order within the columns: barycentre sweeps and swaps of neighbours. */
+
+import { indexBy } from '../../base/csr';
+import { CrossingCounter, portNumbers } from './crossingCounter';
+import type { IOrder } from './crossingCounter';
+import type { IProperGraph, IAdjacency } from './properGraph';
+
+/** A pair of vertices with more wire pairs than this is not tried for a swap. */
+const SWAP_LIMIT = 4096;
+
+/** A side with the far end as a fraction of a place: ports lie between -0.5 and 0.5. */
+interface IGuide {
+  readonly offsets: Int32Array;
+  readonly vertex: Int32Array;
+  readonly fraction: Float64Array;
+}
+
+function guide(near: IAdjacency, far: IAdjacency): IGuide {
+  const ports = portNumbers(far);
+  const fractionOfStep = new Float64Array(far.step.length);
+  const vertices = far.offsets.length - 1;
+  for (let v = 0; v < vertices; v++) {
+    for (let k = far.offsets[v]; k < far.offsets[v + 1]; k++) {
+      fractionOfStep[far.step[k]] =
+        (ports.port[k] + 0.5) / ports.count[v] - 0.5;
+    }
+  }
+  return {
+    offsets: near.offsets,
+    vertex: near.vertex,
+    fraction: Float64Array.from(near.step, step => fractionOfStep[step])
+  };
+}
+
+/** Sorts a short stretch of vertices by key; stable. */
+function sortByKey(list: Int32Array, key: Float64Array): void {
+  if (list.length > 32) {
+    const place = new Map<number, number>();
+    list.forEach((v, i) => place.set(v, i));
+    list.sort(
+      (a, b) => key[a] - key[b] || (place.get(a) ?? 0) - (place.get(b) ?? 0)
+    );
+    return;
+  }
+  for (let i = 1; i < list.length; i++) {
+    const v = list[i];
+    let j = i - 1;
+    while (j >= 0 && key[list[j]] > key[v]) {
+      list[j + 1] = list[j];
+      j--;
+    }
+    list[j + 1] = v;
+  }
+}
+
+/** An order and what improves it. */
+export class LayerSweep {
+  constructor(graph: IProperGraph) {
+    this._graph = graph;
+    this._left = guide(graph.in, graph.out);
+    this._right = guide(graph.out, graph.in);
+    this._counter = new CrossingCounter(graph);
+    this._key = new Float64Array(graph.vertexCount);
+    const rows = indexBy(graph.rankCount, graph.rank);
+    this.order = {
+      vertices: rows.values,
+      columns: rows.offsets,
+      place: new Int32Array(graph.vertexCount)
+    };
+  }
+
+  readonly order: IOrder;
+
+  /** Depth-first from the sources (or sinks): a wire's ends get near places at once. */
+  start(forward: boolean): void {
+    const { vertices, columns, place } = this.order;
+    const { rankCount, rank, vertexCount } = this._graph;
+    const side = forward ? this._graph.out : this._graph.in;
+    const filled = columns.slice(0, rankCount);
+    const seen = new Uint8Array(vertexCount);
+    const seeds = this._seeds(forward);
+    const stack: number[] = [];
+    for (let i = 0; i < vertexCount; i++) {
+      stack.push(seeds[i]);
+      while (stack.length > 0) {
+        const v = stack.pop() as number;
+        if (seen[v]) {
+          continue;
+        }
+        seen[v] = 1;
+        vertices[filled[rank[v]]++] = v;
+        for (let k = side.offsets[v + 1] - 1; k >= side.offsets[v]; k--) {
+          if (!seen[side.vertex[k]]) {
+            stack.push(side.vertex[k]);
+          }
+        }
+      }
+    }
+    for (let r = 0; r < rankCount; r++) {
+      for (let i = columns[r]; i < columns[r + 1]; i++) {
+        place[vertices[i]] = i - columns[r];
+      }
+    }
+  }
+
+  crossings(): number {
+    return this._counter.total(this.order);
+  }
+
+  /** One pass over the columns. Vertices without a guide keep their place if `fixed`. */
+  sweep(rightwards: boolean, fixed: boolean, median: boolean): void {
+    const { rankCount } = this._graph;
+    const side = rightwards ? this._left : this._right;
+    for (let i = 1; i < rankCount; i++) {
+      const r = rightwards ? i : rankCount - 1 - i;
+      this._sortColumn(r, side, fixed, median);
+    }
+  }
+
+  /** Swaps neighbours as long as it removes crossings, three rounds at most. */
+  transpose(): void {
+    const { vertices, columns, place } = this.order;
+    let improved = true;
+    for (let round = 0; improved && round < 3; round++) {
+      improved = false;
+      for (let r = 0; r < this._graph.rankCount; r++) {
+        for (let i = columns[r]; i + 1 < columns[r + 1]; i++) {
+          const [a, b] = [vertices[i], vertices[i + 1]];
+          const gain =
+            this._swapGain(this._left, a, b) +
+            this._swapGain(this._right, a, b);
+          if (gain > 0) {
+            vertices[i] = b;
+            vertices[i + 1] = a;
+            place[b]--;
+            place[a]++;
+            improved = true;
+          }
+        }
+      }
+    }
+  }
+
+  save(): Int32Array {
+    return this.order.vertices.slice();
+  }
+
+  restore(saved: Int32Array): void {
+    const { vertices, columns, place } = this.order;
+    vertices.set(saved);
+    for (let r = 0; r < this._graph.rankCount; r++) {
+      for (let i = columns[r]; i < columns[r + 1]; i++) {
+        place[vertices[i]] = i - columns[r];
+      }
+    }
+  }
+
+  /** All vertices by column, from the first column or from the last; each column as given. */
+  private _seeds(forward: boolean): Int32Array {
+    const { rankCount, rank } = this._graph;
+    const last = rankCount - 1;
+    const column = forward ? rank : rank.map(r => last - r);
+    return indexBy(rankCount, column).values;
+  }
+
+  private _sortColumn(
+    r: number,
+    side: IGuide,
+    fixed: boolean,
+    median: boolean
+  ): void {
+    const { vertices, columns, place } = this.order;
+    const column = vertices.subarray(columns[r], columns[r + 1]);
+    if (column.length < 2) {
+      return;
+    }
+    const guided = column.filter(v => side.offsets[v] !== side.offsets[v + 1]);
+    for (const v of column) {
+      this._key[v] = this._position(side, v, median);
+    }
+    if (fixed) {
+      sortByKey(guided, this._key);
+      let next = 0;
+      for (let i = 0; i < column.length; i++) {
+        if (side.offsets[column[i]] !== side.offsets[column[i] + 1]) {
+          column[i] = guided[next++];
+        }
+      }
+    } else {
+      sortByKey(column, this._key);
+    }
+    for (let i = 0; i < column.length; i++) {
+      place[column[i]] = i;
+    }
+  }
+
+  /** Where the neighbours would like the vertex; its own place without any. */
+  private _position(side: IGuide, v: number, median: boolean): number {
+    const [begin, end] = [side.offsets[v], side.offsets[v + 1]];
+    const { place } = this.order;
+    if (begin === end) {
+      return place[v];
+    }
+    if (median && end - begin > 2) {
+      const places = new Float64Array(end - begin);
+      for (let k = begin; k < end; k++) {
+        places[k - begin] = place[side.vertex[k]] + side.fraction[k];
+      }
+      return places.sort()[places.length >> 1];
+    }
+    let sum = 0;
+    for (let k = begin; k < end; k++) {
+      sum += place[side.vertex[k]] + side.fraction[k];
+    }
+    return sum / (end - begin);
+  }
+
+  /** Crossings that go when b moves before its neighbour a, less those that come. */
+  private _swapGain(side: IGuide, a: number, b: number): number {
+    const [a0, a1] = [side.offsets[a], side.offsets[a + 1]];
+    const [b0, b1] = [side.offsets[b], side.offsets[b + 1]];
+    if ((a1 - a0) * (b1 - b0) > SWAP_LIMIT) {
+      return 0;
+    }
+    const { place } = this.order;
+    let gain = 0;
+    for (let i = a0; i < a1; i++) {
+      const p = place[side.vertex[i]] + side.fraction[i];
+      for (let j = b0; j < b1; j++) {
+        const q = place[side.vertex[j]] + side.fraction[j];
+        gain += p > q ? 1 : p < q ? -1 : 0;
+      }
+    }
+    return gain;
+  }
+
+  private readonly _graph: IProperGraph;
+  /** Guides by the column to the left and to the right. */
+  private readonly _left: IGuide;
+  private readonly _right: IGuide;
+  private readonly _counter: CrossingCounter;
+  private readonly _key: Float64Array;
+}

@@ -1,0 +1,313 @@
+/**
+ * Spreads what runs beside the spine over its two sides: short things next to it, long ones outside,
+ * each on the side where it crosses less and is closer. So the spine stands in the middle of parallel
+ * branches, and a skip runs on the free side of the block that it skips.
+ */
+
+import type { IOrder } from './crossingCounter';
+import type { IProperGraph, IAdjacency } from './properGraph';
+import { findSpine } from './spine';
+
+const MAX_PASSES = 6;
+/** With more pairs in each other's way no side is good. */
+const MAX_CONFLICTS = 400_000;
+
+/** What hangs together beside the spine. */
+interface IBranch {
+  readonly first: number;
+  readonly last: number;
+  /** Its vertices, column by column, top to bottom. */
+  readonly vertices: number[];
+  /** Whether it stands above the spine in the given order. */
+  readonly above: boolean;
+}
+
+/** What stands on one side of the spine already. */
+class SideProfile {
+  constructor(columns: number) {
+    this._height = new Float64Array(columns);
+    this._cover = new Int32Array(columns);
+  }
+
+  /** Parts in their order from the spine outwards. */
+  readonly parts: number[] = [];
+
+  /** Distance from the spine at which a part would stand. */
+  distance({ first, last }: IBranch): number {
+    let most = 0;
+    for (let r = first; r <= last; r++) {
+      most = Math.max(most, this._height[r]);
+    }
+    return most;
+  }
+
+  /** Parts that run from column r to the next. */
+  cover(r: number): number {
+    return this._cover[r];
+  }
+
+  add(id: number, part: IBranch, thickness: Float64Array): void {
+    const base = this.distance(part);
+    for (let r = part.first; r <= part.last; r++) {
+      this._height[r] = base + thickness[r - part.first];
+      if (r < part.last) {
+        this._cover[r]++;
+      }
+    }
+    this.parts.push(id);
+  }
+
+  private readonly _height: Float64Array;
+  private readonly _cover: Int32Array;
+}
+
+/** Vertices beside the spine, by what hangs together; -1 on the spine. */
+function labelParts(graph: IProperGraph, onSpine: Uint8Array): Int32Array {
+  const label = new Int32Array(graph.vertexCount).fill(-1);
+  const stack: number[] = [];
+  let parts = 0;
+  const enter = (v: number) => {
+    if (label[v] < 0 && !onSpine[v]) {
+      label[v] = parts;
+      stack.push(v);
+    }
+  };
+  const visit = ({ offsets, vertex }: IAdjacency, v: number) => {
+    for (let k = offsets[v]; k < offsets[v + 1]; k++) {
+      enter(vertex[k]);
+    }
+  };
+  for (let start = 0; start < graph.vertexCount; start++) {
+    if (label[start] >= 0 || onSpine[start]) {
+      continue;
+    }
+    enter(start);
+    while (stack.length > 0) {
+      const v = stack.pop() as number;
+      visit(graph.out, v);
+      visit(graph.in, v);
+    }
+    parts++;
+  }
+  return label;
+}
+
+function collectParts(
+  graph: IProperGraph,
+  order: IOrder,
+  label: Int32Array,
+  spineAt: Int32Array
+): IBranch[] {
+  const vertices: number[][] = [];
+  const higher: number[] = [];
+  for (const v of order.vertices) {
+    if (label[v] >= 0) {
+      (vertices[label[v]] ??= []).push(v);
+      const spine = spineAt[graph.rank[v]];
+      const above = spine >= 0 && order.place[v] < order.place[spine];
+      higher[label[v]] = (higher[label[v]] ?? 0) + (above ? 1 : -1);
+    }
+  }
+  return vertices.map((list, id) => ({
+    vertices: list,
+    first: graph.rank[list[0]],
+    last: graph.rank[list[list.length - 1]],
+    above: higher[id] > 0
+  }));
+}
+
+class BranchPlacer {
+  constructor(graph: IProperGraph, order: IOrder, gap: number) {
+    this._graph = graph;
+    this._gap = gap;
+    const spine = findSpine(graph, order);
+    this._onSpine = Uint8Array.from({ length: graph.vertexCount }, (_, v) =>
+      spine.stepIn[v] >= 0 || spine.stepOut[v] >= 0 ? 1 : 0
+    );
+    this._spineAt = new Int32Array(graph.rankCount).fill(-1);
+    this._onSpine.forEach((on, v) => {
+      if (on) {
+        this._spineAt[graph.rank[v]] = v;
+      }
+    });
+    const label = labelParts(graph, this._onSpine);
+    this._parts = collectParts(graph, order, label, this._spineAt);
+    this._above = new SideProfile(graph.rankCount);
+    this._below = new SideProfile(graph.rankCount);
+  }
+
+  run(): Int32Array {
+    const ids = this._parts.map((_, id) => id);
+    const span = (id: number) => this._parts[id].last - this._parts[id].first;
+    const mass = this._parts.map(({ vertices }) =>
+      vertices.reduce((sum, v) => sum + this._graph.height[v], 0)
+    );
+    // Of equally long ones the slight come first: they move the others least.
+    ids.sort((a, b) => span(a) - span(b) || mass[a] - mass[b] || a - b);
+    const above = new Uint8Array(ids.length);
+    for (const id of ids) {
+      const part = this._parts[id];
+      above[id] = this._better(part) ? 1 : 0;
+      this._add(id, above[id] === 1);
+    }
+    if (this._settle(ids, above)) {
+      this._above = new SideProfile(this._graph.rankCount);
+      this._below = new SideProfile(this._graph.rankCount);
+      ids.forEach(id => this._add(id, above[id] === 1));
+    }
+    return this._order();
+  }
+
+  private _add(id: number, above: boolean): void {
+    const part = this._parts[id];
+    const bank = above ? this._above : this._below;
+    bank.add(id, part, this._thickness(part));
+  }
+
+  /**
+   * Moves parts to the other side as long as that removes crossings: a short one may have to make way
+   * for a long one that was not there yet when it was placed. Returns whether any moved.
+   */
+  private _settle(ids: readonly number[], above: Uint8Array): boolean {
+    const conflicts = this._conflicts(ids);
+    let any = false;
+    let moved = conflicts !== null;
+    for (let pass = 0; conflicts && moved && pass < MAX_PASSES; pass++) {
+      moved = false;
+      for (const id of ids) {
+        let gain = 0;
+        for (const [other, weight] of conflicts[id] ?? []) {
+          gain += above[other] === above[id] ? weight : -weight;
+        }
+        if (gain > 0) {
+          above[id] = 1 - above[id];
+          moved = true;
+          any = true;
+        }
+      }
+    }
+    return any;
+  }
+
+  /** Crossings of parts that stand on one side, inner parts first in `ids`; null = too many to tell. */
+  private _conflicts(
+    ids: readonly number[]
+  ): (Map<number, number> | undefined)[] | null {
+    const { rank, rankCount } = this._graph;
+    const covers: number[][] = Array.from({ length: rankCount }, () => []);
+    const conflicts: (Map<number, number> | undefined)[] = [];
+    let entries = 0;
+    const note = (a: number, b: number, weight: number) => {
+      const list = (conflicts[a] ??= new Map<number, number>());
+      list.set(b, (list.get(b) ?? 0) + weight);
+      entries++;
+    };
+    for (const id of ids) {
+      const part = this._parts[id];
+      for (const v of part.vertices) {
+        const before = this._ties(this._graph.in, v);
+        const after = this._ties(this._graph.out, v);
+        const inner = [
+          ...(before > 0 && rank[v] > 0 ? covers[rank[v] - 1] : []),
+          ...(after > 0 ? covers[rank[v]] : [])
+        ];
+        for (const other of inner) {
+          note(id, other, 1);
+          note(other, id, 1);
+        }
+        if (entries > MAX_CONFLICTS) {
+          return null;
+        }
+      }
+      for (let r = part.first; r < part.last; r++) {
+        covers[r].push(id);
+      }
+    }
+    return conflicts;
+  }
+
+  /** Whether above is better: where the part crosses less, then is closer, then is already. */
+  private _better(part: IBranch): boolean {
+    const [own, other] = part.above
+      ? [this._above, this._below]
+      : [this._below, this._above];
+    const crossings = (bank: SideProfile) => {
+      let sum = 0;
+      for (const v of part.vertices) {
+        const r = this._graph.rank[v];
+        sum += this._ties(this._graph.in, v) * bank.cover(Math.max(0, r - 1));
+        sum += this._ties(this._graph.out, v) * bank.cover(r);
+      }
+      return sum;
+    };
+    const [here, there] = [crossings(own), crossings(other)];
+    if (here !== there) {
+      return here < there ? part.above : !part.above;
+    }
+    const closer = other.distance(part) < own.distance(part);
+    return closer ? !part.above : part.above;
+  }
+
+  /** Steps between the vertex and the spine. */
+  private _ties({ offsets, vertex }: IAdjacency, v: number): number {
+    let ties = 0;
+    for (let k = offsets[v]; k < offsets[v + 1]; k++) {
+      ties += this._onSpine[vertex[k]];
+    }
+    return ties;
+  }
+
+  private _thickness({ vertices, first, last }: IBranch): Float64Array {
+    const thickness = new Float64Array(last - first + 1);
+    for (const v of vertices) {
+      thickness[this._graph.rank[v] - first] +=
+        this._graph.height[v] + this._gap;
+    }
+    return thickness;
+  }
+
+  /** All columns: the parts above from outside in, the spine, the parts below from inside out. */
+  private _order(): Int32Array {
+    const { rankCount, vertexCount } = this._graph;
+    const rows: number[][] = Array.from({ length: rankCount }, () => []);
+    const put = (id: number, above: boolean) => {
+      const part = this._parts[id];
+      const turned = part.above !== above;
+      const list = turned ? [...part.vertices].reverse() : part.vertices;
+      list.forEach(v => rows[this._graph.rank[v]].push(v));
+    };
+    [...this._above.parts].reverse().forEach(id => put(id, true));
+    this._spineAt.forEach((v, r) => {
+      if (v >= 0) {
+        rows[r].push(v);
+      }
+    });
+    this._below.parts.forEach(id => put(id, false));
+    const vertices = new Int32Array(vertexCount);
+    let filled = 0;
+    for (const row of rows) {
+      for (const v of row) {
+        vertices[filled++] = v;
+      }
+    }
+    return vertices;
+  }
+
+  private readonly _graph: IProperGraph;
+  private readonly _gap: number;
+  private readonly _onSpine: Uint8Array;
+  /** The spine's vertex in each column, -1 = none. */
+  private readonly _spineAt: Int32Array;
+  private readonly _parts: IBranch[];
+  private _above: SideProfile;
+  private _below: SideProfile;
+}
+
+/** The order with the sides chosen anew, column by column. `gap` stands between vertices. */
+export function placeBranches(
+  graph: IProperGraph,
+  order: IOrder,
+  gap: number
+): Int32Array {
+  return new BranchPlacer(graph, order, gap).run();
+}

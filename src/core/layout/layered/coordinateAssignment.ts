@@ -1,0 +1,287 @@
+/**
+ * Heights of all vertices: Brandes and Köpf, "Fast and simple horizontal coordinate assignment"
+ * (GD 2001), turned by 90 degrees, with ports (a block's vertices are shifted against each other
+ * so that its wire is straight) and with the spine as one block in all four alignments.
+ */
+
+import { indexBy } from '../../base/csr';
+import { blockedSteps } from './alignmentConflicts';
+import type { IOrder } from './crossingCounter';
+import type { IProperGraph, IAdjacency } from './properGraph';
+import { findSpine } from './spine';
+import type { ISpine } from './spine';
+import { PIN } from './layoutTypes';
+import type { ILayoutOptions } from './layoutTypes';
+
+/** One alignment: `fromLeft` aligns with the column before, `upwards` prefers upper neighbours. */
+interface IDirection {
+  readonly fromLeft: boolean;
+  readonly upper: boolean;
+}
+
+/** Vertices aligned into blocks; `shift` is a vertex's height above its block's reference. */
+interface IBlocks {
+  readonly root: Int32Array;
+  readonly shift: Float64Array;
+}
+
+interface IAlignmentContext {
+  readonly graph: IProperGraph;
+  readonly order: IOrder;
+  readonly spine: ISpine;
+  readonly blocked: Uint8Array;
+  readonly options: ILayoutOptions;
+}
+
+/** Entries of v in order of the far ends, upper first. */
+function entriesByPlace(
+  side: IAdjacency,
+  place: Int32Array,
+  v: number
+): number[] {
+  const entries: number[] = [];
+  for (let k = side.offsets[v]; k < side.offsets[v + 1]; k++) {
+    entries.push(k);
+  }
+  if (entries.length > 1) {
+    entries.sort(
+      (a, b) =>
+        place[side.vertex[a]] - place[side.vertex[b]] ||
+        side.farOffset[a] - side.farOffset[b]
+    );
+  }
+  return entries;
+}
+
+/** The entries alignment may use: the spine's step, or the one or two medians. */
+function candidates(
+  context: IAlignmentContext,
+  direction: IDirection,
+  v: number
+): number[] {
+  const side = direction.fromLeft ? context.graph.in : context.graph.out;
+  const spineStep = direction.fromLeft
+    ? context.spine.stepIn[v]
+    : context.spine.stepOut[v];
+  if (spineStep >= 0) {
+    for (let k = side.offsets[v]; k < side.offsets[v + 1]; k++) {
+      if (side.step[k] === spineStep) {
+        return [k];
+      }
+    }
+  }
+  const entries = entriesByPlace(side, context.order.place, v);
+  if (entries.length === 0) {
+    return [];
+  }
+  const low = entries[(entries.length - 1) >> 1];
+  const high = entries[entries.length >> 1];
+  return direction.upper ? [low, high] : [high, low];
+}
+
+/** Chains of vertices that shall lie on one straight wire. */
+function align(context: IAlignmentContext, direction: IDirection): IBlocks {
+  const { graph, order, blocked } = context;
+  const { vertices, columns, place } = order;
+  const side = direction.fromLeft ? graph.in : graph.out;
+  const root = Int32Array.from({ length: graph.vertexCount }, (_, v) => v);
+  const taken = new Uint8Array(graph.vertexCount);
+  const shift = new Float64Array(graph.vertexCount);
+  for (let i = 1; i < graph.rankCount; i++) {
+    const r = direction.fromLeft ? i : graph.rankCount - 1 - i;
+    const size = columns[r + 1] - columns[r];
+    let limit = direction.upper ? -1 : Infinity;
+    for (let j = 0; j < size; j++) {
+      const v = vertices[columns[r] + (direction.upper ? j : size - 1 - j)];
+      for (const k of candidates(context, direction, v)) {
+        const u = side.vertex[k];
+        const free = direction.upper ? place[u] > limit : place[u] < limit;
+        if (free && !taken[u] && !blocked[side.step[k]]) {
+          taken[u] = 1;
+          root[v] = root[u];
+          shift[v] = shift[u] + side.farOffset[k] - side.ownOffset[k];
+          limit = place[u];
+          break;
+        }
+      }
+    }
+  }
+  return { root, shift };
+}
+
+/** Least distance between the centres of neighbours in a column. */
+function separation(context: IAlignmentContext, a: number, b: number): number {
+  const { graph, options } = context;
+  const gap = (v: number) =>
+    v < graph.itemCount ? options.itemGap : options.wireGap;
+  return (graph.height[a] + graph.height[b] + gap(a) + gap(b)) / 2;
+}
+
+/** Neighbour constraints between blocks, in the direction of compaction. */
+function constraints(
+  context: IAlignmentContext,
+  blocks: IBlocks,
+  upper: boolean
+): { from: Int32Array; to: Int32Array; distance: Float64Array } {
+  const { graph, order } = context;
+  const count = graph.vertexCount;
+  const from = new Int32Array(count);
+  const to = new Int32Array(count);
+  const distance = new Float64Array(count);
+  const sign = upper ? 1 : -1;
+  let filled = 0;
+  for (let r = 0; r < graph.rankCount; r++) {
+    for (let i = order.columns[r] + 1; i < order.columns[r + 1]; i++) {
+      const above = order.vertices[i - 1];
+      const below = order.vertices[i];
+      const [a, b] = upper ? [above, below] : [below, above];
+      from[filled] = blocks.root[a];
+      to[filled] = blocks.root[b];
+      const between = sign * (blocks.shift[a] - blocks.shift[b]);
+      distance[filled++] = separation(context, above, below) + between;
+    }
+  }
+  return {
+    from: from.subarray(0, filled),
+    to: to.subarray(0, filled),
+    distance
+  };
+}
+
+/** Packs the blocks as tightly as their order allows, then closes gaps from the other side. */
+function compact(
+  context: IAlignmentContext,
+  blocks: IBlocks,
+  upper: boolean
+): Float64Array {
+  const { vertexCount } = context.graph;
+  const { from, to, distance } = constraints(context, blocks, upper);
+  const rows = indexBy(vertexCount, from);
+  const waiting = new Int32Array(vertexCount);
+  for (const b of to) {
+    waiting[b]++;
+  }
+  const position = new Float64Array(vertexCount);
+  const order = new Int32Array(vertexCount);
+  let tail = 0;
+  for (let v = 0; v < vertexCount; v++) {
+    if (blocks.root[v] === v && waiting[v] === 0) {
+      order[tail++] = v;
+    }
+  }
+  for (let head = 0; head < tail; head++) {
+    const a = order[head];
+    for (let k = rows.offsets[a]; k < rows.offsets[a + 1]; k++) {
+      const c = rows.values[k];
+      const b = to[c];
+      position[b] = Math.max(position[b], position[a] + distance[c]);
+      if (--waiting[b] === 0) {
+        order[tail++] = b;
+      }
+    }
+  }
+  for (let i = tail - 1; i >= 0; i--) {
+    const a = order[i];
+    let least = Infinity;
+    for (let k = rows.offsets[a]; k < rows.offsets[a + 1]; k++) {
+      const c = rows.values[k];
+      least = Math.min(least, position[to[c]] - distance[c]);
+    }
+    if (least < Infinity && least > position[a]) {
+      position[a] = least;
+    }
+  }
+  const sign = upper ? 1 : -1;
+  const y = new Float64Array(vertexCount);
+  for (let v = 0; v < vertexCount; v++) {
+    y[v] = sign * position[blocks.root[v]] + blocks.shift[v];
+  }
+  return y;
+}
+
+/** Highest and lowest point of the vertices. */
+export function extent(
+  y: Float64Array,
+  height: Float64Array
+): { top: number; bottom: number } {
+  let top = Infinity;
+  let bottom = -Infinity;
+  for (let v = 0; v < y.length; v++) {
+    top = Math.min(top, y[v] - height[v] / 2);
+    bottom = Math.max(bottom, y[v] + height[v] / 2);
+  }
+  return y.length > 0 ? { top, bottom } : { top: 0, bottom: 0 };
+}
+
+/** Moves the four results to the flattest of them and takes the mean of the two medians. */
+function combine(
+  results: { y: Float64Array; upper: boolean }[],
+  height: Float64Array
+): Float64Array {
+  const extents = results.map(({ y }) => extent(y, height));
+  const flattest = extents.reduce((best, e) =>
+    e.bottom - e.top < best.bottom - best.top ? e : best
+  );
+  const moves = results.map(({ upper }, i) =>
+    upper ? flattest.top - extents[i].top : flattest.bottom - extents[i].bottom
+  );
+  const out = new Float64Array(height.length);
+  for (let v = 0; v < out.length; v++) {
+    const [a, b, c, d] = results.map(({ y }, i) => y[v] + moves[i]);
+    const least = Math.min(a, b, c, d);
+    const most = Math.max(a, b, c, d);
+    out[v] = (a + b + c + d - least - most) / 2;
+  }
+  return out;
+}
+
+/**
+ * The spine enters and leaves at the same height where both ends are pinned (ports of a group): the
+ * last column moves, and the last wires bend. Else a chain of equal blocks would be a staircase.
+ */
+function closeDrift(
+  { graph, order, spine }: IAlignmentContext,
+  pin: Int8Array,
+  y: Float64Array
+): void {
+  let [first, last] = [-1, -1];
+  for (let v = 0; v < graph.itemCount; v++) {
+    if (pin[v] === PIN.first && spine.stepOut[v] >= 0) {
+      first = v;
+    } else if (pin[v] === PIN.last && spine.stepIn[v] >= 0) {
+      last = v;
+    }
+  }
+  if (first < 0 || last < 0) {
+    return;
+  }
+  const drift = y[last] - y[first];
+  const { vertices, columns } = order;
+  for (let i = columns[graph.rankCount - 1]; i < vertices.length; i++) {
+    y[vertices[i]] -= drift;
+  }
+}
+
+/** Heights (centres) of all vertices; neighbours of a column keep their distance. */
+export function assignHeights(
+  graph: IProperGraph,
+  order: IOrder,
+  pin: Int8Array,
+  options: ILayoutOptions
+): Float64Array {
+  const spine = findSpine(graph, order);
+  const blocked = blockedSteps(graph, order, spine);
+  const context = { graph, order, spine, blocked, options };
+  const results = [];
+  for (const fromLeft of [true, false]) {
+    for (const upper of [true, false]) {
+      const blocks = align(context, { fromLeft, upper });
+      results.push({ y: compact(context, blocks, upper), upper });
+    }
+  }
+  const y = combine(results, graph.height);
+  if (!options.falls) {
+    closeDrift(context, pin, y);
+  }
+  return y;
+}

@@ -1,0 +1,85 @@
+/** Finds the edges that close cycles. */
+
+import { indexBy } from '../../base/csr';
+
+/** How an edge takes part in the layout. */
+export const EDGE = {
+  /** Goes through the columns. */
+  normal: 0,
+  /** Closes a cycle: drawn in a lane above, ranks see it reversed. */
+  back: 1,
+  /** Too long: drawn in a lane below. */
+  bus: 2,
+  /** From an item to itself: not drawn. */
+  loop: 3
+} as const;
+
+/** Marks the edges that lead back to an item the depth-first walk is still inside of. */
+function markBack(
+  itemCount: number,
+  source: Int32Array,
+  target: Int32Array,
+  starts: Int32Array,
+  edgeClass: Uint8Array
+): void {
+  const out = indexBy(itemCount, source);
+  const state = new Uint8Array(itemCount);
+  const cursor = out.offsets.slice(0, itemCount);
+  const stack: number[] = [];
+  const enter = (item: number) => {
+    if (state[item] === 0) {
+      state[item] = 1;
+      stack.push(item);
+    }
+  };
+  for (const start of starts) {
+    enter(start);
+    while (stack.length > 0) {
+      const item = stack[stack.length - 1];
+      if (cursor[item] >= out.offsets[item + 1]) {
+        state[item] = 2;
+        stack.pop();
+        continue;
+      }
+      const edge = out.values[cursor[item]++];
+      if (edgeClass[edge] === EDGE.loop) {
+        continue;
+      }
+      if (state[target[edge]] === 1) {
+        edgeClass[edge] = EDGE.back;
+      }
+      enter(target[edge]);
+    }
+  }
+}
+
+/**
+ * Classes of the edges: back edges of a depth-first walk that starts at the items nothing points
+ * to, in their given order, so that the given (execution) order is kept where it can be.
+ */
+export function classifyEdges(
+  itemCount: number,
+  source: Int32Array,
+  target: Int32Array,
+  pin: Int8Array
+): Uint8Array {
+  const edgeClass = new Uint8Array(source.length);
+  const incoming = new Uint8Array(itemCount);
+  for (let e = 0; e < source.length; e++) {
+    if (source[e] === target[e]) {
+      edgeClass[e] = EDGE.loop;
+    } else {
+      incoming[target[e]] = 1;
+    }
+  }
+  const starts = indexBy(2, incoming).values;
+  markBack(itemCount, source, target, starts, edgeClass);
+  // Nothing may stand left of the first column or right of the last.
+  for (let e = 0; e < source.length; e++) {
+    const wrong = pin[target[e]] < 0 || pin[source[e]] > 0;
+    if (wrong && edgeClass[e] === EDGE.normal) {
+      edgeClass[e] = EDGE.back;
+    }
+  }
+  return edgeClass;
+}

@@ -1,0 +1,86 @@
+/** The spine: the main path through the model, which the coordinates keep straight. */
+
+import type { IOrder } from './crossingCounter';
+import type { IProperGraph } from './properGraph';
+
+/** The spine's step into and out of each vertex, -1 off the spine. */
+export interface ISpine {
+  readonly stepIn: Int32Array;
+  readonly stepOut: Int32Array;
+}
+
+/** Largest sum of importance over the paths that end in each vertex. */
+function pathWeights(graph: IProperGraph, order: IOrder): Float64Array {
+  const weight = new Float64Array(graph.vertexCount);
+  for (const v of order.vertices) {
+    let most = 0;
+    for (let k = graph.in.offsets[v]; k < graph.in.offsets[v + 1]; k++) {
+      most = Math.max(most, weight[graph.in.vertex[k]]);
+    }
+    weight[v] = most + graph.importance[v];
+  }
+  return weight;
+}
+
+/** Where the heaviest path ends; the later column wins a tie. */
+function spineEnd(graph: IProperGraph, weight: Float64Array): number {
+  let best = 0;
+  for (let v = 1; v < graph.itemCount; v++) {
+    const tie = weight[v] === weight[best] && graph.rank[v] > graph.rank[best];
+    if (weight[v] > weight[best] || tie) {
+      best = v;
+    }
+  }
+  return best;
+}
+
+/** The entry of v's heaviest path; the middle one where several weigh the same. */
+function heaviestEntry(
+  graph: IProperGraph,
+  order: IOrder,
+  weight: Float64Array,
+  v: number
+): number {
+  const [begin, end] = [graph.in.offsets[v], graph.in.offsets[v + 1]];
+  const { vertex, ownOffset } = graph.in;
+  let most = -1;
+  let equals: number[] = [];
+  for (let k = begin; k < end; k++) {
+    if (weight[vertex[k]] > most) {
+      most = weight[vertex[k]];
+      equals = [];
+    }
+    if (weight[vertex[k]] === most) {
+      equals.push(k);
+    }
+  }
+  equals.sort(
+    (a, b) =>
+      order.place[vertex[a]] - order.place[vertex[b]] ||
+      ownOffset[a] - ownOffset[b]
+  );
+  return equals.length > 0 ? equals[(equals.length - 1) >> 1] : -1;
+}
+
+/**
+ * Walks back from the end along the heaviest path. Among equals (parallel branches) the
+ * middle one is taken, so that the others spread evenly above and below it.
+ */
+export function findSpine(graph: IProperGraph, order: IOrder): ISpine {
+  const stepIn = new Int32Array(graph.vertexCount).fill(-1);
+  const stepOut = new Int32Array(graph.vertexCount).fill(-1);
+  if (graph.itemCount === 0) {
+    return { stepIn, stepOut };
+  }
+  const weight = pathWeights(graph, order);
+  let v = spineEnd(graph, weight);
+  let entry = heaviestEntry(graph, order, weight, v);
+  while (entry >= 0) {
+    const step = graph.in.step[entry];
+    stepIn[v] = step;
+    v = graph.in.vertex[entry];
+    stepOut[v] = step;
+    entry = heaviestEntry(graph, order, weight, v);
+  }
+  return { stepIn, stepOut };
+}

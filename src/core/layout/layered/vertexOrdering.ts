@@ -1,0 +1,112 @@
+/** Order within the columns: best of several starts, sweeps, and sides chosen anew. */
+
+import type { IOrder } from './crossingCounter';
+import type { IProperGraph } from './properGraph';
+import { placeBranches } from './branchSides';
+import { LayerSweep } from './barycenterSweep';
+
+/** Above this many vertices two starts must do, below it four. */
+const MAX_FOUR_STARTS = 4000;
+const STALE_SWEEPS = 4;
+/** Of larger graphs one order is given: to compare them takes as long as to place them. */
+const MAX_COMPARED = 20_000;
+/** How often the sides are chosen anew and swept again. */
+const SPREADS = 3;
+
+/** An order that was found, column by column. */
+interface IOrderCandidate {
+  readonly crossings: number;
+  readonly saved: Int32Array;
+}
+
+function captureCandidate(sweeper: LayerSweep): IOrderCandidate {
+  return { crossings: sweeper.crossings(), saved: sweeper.save() };
+}
+
+/** Sweeps from the present order. Returns the best order seen when it beats `best`. */
+function sweep(
+  sweeper: LayerSweep,
+  forward: boolean,
+  fixed: boolean,
+  sweeps: number,
+  best: IOrderCandidate
+): IOrderCandidate {
+  let current = sweeper.crossings();
+  if (current < best.crossings) {
+    best = { crossings: current, saved: sweeper.save() };
+  }
+  let stale = 0;
+  for (let i = 0; i < sweeps && stale < STALE_SWEEPS; i++) {
+    if (best.crossings === 0) {
+      break;
+    }
+    sweeper.sweep((i % 2 === 0) === forward, fixed, (i >> 1) % 2 === 1);
+    sweeper.transpose();
+    const now = sweeper.crossings();
+    stale = now < current ? 0 : stale + 1;
+    current = Math.min(current, now);
+    if (now < best.crossings) {
+      best = { crossings: now, saved: sweeper.save() };
+    }
+  }
+  return best;
+}
+
+/** The order with its sides chosen anew. */
+function spread(
+  graph: IProperGraph,
+  sweeper: LayerSweep,
+  { saved }: IOrderCandidate,
+  gap: number
+): IOrderCandidate {
+  sweeper.restore(saved);
+  sweeper.restore(placeBranches(graph, sweeper.order, gap));
+  if (sweeper.crossings() > 0) {
+    sweeper.transpose();
+  }
+  return captureCandidate(sweeper);
+}
+
+/** Orders with equally few crossings, and how many. */
+export interface IOrderings {
+  readonly crossings: number;
+  readonly orders: readonly IOrder[];
+}
+
+/** Orders every column with few crossings. `gap` stands between vertices. Deterministic. */
+export function orderVertices(
+  graph: IProperGraph,
+  sweeps: number,
+  gap: number
+): IOrderings {
+  const sweeper = new LayerSweep(graph);
+  const starts = graph.vertexCount > MAX_FOUR_STARTS ? 2 : 4;
+  let best: IOrderCandidate = { crossings: Infinity, saved: sweeper.save() };
+  for (let start = 0; start < starts && best.crossings > 0; start++) {
+    const forward = start % 2 === 0;
+    sweeper.start(forward);
+    best = sweep(sweeper, forward, start < 2, sweeps, best);
+  }
+  let other = spread(graph, sweeper, best, gap);
+  let better = best.crossings > 0;
+  for (let round = 0; round < SPREADS && better; round++) {
+    const swept = sweep(sweeper, round % 2 === 0, true, sweeps, other);
+    better = swept.crossings < Math.min(best.crossings, other.crossings);
+    if (swept.crossings < best.crossings) {
+      best = swept;
+    }
+    if (better) {
+      other = spread(graph, sweeper, best, gap);
+    }
+  }
+  const crossings = Math.min(best.crossings, other.crossings);
+  const fewest = [other, best].filter(one => one.crossings === crossings);
+  const orders = fewest
+    .slice(0, graph.vertexCount > MAX_COMPARED ? 1 : 2)
+    .map(({ saved }) => {
+      sweeper.restore(saved);
+      const { columns, place } = sweeper.order;
+      return { vertices: saved, columns, place: place.slice() };
+    });
+  return { crossings, orders };
+}

@@ -1,0 +1,119 @@
+/**
+ * Wires on their way from one row to later ones. The right side of a row, the gutter below it and the left
+ * side of the next are one nest: what leaves on top runs outermost at the right, lowest in the gutter,
+ * innermost at the left, and comes in on top. So wires keep their order and none crosses another between
+ * two rows. A wire that skips rows runs down at the left, beside them.
+ */
+
+import { isIn } from './rowColumns';
+import { DropColumns } from './dropColumns';
+import type { RowedLevel } from './rowedLevel';
+
+/** A tensor on its way to later rows. */
+export interface IReturn {
+  readonly trunk: number;
+  /** Row that it leaves; that of its port, where it comes in from outside. */
+  readonly row: number;
+  readonly entry: boolean;
+  /** Last row that reads it. */
+  readonly last: number;
+  /** Column after which it leaves its row, down to the gutter; -1 for one from outside. */
+  readonly drop: number;
+  /** Heights in the layout: where it leaves, and where it comes into the last row. */
+  readonly exitY: number;
+  readonly lastY: number;
+  /** Places counted from the row: at the right, in the gutter, at the left. */
+  right: number;
+  gutter: number;
+  left: number;
+}
+
+export interface IReturns {
+  /** By trunk; null for one that stays in its row. */
+  readonly byTrunk: readonly (IReturn | null)[];
+  /** By row: wires in the gutter below, and those of them that turn at the end of the row. */
+  readonly inGutter: readonly number[];
+  readonly turning: readonly number[];
+  /** Tracks at the left. */
+  readonly tracks: number;
+}
+
+export function returnsOf(level: RowedLevel): IReturns {
+  const byTrunk = collect(level);
+  const returns = byTrunk.filter(one => one !== null);
+  const tracks = orderLeft(returns);
+  const inGutter: number[] = [];
+  const turning: number[] = [];
+  const leaving: IReturn[][] = [];
+  for (const one of returns) {
+    if (!one.entry) {
+      (leaving[one.row] ??= []).push(one);
+    }
+  }
+  for (let row = 0; row < level.rowCount; row++) {
+    const here = leaving[row] ?? [];
+    inGutter[row] = here.length;
+    turning[row] = orderRight(here, level.end[row] - 1);
+  }
+  return { byTrunk, inGutter, turning, tracks };
+}
+
+function collect(level: RowedLevel): (IReturn | null)[] {
+  const { input, columns } = level;
+  const drops = new DropColumns(level);
+  return level.trunks.map(({ source, edges }, trunk) => {
+    const rows = edges.map(e => level.row(input.target[e]));
+    const row = level.row(source);
+    const last = rows.reduce((most, r) => Math.max(most, r), row);
+    if (last === row) {
+      return null;
+    }
+    const entry = isIn(input, source);
+    const far = edges[rows.indexOf(last)];
+    const any = edges[rows.findIndex(r => r > row)];
+    const drop = entry ? -1 : drops.of(source, any, row);
+    const exitY = entry
+      ? level.entryY(edges[rows.indexOf(row)] ?? any, row)
+      : level.heightAt(any, columns.right[drop]);
+    const lastY = level.entryY(far, last);
+    const places = { right: 0, gutter: 0, left: 0 };
+    return { trunk, row, entry, last, drop, exitY, lastY, ...places };
+  });
+}
+
+/** Tracks at the left, innermost first: what ends soon, and on top. Returns how many there are. */
+function orderLeft(returns: readonly IReturn[]): number {
+  const inner = [...returns].sort(
+    (a, b) => a.last - a.row - (b.last - b.row) || a.lastY - b.lastY
+  );
+  const taken: { from: number; to: number }[][] = [];
+  for (const one of inner) {
+    // Rows and gutters alternate: 2 · row, 2 · row + 1.
+    const from = one.entry ? 2 * one.row : 2 * one.row + 1;
+    const to = 2 * one.last;
+    let at = 0;
+    while (taken[at]?.some(t => t.from <= to && t.to >= from)) {
+      at++;
+    }
+    (taken[at] ??= []).push({ from, to });
+    one.left = at;
+  }
+  return taken.length;
+}
+
+/** Gutter and right side of one row. Returns how many turn at its end: the others have no track there. */
+function orderRight(here: readonly IReturn[], lastColumn: number): number {
+  const outer = [...here].sort((a, b) => b.left - a.left);
+  outer.forEach((one, i) => (one.gutter = i));
+  const turning = here.filter(one => one.drop === lastColumn);
+  turning.sort((a, b) => b.exitY - a.exitY);
+  turning.forEach((one, i) => (one.right = i));
+  const beside = new Map<number, number>();
+  for (const one of outer) {
+    if (one.drop !== lastColumn) {
+      one.right = beside.get(one.drop) ?? 0;
+      beside.set(one.drop, one.right + 1);
+    }
+  }
+  return turning.length;
+}

@@ -1,0 +1,151 @@
+/** The columns of a laid out level, and what a break before each of them would tear. */
+
+import { PIN } from '../layered/layoutTypes';
+import type { ILayoutInput, ILayoutResult } from '../layered/layoutTypes';
+
+/** Columns of the layout that go into rows, by number; ports have columns of their own beside them. */
+export interface IRowColumns {
+  /** First, and first after the last. */
+  readonly from: number;
+  readonly to: number;
+  readonly left: Float64Array;
+  readonly right: Float64Array;
+  /** Extent of what stands in a column or passes it. */
+  readonly top: Float64Array;
+  readonly bottom: Float64Array;
+  /** Wires that a break before the column tears. */
+  readonly torn: Float64Array;
+}
+
+/** All wires of one tensor from one item that run with the flow. */
+export interface ITrunk {
+  readonly source: number;
+  readonly edges: number[];
+}
+
+export const isIn = (input: ILayoutInput, v: number): boolean =>
+  input.pin[v] === PIN.first;
+export const isOut = (input: ILayoutInput, v: number): boolean =>
+  input.pin[v] === PIN.last;
+
+export function trunksOf(input: ILayoutInput, rank: Int32Array): ITrunk[] {
+  const found = new Map<number, ITrunk>();
+  const { source, target, trunk } = input;
+  for (let e = 0; e < source.length; e++) {
+    if (rank[source[e]] < rank[target[e]]) {
+      const key = source[e] * 2 ** 26 + trunk[e];
+      const known = found.get(key);
+      if (known) {
+        known.edges.push(e);
+      } else {
+        found.set(key, { source: source[e], edges: [e] });
+      }
+    }
+  }
+  return [...found.values()];
+}
+
+/** Height of a wire, whose points go from left to right, where a column begins or ends. */
+export function heightAt(
+  { points, pointOffsets }: ILayoutResult,
+  e: number,
+  x: number
+): number {
+  const last = pointOffsets[e + 1] - 1;
+  // The first point at or behind the place: long wires have one a column.
+  let [low, high] = [pointOffsets[e] + 1, last];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (points[2 * middle] >= x - 1e-6) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  const [x0, y0] = [points[2 * low - 2], points[2 * low - 1]];
+  const [x1, y1] = [points[2 * low], points[2 * low + 1]];
+  if (x >= x1) {
+    return y1;
+  }
+  return x <= x0 || x1 === x0 ? y0 : y0 + ((y1 - y0) * (x - x0)) / (x1 - x0);
+}
+
+/** The columns; null where a port shares one with something else. */
+export function rowColumns(
+  input: ILayoutInput,
+  geometry: ILayoutResult,
+  trunks: readonly ITrunk[]
+): IRowColumns | null {
+  const { rank, x, y } = geometry;
+  let count = 0;
+  for (let v = 0; v < input.itemCount; v++) {
+    count = Math.max(count, rank[v] + 1);
+  }
+  const left = new Float64Array(count).fill(Infinity);
+  const right = new Float64Array(count).fill(-Infinity);
+  const top = new Float64Array(count).fill(Infinity);
+  const bottom = new Float64Array(count).fill(-Infinity);
+  let [from, to] = [0, count];
+  for (let v = 0; v < input.itemCount; v++) {
+    const r = rank[v];
+    left[r] = Math.min(left[r], x[v] - input.width[v] / 2);
+    right[r] = Math.max(right[r], x[v] + input.width[v] / 2);
+    if (isIn(input, v)) {
+      from = 1;
+    } else if (isOut(input, v)) {
+      to = count - 1;
+    } else {
+      top[r] = Math.min(top[r], y[v] - input.height[v] / 2);
+      bottom[r] = Math.max(bottom[r], y[v] + input.height[v] / 2);
+    }
+  }
+  const shares = (r: number) => top[r] < Infinity;
+  if ((from === 1 && shares(0)) || (to < count && shares(count - 1))) {
+    return null;
+  }
+  const columns = { from, to, left, right, top, bottom };
+  return { ...columns, torn: tornAt(input, geometry, trunks, columns) };
+}
+
+/** Counts the wires that pass each column's beginning, and widens the columns by them. */
+function tornAt(
+  input: ILayoutInput,
+  geometry: ILayoutResult,
+  trunks: readonly ITrunk[],
+  { from, to, left, top, bottom }: Omit<IRowColumns, 'torn'>
+): Float64Array {
+  const { rank } = geometry;
+  const torn = new Float64Array(left.length + 1);
+  for (const { source, edges } of trunks) {
+    let last = -1;
+    let reached = Math.max(from, rank[source] + 1);
+    for (const e of edges) {
+      const t = input.target[e];
+      const end = Math.min(to, rank[t]);
+      // Wires of one trunk run together: what is measured once need not be again.
+      for (let r = reached; r < end; r++) {
+        const lane = heightAt(geometry, e, left[r]);
+        top[r] = Math.min(top[r], lane);
+        bottom[r] = Math.max(bottom[r], lane);
+      }
+      reached =
+        edges.length > MAX_TRUNK_WIRES ? Math.max(reached, end) : reached;
+      if (!isOut(input, t)) {
+        last = Math.max(last, rank[t]);
+      }
+    }
+    // What comes in from outside comes in beside the row that reads it.
+    const first = isIn(input, source)
+      ? edges.reduce((least, e) => Math.min(least, rank[input.target[e]]), last)
+      : rank[source];
+    torn[first + 1] += 1;
+    torn[Math.max(first, last) + 1] -= 1;
+  }
+  for (let r = 1; r < torn.length; r++) {
+    torn[r] += torn[r - 1];
+  }
+  return torn;
+}
+
+/** Of a trunk with more wires only what goes beyond the others is measured. */
+const MAX_TRUNK_WIRES = 64;

@@ -1,0 +1,131 @@
+/** Puts the rows below each other: how far each moves, and where its gutter is. */
+
+import { PIN } from '../layered/layoutTypes';
+import { isIn, isOut } from './rowColumns';
+import type { IRowExtents } from './rowExtents';
+import type { RowedLevel } from './rowedLevel';
+import type { IReturns } from './returningWires';
+import {
+  FIRST_LANE,
+  GUTTER,
+  LANE,
+  MIN_GUTTER,
+  PORT_GAP,
+  TRACK,
+  TURN,
+  TURN_BACK
+} from './rowSpacing';
+
+export interface IRowPlaces {
+  /** Where rows begin. */
+  readonly start: number;
+  /** By row: from the layout to the picture. */
+  readonly shiftX: Float64Array;
+  readonly shiftY: Float64Array;
+  /** Height of the first wire in the gutter below each row. */
+  readonly gutterAt: Float64Array;
+  /** Centres of the items. */
+  readonly x: Float64Array;
+  readonly y: Float64Array;
+  readonly width: number;
+  readonly height: number;
+}
+
+export function placeRows(
+  level: RowedLevel,
+  returns: IReturns,
+  extents: IRowExtents
+): IRowPlaces {
+  const { left } = level.columns;
+  const start = startOf(level, returns, extents);
+  const shiftX = Float64Array.from(level.first, first => start - left[first]);
+  const heights = stack(returns, extents);
+  const width = widthOf(level, returns, extents, shiftX);
+  const places = { start, shiftX, ...heights, width };
+  return { ...places, ...movedItems(level, extents, places) };
+}
+
+/** Room at the left for what comes in and what runs down beside the rows. */
+function startOf(
+  { columns, first }: RowedLevel,
+  returns: IReturns,
+  { lanes }: IRowExtents
+): number {
+  const { from, left, right } = columns;
+  const hasIn = from > 0;
+  const port = hasIn ? right[0] - left[0] : 0;
+  const gap = hasIn ? left[first[0]] - right[0] : 0;
+  const sides = Math.max(returns.tracks, lanes.some(n => n > 0) ? 1 : 0);
+  const tracks = sides > 0 ? TURN + (sides - 1) * TRACK + TURN / 2 : 0;
+  return port + Math.max(gap, tracks);
+}
+
+function stack(
+  { inGutter }: IReturns,
+  { top, bottom, lanes }: IRowExtents
+): Pick<IRowPlaces, 'shiftY' | 'gutterAt' | 'height'> {
+  const shiftY = new Float64Array(top.length);
+  const gutterAt = new Float64Array(top.length);
+  let y = 0;
+  for (let row = 0; row < top.length; row++) {
+    y += lanes[row] > 0 ? FIRST_LANE + lanes[row] * LANE : 0;
+    shiftY[row] = y - top[row];
+    y += bottom[row] - top[row];
+    if (row + 1 < top.length) {
+      gutterAt[row] = y + GUTTER;
+      const count = inGutter[row];
+      const used = count > 0 ? 2 * GUTTER + (count - 1) * TRACK : 0;
+      y += Math.max(MIN_GUTTER, used);
+    }
+  }
+  return { shiftY, gutterAt, height: y };
+}
+
+function widthOf(
+  level: RowedLevel,
+  { turning }: IReturns,
+  { lanes }: IRowExtents,
+  shiftX: Float64Array
+): number {
+  const { columns, input } = level;
+  const hasOut = columns.to < columns.left.length;
+  // Beside a border with ports even the outermost keeps its distance.
+  const border = hasOut ? TRACK : 0;
+  const end = (row: number) => shiftX[row] + level.rightOf(row);
+  let width = 0;
+  for (let row = 0; row < level.rowCount; row++) {
+    const lane = lanes[row] > 0 ? TURN_BACK + border : 0;
+    const turn =
+      turning[row] > 0 ? TURN + (turning[row] - 1) * TRACK + border : lane;
+    width = Math.max(width, end(row) + turn);
+  }
+  for (const [v, row] of level.portRow) {
+    if (isOut(input, v)) {
+      const beside = Math.max(PORT_GAP, TURN + turning[row] * TRACK);
+      width = Math.max(width, end(row) + beside + input.width[v]);
+    }
+  }
+  return width;
+}
+
+function movedItems(
+  level: RowedLevel,
+  { portHeight }: IRowExtents,
+  { shiftX, shiftY, width }: Pick<IRowPlaces, 'shiftX' | 'shiftY' | 'width'>
+): Pick<IRowPlaces, 'x' | 'y'> {
+  const { input, geometry } = level;
+  const x = geometry.x.slice();
+  const y = geometry.y.slice();
+  for (let v = 0; v < input.itemCount; v++) {
+    const row = level.row(v);
+    if (input.pin[v] === PIN.none) {
+      x[v] += shiftX[row];
+      y[v] += shiftY[row];
+    } else {
+      const half = input.width[v] / 2;
+      x[v] = isIn(input, v) ? half : width - half;
+      y[v] = (portHeight.get(v) ?? 0) + shiftY[row];
+    }
+  }
+  return { x, y };
+}

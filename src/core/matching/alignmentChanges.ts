@@ -1,0 +1,217 @@
+/** A matching by an alignment that was computed elsewhere: pairs of several nodes a side, and what changed. */
+
+import { PairTable, SIDES, otherSide, type Side } from './nodePairs';
+import type { IGroupTree } from '../tree/treeTypes';
+
+/** The columns that are read here; ids are those of the payloads. */
+export interface IAlignmentColumns {
+  /** By node: its pair, -1 without a counterpart, -2 = takes no part. */
+  readonly left: readonly number[];
+  readonly right: readonly number[];
+  /** By pair: bits of `kinds`. */
+  readonly changes: readonly number[];
+  readonly kinds: readonly string[];
+  /** By pair: the node that computes. */
+  readonly main_left: readonly number[];
+  readonly main_right: readonly number[];
+}
+
+/** What became of a node or group in the other model. */
+export const CHANGE_STATES = [
+  'none',
+  'same',
+  'precision',
+  'fused',
+  'changed',
+  'only'
+] as const;
+export type ChangeState = (typeof CHANGE_STATES)[number];
+
+const [NONE, SAME, PRECISION, FUSED, CHANGED, ONLY] = CHANGE_STATES.map(
+  (_, at) => at
+);
+
+export interface IChanges {
+  /** Of a node or group, as `CHANGE_STATES`. */
+  state(side: Side, entity: number): ChangeState;
+  /** Of a node or group: all kinds of changes in it. */
+  kinds(side: Side, entity: number): readonly string[];
+  /** Pair of a node, -1 without. */
+  pair(side: Side, node: number): number;
+  /** Nodes that differ, one a pair, in the order of the graph. */
+  readonly differing: readonly [readonly number[], readonly number[]];
+  /** All nodes of pairs that changed, and those without a counterpart. */
+  nodes(side: Side): Uint8Array;
+}
+
+/** Whether the columns are those of these two models. */
+export function isOfModels(
+  { left, right }: IAlignmentColumns,
+  trees: readonly [IGroupTree, IGroupTree]
+): boolean {
+  return (
+    left.length === trees[0].model.nodeCount &&
+    right.length === trees[1].model.nodeCount
+  );
+}
+
+/** By pair: its nodes, in the order of the graph. */
+function members(
+  pairOf: readonly number[],
+  count: number
+): readonly (readonly number[])[] {
+  const found: number[][] = Array.from({ length: count }, () => []);
+  pairOf.forEach((pair, node) => found[pair]?.push(node));
+  return found;
+}
+
+/**
+ * Joins each node with one of its pair on the other side: the one of the same operator in the same order,
+ * else the one that computes.
+ */
+export function joinByAlignment(
+  pairs: PairTable,
+  given: IAlignmentColumns
+): void {
+  const columns = [given.left, given.right] as const;
+  const mains = [given.main_left, given.main_right] as const;
+  const count = given.changes.length;
+  const inside = SIDES.map(side => members(columns[side], count));
+  for (const side of SIDES) {
+    const there = otherSide(side);
+    for (let pair = 0; pair < count; pair++) {
+      const offered = new Map<string, number[]>();
+      for (const other of inside[there][pair]) {
+        const type = pairs.operators[there].type(other);
+        offered.set(type, [...(offered.get(type) ?? []), other]);
+      }
+      for (const node of inside[side][pair]) {
+        const main = node === mains[side][pair];
+        const alike = offered.get(pairs.operators[side].type(node));
+        const other = main
+          ? mains[there][pair]
+          : (alike?.shift() ?? mains[there][pair]);
+        if (other >= 0 && pairs.isDrawn(side, node)) {
+          pairs.assign(side, node, other);
+        }
+      }
+    }
+  }
+}
+
+/** What changed, by node and by group. Linear time. */
+export class Changes implements IChanges {
+  readonly differing: readonly [readonly number[], readonly number[]];
+  private readonly _states: readonly [Uint8Array, Uint8Array];
+  private readonly _bits: readonly [Uint32Array, Uint32Array];
+
+  constructor(
+    private readonly _given: IAlignmentColumns,
+    private readonly _trees: readonly [IGroupTree, IGroupTree]
+  ) {
+    const precision = bitsOf(_given, ['precision']);
+    const fused = bitsOf(_given, ['precision', 'fused', 'moves']);
+    const state = (bits: number): number =>
+      bits === 0
+        ? SAME
+        : (bits & ~precision) === 0
+          ? PRECISION
+          : (bits & ~fused) === 0
+            ? FUSED
+            : CHANGED;
+    const made = SIDES.map(side => this._ofSide(side, state));
+    this._states = [made[0].states, made[1].states];
+    this._bits = [made[0].bits, made[1].bits];
+    const differing = SIDES.map(side => this._differing(side));
+    this.differing = [differing[0], differing[1]];
+  }
+
+  state(side: Side, entity: number): ChangeState {
+    return CHANGE_STATES[this._states[side][entity] ?? NONE];
+  }
+
+  kinds(side: Side, entity: number): readonly string[] {
+    const bits = this._bits[side][entity] ?? 0;
+    return this._given.kinds.filter((_, at) => (bits >> at) & 1);
+  }
+
+  pair(side: Side, node: number): number {
+    return this._column(side)[node] ?? -1;
+  }
+
+  nodes(side: Side): Uint8Array {
+    const { nodeCount } = this._trees[side].model;
+    return this._states[side]
+      .subarray(0, nodeCount)
+      .map(one => (one > SAME ? 1 : 0));
+  }
+
+  private _column(side: Side): readonly number[] {
+    return side === 0 ? this._given.left : this._given.right;
+  }
+
+  private _differing(side: Side): number[] {
+    const { main_left, main_right } = this._given;
+    const main = side === 0 ? main_left : main_right;
+    const column = this._column(side);
+    return [...this._trees[side].nodeOrder].filter(node => {
+      const pair = column[node];
+      return (
+        this._states[side][node] > SAME && (pair < 0 || main[pair] === node)
+      );
+    });
+  }
+
+  private _ofSide(
+    side: Side,
+    state: (bits: number) => number
+  ): { states: Uint8Array; bits: Uint32Array } {
+    const tree = this._trees[side];
+    const { nodeCount } = tree.model;
+    const states = new Uint8Array(nodeCount + tree.groupCount);
+    const bits = new Uint32Array(nodeCount + tree.groupCount);
+    const column = this._column(side);
+    for (let node = 0; node < nodeCount; node++) {
+      const pair = column[node];
+      bits[node] = pair >= 0 ? this._given.changes[pair] : 0;
+      states[node] = pair >= 0 ? state(bits[node]) : pair === -1 ? ONLY : NONE;
+    }
+    // A group lies after the one around it: the inner ones are added first.
+    for (const node of tree.nodeOrder) {
+      const group = tree.nodeParent[node];
+      if (group >= 0) {
+        add(nodeCount + group, node);
+      }
+    }
+    for (let group = tree.groupCount - 1; group >= 0; group--) {
+      const parent = tree.groupParent[group];
+      if (parent >= 0) {
+        add(nodeCount + parent, nodeCount + group);
+      }
+    }
+    return { states, bits };
+
+    function add(to: number, from: number): void {
+      bits[to] |= bits[from];
+      const [a, b] = [states[to], states[from]];
+      states[to] =
+        a === NONE || a === b
+          ? b
+          : b === NONE
+            ? a
+            : a === ONLY || b === ONLY
+              ? CHANGED
+              : Math.max(a, b);
+    }
+  }
+}
+
+function bitsOf(
+  { kinds }: IAlignmentColumns,
+  names: readonly string[]
+): number {
+  return names.reduce((bits, name) => {
+    const at = kinds.indexOf(name);
+    return at < 0 ? bits : bits | (1 << at);
+  }, 0);
+}

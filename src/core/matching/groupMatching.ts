@@ -1,0 +1,135 @@
+/** Pairs of groups: the same path where the members do not speak against it, else by the members. */
+
+import { otherSide, SIDES, type PairTable, type Side } from './nodePairs';
+import type { IGroupTree } from '../tree/treeTypes';
+
+type Trees = readonly [IGroupTree, IGroupTree];
+
+/** Members of a group that are looked at, evenly spread. */
+const MAX_SAMPLED_MEMBERS = 64;
+/** Levels that are climbed in search of the group around the counterparts. */
+const MAX_LEVELS = 64;
+/** Share of the counterparts that must lie in the other group. */
+const MIN_SHARED = 0.6;
+
+/** `BertLayer` of `BertLayer ×12`: another number of parts is still the same repeat. */
+function stem(label: string): string {
+  const at = label.lastIndexOf(' ×');
+  return at < 0 ? label : label.slice(0, at);
+}
+
+/** Numbers for the paths of groups, the same on both sides, and which have just one group. */
+function pathPairs(trees: Trees): [number, number][] {
+  const ids = new Map<string, number>();
+  const holders: [Map<number, number>, Map<number, number>] = [
+    new Map(),
+    new Map()
+  ];
+  for (const side of SIDES) {
+    const { groupCount, groupParent, groupLabel, groupFold } = trees[side];
+    const own = new Int32Array(groupCount);
+    for (let group = 0; group < groupCount; group++) {
+      const parent = groupParent[group];
+      const label = groupLabel[group];
+      const shown = groupFold[group] ? `×${stem(label)}` : `=${label}`;
+      const key = `${parent < 0 ? 0 : own[parent]}${shown}`;
+      own[group] = ids.get(key) ?? ids.size + 1;
+      ids.set(key, own[group]);
+      const holder = holders[side];
+      holder.set(own[group], holder.has(own[group]) ? -2 : group);
+    }
+  }
+  const found: [number, number][] = [];
+  for (const [path, left] of holders[0]) {
+    const right = holders[1].get(path) ?? -1;
+    if (left >= 0 && right >= 0) {
+      found.push([left, right]);
+    }
+  }
+  return found;
+}
+
+/** Places, in the other tree's order, of the counterparts of some of a group's members; rising. */
+function sampleCounterparts(
+  pairs: PairTable,
+  trees: Trees,
+  side: Side,
+  group: number
+): number[] {
+  const { groupStart, groupEnd, nodeOrder } = trees[side];
+  const { nodePlace } = trees[otherSide(side)];
+  const count = groupEnd[group] - groupStart[group];
+  const taken = Math.min(MAX_SAMPLED_MEMBERS, count);
+  const places: number[] = [];
+  for (let i = 0; i < taken; i++) {
+    const at = groupStart[group] + Math.floor((i * count) / taken);
+    const other = pairs.to[side][nodeOrder[at]];
+    if (other >= 0 && nodePlace[other] >= 0) {
+      places.push(nodePlace[other]);
+    }
+  }
+  return places.sort((a, b) => a - b);
+}
+
+function inside(
+  tree: IGroupTree,
+  group: number,
+  places: readonly number[]
+): boolean {
+  const held = places.filter(
+    place => place >= tree.groupStart[group] && place < tree.groupEnd[group]
+  );
+  return held.length >= MIN_SHARED * places.length;
+}
+
+/** The smallest group around most of these places, -1 = none. */
+function around(tree: IGroupTree, places: readonly number[]): number {
+  if (places.length === 0) {
+    return -1;
+  }
+  const middle = tree.nodeOrder[places[places.length >> 1]];
+  let group = tree.nodeParent[middle];
+  for (let level = 0; group >= 0 && level < MAX_LEVELS; level++) {
+    if (inside(tree, group, places)) {
+      return group;
+    }
+    group = tree.groupParent[group];
+  }
+  return -1;
+}
+
+/** Counterpart of each group by side, -1 = none. Linear time, for a fixed sample. */
+export function matchGroups(
+  pairs: PairTable,
+  trees: Trees
+): readonly [Int32Array, Int32Array] {
+  const [left, right] = trees;
+  const to: [Int32Array, Int32Array] = [
+    new Int32Array(left.groupCount).fill(-1),
+    new Int32Array(right.groupCount).fill(-1)
+  ];
+  const join = (a: number, b: number): void => {
+    if (to[0][a] < 0 && to[1][b] < 0) {
+      to[0][a] = b;
+      to[1][b] = a;
+    }
+  };
+  /** Most of what is matched on either side is matched into the other. */
+  const agree = (a: number, b: number): boolean =>
+    inside(right, b, sampleCounterparts(pairs, trees, 0, a)) &&
+    inside(left, a, sampleCounterparts(pairs, trees, 1, b));
+  for (const [a, b] of pathPairs(trees)) {
+    if (agree(a, b)) {
+      join(a, b);
+    }
+  }
+  for (let a = 0; a < left.groupCount; a++) {
+    if (to[0][a] < 0) {
+      const b = around(right, sampleCounterparts(pairs, trees, 0, a));
+      if (b >= 0 && agree(a, b)) {
+        join(a, b);
+      }
+    }
+  }
+  return to;
+}

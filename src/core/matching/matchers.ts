@@ -1,0 +1,168 @@
+/**
+ * Which node of one model is which of another, so that two views can be looked at together. Where Python
+ * aligned the structures, its pairs are read (`matchGiven`); the matchers are for views without a server or
+ * kernel, and for who wants names or modules to decide.
+ */
+
+import {
+  Changes,
+  isOfModels,
+  joinByAlignment,
+  type IAlignmentColumns,
+  type IChanges
+} from './alignmentChanges';
+import { matchGroups } from './groupMatching';
+import type { MatchMode } from './matchModes';
+import { joinByModule, modulePaths } from './moduleMatching';
+import { joinByExactNames, joinByTrustedNames } from './nameMatching';
+import type { MatchRule, Side } from './nodePairs';
+import { MATCH_RULES, otherSide, PairTable } from './nodePairs';
+import { WirePropagation } from './wirePropagation';
+import type { IGroupTree } from '../tree/treeTypes';
+
+export { MATCH_RULES, otherSide, SIDES } from './nodePairs';
+export type { MatchRule, Side } from './nodePairs';
+export { isMatchMode, MATCH_MODES } from './matchModes';
+export { CHANGE_STATES } from './alignmentChanges';
+export type {
+  ChangeState,
+  IAlignmentColumns,
+  IChanges
+} from './alignmentChanges';
+export type { MatchMode } from './matchModes';
+
+export interface IMatchCounts {
+  readonly matched: number;
+  /** Pairs that are a guess: by their order alone. */
+  readonly guessed: number;
+  /** Nodes drawn, and those of them without a counterpart, by side. */
+  readonly nodes: readonly [number, number];
+  readonly only: readonly [number, number];
+}
+
+/** Entities are those of `core/types.ts`; -1 = no counterpart. */
+export interface IMatching {
+  readonly counts: IMatchCounts;
+  /** The other side's node or group. */
+  counterpart(side: Side, entity: number): number;
+  tensor(side: Side, tensor: number): number;
+  /** How the node's counterpart was found. */
+  rule(side: Side, node: number): MatchRule;
+  /** Nodes without a counterpart, in graph order. */
+  only(side: Side): number[];
+  /** What differs between counterparts; null where only names and wires were looked at. */
+  readonly changes: IChanges | null;
+}
+
+export type GraphMatcher = (left: IGroupTree, right: IGroupTree) => IMatching;
+
+class Matching implements IMatching {
+  readonly counts: IMatchCounts;
+  private readonly _groups: readonly [Int32Array, Int32Array];
+
+  constructor(
+    private readonly _pairs: PairTable,
+    private readonly _trees: readonly [IGroupTree, IGroupTree],
+    readonly changes: IChanges | null = null
+  ) {
+    this._groups = matchGroups(_pairs, _trees);
+    const guess = MATCH_RULES.indexOf('position');
+    let matched = 0;
+    let guessed = 0;
+    _pairs.to[0].forEach((other, node) => {
+      matched += other >= 0 ? 1 : 0;
+      guessed += _pairs.rules[0][node] === guess ? 1 : 0;
+    });
+    const [left, right] = _trees.map(tree => tree.nodeOrder.length);
+    this.counts = {
+      matched,
+      guessed,
+      nodes: [left, right],
+      only: [this.only(0).length, this.only(1).length]
+    };
+  }
+
+  counterpart(side: Side, entity: number): number {
+    const { nodeCount } = this._pairs.models[side];
+    if (entity < nodeCount) {
+      return this._pairs.to[side][entity] ?? -1;
+    }
+    const group = this._groups[side][entity - nodeCount] ?? -1;
+    return group < 0
+      ? -1
+      : this._pairs.models[otherSide(side)].nodeCount + group;
+  }
+
+  /** The same output of the maker's counterpart; what nobody makes, by its name. */
+  tensor(side: Side, tensor: number): number {
+    const here = this._pairs.models[side];
+    const there = this._pairs.models[otherSide(side)];
+    const maker = here.tensorProducer[tensor];
+    if (maker < 0) {
+      const name = here.tensorName(tensor);
+      const found = there.payload.tensors.name.indexOf(name);
+      return found >= 0 && there.tensorProducer[found] < 0 ? found : -1;
+    }
+    const other = this._pairs.to[side][maker];
+    const from = here.outputOffsets[maker];
+    const slot = here.outputs.indexOf(tensor, from) - from;
+    return other >= 0 &&
+      slot < there.outputOffsets[other + 1] - there.outputOffsets[other]
+      ? there.outputs[there.outputOffsets[other] + slot]
+      : -1;
+  }
+
+  rule(side: Side, node: number): MatchRule {
+    return MATCH_RULES[this._pairs.rules[side][node] ?? 0];
+  }
+
+  only(side: Side): number[] {
+    const { changes } = this;
+    return [...this._trees[side].nodeOrder].filter(node =>
+      changes
+        ? changes.state(side, node) === 'only'
+        : this._pairs.isFree(side, node)
+    );
+  }
+}
+
+/** The matching of an alignment by structure; null when it is of other models. */
+export function matchGiven(
+  left: IGroupTree,
+  right: IGroupTree,
+  given: IAlignmentColumns
+): IMatching | null {
+  const trees = [left, right] as const;
+  if (!isOfModels(given, trees)) {
+    return null;
+  }
+  const pairs = new PairTable([left.model, right.model]);
+  joinByAlignment(pairs, given);
+  return new Matching(pairs, trees, new Changes(given, trees));
+}
+
+/** The matcher that `joinAll` makes. */
+function makeMatcher(joinAll: (pairs: PairTable) => void): GraphMatcher {
+  return (left, right) => {
+    const pairs = new PairTable([left.model, right.model]);
+    joinAll(pairs);
+    return new Matching(pairs, [left, right]);
+  };
+}
+
+/** Linear in nodes and wires, each of them. */
+export const MATCHERS: Readonly<Record<MatchMode, GraphMatcher>> = {
+  auto: makeMatcher(pairs => {
+    const paths = modulePaths(pairs.models);
+    joinByTrustedNames(pairs, paths);
+    joinByModule(pairs, paths, { rule: 'module', evenly: true, root: false });
+    new WirePropagation(pairs).propagate();
+    joinByModule(pairs, paths, { rule: 'position', evenly: false, root: true });
+  }),
+  name: makeMatcher(joinByExactNames),
+  tag: makeMatcher(pairs => {
+    const paths = modulePaths(pairs.models);
+    joinByModule(pairs, paths, { rule: 'module', evenly: true, root: true });
+    joinByModule(pairs, paths, { rule: 'position', evenly: false, root: true });
+  })
+};

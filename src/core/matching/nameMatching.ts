@@ -1,0 +1,254 @@
+/**
+ * Pairs by names: of nodes, of the tensors they make, of the weights they alone read.
+ *
+ * Exporters number what has no name (`Conv_17`, `node_relu_3`, `val_509`). Where a layer was taken out,
+ * the numbers behind it name other nodes, so numbered names count only when they agree with what else
+ * is known of the two models.
+ */
+
+import { TENSOR_KIND } from '../model/decodePayload';
+import type { MatchRule, PairTable, Side } from './nodePairs';
+import { FIRST_INPUTS, SIDES, uniquePairs, weightShapes } from './nodePairs';
+import { sourceName } from './operatorForms';
+
+type NameOf = (side: Side, node: number) => string;
+
+/** Share of the evidence that must speak for numbered names. */
+const MIN_EVIDENCE_SHARE = 0.9;
+
+const isDigit = (code: number): boolean => code >= 48 && code <= 57;
+
+/** `Conv` of `Conv_17`; null for a name without a number at its end. A path names a place: no number. */
+export function numberedFamily(name: string): string | null {
+  let end = name.length;
+  while (end > 0 && isDigit(name.charCodeAt(end - 1))) {
+    end--;
+  }
+  if (end === name.length || name.includes('/')) {
+    return null;
+  }
+  return name.slice(0, end > 0 && name[end - 1] === '_' ? end - 1 : end);
+}
+
+/** Tells numbered names from given ones: `relu` is numbered where there is a `relu_1`. */
+class Numbering {
+  private readonly _families = new Set<string>();
+
+  constructor(pairs: PairTable, nameOf: NameOf) {
+    for (const side of SIDES) {
+      for (let node = 0; node < pairs.models[side].nodeCount; node++) {
+        const family = numberedFamily(nameOf(side, node));
+        if (family !== null) {
+          this._families.add(family);
+        }
+      }
+    }
+  }
+
+  isNumbered(name: string): boolean {
+    return numberedFamily(name) !== null || this._families.has(name);
+  }
+}
+
+type NameMatches = readonly { readonly left: number; readonly right: number }[];
+type NamePaths = readonly [Int32Array, Int32Array];
+
+/** Whether the makers of their inputs are each other's counterparts; null when none has one. */
+function sameMakers(
+  pairs: PairTable,
+  left: number,
+  right: number
+): boolean | null {
+  const [a, b] = pairs.models;
+  const from = a.inputOffsets[left];
+  const start = b.inputOffsets[right];
+  const reads = Math.min(
+    a.inputOffsets[left + 1] - from,
+    b.inputOffsets[right + 1] - start,
+    FIRST_INPUTS
+  );
+  for (let k = 0; k < reads; k++) {
+    const [x, y] = [a.inputs[from + k], b.inputs[start + k]];
+    const makers = [
+      x < 0 ? -1 : a.tensorProducer[pairs.operators[0].computed(x)],
+      y < 0 ? -1 : b.tensorProducer[pairs.operators[1].computed(y)]
+    ];
+    const others = [
+      makers[0] < 0 ? -1 : pairs.to[0][makers[0]],
+      makers[1] < 0 ? -1 : pairs.to[1][makers[1]]
+    ];
+    if (others[0] >= 0 && others[0] === makers[1]) {
+      return true;
+    }
+    // One that has no counterpart says nothing: a fused operator has a Reshape before it, say.
+    if (makers.every((maker, at) => maker < 0 || others[at] >= 0)) {
+      if (others[0] >= 0 || others[1] >= 0) {
+        return false;
+      }
+    }
+  }
+  return null;
+}
+
+/** What is known otherwise of two nodes of one name: true = the same, null = nothing. */
+function evidence(
+  pairs: PairTable,
+  paths: NamePaths,
+  left: number,
+  right: number
+): boolean | null {
+  if (pairs.to[0][left] >= 0 || pairs.to[1][right] >= 0) {
+    return pairs.to[0][left] === right;
+  }
+  const modules = [paths[0][left], paths[1][right]];
+  const [a, b] = pairs.operators;
+  if (
+    pairs.operator(0, left) !== pairs.operator(1, right) ||
+    !pairs.sameWeights(left, right) ||
+    (modules[0] !== modules[1] &&
+      modules.every(path => path > 0) &&
+      // What converts an operator may lose its place, and make one up of its name.
+      a.type(left) === b.type(right))
+  ) {
+    return false;
+  }
+  const inModule = modules[0] > 0 && modules[1] > 0;
+  return (
+    sameMakers(pairs, left, right) ??
+    (inModule || weightShapes(pairs.models[0], left) !== '' ? true : null)
+  );
+}
+
+/**
+ * The pairs whose numbers can be believed: family by family, where the evidence speaks for it, or
+ * where there is none, as for all.
+ */
+function trustPairs(
+  pairs: PairTable,
+  paths: NamePaths,
+  found: NameMatches,
+  nameOf: NameOf
+): NameMatches {
+  const votes = new Map<string, { good: number; all: number }>();
+  const whole = { good: 0, all: 0 };
+  const familyOf = (node: number): string => {
+    const name = nameOf(0, node);
+    return numberedFamily(name) ?? name;
+  };
+  for (const { left, right } of found) {
+    const vote = evidence(pairs, paths, left, right);
+    if (vote !== null) {
+      const family = familyOf(left);
+      const own = votes.get(family) ?? { good: 0, all: 0 };
+      votes.set(family, own);
+      for (const tally of [own, whole]) {
+        tally.good += vote ? 1 : 0;
+        tally.all++;
+      }
+    }
+  }
+  return found.filter(({ left }) => {
+    const { good, all } = votes.get(familyOf(left)) ?? whole;
+    return good >= MIN_EVIDENCE_SHARE * all;
+  });
+}
+
+interface INames {
+  readonly rule: MatchRule;
+  readonly nameOf: NameOf;
+  /** Two nodes of one name may differ in what they do; two makers of one tensor may not. */
+  readonly alike: boolean;
+}
+
+function join(
+  pairs: PairTable,
+  { rule, alike }: INames,
+  found: NameMatches
+): void {
+  const [a, b] = pairs.models;
+  for (const { left, right } of found) {
+    if (
+      !alike ||
+      a.category(left) === b.category(right) ||
+      pairs.operator(0, left) === pairs.operator(1, right)
+    ) {
+      pairs.join(left, right, rule);
+    }
+  }
+}
+
+const nodeNames = (pairs: PairTable): INames => ({
+  rule: 'name',
+  nameOf: (side, node) => pairs.models[side].nodeName(node),
+  alike: false
+});
+
+/** Of a node's first output. */
+const tensorNames = (pairs: PairTable): INames => ({
+  rule: 'tensor',
+  nameOf: (side, node) => {
+    const model = pairs.models[side];
+    const first = model.outputOffsets[node];
+    const tensor =
+      first < model.outputOffsets[node + 1] ? model.outputs[first] : -1;
+    return tensor < 0 ? '' : model.tensorName(tensor);
+  },
+  alike: true
+});
+
+/** Of the first weight that no other node reads. */
+const weightNames = (pairs: PairTable): INames => ({
+  rule: 'weight',
+  nameOf: (side, node) => {
+    const model = pairs.models[side];
+    const from = model.inputOffsets[node];
+    const end = Math.min(model.inputOffsets[node + 1], from + FIRST_INPUTS);
+    for (let k = from; k < end; k++) {
+      const tensor = model.inputs[k];
+      const own =
+        tensor >= 0 &&
+        model.tensorKind[tensor] === TENSOR_KIND.initializer &&
+        model.consumerOffsets[tensor + 1] - model.consumerOffsets[tensor] === 1;
+      if (own) {
+        return model.tensorName(tensor);
+      }
+    }
+    return '';
+  },
+  alike: true
+});
+
+/** Every name as it stands: nodes first, then the tensors they make. */
+export function joinByExactNames(pairs: PairTable): void {
+  for (const names of [nodeNames(pairs), tensorNames(pairs)]) {
+    const found = uniquePairs(
+      pairs,
+      (side, node) => names.nameOf(side, node) || null
+    );
+    join(pairs, names, found);
+  }
+}
+
+/** Given names first; numbered ones where modules, operators, weights and wires agree. `paths`: of modules, 0 = none. */
+export function joinByTrustedNames(pairs: PairTable, paths: NamePaths): void {
+  const kinds = [nodeNames(pairs), tensorNames(pairs), weightNames(pairs)];
+  // A quantizer's product bears its source's name; what only stores otherwise keeps its own.
+  const plain = (name: string, side: Side, node: number): string =>
+    pairs.operators[side].forwardsInput(node) ? name : sourceName(name);
+  const numbered = kinds.map(({ nameOf }) => new Numbering(pairs, nameOf));
+  kinds.forEach((names, kind) => {
+    const found = uniquePairs(pairs, (side, node) => {
+      const name = plain(names.nameOf(side, node), side, node);
+      return name === '' || numbered[kind].isNumbered(name) ? null : name;
+    });
+    join(pairs, names, found);
+  });
+  // Numbers of weights say nothing that those of their readers do not.
+  kinds.slice(0, 2).forEach((names, kind) => {
+    const found = uniquePairs(pairs, (side, node) => {
+      const name = plain(names.nameOf(side, node), side, node);
+      return numbered[kind].isNumbered(name) ? name : null;
+    });
+    join(pairs, names, trustPairs(pairs, paths, found, names.nameOf));
+  });
+}

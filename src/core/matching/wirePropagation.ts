@@ -1,0 +1,175 @@
+/** Pairs by wiring: what stands at the same place of the wires around a pair. */
+
+import { FIRST_INPUTS, type PairTable, type Side } from './nodePairs';
+import type { IGraphModel } from '../types';
+
+/** Marks a place that several nodes hold. */
+const AMBIGUOUS = -2;
+
+/** Which output of its maker each tensor is. */
+function slots(model: IGraphModel): Int32Array {
+  const found = new Int32Array(model.tensorCount).fill(-1);
+  for (let node = 0; node < model.nodeCount; node++) {
+    const from = model.outputOffsets[node];
+    for (let k = from; k < model.outputOffsets[node + 1]; k++) {
+      if (model.outputs[k] >= 0) {
+        found[model.outputs[k]] = k - from;
+      }
+    }
+  }
+  return found;
+}
+
+/** Spreads from the pairs there are, along every wire once. Linear in the wires. */
+export class WirePropagation {
+  private readonly _queue: number[] = [];
+
+  private readonly _slots: readonly [Int32Array, Int32Array];
+
+  constructor(private readonly _pairs: PairTable) {
+    const [left, right] = _pairs.models;
+    this._slots = [slots(left), slots(right)];
+  }
+
+  propagate(): void {
+    const pairs = this._pairs;
+    const [left, right] = pairs.models;
+    const { inputs } = left.payload.tensors;
+    const named = new Map(
+      right.payload.tensors.inputs.map(t => [right.tensorName(t), t] as const)
+    );
+    for (const tensor of inputs) {
+      const other = named.get(left.tensorName(tensor));
+      if (other !== undefined) {
+        this._readers(tensor, other);
+      }
+    }
+    pairs.to[0].forEach((other, node) => other >= 0 && this._queue.push(node));
+    for (let at = 0; at < this._queue.length; at++) {
+      this._around(this._queue[at]);
+    }
+  }
+
+  private _around(node: number): void {
+    const { models, to } = this._pairs;
+    const [left, right] = models;
+    const other = to[0][node];
+    if (this._pairs.operator(0, node) !== this._pairs.operator(1, other)) {
+      return;
+    }
+    const from = left.inputOffsets[node];
+    const start = right.inputOffsets[other];
+    const operands = this._operands(1, other);
+    for (let k = from; k < left.inputOffsets[node + 1]; k++) {
+      const operand = this._pairs.operators[0].operand(node, k - from);
+      const at = operands.get(operand);
+      if (at !== undefined) {
+        this._makers(left.inputs[k], right.inputs[start + at]);
+      }
+    }
+    const made = left.outputOffsets[node];
+    const gave = right.outputOffsets[other];
+    const makes = Math.min(
+      left.outputOffsets[node + 1] - made,
+      right.outputOffsets[other + 1] - gave
+    );
+    for (let k = 0; k < makes; k++) {
+      this._readers(left.outputs[made + k], right.outputs[gave + k]);
+    }
+  }
+
+  /** Place of each operand among the inputs. */
+  private _operands(side: Side, node: number): Map<number, number> {
+    const { inputOffsets } = this._pairs.models[side];
+    const found = new Map<number, number>();
+    for (let k = 0; k < inputOffsets[node + 1] - inputOffsets[node]; k++) {
+      found.set(this._pairs.operators[side].operand(node, k), k);
+    }
+    return found;
+  }
+
+  /** Makers of two tensors, and those of the numbers that they store otherwise. */
+  private _makers(a: number, b: number): void {
+    const [left, right] = this._pairs.operators;
+    this._madeBy(a, b);
+    const [x, y] = [left.computed(a), right.computed(b)];
+    if (x !== a || y !== b) {
+      this._madeBy(x, y);
+    }
+  }
+
+  private _madeBy(a: number, b: number): void {
+    if (a < 0 || b < 0) {
+      return;
+    }
+    const [left, right] = this._pairs.models;
+    const makers = [left.tensorProducer[a], right.tensorProducer[b]];
+    if (
+      makers[0] >= 0 &&
+      makers[1] >= 0 &&
+      this._slots[0][a] === this._slots[1][b]
+    ) {
+      this._join(makers[0], makers[1]);
+    }
+  }
+
+  /** Readers of two tensors: the only one of its operator at its place is the same. */
+  private _readers(a: number, b: number): void {
+    if (a < 0 || b < 0) {
+      return;
+    }
+    const left = this._byPlace(0, a);
+    const right = left.size > 0 ? this._byPlace(1, b) : left;
+    for (const [place, node] of left) {
+      const other = right.get(place) ?? -1;
+      if (node >= 0 && other >= 0) {
+        this._join(node, other);
+      }
+    }
+  }
+
+  private _byPlace(side: Side, tensor: number): Map<string, number> {
+    const model = this._pairs.models[side];
+    const operators = this._pairs.operators[side];
+    const found = new Map<string, number>();
+    const tensors = [tensor];
+    // The list grows while it is read: what only stores a tensor otherwise is looked through.
+    for (let at = 0; at < tensors.length && at < FIRST_INPUTS; at++) {
+      const read = tensors[at];
+      const end = model.consumerOffsets[read + 1];
+      for (let k = model.consumerOffsets[read]; k < end; k++) {
+        const node = model.consumers[k];
+        const from = model.inputOffsets[node];
+        const to = Math.min(model.inputOffsets[node + 1], from + FIRST_INPUTS);
+        const slot = model.inputs.subarray(from, to).indexOf(read);
+        if (
+          operators.forwardsInput(node) &&
+          model.outputOffsets[node + 1] > model.outputOffsets[node]
+        ) {
+          tensors.push(model.outputs[model.outputOffsets[node]]);
+        }
+        if (this._pairs.isFree(side, node)) {
+          const place = `${operators.operand(node, slot)} ${operators.of(node)}`;
+          const known = found.get(place);
+          found.set(
+            place,
+            known === undefined || known === node ? node : AMBIGUOUS
+          );
+        }
+      }
+    }
+    return found;
+  }
+
+  private _join(node: number, other: number): void {
+    const pairs = this._pairs;
+    const alike =
+      pairs.isFree(0, node) &&
+      pairs.isFree(1, other) &&
+      pairs.operator(0, node) === pairs.operator(1, other) &&
+      pairs.sameWeights(node, other);
+    if (alike && pairs.join(node, other, 'wiring')) {
+      this._queue.push(node);
+    }
+  }
+}

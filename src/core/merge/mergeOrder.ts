@@ -1,0 +1,114 @@
+/** An order of nodes in which what is read comes first, as near to the places they would have as that allows. */
+
+/** A heap of nodes by their place. */
+class PlaceHeap {
+  private readonly _heap: number[] = [];
+
+  constructor(private readonly _places: readonly number[]) {}
+
+  get size(): number {
+    return this._heap.length;
+  }
+
+  push(node: number): void {
+    const heap = this._heap;
+    let at = heap.push(node) - 1;
+    while (at > 0) {
+      const above = (at - 1) >> 1;
+      if (!this._before(heap[at], heap[above])) {
+        break;
+      }
+      [heap[at], heap[above]] = [heap[above], heap[at]];
+      at = above;
+    }
+  }
+
+  pop(): number {
+    const heap = this._heap;
+    const first = heap[0];
+    const last = heap.pop()!;
+    if (heap.length > 0) {
+      heap[0] = last;
+      let at = 0;
+      for (;;) {
+        const left = 2 * at + 1;
+        let least = at;
+        for (const below of [left, left + 1]) {
+          if (below < heap.length && this._before(heap[below], heap[least])) {
+            least = below;
+          }
+        }
+        if (least === at) {
+          break;
+        }
+        [heap[at], heap[least]] = [heap[least], heap[at]];
+        at = least;
+      }
+    }
+    return first;
+  }
+
+  private _before(a: number, b: number): boolean {
+    const by = this._places[a] - this._places[b];
+    return by < 0 || (by === 0 && a < b);
+  }
+}
+
+/**
+ * Nodes in order. `reads` and `writes` are tensors by node. Where wires lead round in a circle, which those
+ * of two models may do, it is cut at the node with the first place.
+ */
+export function mergeOrder(
+  reads: readonly (readonly number[])[],
+  writes: readonly (readonly number[])[],
+  places: readonly number[]
+): number[] {
+  const maker = new Map<number, number>();
+  writes.forEach((tensors, node) => {
+    for (const tensor of tensors) {
+      if (tensor >= 0) {
+        maker.set(tensor, node);
+      }
+    }
+  });
+  const open = new Int32Array(reads.length);
+  const readers: number[][] = reads.map(() => []);
+  reads.forEach((tensors, node) => {
+    for (const tensor of tensors) {
+      const from = maker.get(tensor);
+      if (from !== undefined && from !== node) {
+        open[node]++;
+        readers[from].push(node);
+      }
+    }
+  });
+  const waiting = new PlaceHeap(places);
+  const done = new Uint8Array(reads.length);
+  const byPlace = [...reads.keys()].sort(
+    (a, b) => places[a] - places[b] || a - b
+  );
+  byPlace.filter(node => open[node] === 0).forEach(node => waiting.push(node));
+  const order: number[] = [];
+  let next = 0;
+  while (order.length < reads.length) {
+    if (waiting.size === 0) {
+      while (done[byPlace[next]]) {
+        next++;
+      }
+      open[byPlace[next]] = 0;
+      waiting.push(byPlace[next]);
+    }
+    const node = waiting.pop();
+    if (done[node]) {
+      continue;
+    }
+    done[node] = 1;
+    order.push(node);
+    for (const reader of readers[node]) {
+      if (--open[reader] === 0 && !done[reader]) {
+        waiting.push(reader);
+      }
+    }
+  }
+  return order;
+}

@@ -1,0 +1,329 @@
+import { describe, expect, test } from 'vitest';
+import type { GraphPayload } from '../../schema';
+import { Changes, type IAlignmentColumns } from '../matching/alignmentChanges';
+import { mergePayloads, type IMergedPayload } from './mergePayloads';
+import { mergeOrder } from './mergeOrder';
+import { sceneWires, WIRE } from './mergedWires';
+import { decodePayload, TENSOR_KIND } from '../model/decodePayload';
+import { PayloadBuilder } from '../testing/builder';
+import { Random } from '../testing/random';
+import { buildTree } from '../tree/groupTree';
+import { createGraphView } from '../view/graphView';
+
+/** A chain of these operators, `MarkdownBlock` scopes by their names. */
+function chain(
+  ops: readonly string[],
+  scopes: readonly string[]
+): GraphPayload {
+  const builder = new PayloadBuilder();
+  let tensor = builder.input('x');
+  ops.forEach((op, at) => {
+    const inputs = [tensor, builder.weight(`${op}${at}.w`, [4])];
+    [tensor] = builder.add(op, inputs, { scope: [scopes[at]] });
+  });
+  builder.output(tensor);
+  return builder.finish();
+}
+
+function alignment(left: number[], right: number[]): IAlignmentColumns {
+  const count = Math.max(...left, ...right) + 1;
+  const pairs = Array.from({ length: count }, (_, pair) => pair);
+  return {
+    left,
+    right,
+    kinds: ['precision'],
+    changes: pairs.map(() => 0),
+    main_left: pairs.map(pair => left.indexOf(pair)),
+    main_right: pairs.map(pair => right.indexOf(pair))
+  };
+}
+
+const types = (payload: GraphPayload): string[] =>
+  payload.nodes.op.map(op => payload.ops[op].type);
+
+/** `from → to` by the names of nodes. */
+function wires(payload: GraphPayload): string[] {
+  const { nodes, tensors } = payload;
+  return nodes.name.flatMap((name, node) =>
+    nodes.inputs
+      .slice(nodes.input_offsets[node], nodes.input_offsets[node + 1])
+      .map(tensor => tensors.producer[tensor] ?? -1)
+      .filter(maker => maker >= 0)
+      .map(maker => `${nodes.name[maker]} → ${name}`)
+  );
+}
+
+/** `from → to side` of what nodes read. */
+function sides({ payload, wire }: IMergedPayload): string[] {
+  const { nodes, tensors } = payload;
+  const names = Object.keys(WIRE);
+  return nodes.name
+    .flatMap((name, node) =>
+      nodes.inputs
+        .slice(nodes.input_offsets[node], nodes.input_offsets[node + 1])
+        .filter(tensor => tensors.kind[tensor] !== TENSOR_KIND.initializer)
+        .map(tensor => {
+          const maker = tensors.producer[tensor];
+          const from = maker >= 0 ? nodes.name[maker] : tensors.name[tensor];
+          return `${from} → ${name} ${names[wire(node, tensor)]}`;
+        })
+    )
+    .sort();
+}
+
+/** Wires between pairs, as `pair pair`, each with its side. */
+function pairWires({
+  payload,
+  alignment,
+  wire
+}: IMergedPayload): [string, number][] {
+  const { nodes, tensors } = payload;
+  return nodes.op.flatMap((_, node) =>
+    nodes.inputs
+      .slice(nodes.input_offsets[node], nodes.input_offsets[node + 1])
+      .filter(tensor => tensors.producer[tensor] >= 0)
+      .map((tensor): [string, number] => {
+        const from = alignment.left[tensors.producer[tensor]];
+        return [`${from} ${alignment.left[node]}`, wire(node, tensor)];
+      })
+      .filter(([key]) => !key.includes('-'))
+  );
+}
+
+describe('one graph of two models', () => {
+  const a = chain(['Conv', 'Relu', 'Gemm'], ['one', 'one', 'two']);
+  const b = chain(['Conv', 'Sin', 'Relu', 'Gemm'], ['p', 'new', 'p', 'q']);
+
+  test('what was added stands between the counterparts, in its own box', () => {
+    const made = mergePayloads(
+      a,
+      b,
+      alignment([0, 1, 2], [0, -1, 1, 2]),
+      'both'
+    );
+    expect(types(made.payload)).toEqual(['Conv', 'Sin', 'Relu', 'Gemm']);
+    expect([...made.side]).toEqual([0, 1, 0, 0]);
+    expect([...made.node]).toEqual([0, 1, 1, 2]);
+    expect(wires(made.payload).sort()).toEqual([
+      'Conv_0 → Relu_1',
+      'Conv_0 → Sin_1',
+      'Relu_1 → Gemm_2',
+      'Sin_1 → Relu_1'
+    ]);
+    const tree = buildTree(decodePayload(made.payload));
+    expect(made.payload.scopes.label).toEqual(['one', 'two', 'new']);
+    expect(tree.nodeOrder.length).toBe(4);
+    const changes = new Changes(made.alignment, [tree, tree]);
+    expect([0, 1, 2, 3].map(node => changes.state(0, node))).toEqual([
+      'same',
+      'only',
+      'same',
+      'same'
+    ]);
+  });
+
+  test('what was removed stays, and the wire around it comes', () => {
+    const made = mergePayloads(
+      b,
+      a,
+      alignment([0, -1, 1, 2], [0, 1, 2]),
+      'both'
+    );
+    expect(types(made.payload)).toEqual(['Conv', 'Sin', 'Relu', 'Gemm']);
+    expect([...made.side]).toEqual([0, 0, 0, 0]);
+    expect(wires(made.payload)).toContain('Conv_0 → Relu_2');
+  });
+
+  test('wires of one model alone are known', () => {
+    const made = mergePayloads(
+      a,
+      b,
+      alignment([0, 1, 2], [0, -1, 1, 2]),
+      'both'
+    );
+    expect(sides(made)).toEqual([
+      'Conv_0 → Relu_1 removed',
+      'Conv_0 → Sin_1 added',
+      'Relu_1 → Gemm_2 both',
+      'Sin_1 → Relu_1 added',
+      'x → Conv_0 both'
+    ]);
+    const back = mergePayloads(
+      b,
+      a,
+      alignment([0, -1, 1, 2], [0, 1, 2]),
+      'both'
+    );
+    expect(sides(back)).toEqual([
+      'Conv_0 → Relu_2 added',
+      'Conv_0 → Sin_1 removed',
+      'Relu_2 → Gemm_3 both',
+      'Sin_1 → Relu_2 removed',
+      'x → Conv_0 both'
+    ]);
+  });
+
+  test('another source, a new input, a new output', () => {
+    const graph = (other: boolean): GraphPayload => {
+      const builder = new PayloadBuilder();
+      const x = builder.input('x');
+      const [one] = builder.add('Relu', [x]);
+      const [two] = builder.add('Exp', [one]);
+      const rest = other ? [two, builder.input('mask')] : [one, two];
+      const [sum] = builder.add('Concat', rest);
+      builder.output(sum);
+      if (other) {
+        builder.output(one);
+      }
+      return builder.finish();
+    };
+    const given = alignment([0, 1, 2], [0, 1, 2]);
+    const made = mergePayloads(graph(false), graph(true), given, 'both');
+    expect(sides(made)).toEqual([
+      'Exp_1 → Concat_2 both',
+      'Relu_0 → Concat_2 removed',
+      'Relu_0 → Exp_1 both',
+      'mask → Concat_2 added',
+      'x → Relu_0 both'
+    ]);
+    const { outputs } = made.payload.tensors;
+    const count = made.payload.nodes.op.length;
+    expect(outputs.map(one => made.wire(count, one))).toEqual([
+      WIRE.both,
+      WIRE.added
+    ]);
+    const back = mergePayloads(graph(true), graph(false), given, 'both');
+    expect(
+      back.payload.tensors.outputs.map(one => back.wire(count, one))
+    ).toEqual([WIRE.both, WIRE.removed]);
+    expect(sides(back)).toContain('mask → Concat_2 removed');
+  });
+
+  test('an edge of a scene has the side of its wires, in a group too', async () => {
+    const made = mergePayloads(
+      a,
+      b,
+      alignment([0, 1, 2], [0, -1, 1, 2]),
+      'both'
+    );
+    const tree = buildTree(decodePayload(made.payload));
+    const size = (): { w: number; h: number } => ({ w: 80, h: 30 });
+    const sizer = { node: size, group: size, pill: size, title: () => 60 };
+    const view = createGraphView(tree, sizer);
+    const seen = async (opened: number[]): Promise<number[]> => {
+      await view.restore(opened);
+      const found = sceneWires(tree, view.scene, made.wire);
+      expect(found.length).toBe(view.scene.edgeCount);
+      return [...new Set(found)].sort();
+    };
+    // Closed, a box hides the wire that was removed.
+    expect(await seen([])).toEqual([WIRE.both, WIRE.added]);
+    expect(await seen([0, 1, 2])).toEqual(Object.values(WIRE));
+  });
+
+  test('it has no costs, and the first model stays as it is', () => {
+    const before = JSON.stringify(a);
+    const { payload } = mergePayloads(
+      a,
+      b,
+      alignment([0, 1, 2], [0, -1, 1, 2]),
+      'both'
+    );
+    expect(payload.nodes.macs.every(one => one === null)).toBe(true);
+    expect(payload.metrics.total_macs).toBeNull();
+    expect(JSON.stringify(a)).toBe(before);
+  });
+
+  test('tensors know the model that they are of', () => {
+    const made = mergePayloads(
+      a,
+      b,
+      alignment([0, 1, 2], [0, -1, 1, 2]),
+      'both'
+    );
+    made.tensor.forEach((id, tensor) => {
+      const from = made.tensorSide[tensor] === 0 ? a : b;
+      expect(made.payload.tensors.name[tensor]).toBe(from.tensors.name[id]);
+    });
+  });
+});
+
+test.each(Array.from({ length: 40 }, (_, seed) => seed))(
+  'two random graphs with any pairs: every node once, all wires inside, drawable (%i)',
+  seed => {
+    const source = new Random(seed);
+    const random = (): number => source.next();
+    const graph = (): GraphPayload => {
+      const builder = new PayloadBuilder();
+      const known = [builder.input('x')];
+      const count = 1 + Math.floor(random() * 20);
+      for (let at = 0; at < count; at++) {
+        const pick = (): number => known[Math.floor(random() * known.length)];
+        const scope = [`s${Math.floor(random() * 3)}`];
+        known.push(...builder.add('Add', [pick(), pick()], { scope }));
+      }
+      builder.output(known[known.length - 1]);
+      return builder.finish();
+    };
+    const [a, b] = [graph(), graph()];
+    const column = (payload: GraphPayload): number[] =>
+      payload.nodes.op.map(() => -1);
+    const [left, right] = [column(a), column(b)];
+    const most = Math.min(left.length, right.length);
+    let pair = 0;
+    for (let at = 0; at < most; at++) {
+      if (random() < 0.6) {
+        // Pairs that cross each other lead wires round in circles.
+        const other = Math.floor(random() * right.length);
+        if (right[other] < 0) {
+          left[at] = right[other] = pair++;
+        }
+      }
+    }
+    const made = mergePayloads(a, b, alignment(left, right), 'both');
+    const { nodes, tensors } = made.payload;
+    const only = right.filter(one => one < 0).length;
+    expect(nodes.op.length).toBe(left.length + only);
+    const seen = [...made.node].map((id, at) => `${made.side[at]} ${id}`);
+    expect(new Set(seen).size).toBe(seen.length);
+    for (const tensor of [...nodes.inputs, ...nodes.outputs]) {
+      expect(tensor).toBeLessThan(tensors.name.length);
+    }
+    nodes.op.forEach((_, node) => {
+      for (
+        let k = nodes.output_offsets[node];
+        k < nodes.output_offsets[node + 1];
+        k++
+      ) {
+        expect(tensors.producer[nodes.outputs[k]]).toBe(node);
+      }
+    });
+    const tree = buildTree(decodePayload(made.payload));
+    expect(tree.nodeOrder.length).toBe(nodes.op.length);
+    const all = a.nodes.op.map((_, node) => node);
+    const itself = sides(mergePayloads(a, a, alignment(all, all), 'both'));
+    expect(itself.filter(one => !one.endsWith('both'))).toEqual([]);
+    // A wire that one order of the two calls removed, the other calls added.
+    const back = mergePayloads(b, a, alignment(right, left), 'both');
+    const lone = (one: IMergedPayload, side: number): number =>
+      new Set(
+        pairWires(one)
+          .filter(([, is]) => is === side)
+          .map(([key]) => key)
+      ).size;
+    expect(lone(made, WIRE.removed)).toBe(lone(back, WIRE.added));
+    expect(lone(made, WIRE.added)).toBe(lone(back, WIRE.removed));
+  }
+);
+
+test('an order keeps places where wires allow it, and ends where they lead round', () => {
+  expect(mergeOrder([[], [10], [11]], [[10], [11], [12]], [0, 1, 2])).toEqual([
+    0, 1, 2
+  ]);
+  expect(mergeOrder([[12], [], [11]], [[10], [11], [12]], [0, 1, 2])).toEqual([
+    1, 2, 0
+  ]);
+  expect(mergeOrder([[12], [10], [11]], [[10], [11], [12]], [0, 1, 2])).toEqual(
+    [0, 1, 2]
+  );
+});

@@ -1,0 +1,480 @@
+/**
+ * Two aligned models as one graph: all of the first, and what only the second has, wired to the counterparts
+ * of what it is wired to there. Wires are those of both; which of them only one has is known. It is drawn and
+ * folded like any model; it has no costs, which would be those of neither.
+ */
+
+import type { GraphPayload } from '../../schema';
+import type { IAlignmentColumns } from '../matching/alignmentChanges';
+import { MergedScopes } from './mergedScopes';
+import { TENSOR_KIND } from '../model/decodePayload';
+import { mergeOrder } from './mergeOrder';
+import { PairWires, shownInputs, WIRE, type WireSide } from './mergedWires';
+
+export interface IMergedPayload {
+  readonly payload: GraphPayload;
+  /** By node of the merged graph: 0 of the first model, 1 only in the second. */
+  readonly side: Uint8Array;
+  /** Its id there. */
+  readonly node: Int32Array;
+  /** By tensor: the model that it is of, and its id there. */
+  readonly tensorSide: Uint8Array;
+  readonly tensor: Int32Array;
+  /** The alignment by nodes of the merged graph, on both sides. */
+  readonly alignment: IAlignmentColumns;
+  /** Of which model a node's reading of a tensor is; the node `nodes.op.length` are the model's outputs. */
+  wire(node: number, tensor: number): WireSide;
+}
+
+const NO_COSTS = 'Costs are shown where each model has its own picture.';
+
+/** Merged id of each node of the second model that is not in the merged graph. */
+const NONE = -1;
+
+class PayloadMerger {
+  private readonly _tensors: GraphPayload['tensors'];
+  private readonly _scopes: GraphPayload['scopes'];
+  private readonly _graphs: GraphPayload['graphs'];
+  /** Tensors that are added, as ids of the second model. */
+  private readonly _added: number[] = [];
+  private readonly _tensorOf = new Map<number, number>();
+  private readonly _graphOf = new Map<number, number>();
+  private readonly _exits: readonly [number[][], number[][]];
+  private readonly _boxes: MergedScopes;
+  /** Nodes that only the second model has. */
+  private readonly _only: readonly number[];
+  private readonly _place: ReadonlyMap<number, number>;
+  /** By node of the first: tensors that its counterpart reads besides. */
+  private readonly _extra = new Map<number, number[]>();
+  /** By model input of the second, its counterpart. */
+  private readonly _inputOf: ReadonlyMap<number, number>;
+  private readonly _wires: readonly [PairWires, PairWires];
+  /** Results that only the second model gives. */
+  private readonly _newEnds = new Set<number>();
+
+  constructor(
+    private readonly _a: GraphPayload,
+    private readonly _b: GraphPayload,
+    private readonly _given: IAlignmentColumns
+  ) {
+    this._tensors = copyColumns(_a.tensors);
+    this._scopes = copyColumns(_a.scopes);
+    this._graphs = copyColumns(_a.graphs);
+    this._exits = [pairOutputs(_a, _given.left), pairOutputs(_b, _given.right)];
+    const pairs = _given.main_left.flatMap((a, at) => {
+      const b = _given.main_right[at];
+      return a >= 0 && b >= 0 ? [[a, b] as const] : [];
+    });
+    this._boxes = new MergedScopes(_a, _b, this._scopes, pairs);
+    this._inputOf = sameInputs(_a, _b);
+    const here = new Map(shownInputs(_a).map(tensor => [tensor, tensor]));
+    const there = new Map(
+      shownInputs(_b).map(tensor => [
+        tensor,
+        this._inputOf.get(tensor) ?? _a.tensors.name.length + tensor
+      ])
+    );
+    this._wires = [
+      new PairWires(_a, _given.left, here),
+      new PairWires(_b, _given.right, there)
+    ];
+    this._only = _given.right.flatMap((pair, node) =>
+      pair === -1 ? [node] : []
+    );
+    this._place = new Map(this._only.map((node, at) => [node, at]));
+  }
+
+  merge(name: string): IMergedPayload {
+    const { _a: a, _b: b, _only: only } = this;
+    const count = a.nodes.op.length;
+    this._join();
+    const inputs = only.map(node =>
+      row(b, 'input', node).map(t => this._of(t))
+    );
+    const outputs = only.map(node =>
+      row(b, 'output', node).map(t => this._of(t))
+    );
+    this._results();
+    const reads = [
+      ...a.nodes.op.map((_, node) => [
+        ...row(a, 'input', node),
+        ...(this._extra.get(node) ?? [])
+      ]),
+      ...inputs
+    ];
+    const writes = [
+      ...a.nodes.op.map((_, n) => row(a, 'output', n)),
+      ...outputs
+    ];
+    const order = mergeOrder(reads, writes, this._places());
+    const at = new Int32Array(order.length);
+    order.forEach((one, place) => (at[one] = place));
+    const scope = [
+      ...a.nodes.scope,
+      ...only.map(node => this._boxes.of(b.nodes.scope[node]))
+    ];
+    const graph = [
+      ...a.nodes.graph,
+      ...only.map(node => this._graph(b.nodes.graph[node]))
+    ];
+    const { _mergedTensors: tensors } = this;
+    tensors.producer = tensors.producer.map(one => (one < 0 ? one : at[one]));
+    this._graphs.parent_node = this._graphs.parent_node.map(one =>
+      one < 0 ? one : at[one]
+    );
+    const [ins, outs] = [reads, writes].map(rows =>
+      toCsr(order.map(one => rows[one]))
+    );
+    const unknown = order.map(() => null);
+    const of = <T>(left: readonly T[], right: (node: number) => T): T[] =>
+      order.map(one => (one < count ? left[one] : right(only[one - count])));
+    const settings: Record<string, string> = {};
+    order.forEach((one, place) => {
+      const [from, id] = one < count ? [a, one] : [b, only[one - count]];
+      const text = from.nodes.settings?.[String(id)];
+      if (text !== undefined) {
+        settings[String(place)] = text;
+      }
+    });
+    const nodes: GraphPayload['nodes'] = {
+      ...a.nodes,
+      op: of(a.nodes.op, node => a.ops.length + b.nodes.op[node]),
+      name: of(a.nodes.name, node => b.nodes.name[node]),
+      scope: order.map(one => scope[one]),
+      graph: order.map(one => graph[one]),
+      constant: a.nodes.constant.map(one => at[one]).sort((x, y) => x - y),
+      inputs: ins.values,
+      input_offsets: ins.offsets,
+      outputs: outs.values,
+      output_offsets: outs.offsets,
+      params: unknown,
+      weight_bytes: unknown,
+      macs: unknown,
+      flops: unknown,
+      read_bytes: unknown,
+      write_bytes: unknown,
+      activation_bytes: unknown,
+      reason: Object.fromEntries(order.map((_, at) => [at, NO_COSTS])),
+      runs: {},
+      runs_unknown: [],
+      uncounted: [],
+      settings
+    };
+    return {
+      payload: {
+        ...a,
+        model: { ...a.model, name },
+        nodes,
+        tensors,
+        scopes: this._scopes,
+        graphs: this._graphs,
+        ops: [...a.ops, ...b.ops],
+        dtypes: [...a.dtypes, ...b.dtypes],
+        shapes: [...a.shapes, ...b.shapes],
+        metrics: {
+          ...a.metrics,
+          total_macs: null,
+          total_params: null,
+          total_flops: null
+        },
+        timeline: null,
+        architecture: null,
+        expressions: null,
+        batch: null,
+        modules: null,
+        attributes: null,
+        identity: null,
+        risk_signals: [],
+        diagnostics: [],
+        graph: { ...a.graph, num_nodes: order.length - nodes.constant.length },
+        blocks: { what: [], kinds: [], offsets: [0], nodes: [] }
+      },
+      side: Uint8Array.from(order, one => (one < count ? 0 : 1)),
+      node: Int32Array.from(order, one =>
+        one < count ? one : only[one - count]
+      ),
+      tensorSide: Uint8Array.from(tensors.name, (_, tensor) =>
+        tensor < a.tensors.name.length ? 0 : 1
+      ),
+      tensor: Int32Array.from(tensors.name, (_, tensor) =>
+        tensor < a.tensors.name.length
+          ? tensor
+          : this._added[tensor - a.tensors.name.length]
+      ),
+      alignment: this._alignment(order, at),
+      wire: this._sides(order)
+    };
+  }
+
+  private get _mergedTensors(): GraphPayload['tensors'] {
+    return this._tensors;
+  }
+
+  private _alignment(
+    order: readonly number[],
+    at: Int32Array
+  ): IAlignmentColumns {
+    const given = this._given;
+    const column = order.map(one => given.left[one] ?? -1);
+    const main = given.main_left.map(one => (one < 0 ? one : at[one]));
+    return {
+      changes: given.changes,
+      kinds: given.kinds,
+      left: column,
+      right: column,
+      main_left: main,
+      main_right: main
+    };
+  }
+
+  private _sides(order: readonly number[]): IMergedPayload['wire'] {
+    const { _a: a } = this;
+    const count = a.nodes.op.length;
+    const [here, there] = this._wires;
+    return (node, tensor) => {
+      const own = tensor < a.tensors.name.length;
+      if (node >= order.length) {
+        return this._newEnds.has(tensor)
+          ? WIRE.added
+          : here.isOnlyEnd(tensor, there)
+            ? WIRE.removed
+            : WIRE.both;
+      }
+      const one = order[node];
+      if (one >= count || !own || this._extra.get(one)?.includes(tensor)) {
+        return WIRE.added;
+      }
+      return here.isOnly(tensor, one, there) ? WIRE.removed : WIRE.both;
+    };
+  }
+
+  /** Where each node would stand: that of the second behind the counterpart of what comes before it there. */
+  private _places(): number[] {
+    const { _given: given } = this;
+    const last = new Map<number, number>();
+    given.left.forEach((pair, node) => last.set(pair, node));
+    const places = given.left.map((_, node) => node);
+    let place = -1;
+    given.right.forEach(pair => {
+      if (pair === -1) {
+        places.push(place + 0.5);
+      } else if (pair >= 0) {
+        place = last.get(pair) ?? place;
+      }
+    });
+    return places;
+  }
+
+  /** Wires of the second model that lead into nodes that both have. */
+  private _join(): void {
+    const { _b: b, _given: given } = this;
+    const [known, there] = this._wires;
+    given.right.forEach((pair, node) => {
+      const into = given.main_left[pair] ?? NONE;
+      if (pair < 0 || into < 0) {
+        return;
+      }
+      for (const tensor of row(b, 'input', node)) {
+        if (tensor < 0 || !there.isOnly(tensor, node, known)) {
+          continue;
+        }
+        const made = this._of(tensor);
+        const read = row(this._a, 'input', into);
+        const extra = this._extra.get(into) ?? [];
+        if (made >= 0 && !read.includes(made) && !extra.includes(made)) {
+          this._extra.set(into, [...extra, made]);
+        }
+      }
+    });
+  }
+
+  /** Results that only the second model gives. */
+  private _results(): void {
+    for (const tensor of this._b.tensors.outputs) {
+      const [known, there] = this._wires;
+      const made = there.isOnlyEnd(tensor, known) ? this._of(tensor) : NONE;
+      if (made >= 0 && !this._tensors.outputs.includes(made)) {
+        this._newEnds.add(made);
+        this._tensors.outputs.push(made);
+        this._graphs.outputs[0]?.push(made);
+      }
+    }
+  }
+
+  /** The tensor of the merged graph that a tensor of the second model is. */
+  private _of(tensor: number): number {
+    if (tensor < 0) {
+      return tensor;
+    }
+    const known = this._tensorOf.get(tensor);
+    if (known !== undefined) {
+      return known;
+    }
+    const found = this._counterpart(tensor);
+    const made = found >= 0 ? found : this._add(tensor);
+    this._tensorOf.set(tensor, made);
+    return made;
+  }
+
+  private _counterpart(tensor: number): number {
+    const { _b: b, _given: given } = this;
+    const maker = b.tensors.producer[tensor];
+    if (maker >= 0) {
+      const pair = given.right[maker];
+      const there = this._exits[1][pair]?.indexOf(tensor) ?? -1;
+      const here = this._exits[0][pair] ?? [];
+      return here[there] ?? here[0] ?? -1;
+    }
+    return this._inputOf.get(tensor) ?? -1;
+  }
+
+  private _add(tensor: number): number {
+    const { _a: a, _b: b, _tensors: into } = this;
+    const maker = b.tensors.producer[tensor];
+    const own = maker >= 0 && this._given.right[maker] === -1;
+    const kind = b.tensors.kind[tensor];
+    const made = into.name.length;
+    into.name.push(b.tensors.name[tensor]);
+    into.dtype.push(a.dtypes.length + b.tensors.dtype[tensor]);
+    into.shape.push(a.shapes.length + b.tensors.shape[tensor]);
+    // What is computed from constants alone is not drawn.
+    into.kind.push(maker >= 0 && !own ? TENSOR_KIND.constant : kind);
+    into.producer.push(
+      own ? a.nodes.op.length + this._place.get(maker)! : NONE
+    );
+    this._added.push(tensor);
+    if (kind === TENSOR_KIND.input) {
+      into.inputs.push(made);
+      this._graphs.inputs[0]?.push(made);
+    }
+    return made;
+  }
+
+  /** The body of the merged graph that a body of the second model is; 0 = the main graph. */
+  private _graph(graph: number): number {
+    const { _a: a, _b: b, _given: given } = this;
+    const known = graph === 0 ? 0 : this._graphOf.get(graph);
+    if (known !== undefined) {
+      return known;
+    }
+    const control = b.graphs.parent_node[graph];
+    const pair = given.right[control] ?? -2;
+    const attribute = b.graphs.attribute[graph];
+    let found = 0;
+    if (pair >= 0) {
+      const at = a.graphs.parent_node.findIndex(
+        (node, one) =>
+          node >= 0 &&
+          given.left[node] === pair &&
+          a.graphs.attribute[one] === attribute
+      );
+      found = Math.max(0, at);
+    } else if (pair === -1) {
+      const into = this._graphs;
+      found = into.name.length;
+      into.name.push(b.graphs.name[graph]);
+      into.parent_node.push(a.nodes.op.length + this._place.get(control)!);
+      into.attribute.push(attribute);
+      const scope = b.graphs.scope[graph];
+      into.scope.push(scope < 0 ? -1 : this._boxes.of(scope));
+      into.inputs.push(b.graphs.inputs[graph].map(t => this._of(t)));
+      into.outputs.push(b.graphs.outputs[graph].map(t => this._of(t)));
+    }
+    this._graphOf.set(graph, found);
+    return found;
+  }
+}
+
+/** Columns that can be added to without touching the others'. */
+function copyColumns<T extends object>(columns: T): T {
+  return Object.fromEntries(
+    Object.entries(columns).map(([name, column]) => [
+      name,
+      Array.isArray(column)
+        ? column.map((one: unknown) => (Array.isArray(one) ? [...one] : one))
+        : column
+    ])
+  ) as T;
+}
+
+function row(
+  { nodes }: GraphPayload,
+  what: 'input' | 'output',
+  node: number
+): number[] {
+  const [offsets, values] =
+    what === 'input'
+      ? [nodes.input_offsets, nodes.inputs]
+      : [nodes.output_offsets, nodes.outputs];
+  return values.slice(offsets[node], offsets[node + 1]);
+}
+
+function toCsr(rows: readonly (readonly number[])[]): {
+  offsets: number[];
+  values: number[];
+} {
+  const offsets = [0];
+  const values: number[] = [];
+  for (const one of rows) {
+    for (const value of one) {
+      values.push(value);
+    }
+    offsets.push(values.length);
+  }
+  return { offsets, values };
+}
+
+/** By pair: tensors that leave it, in the order of its nodes; else all that it makes. */
+function pairOutputs(
+  payload: GraphPayload,
+  column: readonly number[]
+): number[][] {
+  const { nodes, tensors, graphs } = payload;
+  const leaves = new Set([tensors.outputs, ...graphs.outputs].flat());
+  nodes.op.forEach((_, node) => {
+    for (const tensor of row(payload, 'input', node)) {
+      const maker = tensor < 0 ? NONE : tensors.producer[tensor];
+      if (maker >= 0 && column[maker] !== column[node]) {
+        leaves.add(tensor);
+      }
+    }
+  });
+  const found: number[][] = [];
+  const made: number[][] = [];
+  column.forEach((pair, node) => {
+    if (pair >= 0) {
+      const all = row(payload, 'output', node).filter(one => one >= 0);
+      (made[pair] ??= []).push(...all);
+      (found[pair] ??= []).push(...all.filter(one => leaves.has(one)));
+    }
+  });
+  return Array.from(made, (all, pair) =>
+    found[pair]?.length ? found[pair] : (all ?? [])
+  );
+}
+
+/** By model input of the second: that of the first of the same name, else of the same place among equally many. */
+function sameInputs(a: GraphPayload, b: GraphPayload): Map<number, number> {
+  const [here, there] = [a, b].map(one => one.tensors.inputs);
+  const byName = new Map(here.map(one => [a.tensors.name[one], one]));
+  const found = new Map<number, number>();
+  there.forEach((tensor, place) => {
+    const named = byName.get(b.tensors.name[tensor]);
+    const same = here.length === there.length ? here[place] : undefined;
+    const made = named ?? same;
+    if (made !== undefined) {
+      found.set(tensor, made);
+    }
+  });
+  return found;
+}
+
+/** One graph of both; the columns must be those of these payloads. About linear time. */
+export function mergePayloads(
+  a: GraphPayload,
+  b: GraphPayload,
+  given: IAlignmentColumns,
+  name: string
+): IMergedPayload {
+  return new PayloadMerger(a, b, given).merge(name);
+}

@@ -1,0 +1,126 @@
+/** Where the boxes of the second model lie in a merged graph: in those of the first, or in boxes of their own. */
+
+import type { GraphPayload } from '../../schema';
+
+/** Share of what two boxes have in common from which they are one. */
+const MIN_SHARED = 0.6;
+
+type Scopes = GraphPayload['scopes'];
+
+/** A box and those around it, the innermost first. A parent has a smaller id, so this ends. */
+function chain({ parent }: Scopes, scope: number): number[] {
+  const found: number[] = [];
+  for (let at = scope; at >= 0; at = parent[at] < at ? parent[at] : -1) {
+    found.push(at);
+  }
+  return found;
+}
+
+/**
+ * Boxes of the second model by those of the first; what it alone has is appended to `into`. `pairs` are
+ * nodes that correspond: (node of the first, node of the second).
+ */
+export class MergedScopes {
+  /** -1 until known, -2 = no box of its own. */
+  private readonly _to: Int32Array;
+  /** Pairs in each box of the second. */
+  private readonly _held: Int32Array;
+
+  constructor(
+    left: GraphPayload,
+    private readonly _right: GraphPayload,
+    private readonly _into: Scopes,
+    pairs: readonly (readonly [number, number])[]
+  ) {
+    const { scopes } = _right;
+    const count = scopes.parent.length;
+    const most = left.scopes.parent.length;
+    this._to = new Int32Array(count).fill(-1);
+    this._held = new Int32Array(count);
+    const held = new Int32Array(most);
+    const shared = new Map<number, Map<number, number>>();
+    for (const [a, b] of pairs) {
+      const around = chain(left.scopes, left.nodes.scope[a]);
+      for (const scope of around) {
+        held[scope]++;
+      }
+      for (const scope of chain(scopes, _right.nodes.scope[b])) {
+        this._held[scope]++;
+        const votes = shared.get(scope) ?? new Map<number, number>();
+        shared.set(scope, votes);
+        for (const other of around) {
+          votes.set(other, (votes.get(other) ?? 0) + 1);
+        }
+      }
+    }
+    const taken = new Set<number>();
+    for (let scope = 0; scope < count; scope++) {
+      const best = this._best(
+        left.scopes,
+        scope,
+        shared.get(scope),
+        held,
+        taken
+      );
+      if (best >= 0) {
+        taken.add(best);
+        this._to[scope] = best;
+      }
+    }
+  }
+
+  /** The box of a node of the second model; -1 = none. */
+  of(scope: number): number {
+    for (const at of chain(this._right.scopes, scope).reverse()) {
+      if (this._to[at] === -1 && this._held[at] === 0) {
+        this._to[at] = this._add(at);
+      }
+    }
+    return this._known(scope);
+  }
+
+  /** The innermost box around that is known. */
+  private _known(scope: number): number {
+    const found = chain(this._right.scopes, scope).find(
+      at => this._to[at] >= 0
+    );
+    return found === undefined ? -1 : this._to[found];
+  }
+
+  private _add(scope: number): number {
+    const { scopes } = this._right;
+    const into = this._into;
+    into.parent.push(this._known(scopes.parent[scope]));
+    into.label.push(scopes.label[scope]);
+    into.type.push(scopes.type[scope]);
+    into.role?.push(scopes.role?.[scope] ?? '');
+    into.origin.push(scopes.origin[scope]);
+    return into.parent.length - 1;
+  }
+
+  /** The box of the first model that holds most of what this one holds, inside that of its parent. */
+  private _best(
+    left: Scopes,
+    scope: number,
+    votes: ReadonlyMap<number, number> | undefined,
+    held: Int32Array,
+    taken: ReadonlySet<number>
+  ): number {
+    const { scopes } = this._right;
+    const above = this._known(scopes.parent[scope]);
+    let best = -1;
+    let most = 0;
+    for (const [other, count] of votes ?? []) {
+      const share = (2 * count) / (held[other] + this._held[scope]);
+      const inside = above < 0 || chain(left, other).includes(above, 1);
+      // Boxes that hold the same: of the same name, else the outermost.
+      const named = left.label[other] === scopes.label[scope] ? 0.01 : 0;
+      const score = share + named - other * 1e-9;
+      if (share >= MIN_SHARED && inside && !taken.has(other) && score > most) {
+        best = other;
+        most = score;
+      }
+    }
+    return best;
+  }
+}

@@ -1,0 +1,127 @@
+/** Which wires of two models as one graph are those of both, and which of one of them only. */
+
+import { wiresLit } from '../trace/traceHighlight';
+import { TENSOR_KIND } from '../model/decodePayload';
+import type { GraphPayload } from '../../schema';
+import type { IScene } from '../types';
+import type { IGroupTree } from '../tree/treeTypes';
+
+/** Of what a wire is: both models, the first only, the second only. */
+export const WIRE = { both: 0, removed: 1, added: 2 } as const;
+export type WireSide = (typeof WIRE)[keyof typeof WIRE];
+
+/** A pair that a wire begins at; model inputs count from here downwards. */
+const INPUTS = -10;
+
+/** Of a wire from one pair, or input, to another. */
+function key(from: number, to: number): number {
+  return (from + 2 ** 25) * 2 ** 26 + to;
+}
+
+/** Wires between pairs, in one of the two models. */
+export class PairWires {
+  private readonly _from: readonly (readonly number[])[];
+  private readonly _into = new Set<number>();
+  private readonly _ends = new Set<number>();
+
+  /**
+   * `column`: by node, its pair, -1 without a counterpart, -2 = takes no part and lets wires through.
+   * `inputs`: by model input, what it is called on both sides.
+   */
+  constructor(
+    private readonly _payload: GraphPayload,
+    private readonly _column: readonly number[],
+    inputs: ReadonlyMap<number, number>
+  ) {
+    const { nodes, tensors } = _payload;
+    const from: (readonly number[])[] = tensors.producer.map(
+      (maker, tensor) => {
+        const input = inputs.get(tensor);
+        const pair = maker < 0 ? -2 : _column[maker];
+        return input !== undefined
+          ? [INPUTS - input]
+          : pair === -2
+            ? []
+            : [pair];
+      }
+    );
+    nodes.op.forEach((_, node) => {
+      const all = this.inputs(node).flatMap(tensor => from[tensor] ?? []);
+      if (_column[node] === -2) {
+        const { output_offsets: at, outputs } = nodes;
+        for (const tensor of outputs.slice(at[node], at[node + 1])) {
+          from[tensor] = [...new Set(all)];
+        }
+      }
+    });
+    this._from = from;
+    nodes.op.forEach((_, node) => {
+      for (const tensor of this.inputs(node)) {
+        for (const pair of from[tensor] ?? []) {
+          this._into.add(key(pair, _column[node]));
+        }
+      }
+    });
+    for (const tensor of tensors.outputs) {
+      from[tensor]?.forEach(pair => this._ends.add(pair));
+    }
+  }
+
+  /** Tensors that a node reads. */
+  inputs(node: number): number[] {
+    const { input_offsets: at, inputs } = this._payload.nodes;
+    return inputs.slice(at[node], at[node + 1]).filter(tensor => tensor >= 0);
+  }
+
+  /** Pairs that a tensor comes from; empty for weights and where it is unknown. */
+  from(tensor: number): readonly number[] {
+    return this._from[tensor] ?? [];
+  }
+
+  /** Whether a node's reading of a tensor has no counterpart in the other model. */
+  isOnly(tensor: number, node: number, other: PairWires): boolean {
+    const pair = this._column[node];
+    const from = this.from(tensor);
+    return (
+      pair === -1 ||
+      from.includes(-1) ||
+      (pair >= 0 &&
+        from.length > 0 &&
+        !from.some(one => one === pair || other._into.has(key(one, pair))))
+    );
+  }
+
+  /** Whether the other model has no output from where this one comes from. */
+  isOnlyEnd(tensor: number, other: PairWires): boolean {
+    const from = this.from(tensor);
+    return from.length > 0 && !from.some(one => other._ends.has(one));
+  }
+}
+
+/** Model inputs that a picture shows. */
+export function shownInputs({ tensors }: GraphPayload): number[] {
+  return tensors.inputs.filter(
+    tensor => tensors.kind[tensor] === TENSOR_KIND.input
+  );
+}
+
+/** By edge of a scene, as `WIRE`: one that stands for wires of several kinds is of both. Linear. */
+export function sceneWires(
+  tree: IGroupTree,
+  scene: IScene,
+  sideOf: (node: number, tensor: number) => WireSide
+): Uint8Array {
+  const [both, removed, added] = [WIRE.both, WIRE.removed, WIRE.added].map(
+    side =>
+      wiresLit(tree, scene, (node, tensor) => sideOf(node, tensor) === side)
+  );
+  return removed.map((is, edge) =>
+    both[edge] || (is && added[edge])
+      ? WIRE.both
+      : is
+        ? WIRE.removed
+        : added[edge]
+          ? WIRE.added
+          : WIRE.both
+  );
+}

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import type { GraphPayload } from '../../schema';
+import { decodePayload } from './decodePayload';
+import { executionsOf } from './executionCounts';
+import { PayloadBuilder } from '../testing/builder';
+import { upgradePayload } from './upgradePayload';
+
+/** Four products of 10 MACs each. */
+function four(): GraphPayload {
+  const b = new PayloadBuilder('runs');
+  let tensor = b.input('x');
+  for (let at = 0; at < 4; at++) {
+    [tensor] = b.add('MatMul', [tensor], { macs: 10 });
+  }
+  b.output(tensor);
+  return b.finish();
+}
+
+describe('costs of one inference', () => {
+  test('are those of all runs; a loop that never runs has none, a branch left out is not told', () => {
+    const payload = four();
+    payload.nodes.runs = { '1': 5, '2': 0, '3': 0 };
+    payload.nodes.uncounted = [3];
+    const { metrics } = decodePayload(payload);
+    expect([...metrics.macs]).toEqual([10, 50, 0, NaN]);
+    expect([...metrics.flops]).toEqual([20, 100, 0, NaN]);
+    expect([...metrics.read_bytes]).toEqual([64, 320, 0, NaN]);
+    expect([...metrics.activation_bytes]).toEqual([64, 64, 64, 64]);
+    expect([0, 1, 2].map(node => executionsOf(payload.nodes, node))).toEqual([
+      1, 5, 0
+    ]);
+  });
+});
+
+describe('payloads of earlier versions', () => {
+  /** As version 1.0 had it: costs of one inference, and `repeat`. */
+  function former(repeat: Record<string, number | null>): GraphPayload {
+    const { nodes, ...rest } = four();
+    const { runs: _, runs_unknown: __, uncounted: ___, ...columns } = nodes;
+    columns.macs = [10, 50, 0, null];
+    const expressions = { macs: [0, 0, 0, 0] };
+    return {
+      ...rest,
+      nodes: { ...columns, repeat },
+      expressions
+    } as unknown as GraphPayload;
+  }
+
+  test('show the same', () => {
+    const found = upgradePayload(former({ '1': 5, '2': 0, '3': null }));
+    expect(found.nodes.macs).toEqual([10, 10, 0, null]);
+    expect(found.nodes.runs).toEqual({ '1': 5, '2': 0 });
+    expect(found.nodes.runs_unknown).toEqual([3]);
+    expect([...decodePayload(found).metrics.macs]).toEqual([10, 50, 0, NaN]);
+    expect(found.expressions).toBeNull();
+  });
+
+  test('keep their expressions where nothing runs more than once', () => {
+    expect(upgradePayload(former({})).expressions).toEqual({
+      macs: [0, 0, 0, 0],
+      runs: {}
+    });
+  });
+
+  test('are left alone when they are of this version', () => {
+    const payload = four();
+    expect(upgradePayload(payload)).toBe(payload);
+  });
+});

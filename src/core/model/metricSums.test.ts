@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import type { GraphPayload } from '../../schema';
+import { decodePayload } from './decodePayload';
+import { PART_STATE, partStateOf, Tally } from './metricSums';
+import { PayloadBuilder } from '../testing/builder';
+import { buildTree } from '../tree/groupTree';
+
+/** Two boxes of two products, 10 MACs each, inside a third one: an If with its branches. */
+function branches(): GraphPayload {
+  const b = new PayloadBuilder('sums');
+  let tensor = b.input('x');
+  for (const branch of ['then', 'else']) {
+    for (let at = 0; at < 2; at++) {
+      const scope = ['choice', branch];
+      [tensor] = b.add('MatMul', [tensor], { macs: 10, params: 3, scope });
+    }
+  }
+  b.output(tensor);
+  return b.finish();
+}
+
+/** [sum, nodes it lacks] of the MACs of each box. */
+function boxes(payload: GraphPayload): Record<string, [number, number]> {
+  const tree = buildTree(decodePayload(payload));
+  return Object.fromEntries(
+    tree.groupLabel.map((label, group) => [
+      label,
+      [tree.groupMetrics.macs[group], tree.groupUnknown.macs[group]]
+    ])
+  );
+}
+
+describe('a branch that the totals leave out', () => {
+  it('is no missing part of what is around it, and has no number itself', () => {
+    const payload = branches();
+    payload.nodes.uncounted = [2, 3];
+    expect(boxes(payload)).toEqual({
+      choice: [20, 0],
+      then: [20, 0],
+      else: [0, 2]
+    });
+    const model = decodePayload(payload);
+    expect(partStateOf(model, 'macs', 2)).toBe(PART_STATE.out);
+    expect(partStateOf(model, 'latency', 2)).toBe(PART_STATE.out);
+    expect(partStateOf(model, 'params', 2)).toBe(PART_STATE.known);
+  });
+
+  it('is one where its cost is unknown: then the other branch may be the costlier', () => {
+    const payload = branches();
+    payload.nodes.uncounted = [2, 3];
+    payload.nodes.macs[3] = null;
+    expect(boxes(payload)).toEqual({
+      choice: [20, 1],
+      then: [20, 0],
+      else: [0, 2]
+    });
+  });
+});
+
+describe('a loop of unknown length', () => {
+  it('makes a sum a lower bound, but not of what costs nothing in it', () => {
+    const payload = branches();
+    payload.nodes.runs_unknown = [2, 3];
+    payload.nodes.macs[3] = 0;
+    expect(boxes(payload)).toEqual({
+      choice: [30, 1],
+      then: [20, 0],
+      else: [10, 1]
+    });
+    const model = decodePayload(payload);
+    expect(partStateOf(model, 'macs', 2)).toBe(PART_STATE.least);
+    expect(partStateOf(model, 'macs', 3)).toBe(PART_STATE.known);
+    expect(partStateOf(model, 'activation_bytes', 2)).toBe(PART_STATE.known);
+  });
+});
+
+describe('a weight whose shape cannot be', () => {
+  it('leaves the boxes around it a lower bound of parameters', () => {
+    const payload = branches();
+    payload.nodes.params[3] = null;
+    const { groupLabel, groupMetrics, groupUnknown } = buildTree(
+      decodePayload(payload)
+    );
+    const of = (label: string) => groupLabel.indexOf(label);
+    expect(groupMetrics.params[of('choice')]).toBe(9);
+    expect(groupUnknown.params[of('choice')]).toBe(1);
+    expect(groupUnknown.params[of('then')]).toBe(0);
+  });
+});
+
+describe('a tally', () => {
+  it('says what a box with the same nodes says', () => {
+    for (const [uncounted, endless, unknown] of [
+      [[], [], []],
+      [[2, 3], [], []],
+      [[2, 3], [0], [1]],
+      [[0, 1, 2, 3], [], []],
+      [[0], [1], [2, 3]]
+    ]) {
+      const payload = branches();
+      payload.nodes.uncounted = uncounted;
+      payload.nodes.runs_unknown = endless;
+      unknown.forEach(node => (payload.nodes.macs[node] = null));
+      const tally = new Tally(decodePayload(payload), 'macs');
+      [0, 1, 2, 3].forEach(node => tally.add(node));
+      expect([tally.known, tally.unknown]).toEqual(boxes(payload).choice);
+    }
+  });
+});

@@ -1,0 +1,143 @@
+/**
+ * How the numbers of nodes add up, the same wherever a sum is shown: in boxes, tables, charts and inspectors.
+ *
+ * The branch of an If that the totals leave out is no missing part: the sum is complete without it. A loop of
+ * unknown length counts as one iteration, which makes a sum that holds it a lower bound.
+ */
+
+import { isExecutionCost } from './executionCounts';
+import {
+  NODE_RUNS,
+  type IGraphModel,
+  type ITree,
+  type MetricId
+} from '../types';
+
+/** What a node is to a sum. */
+export const PART_STATE = {
+  /** Its number is all of it. */
+  known: 0,
+  /** Its number is added, and there is more of it. */
+  least: 1,
+  unknown: 2,
+  /** The totals leave it out. */
+  out: 3
+} as const;
+
+export type PartState = (typeof PART_STATE)[keyof typeof PART_STATE];
+
+export function partStateOf(
+  model: IGraphModel,
+  id: MetricId,
+  node: number
+): PartState {
+  const runs = model.nodeRuns[node];
+  const perRun = id === 'latency' || isExecutionCost(id);
+  if (Number.isNaN(model.metrics[id][node])) {
+    // Of a branch left out the cost of one execution may be unknown as well, which the totals do say.
+    const told = id === 'latency' || typeof own(model, id, node) === 'number';
+    return runs === NODE_RUNS.out && perRun && told
+      ? PART_STATE.out
+      : PART_STATE.unknown;
+  }
+  const endless = runs === NODE_RUNS.endless && perRun;
+  return endless && model.metrics[id][node] > 0
+    ? PART_STATE.least
+    : PART_STATE.known;
+}
+
+/** A column of the payload: of one execution. */
+function own(
+  { payload }: IGraphModel,
+  id: Exclude<MetricId, 'latency'>,
+  node: number
+): number | null | undefined {
+  return payload.nodes[id][node];
+}
+
+/** A sum over some nodes. */
+export class Tally {
+  private _sum = 0;
+  private _complete = 0;
+  private _lacking = 0;
+  private _out = 0;
+
+  constructor(
+    private readonly _model: IGraphModel,
+    private readonly _id: MetricId
+  ) {}
+
+  add(node: number): void {
+    const part = partStateOf(this._model, this._id, node);
+    if (part <= PART_STATE.least) {
+      this._sum += this._model.metrics[this._id][node];
+    }
+    this._complete += part === PART_STATE.known ? 1 : 0;
+    this._lacking +=
+      part === PART_STATE.least || part === PART_STATE.unknown ? 1 : 0;
+    this._out += part === PART_STATE.out ? 1 : 0;
+  }
+
+  /** What is known of the sum. */
+  get known(): number {
+    return this._sum;
+  }
+
+  /** Nodes whose number, or a part of it, is missing in the sum. Where nothing else is there, all left out. */
+  get unknown(): number {
+    return this._lacking + (this._complete === 0 ? this._out : 0);
+  }
+}
+
+export interface ISumColumns {
+  /** Entry 0 is over all nodes, entry g + 1 over those below group g. */
+  readonly sum: Float64Array;
+  /** As `Tally.unknown`. */
+  readonly unknown: Int32Array;
+  /** Largest known number of a node, 0 when there is none. */
+  readonly max: number;
+}
+
+/** Sums of a metric over nodes and over the groups they are in. Linear in nodes and groups. */
+export function sumColumns(
+  model: IGraphModel,
+  id: MetricId,
+  nodes: Iterable<number>,
+  tree: Pick<ITree, 'groupCount' | 'groupParent' | 'nodeParent'>
+): ISumColumns {
+  const { groupCount, groupParent, nodeParent } = tree;
+  const sum = new Float64Array(groupCount + 1);
+  const [unknown, out, complete] = [0, 1, 2].map(
+    () => new Int32Array(groupCount + 1)
+  );
+  const values = model.metrics[id];
+  let max = 0;
+  for (const node of nodes) {
+    const entry = nodeParent[node] + 1;
+    const part = partStateOf(model, id, node);
+    if (part <= PART_STATE.least) {
+      sum[entry] += values[node];
+      max = Math.max(max, values[node]);
+    }
+    if (part === PART_STATE.known) {
+      complete[entry]++;
+    } else if (part === PART_STATE.out) {
+      out[entry]++;
+    } else {
+      unknown[entry]++;
+    }
+  }
+  for (let group = groupCount - 1; group >= 0; group--) {
+    const above = groupParent[group] + 1;
+    sum[above] += sum[group + 1];
+    unknown[above] += unknown[group + 1];
+    out[above] += out[group + 1];
+    complete[above] += complete[group + 1];
+  }
+  for (let entry = 0; entry <= groupCount; entry++) {
+    if (complete[entry] === 0) {
+      unknown[entry] += out[entry];
+    }
+  }
+  return { sum, unknown, max };
+}

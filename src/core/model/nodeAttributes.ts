@@ -1,0 +1,85 @@
+/** The attributes of nodes, as queries read them. */
+
+import type { GraphPayload } from '../../schema';
+
+type AttributeColumns = NonNullable<GraphPayload['attributes']>;
+type AttributeValue = AttributeColumns['value'][number];
+
+interface IIndex {
+  /** Lower-case name → node → value. */
+  readonly byName: ReadonlyMap<string, ReadonlyMap<number, AttributeValue>>;
+  /** Node → names, and values that are text, lower case. */
+  readonly texts: ReadonlyMap<number, readonly string[]>;
+}
+
+const indexes = new WeakMap<AttributeColumns, IIndex>();
+
+function buildIndex({ name, value, node, entry }: AttributeColumns): IIndex {
+  const byName = new Map<string, Map<number, AttributeValue>>();
+  const texts = new Map<number, string[]>();
+  const lower = name.map(text => text.toLowerCase());
+  const words = value.map((held, at) => [
+    lower[at],
+    ...(Array.isArray(held) ? held : [held])
+      .filter((item): item is string => typeof item === 'string' && item !== '')
+      .map(item => item.toLowerCase())
+  ]);
+  node.forEach((id, row) => {
+    const at = entry[row];
+    const known = byName.get(lower[at]);
+    if (!known) {
+      byName.set(lower[at], new Map([[id, value[at]]]));
+    } else if (!known.has(id)) {
+      known.set(id, value[at]);
+    }
+    const said = texts.get(id) ?? [];
+    // Not as a copy: a node may have very many attributes.
+    words[at].forEach(word => said.push(word));
+    texts.set(id, said);
+  });
+  return { byName, texts };
+}
+
+function indexOf({ attributes }: GraphPayload): IIndex | null {
+  if (!attributes) {
+    return null;
+  }
+  let index = indexes.get(attributes);
+  if (!index) {
+    index = buildIndex(attributes);
+    indexes.set(attributes, index);
+  }
+  return index;
+}
+
+/** What words find of a node's attributes: names, and values that are text; lower case. */
+export function attributeTexts(
+  payload: GraphPayload,
+  node: number
+): readonly string[] {
+  return indexOf(payload)?.texts.get(node) ?? [];
+}
+
+/**
+ * A number or texts; null where the node has no such attribute or item. A list of whole numbers or texts
+ * is `3,3`, `[3,3]` or `3x3`; of one with fractions only items are compared.
+ */
+export function attributeValue(
+  payload: GraphPayload,
+  node: number,
+  name: string,
+  item?: number
+): number | readonly string[] | null {
+  let held = indexOf(payload)?.byName.get(name)?.get(node);
+  if (item !== undefined) {
+    held = Array.isArray(held) ? held.at(item) : undefined;
+  }
+  if (!Array.isArray(held)) {
+    return held === undefined ? null : typeof held === 'string' ? [held] : held;
+  }
+  if (held.some(one => typeof one === 'number' && !Number.isInteger(one))) {
+    return null;
+  }
+  const all = held.map(String);
+  return [...[',', 'x', '×'].map(mark => all.join(mark)), `[${all.join(',')}]`];
+}

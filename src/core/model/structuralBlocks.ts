@@ -1,0 +1,102 @@
+/** Structural blocks: what recognisers found in the graph, whatever its modules are called. */
+
+import type { GraphPayload } from '../../schema';
+import { groupBy } from '../base/csr';
+import type { ICsrRows } from '../base/csr';
+
+type BlockColumns = NonNullable<GraphPayload['blocks']>;
+export type BlockKind = BlockColumns['kinds'][number];
+
+export class BlockIndex {
+  readonly count: number;
+  private readonly _nodes: Int32Array;
+  private readonly _offsets: Int32Array;
+  /** Place of each block among those of its kind, from 1. */
+  private readonly _number: Int32Array;
+  private readonly _ofNode: ICsrRows;
+
+  constructor(
+    private readonly _columns: BlockColumns,
+    nodeCount: number
+  ) {
+    const { what, offsets, nodes, kinds } = _columns;
+    this.count = Math.min(what.length, Math.max(0, offsets.length - 1));
+    this._offsets = Int32Array.from(offsets);
+    this._nodes = Int32Array.from(nodes);
+    this._number = new Int32Array(this.count);
+    const rows: number[] = [];
+    const entries: number[] = [];
+    const counts = new Map<string, number>();
+    for (let block = 0; block < this.count; block++) {
+      const kind = kinds[what[block]]?.kind ?? '';
+      const number = (counts.get(kind) ?? 0) + 1;
+      counts.set(kind, number);
+      this._number[block] = number;
+      const [from, to] = [offsets[block], offsets[block + 1]];
+      for (let at = from; at < to; at++) {
+        // A step from the one before, but for the first.
+        this._nodes[at] += at > from ? this._nodes[at - 1] : 0;
+        if (this._nodes[at] >= 0 && this._nodes[at] < nodeCount) {
+          rows.push(this._nodes[at]);
+          entries.push(block);
+        }
+      }
+    }
+    this._ofNode = groupBy(nodeCount, rows, entries);
+  }
+
+  kind(block: number): BlockKind {
+    return this._columns.kinds[this._columns.what[block]];
+  }
+
+  /** Its place among the blocks of its kind, as in the report's `attention 3`. */
+  number(block: number): number {
+    return this._number[block];
+  }
+
+  /** Ids in ascending order. */
+  nodes(block: number): Int32Array {
+    return this._nodes.subarray(this._offsets[block], this._offsets[block + 1]);
+  }
+
+  /** Blocks that a node is part of, the smallest first. */
+  of(node: number): number[] {
+    const { offsets, values } = this._ofNode;
+    const size = (block: number): number =>
+      this._offsets[block + 1] - this._offsets[block];
+    return Array.from(values.subarray(offsets[node], offsets[node + 1])).sort(
+      (a, b) => size(a) - size(b) || a - b
+    );
+  }
+
+  /** Blocks whose nodes all are among these, in their order. */
+  within(nodes: Iterable<number>): number[] {
+    const inside = new Set(nodes);
+    const found = new Set<number>();
+    const { offsets, values } = this._ofNode;
+    for (const node of inside) {
+      for (let at = offsets[node]; at < offsets[node + 1]; at++) {
+        found.add(values[at]);
+      }
+    }
+    return [...found]
+      .filter(block => this.nodes(block).every(node => inside.has(node)))
+      .sort((a, b) => a - b);
+  }
+}
+
+const kept = new WeakMap<BlockColumns, BlockIndex>();
+
+/** The blocks of a payload, read once; null where it lists none. Other sizes share them. */
+export function blocksOf(payload: GraphPayload): BlockIndex | null {
+  const { blocks, nodes } = payload;
+  if (!blocks) {
+    return null;
+  }
+  let found = kept.get(blocks);
+  if (!found) {
+    found = new BlockIndex(blocks, nodes.op.length);
+    kept.set(blocks, found);
+  }
+  return found;
+}

@@ -1,0 +1,147 @@
+/** Which tensors are alive while a node runs, and how many bytes. */
+
+import type { TimelineColumns } from '../../schema';
+import { tensorBytes } from './tensorBytes';
+import { TENSOR_KIND } from './decodePayload';
+import type { IGraphModel } from '../types';
+
+/** A piece of memory in use. */
+export interface ILiveTensor {
+  /** The tensor in it that was made last. */
+  readonly tensor: number;
+  /** Size of the memory; null when unknown. */
+  readonly bytes: number | null;
+  /** Living tensors that share it. */
+  readonly sharing: number;
+}
+
+/** Lifetimes of the tensors of the main graph. */
+export class Lifetimes {
+  private readonly _first: Int32Array;
+  private readonly _owner: Int32Array;
+
+  constructor(
+    private readonly _model: IGraphModel,
+    private readonly _timeline: TimelineColumns
+  ) {
+    const { tensorCount } = _model;
+    const stepOf = new Int32Array(_model.nodeCount).fill(-2);
+    _timeline.node.forEach((node, step) => {
+      stepOf[node] = step;
+    });
+    this._first = Int32Array.from({ length: tensorCount }, (_, tensor) => {
+      const producer = _model.tensorProducer[tensor];
+      return producer >= 0
+        ? stepOf[producer]
+        : _model.tensorKind[tensor] === TENSOR_KIND.input
+          ? -1
+          : -2;
+    });
+    this._owner = Int32Array.from({ length: tensorCount }, (_, id) => id);
+    const taken = Object.entries(_timeline.tensor_memory)
+      .map(([tensor, owner]) => [Number(tensor), owner])
+      .filter(([tensor]) => tensor >= 0 && tensor < tensorCount);
+    // In the order they were made, so that an owner's owner is known.
+    taken.sort(([a], [b]) => this._first[a] - this._first[b] || a - b);
+    for (const [tensor, owner] of taken) {
+      this._owner[tensor] = this._owner[owner] ?? tensor;
+    }
+  }
+
+  /** Pieces of memory in use at a step, largest first; linear in the number of tensors. */
+  at(step: number): ILiveTensor[] {
+    const { tensor_last: last } = this._timeline;
+    const pieces = new Map<number, { tensor: number; sharing: number }>();
+    for (let tensor = 0; tensor < this._first.length; tensor++) {
+      const first = this._first[tensor];
+      if (first < -1 || first > step || !(last[tensor] >= step)) {
+        continue;
+      }
+      const owner = this._owner[tensor];
+      const piece = pieces.get(owner);
+      if (piece === undefined) {
+        pieces.set(owner, { tensor, sharing: 1 });
+      } else {
+        piece.sharing++;
+        piece.tensor =
+          first >= this._first[piece.tensor] ? tensor : piece.tensor;
+      }
+    }
+    return [...pieces]
+      .map(([owner, piece]) => ({
+        ...piece,
+        bytes: tensorBytes(this._model, owner)
+      }))
+      .sort((a, b) => (b.bytes ?? 0) - (a.bytes ?? 0));
+  }
+
+  /**
+   * The curves for the shapes of the model, as the analysis computes them. Null when a size is unknown
+   * or a node has bodies, whose own peaks are not told by lifetimes. Linear in tensors and steps.
+   */
+  curves(): IMemoryCurves | null {
+    const { node, body_step: bodies, tensor_last: last } = this._timeline;
+    const simple = new Float64Array(node.length + 1);
+    const inplace = new Float64Array(node.length + 1);
+    const pieces = new Map<number, { from: number; to: number }>();
+    let inputs = 0;
+    for (let tensor = 0; tensor < this._first.length; tensor++) {
+      const from = this._first[tensor];
+      const to = Math.min(last[tensor], node.length - 1);
+      if (from < -1 || !(to >= from)) {
+        continue;
+      }
+      const bytes = tensorBytes(this._model, tensor);
+      if (bytes === null) {
+        return null;
+      }
+      inputs += from < 0 ? bytes : 0;
+      if (to < 0) {
+        continue;
+      }
+      span(simple, from, to, bytes);
+      const owner = this._owner[tensor];
+      const piece = pieces.get(owner) ?? { from, to };
+      pieces.set(owner, {
+        from: Math.min(piece.from, from),
+        to: Math.max(piece.to, to)
+      });
+    }
+    for (const [owner, { from, to }] of pieces) {
+      span(inplace, from, to, tensorBytes(this._model, owner) ?? 0);
+    }
+    return bodies.length > 0
+      ? null
+      : { simple: runningSums(simple), inplace: runningSums(inplace), inputs };
+  }
+}
+
+/** Sums of changes, the one after the last left out. */
+function runningSums(changes: Float64Array): number[] {
+  let sum = 0;
+  return Array.from(changes.subarray(0, -1), change => (sum += change));
+}
+
+/** Bytes alive at each step. */
+export interface IMemoryCurves {
+  /** Every output has its own memory. */
+  readonly simple: number[];
+  /** Views and in-place reuse understood. */
+  readonly inplace: number[];
+  /** Bytes of the graph inputs, alive before the first step. */
+  readonly inputs: number;
+}
+
+/** Adds what lives from one step to another to a list of changes. */
+function span(changes: Float64Array, from: number, to: number, bytes: number) {
+  changes[Math.max(0, from)] += bytes;
+  changes[to + 1] -= bytes;
+}
+
+/** The first place of the largest value, -1 for an empty list. */
+export function indexOfPeak(values: readonly number[]): number {
+  return values.reduce(
+    (best, value, at) => (best < 0 || value > values[best] ? at : best),
+    -1
+  );
+}

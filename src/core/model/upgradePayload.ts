@@ -1,0 +1,55 @@
+/** Payloads that an earlier version saved, in the present form. */
+
+import type { GraphPayload } from '../../schema';
+import { EXECUTION_COSTS } from './executionCounts';
+
+type FormerNodeColumns = GraphPayload['nodes'];
+
+/** The columns as they were before costs stood for one execution. */
+interface IFormerColumns extends Omit<
+  FormerNodeColumns,
+  'runs' | 'runs_unknown' | 'uncounted' | 'settings'
+> {
+  readonly repeat?: Record<string, number | null>;
+  readonly settings?: FormerNodeColumns['settings'];
+}
+
+/**
+ * The payload with costs of one execution. Of models with loops the expressions are left out: they were
+ * those of one inference.
+ */
+export function upgradePayload(payload: GraphPayload): GraphPayload {
+  const former = payload.nodes as IFormerColumns;
+  const { settings = {} } = former;
+  if (former.repeat === undefined) {
+    return former.settings
+      ? payload
+      : { ...payload, nodes: { ...payload.nodes, settings } };
+  }
+  const { repeat, ...rest } = former;
+  const known = Object.entries(repeat).flatMap(([node, runs]) =>
+    runs === null ? [] : [[node, runs] as const]
+  );
+  const costs = EXECUTION_COSTS.map(metric => {
+    const column = [...rest[metric]];
+    for (const [node, runs] of known) {
+      const whole = column[Number(node)];
+      column[Number(node)] = whole === null ? null : whole / (runs || 1);
+    }
+    return [metric, column] as const;
+  });
+  const nodes: FormerNodeColumns = {
+    ...rest,
+    settings,
+    ...Object.fromEntries(costs),
+    runs: Object.fromEntries(known),
+    runs_unknown: Object.keys(repeat)
+      .filter(node => repeat[node] === null)
+      .map(Number),
+    uncounted: []
+  };
+  const loops = Object.keys(repeat).length > 0;
+  const expressions =
+    loops || !payload.expressions ? null : { ...payload.expressions, runs: {} };
+  return { ...payload, nodes, expressions };
+}

@@ -1,0 +1,57 @@
+/** The viewer's search and the library's are one: both answer the same queries alike. */
+
+import { describe, expect, it } from 'vitest';
+import type { GraphPayload } from '../../schema';
+import { chosenDevice, withLatency } from '../latency/latencyEstimate';
+import { findMatches } from './queryMatcher';
+import { decodePayload } from '../model/decodePayload';
+import { parseQuery } from './queryParser';
+import fixture from '../testing/queries.json';
+import { buildTree } from '../tree/groupTree';
+import type { ITree } from '../types';
+
+interface IQueryCase {
+  readonly model: string;
+  readonly query: string;
+  readonly ids?: readonly number[];
+  readonly fault?: readonly [string, number, string];
+}
+
+const trees = new Map<string, ITree>(
+  Object.entries(fixture.models as unknown as Record<string, GraphPayload>).map(
+    ([name, payload]) => [
+      name,
+      buildTree(withLatency(decodePayload(payload), chosenDevice(payload)))
+    ]
+  )
+);
+
+describe('the shared fixture', () => {
+  const cases = fixture.cases as unknown as readonly IQueryCase[];
+
+  it('has queries that match, that match nothing and that are wrong', () => {
+    const hits = cases.filter(one => (one.ids?.length ?? 0) > 0).length;
+    const faults = cases.filter(one => one.fault).length;
+    expect(hits).toBeGreaterThan(300);
+    expect(faults).toBeGreaterThan(60);
+    expect(cases.length - hits - faults).toBeGreaterThan(200);
+  });
+
+  it.each(cases.map(one => [one.model, one.query, one] as const))(
+    '%s: %s',
+    (name, text, wanted) => {
+      const tree = trees.get(name)!;
+      const { query, fault } = parseQuery(text);
+      if (wanted.fault) {
+        expect(fault && [fault.kind, fault.at, fault.text]).toEqual(
+          wanted.fault
+        );
+        return;
+      }
+      expect(fault).toBeNull();
+      const found = query === null ? [] : findMatches(tree, query);
+      const nodes = found.filter(entity => entity < tree.model.nodeCount);
+      expect(nodes.sort((a, b) => a - b)).toEqual(wanted.ids);
+    }
+  );
+});

@@ -1,0 +1,182 @@
+/** Queries put to a model's nodes and groups. */
+
+import type { ICondition, Query } from './queryParser';
+import { hasConditions, hasWords } from './queryParser';
+import { SearchIndex } from './textSearch';
+import type { ITree } from '../types';
+
+/**
+ * How well an entity matches: above 0 it does, 0 it does not, NaN when that depends on something
+ * unknown. What is unknown matches neither a condition nor its opposite.
+ */
+type Test = (entity: number) => number;
+
+/** An index is made when a model is searched first. */
+const indexes = new WeakMap<ITree, SearchIndex>();
+
+function indexOf(tree: ITree): SearchIndex {
+  const index = indexes.get(tree) ?? new SearchIndex(tree);
+  indexes.set(tree, index);
+  return index;
+}
+
+function textTest(condition: ICondition): (text: string) => boolean {
+  const { relation, text } = condition;
+  if (relation === '~') {
+    return value => value.includes(text);
+  }
+  if (!text.includes('*')) {
+    return value => value === text;
+  }
+  const pieces = text.split('*');
+  const [first, last] = [pieces[0], pieces[pieces.length - 1]];
+  // Piece by piece: a regular expression could take exponential time.
+  return value => {
+    if (!value.startsWith(first) || !value.endsWith(last)) {
+      return false;
+    }
+    let at = first.length;
+    for (const piece of pieces.slice(1, -1)) {
+      const found = value.indexOf(piece, at);
+      if (found < 0) {
+        return false;
+      }
+      at = found + piece.length;
+    }
+    return at + last.length <= value.length;
+  };
+}
+
+function compare(value: number, { relation, number }: ICondition): boolean {
+  switch (relation) {
+    case '=':
+      return value === number;
+    case '!=':
+      return value !== number;
+    case '<':
+      return value < number;
+    case '<=':
+      return value <= number;
+    case '>':
+      return value > number;
+    case '>=':
+      return value >= number;
+    default:
+      return false;
+  }
+}
+
+function conditionTest(tree: ITree, condition: ICondition): Test {
+  const { field, relation, unknown } = condition;
+  const matches = textTest(condition);
+  const numeric = !Number.isNaN(condition.number);
+  return entity => {
+    const value = field.value(tree, entity);
+    if (unknown) {
+      return Number(value === null);
+    }
+    if (value === null) {
+      return Number.NaN;
+    }
+    if (typeof value === 'number') {
+      // A size that is asked to be a symbol, `=batch`, is none.
+      return numeric
+        ? Number(compare(value, condition))
+        : Number(relation === '!=');
+    }
+    if (field.type === 'size' && numeric) {
+      return Number.NaN;
+    }
+    const some = value.some(text => matches(text.toLowerCase()));
+    return Number(some !== (relation === '!='));
+  };
+}
+
+function compile(tree: ITree, query: Query): Test {
+  switch (query.kind) {
+    case 'word': {
+      const index = indexOf(tree);
+      return entity => index.score(entity, query);
+    }
+    case 'condition':
+      return conditionTest(tree, query);
+    case 'not': {
+      const part = compile(tree, query.part);
+      return entity => {
+        const value = part(entity);
+        return Number.isNaN(value) ? value : Number(value === 0);
+      };
+    }
+    default: {
+      const parts = query.parts.map(part => compile(tree, part));
+      return query.kind === 'and' ? all(parts) : any(parts);
+    }
+  }
+}
+
+function all(parts: readonly Test[]): Test {
+  return entity => {
+    let sum = 0;
+    for (const part of parts) {
+      const value = part(entity);
+      if (value === 0) {
+        return 0;
+      }
+      sum += value;
+    }
+    return sum;
+  };
+}
+
+function any(parts: readonly Test[]): Test {
+  return entity => {
+    let best = 0;
+    let unknown = false;
+    for (const part of parts) {
+      const value = part(entity);
+      unknown ||= Number.isNaN(value);
+      best = value > best ? value : best;
+    }
+    return best === 0 && unknown ? Number.NaN : best;
+  };
+}
+
+/** Whether nodes and groups match a query. */
+export function compileMatcher(
+  tree: ITree,
+  query: Query
+): (entity: number) => boolean {
+  const test = compile(tree, query);
+  return entity => test(entity) > 0;
+}
+
+/**
+ * All that match: nodes but Constants and groups, best first, groups before nodes as good; of
+ * conditions without words the nodes alone, as sums of groups would drown those that make them up.
+ */
+export function findMatches(tree: ITree, query: Query): number[] {
+  const { nodeCount, nodeConstant } = tree.model;
+  const test = compile(tree, query);
+  const found: { entity: number; score: number }[] = [];
+  const look = (entity: number): void => {
+    const score = test(entity);
+    if (score > 0) {
+      found.push({ entity, score });
+    }
+  };
+  if (!hasConditions(query) || hasWords(query)) {
+    for (let group = 0; group < tree.groupCount; group++) {
+      look(nodeCount + group);
+    }
+  }
+  for (let node = 0; node < nodeCount; node++) {
+    if (nodeConstant[node] === 0) {
+      look(node);
+    }
+  }
+  // The sort is stable: within a score the order of the model stays.
+  if (hasWords(query)) {
+    found.sort((a, b) => b.score - a.score);
+  }
+  return found.map(({ entity }) => entity);
+}

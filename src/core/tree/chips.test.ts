@@ -1,0 +1,183 @@
+import { expect, it } from 'vitest';
+import type { GraphPayload } from '../../schema';
+import { decodePayload } from '../model/decodePayload';
+import { PayloadBuilder } from '../testing/builder';
+import { Random } from '../testing/random';
+import { randomPayload } from '../testing/randomPayload';
+import { sceneFaults } from '../testing/sceneFaults';
+import { plainSizer } from '../testing/sizer';
+import { buildTree } from './groupTree';
+import { createGraphView } from '../view/graphView';
+
+const MASK = ['Mask::plumbing'];
+const SIZES = ['Sizes::plumbing'];
+const LAYER = ['layer:Layer'];
+
+/** A layer that reads a mask, which reads sizes; both are made of two nodes. */
+function masked(alsoRead = false): GraphPayload {
+  const b = new PayloadBuilder();
+  const x = b.input('x');
+  const m = b.input('m');
+  const [s] = b.add('Shape', [x], { name: 's0', scope: SIZES });
+  const [t] = b.add('Gather', [s], { name: 's1', scope: SIZES });
+  const [u] = b.add('Cast', [m], { name: 'm0', scope: MASK });
+  const [v] = b.add('Expand', [u, t], { name: 'm1', scope: MASK });
+  const [y] = b.add('MatMul', [x], { name: 'a', scope: LAYER, macs: 8 });
+  const [z] = b.add('Add', [y, v], { name: 'b', scope: LAYER });
+  const [end] = b.add('Relu', [z], { name: 'end' });
+  if (alsoRead) {
+    b.output(b.add('Mul', [end, t], { name: 'other' })[0]);
+  } else {
+    b.output(end);
+  }
+  return b.finish();
+}
+
+function viewOf(payload: GraphPayload) {
+  const model = decodePayload(payload);
+  const tree = buildTree(model);
+  const view = createGraphView(tree, plainSizer(model, tree));
+  const group = (label: string) => tree.groupLabel.indexOf(label);
+  const entity = (label: string) => model.nodeCount + group(label);
+  return { model, tree, view, group, entity };
+}
+
+it('What prepares for one box is on its card, with what prepares for that', async () => {
+  const { model, tree, view, group, entity } = viewOf(masked());
+  expect([...tree.groupChips]).toEqual([
+    [entity('layer'), [group('Sizes'), group('Mask')]]
+  ]);
+  const scene = await view.collapseAll();
+  const layer = scene.boxOf(entity('layer'));
+  expect(scene.boxEntity[layer]).toBe(entity('layer'));
+  expect(scene.boxOf(entity('Mask'))).toBe(layer);
+  expect(scene.boxOf(entity('Sizes'))).toBe(layer);
+  const m1 = model.payload.nodes.name.indexOf('m1');
+  expect(scene.boxOf(m1)).toBe(layer);
+  // Two inputs, the layer, a Relu, an output: what the mask reads the layer reads.
+  expect(scene.boxCount).toBe(5);
+  const into = [...scene.edgeTarget].filter(box => box === layer);
+  expect(into).toHaveLength(2);
+  expect(sceneFaults(scene)).toEqual([]);
+});
+
+it('Opened it is a box with its wires, closed a chip again', async () => {
+  const { view, group, entity } = viewOf(masked());
+  const before = await view.collapseAll();
+  const open = await view.expand(group('Mask'));
+  const mask = open.boxOf(entity('Mask'));
+  expect(open.boxEntity[mask]).toBe(entity('Mask'));
+  // What only the open box reads has wires too.
+  const sizes = open.boxOf(entity('Sizes'));
+  expect(open.boxEntity[sizes]).toBe(entity('Sizes'));
+  expect(sceneFaults(open)).toEqual([]);
+  const after = await view.collapse(group('Mask'));
+  expect({ ...after, version: 0, boxOf: 0 }).toEqual({
+    ...before,
+    version: 0,
+    boxOf: 0
+  });
+});
+
+it('A node in a chip is revealed by opening it, the chip itself is in view', async () => {
+  const { model, view, group, entity } = viewOf(masked());
+  await view.collapseAll();
+  await view.reveal(entity('Mask'));
+  expect(view.isOpen(group('Mask'))).toBe(false);
+  await view.reveal(model.payload.nodes.name.indexOf('m1'));
+  expect(view.isOpen(group('Mask'))).toBe(true);
+});
+
+it('An open box has no card for chips', async () => {
+  const { view, group, entity } = viewOf(masked());
+  await view.collapseAll();
+  const scene = await view.expand(group('layer'));
+  const mask = scene.boxOf(entity('Mask'));
+  expect(scene.boxEntity[mask]).toBe(entity('Mask'));
+  // The mask has a card, and the sizes are for it alone.
+  expect(sceneFaults(scene)).toEqual([]);
+});
+
+it('What several read is a box', async () => {
+  const { tree, view, entity, group } = viewOf(masked(true));
+  expect([...tree.groupChips.values()]).toEqual([[group('Mask')]]);
+  const scene = await view.collapseAll();
+  const sizes = scene.boxOf(entity('Sizes'));
+  expect(scene.boxEntity[sizes]).toBe(entity('Sizes'));
+  expect(sceneFaults(scene)).toEqual([]);
+});
+
+it('With its box hidden it stands alone', async () => {
+  const { view, entity } = viewOf(masked());
+  await view.collapseAll();
+  const scene = await view.setHidden([entity('layer')]);
+  const mask = scene.boxOf(entity('Mask'));
+  expect(scene.boxEntity[mask]).toBe(entity('Mask'));
+  const without = await view.setHidden([entity('Mask')]);
+  expect(without.boxOf(entity('Mask'))).not.toBe(
+    without.boxOf(entity('layer'))
+  );
+});
+
+it('Weights that the graph makes have no wires, and one reader all the same', async () => {
+  const b = new PayloadBuilder();
+  const x = b.input('x');
+  const scope = ['Weights::plumbing'];
+  const w = b.weight('w', [16, 16]);
+  const [t] = b.add('Transpose', [w], { scope });
+  const [u] = b.add('Mul', [t, w], { scope });
+  b.output(b.add('MatMul', [x, u], { name: 'mm', macs: 8 })[0]);
+  const { view, entity, model } = viewOf(b.finish());
+  const scene = await view.collapseAll();
+  const mm = model.payload.nodes.name.indexOf('mm');
+  expect(scene.boxOf(entity('Weights'))).toBe(scene.boxOf(mm));
+});
+
+it('The card of a node with what prepares for it is its own', async () => {
+  const b = new PayloadBuilder();
+  const x = b.input('x');
+  const scope = ['Reshape + sizes:Reshape:plumbing'];
+  const [s] = b.add('Shape', [x], { scope });
+  const [r] = b.add('Reshape', [x, s], { name: 'r', scope });
+  b.output(b.add('Relu', [r])[0]);
+  const { view, tree, group, model } = viewOf(b.finish());
+  const own = group('Reshape + sizes');
+  const r0 = model.payload.nodes.name.indexOf('r');
+  expect(tree.groupMain[own]).toBe(r0);
+  await view.collapseAll();
+  await view.reveal(r0);
+  expect(view.isOpen(own)).toBe(false);
+  await view.reveal(model.payload.nodes.name.indexOf('Shape_0'));
+  expect(view.isOpen(own)).toBe(true);
+});
+
+it('Random models have no faults with chips while groups open and close', async () => {
+  let chips = 0;
+  for (let seed = 0; seed < 12; seed++) {
+    const random = new Random(seed);
+    const payload = randomPayload(random, 60);
+    const { origin } = payload.scopes;
+    payload.scopes.origin = origin.map(one =>
+      random.int(2) ? 'plumbing' : one
+    );
+    payload.scopes.type = payload.scopes.type.map(() => '');
+    const { view, tree } = viewOf(payload);
+    chips += tree.groupChips.size;
+    await view.openInitialIn(12, seed % 2 ? 'auto' : 'wrapped', {
+      w: 700,
+      h: 560
+    });
+    for (let step = 0; step < 8 && tree.groupCount > 0; step++) {
+      const group = random.int(tree.groupCount);
+      const scene = await (view.isOpen(group)
+        ? view.collapse(group)
+        : view.expand(group));
+      expect({ seed, step, faults: sceneFaults(scene) }).toEqual({
+        seed,
+        step,
+        faults: []
+      });
+    }
+  }
+  expect(chips).toBeGreaterThan(3);
+});

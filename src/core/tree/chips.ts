@@ -1,0 +1,150 @@
+/**
+ * What only prepares sizes, masks or weights for one box stands on the card of that box, as a chip, while
+ * both are closed. Opened it is a box with its wires.
+ */
+
+import { removeHidden } from './hiddenEntities';
+import type { ITree } from '../types';
+import { formatCount } from '../base/numberFormat';
+import type { IGroupTree, ILevel } from './treeTypes';
+
+/** So many stand on one card; more are boxes. */
+const MAX_CHIPS = 2;
+
+/** The child of a level (-1 = root) that holds the node; -1 where it lies elsewhere. */
+function childOf(
+  {
+    model,
+    nodeParent,
+    groupParent
+  }: Pick<ITree, 'model' | 'nodeParent' | 'groupParent'>,
+  level: number,
+  node: number
+): number {
+  let entity = node;
+  let parent = nodeParent[node];
+  while (parent > level) {
+    entity = model.nodeCount + parent;
+    parent = groupParent[parent];
+  }
+  return parent === level ? entity : -1;
+}
+
+/**
+ * Groups that can be chips, by the node or group of their level that reads all they make: by itself, or
+ * through other such groups.
+ */
+export function chipsByHost(
+  tree: Omit<IGroupTree, 'groupChips'>
+): ReadonlyMap<number, readonly number[]> {
+  const { model, groupPlumbing, groupMain, groupParent, nodeOrder } = tree;
+  const { consumerOffsets, consumers } = model;
+  const hosts = new Map<number, number>();
+  const chips = new Map<number, number[]>();
+  // Who reads comes later.
+  for (let group = tree.groupCount - 1; group >= 0; group--) {
+    if (!groupPlumbing[group] || groupMain[group] >= 0) {
+      continue;
+    }
+    const own = model.nodeCount + group;
+    const found = new Set<number>();
+    for (let i = tree.groupStart[group]; i < tree.groupEnd[group]; i++) {
+      const end = model.outputOffsets[nodeOrder[i] + 1];
+      for (let k = model.outputOffsets[nodeOrder[i]]; k < end; k++) {
+        const tensor = model.outputs[k];
+        const last = tensor < 0 ? 0 : consumerOffsets[tensor + 1];
+        for (let c = tensor < 0 ? 0 : consumerOffsets[tensor]; c < last; c++) {
+          const child = childOf(tree, groupParent[group], consumers[c]);
+          found.add(hosts.get(child) ?? child);
+        }
+      }
+    }
+    found.delete(own);
+    const [host] = found;
+    const list = chips.get(host) ?? [];
+    if (found.size === 1 && host >= 0 && list.length < MAX_CHIPS) {
+      hosts.set(own, host);
+      chips.set(host, [group, ...list]);
+    }
+  }
+  return chips;
+}
+
+/** The level with chips on its closed cards; told by `chips`. `isClosed`: drawn, and no open group. */
+export function withChips(
+  { model, groupChips }: Pick<ITree, 'model' | 'groupChips'>,
+  level: ILevel,
+  isClosed: (entity: number) => boolean
+): ILevel {
+  const { children, linkSource, linkTensor } = level;
+  const itemOf = new Map<number, number>();
+  children.forEach((entity, item) => itemOf.set(entity, item));
+  /** Item of the host by item of the chip. */
+  const folded = new Map<number, number>();
+  for (const entity of children) {
+    for (const group of groupChips.get(entity) ?? []) {
+      const chip = model.nodeCount + group;
+      if (isClosed(entity) && isClosed(chip)) {
+        folded.set(itemOf.get(chip)!, itemOf.get(entity)!);
+      }
+    }
+  }
+  // What another chip reads that is open now has wires.
+  for (let before = -1; before !== folded.size;) {
+    before = folded.size;
+    level.linkTarget.forEach((target, l) => {
+      const host = folded.get(linkSource[l]);
+      if (host !== undefined && (folded.get(target) ?? target) !== host) {
+        folded.delete(linkSource[l]);
+      }
+    });
+  }
+  if (folded.size === 0) {
+    return level;
+  }
+  const key = (l: number, target: number) =>
+    `${linkSource[l]} ${target} ${linkTensor[l]}`;
+  const read = new Set<string>();
+  level.linkTarget.forEach((target, l) => read.add(key(l, target)));
+  // What a chip reads its host reads; the wires between them go with the chip.
+  const linkTarget = level.linkTarget.map((target, l) => {
+    const host = folded.get(target) ?? target;
+    const wire = key(l, host);
+    if (host === target || host === linkSource[l] || read.has(wire)) {
+      return target;
+    }
+    read.add(wire);
+    return host;
+  });
+  const chips = new Map<number, number>();
+  folded.forEach((host, item) => chips.set(children[item], children[host]));
+  return {
+    ...removeHidden({ ...level, linkTarget }, chips),
+    hiddenLinks: undefined,
+    chips
+  };
+}
+
+/** `sizes · 5`: what a group prepares, and in how many nodes. */
+export function chipText(tree: ITree, group: number): string {
+  const [label] = tree.groupLabel[group].split(' · ');
+  const kind = label
+    .split(/ [+/] /)
+    .pop()!
+    .toLowerCase();
+  const nodes = tree.groupSize[group] - (tree.groupMain[group] < 0 ? 0 : 1);
+  return `${kind} · ${formatCount(nodes)}`;
+}
+
+/** Groups that can be chips on the card of an entity. */
+export function chipGroups(tree: ITree, entity: number): readonly number[] {
+  const own = entity - tree.model.nodeCount;
+  const others = tree.groupChips.get(entity) ?? [];
+  return own >= 0 && tree.groupMain[own] >= 0 ? [own, ...others] : others;
+}
+
+/** The node that a group is drawn as, where it is there for one; else the entity itself. */
+export function faceOf(tree: ITree, entity: number): number {
+  const main = tree.groupMain[entity - tree.model.nodeCount] ?? -1;
+  return main < 0 ? entity : main;
+}

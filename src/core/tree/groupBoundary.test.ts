@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { boundary, buildTree, decodePayload } from '..';
+import type { IGroupTree } from '..';
+import { PayloadBuilder } from '../testing/builder';
+import { bertPayload, controlPayload } from '../testing/payloads';
+import { Random } from '../testing/random';
+import { randomPayload } from '../testing/randomPayload';
+
+const names = (tree: IGroupTree, tensors: readonly number[]): string[] =>
+  tensors.map(tensor => tree.model.tensorName(tensor));
+
+test('what a block reads from outside and gives away; weights and what stays inside are not told', () => {
+  const b = new PayloadBuilder('net');
+  const x = b.input('x');
+  const weight = b.weight('w', [16, 16]);
+  const [before] = b.add('Relu', [x], { name: 'before' });
+  const [conv] = b.add('Conv', [before, weight], { scope: ['m'], name: 'c' });
+  const [sum] = b.add('Add', [conv, x], { scope: ['m'], name: 's' });
+  const [out] = b.add('Relu', [sum], { scope: ['m'], name: 'o' });
+  const [after] = b.add('Relu', [sum], { name: 'after' });
+  b.output(out);
+  b.output(after);
+  const tree = buildTree(decodePayload(b.finish()));
+  const found = boundary(tree, 0);
+  expect(names(tree, found.inputs)).toEqual(names(tree, [before, x]));
+  expect(names(tree, found.outputs)).toEqual(names(tree, [sum, out]));
+});
+
+test('of any model: inputs are made outside, outputs inside, each once', () => {
+  const random = new Random(7);
+  const payloads = [
+    bertPayload(),
+    controlPayload(),
+    ...Array.from({ length: 20 }, () => randomPayload(random, 40))
+  ];
+  for (const payload of payloads) {
+    const tree = buildTree(decodePayload(payload));
+    const { model, nodePlace, groupStart, groupEnd } = tree;
+    for (let group = 0; group < tree.groupCount; group++) {
+      const inside = (tensor: number): boolean => {
+        const place = nodePlace[model.tensorProducer[tensor]] ?? -1;
+        return place >= groupStart[group] && place < groupEnd[group];
+      };
+      const { inputs, outputs } = boundary(tree, group);
+      expect(inputs.some(inside)).toBe(false);
+      expect(outputs.every(inside)).toBe(true);
+      expect(new Set([...inputs, ...outputs]).size).toBe(
+        inputs.length + outputs.length
+      );
+    }
+  }
+});

@@ -1,0 +1,43 @@
+/** What goes into a group and what comes out of it. */
+
+import type { IGroupTree } from './treeTypes';
+
+/** Tensors that a group reads from outside, and its own that others read or the model gives. */
+export interface IBoundary {
+  readonly inputs: readonly number[];
+  readonly outputs: readonly number[];
+}
+
+/** Each tensor once, in the order in which the group reads or makes them. Weights are not inputs. */
+export function boundary(tree: IGroupTree, group: number): IBoundary {
+  const { model, nodeOrder, nodePlace, reads, firstRead, lastRead } = tree;
+  const [start, end] = [tree.groupStart[group], tree.groupEnd[group]];
+  const inputs = new Set<number>();
+  const outputs: number[] = [];
+  for (let at = start; at < end; at++) {
+    const node = nodeOrder[at];
+    for (let k = reads.offsets[node]; k < reads.offsets[node + 1]; k++) {
+      const tensor = reads.values[k];
+      const maker = model.tensorProducer[tensor];
+      const place = maker < 0 ? -1 : nodePlace[maker];
+      if (place < start || place >= end) {
+        inputs.add(tensor);
+      }
+    }
+    for (
+      let k = model.outputOffsets[node];
+      k < model.outputOffsets[node + 1];
+      k++
+    ) {
+      const tensor = model.outputs[k];
+      const leaves =
+        tensor >= 0 &&
+        lastRead[tensor] >= 0 &&
+        (firstRead[tensor] < start || lastRead[tensor] >= end);
+      if (leaves) {
+        outputs.push(tensor);
+      }
+    }
+  }
+  return { inputs: [...inputs], outputs };
+}

@@ -1,0 +1,265 @@
+/** The tree of boxes: groups, their nodes, their totals, and who reads which tensor where. */
+
+import { chipsByHost } from './chips';
+import { groupBy, IntList } from '../base/csr';
+import type { ICsrRows } from '../base/csr';
+import { collectGroups, trimGroups } from './groupCandidates';
+import type { IRawGroups } from './groupCandidates';
+import { METRIC_IDS } from '../model/decodePayload';
+import { inputPillGroups, outputPillGroups } from './pillPlacement';
+import { findSeries } from './tensorSeries';
+import { collectReads, orderByFirstUse, computeReadRange } from './nodeReads';
+import { sumColumns } from '../model/metricSums';
+import type { IGraphModel, MetricId } from '../types';
+import type { IGroupTree } from './treeTypes';
+
+/** Origin of the boxes that stand around the parts of a repeat. */
+const FOLD = 'repeat';
+
+/** Origin of the boxes of what only prepares sizes and weights, with what reads it or without. */
+const PLUMBING = 'plumbing';
+
+interface INumbering {
+  count: number;
+  /** Raw id of each group. */
+  rawOf: Int32Array;
+  parent: Int32Array;
+  depth: Int32Array;
+  nodeParent: Int32Array;
+  children: Int32Array[];
+}
+
+/** Children of every raw group (row 0 = root) in the order in which they are needed. */
+function orderedChildren(
+  model: IGraphModel,
+  raw: IRawGroups,
+  closest: Int32Array
+): ICsrRows {
+  const rows = new IntList();
+  const entities = new IntList();
+  const seen = new Uint8Array(raw.parent.length);
+  for (const node of orderByFirstUse(model)) {
+    if (model.nodeConstant[node]) {
+      continue;
+    }
+    let group = raw.nodeGroup[node] >= 0 ? closest[raw.nodeGroup[node]] : -1;
+    rows.push(group + 1);
+    entities.push(node);
+    while (group >= 0 && !seen[group]) {
+      seen[group] = 1;
+      const above = raw.parent[group];
+      const parent = above >= 0 ? closest[above] : -1;
+      rows.push(parent + 1);
+      entities.push(model.nodeCount + group);
+      group = parent;
+    }
+  }
+  return groupBy(raw.parent.length + 1, rows.toArray(), entities.toArray());
+}
+
+/** Numbers the groups in pre-order and rewrites the children with the final ids. */
+function number(
+  model: IGraphModel,
+  raw: IRawGroups,
+  closest: Int32Array
+): INumbering {
+  const { nodeCount } = model;
+  const rows = orderedChildren(model, raw, closest);
+  const kept = closest.filter((c, i) => c === i).length;
+  const rawOf = new Int32Array(kept);
+  const parent = new Int32Array(kept).fill(-1);
+  const depth = new Int32Array(kept);
+  const nodeParent = new Int32Array(nodeCount).fill(-1);
+  const children: Int32Array[] = new Array<Int32Array>(kept + 1);
+  const open = [-1];
+  let count = 0;
+  const rowOf = (group: number) => (group < 0 ? 0 : rawOf[group] + 1);
+  const cursor = [0];
+  children[0] = rows.values.slice(rows.offsets[0], rows.offsets[1]);
+  while (open.length > 0) {
+    const group = open[open.length - 1];
+    const list = children[group + 1];
+    const at = cursor[cursor.length - 1]++;
+    if (at >= list.length) {
+      open.pop();
+      cursor.pop();
+      continue;
+    }
+    const entity = list[at];
+    if (entity < nodeCount) {
+      nodeParent[entity] = group;
+      continue;
+    }
+    const id = count++;
+    rawOf[id] = entity - nodeCount;
+    parent[id] = group;
+    depth[id] = open.length - 1;
+    list[at] = nodeCount + id;
+    const row = rowOf(id);
+    children[id + 1] = rows.values.slice(
+      rows.offsets[row],
+      rows.offsets[row + 1]
+    );
+    open.push(id);
+    cursor.push(0);
+  }
+  return { count, rawOf, parent, depth, nodeParent, children };
+}
+
+/** Places of nodes in pre-order and the range of every group. */
+function ranges(model: IGraphModel, numbering: INumbering) {
+  const { nodeCount } = model;
+  const { count, children } = numbering;
+  const size = new Int32Array(count);
+  for (let group = count - 1; group >= 0; group--) {
+    for (const entity of children[group + 1]) {
+      size[group] += entity < nodeCount ? 1 : size[entity - nodeCount];
+    }
+  }
+  const start = new Int32Array(count);
+  const place = new Int32Array(nodeCount).fill(-1);
+  // Pre-order ids make a recursive walk needless: a group's start is known when its parent is done.
+  let total = 0;
+  const settle = (list: Int32Array, first: number) => {
+    let next = first;
+    for (const entity of list) {
+      if (entity < nodeCount) {
+        place[entity] = next++;
+      } else {
+        start[entity - nodeCount] = next;
+        next += size[entity - nodeCount];
+      }
+    }
+    total = Math.max(total, next);
+  };
+  settle(children[0], 0);
+  for (let group = 0; group < count; group++) {
+    settle(children[group + 1], start[group]);
+  }
+  const nodeOrder = new Int32Array(total);
+  for (let node = 0; node < nodeCount; node++) {
+    if (place[node] >= 0) {
+      nodeOrder[place[node]] = node;
+    }
+  }
+  const end = start.map((first, group) => first + size[group]);
+  return { nodeOrder, nodePlace: place, start, end, size };
+}
+
+/** Sums of every metric over the nodes below each group, and how many of them are unknown. */
+function aggregate(
+  model: IGraphModel,
+  numbering: Pick<INumbering, 'count' | 'parent' | 'nodeParent'>
+) {
+  const { count, parent, nodeParent } = numbering;
+  const drawn = model.nodeConstant.reduce<number[]>((found, hidden, node) => {
+    if (!hidden) {
+      found.push(node);
+    }
+    return found;
+  }, []);
+  const tree = { groupCount: count, groupParent: parent, nodeParent };
+  const sums = {} as Record<MetricId, Float64Array>;
+  const unknown = {} as Record<MetricId, Int32Array>;
+  for (const id of METRIC_IDS) {
+    const columns = sumColumns(model, id, drawn, tree);
+    sums[id] = columns.sum.subarray(1);
+    unknown[id] = columns.unknown.subarray(1);
+  }
+  return { sums, unknown };
+}
+
+/** The tree over the same model with other numbers: sums are new, all else is shared. */
+export function withModel(tree: IGroupTree, model: IGraphModel): IGroupTree {
+  const { sums, unknown } = aggregate(model, {
+    count: tree.groupCount,
+    parent: tree.groupParent,
+    nodeParent: tree.nodeParent
+  });
+  return { ...tree, model, groupMetrics: sums, groupUnknown: unknown };
+}
+
+/** See `ISpanningTree.groupMain`: the last node of the box that has the type which the box has. */
+function mains(
+  model: IGraphModel,
+  plumbing: Uint8Array,
+  children: readonly Int32Array[],
+  types: readonly string[]
+): Int32Array {
+  return Int32Array.from(plumbing, (isPlumbing, group) => {
+    const isMain = (entity: number) =>
+      entity < model.nodeCount && model.opType(entity) === types[group];
+    const found = isPlumbing ? children[group + 1].filter(isMain) : [];
+    return found.length > 0 ? found[found.length - 1] : -1;
+  });
+}
+
+/** Builds the tree of a model. A model without scopes gives a flat one. Linear time, no recursion. */
+export function buildTree(model: IGraphModel): IGroupTree {
+  const { raw, order } = collectGroups(model);
+  const closest = trimGroups(model, raw, order);
+  const numbering = number(model, raw, closest);
+  const { rawOf, parent, children, nodeParent } = numbering;
+  const { nodeOrder, nodePlace, start, end, size } = ranges(model, numbering);
+  const { sums, unknown } = aggregate(model, numbering);
+  const groupBody = rawOf.map(group => raw.body[group]);
+  const reads = collectReads(model, nodeParent);
+  const series = findSeries(model, reads, {
+    nodePlace,
+    nodeParent,
+    groupStart: start,
+    groupEnd: end
+  });
+  const outputsOf = outputPillGroups(model, nodeParent, series);
+  const groupPlumbing = Uint8Array.from(rawOf, group =>
+    model.payload.scopes.origin[group] === PLUMBING ? 1 : 0
+  );
+  const groupType = Array.from(rawOf, group => raw.type[group]);
+  const groupLabel = Array.from(rawOf, group => raw.label[group]);
+  const parentOf = (entity: number) =>
+    entity < model.nodeCount
+      ? nodeParent[entity]
+      : parent[entity - model.nodeCount];
+  const tree = {
+    model,
+    groupCount: numbering.count,
+    groupParent: parent,
+    groupLabel,
+    groupType,
+    // Payloads of earlier versions have no roles.
+    groupRole: Array.from(
+      rawOf,
+      group => model.payload.scopes.role?.[group] ?? ''
+    ),
+    groupSize: size,
+    groupDepth: numbering.depth,
+    nodeParent,
+    children,
+    groupMetrics: sums,
+    groupUnknown: unknown,
+    nodeOrder,
+    nodePlace,
+    groupStart: start,
+    groupEnd: end,
+    groupBody,
+    groupControl: rawOf.map(group => raw.control[group]),
+    groupFold: Uint8Array.from(rawOf, group =>
+      model.payload.scopes.origin[group] === FOLD ? 1 : 0
+    ),
+    groupPlumbing,
+    groupMain: mains(model, groupPlumbing, children, groupType),
+    reads,
+    ...computeReadRange(model, reads, nodePlace, nodeOrder.length, outputsOf),
+    inputHome: inputPillGroups(model, numbering, reads, groupBody, series),
+    outputsOf,
+    series,
+    path: (entity: number) => {
+      const labels: string[] = [];
+      for (let g = parentOf(entity); g >= 0; g = parent[g]) {
+        labels.push(groupLabel[g]);
+      }
+      return labels.reverse();
+    }
+  };
+  return { ...tree, groupChips: chipsByHost(tree) };
+}

@@ -1,0 +1,235 @@
+/** Leaving entities out of the picture: which ones, and what a level looks like without them. */
+
+import { IntList } from '../base/csr';
+import type { ITree } from '../types';
+import type { IGroupTree, IHiddenLink, ILevel } from './treeTypes';
+
+/**
+ * The entities as few as say the same: nothing below another one, and a group in place of all its
+ * children. Ascending. Linear in the size of the tree.
+ */
+export function canonicalHidden(
+  tree: IGroupTree,
+  entities: Iterable<number>
+): number[] {
+  const { nodeCount } = tree.model;
+  const marks = new Uint8Array(nodeCount + tree.groupCount);
+  for (const entity of entities) {
+    if (entity >= 0 && entity < marks.length) {
+      marks[entity] = 1;
+    }
+  }
+  // Children have larger ids than their parents: upwards from the last.
+  for (let group = tree.groupCount - 1; group >= 0; group--) {
+    const children = tree.children[group + 1];
+    if (children.length > 0 && children.every(child => marks[child])) {
+      marks[nodeCount + group] = 1;
+    }
+  }
+  const found: number[] = [];
+  for (let row = 0; row <= tree.groupCount; row++) {
+    const above = row > 0 && marks[nodeCount + row - 1];
+    for (const child of tree.children[row]) {
+      if (above) {
+        // Tells the rows below; their own children come later.
+        marks[child] = 2;
+      } else if (marks[child] === 1) {
+        found.push(child);
+      }
+    }
+  }
+  return found.sort((a, b) => a - b);
+}
+
+/**
+ * What to hide so that only these entities, what is below them and the groups around them are left.
+ * Empty when there is nothing to keep.
+ */
+export function allExcept(
+  tree: IGroupTree,
+  entities: Iterable<number>
+): number[] {
+  const { nodeCount } = tree.model;
+  /** 1 = kept whole, 2 = some of it is kept. */
+  const marks = new Uint8Array(nodeCount + tree.groupCount);
+  let some = false;
+  for (const entity of entities) {
+    if (entity < 0 || entity >= marks.length) {
+      continue;
+    }
+    some = true;
+    marks[entity] = 1;
+    for (const group of selfAndAncestors(tree, entity).slice(1)) {
+      marks[group] ||= 2;
+    }
+  }
+  if (!some) {
+    return [];
+  }
+  const others: number[] = [];
+  for (let row = 0; row <= tree.groupCount; row++) {
+    if (row > 0 && marks[nodeCount + row - 1] !== 2) {
+      continue;
+    }
+    for (const child of tree.children[row]) {
+      if (!marks[child]) {
+        others.push(child);
+      }
+    }
+  }
+  return others;
+}
+
+/** Drawn nodes that the entities stand for; none may lie below another. */
+export function countHiddenNodes(
+  tree: IGroupTree,
+  entities: readonly number[]
+): number {
+  const { nodeCount } = tree.model;
+  return entities.reduce(
+    (sum, entity) =>
+      sum + (entity < nodeCount ? 1 : tree.groupSize[entity - nodeCount]),
+    0
+  );
+}
+
+/**
+ * Whether the entity has a box of its own, or the card of what prepares for it: nothing else around it is
+ * closed, and nothing hidden.
+ */
+export function isDrawn(
+  tree: IGroupTree,
+  entity: number,
+  hidden: Iterable<number>,
+  isOpen: (group: number) => boolean
+): boolean {
+  const { nodeCount } = tree.model;
+  const [own, ...around] = selfAndAncestors(tree, entity);
+  const gone = new Set(hidden);
+  return (
+    !gone.has(own) &&
+    around.every(
+      one =>
+        !gone.has(one) &&
+        (isOpen(one - nodeCount) || tree.groupMain[one - nodeCount] === own)
+    )
+  );
+}
+
+/** The entity and the groups around it, innermost first. */
+export function selfAndAncestors(tree: ITree, entity: number): number[] {
+  const { nodeCount } = tree.model;
+  const found = [entity];
+  let group =
+    entity < nodeCount
+      ? tree.nodeParent[entity]
+      : tree.groupParent[entity - nodeCount];
+  for (; group >= 0; group = tree.groupParent[group]) {
+    found.push(nodeCount + group);
+  }
+  return found;
+}
+
+/** The level's items that stay, by their new numbers; -1 = gone. */
+function renumber(level: ILevel, hidden: Pick<ReadonlySet<number>, 'has'>) {
+  const gone = new Uint8Array(level.itemCount);
+  level.children.forEach((entity, item) => {
+    gone[item] = hidden.has(entity) ? 1 : 0;
+  });
+  const { length } = level.children;
+  const pills = length + level.inputs.length + level.outputs.length;
+  // A pill goes with the last of what it is wired to; one without wires stays.
+  const wired = new Uint8Array(level.itemCount);
+  const kept = new Uint8Array(level.itemCount);
+  for (let l = 0; l < level.linkSource.length; l++) {
+    const [s, t] = [level.linkSource[l], level.linkTarget[l]];
+    wired[s] = wired[t] = 1;
+    if (!gone[s] && !gone[t]) {
+      kept[s] = kept[t] = 1;
+    }
+  }
+  for (let item = length; item < pills; item++) {
+    gone[item] = wired[item] && !kept[item] ? 1 : 0;
+  }
+  let count = 0;
+  const place = Int32Array.from(gone, out => (out ? -1 : count++));
+  return { gone, kept, place, count };
+}
+
+/**
+ * The level without some of its children. Wires to them end in named stubs, told by `cuts`: every
+ * tensor that comes from a hidden child, and every tensor that only hidden children read.
+ */
+export function removeHidden(
+  level: ILevel,
+  hidden: Pick<ReadonlySet<number>, 'has'>
+): ILevel {
+  if (!level.children.some(entity => hidden.has(entity))) {
+    return level;
+  }
+  const { gone, kept, place, count } = renumber(level, hidden);
+  const links = {
+    source: new IntList(),
+    target: new IntList(),
+    tensor: new IntList(),
+    weight: new IntList(),
+    member: new IntList()
+  };
+  const read = new Set<string>();
+  for (let l = 0; l < level.linkSource.length; l++) {
+    const [s, t] = [level.linkSource[l], level.linkTarget[l]];
+    if (!gone[s] && !gone[t]) {
+      links.source.push(place[s]);
+      links.target.push(place[t]);
+      links.tensor.push(level.linkTensor[l]);
+      links.weight.push(level.linkWeight[l]);
+      links.member.push(level.linkMember[l]);
+      read.add(`${s} ${level.linkTensor[l]}`);
+    }
+  }
+  const stay = (from: number, list: Int32Array): Int32Array =>
+    list.filter((_, i) => !gone[from + i]);
+  const first = level.children.length;
+  return {
+    ...level,
+    children: stay(0, level.children),
+    inputs: stay(first, level.inputs),
+    outputs: stay(first + level.inputs.length, level.outputs),
+    itemCount: count,
+    linkSource: links.source.toArray(),
+    linkTarget: links.target.toArray(),
+    linkTensor: links.tensor.toArray(),
+    linkWeight: links.weight.toArray(),
+    linkMember: links.member.toArray(),
+    hiddenLinks: cutsOf(level, { gone, kept, place }, read)
+  };
+}
+
+function cutsOf(
+  level: ILevel,
+  { gone, kept, place }: Omit<ReturnType<typeof renumber>, 'count'>,
+  read: ReadonlySet<string>
+): IHiddenLink[] {
+  const cuts: IHiddenLink[] = [];
+  const begun = new Set<string>();
+  for (let l = 0; l < level.linkSource.length; l++) {
+    const [s, t] = [level.linkSource[l], level.linkTarget[l]];
+    const tensor = level.linkTensor[l];
+    const key = `${s} ${tensor}`;
+    // A pill or port of several tensors that still gets some of them needs no stub for the others.
+    const fed = t >= level.children.length && kept[t];
+    if (gone[s] && !gone[t] && !fed) {
+      cuts.push({ item: place[t], tensor, enters: true });
+    } else if (
+      gone[t] &&
+      !gone[s] &&
+      s < level.children.length &&
+      !read.has(key) &&
+      !begun.has(key)
+    ) {
+      begun.add(key);
+      cuts.push({ item: place[s], tensor, enters: false });
+    }
+  }
+  return cuts;
+}

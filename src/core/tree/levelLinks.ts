@@ -1,0 +1,90 @@
+/** The links of a level while it is being built: one for each tensor and pair of items. */
+
+import { IntList } from '../base/csr';
+
+/** What a link's target number counts. */
+export const TO_CHILD = 0;
+export const TO_OUTPUT = 1;
+export const TO_PORT = 2;
+
+/** Links in the order they are found; keeps its room between levels. */
+export class LinkList {
+  readonly sources = new IntList();
+  readonly targets = new IntList();
+  readonly tensors = new IntList();
+  readonly marks = new IntList();
+  readonly weights = new IntList();
+  readonly members = new IntList();
+
+  /** `inSeries` tells the tensors that share a pill. */
+  constructor(private readonly _inSeries: Uint8Array) {
+    this._linkOf = new Int32Array(_inSeries.length);
+  }
+
+  clear(): void {
+    this.sources.clear();
+    this.targets.clear();
+    this.tensors.clear();
+    this.marks.clear();
+    this.weights.clear();
+    this.members.clear();
+    this._counted.clear();
+  }
+
+  add(source: number, target: number, tensor: number, mark: number): void {
+    this._linkOf[tensor] = this.sources.length;
+    this.sources.push(source);
+    this.targets.push(target);
+    this.tensors.push(tensor);
+    this.marks.push(mark);
+    this.weights.push(1);
+    this.members.push(tensor);
+  }
+
+  /** A link of a result, or one more of its series in a link that is there; `lead` stands for it. */
+  addResult(
+    source: number,
+    target: number,
+    tensor: number,
+    lead: number,
+    mark: number
+  ): void {
+    const last = this._linkOf[lead];
+    const again =
+      this._inSeries[tensor] &&
+      last < this.sources.length &&
+      this.tensors.at(last) === lead &&
+      this.marks.at(last) === mark &&
+      this.sources.at(last) === source;
+    if (again) {
+      this._addTo(last, lead);
+    } else {
+      this.add(source, target, lead, mark);
+      this.members.set(this._linkOf[lead], tensor);
+    }
+  }
+
+  /** Counts a member of a series once for each target, in the last link of the series. */
+  count(member: number, target: number, lead: number, fresh: boolean): void {
+    if (this._counted.get(member) !== target) {
+      this._counted.set(member, target);
+      const link = this._linkOf[lead];
+      if (fresh) {
+        this.members.set(link, member);
+      } else {
+        this._addTo(link, lead);
+      }
+    }
+  }
+
+  /** One more member of a series in a link. */
+  private _addTo(link: number, lead: number): void {
+    this.weights.set(link, this.weights.at(link) + 1);
+    this.members.set(link, lead);
+  }
+
+  /** By tensor: its last link. */
+  private readonly _linkOf: Int32Array;
+  /** By member of a series: the target it was counted for last. */
+  private readonly _counted = new Map<number, number>();
+}

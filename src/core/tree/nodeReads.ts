@@ -1,0 +1,141 @@
+/** Which tensors are drawn into which nodes, and how far along each tensor is read. */
+
+import { groupBy, indexBy, IntList } from '../base/csr';
+import type { ICsrRows } from '../base/csr';
+import { TENSOR_KIND } from '../model/decodePayload';
+import type { IGraphModel } from '../types';
+
+/** Whether edges are drawn from the tensor: it has a visible producer or is an input. */
+function drawnTensors(model: IGraphModel): Uint8Array {
+  const out = new Uint8Array(model.tensorCount);
+  for (let tensor = 0; tensor < model.tensorCount; tensor++) {
+    const producer = model.tensorProducer[tensor];
+    if (producer >= 0) {
+      out[tensor] = model.nodeConstant[producer] ? 0 : 1;
+    }
+  }
+  for (const tensor of interfaceTensors(model)) {
+    out[tensor] = 1;
+  }
+  return out;
+}
+
+/** Main graph inputs and the formal inputs of every body. */
+function interfaceTensors(model: IGraphModel): number[] {
+  const { tensors, graphs } = model.payload;
+  const formal = graphs.inputs.slice(1).flat();
+  const inputs = tensors.inputs.filter(
+    t => model.tensorKind[t] !== TENSOR_KIND.initializer
+  );
+  return [...inputs, ...formal].filter(t => t >= 0 && t < model.tensorCount);
+}
+
+/** By node: whether it computes from constants alone. */
+function computesAlone(model: IGraphModel, isDrawn: Uint8Array): Uint8Array {
+  const { nodeCount, inputs, inputOffsets, tensorProducer } = model;
+  const alone = new Uint8Array(nodeCount);
+  const isMade = (tensor: number) =>
+    tensor < 0 || !isDrawn[tensor] || alone[tensorProducer[tensor]] === 1;
+  for (let node = 0; node < nodeCount; node++) {
+    const reads = inputs.subarray(inputOffsets[node], inputOffsets[node + 1]);
+    // What reads nothing at all makes numbers of its own: noise.
+    const mayBe = reads.length > 0 || model.opType(node) === 'ConstantOfShape';
+    alone[node] = mayBe && reads.every(isMade) ? 1 : 0;
+  }
+  return alone;
+}
+
+/** See `IGroupTree.reads`. Weights that the graph makes are not data flow: wires show them in their box alone. */
+export function collectReads(
+  model: IGraphModel,
+  nodeParent: Int32Array
+): ICsrRows {
+  const { graphs } = model.payload;
+  const isDrawn = drawnTensors(model);
+  const alone = computesAlone(model, isDrawn);
+  const last = new Int32Array(model.tensorCount).fill(-1);
+  const readers = new IntList();
+  const tensors = new IntList();
+  const results = new Map<number, number[]>();
+  for (let graph = 1; graph < graphs.name.length; graph++) {
+    const node = graphs.parent_node[graph];
+    const outputs = graphs.outputs[graph] ?? [];
+    results.set(node, [...(results.get(node) ?? []), ...outputs]);
+  }
+  const read = (node: number, tensor: number) => {
+    const maker = tensor < 0 ? -1 : model.tensorProducer[tensor];
+    if (maker >= 0 && alone[maker] && nodeParent[maker] !== nodeParent[node]) {
+      return;
+    }
+    if (tensor >= 0 && isDrawn[tensor] && last[tensor] !== node) {
+      last[tensor] = node;
+      readers.push(node);
+      tensors.push(tensor);
+    }
+  };
+  for (let node = 0; node < model.nodeCount; node++) {
+    if (model.nodeConstant[node]) {
+      continue;
+    }
+    const end = model.inputOffsets[node + 1];
+    for (let k = model.inputOffsets[node]; k < end; k++) {
+      read(node, model.inputs[k]);
+    }
+    for (const tensor of results.get(node) ?? []) {
+      read(node, tensor);
+    }
+  }
+  return groupBy(model.nodeCount, readers.toArray(), tensors.toArray());
+}
+
+/** First and last place where each tensor is read. */
+export function computeReadRange(
+  model: IGraphModel,
+  reads: ICsrRows,
+  nodePlace: Int32Array,
+  places: number,
+  outputsOf: ReadonlyMap<number, readonly number[]>
+) {
+  const firstRead = new Int32Array(model.tensorCount).fill(places + 1);
+  const lastRead = new Int32Array(model.tensorCount).fill(-1);
+  const note = (tensor: number, place: number) => {
+    firstRead[tensor] = Math.min(firstRead[tensor], place);
+    lastRead[tensor] = Math.max(lastRead[tensor], place);
+  };
+  for (let node = 0; node < model.nodeCount; node++) {
+    for (let k = reads.offsets[node]; k < reads.offsets[node + 1]; k++) {
+      note(reads.values[k], nodePlace[node]);
+    }
+  }
+  for (const tensor of outputsOf.get(-1) ?? []) {
+    note(tensor, places);
+  }
+  return { firstRead, lastRead };
+}
+
+/**
+ * The nodes in the file's order, but what computes from constants alone (weights that the graph makes) where
+ * it is first read: some files have all of that at the start.
+ */
+export function orderByFirstUse(model: IGraphModel): Int32Array {
+  const { nodeCount, outputs, outputOffsets } = model;
+  const { consumers, consumerOffsets } = model;
+  const alone = computesAlone(model, drawnTensors(model));
+  const when = Int32Array.from({ length: nodeCount }, (_, node) => node);
+  for (let node = nodeCount - 1; node >= 0; node--) {
+    if (!alone[node]) {
+      continue;
+    }
+    let first = nodeCount;
+    for (let k = outputOffsets[node]; k < outputOffsets[node + 1]; k++) {
+      const tensor = outputs[k];
+      const end = tensor < 0 ? 0 : consumerOffsets[tensor + 1];
+      for (let c = tensor < 0 ? 0 : consumerOffsets[tensor]; c < end; c++) {
+        first = Math.min(first, when[consumers[c]]);
+      }
+    }
+    // Without a reader it stays.
+    when[node] = first < nodeCount ? Math.max(node, first) : node;
+  }
+  return indexBy(nodeCount, when).values;
+}

@@ -1,0 +1,109 @@
+/**
+ * Where the pills of inputs and outputs stand. Most stand at the root, a series of alike ones as one
+ * pill; long series that cannot share one (their shapes differ, or other blocks read them too) stand
+ * inside the group that uses them, or they would bury the rest.
+ */
+
+import type { ICsrRows } from '../base/csr';
+import type { IGraphModel, SeriesByTensor } from '../types';
+
+/** A series is so many names that differ in their numbers only. */
+const SERIES = 8;
+
+interface IParents {
+  readonly parent: Int32Array;
+  readonly depth: Int32Array;
+  readonly nodeParent: Int32Array;
+}
+
+/** The tensors that belong to a series, but for those that share a pill at the root. */
+function isSerialCode(
+  model: IGraphModel,
+  tensors: readonly number[],
+  bundled: SeriesByTensor
+): Set<number> {
+  const series = new Map<string, number[]>();
+  for (const tensor of tensors.filter(t => !bundled.has(t))) {
+    const name = model.tensorName(tensor).replace(/\d+/g, '#');
+    const members = series.get(name);
+    if (members) {
+      members.push(tensor);
+    } else {
+      series.set(name, [tensor]);
+    }
+  }
+  const long = [...series.values()].filter(list => list.length >= SERIES);
+  return new Set(long.flat());
+}
+
+/** The deepest group that holds both; -1 = root. */
+function commonGroup({ parent, depth }: IParents, a: number, b: number) {
+  while (a !== b) {
+    const rise = b < 0 || (a >= 0 && depth[a] >= depth[b]);
+    if (rise) {
+      a = parent[a];
+    } else {
+      b = parent[b];
+    }
+  }
+  return a;
+}
+
+/** Group of each input's pill, by tensor; see `IGroupTree.inputHome`. */
+export function inputPillGroups(
+  model: IGraphModel,
+  parents: IParents,
+  reads: ICsrRows,
+  groupBody: Int32Array,
+  bundled: SeriesByTensor
+): Int32Array {
+  const { tensors, graphs } = model.payload;
+  const home = new Int32Array(model.tensorCount).fill(-1);
+  groupBody.forEach((graph, group) => {
+    for (const tensor of graph > 0 ? graphs.inputs[graph] : []) {
+      if (tensor >= 0 && tensor < model.tensorCount) {
+        home[tensor] = group;
+      }
+    }
+  });
+  const sinking = isSerialCode(model, tensors.inputs, bundled);
+  const seen = new Set<number>();
+  for (let node = 0; sinking.size > 0 && node < model.nodeCount; node++) {
+    for (let k = reads.offsets[node]; k < reads.offsets[node + 1]; k++) {
+      const tensor = reads.values[k];
+      const group = parents.nodeParent[node];
+      if (sinking.has(tensor)) {
+        home[tensor] = seen.has(tensor)
+          ? commonGroup(parents, home[tensor], group)
+          : group;
+        seen.add(tensor);
+      }
+    }
+  }
+  return home;
+}
+
+/** Model outputs by the group of their pill; see `IGroupTree.outputsOf`. */
+export function outputPillGroups(
+  model: IGraphModel,
+  nodeParent: Int32Array,
+  bundled: SeriesByTensor
+): Map<number, number[]> {
+  const outputs = model.payload.tensors.outputs.filter(
+    tensor => tensor >= 0 && tensor < model.tensorCount
+  );
+  const sinking = isSerialCode(model, outputs, bundled);
+  const homes = new Map<number, number[]>();
+  for (const tensor of outputs) {
+    const producer = model.tensorProducer[tensor];
+    const sinks = producer >= 0 && sinking.has(tensor);
+    const group = sinks ? nodeParent[producer] : -1;
+    const list = homes.get(group);
+    if (list) {
+      list.push(tensor);
+    } else {
+      homes.set(group, [tensor]);
+    }
+  }
+  return homes;
+}

@@ -1,0 +1,134 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { decodePayload } from '../model/decodePayload';
+import {
+  soloPart,
+  correspondingEntity,
+  userHidden,
+  partAt,
+  partsOf,
+  withPart
+} from './repeatParts';
+import { repeatPayload } from '../testing/payloads';
+import { sceneFaults } from '../testing/sceneFaults';
+import { plainSizer } from '../testing/sizer';
+import { buildTree } from './groupTree';
+import { BoxKind } from '../types';
+import { createGraphView } from '../view/graphView';
+import type { IGroupTree } from './treeTypes';
+
+const COUNT = 6;
+let tree: IGroupTree;
+let fold: number;
+let nodes: number;
+
+const groupNamed = (label: string, nth = 0): number =>
+  tree.groupLabel.flatMap((own, group) => (own === label ? [group] : []))[nth];
+
+beforeEach(() => {
+  tree = buildTree(decodePayload(repeatPayload(COUNT)));
+  fold = groupNamed(`Layer ×${COUNT}`);
+  nodes = tree.model.nodeCount;
+});
+
+describe('the parts of a repeat', () => {
+  it('are its children, and know their place', () => {
+    const parts = partsOf(tree, fold);
+    expect(parts.length).toBe(COUNT);
+    expect(partAt(tree, parts[3])).toEqual({ repeatGroup: fold, index: 3 });
+    expect(partAt(tree, nodes + fold)).toEqual({
+      repeatGroup: fold,
+      index: -1
+    });
+    expect(partAt(tree, nodes + groupNamed('mlp', 2))).toEqual({
+      repeatGroup: fold,
+      index: 2
+    });
+    expect(partAt(tree, 0)).toBeNull();
+  });
+
+  it('are looked at one by one, while other hidden things stay hidden', () => {
+    const byHand = 0;
+    const alone = withPart(tree, [byHand], { repeatGroup: fold, index: 2 });
+    expect(alone.length).toBe(COUNT);
+    const isHidden = (entity: number): boolean => alone.includes(entity);
+    expect(soloPart(tree, fold, isHidden)).toBe(2);
+    expect(userHidden(tree, alone)).toEqual([byHand]);
+    const next = withPart(tree, alone, { repeatGroup: fold, index: 5 });
+    expect(soloPart(tree, fold, entity => next.includes(entity))).toBe(5);
+    expect(withPart(tree, next, { repeatGroup: fold, index: -1 })).toEqual([
+      byHand
+    ]);
+    expect(soloPart(tree, fold, () => false)).toBe(-1);
+  });
+
+  it('that are hidden by hand are told', () => {
+    const parts = [...partsOf(tree, fold)];
+    expect(userHidden(tree, parts.slice(0, 2))).toEqual(parts.slice(0, 2));
+  });
+
+  it('have counterparts: the same node, the same block', () => {
+    const parts = partsOf(tree, fold);
+    const relu = tree.nodeOrder.findIndex(n => tree.model.opType(n) === 'Relu');
+    const there = correspondingEntity(
+      tree,
+      tree.nodeOrder[relu],
+      parts[0],
+      parts[4]
+    );
+    expect(tree.model.opType(there)).toBe('Relu');
+    expect(partAt(tree, there)).toEqual({ repeatGroup: fold, index: 4 });
+    const mlp = nodes + groupNamed('mlp', 1);
+    expect(correspondingEntity(tree, mlp, parts[1], parts[3])).toBe(
+      nodes + groupNamed('mlp', 3)
+    );
+    expect(correspondingEntity(tree, parts[1], parts[1], parts[3])).toBe(
+      parts[3]
+    );
+  });
+});
+
+describe('a picture with a repeat', () => {
+  const viewOf = () => createGraphView(tree, plainSizer(tree.model, tree));
+
+  it('that holds little else opens with its first part alone', async () => {
+    const view = viewOf();
+    const scene = await view.openInitial(40);
+    const hidden = new Set(view.hidden());
+    expect(view.isOpen(fold)).toBe(true);
+    expect(soloPart(tree, fold, entity => hidden.has(entity))).toBe(0);
+    expect(view.isOpen(partsOf(tree, fold)[0] - nodes)).toBe(true);
+    expect(sceneFaults(scene)).toEqual([]);
+    const cards = scene.boxKind.filter(kind => kind <= BoxKind.Group).length;
+    expect(cards).toBe(2 + 4);
+  });
+
+  it('of very many parts opens with one: the first, or what is looked for', async () => {
+    const many = buildTree(decodePayload(repeatPayload(60)));
+    const chosen = async (look: 'expand' | 'reveal' | 'all') => {
+      const view = createGraphView(many, plainSizer(many.model, many));
+      const box = many.groupFold.indexOf(1);
+      const there = partsOf(many, box)[33];
+      await (look === 'reveal'
+        ? view.reveal(there)
+        : view.expand(box, look === 'all'));
+      const hidden = new Set(view.hidden());
+      return soloPart(many, box, entity => hidden.has(entity));
+    };
+    expect(await chosen('expand')).toBe(0);
+    expect(await chosen('reveal')).toBe(33);
+    expect(await chosen('all')).toBe(-1);
+  });
+
+  it('shows the part of what is looked for instead', async () => {
+    const view = viewOf();
+    await view.openInitial(40);
+    const parts = partsOf(tree, fold);
+    const there = nodes + groupNamed('mlp', 4);
+    const scene = await view.reveal(there);
+    const hidden = new Set(view.hidden());
+    expect(soloPart(tree, fold, entity => hidden.has(entity))).toBe(4);
+    expect(scene.boxEntity[scene.boxOf(there)]).toBe(there);
+    expect(scene.boxEntity[scene.boxOf(parts[0])]).toBe(nodes + fold);
+    expect(sceneFaults(scene)).toEqual([]);
+  });
+});

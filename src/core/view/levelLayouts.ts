@@ -1,0 +1,196 @@
+/** Lays out what is open: every level in one row, then those in rows that have several. */
+
+import type { IArrangeable, IRowTrial } from './rowArrangement';
+import type { ILayoutEngine } from '../layout/engine/layoutEngine';
+import { CompoundLayout } from '../layout/compound/compoundLayout';
+import { rowWidthsFor } from '../layout/compound/rowWidths';
+import { asRowedResult } from '../layout/rows/rowedResult';
+import type { IRowedResult } from '../layout/rows/rowedResult';
+import { VisibilityState } from './visibilityState';
+import type { FlowDirection, IRowWidth, ISizer } from '../types';
+import type { IGroupTree } from '../tree/treeTypes';
+
+/** So long a layout may keep the page from answering, in milliseconds. */
+const MAX_BLOCKING_MS = 40;
+
+const yieldToEventLoop = () =>
+  new Promise<void>(resolve => setTimeout(resolve));
+
+/** One call of a view: it ends early when a later one comes. */
+export interface ILayoutJob {
+  isCurrent(): boolean;
+  /** Told the share that is done. */
+  progress(share: number): void;
+}
+
+/** Rows in which no node and no block stands; those are the first items of a level. */
+function rowsWithoutNodes(
+  { breaks, rank }: IRowedResult,
+  children: number
+): number {
+  const rows = new Uint8Array(breaks.length + 1);
+  for (let item = 0; item < children; item++) {
+    const next = breaks.findIndex(column => column > rank[item]);
+    rows[next < 0 ? breaks.length : next] = 1;
+  }
+  return rows.filter(filled => filled === 0).length;
+}
+
+export class LevelLayouts {
+  constructor(
+    tree: IGroupTree,
+    sizer: ISizer,
+    engine: ILayoutEngine,
+    direction: FlowDirection
+  ) {
+    this.tree = tree;
+    this.hierarchy = new CompoundLayout(tree, sizer, engine);
+    this.hierarchy.direction = direction;
+    this.visibility = new VisibilityState(tree);
+    this._open = this.visibility.openSnapshot();
+  }
+
+  tree: IGroupTree;
+  readonly hierarchy: CompoundLayout;
+  readonly visibility: VisibilityState;
+
+  /** Whether a group was open when all was laid out last. */
+  isOpen = (group: number): boolean => this._open[group] === 1;
+
+  /** Lays out what is dirty, innermost first, in one row each. False: something came in between. */
+  async straight(job: ILayoutJob): Promise<boolean> {
+    const { visibility, hierarchy } = this;
+    hierarchy.hidden = visibility.hidden;
+    this._open = visibility.openSnapshot();
+    const stale = visibility.levelsToLayOut();
+    this._sliceStart = performance.now();
+    for (const [at, group] of stale.entries()) {
+      if (!(await this._yieldIfDue(job, at / stale.length))) {
+        return false;
+      }
+      let placed = hierarchy.layOutLevel(group, this.isOpen);
+      if (placed instanceof Promise) {
+        placed = await placed;
+        if (!job.isCurrent()) {
+          return false;
+        }
+      }
+      hierarchy.storeLayout(group, placed);
+      visibility.markLaidOut(group);
+    }
+    return job.isCurrent();
+  }
+
+  /**
+   * Sets in rows what is wider than they are, null: nothing. `keep`: rows begin where they began, as far
+   * as they can. False: something came in between.
+   */
+  async inRows(
+    rows: IRowWidth | null,
+    keep: boolean,
+    job: ILayoutJob
+  ): Promise<boolean> {
+    const { hierarchy } = this;
+    const rooms = this._rooms(rows);
+    hierarchy.storeRows(new Set(rooms.keys()));
+    // Innermost first.
+    for (const [group, room] of [...rooms].reverse()) {
+      if (!(await this._yieldIfDue(job, null))) {
+        return false;
+      }
+      const placing = hierarchy.layOutRows(group, this.isOpen, { room, keep });
+      if (placing) {
+        await placing;
+        if (!job.isCurrent()) {
+          return false;
+        }
+      }
+    }
+    return job.isCurrent();
+  }
+
+  /** What can be arranged: tries are laid out in place. */
+  arrangeable(job: ILayoutJob): IArrangeable {
+    const root = this.hierarchy.straight(-1);
+    const seen = new Set<string>();
+    return {
+      boxes: this.count(),
+      straight: { width: root?.along ?? 0, height: root?.across ?? 0 },
+      isCurrent: () => job.isCurrent(),
+      inRows: async (rows: IRowWidth): Promise<IRowTrial | null> => {
+        const rooms = [...this._rooms(rows)];
+        const key = rooms.map(([group, room]) => `${group}:${room}`).join();
+        if (seen.has(key) || !(await this.inRows(rows, false, job))) {
+          return null;
+        }
+        seen.add(key);
+        return this._tried(rooms.map(([group]) => group));
+      }
+    };
+  }
+
+  private _rooms(rows: IRowWidth | null): ReadonlyMap<number, number> {
+    const { tree, isOpen } = this;
+    const straight = (group: number) => this.hierarchy.straight(group);
+    return rows && this.hierarchy.direction === 'right'
+      ? rowWidthsFor({ tree, isOpen, straight }, rows)
+      : new Map<number, number>();
+  }
+
+  private _tried(groups: readonly number[]): IRowTrial {
+    const root = this.hierarchy.layoutOf(-1);
+    let [breaks, torn, lone] = [0, 0, 0];
+    for (const group of groups) {
+      const placed = this.hierarchy.layoutOf(group);
+      const rows = placed && asRowedResult(placed.geometry);
+      if (rows) {
+        breaks += rows.breaks.length;
+        torn += rows.returning;
+        lone += rowsWithoutNodes(rows, placed.level.children.length);
+      }
+    }
+    return {
+      width: root?.along ?? 0,
+      height: root?.across ?? 0,
+      tangle: breaks > 0 ? Math.max(0, torn / breaks - 1) : 0,
+      lone
+    };
+  }
+
+  /** Boxes in the picture, closed groups and pills too. */
+  count(): number {
+    const { groupCount } = this.tree;
+    const { groupParent } = this.tree;
+    const drawn = new Uint8Array(groupCount);
+    let count = this.hierarchy.straight(-1)?.level.itemCount ?? 0;
+    for (let group = 0; group < groupCount; group++) {
+      const parent = groupParent[group];
+      if (this.isOpen(group) && (parent < 0 || drawn[parent])) {
+        drawn[group] = 1;
+        count += this.hierarchy.straight(group)?.level.itemCount ?? 0;
+      }
+    }
+    return count;
+  }
+
+  /** Lets the page answer where much time has passed; false: something came in between. */
+  private async _yieldIfDue(
+    job: ILayoutJob,
+    share: number | null
+  ): Promise<boolean> {
+    if (performance.now() - this._sliceStart > MAX_BLOCKING_MS) {
+      if (share !== null) {
+        job.progress(share);
+      }
+      await yieldToEventLoop();
+      if (!job.isCurrent()) {
+        return false;
+      }
+      this._sliceStart = performance.now();
+    }
+    return true;
+  }
+
+  private _open: Uint8Array;
+  private _sliceStart = 0;
+}

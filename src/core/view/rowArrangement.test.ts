@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest';
+import type { IArrangeable, IRowTrial } from './rowArrangement';
+import { bestRows } from './rowArrangement';
+import { COMFORTABLE_READING_ZOOM, fitZoom } from '../layout/paneZoom';
+import type { IRowWidth } from '../types';
+
+const PANE = { w: 1048, h: 648 };
+
+/** A picture of so much area: what rows do not take in width they take in height. */
+function paper(width: number, height: number, tangle = 0) {
+  const tried: IRowWidth[] = [];
+  const sizeAt = (room: number): IRowTrial => {
+    const rows = Math.ceil(width / room);
+    return {
+      width: Math.min(width, room),
+      height: rows * (height + 40),
+      tangle,
+      lone: 0
+    };
+  };
+  const view: IArrangeable = {
+    boxes: 40,
+    straight: { width, height },
+    isCurrent: () => true,
+    inRows: rows => {
+      tried.push(rows);
+      return Promise.resolve(sizeAt(rows.room));
+    }
+  };
+  return { view, tried, sizeAt };
+}
+
+it('What can be read in one row is; what is opened later wraps at the pane', async () => {
+  const { view, tried } = paper(1000 / COMFORTABLE_READING_ZOOM, 300);
+  const rows = await bestRows(view, PANE, 'auto');
+  expect(rows?.room).toBeCloseTo(1000 / COMFORTABLE_READING_ZOOM);
+  expect(tried).toEqual([]);
+});
+
+it('A long row is broken so that all of it is as large as can be', async () => {
+  const { view, tried, sizeAt } = paper(6000, 100);
+  const rows = await bestRows(view, PANE, 'auto');
+  const k = fitZoom(sizeAt(rows!.room), PANE);
+  // Of all widths, tried one by one, none is more than a little better.
+  let best = 0;
+  for (let room = 400; room < 6000; room += 5) {
+    best = Math.max(best, fitZoom(sizeAt(room), PANE));
+  }
+  expect(k).toBeGreaterThan(best / 1.06);
+  expect(tried.length).toBeLessThan(16);
+});
+
+it('What gains little stays one row, and so does what would be tangled; later it wraps there', async () => {
+  const roomOf = async (...of: Parameters<typeof paper>) =>
+    (await bestRows(paper(...of).view, PANE, 'auto'))!.room;
+  expect(await roomOf(1250, 500)).toBeCloseTo(1251, -1);
+  expect(await roomOf(2500, 300)).toBeLessThan(2500);
+  expect(await roomOf(2500, 300, 20)).toBeCloseTo(2501, -1);
+});
+
+it('Rows that were asked for are rows whatever they gain', async () => {
+  const { view } = paper(1250, 500);
+  const rows = await bestRows(view, PANE, 'wrapped');
+  expect(rows?.room).toBeLessThan(1250);
+});
+
+it('Very many boxes are tried twice at most', async () => {
+  const { view, tried, sizeAt } = paper(9e6, 500);
+  const rows = await bestRows({ ...view, boxes: 50_000 }, PANE, 'auto');
+  expect(tried.length).toBeLessThanOrEqual(2);
+  const { width, height } = sizeAt(rows!.room);
+  expect(width / height).toBeGreaterThan(0.8);
+  expect(width / height).toBeLessThan(3.2);
+});
+
+it('A search that something else overtakes stops', async () => {
+  const { view, tried } = paper(9000, 100);
+  await bestRows({ ...view, isCurrent: () => false }, PANE, 'auto');
+  expect(tried.length).toBeLessThanOrEqual(2);
+});

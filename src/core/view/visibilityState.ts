@@ -1,0 +1,227 @@
+/** Which groups are open, what is hidden, and which levels must be laid out again because of it. */
+
+import { selfAndAncestors } from '../tree/hiddenEntities';
+import { soloPart, partOf, partsOf, withPart } from '../tree/repeatParts';
+import type { IGroupTree } from '../tree/treeTypes';
+
+/** Parts of a repeat that a picture has room for. */
+const MAX_OPEN_PARTS = 40;
+
+export class VisibilityState {
+  constructor(private readonly _tree: IGroupTree) {
+    this._open = new Uint8Array(_tree.groupCount);
+    this._dirty = new Uint8Array(_tree.groupCount + 1).fill(1);
+  }
+
+  get hidden(): ReadonlySet<number> {
+    return this._hidden;
+  }
+
+  isOpen(group: number): boolean {
+    return this._open[group] === 1;
+  }
+
+  /** What is open now, by group; does not change with later calls. */
+  openSnapshot(): Uint8Array {
+    return this._open.slice();
+  }
+
+  openGroups(): number[] {
+    const groups: number[] = [];
+    this._open.forEach((open, group) => {
+      if (open) {
+        groups.push(group);
+      }
+    });
+    return groups;
+  }
+
+  /** Levels in the picture that must be laid out again, innermost first; -1 = root. */
+  levelsToLayOut(): number[] {
+    const reached = this._reached();
+    const groups: number[] = [];
+    for (let group = this._tree.groupCount - 1; group >= -1; group--) {
+      const drawn = group < 0 || (this._open[group] && reached[group]);
+      if (drawn && this._dirty[group + 1]) {
+        groups.push(group);
+      }
+    }
+    return groups;
+  }
+
+  markLaidOut(group: number): void {
+    this._dirty[group + 1] = 0;
+  }
+
+  /** Everything must be laid out again. */
+  invalidateAll(): void {
+    this._dirty.fill(1);
+  }
+
+  /** Opens or closes a group, or it and all below; a closed repeat of very many parts opens with one. */
+  setOpen(group: number, open: boolean, recursive: boolean): void {
+    if (open && !recursive) {
+      this._lookInto(group, 0);
+    }
+    this._set(group, open ? 1 : 0);
+    if (recursive) {
+      this._below(group).forEach(inner => this._set(inner, open ? 1 : 0));
+    }
+  }
+
+  /** Opens these groups, told by group, and no others. */
+  setExactly(wanted: Uint8Array): void {
+    wanted.forEach((open, group) => this._set(group, open));
+  }
+
+  /** Opens the outer `depths` levels of groups; leaves those below as they are. */
+  openDepths(depths: number): void {
+    const { groupCount, groupDepth } = this._tree;
+    for (let group = 0; group < groupCount; group++) {
+      if (groupDepth[group] < depths) {
+        this._set(group, 1);
+      }
+    }
+  }
+
+  /** Hides these entities and no others. */
+  hide(entities: readonly number[]): void {
+    const before = this._hidden;
+    const after = new Set(entities);
+    for (const entity of new Set([...before, ...after])) {
+      if (before.has(entity) !== after.has(entity)) {
+        this._mark(this._parentOf(entity));
+      }
+    }
+    this._hidden = after;
+  }
+
+  /** Opens all around an entity and shows it if it was hidden. */
+  reveal(entity: number): void {
+    const { model, groupParent, groupMain, children } = this._tree;
+    let group = this._parentOf(entity);
+    let below = entity;
+    if (group >= 0 && groupMain[group] === entity) {
+      // The card is its own.
+      below = model.nodeCount + group;
+      group = groupParent[group];
+    }
+    for (; group >= 0; group = groupParent[group]) {
+      this._lookInto(group, children[group + 1].indexOf(below));
+      this._set(group, 1);
+      below = model.nodeCount + group;
+    }
+    this._unhide(entity);
+  }
+
+  /** Cards changed their sizes: their levels, and the panels of open groups, are laid out again. */
+  invalidateSizes(entities: readonly number[]): void {
+    const { nodeCount } = this._tree.model;
+    for (const entity of entities) {
+      this._mark(this._parentOf(entity));
+      const group = entity - nodeCount;
+      if (group >= 0 && this._open[group]) {
+        // Its panel is as wide as its card.
+        this._mark(group);
+      }
+    }
+  }
+
+  /** Whether every ancestor is open, by group; parents come first. */
+  private _reached(): Uint8Array {
+    const { groupParent, groupCount } = this._tree;
+    const reached = new Uint8Array(groupCount);
+    for (let group = 0; group < groupCount; group++) {
+      const parent = groupParent[group];
+      reached[group] =
+        parent < 0 || (reached[parent] && this._open[parent]) ? 1 : 0;
+    }
+    return reached;
+  }
+
+  /** The group around an entity, -1 = root. */
+  private _parentOf(entity: number): number {
+    const { model, nodeParent, groupParent } = this._tree;
+    const group = entity - model.nodeCount;
+    return group < 0 ? nodeParent[entity] : groupParent[group];
+  }
+
+  /** Groups below a group: pre-order makes them the ids after it. */
+  private _below(group: number): number[] {
+    const { groupDepth, groupCount } = this._tree;
+    const groups: number[] = [];
+    for (
+      let inner = group + 1;
+      inner < groupCount && groupDepth[inner] > groupDepth[group];
+      inner++
+    ) {
+      groups.push(inner);
+    }
+    return groups;
+  }
+
+  /** Opens or closes a group and marks what must be laid out again. */
+  private _set(group: number, open: number): void {
+    if (group < 0 || group >= this._open.length || this._open[group] === open) {
+      return;
+    }
+    this._open[group] = open;
+    this._mark(this._tree.groupParent[group]);
+  }
+
+  /** A level must be laid out again, and with it all around it; -1 = root. */
+  private _mark(group: number): void {
+    const { groupParent } = this._tree;
+    let above = group;
+    while (above >= 0 && !this._dirty[above + 1]) {
+      this._dirty[above + 1] = 1;
+      above = groupParent[above];
+    }
+    if (above < 0) {
+      this._dirty[0] = 1;
+    }
+  }
+
+  /** A closed repeat of very many parts opens with one of them: all would be no picture. */
+  private _lookInto(group: number, index: number): void {
+    const { groupFold, groupCount } = this._tree;
+    if (group < 0 || group >= groupCount || !groupFold[group]) {
+      return;
+    }
+    const hidden = this._hidden;
+    const parts = partsOf(this._tree, group);
+    const untouched = !parts.some(part => hidden.has(part));
+    if (!this._open[group] && parts.length > MAX_OPEN_PARTS && untouched) {
+      this.hide(withPart(this._tree, hidden, { repeatGroup: group, index }));
+    }
+  }
+
+  /**
+   * Shows the entity with the groups around it; what else is hidden there stays so. A repeat that
+   * showed one part alone shows the one that holds the entity instead.
+   */
+  private _unhide(entity: number): void {
+    const hidden = this._hidden;
+    const around = hidden.size > 0 ? selfAndAncestors(this._tree, entity) : [];
+    if (!around.some(one => hidden.has(one))) {
+      return;
+    }
+    const gone = new Set(around);
+    let next = [...hidden].filter(one => !gone.has(one));
+    for (const one of around) {
+      const part = hidden.has(one) ? partOf(this._tree, one) : null;
+      if (part) {
+        const chosen = soloPart(this._tree, part.repeatGroup, e =>
+          hidden.has(e)
+        );
+        next = chosen >= 0 ? withPart(this._tree, next, part) : next;
+      }
+    }
+    this.hide(next);
+  }
+
+  private readonly _open: Uint8Array;
+  /** By group + 1: the layout is missing or out of date. */
+  private readonly _dirty: Uint8Array;
+  private _hidden: ReadonlySet<number> = new Set();
+}

@@ -1,0 +1,219 @@
+import { describe, expect, it } from 'vitest';
+import type { GraphPayload } from '../../schema';
+import { decodePayload } from '../model/decodePayload';
+import { fitZoom } from '../layout/paneZoom';
+import {
+  bertPayload,
+  chainPayload,
+  llamaPayload,
+  resnetPayload
+} from '../testing/payloads';
+import { Random } from '../testing/random';
+import { randomPayload } from '../testing/randomPayload';
+import { sceneFaults } from '../testing/sceneFaults';
+import { plainSizer } from '../testing/sizer';
+import { buildTree } from '../tree/groupTree';
+import type { IScene } from '../types';
+import { createGraphView } from './graphView';
+
+const PANE = { w: 1070, h: 640 };
+const SMALL = { w: 700, h: 560 };
+
+function viewOf(payload: GraphPayload) {
+  const model = decodePayload(payload);
+  const tree = buildTree(model);
+  return createGraphView(tree, plainSizer(model, tree));
+}
+
+/** A picture without its version and functions, to compare. */
+function picture(scene: IScene): object {
+  return { ...scene, version: 0, boxOf: null };
+}
+
+it('The first picture is in view as a whole, and reads in rows where a row would not fit', async () => {
+  for (const payload of [resnetPayload(), bertPayload(), llamaPayload(4)]) {
+    const view = viewOf(payload);
+    const scene = await view.openInitialIn(40, 'auto', PANE);
+    expect(fitZoom(scene, PANE)).toBeGreaterThanOrEqual(0.5);
+    expect(sceneFaults(scene)).toEqual([]);
+    expect(view.flow).toBe('auto');
+  }
+});
+
+it('A long chain fits a small pane in rows only', async () => {
+  const view = viewOf(chainPayload(30));
+  const straight = await view.openInitialIn(40, 'right', SMALL);
+  expect(view.rows).toBeNull();
+  expect(fitZoom(straight, SMALL)).toBeLessThan(0.3);
+  const scene = await view.openInitialIn(40, 'auto', SMALL);
+  expect(view.rows?.room).toBeLessThan(SMALL.w * 2);
+  expect(fitZoom(scene, SMALL)).toBeGreaterThan(0.5);
+  expect(scene.direction).toBe('right');
+});
+
+it('Random models have no faults in rows while groups open and close', async () => {
+  for (let seed = 0; seed < 12; seed++) {
+    const random = new Random(seed);
+    const view = viewOf(randomPayload(random, 60));
+    await view.openInitialIn(12, 'wrapped', SMALL);
+    for (let step = 0; step < 6 && view.tree.groupCount > 0; step++) {
+      const group = random.int(view.tree.groupCount);
+      const scene = await (view.isOpen(group)
+        ? view.collapse(group)
+        : view
+            .reveal(view.tree.model.nodeCount + group)
+            .then(() => view.expand(group)));
+      expect({ seed, step, faults: sceneFaults(scene) }).toEqual({
+        seed,
+        step,
+        faults: []
+      });
+    }
+  }
+});
+
+it('Ports stand on the border of a panel whose title is wider than its rows', async () => {
+  for (let seed = 0; seed < 12; seed++) {
+    const model = decodePayload(randomPayload(new Random(seed), 60));
+    const tree = buildTree(model);
+    const plain = plainSizer(model, tree);
+    const view = createGraphView(tree, {
+      ...plain,
+      group: () => ({ w: 420, h: 52 }),
+      title: () => 400
+    });
+    await view.expandAll(60);
+    for (const room of [260, 340, 420, 560]) {
+      const rows = { room, beside: 0.45 };
+      const scene = await view.restore(view.openGroups(), [], rows);
+      expect({ seed, room, faults: sceneFaults(scene) }).toEqual({
+        seed,
+        room,
+        faults: []
+      });
+    }
+  }
+});
+
+it('Rows stay as wide as they are while boxes open, until they are chosen anew', async () => {
+  const view = viewOf(llamaPayload(4));
+  await view.openInitialIn(20, 'wrapped', SMALL);
+  const { rows } = view;
+  expect(rows).not.toBeNull();
+  await view.expandAll(200);
+  expect(view.rows).toBe(rows);
+  expect(view.scene.width).toBeLessThan((rows?.room ?? 0) * 1.2);
+  await view.setFlow('wrapped', { w: 1800, h: 900 });
+  expect(view.rows).not.toEqual(rows);
+});
+
+it('A box that closes again leaves the picture as it was', async () => {
+  const view = viewOf(bertPayload());
+  const before = picture(await view.openInitialIn(20, 'wrapped', SMALL));
+  const group = view.openGroups()[0];
+  await view.collapse(group);
+  expect(picture(await view.expand(group))).toEqual(before);
+});
+
+it('Open boxes and rows bring a picture back in another view', async () => {
+  const view = viewOf(llamaPayload(6));
+  const scene = await view.openInitialIn(40, 'auto', SMALL);
+  const other = viewOf(llamaPayload(6));
+  const again = await other.restore(
+    view.openGroups(),
+    view.hidden(),
+    view.rows
+  );
+  expect(picture(again)).toEqual(picture(scene));
+});
+
+it('One row and top to bottom know no rows; turning back from rows leaves none', async () => {
+  const view = viewOf(bertPayload());
+  const straight = picture(await view.openInitial(40));
+  await view.setFlow('wrapped', SMALL);
+  expect(view.rows).not.toBeNull();
+  expect(picture(view.scene)).not.toEqual(straight);
+  await view.setFlow('down', SMALL);
+  expect([view.rows, view.scene.direction]).toEqual([null, 'down']);
+  expect(picture(await view.setFlow('right', SMALL))).toEqual(straight);
+});
+
+describe('Where whole cards are too many for the pane', () => {
+  const TINY = { w: 420, h: 330 };
+
+  /** A chain of large cards; `short`: what is left of their height in their short form. */
+  function large(short: number) {
+    const model = decodePayload(chainPayload(24));
+    const tree = buildTree(model);
+    const size = (compact = false) =>
+      compact ? { w: 120, h: 90 * short } : { w: 236, h: 90 };
+    const sizer = {
+      ...plainSizer(model, tree),
+      node: (_: number, compact?: boolean) => size(compact),
+      group: (_: number, compact?: boolean) => size(compact)
+    };
+    return createGraphView(tree, sizer);
+  }
+
+  const cards = (scene: IScene) =>
+    new Set(
+      scene.boxW.filter((_, b) => scene.boxKind[b] < 2).map(w => Math.round(w))
+    );
+
+  it('they are short, and the picture is larger', async () => {
+    const whole = await large(1).openInitialIn(40, 'down', TINY);
+    expect([...cards(whole)]).toEqual([236]);
+    const view = large(0.5);
+    const scene = await view.openInitialIn(40, 'auto', TINY);
+    expect(view.rows?.compact).toBe(true);
+    expect([...cards(scene)]).toEqual([120]);
+    expect(sceneFaults(scene)).toEqual([]);
+    const plain = await large(0.5).openInitialIn(40, 'auto', {
+      w: 1800,
+      h: 900
+    });
+    expect([...cards(plain)]).toEqual([236]);
+  });
+
+  it('they stay so in what is restored, and are whole again in one row', async () => {
+    const view = large(0.5);
+    const scene = await view.openInitialIn(40, 'wrapped', TINY);
+    const other = large(0.5);
+    const again = await other.restore(
+      view.openGroups(),
+      view.hidden(),
+      view.rows
+    );
+    expect(picture(again)).toEqual(picture(scene));
+    expect([...cards(await view.setFlow('right', TINY))]).toEqual([236]);
+    expect([...cards(await view.setFlow('wrapped', TINY))]).toEqual([120]);
+  });
+
+  it('they stay whole where short ones gain nothing', async () => {
+    const model = decodePayload(chainPayload(24));
+    const tree = buildTree(model);
+    const same = () => ({ w: 236, h: 90 });
+    const sizer = { ...plainSizer(model, tree), node: same, group: same };
+    const view = createGraphView(tree, sizer);
+    const scene = await view.openInitialIn(40, 'auto', TINY);
+    expect(fitZoom(scene, TINY)).toBeLessThan(0.5);
+    expect(view.rows?.compact).toBeUndefined();
+  });
+});
+
+it('Rows that are chosen are overtaken by what comes after', async () => {
+  const view = viewOf(llamaPayload(4));
+  const arranging = view.openInitialIn(40, 'auto', SMALL);
+  const closed = view.collapseAll();
+  expect(await arranging).toBe(await closed);
+  expect(view.openGroups()).toEqual([]);
+});
+
+it('50,000 boxes are set in rows that a reader can scan', async () => {
+  const view = viewOf(llamaPayload(1700));
+  await view.expandAll(1e6);
+  const scene = await view.setFlow('auto', PANE);
+  const shape = scene.width / scene.height;
+  expect(shape).toBeGreaterThan(0.8);
+  expect(shape).toBeLessThan(3.5);
+});

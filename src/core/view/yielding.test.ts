@@ -1,0 +1,54 @@
+import { expect, it, vi } from 'vitest';
+import { decodePayload } from '../model/decodePayload';
+import { llamaPayload } from '../testing/payloads';
+import { plainSizer } from '../testing/sizer';
+import { buildTree } from '../tree/groupTree';
+import { createGraphView } from './graphView';
+
+function slowView() {
+  const model = decodePayload(llamaPayload(6));
+  const tree = buildTree(model);
+  const view = createGraphView(tree, plainSizer(model, tree));
+  // Every look at the clock is a second later: each level takes long.
+  let now = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => (now += 1000));
+  return view;
+}
+
+it('A long layout lets the page go on and tells how far it is', async () => {
+  const view = slowView();
+  const shares: number[] = [];
+  view.onProgress = share => shares.push(share);
+  let turns = 0;
+  const other = setInterval(() => turns++);
+  const scene = await view.expandAll(1e6);
+  clearInterval(other);
+  expect(shares.length).toBeGreaterThan(2);
+  expect(shares).toEqual([...shares].sort((a, b) => a - b));
+  expect(Math.max(...shares)).toBeLessThan(1);
+  expect(turns).toBeGreaterThan(0);
+  vi.restoreAllMocks();
+  expect(scene.boxEntity).toEqual((await view.expandAll(1e6)).boxEntity);
+});
+
+it('What comes in between overtakes a long layout', async () => {
+  const view = slowView();
+  const before = await view.openInitial(10);
+  const open = view.openGroups();
+  const all = view.expandAll(1e6);
+  await new Promise(resolve => setTimeout(resolve));
+  const back = await view.restore(open);
+  vi.restoreAllMocks();
+  expect(await all).toBe(back);
+  expect(back.boxEntity).toEqual(before.boxEntity);
+  expect(view.openGroups()).toEqual(open);
+});
+
+it('A view that is disposed of meanwhile answers with what it had', async () => {
+  const view = slowView();
+  const before = view.scene;
+  const all = view.expandAll(1e6);
+  view.dispose();
+  vi.restoreAllMocks();
+  expect(await all).toBe(before);
+});

@@ -1,0 +1,92 @@
+/** Many layout engines over one worker: each sees a worker of its own. */
+
+import type {
+  ILayoutAnswer,
+  ILayoutRequest,
+  ILayoutWorker
+} from '../core/layout/engine/layoutEngine';
+
+interface IWaiting {
+  readonly client: Client;
+  /** The client's own number for its request. */
+  readonly id: number;
+}
+
+class Client implements ILayoutWorker {
+  onmessage: ILayoutWorker['onmessage'] = null;
+  onerror: ILayoutWorker['onerror'] = null;
+
+  constructor(private readonly _hub: WorkerHub) {}
+
+  postMessage(message: ILayoutRequest): void {
+    this._hub.post(this, message);
+  }
+
+  terminate(): void {
+    this._hub.leave(this);
+  }
+}
+
+export class WorkerHub {
+  private readonly _clients = new Set<Client>();
+  private readonly _waiting = new Map<number, IWaiting>();
+  private _worker: ILayoutWorker | null = null;
+  private _last = 0;
+  private _answered = false;
+  private _refused = false;
+
+  constructor(private readonly _make: () => ILayoutWorker) {}
+
+  /** A worker for one more engine. Throws when none can be made. */
+  connect(): ILayoutWorker {
+    if (this._refused) {
+      throw new Error('This page allows no workers.');
+    }
+    this._worker ??= this._start();
+    const client = new Client(this);
+    this._clients.add(client);
+    return client;
+  }
+
+  post(client: Client, message: ILayoutRequest): void {
+    const id = ++this._last;
+    this._waiting.set(id, { client, id: message.id });
+    this._worker?.postMessage({ ...message, id });
+  }
+
+  /** The worker ends with its last user. */
+  leave(client: Client): void {
+    this._clients.delete(client);
+    for (const [id, waiting] of this._waiting) {
+      if (waiting.client === client) {
+        this._waiting.delete(id);
+      }
+    }
+    if (this._clients.size === 0) {
+      this._worker?.terminate();
+      this._worker = null;
+    }
+  }
+
+  private _start(): ILayoutWorker {
+    const worker = this._make();
+    worker.onmessage = event => this._answer(event);
+    worker.onerror = event => {
+      // The rules of a page that forbid workers are told like this; they stay as they are.
+      this._refused = !this._answered;
+      // Each engine lays out by itself from now on and leaves.
+      for (const client of [...this._clients]) {
+        client.onerror?.(event);
+      }
+    };
+    return worker;
+  }
+
+  private _answer(event: MessageEvent<ILayoutAnswer>): void {
+    this._answered = true;
+    const waiting = this._waiting.get(event.data.id);
+    this._waiting.delete(event.data.id);
+    const data = { ...event.data, id: waiting?.id ?? 0 };
+    waiting?.client.onmessage?.(new MessageEvent('message', { data }));
+  }
+}

@@ -1,0 +1,269 @@
+import type { JupyterFrontEnd } from '@jupyterlab/application';
+import {
+  Dialog,
+  InputDialog,
+  type ICommandPalette
+} from '@jupyterlab/apputils';
+import type { IDocumentManager } from '@jupyterlab/docmanager';
+import type { IFileBrowserFactory } from '@jupyterlab/filebrowser';
+import type { ITranslator, TranslationBundle } from '@jupyterlab/translation';
+import { CommandIDs } from '../commands/commandIds';
+import { chooseModels } from '../commands/modelCommands';
+import type { LinkRegistry } from './linkRegistry';
+import { FACTORY_NAME } from '../document';
+import { onnxIcon } from '../icon';
+import type { IOnnxTracker } from '../tokens';
+import { OnnxDocument } from '../documentWidget';
+
+export interface ICompareContext {
+  app: JupyterFrontEnd;
+  tracker: IOnnxTracker;
+  keeper: LinkRegistry;
+  trans: TranslationBundle;
+  translator: ITranslator;
+  manager: IDocumentManager | null;
+  palette: ICommandPalette | null;
+  browsers: IFileBrowserFactory | null;
+}
+
+const isModel = (path: string): boolean => /\.onnx$/i.test(path);
+
+/** Comparing two files, comparing with what is open, linking and unlinking. */
+export function addCompareCommands(context: ICompareContext): void {
+  addFiles(context);
+  addWith(context);
+  addLink(context);
+  const { app, tracker, keeper, palette, trans } = context;
+  for (const command of [
+    CommandIDs.compareWith,
+    CommandIDs.link,
+    CommandIDs.unlink
+  ]) {
+    palette?.addItem({ command, category: trans.__('ONNX Autodoc') });
+    const changed = (): void => app.commands.notifyCommandChanged(command);
+    tracker.currentChanged.connect(changed);
+    tracker.widgetAdded.connect(changed);
+    keeper.changed.connect(changed);
+  }
+}
+
+/** The models that are selected in the file browser. */
+function selectedModels(browsers: IFileBrowserFactory | null): string[] {
+  const items = [...(browsers?.tracker.currentWidget?.selectedItems() ?? [])];
+  return items.every(({ type, path }) => type !== 'directory' && isModel(path))
+    ? items.map(({ path }) => path)
+    : [];
+}
+
+function addFiles(context: ICompareContext): void {
+  const { app, trans, browsers } = context;
+  app.commands.addCommand(CommandIDs.compare, {
+    label: trans.__('Compare Side by Side'),
+    caption: trans.__('Open two ONNX models beside each other, linked'),
+    icon: onnxIcon,
+    describedBy: {
+      args: {
+        type: 'object',
+        properties: {
+          left: { type: 'string', description: 'The first file' },
+          right: { type: 'string', description: 'The second file' }
+        }
+      }
+    },
+    isVisible: args =>
+      typeof args.left === 'string' || selectedModels(browsers).length === 2,
+    execute: async args => {
+      const [left, right] =
+        typeof args.left === 'string' && typeof args.right === 'string'
+          ? [args.left, args.right]
+          : selectedModels(browsers);
+      if (left !== undefined && right !== undefined) {
+        const first = await open(context, left);
+        if (first) {
+          await compareWith(context, first, right);
+        }
+      }
+    }
+  });
+}
+
+/** The view in front, when one of ours is. */
+export function current({
+  app,
+  tracker
+}: Pick<ICompareContext, 'app' | 'tracker'>): OnnxDocument | null {
+  const document = tracker.currentWidget;
+  return document && app.shell.currentWidget === document ? document : null;
+}
+
+function others(
+  { tracker }: ICompareContext,
+  than: OnnxDocument
+): OnnxDocument[] {
+  return tracker.filter(document => document !== than);
+}
+
+function addWith(context: ICompareContext): void {
+  const { app, trans } = context;
+  app.commands.addCommand(CommandIDs.compareWith, {
+    label: trans.__('Compare with…'),
+    caption: trans.__('Choose a model to compare with this one'),
+    describedBy: {
+      args: {
+        type: 'object',
+        properties: { path: { type: 'string', description: 'The other file' } }
+      }
+    },
+    isEnabled: () => current(context) !== null,
+    execute: async args => {
+      const first = current(context);
+      if (!first) {
+        return;
+      }
+      if (typeof args.path === 'string') {
+        await compareWith(context, first, args.path);
+        return;
+      }
+      const chosen = await choose(context, first);
+      if (chosen instanceof OnnxDocument) {
+        beside(context, first, chosen);
+      } else if (chosen !== null) {
+        await compareWith(context, first, chosen);
+      }
+    }
+  });
+}
+
+/** An open view or a file's path; null when the user thought better of it. */
+async function choose(
+  context: ICompareContext,
+  first: OnnxDocument
+): Promise<OnnxDocument | string | null> {
+  const { trans, manager, translator } = context;
+  const open = others(context, first);
+  if (open.length > 0) {
+    const another = trans.__('Another file…');
+    const view = await pick(context, open, trans.__('Compare with'), another);
+    if (view !== another) {
+      return view;
+    }
+  }
+  if (!manager) {
+    return null;
+  }
+  const [path] = await chooseModels(
+    manager,
+    translator,
+    trans,
+    trans.__('Compare with')
+  );
+  return path ?? null;
+}
+
+/** One of several views by its path, or the extra answer. */
+async function pick<T extends string = never>(
+  { trans }: ICompareContext,
+  views: readonly OnnxDocument[],
+  title: string,
+  extra?: T
+): Promise<OnnxDocument | T | null> {
+  const labels = views.map((view, at) => `${at + 1}. ${view.context.path}`);
+  const answer = await InputDialog.getItem({
+    title,
+    label: trans.__('Model'),
+    items: extra === undefined ? labels : [...labels, extra]
+  });
+  if (!answer.button.accept || answer.value === null) {
+    return null;
+  }
+  return extra !== undefined && answer.value === extra
+    ? extra
+    : (views[labels.indexOf(answer.value)] ?? null);
+}
+
+function addLink(context: ICompareContext): void {
+  const { app, trans, keeper } = context;
+  app.commands.addCommand(CommandIDs.link, {
+    label: trans.__('Link with an Open View…'),
+    caption: trans.__(
+      'Keep selection, blocks and colours in sync between both views'
+    ),
+    describedBy: { args: { type: 'object', properties: {} } },
+    isEnabled: () => {
+      const first = current(context);
+      return first !== null && others(context, first).length > 0;
+    },
+    execute: async () => {
+      const first = current(context);
+      const open = first ? others(context, first) : [];
+      const chosen =
+        open.length > 1
+          ? await pick(context, open, trans.__('Link with'))
+          : open[0];
+      if (first && chosen) {
+        keeper.link(first, chosen);
+      }
+    }
+  });
+  app.commands.addCommand(CommandIDs.unlink, {
+    label: trans.__('Unlink Views'),
+    describedBy: { args: { type: 'object', properties: {} } },
+    isEnabled: () => {
+      const first = current(context);
+      return first !== null && keeper.partner(first) !== null;
+    },
+    execute: () => {
+      const first = current(context);
+      if (first) {
+        keeper.unlink(first);
+      }
+    }
+  });
+}
+
+/** The open view of a file, or a new one; null, and a word about it, when it cannot be opened. */
+export async function open(
+  { manager, trans }: Pick<ICompareContext, 'manager' | 'trans'>,
+  path: string,
+  anew = false
+): Promise<OnnxDocument | null> {
+  const widget = anew
+    ? manager?.open(path, FACTORY_NAME)
+    : manager?.openOrReveal(path, FACTORY_NAME);
+  if (widget instanceof OnnxDocument) {
+    await widget.revealed;
+    return widget;
+  }
+  await new Dialog({
+    title: trans.__('The model could not be opened'),
+    body: path,
+    buttons: [Dialog.okButton()]
+  }).launch();
+  return null;
+}
+
+async function compareWith(
+  context: ICompareContext,
+  first: OnnxDocument,
+  path: string
+): Promise<void> {
+  // A file beside itself is a second view of it.
+  const second = await open(context, path, first.context.path === path);
+  if (second) {
+    beside(context, first, second);
+  }
+}
+
+/** Puts the second view to the right of the first and links them. */
+function beside(
+  { app, keeper }: ICompareContext,
+  first: OnnxDocument,
+  second: OnnxDocument
+): void {
+  app.shell.add(second, 'main', { mode: 'split-right', ref: first.id });
+  app.shell.activateById(first.id);
+  // What was looked at in a wide pane is not in a narrow one.
+  first.content.home();
+  second.content.home();
+  keeper.link(first, second);
+}

@@ -1,0 +1,182 @@
+import { Signal } from '@lumino/signaling';
+import type { ILinkOptions, IViewerHandle, IViewerLink } from '../../viewer';
+// Not from the index: the viewer itself is fetched when it is needed.
+import { readLinkOptions } from '../../viewer/compare/linkOptions';
+import type { IOnnxTracker } from '../tokens';
+import type { OnnxDocument } from '../documentWidget';
+
+/** How a link is remembered. */
+interface IRecord {
+  /** Keys of the two views. */
+  readonly views: readonly [string, string];
+  readonly options: ILinkOptions;
+}
+
+interface IRestoredLink {
+  readonly documents: readonly [OnnxDocument, OnnxDocument];
+  options: ILinkOptions;
+  /** Null until both viewers are there. */
+  live: IViewerLink | null;
+  /** The viewers that `live` is between. */
+  between: readonly [IViewerHandle, IViewerHandle] | null;
+}
+
+/** Where the links are remembered. */
+export interface ILinkStore {
+  load(): Promise<unknown>;
+  save(records: object): void;
+}
+
+/** More pairs than these nobody has open. */
+const MAX_RECORDS = 100;
+
+function readRecords(value: unknown): IRecord[] {
+  const list = (value as { links?: unknown } | null)?.links;
+  return !Array.isArray(list)
+    ? []
+    : list.slice(0, MAX_RECORDS).flatMap((entry: unknown) => {
+        const { views, options } = (entry ?? {}) as {
+          views?: unknown;
+          options?: unknown;
+        };
+        const sound =
+          Array.isArray(views) &&
+          views.length === 2 &&
+          views.every(key => typeof key === 'string');
+        return sound
+          ? [
+              {
+                views: [String(views[0]), String(views[1])] as const,
+                options: readLinkOptions(options)
+              }
+            ]
+          : [];
+      });
+}
+
+/** Which open views are linked; a view has one partner. Survives a reload of the page. */
+export class LinkRegistry {
+  /** Some link was made or ended. */
+  readonly changed = new Signal<this, void>(this);
+  private _links: IRestoredLink[] = [];
+  /** Remembered links whose views have not both come back yet. */
+  private _awaited: IRecord[] = [];
+
+  constructor(
+    private readonly _tracker: IOnnxTracker,
+    private readonly _store: ILinkStore
+  ) {
+    _tracker.widgetAdded.connect((_, document) => this._add(document));
+  }
+
+  /** Links again what was linked; `restored` says when no more views will come back. */
+  async restore(restored: Promise<unknown>): Promise<void> {
+    this._awaited = readRecords(await this._store.load());
+    this._rejoin();
+    await restored;
+    this._awaited = [];
+    this._save();
+  }
+
+  partner(document: OnnxDocument): OnnxDocument | null {
+    const link = this._linkOf(document);
+    return link ? link.documents[link.documents[0] === document ? 1 : 0] : null;
+  }
+
+  /** Links two views and ends the links they had. */
+  link(left: OnnxDocument, right: OnnxDocument, options?: ILinkOptions): void {
+    if (left === right || this.partner(left) === right) {
+      return;
+    }
+    this.unlink(left);
+    this.unlink(right);
+    const link: IRestoredLink = {
+      documents: [left, right],
+      options: options ?? readLinkOptions(null),
+      live: null,
+      between: null
+    };
+    this._links.push(link);
+    this._connect(link);
+    this._save();
+  }
+
+  unlink(document: OnnxDocument): void {
+    const link = this._linkOf(document);
+    if (link) {
+      this._links = this._links.filter(other => other !== link);
+      link.live?.end();
+      this._save();
+    }
+  }
+
+  private _add(document: OnnxDocument): void {
+    document.disposed.connect(() => this.unlink(document));
+    document.context.pathChanged.connect(() => this._save());
+    document.content.handleChanged.connect(() => {
+      const link = this._linkOf(document);
+      if (link) {
+        this._connect(link);
+      }
+    });
+    this._rejoin();
+  }
+
+  /** Links the remembered pairs of which both are open. */
+  private _rejoin(): void {
+    const open = new Map<string, OnnxDocument>();
+    this._tracker.forEach(document => open.set(document.content.key, document));
+    this._awaited = this._awaited.filter(({ views, options }) => {
+      const [left, right] = views.map(key => open.get(key));
+      if (!left || !right) {
+        return true;
+      }
+      this.link(left, right, options);
+      return false;
+    });
+  }
+
+  /** Joins the viewers when both are there, and anew when one of them was made anew. */
+  private _connect(link: IRestoredLink): void {
+    const [left, right] = link.documents.map(({ content }) => content.handle);
+    if (
+      !left ||
+      !right ||
+      (link.between?.[0] === left && link.between[1] === right)
+    ) {
+      return;
+    }
+    const before = link.live;
+    link.live = null;
+    before?.end();
+    link.between = [left, right];
+    const live = left.link(right, link.options, {
+      onEnd: () => {
+        // Ended in the viewer; when it ends from here, it is no longer this one.
+        if (link.live === live) {
+          this.unlink(link.documents[0]);
+        }
+      },
+      onOptions: options => {
+        link.options = options;
+        this._save();
+      }
+    });
+    link.live = live;
+  }
+
+  private _linkOf(document: OnnxDocument): IRestoredLink | null {
+    return (
+      this._links.find(({ documents }) => documents.includes(document)) ?? null
+    );
+  }
+
+  private _save(): void {
+    const links: IRecord[] = this._links.map(({ documents, options }) => ({
+      views: [documents[0].content.key, documents[1].content.key],
+      options
+    }));
+    this._store.save({ links: [...links, ...this._awaited] });
+    this.changed.emit();
+  }
+}

@@ -1,0 +1,246 @@
+import { ReactWidget } from '@jupyterlab/apputils';
+import {
+  ABCWidgetFactory,
+  DocumentRegistry,
+  DocumentWidget
+} from '@jupyterlab/docregistry';
+import type { ServerConnection } from '@jupyterlab/services';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { Message } from '@lumino/messaging';
+import { Signal, type ISignal } from '@lumino/signaling';
+import * as React from 'react';
+import {
+  PrefetchedAnalysis,
+  type IPrefetchOptions
+} from '../providers/analysisStart';
+import type { IFileHost, ITranslate, IViewerHandle } from '../viewer';
+import { labConnection } from './connection';
+import { takeLabDrops } from './drops';
+import { onnxIcon } from './icon';
+import type { LabSettings } from './settings/labSettings';
+import type { ShortcutKeys } from './settings/shortcutKeys';
+
+/** The viewer is fetched when the first model is opened, not when Lab starts. */
+const fetchPanel = () => import('./modelPanel');
+const Panel = React.lazy(fetchPanel);
+
+/** What a document needs from its surroundings. */
+export interface IDocumentServices {
+  readonly serverSettings: ServerConnection.ISettings;
+  readonly trans: TranslationBundle;
+  readonly translate: ITranslate;
+  readonly settings: LabSettings;
+  /** Keys that users have bound to the viewer's actions. */
+  readonly keys: ShortcutKeys;
+  /** Name of Lab's theme, and news of its change. */
+  theme(): string;
+  readonly themeChanged: ISignal<unknown, unknown> | null;
+  /** What to do with files that a view had written. */
+  readonly files: IFileHost;
+  /** Remembered state of a view. Null: nothing is remembered. */
+  loadState(key: string): Promise<unknown>;
+  saveState(key: string, state: object): void;
+  /** The fragment of the address that opened this file, once; else empty. */
+  takeLink(path: string): string;
+}
+
+/** The main area of a document: the React viewer over the server's analysis. */
+class OnnxPanel extends ReactWidget {
+  constructor(
+    private readonly _context: DocumentRegistry.Context,
+    private readonly _services: IDocumentServices,
+    /** Distinguishes several views of one file; the first is 0. */
+    readonly ordinal: number
+  ) {
+    super();
+    this.addClass('oad-LabPanel');
+    // A rename keeps the widget: draw again under the new path.
+    this._context.pathChanged.connect(this._redraw, this);
+    this._services.settings.changed.connect(this._redraw, this);
+    this._services.keys.changed.connect(this._redraw, this);
+    this._services.themeChanged?.connect(this._redraw, this);
+    this._headStart = new PrefetchedAnalysis(
+      labConnection(_services.serverSettings),
+      _context.localPath,
+      this._guess()
+    );
+    takeLabDrops(this.node, paths => this._handle?.loadProfile(paths));
+    // Lab has more to do before it asks for a drawing. What goes wrong is said there.
+    fetchPanel().catch(() => undefined);
+  }
+
+  /** The viewer is there, or another one has taken its place. */
+  readonly handleChanged = new Signal<this, void>(this);
+
+  /** Under which this view is remembered: the file and which view of it. */
+  get key(): string {
+    return `${this._context.path}#${this.ordinal}`;
+  }
+
+  /** Commands act on the viewer through this; null until the viewer is there. */
+  get handle(): IViewerHandle | null {
+    return this._handle;
+  }
+
+  /** Looks at the picture as at first, as soon as there is a viewer. */
+  home(): void {
+    this._homePending = this._handle === null;
+    this._handle?.home();
+  }
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      Signal.clearData(this);
+      this._headStart.dispose();
+      super.dispose();
+    }
+  }
+
+  protected override onAfterShow(msg: Message): void {
+    super.onAfterShow(msg);
+    this._visibility.emit(true);
+  }
+
+  protected override onBeforeHide(msg: Message): void {
+    super.onBeforeHide(msg);
+    this._visibility.emit(false);
+  }
+
+  protected override onActivateRequest(msg: Message): void {
+    super.onActivateRequest(msg);
+    this._wanted = true;
+    this._takeFocus();
+  }
+
+  /**
+   * Moves the focus into the viewer when the tab was activated, as soon as there is a viewer. Lab has put
+   * it on the panel itself; where the reader, or a dialog, holds it elsewhere it stays.
+   */
+  private _takeFocus(): void {
+    const { activeElement, body } = document;
+    const viewer = this.node.querySelector<HTMLElement>('.oad-Viewer');
+    if (!viewer || !this._wanted) {
+      return;
+    }
+    this._wanted = false;
+    const free =
+      !activeElement ||
+      activeElement === body ||
+      activeElement.contains(this.node);
+    if (free) {
+      viewer.focus();
+    }
+  }
+
+  protected render(): JSX.Element {
+    const { trans } = this._services;
+    return (
+      <React.Suspense
+        fallback={
+          <div className="oad-Boot" role="status">
+            {trans.__('Opening the viewer…')}
+          </div>
+        }
+      >
+        <Panel
+          path={this._context.localPath}
+          stateKey={this.key}
+          services={this._services}
+          headStart={this._headStart}
+          visibility={this._visibility}
+          isVisible={this._isVisible}
+          onReady={handle => {
+            this._handle = handle;
+            if (this._homePending) {
+              this.home();
+            }
+            this.handleChanged.emit();
+            this._takeFocus();
+          }}
+          onCaption={caption => {
+            const tab = this.parent?.title;
+            if (tab) {
+              tab.caption = `${this._context.path}\n${caption}`;
+            }
+          }}
+        />
+      </React.Suspense>
+    );
+  }
+
+  /** With what the viewer will ask for the analysis: what it remembers, else the settings. */
+  private async _guess(): Promise<IPrefetchOptions> {
+    const { settings } = this._services;
+    const [found] = await Promise.all([
+      // Whatever is wrong with it, the viewer says so.
+      this._services.loadState(this.key).catch(() => null),
+      settings.ready
+    ]);
+    const kept = found as
+      Partial<IPrefetchOptions['options']> | null | undefined;
+    return {
+      options: {
+        bindings: kept?.bindings ?? {},
+        assume: kept?.assume ?? settings.viewer.assumeDims ?? true
+      },
+      rules: settings.rules
+    };
+  }
+
+  private _redraw(): void {
+    this.update();
+  }
+
+  /** One function for the life of the panel, so that effects run once. */
+  private readonly _isVisible = (): boolean => this.isVisible;
+  private readonly _headStart: PrefetchedAnalysis;
+  private _handle: IViewerHandle | null = null;
+  /** The tab was activated, and the focus has not been given on. */
+  private _wanted = false;
+  private _homePending = false;
+  private readonly _visibility = new Signal<this, boolean>(this);
+}
+
+/** A tab that shows one model. */
+export class OnnxDocument extends DocumentWidget<OnnxPanel> {}
+
+/** Makes tabs for `.onnx` files (and for `.ort` files, to say why they cannot be shown). */
+export class OnnxWidgetFactory extends ABCWidgetFactory<OnnxDocument> {
+  constructor(
+    options: DocumentRegistry.IWidgetFactoryOptions<OnnxDocument> & {
+      services: IDocumentServices;
+    }
+  ) {
+    super(options);
+    this._services = options.services;
+  }
+
+  protected createNewWidget(context: DocumentRegistry.Context): OnnxDocument {
+    const ordinal = this._takeOrdinal(context);
+    const content = new OnnxPanel(context, this._services, ordinal);
+    const widget = new OnnxDocument({ context, content });
+    widget.title.icon = onnxIcon;
+    // All that Lab would put there is a note that the file cannot be edited.
+    widget.toolbar.hide();
+    widget.disposed.connect(() => this._ordinals.get(context)?.delete(ordinal));
+    return widget;
+  }
+
+  /** The smallest number that no open view of the file has. */
+  private _takeOrdinal(context: DocumentRegistry.Context): number {
+    const taken = this._ordinals.get(context) ?? new Set<number>();
+    this._ordinals.set(context, taken);
+    let ordinal = 0;
+    while (taken.has(ordinal)) {
+      ordinal++;
+    }
+    taken.add(ordinal);
+    return ordinal;
+  }
+
+  private readonly _services: IDocumentServices;
+  private readonly _ordinals = new WeakMap<
+    DocumentRegistry.Context,
+    Set<number>
+  >();
+}

@@ -1,0 +1,147 @@
+import type { ISignal } from '@lumino/signaling';
+import * as React from 'react';
+import { labLayoutEngine } from '../core/layout/engine/labWorker';
+import { ServerProvider } from '../providers/serverProvider';
+import type { PrefetchedAnalysis } from '../providers/analysisStart';
+import { decodeViewFragment, Viewer, type IViewerHandle } from '../viewer';
+import { labConnection } from './connection';
+import { viewAddress } from './viewAddress';
+import { WATCH_INTERVAL } from './settings/labSettings';
+import type { IDocumentServices } from './documentWidget';
+
+export interface IPanelProps {
+  /** Contents path of the model, as the server knows it. */
+  path: string;
+  /** Under which the state of this view is remembered. */
+  stateKey: string;
+  services: IDocumentServices;
+  /** The first analysis, begun while this was fetched. */
+  headStart: PrefetchedAnalysis;
+  visibility: ISignal<unknown, boolean>;
+  isVisible(): boolean;
+  onReady(handle: IViewerHandle): void;
+  onCaption(caption: string): void;
+}
+
+/** Connects the viewer to Lab: server, settings, theme, remembered state, changes on disk. */
+export default function Panel(props: IPanelProps): JSX.Element | null {
+  const { path, stateKey, services, headStart, onReady } = props;
+  const provider = React.useMemo(
+    () =>
+      new ServerProvider(
+        labConnection(services.serverSettings),
+        path,
+        () => services.settings.rules,
+        // After a rename it is of another file.
+        headStart.path === path ? headStart : null
+      ),
+    [path, services, headStart]
+  );
+  const handle = React.useRef<IViewerHandle | null>(null);
+  const state = useRemembered(services, stateKey, path);
+  const linkTo = React.useCallback(
+    (view: string) => viewAddress(path, view),
+    [path]
+  );
+  useFileWatch(props, handle);
+  useRules(services, handle);
+  if (state === undefined) {
+    return null;
+  }
+  return (
+    <Viewer
+      key={path}
+      provider={provider}
+      makeLayoutEngine={labLayoutEngine}
+      settings={services.settings.viewer}
+      keys={services.keys.bound}
+      translator={services.translate}
+      theme={services.theme()}
+      state={state}
+      linkTo={linkTo}
+      files={services.files}
+      onStateChange={(_, own) => services.saveState(stateKey, own)}
+      onReady={next => {
+        handle.current = next;
+        onReady(next);
+      }}
+      onTitle={(_title, caption) => props.onCaption(caption)}
+    />
+  );
+}
+
+/** The remembered state of this view: undefined while it is being read, null when there is none. */
+function useRemembered(
+  services: IDocumentServices,
+  key: string,
+  path: string
+): unknown {
+  const [state, setState] = React.useState<unknown>(undefined);
+  React.useEffect(() => {
+    let live = true;
+    // A link's view wins over what was remembered; panels and tables stay the reader's own.
+    const linked = decodeViewFragment(services.takeLink(path));
+    const { ready } = services.settings;
+    Promise.all([services.loadState(key), linked, ready]).then(
+      ([found, view]) =>
+        live && setState(view ? mergeState(found, view) : (found ?? null)),
+      (error: unknown) => {
+        console.warn('ONNX Autodoc: the view could not be restored', error);
+        if (live) {
+          setState(null);
+        }
+      }
+    );
+    return () => {
+      live = false;
+    };
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- a rename keeps the state that was read
+  }, [services, key]);
+  return state;
+}
+
+function mergeState(found: unknown, view: object): object {
+  return typeof found === 'object' ? { ...found, ...view } : view;
+}
+
+/** Analyses again when the settings of the rules are others. */
+function useRules(
+  services: IDocumentServices,
+  handle: React.MutableRefObject<IViewerHandle | null>
+): void {
+  React.useEffect(() => {
+    const reload = (): void => handle.current?.reload();
+    services.settings.rulesChanged.connect(reload);
+    return () => {
+      services.settings.rulesChanged.disconnect(reload);
+    };
+  }, [services, handle]);
+}
+
+/** Looks at the file when the tab comes to the front and from time to time while it is there. */
+function useFileWatch(
+  props: IPanelProps,
+  handle: React.MutableRefObject<IViewerHandle | null>
+): void {
+  const { services, visibility, isVisible } = props;
+  React.useEffect(() => {
+    const look = (): void => {
+      if (services.settings.watchFile && isVisible() && !document.hidden) {
+        handle.current?.checkFile();
+      }
+    };
+    const onVisibility = (_: unknown, visible: boolean): void => {
+      if (visible) {
+        look();
+      }
+    };
+    const timer = setInterval(look, WATCH_INTERVAL);
+    visibility.connect(onVisibility);
+    document.addEventListener('visibilitychange', look);
+    return () => {
+      clearInterval(timer);
+      visibility.disconnect(onVisibility);
+      document.removeEventListener('visibilitychange', look);
+    };
+  }, [services, visibility, isVisible, handle]);
+}

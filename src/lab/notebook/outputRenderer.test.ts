@@ -1,0 +1,209 @@
+// @vitest-environment jsdom
+import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
+import { Widget } from '@lumino/widgets';
+import { expect, test, vi } from 'vitest';
+import {
+  OUTPUT_MIME,
+  OutputRenderer,
+  type IOutputHost
+} from './outputRenderer';
+
+// jsdom has none; the widgets of Lab want one to extend.
+vi.hoisted(() => vi.stubGlobal('DragEvent', class extends MouseEvent {}));
+
+vi.mock('./savedPanel', async () => {
+  const { Widget } = await import('@lumino/widgets');
+  return {
+    SavedPanel: class extends Widget {
+      constructor(
+        readonly saved: unknown,
+        _services: unknown,
+        readonly fail: (why: string) => void
+      ) {
+        super();
+        this.addClass('saved');
+      }
+    }
+  };
+});
+
+const VIEW = 'application/vnd.jupyter.widget-view+json';
+const STATE = 'application/vnd.jupyter.widget-state+json';
+const MODELS = { models: [{ bundle: 'AAAA' }], height: 400 };
+
+class Rendered extends Widget {
+  constructor(readonly type: string) {
+    super();
+    this.addClass(type.replace(/\W/g, '-'));
+  }
+  renderModel(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+interface IGiven {
+  /** Ids of the widgets whose connections the manager holds; undefined: no kernel. */
+  comms?: Set<string>;
+  /** Ids of the widgets in the notebook's metadata. */
+  kept?: string[];
+  /** Ids that the kernel has; this connection leaves widgets to another one. */
+  elsewhere?: string[];
+  manager?: boolean;
+}
+
+function setUp({ comms, kept = [], elsewhere, manager = true }: IGiven) {
+  const heard: (() => void)[] = [];
+  const kernel = comms && {
+    hasComm: (id: string) => comms.has(id),
+    handleComms: elsewhere === undefined,
+    requestCommInfo: async () => ({
+      content: {
+        status: 'ok',
+        comms: Object.fromEntries((elsewhere ?? []).map(id => [id, {}]))
+      }
+    })
+  };
+  const host = {
+    rendermime: {
+      getFactory: () => (manager ? {} : undefined),
+      createRenderer: (type: string) => new Rendered(type),
+      preferredMimeType: (data: object, safe: string) =>
+        safe === 'any' ? Object.keys(data)[0] : 'text/plain'
+    },
+    context: {
+      model: {
+        getMetadata: () => ({
+          [STATE]: { state: Object.fromEntries(kept.map(id => [id, {}])) }
+        })
+      },
+      sessionContext: {
+        ready: Promise.resolve(),
+        session: kernel ? { kernel } : null,
+        iopubMessage: {
+          connect: (slot: () => void, self: unknown) =>
+            heard.push(slot.bind(self)),
+          disconnect: () => heard.splice(0)
+        }
+      }
+    },
+    services: {}
+  } as unknown as IOutputHost;
+  const output = new OutputRenderer(host);
+  return { output, message: () => heard.forEach(slot => slot()) };
+}
+
+function model(id = 'w', { trusted = true, models = MODELS as object } = {}) {
+  const data = {
+    [VIEW]: { model_id: id },
+    [OUTPUT_MIME]: models,
+    'image/svg+xml': '<svg/>'
+  };
+  return { data, trusted } as unknown as IRenderMime.IMimeModel;
+}
+
+const LIVE = VIEW.replace(/\W/g, '-');
+const shown = (output: OutputRenderer): string[] =>
+  output.widgets.map(widget => widget.node.className.replace('lm-Widget ', ''));
+
+test('a living widget is shown by its manager, and nothing beside it', async () => {
+  const { output, message } = setUp({ comms: new Set(['w']) });
+  await output.renderModel(model());
+  expect(shown(output)).toEqual([LIVE]);
+  const [first] = output.widgets;
+  message();
+  expect(output.widgets).toEqual([first]);
+});
+
+test('without a kernel the model in the notebook is shown', async () => {
+  const { output } = setUp({});
+  await output.renderModel(model());
+  expect(shown(output)).toEqual(['saved']);
+});
+
+test('the models of a box are shown one under the other', async () => {
+  const { output } = setUp({});
+  const one = MODELS.models[0];
+  const own = { models: [one, one, one], height: 400, apart: true };
+  await output.renderModel(model('w', { models: own }));
+  expect(shown(output)).toEqual(['saved', 'saved', 'saved']);
+});
+
+test('a widget that comes to life takes its place', async () => {
+  const comms = new Set<string>();
+  const { output, message } = setUp({ comms });
+  await output.renderModel(model());
+  message();
+  expect(shown(output)).toEqual(['saved']);
+  comms.add('w');
+  message();
+  expect(shown(output)).toEqual([LIVE]);
+});
+
+test('a widget whose state was saved is the manager’s, where there is a kernel', async () => {
+  const kept = ['w'];
+  const there = setUp({ comms: new Set(), kept }).output;
+  await there.renderModel(model());
+  expect(shown(there)).toEqual([LIVE]);
+  const other = setUp({ comms: new Set(), kept }).output;
+  await other.renderModel(model('another'));
+  expect(shown(other)).toEqual(['saved']);
+  const without = setUp({ kept }).output;
+  await without.renderModel(model());
+  expect(shown(without)).toEqual(['saved']);
+});
+
+test('a second connection to a kernel asks for the widget', async () => {
+  const there = setUp({ comms: new Set(), elsewhere: ['w'] }).output;
+  await there.renderModel(model());
+  expect(shown(there)).toEqual([LIVE]);
+  const gone = setUp({ comms: new Set(), elsewhere: ['v'] }).output;
+  await gone.renderModel(model());
+  expect(shown(gone)).toEqual(['saved']);
+});
+
+test('what nobody vouches for wakes no widget', async () => {
+  const { output, message } = setUp({ comms: new Set(['w']), kept: ['w'] });
+  await output.renderModel(model('w', { trusted: false }));
+  message();
+  expect(shown(output)).toEqual(['saved']);
+});
+
+test('without a model the best of the rest is shown', async () => {
+  const models = { models: [], height: 400 };
+  const trusted = setUp({}).output;
+  await trusted.renderModel(model('w', { models }));
+  expect(shown(trusted)).toEqual(['image-svg-xml']);
+  const other = setUp({}).output;
+  await other.renderModel(model('w', { models, trusted: false }));
+  expect(shown(other)).toEqual(['text-plain']);
+});
+
+test('a model that cannot be drawn gives way to the picture', async () => {
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  const { output } = setUp({});
+  await output.renderModel(model());
+  const [saved] = output.widgets as unknown as [{ fail(why: string): void }];
+  saved.fail('broken');
+  expect(shown(output)).toEqual(['image-svg-xml']);
+  expect(warn).toHaveBeenCalledOnce();
+  warn.mockRestore();
+});
+
+test('a closed widget leaves nothing, and no manager no widget', async () => {
+  const closed = setUp({ comms: new Set(['']) }).output;
+  await closed.renderModel(model(''));
+  expect([shown(closed), closed.isHidden]).toEqual([[], true]);
+  const { output } = setUp({ comms: new Set(['w']), manager: false });
+  await output.renderModel(model());
+  expect(shown(output)).toEqual(['saved']);
+});
+
+test('a disposed output hears nothing more', async () => {
+  const comms = new Set<string>();
+  const { output, message } = setUp({ comms });
+  await output.renderModel(model());
+  output.dispose();
+  comms.add('w');
+  message();
+  expect(output.isDisposed).toBe(true);
+});

@@ -1,0 +1,206 @@
+import type { DocumentRegistry } from '@jupyterlab/docregistry';
+import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
+import { Panel } from '@lumino/widgets';
+import { readSaved } from './savedOutput';
+import { SavedPanel } from './savedPanel';
+import type { IDocumentServices } from '../documentWidget';
+
+/** `py_autodoc/widget/saved_output.py` writes it. */
+export const OUTPUT_MIME = 'application/vnd.onnx-autodoc.v1+json';
+const VIEW_MIME = 'application/vnd.jupyter.widget-view+json';
+const STATE_MIME = 'application/vnd.jupyter.widget-state+json';
+const COMM_TARGET = 'jupyter.widget';
+
+export interface IOutputHost {
+  readonly rendermime: IRenderMimeRegistry;
+  readonly context: DocumentRegistry.Context;
+  readonly services: IDocumentServices;
+}
+
+/** What an output shows: the widget, the model in the notebook, or the picture in the notebook. */
+type OutputContent = 'nothing' | 'live' | 'model' | 'picture';
+
+/** Python has closed the widget: its manager writes that into the output. */
+function isClosed({ data }: IRenderMime.IMimeModel): boolean {
+  const view = data[VIEW_MIME] as { model_id?: unknown } | undefined;
+  return view?.model_id === '';
+}
+
+/**
+ * Shows a widget by the widget manager's own renderer when the widget lives; until it does, the model that
+ * the notebook carries, and the picture where it carries none.
+ */
+export class OutputRenderer extends Panel implements IRenderMime.IRenderer {
+  private _model: IRenderMime.IMimeModel | null = null;
+  private _shown: OutputContent = 'nothing';
+  /** Goes up with each thing shown: what was on its way is too late then. */
+  private _generation = 0;
+
+  constructor(private readonly _host: IOutputHost) {
+    super();
+    this.addClass('oad-Output');
+    const { sessionContext } = _host.context;
+    sessionContext.iopubMessage.connect(this._look, this);
+  }
+
+  async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+    this._model = model;
+    this._shown = 'nothing';
+    const turn = ++this._generation;
+    if (isClosed(model)) {
+      this._clear();
+      this.hide();
+    } else if (this._lives(model)) {
+      await this._showWidget(model);
+    } else if (this._isKept(model) && (await this._hasManager())) {
+      if (turn === this._generation) {
+        await this._showWidget(model);
+      }
+    } else if (turn === this._generation) {
+      await this._showSaved(model);
+      await this._askElsewhere(model);
+    }
+  }
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      this._generation++;
+      const { sessionContext } = this._host.context;
+      sessionContext.iopubMessage.disconnect(this._look, this);
+      super.dispose();
+    }
+  }
+
+  /** A widget may come to life later: a page that is loaded again asks the kernel for those there are. */
+  private _look(): void {
+    const model = this._model;
+    if (model && this._shown !== 'live' && this._lives(model)) {
+      void this._showWidget(model);
+    }
+  }
+
+  /**
+   * Of several connections to one kernel a single one has the widgets: the others ask the kernel whether
+   * there is this one. That takes until the kernel is idle.
+   */
+  private async _askElsewhere(model: IRenderMime.IMimeModel): Promise<void> {
+    const id = this._id(model);
+    const turn = this._generation;
+    if (id === '' || !this._canShowWidgets() || !(await this._hasManager())) {
+      return;
+    }
+    const kernel = this._host.context.sessionContext.session?.kernel;
+    if (kernel && !kernel.handleComms) {
+      const { content } = await kernel.requestCommInfo({
+        target_name: COMM_TARGET
+      });
+      const there = content.status === 'ok' && id in content.comms;
+      if (there && turn === this._generation) {
+        await this._showWidget(model);
+      }
+    }
+  }
+
+  // ---- what there is
+
+  /** The widget's id; empty for what nobody vouches for. */
+  private _id({ data, trusted }: IRenderMime.IMimeModel): string {
+    const view = data[VIEW_MIME] as { model_id?: unknown } | undefined;
+    return trusted && typeof view?.model_id === 'string' ? view.model_id : '';
+  }
+
+  /** The widget's other half is in the kernel, and the widget manager holds the connection to it. */
+  private _lives(model: IRenderMime.IMimeModel): boolean {
+    const id = this._id(model);
+    const kernel = this._host.context.sessionContext.session?.kernel;
+    return id !== '' && kernel?.hasComm(id) === true && this._canShowWidgets();
+  }
+
+  /** The notebook was saved with the state of its widgets, this one among them. */
+  private _isKept(model: IRenderMime.IMimeModel): boolean {
+    const notebook = this._host.context.model as {
+      getMetadata?(key: string): unknown;
+    };
+    const kept = notebook.getMetadata?.('widgets') as
+      | Record<string, { state?: Record<string, unknown> } | undefined>
+      | undefined;
+    const state = kept?.[STATE_MIME]?.state ?? {};
+    const id = this._id(model);
+    return id !== '' && Object.hasOwn(state, id) && this._canShowWidgets();
+  }
+
+  private _canShowWidgets(): boolean {
+    return this._host.rendermime.getFactory(VIEW_MIME) !== undefined;
+  }
+
+  /** Widget managers come with a kernel only. */
+  private async _hasManager(): Promise<boolean> {
+    const { sessionContext } = this._host.context;
+    try {
+      await sessionContext.ready;
+    } catch {
+      // Lab has said why no kernel started.
+      return false;
+    }
+    // The manager has heard of the kernel at the same moment, perhaps after us.
+    await new Promise(resolve => setTimeout(resolve));
+    return Boolean(sessionContext.session?.kernel);
+  }
+
+  // ---- showing it
+
+  private async _showWidget(model: IRenderMime.IMimeModel): Promise<void> {
+    this._shown = 'live';
+    await this._put(VIEW_MIME, model);
+  }
+
+  private async _showSaved(model: IRenderMime.IMimeModel): Promise<void> {
+    const saved = readSaved(model.data[OUTPUT_MIME]);
+    if (saved.models.length === 0) {
+      await this._showPicture(model);
+      return;
+    }
+    this._shown = 'model';
+    this._clear();
+    const fail = (why: string): void => {
+      console.warn(`ONNX Autodoc: the saved model cannot be shown: ${why}`);
+      if (this._shown === 'model') {
+        void this._showPicture(model);
+      }
+    };
+    const parts = saved.separate
+      ? saved.models.map(model => ({ ...saved, models: [model] }))
+      : [saved];
+    for (const part of parts) {
+      this.addWidget(new SavedPanel(part, this._host.services, fail));
+    }
+  }
+
+  /** The best of the rest of the output. */
+  private async _showPicture(model: IRenderMime.IMimeModel): Promise<void> {
+    this._shown = 'picture';
+    const { [VIEW_MIME]: _view, [OUTPUT_MIME]: _own, ...rest } = model.data;
+    const best = this._host.rendermime.preferredMimeType(
+      rest,
+      model.trusted ? 'any' : 'ensure'
+    );
+    if (best !== undefined) {
+      await this._put(best, model);
+    }
+  }
+
+  private _put(type: string, model: IRenderMime.IMimeModel): Promise<void> {
+    this._clear();
+    const renderer = this._host.rendermime.createRenderer(type);
+    this.addWidget(renderer);
+    return renderer.renderModel(model);
+  }
+
+  private _clear(): void {
+    this._generation++;
+    for (const old of [...this.widgets]) {
+      old.dispose();
+    }
+  }
+}

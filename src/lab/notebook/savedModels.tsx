@@ -1,0 +1,167 @@
+import * as React from 'react';
+import { labLayoutEngine } from '../../core/layout/engine/labWorker';
+import { bytesOfBase64 } from '../../providers/base64';
+import { upgradePayload } from '../../core/model/upgradePayload';
+import { BundleProvider, readBundle } from '../../providers/bundleProvider';
+import { problemOf } from '../../providers/provider';
+import {
+  SideBySide,
+  applySelection,
+  applyOverlay,
+  LazyMount,
+  type IModelViewProps,
+  type IViewerHandle
+} from '../../viewer';
+import { ErrorBoundary } from '../errorBoundary';
+import type { ISavedModelState } from './savedPanel';
+import type { IDocumentServices } from '../documentWidget';
+
+/** Of one unpacked model, in bytes: a notebook carries at most a megabyte packed. */
+const MAX_UNPACKED_BYTES = 100_000_000;
+
+export interface ISavedModelsProps {
+  /** Written to: what the reader does is remembered while the view is away. */
+  models: readonly ISavedModelState[];
+  height: number;
+  services: IDocumentServices;
+  onFail(why: string): void;
+}
+
+/** The viewer over models that a notebook carries; made when it is first looked at. */
+export default function SavedModels(props: ISavedModelsProps): JSX.Element {
+  const { models, height, services, onFail } = props;
+  const host = React.useRef<HTMLDivElement>(null);
+  const [awake, setAwake] = React.useState(false);
+  const providers = useProviders(models, awake, onFail);
+  const stays = React.useMemo(
+    () =>
+      models.map(
+        (model, at) => providers && new SavedModelSession(model, providers[at])
+      ),
+    [models, providers]
+  );
+  const here = React.useRef(stays);
+  here.current = stays;
+  const keep = (): void => here.current.forEach(stay => stay?.keep());
+  React.useEffect(() => {
+    const resident = new LazyMount(host.current!, {
+      resume: () => setAwake(true),
+      suspend: () => {
+        keep();
+        setAwake(false);
+      }
+    });
+    return () => resident.dispose();
+  }, []);
+  // The notebook may take the whole output out of the page; before the views are gone.
+  React.useLayoutEffect(() => keep, []);
+  const names = React.useRef('');
+  if (providers) {
+    names.current = providers.map(one => one.exportName).join(' · ');
+  }
+  return (
+    <div style={{ height }} ref={host}>
+      {awake && providers ? (
+        <ErrorBoundary onFault={onFail}>
+          <SideBySide
+            models={stays.flatMap(stay => (stay ? [stay.shown] : []))}
+            makeLayoutEngine={labLayoutEngine}
+            settings={services.settings.viewer}
+            translator={services.translate}
+            theme={services.theme()}
+          />
+        </ErrorBoundary>
+      ) : (
+        <div className="oad-LazyMount-rest">{names.current}</div>
+      )}
+    </div>
+  );
+}
+
+/** The models, read once they are looked at; null until then. */
+function useProviders(
+  models: readonly ISavedModelState[],
+  awake: boolean,
+  onFail: (why: string) => void
+): readonly BundleProvider[] | null {
+  const [providers, setProviders] = React.useState<
+    readonly BundleProvider[] | null
+  >(null);
+  React.useEffect(() => {
+    let live = awake;
+    if (awake) {
+      Promise.all(models.map(providerOf)).then(
+        made => live && setProviders(made),
+        (error: unknown) => live && onFail(problemOf(error).detail)
+      );
+    } else {
+      setProviders(null);
+    }
+    return () => {
+      live = false;
+    };
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- a new callback makes no other providers
+  }, [models, awake]);
+  return providers;
+}
+
+async function providerOf({
+  bundle
+}: ISavedModelState): Promise<BundleProvider> {
+  const bytes = bytesOfBase64(bundle);
+  return new BundleProvider(
+    await readBundle(bytes, MAX_UNPACKED_BYTES, upgradePayload)
+  );
+}
+
+/** One model while it is shown. What the notebook says of it goes before what the settings say. */
+class SavedModelSession {
+  readonly shown: IModelViewProps;
+  private _handle: IViewerHandle | null = null;
+  private _titled = false;
+  private _settled = false;
+
+  constructor(
+    private readonly _model: ISavedModelState,
+    provider: BundleProvider
+  ) {
+    this.shown = {
+      provider,
+      state: _model.view,
+      onReady: handle => {
+        this._handle = handle;
+        this._settle();
+      },
+      onTitle: () => {
+        this._titled = true;
+        this._settle();
+      },
+      onSelection: nodes => {
+        if (this._settled) {
+          _model.selection = nodes;
+        }
+      },
+      onOverlay: overlay => {
+        // Numbers of the notebook stay what they are.
+        if (this._settled && overlay !== 'user' && overlay !== 'changes') {
+          _model.overlay = overlay;
+        }
+      }
+    };
+  }
+
+  keep(): void {
+    if (this._handle && this._settled) {
+      this._model.view = this._handle.getState();
+      this._settled = false;
+    }
+  }
+
+  private _settle(): void {
+    if (this._handle && this._titled && !this._settled) {
+      applyOverlay(this._handle, this._model.overlay);
+      applySelection(this._handle, this._model.selection);
+      this._settled = true;
+    }
+  }
+}

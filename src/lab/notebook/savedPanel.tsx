@@ -1,0 +1,56 @@
+import { ReactWidget } from '@jupyterlab/apputils';
+import * as React from 'react';
+import type { ISavedModel, ISavedOutput } from './savedOutput';
+import type { IDocumentServices } from '../documentWidget';
+
+/** The viewer is fetched when the first output needs it. */
+const SavedModels = React.lazy(() => import('./savedModels'));
+
+/** What a saved model shows now; kept while its view is away. */
+export type ISavedModelState = {
+  -readonly [Key in keyof ISavedModel]: ISavedModel[Key];
+};
+
+/** The models of an output, out of the notebook itself: no kernel, no widget manager. */
+export class SavedPanel extends ReactWidget {
+  private readonly _remembered: readonly ISavedModelState[];
+
+  constructor(
+    private readonly _saved: ISavedOutput,
+    private readonly _services: IDocumentServices,
+    /** They cannot be shown. */
+    private readonly _fail: (why: string) => void
+  ) {
+    super();
+    this.addClass('oad-Saved');
+    this._remembered = _saved.models.map(model => ({ ...model }));
+    _services.settings.changed.connect(this._redraw, this);
+    _services.themeChanged?.connect(this._redraw, this);
+  }
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      this._services.settings.changed.disconnect(this._redraw, this);
+      this._services.themeChanged?.disconnect(this._redraw, this);
+      super.dispose();
+    }
+  }
+
+  protected render(): JSX.Element {
+    const { height } = this._saved;
+    return (
+      <React.Suspense fallback={<div style={{ height }} />}>
+        <SavedModels
+          models={this._remembered}
+          height={height}
+          services={this._services}
+          onFail={this._fail}
+        />
+      </React.Suspense>
+    );
+  }
+
+  private _redraw(): void {
+    this.update();
+  }
+}

@@ -1,0 +1,101 @@
+import type { ISettingRegistry } from '@jupyterlab/settingregistry';
+import { PromiseDelegate } from '@lumino/coreutils';
+import { Signal } from '@lumino/signaling';
+import { FLOWS } from '../../core/types';
+import type { IRuleOptions } from '../../providers/analysisStart';
+import { SHOWN } from '../../schema/metrics';
+import type { IViewerSettings } from '../../viewer';
+import { SettingsReader } from './validSettings';
+
+const OVERLAYS: readonly IViewerSettings['overlay'][] = [
+  'auto',
+  'none',
+  ...SHOWN.heatmap
+];
+
+/** How often an open, visible file is looked at, in milliseconds. */
+export const WATCH_INTERVAL = 4000;
+
+/** The user's settings in the viewer's terms, kept up to date. */
+export class LabSettings {
+  readonly changed = new Signal<this, void>(this);
+  /** The findings would be others now. */
+  readonly rulesChanged = new Signal<this, void>(this);
+
+  /** Resolves when the settings are known, or known to be missing: no view starts with others before. */
+  get ready(): Promise<void> {
+    return this._ready.promise;
+  }
+
+  /** There will be no settings. */
+  resolveWithoutSettings(): void {
+    this._ready.resolve();
+  }
+
+  /** Defaults of the viewer where the registry says nothing. */
+  get viewer(): Partial<IViewerSettings> {
+    return this._viewer;
+  }
+
+  get watchFile(): boolean {
+    return this._watchFile;
+  }
+
+  /** How findings are made. */
+  get rules(): IRuleOptions {
+    return this._rules;
+  }
+
+  /** Follows a plugin's settings from now on. */
+  attach(settings: ISettingRegistry.ISettings): void {
+    const read = (): void => {
+      const values = new SettingsReader(settings.composite);
+      const rules = rulesOf(values);
+      const otherRules = JSON.stringify(rules) !== JSON.stringify(this._rules);
+      this._rules = rules;
+      this._watchFile = values.flag('watchFile', true);
+      this._viewer = {
+        overlay: values.choice('overlay', OVERLAYS, 'auto'),
+        device: values.text('device'),
+        precision: values.text('precision'),
+        runtime: values.text('runtime'),
+        logScale: values.flag('logScale', false),
+        boxBudget: values.integer('firstBoxes', 5, 400, 40),
+        assumeDims: values.flag('assumeDims', true),
+        wheel: values.choice<'pan' | 'zoom'>('wheel', ['pan', 'zoom'], 'pan'),
+        minimap: values.flag('minimap', true),
+        showNames: values.flag('showNames', false),
+        showWeights: values.flag('showWeights', true),
+        direction: values.choice('direction', FLOWS, 'auto')
+      };
+      for (const problem of values.problems) {
+        console.warn(`ONNX Autodoc: in the settings, ${problem}`);
+      }
+      this.changed.emit();
+      if (otherRules) {
+        this.rulesChanged.emit();
+      }
+    };
+    settings.changed.connect(read);
+    read();
+    this._ready.resolve();
+  }
+
+  private readonly _ready = new PromiseDelegate<void>();
+  private _viewer: Partial<IViewerSettings> = {};
+  private _watchFile = true;
+  private _rules: IRuleOptions = {};
+}
+
+/** A threshold file wins over thresholds in the settings; without either, the default rules. */
+function rulesOf(values: SettingsReader): IRuleOptions {
+  const file = values.text('thresholdsFile');
+  const own = values.record('thresholds');
+  const readWeights = values.flag('readWeights', false);
+  return {
+    ...(file
+      ? { thresholds: file }
+      : Object.keys(own).length > 0 && { thresholds: own }),
+    ...(readWeights && { readWeights })
+  };
+}

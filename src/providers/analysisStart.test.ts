@@ -1,0 +1,167 @@
+import { describe, expect, test } from 'vitest';
+import type { GraphPayload, Job } from '../schema';
+import type { IHttpRequest, IServerConnection } from './connection';
+import { ServerProvider } from './serverProvider';
+import { PrefetchedAnalysis, type IPrefetchOptions } from './analysisStart';
+
+const PATH = 'a/m.onnx';
+const PAYLOAD = { schema_version: '1.0' } as GraphPayload;
+const GUESS: IPrefetchOptions = {
+  options: { bindings: {}, assume: true },
+  rules: {}
+};
+const STAMP = { path: PATH, bytes: 5, mtime_ns: '1', kind: 'onnx' };
+
+/** A server whose jobs are done at once, numbered as they are asked for. */
+class FakeJobServer implements IServerConnection {
+  baseUrl = 'http://host/';
+  wsUrl = 'ws://host/';
+  readonly calls: string[] = [];
+  bytes = STAMP.bytes;
+  refuses = false;
+  private _jobs = 0;
+
+  fetch(url: string, request: IHttpRequest): Promise<Response> {
+    const resource = url.replace('http://host/autodoc/api/', '').split('?')[0];
+    this.calls.push(`${request.method ?? 'GET'} ${resource}`);
+    if (request.signal?.aborted) {
+      const error = new Error('Aborted');
+      error.name = 'AbortError';
+      return Promise.reject(error);
+    }
+    if (resource === 'jobs' && this.refuses) {
+      const problem = { title: 'Busy', detail: 'Too many.', code: 'busy' };
+      return Promise.resolve(
+        new Response(JSON.stringify(problem), { status: 503 })
+      );
+    }
+    const body =
+      resource === 'jobs'
+        ? ({ id: `j${++this._jobs}`, state: 'done', seq: 1 } as Job)
+        : resource === 'files'
+          ? { ...STAMP, bytes: this.bytes }
+          : PAYLOAD;
+    return Promise.resolve(new Response(JSON.stringify(body)));
+  }
+
+  openSocket(): never {
+    throw new Error('A job that is done needs no socket.');
+  }
+}
+
+const settle = () => new Promise(resolve => setTimeout(resolve, 0));
+
+function begin(
+  guess: Promise<IPrefetchOptions | null> = Promise.resolve(GUESS)
+) {
+  const fake = new FakeJobServer();
+  const headStart = new PrefetchedAnalysis(fake, PATH, guess);
+  const provider = new ServerProvider(fake, PATH, () => ({}), headStart);
+  const abort = new AbortController();
+  const load = (options = GUESS.options) =>
+    provider.load(options, () => undefined, abort.signal);
+  return { fake, headStart, provider, abort, load };
+}
+
+describe('a head start', () => {
+  test('looks at the file, then begins, before anybody loads', async () => {
+    const { fake } = begin();
+    await settle();
+    expect(fake.calls).toEqual(['GET files', 'POST jobs']);
+  });
+
+  test('is what the first load waits for; the next one asks anew', async () => {
+    const { fake, load } = begin();
+    await settle();
+    expect(await load()).toEqual(PAYLOAD);
+    expect(fake.calls.slice(2)).toEqual(['GET jobs/j1/graph']);
+    await load();
+    expect(fake.calls.slice(3)).toEqual([
+      'GET files',
+      'POST jobs',
+      'GET jobs/j2/graph'
+    ]);
+  });
+
+  test('is waited for when the load comes first', async () => {
+    let tell: (guess: IPrefetchOptions) => void = () => undefined;
+    const { fake, load } = begin(new Promise(resolve => (tell = resolve)));
+    const loaded = load();
+    await settle();
+    expect(fake.calls).toEqual([]);
+    tell(GUESS);
+    expect(await loaded).toEqual(PAYLOAD);
+    expect(fake.calls.filter(call => call === 'POST jobs')).toHaveLength(1);
+  });
+
+  test('tells of changes since before it began', async () => {
+    const { fake, provider, load, abort } = begin();
+    await settle();
+    await load();
+    expect(await provider.fileState(abort.signal)).toBe('same');
+    fake.bytes++;
+    expect(await provider.fileState(abort.signal)).toBe('changed');
+  });
+
+  test('of other sizes is withdrawn, and the right analysis made', async () => {
+    const { fake, load } = begin();
+    await settle();
+    await load({ bindings: { batch: 2 }, assume: true });
+    expect(fake.calls.slice(2)).toEqual([
+      'DELETE jobs/j1',
+      'GET files',
+      'POST jobs',
+      'GET jobs/j2/graph'
+    ]);
+  });
+
+  test('that nobody takes is withdrawn', async () => {
+    const { fake, headStart } = begin();
+    await settle();
+    headStart.dispose();
+    headStart.dispose();
+    await settle();
+    expect(fake.calls.slice(2)).toEqual(['DELETE jobs/j1']);
+  });
+
+  test('is left alone by the end of its owner once it was taken', async () => {
+    const { fake, headStart, load } = begin();
+    await load();
+    headStart.dispose();
+    await settle();
+    expect(fake.calls).not.toContain('DELETE jobs/j1');
+  });
+
+  test('does not begin for a view that was closed meanwhile', async () => {
+    let tell: (guess: IPrefetchOptions) => void = () => undefined;
+    const { fake, headStart } = begin(new Promise(done => (tell = done)));
+    headStart.dispose();
+    tell(GUESS);
+    await settle();
+    expect(fake.calls).toEqual([]);
+  });
+
+  test('taken by a load that was given up is withdrawn', async () => {
+    const { fake, abort, load } = begin();
+    await settle();
+    abort.abort();
+    await expect(load()).rejects.toThrow('Aborted');
+    expect(fake.calls).toContain('DELETE jobs/j1');
+  });
+
+  test('that fails leaves the problem to the load', async () => {
+    const { fake, load } = begin();
+    fake.refuses = true;
+    await settle();
+    await expect(load()).rejects.toThrow('Too many.');
+    fake.refuses = false;
+    expect(await load()).toEqual(PAYLOAD);
+  });
+
+  test('begins nothing while it cannot know', async () => {
+    const { fake, load } = begin(Promise.resolve(null));
+    await settle();
+    expect(fake.calls).toEqual([]);
+    expect(await load()).toEqual(PAYLOAD);
+  });
+});

@@ -1,0 +1,209 @@
+/** A provider over a bundle: a model that was analysed before, with no server to ask. */
+
+import type {
+  Bundle,
+  ComparisonColumns,
+  GraphPayload,
+  NodeDetails,
+  ReportDocument,
+  AttributeInfo
+} from '../schema';
+import type { ILoadOptions, IProgress, IReportProvider } from './provider';
+import { ProblemError, localProblem } from './provider';
+
+/** Origins of boxes that are not modules. */
+const NO_MODULE = new Set(['repeat', 'repeat-part', 'structure', 'plumbing']);
+
+/** The bundle format this viewer reads. */
+const BUNDLE_VERSION = 2;
+/** The format before, which notebooks hold. */
+const FORMER_VERSION = 1;
+
+/**
+ * Reads gzipped JSON of at most `most` bytes; `upgrade` is for what earlier versions saved. Rejects with a
+ * `ProblemError` that says what is wrong with it.
+ */
+export async function readBundle(
+  bytes: BufferSource,
+  most = Infinity,
+  upgrade: ((payload: GraphPayload) => GraphPayload) | null = null
+): Promise<Bundle> {
+  let bundle: Bundle;
+  try {
+    const packed = new Response(bytes).body!;
+    const plain = packed
+      .pipeThrough(new DecompressionStream('gzip'))
+      .pipeThrough(atMost(most));
+    bundle = (await new Response(plain).json()) as Bundle;
+  } catch (error) {
+    throw new ProblemError(
+      localProblem(
+        'bundle-corrupt',
+        'The embedded model cannot be read',
+        error instanceof Error ? error.message : String(error),
+        'Make the file again from the model.'
+      )
+    );
+  }
+  if (bundle.version === FORMER_VERSION && upgrade) {
+    const payload = upgrade(bundle.payload);
+    return { ...bundle, version: BUNDLE_VERSION, payload };
+  }
+  if (bundle.version !== BUNDLE_VERSION) {
+    throw new ProblemError(
+      localProblem(
+        'bundle-version',
+        'The embedded model has another format',
+        `It has version ${bundle.version}, this viewer reads ${BUNDLE_VERSION}.`,
+        'Use the same version of ONNX Autodoc for both.'
+      )
+    );
+  }
+  return bundle;
+}
+
+/** Gzipped JSON as a value. Rejects when it is none. */
+export async function unpackJson<T>(bytes: BufferSource): Promise<T> {
+  const plain = new Response(bytes).body!.pipeThrough(
+    new DecompressionStream('gzip')
+  );
+  return (await new Response(plain).json()) as T;
+}
+
+/** The answer of a provider whose alignment with `partner` lies here, gzipped. */
+export function carriedComparison(
+  partner: () => IReportProvider | null,
+  bytes: () => BufferSource
+): NonNullable<IReportProvider['compare']> {
+  return async other =>
+    other === partner() ? unpackJson<ComparisonColumns>(bytes()) : null;
+}
+
+/** Lets so many bytes through and fails at the next. */
+function atMost(bytes: number): TransformStream<Uint8Array, Uint8Array> {
+  let left = bytes;
+  return new TransformStream({
+    transform: (piece, out) => {
+      left -= piece.length;
+      if (left < 0) {
+        throw new Error(`It unpacks to more than ${bytes} bytes.`);
+      }
+      out.enqueue(piece);
+    }
+  });
+}
+
+/** Serves what the bundle holds. Symbols cannot be given other values: that needs an analysis. */
+export class BundleProvider implements IReportProvider {
+  readonly exportName: string;
+  readonly fixedDims = true;
+  /** Where the alignment with another model was carried along. */
+  compare: IReportProvider['compare'];
+  /** Where what is printed is the report. */
+  print: IReportProvider['print'];
+
+  constructor(private readonly _bundle: Bundle) {
+    const { name } = _bundle.payload.model;
+    this.exportName = name.replace(/\.onnx$/i, '') || 'model';
+  }
+
+  /** The report that the bundle carries. */
+  get document(): ReportDocument | null {
+    return this._bundle.document ?? null;
+  }
+
+  get sections(): IReportProvider['sections'] {
+    const { document } = this;
+    return document ? () => Promise.resolve(document) : undefined;
+  }
+
+  /** The numbers of the device that the page was made for. */
+  get serving(): IReportProvider['serving'] {
+    const { serving, payload } = this._bundle;
+    const { chosen, precision, runtime } = payload.hardware ?? {};
+    return serving
+      ? choice =>
+          Promise.resolve(
+            choice.device === chosen &&
+              choice.precision === precision &&
+              (choice.runtime || runtime) === runtime
+              ? serving
+              : null
+          )
+      : undefined;
+  }
+
+  load(
+    _options: ILoadOptions,
+    _onProgress: (progress: IProgress) => void,
+    _signal: AbortSignal
+  ): Promise<GraphPayload> {
+    return Promise.resolve(this._bundle.payload);
+  }
+
+  details(node: number, _signal: AbortSignal): Promise<NodeDetails> {
+    const found = detailsOf(this._bundle, node);
+    return found
+      ? Promise.resolve(found)
+      : Promise.reject(
+          new ProblemError(
+            localProblem(
+              'not-embedded',
+              'Attributes are not embedded',
+              'The model is too large to carry the attributes of its nodes.',
+              'Open the model itself in JupyterLab to see them.'
+            )
+          )
+        );
+  }
+}
+
+/** The scope around one; a bundle that says it otherwise than upwards is not followed in circles. */
+function outer(parent: readonly number[], at: number): number {
+  return parent[at] < at ? parent[at] : -1;
+}
+
+/** The details of a node, put together again; null when the bundle has none. */
+export function detailsOf(bundle: Bundle, node: number): NodeDetails | null {
+  const entry = bundle.nodes[String(node)];
+  if (!entry) {
+    return null;
+  }
+  const { nodes, ops, scopes } = bundle.payload;
+  const op = ops[nodes.op[node]];
+  const about =
+    entry.operator === null ? {} : (bundle.descriptions[entry.operator] ?? {});
+  const attributes: AttributeInfo[] = entry.attributes.map(attribute => ({
+    ...attribute,
+    description: about[attribute.name] ?? ''
+  }));
+  const scope: string[] = [];
+  const classes: string[] = [];
+  for (let at = nodes.scope[node]; at >= 0; at = outer(scopes.parent, at)) {
+    if (NO_MODULE.has(scopes.origin[at])) {
+      continue;
+    }
+    scope.unshift(scopes.label[at]);
+    classes.unshift(scopes.type[at]);
+  }
+  return {
+    id: node,
+    name: nodes.name[node],
+    type: op.type,
+    domain: op.domain,
+    opset: op.opset,
+    tag: entry.tag,
+    module: entry.module ?? null,
+    scope,
+    classes,
+    doc_string: entry.doc_string,
+    metadata: entry.metadata,
+    attributes,
+    constants: entry.constants,
+    operator:
+      entry.operator === null
+        ? null
+        : (bundle.operators[entry.operator] ?? null),
+    stack_trace: ''
+  };
+}

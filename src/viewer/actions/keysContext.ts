@@ -1,0 +1,13 @@
+import { createContext, useContext } from 'react';
+import type { IAction } from '.';
+import { keysOf } from './keyboard';
+import type { BoundKeys } from '../state/api';
+
+/** Keys that the host has bound. */
+export const KeysContext = createContext<BoundKeys>(null);
+
+/** The keys of an action in this host; the first is the one to show. */
+export function useKeys(): (action: IAction) => readonly string[] {
+  const bound = useContext(KeysContext);
+  return action => keysOf(action, bound);
+}

@@ -1,0 +1,68 @@
+import * as React from 'react';
+import { useDocument, useSession, useView } from '../session/sessionContext';
+import { sessionOf } from '../host/viewerHandle';
+import { Viewer } from './Viewer';
+import { MergedChanges } from '../compare/mergedChanges';
+import { MergedProvider } from '../compare/mergedProvider';
+import type { ILinkedView, IComparedChanges } from '../state/linkedViews';
+import { useTrans } from '../i18n/translateContext';
+
+/** Both models of a link as one graph, over the view that it was asked for in. */
+export function MergedView({ theme }: { theme: string }): JSX.Element | null {
+  const companion = useView(state => state.linkedView);
+  const compared = companion?.compared;
+  return companion?.model && compared ? (
+    <Picture theme={theme} companion={companion} compared={compared} />
+  ) : null;
+}
+
+function Picture(props: {
+  theme: string;
+  companion: ILinkedView;
+  compared: IComparedChanges;
+}): JSX.Element {
+  const { companion, compared, theme } = props;
+  const trans = useTrans();
+  const session = useSession();
+  const { payload } = useDocument().model;
+  const { side, model, provider, toggleMerged } = companion;
+  const { columns } = compared;
+  const made = React.useMemo(() => {
+    const here = { payload, provider: session.provider };
+    const there = { payload: model!.payload, provider };
+    return new MergedProvider(
+      side === 0 ? [here, there] : [there, here],
+      columns
+    );
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the structure counts: other sizes of the same models make no other picture
+  }, [columns]);
+  const changes = React.useRef<MergedChanges | null>(null);
+  const panel = React.useRef<HTMLDivElement>(null);
+  React.useEffect(() => () => changes.current?.dispose(), []);
+  return (
+    <div
+      ref={panel}
+      className="oad-Merged"
+      role="region"
+      aria-label={trans.__('Merged graph')}
+      // Keys are of the picture in front.
+      onKeyDown={event => event.stopPropagation()}
+    >
+      <Viewer
+        provider={made}
+        settings={{ ...session.settings, overlay: 'none', device: '' }}
+        translator={trans}
+        makeLayoutEngine={session.makeEngine}
+        theme={theme}
+        onReady={handle => {
+          const inner = sessionOf(handle);
+          if (inner) {
+            changes.current?.dispose();
+            changes.current = new MergedChanges(inner, made, toggleMerged);
+            panel.current?.querySelector<HTMLElement>('.oad-Viewer')?.focus();
+          }
+        }}
+      />
+    </div>
+  );
+}

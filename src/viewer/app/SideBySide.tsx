@@ -1,0 +1,52 @@
+import * as React from 'react';
+import type { IViewerHandle, IViewerProps } from '../state/api';
+import { Viewer } from './Viewer';
+
+/** One of the models, and what its host wants to hear of it. */
+export type IModelViewProps = Pick<
+  IViewerProps,
+  | 'linkTo'
+  | 'onOverlay'
+  | 'onReady'
+  | 'onSelection'
+  | 'onStateChange'
+  | 'onTitle'
+  | 'provider'
+  | 'state'
+>;
+
+interface IBesideProps extends Pick<
+  IViewerProps,
+  'makeLayoutEngine' | 'settings' | 'theme' | 'translator'
+> {
+  /** One or two. */
+  readonly models: readonly IModelViewProps[];
+}
+
+/** A model, or two beside each other: linked as soon as both views are there. */
+export function SideBySide({ models, ...common }: IBesideProps): JSX.Element {
+  const [handles, setHandles] = React.useState<
+    Readonly<Record<number, IViewerHandle>>
+  >({});
+  const { 0: left, 1: right } = handles;
+  React.useEffect(() => {
+    const link = left && right ? left.link(right) : null;
+    return () => link?.end();
+  }, [left, right]);
+  return (
+    <div className="oad-SideBySide">
+      {models.slice(0, 2).map((model, side) => (
+        <div className="oad-SideBySide-side" key={side}>
+          <Viewer
+            {...common}
+            {...model}
+            onReady={handle => {
+              setHandles(before => ({ ...before, [side]: handle }));
+              model.onReady?.(handle);
+            }}
+          />
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,195 @@
+import * as React from 'react';
+import { useSession, useView } from '../session/sessionContext';
+import { Drawer } from './Drawer';
+import { GraphPane } from './GraphPane';
+import { TotalsStrip } from '../features/totals/TotalsStrip';
+import { lazily } from '../lazy/lazily';
+import { Outline } from '../features/outline/Outline';
+import { RootContext, WidthContext } from '../ui/rootContext';
+import { isShown, NARROW, setPanels } from '../session/panels';
+import {
+  FailureBanner,
+  FileBanner,
+  NoticeBanner
+} from '../features/status/Failure';
+import { Working } from '../features/status/Loading';
+import { usePinned, useDelayedOpen } from './cameraPin';
+import { TopBar } from '../features/topbar/TopBar';
+import { useRoving } from '../ui/roving';
+import { Splitter } from '../ui/Splitter';
+import { useSize } from '../ui/useSize';
+import { ModelDescription } from '../features/description/ModelDescription';
+import { useTrans } from '../i18n/translateContext';
+
+const Inspector = lazily(
+  async () => (await import('../features/inspector/Inspector')).Inspector
+);
+const DeviceChooser = lazily(
+  async () => (await import('../features/device/DeviceChooser')).DeviceChooser
+);
+const CompareBar = lazily(
+  async () => (await import('../features/compare/CompareBar')).CompareBar,
+  true
+);
+const Merged = lazily(
+  async () => (await import('./MergedView')).MergedView,
+  true
+);
+const ExtractionBanner = lazily(
+  async () =>
+    (await import('../features/extract/ExtractionBanner')).ExtractionBanner,
+  true
+);
+const Menu = lazily(
+  async () => (await import('../features/menu/Menu')).Menu,
+  true
+);
+const Help = lazily(async () => (await import('./Help')).Help);
+
+/** Height of the viewer in pixels below which the picture needs every row. */
+const LOW_HEIGHT = 400;
+const MIN_PANEL = 160;
+const MAX_PANEL = 640;
+
+/** Bar and totals above, the graph with its panels, tables below. */
+export function Workbench(props: { theme: string }): JSX.Element {
+  const load = useView(state => state.load);
+  const file = useView(state => state.file);
+  const notice = useView(state => state.notice);
+  const choosing = useView(state => state.deviceChooserOpen);
+  const help = useView(state => state.helpOpen);
+  const menu = useView(state => state.menu !== null);
+  const extracts = useView(state => state.extraction !== null);
+  const linked = useView(state => state.linkedView !== null);
+  const merged = useView(state => state.linkedView?.merged === true);
+  // Two models as one graph have no totals: they would be those of neither.
+  const both = useView(state => !!state.linkedView?.compared?.added);
+  // Where rows are few, none is given up: the line lies over the picture.
+  const { height } = useSize(React.useContext(RootContext));
+  const low = height > 0 && height < LOW_HEIGHT;
+  return (
+    <div className="oad-Workbench">
+      <SkipLink />
+      <TopBar />
+      {linked && <CompareBar />}
+      {!both && <Facts low={low} />}
+      {load.status === 'loading' && <Working progress={load.progress} />}
+      {load.status === 'failed' && <FailureBanner problem={load.problem} />}
+      {notice && <NoticeBanner text={notice} />}
+      {extracts && <ExtractionBanner />}
+      {file !== 'same' && load.status === 'ready' && <FileBanner file={file} />}
+      {low && !both && <ModelDescription low />}
+      <Middle theme={props.theme} />
+      {!both && <Drawer />}
+      {merged && <Merged theme={props.theme} />}
+      {choosing && <DeviceChooser />}
+      {help && <Help />}
+      {menu && <Menu />}
+    </div>
+  );
+}
+
+/** The first Tab stop: past the bars, into the graph. */
+function SkipLink(): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  return (
+    <button
+      type="button"
+      className="oad-Button oad-Skip"
+      onClick={() => session.graph.surface?.focus()}
+    >
+      {trans.__('Skip to the graph')}
+    </button>
+  );
+}
+
+/** The model in words and its totals: one Tab stop. */
+function Facts({ low }: { low: boolean }): JSX.Element {
+  const trans = useTrans();
+  const group = React.useRef<HTMLDivElement>(null);
+  useRoving(group);
+  return (
+    <div
+      ref={group}
+      className="oad-Facts"
+      role="group"
+      aria-label={trans.__('Facts')}
+    >
+      {!low && <ModelDescription />}
+      <TotalsStrip />
+    </div>
+  );
+}
+
+function Middle(props: { theme: string }): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  const width = React.useContext(WidthContext);
+  const panels = useView(state => state.panels);
+  const selection = useView(state => state.selection);
+  const narrow = width < NARROW;
+  const linked = useView(state => state.linkedView !== null);
+  const isOpen = (panel: 'outline' | 'inspector'): boolean =>
+    isShown(panel, panels[panel], width, selection, linked);
+  const outline = isOpen('outline');
+  const patient = selection.kind === 'group' && panels.inspector === 'auto';
+  // Of two models as one graph there is nothing to say as a whole.
+  const both = useView(state => !!state.linkedView?.compared?.added);
+  const inspector = useDelayedOpen(
+    isOpen('inspector') && !(both && selection.kind === 'none'),
+    patient
+  );
+  usePinned(`${outline} ${inspector}`);
+  // Panels never take more than their share, whatever was remembered from a wider screen.
+  const most = Math.max(MIN_PANEL, Math.min(MAX_PANEL, width * 0.45));
+  const outlineWidth = Math.min(panels.outlineWidth, most);
+  const inspectorWidth = Math.min(panels.inspectorWidth, most);
+  const left = narrow && outline ? outlineWidth : 0;
+  const right = narrow && inspector ? inspectorWidth : 0;
+  React.useLayoutEffect(
+    () => session.graph.setOccludedWidth(right - left),
+    [session, right, left]
+  );
+  return (
+    <div className={`oad-Middle${narrow ? ' oad-mod-narrow' : ''}`}>
+      {outline && (
+        <div className="oad-Side oad-mod-left" style={{ width: outlineWidth }}>
+          <Outline />
+        </div>
+      )}
+      <GraphPane theme={props.theme} />
+      {outline && (
+        // After the graph: fewer Tab stops before it.
+        <div className="oad-Edge" style={{ left: outlineWidth }}>
+          <Splitter
+            label={trans.__('Width of the outline')}
+            axis="x"
+            direction={1}
+            size={outlineWidth}
+            min={MIN_PANEL}
+            max={most}
+            onResize={size => setPanels(session, { outlineWidth: size })}
+          />
+        </div>
+      )}
+      {inspector && (
+        <div
+          className="oad-Side oad-mod-right"
+          style={{ width: inspectorWidth }}
+        >
+          <Splitter
+            label={trans.__('Width of the inspector')}
+            axis="x"
+            direction={-1}
+            size={inspectorWidth}
+            min={MIN_PANEL}
+            max={most}
+            onResize={size => setPanels(session, { inspectorWidth: size })}
+          />
+          <Inspector />
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,106 @@
+// @vitest-environment jsdom
+import { afterEach, describe, expect, test } from 'vitest';
+import { buildTree, decodePayload } from '../../core';
+import { stateChangeMessage } from './announcements';
+import { DEFAULT_SETTINGS } from '../state/api';
+import { initialState } from '../state/initial';
+import type { IViewerState } from '../state/types';
+import { testPayload } from '../testing/payload';
+import { IDENTITY } from '../i18n/translate';
+
+const model = decodePayload(testPayload());
+const document_ = { model, tree: buildTree(model) };
+const START: IViewerState = {
+  ...initialState(DEFAULT_SETTINGS),
+  overlay: 'macs',
+  document: document_
+};
+
+/** What is said when the state becomes another, with the focus on an element. */
+function said(
+  change: Partial<IViewerState>,
+  focused: Element | null = null,
+  before: Partial<IViewerState> = {}
+): string | null {
+  const first = { ...START, ...before };
+  return stateChangeMessage(first, { ...first, ...change }, focused, IDENTITY);
+}
+
+/** An element with these attributes, in one with a role. */
+function element(role: string, attributes: Record<string, string>): Element {
+  const parent = document.createElement('div');
+  parent.setAttribute('role', role);
+  const child = document.createElement('b');
+  for (const [name, value] of Object.entries(attributes)) {
+    child.setAttribute(name, value);
+  }
+  parent.append(child);
+  document.body.append(parent);
+  return child;
+}
+
+afterEach(() => document.body.replaceChildren());
+
+describe('what is announced', () => {
+  test('the heatmap, its end and its scale', () => {
+    expect(said({ overlay: 'params' })).toBe('Heatmap: Parameters');
+    expect(said({ overlay: null })).toBe('Heatmap off');
+    expect(said({ scale: 'log' })).toBe('Colours: log');
+    expect(said({ scale: 'log', overlay: null }, null, { overlay: null })).toBe(
+      null
+    );
+  });
+
+  test('the selection: a node, a block, a tensor, several', () => {
+    expect(said({ selection: { kind: 'node', id: 0 } })).toBe(
+      'Selected: conv_0'
+    );
+    expect(said({ selection: { kind: 'group', id: 0 } })).toBe(
+      `Selected: ${document_.tree.groupLabel[0]}`
+    );
+    const tensor = model.outputs[0];
+    expect(said({ selection: { kind: 'tensor', id: tensor } })).toBe(
+      `Selected: ${model.tensorName(tensor)}`
+    );
+    expect(
+      said({ selection: { kind: 'node', id: 0 }, moreSelected: [1, 2] })
+    ).toBe('3 selected');
+  });
+
+  test('nothing for what is gone, of another model, or did not change', () => {
+    const selection = { kind: 'node', id: 0 } as const;
+    expect(said({})).toBe(null);
+    expect(said({ selection: { kind: 'none' } }, null, { selection })).toBe(
+      null
+    );
+    expect(said({ selection, document: { ...document_ } })).toBe(null);
+    expect(said({ helpOpen: true })).toBe(null);
+  });
+
+  test('nothing that the focus tells anyway', () => {
+    const selection = { kind: 'node', id: 0 } as const;
+    const box = element('group', { 'data-entity': '0' });
+    expect(said({ selection }, box)).toBe(null);
+    expect(said({ selection: { kind: 'node', id: 1 } }, box)).toBe(
+      `Selected: ${model.nodeName(1)}`
+    );
+    const row = element('grid', {});
+    expect(said({ selection }, row)).toBe(null);
+    // That several are selected, no row tells.
+    expect(said({ selection, moreSelected: [1] }, row)).toBe('2 selected');
+  });
+
+  test('a long name is cut', () => {
+    const payload = testPayload();
+    payload.nodes.name[0] = 'x'.repeat(500);
+    const long = decodePayload(payload);
+    const state = {
+      ...START,
+      document: { model: long, tree: buildTree(long) }
+    };
+    const now = { ...state, selection: { kind: 'node', id: 0 } as const };
+    const text = stateChangeMessage(state, now, null, IDENTITY)!;
+    expect(text.length).toBeLessThan(100);
+    expect(text).toContain('…');
+  });
+});

@@ -1,0 +1,94 @@
+/** What is said to those who cannot see that the selection or the colours have changed. */
+
+import * as React from 'react';
+import { OVERLAYS } from '../overlays';
+import { scaleName } from '../overlays/scaleNames';
+import { entityOf, selectionName } from '../session/entityNames';
+import type { Session } from '../session/session';
+import type { IViewerState } from '../state/types';
+import type { ITranslate } from '../i18n/translate';
+import { shortLabel } from '../ui/text';
+import { focusedElement } from '../ui/focus';
+
+/** Names in an announcement are cut here: it is listened to, not read. */
+const MAX_CHARACTERS = 80;
+
+/** Places whose own focus, or active descendant, tells what is selected. */
+const ANNOUNCED_KEYS = '[role=tree], [role=grid], [role=treegrid]';
+
+/** Whether a screen reader reads the entity anyway, since it has the focus. */
+function isAnnounced(active: Element | null, entity: number | null): boolean {
+  return (
+    active !== null &&
+    (active.closest(ANNOUNCED_KEYS) !== null ||
+      (entity !== null &&
+        active.getAttribute('data-entity') === String(entity)))
+  );
+}
+
+function selectionText(
+  { document, selection, moreSelected }: IViewerState,
+  active: Element | null,
+  trans: ITranslate
+): string | null {
+  if (!document || selection.kind === 'none') {
+    return null;
+  }
+  const { model, tree } = document;
+  if (moreSelected.length > 0) {
+    const count = moreSelected.length + 1;
+    return trans._n('%1 selected', '%1 selected', count);
+  }
+  const entity = entityOf(model, selection);
+  if (isAnnounced(active, entity)) {
+    return null;
+  }
+  const name = selectionName(tree, selection);
+  return trans.__('Selected: %1', shortLabel(name, MAX_CHARACTERS));
+}
+
+/** One short sentence for the change; null when there is nothing to say. */
+export function stateChangeMessage(
+  before: IViewerState,
+  after: IViewerState,
+  active: Element | null,
+  trans: ITranslate
+): string | null {
+  const { overlay, scale, document } = after;
+  if (before.document !== document) {
+    return null;
+  }
+  if (before.overlay !== overlay) {
+    return overlay === null
+      ? trans.__('Heatmap off')
+      : trans.__('Heatmap: %1', OVERLAYS[overlay].label(trans, document?.tree));
+  }
+  if (before.scale !== scale && overlay !== null) {
+    return trans.__('Colours: %1', scaleName(scale, trans));
+  }
+  return before.selection !== after.selection ||
+    before.moreSelected !== after.moreSelected
+    ? selectionText(after, active, trans)
+    : null;
+}
+
+/** Announces changes of the session's state; what an action says of itself goes first. */
+export function useAnnouncements(
+  session: Session | null,
+  trans: ITranslate
+): void {
+  React.useEffect(() => {
+    let before = session?.store.get();
+    return session?.store.subscribe(() => {
+      const last = before;
+      const now = session.store.get();
+      before = now;
+      if (last && last.announcement === now.announcement) {
+        const text = stateChangeMessage(last, now, focusedElement(), trans);
+        if (text !== null) {
+          session.store.set({ announcement: text });
+        }
+      }
+    });
+  }, [session, trans]);
+}

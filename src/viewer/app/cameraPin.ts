@@ -1,0 +1,101 @@
+/** What opens beside the picture leaves it where it is, and what was clicked in view. */
+
+import * as React from 'react';
+import { useSession } from '../session/sessionContext';
+import { boxRect, deltaIntoView } from '../graph/geometry/camera';
+import { RootContext, WidthContext } from '../ui/rootContext';
+import type { Session } from '../session/session';
+import { entityOf } from '../session/entityNames';
+
+/** Milliseconds in which a second click makes a double click, on most systems. */
+const DOUBLE_CLICK = 400;
+/** Screen pixels between the selected box and the edge of the view; of a large one its title counts. */
+const MARGIN = 24;
+const TITLE = { w: 180, h: 40 };
+
+/**
+ * `open`, a moment later where one should be `patient`: what opens beside a box after the first click
+ * must not lie under the second one.
+ */
+export function useDelayedOpen(open: boolean, patient: boolean): boolean {
+  const [late, setLate] = React.useState(open);
+  React.useEffect(() => {
+    const wait = open && patient ? DOUBLE_CLICK : 0;
+    const timer = window.setTimeout(() => setLate(open), wait);
+    return () => window.clearTimeout(timer);
+  }, [open, patient]);
+  return open && (late || !patient);
+}
+
+/**
+ * From the first time that `beside` changes, the camera stays where it is instead of going where it
+ * goes by itself in a view of another size. A viewer of another width is not meant.
+ */
+export function usePinned(beside: string): void {
+  const session = useSession();
+  const width = React.useContext(WidthContext);
+  const before = React.useRef({ beside, width });
+  // Before the surface measures its new size.
+  React.useLayoutEffect(() => {
+    const { surface } = session.graph;
+    const same = before.current.width === width;
+    if (surface && same && before.current.beside !== beside) {
+      surface.setCamera(surface.camera, false);
+    }
+    before.current = { beside, width };
+  }, [session, beside, width]);
+}
+
+/** Moves the picture by as little as shows the selected box, or its title. */
+function revealSelection(session: Session): void {
+  const { surface } = session.graph;
+  const { document, selection } = session.store.get();
+  const entity = document && entityOf(document.model, selection);
+  const scene = surface?.scene;
+  const box = scene && entity !== null ? scene.boxOf(entity) : -1;
+  if (!surface || !scene || box < 0) {
+    return;
+  }
+  const { camera, view } = surface;
+  const rect = boxRect(scene, box);
+  const w = Math.min(rect.w, TITLE.w / camera.k);
+  const h = Math.min(rect.h, TITLE.h / camera.k);
+  const { dx, dy } = deltaIntoView(camera, view, { ...rect, w, h }, MARGIN);
+  if (dx !== 0 || dy !== 0) {
+    const { x, y, k } = camera;
+    surface.setCamera({ x: x + dx, y: y + dy, k }, true);
+  }
+}
+
+/** Keeps the picture where it is on the screen when a panel beside it opens, closes or is resized. */
+export function useCameraPin(host: React.RefObject<HTMLElement>): void {
+  const session = useSession();
+  const root = React.useContext(RootContext);
+  React.useLayoutEffect(() => {
+    const element = host.current;
+    if (!element || typeof ResizeObserver === 'undefined') {
+      return undefined;
+    }
+    let before: { width: number; middle: number; size: number } | null = null;
+    // The surface was attached before, so it has measured its new size when this is called.
+    const observer = new ResizeObserver(() => {
+      const box = element.getBoundingClientRect();
+      const width = root.current?.clientWidth ?? 0;
+      const middle = box.left + box.width / 2;
+      const size = box.width;
+      // A viewer of another width is the surface's own affair: it fits anew if it had fitted before.
+      if (before && before.width === width && before.middle !== middle) {
+        const { surface } = session.graph;
+        const from = surface?.camera;
+        session.graph.onPaneShift(middle - before.middle);
+        // Unless it is on its way to what was asked for.
+        if (size < before.size && surface?.camera !== from) {
+          revealSelection(session);
+        }
+      }
+      before = size > 0 ? { width, middle, size } : null;
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [host, root, session]);
+}

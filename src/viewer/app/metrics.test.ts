@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest';
+import plugin from '../../../schema/plugin.json?raw';
+import {
+  METRIC_COLUMNS,
+  METRICS,
+  RAMPS,
+  SHOWN,
+  type AnyMetric,
+  type StoredMetric
+} from '../../schema/metrics';
+import { OVERLAY_IDS, OVERLAYS } from '../overlays';
+import { COLUMN_IDS, COLUMNS, isShare } from '../features/table/columns';
+import { IDENTITY } from '../i18n/translate';
+import { derivedOf } from '../../core/model/derivedMetric';
+import { METRIC_IDS } from '../../core/model/decodePayload';
+import { fieldOf, FIELD_NAMES } from '../../core/query/queryFields';
+import { EXECUTION_COSTS } from '../../core/model/executionCounts';
+import { Random } from '../../core/testing/random';
+
+const IDS = Object.keys(METRICS) as AnyMetric[];
+
+describe('every list of metrics is that of the table', () => {
+  test('heatmaps: picker, settings and labels', () => {
+    const own = OVERLAY_IDS.length - SHOWN.heatmap.length;
+    expect(OVERLAY_IDS.slice(0, -own)).toEqual(SHOWN.heatmap);
+    // The others paint what is not a metric.
+    expect(OVERLAY_IDS.slice(-own).filter(id => id in METRICS)).toEqual([]);
+    const settings = JSON.parse(plugin);
+    const offered: { const: string; title: string }[] =
+      settings.properties.overlay.oneOf;
+    expect(offered.map(option => option.const)).toEqual([
+      'auto',
+      'none',
+      ...SHOWN.heatmap
+    ]);
+    for (const id of SHOWN.heatmap) {
+      const label = METRICS[id].label(IDENTITY);
+      expect(OVERLAYS[id].label(IDENTITY)).toBe(label);
+      const title = offered.find(option => option.const === id)?.title;
+      expect(title?.startsWith(label)).toBe(true);
+      expect(Object.keys(RAMPS)).toContain(METRICS[id].ramp ?? 'viridis');
+    }
+  });
+
+  test('columns, each with a head; shares only of what adds up', () => {
+    const numbers = COLUMN_IDS.filter(id => Object.hasOwn(METRIC_COLUMNS, id));
+    expect(numbers).toEqual(Object.keys(METRIC_COLUMNS));
+    const heads = COLUMN_IDS.map(id => COLUMNS[id].label(IDENTITY));
+    expect(new Set(heads).size).toBe(heads.length);
+    for (const [column, id] of Object.entries(METRIC_COLUMNS)) {
+      const { additive, share } = METRICS[id];
+      expect(share !== undefined).toBe(
+        Object.hasOwn(METRIC_COLUMNS, `${id}_share`)
+      );
+      expect(isShare(column as keyof typeof METRIC_COLUMNS) && !additive).toBe(
+        column.endsWith('_share')
+      );
+    }
+  });
+
+  test('fields of queries; messages name each metric once', () => {
+    for (const id of IDS) {
+      const { query = [] } = METRICS[id];
+      for (const name of query) {
+        expect(fieldOf(name)?.type).toBe('number');
+      }
+      const named = query.filter(name => FIELD_NAMES.includes(name));
+      expect(named).toEqual(query.slice(0, 1));
+    }
+  });
+
+  test('numbers of nodes, and which of them are of one execution', () => {
+    const own = IDS.filter(id => METRICS[id].stored || METRICS[id].device);
+    expect(METRIC_IDS).toEqual(own);
+    expect(EXECUTION_COSTS).toEqual(
+      own.filter(id => METRICS[id].stored === 'execution')
+    );
+  });
+});
+
+test('a derived number is the quotient of sums, unknown where a part is', () => {
+  const random = new Random(5);
+  const parts: StoredMetric[] = ['flops', 'macs', 'read_bytes', 'write_bytes'];
+  for (let round = 0; round < 2000; round++) {
+    const values = new Map(
+      parts.map(id => {
+        const dice = random.int(8);
+        return [id, dice === 0 ? NaN : dice < 3 ? 0 : random.int(1e9)];
+      })
+    );
+    const of = (id: StoredMetric): number => values.get(id) ?? NaN;
+    const [over, under] = [parts.slice(0, 2), parts.slice(2)];
+    const above = of('flops') + of('macs');
+    const below = of('read_bytes') + of('write_bytes');
+    expect(derivedOf({ over }, of)).toBe(above);
+    const found = derivedOf({ over, under }, of);
+    if (Number.isNaN(above) || Number.isNaN(below)) {
+      expect(found).toBeNaN();
+    } else if (below === 0) {
+      expect(found).toBe(above === 0 ? 0 : NaN);
+    } else {
+      expect(found * below).toBeCloseTo(above, -1);
+    }
+  }
+});

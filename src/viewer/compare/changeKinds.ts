@@ -1,0 +1,16 @@
+import type { ITranslate } from '../i18n/translate';
+
+/** A kind of change in a word. */
+export function kindText(kind: string, trans: ITranslate): string {
+  const known: Readonly<Record<string, string>> = {
+    inputs: trans.__('other inputs'),
+    operator: trans.__('operator'),
+    attributes: trans.__('attributes'),
+    shapes: trans.__('shapes'),
+    precision: trans.__('precision'),
+    weights: trans.__('weights'),
+    fused: trans.__('fused'),
+    moves: trans.__('reshaped')
+  };
+  return Object.hasOwn(known, kind) ? known[kind] : kind;
+}

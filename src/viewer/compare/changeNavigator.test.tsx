@@ -1,0 +1,351 @@
+// @vitest-environment jsdom
+import { act, fireEvent, within } from '@testing-library/react';
+import { describe, expect, test, vi } from 'vitest';
+import type { IReportProvider } from '../../providers/provider';
+import type { ComparisonColumns, GraphPayload } from '../../schema';
+import type { IViewerLink } from '../state/api';
+import { guardConsole, mount, settle, type IMounted } from '../testing/render';
+import { testPayload } from '../testing/payload';
+import { surface, type FakeSurface } from '../testing/surface';
+
+vi.mock('../graph/surface', async () => ({
+  GraphSurface: (await import('../testing/surface')).FakeSurface
+}));
+vi.mock(
+  '../graph/cards/cardSizer',
+  async () => await import('../testing/sizer')
+);
+
+guardConsole();
+
+const nodesOf = (payload: GraphPayload): number => payload.nodes.name.length;
+
+/** Three blocks of Conv → Relu here, two there: the first Conv is int8 there, the last block is gone. */
+const LEFT = testPayload({ blocks: 3 });
+const RIGHT = testPayload({ blocks: 2 });
+
+function columns(): ComparisonColumns {
+  const count = nodesOf(RIGHT);
+  const pairs = Array.from({ length: count }, (_, pair) => pair);
+  const left = Array.from({ length: nodesOf(LEFT) }, (_, node) =>
+    node < count ? node : -1
+  );
+  return {
+    verdict: 'similar architecture',
+    score_macs: 0.8,
+    score_nodes: 0.8,
+    core_operators: [nodesOf(LEFT), count],
+    core_matched: count,
+    left,
+    right: pairs,
+    kinds: ['operator', 'attributes', 'shapes', 'precision'],
+    changes: pairs.map(pair => (pair === 0 ? 0b1010 : 0)),
+    main_left: pairs,
+    main_right: pairs,
+    details: {
+      '0': [
+        { kind: 'attributes', what: 'group', left: '1', right: '2' },
+        { kind: 'precision', what: 'result', left: 'float32', right: 'int8' }
+      ]
+    },
+    interface: [{ kind: 'shapes', what: 'input x', left: '1×3', right: '1×4' }],
+    blocks: [
+      {
+        left: 'first',
+        right: 'first',
+        pairs: 2,
+        changed: { precision: 1 },
+        only_left: 0,
+        only_right: 0,
+        macs_left: 2000,
+        macs_right: 1000,
+        first_left: 0,
+        first_right: 0
+      },
+      {
+        left: 'last',
+        right: null,
+        pairs: 0,
+        changed: {},
+        only_left: 2,
+        only_right: 0,
+        macs_left: 0,
+        macs_right: 0,
+        first_left: count,
+        first_right: -1
+      },
+      {
+        left: 'equal',
+        right: 'equal',
+        pairs: 1,
+        changed: {},
+        only_left: 0,
+        only_right: 0,
+        macs_left: 5,
+        macs_right: 5,
+        first_left: 1,
+        first_right: 1
+      }
+    ]
+  };
+}
+
+interface IChangesView extends IMounted {
+  readonly drawn: FakeSurface;
+}
+
+async function view(
+  payload: GraphPayload,
+  compare?: IReportProvider['compare']
+): Promise<IChangesView> {
+  const mounted = await mount(payload);
+  (mounted.provider as IReportProvider).compare = compare;
+  return { ...mounted, drawn: surface() };
+}
+
+async function pair(
+  compare: IReportProvider['compare'] = () => Promise.resolve(columns())
+): Promise<{ left: IChangesView; right: IChangesView; link: IViewerLink }> {
+  const left = await view(LEFT, compare);
+  const right = await view(RIGHT);
+  let link: IViewerLink | null = null;
+  act(() => {
+    link = left.handle.link(right.handle);
+  });
+  await settle();
+  return { left, right, link: link! };
+}
+
+const bar = (at: IChangesView): HTMLElement =>
+  within(at.root).getByRole('group', { name: 'Linked view' });
+
+async function run(at: IChangesView, action: string): Promise<void> {
+  act(() => void at.handle.run(action));
+  await settle();
+}
+
+describe('where the models were aligned', () => {
+  test('the bar says what they are to each other, and the changes are painted', async () => {
+    const { left, right, link } = await pair();
+    expect(bar(left).textContent).toContain('Similar architecture');
+    expect(bar(left).textContent).toContain('2 only here');
+    expect(bar(right).textContent).toContain('2 only in A');
+    const value = (at: IChangesView, node: number): number | undefined =>
+      at.drawn.overlay?.value(node);
+    expect([0, 1, nodesOf(RIGHT)].map(n => value(left, n))).toEqual([
+      0.75, 0, 1
+    ]);
+    expect(value(right, 0)).toBe(0.75);
+    expect(left.drawn.overlay?.text?.(0)).toBe('≠ attributes, precision');
+    expect(left.drawn.overlay?.text?.(1)).toBe('= same');
+    expect(left.drawn.overlay?.text?.(nodesOf(RIGHT))).toBe('− removed');
+    expect(left.root.textContent).toContain(
+      'Values of weights are not compared.'
+    );
+    act(() => link.end());
+    await settle();
+    expect(left.drawn.overlay?.text?.(1)).not.toBe('= same');
+    expect(left.handle.isEnabled('next-change')).toBe(false);
+  });
+
+  test('one goes from change to change, in both views', async () => {
+    const { left, right } = await pair();
+    const first = nodesOf(RIGHT);
+    const seen: number[][] = [];
+    for (let i = 0; i < 4; i++) {
+      await run(left, 'next-change');
+      seen.push([...left.handle.selectedNodes()]);
+    }
+    expect(seen).toEqual([[0], [first], [first + 1], [0]]);
+    expect(right.handle.selectedNodes()).toEqual([0]);
+    await run(right, 'previous-change');
+    expect(left.handle.selectedNodes()).toEqual([first + 1]);
+    expect(right.handle.selectedNodes()).toEqual([]);
+  });
+
+  test('what is the same can be dimmed, and comes back', async () => {
+    const { left, right } = await pair();
+    await run(right, 'only-changes');
+    expect(left.root.textContent).toContain(
+      `3 of ${nodesOf(LEFT)} nodes differ`
+    );
+    expect(right.root.textContent).toContain(
+      `1 of ${nodesOf(RIGHT)} nodes differ`
+    );
+    const button = within(bar(left)).getByRole('button', {
+      name: 'Only changes'
+    });
+    expect(button.getAttribute('aria-pressed')).toBe('true');
+    fireEvent.click(button);
+    await settle();
+    expect(right.root.textContent).not.toContain('nodes differ');
+  });
+
+  test('the inspector says what changed of a node, or that nothing did', async () => {
+    const { left } = await pair();
+    const inspect = async (node: number): Promise<string> => {
+      act(() => left.drawn.callbacks.onSelect?.(node, { additive: false }));
+      await settle();
+      return left.root.textContent ?? '';
+    };
+    expect(await inspect(0)).toContain('float32 → int8');
+    expect(await inspect(1)).toContain(
+      'The same in B; values of weights are not compared.'
+    );
+    expect(await inspect(nodesOf(RIGHT))).toContain(
+      'B has no counterpart of this node.'
+    );
+  });
+
+  test('the table lists blocks that differ; a click goes there', async () => {
+    const { left } = await pair();
+    fireEvent.click(within(left.root).getByRole('tab', { name: 'Changes' }));
+    await settle();
+    const rows = (): (string | null)[] =>
+      within(within(left.root).getByRole('tabpanel'))
+        .getAllByRole('row')
+        .slice(1)
+        .map(row => row.textContent);
+    expect(rows()).toHaveLength(2);
+    expect(rows()[0]).toContain('1 precision');
+    expect(rows()[0]).toContain('−1.0 K');
+    fireEvent.click(
+      within(left.root).getByLabelText(/Only blocks that differ/)
+    );
+    await settle();
+    expect(rows()).toHaveLength(3);
+    fireEvent.click(within(left.root).getByText('last → –'));
+    await settle();
+    expect(left.handle.selectedNodes()).toEqual([nodesOf(RIGHT)]);
+    expect(left.root.textContent).toContain('1×3 → 1×4');
+  });
+});
+
+describe('the alignment comes from elsewhere', () => {
+  test('until it is there nothing follows', async () => {
+    let answer: (found: ComparisonColumns) => void = () => undefined;
+    const { left, right } = await pair(
+      () => new Promise(resolve => (answer = resolve))
+    );
+    expect(bar(left).textContent).toContain('Matching…');
+    act(() => left.drawn.callbacks.onSelect?.(1, { additive: false }));
+    await settle();
+    expect(right.handle.selectedNodes()).toEqual([]);
+    await act(async () => answer(columns()));
+    await settle();
+    expect(right.handle.selectedNodes()).toEqual([1]);
+  });
+
+  test.each([
+    ['fails', () => Promise.reject(new Error('no server'))],
+    ['is of other models', () => Promise.resolve({ ...columns(), left: [0] })],
+    ['is not there', () => Promise.resolve(null)]
+  ])('where it %s, names and wires decide', async (_, compare) => {
+    const { left, right } = await pair(compare);
+    expect(bar(left).textContent).toContain('matched');
+    act(() => left.drawn.callbacks.onSelect?.(2, { additive: false }));
+    await settle();
+    expect(right.handle.selectedNodes()).toEqual([2]);
+    expect(left.handle.isEnabled('next-change')).toBe(false);
+    expect(
+      within(left.root).queryByRole('tab', { name: 'Changes' })
+    ).toBeNull();
+  });
+
+  test('names decide where the reader wants that', async () => {
+    const { left, link } = await pair();
+    fireEvent.change(within(bar(left)).getByRole('combobox'), {
+      target: { value: 'name' }
+    });
+    await settle();
+    expect(link.options.match).toBe('name');
+    expect(left.handle.isEnabled('next-change')).toBe(false);
+    expect(bar(left).textContent).not.toContain('architecture');
+  });
+});
+
+describe('both as one graph', () => {
+  async function merge(at: IChangesView): Promise<HTMLElement> {
+    fireEvent.click(within(bar(at)).getByRole('button', { name: 'Merge' }));
+    // Its viewer is laid out in turns of its own.
+    for (let turn = 0; turn < 5; turn++) {
+      await settle();
+    }
+    return within(at.root).getByRole('region', { name: 'Merged graph' });
+  }
+
+  test.each([0, 1])(
+    'asked for in view %i it is the same picture: all of A, marked',
+    async from => {
+      const { left, right } = await pair();
+      const region = await merge([left, right][from]);
+      const drawn = surface();
+      expect(region.textContent).toContain('Both as one graph');
+      expect(region.textContent).toContain('− 2 removed');
+      expect(region.textContent).toContain('+ 0 added');
+      expect(drawn.scene?.boxCount).toBeGreaterThan(0);
+      const gone = nodesOf(RIGHT);
+      expect(drawn.overlay?.sign?.(0)).toBe('≠');
+      expect(drawn.overlay?.sign?.(1)).toBe('');
+      expect(drawn.overlay?.sign?.(gone)).toBe('−');
+      expect(drawn.overlay?.ghost?.(gone)).toBe(true);
+      expect(drawn.overlay?.ghost?.(0)).toBe(false);
+      // No totals: they would be those of neither.
+      expect(
+        within(region).queryByRole('group', { name: 'Totals' })
+      ).toBeNull();
+    }
+  );
+
+  test('what only B has is added, not a ghost; keys go from change to change', async () => {
+    const given = columns();
+    const turned = {
+      ...given,
+      left: given.right,
+      right: given.left,
+      main_left: given.main_right,
+      main_right: given.main_left
+    };
+    const left = await view(RIGHT, () => Promise.resolve(turned));
+    const right = await view(LEFT);
+    act(() => void left.handle.link(right.handle));
+    await settle();
+    const region = await merge(left);
+    const drawn = surface();
+    expect(region.textContent).toContain('+ 2 added');
+    const signs = Array.from(
+      { length: nodesOf(LEFT) },
+      (_, node) => drawn.overlay?.sign?.(node) ?? ''
+    );
+    const added = signs.flatMap((sign, node) => (sign === '+' ? [node] : []));
+    expect(added).toHaveLength(2);
+    expect(added.some(node => drawn.overlay?.ghost?.(node))).toBe(false);
+    const root = region.querySelector('.oad-Viewer')!;
+    fireEvent.keyDown(root, { key: 'c' });
+    await settle();
+    expect(region.textContent).toContain('Change 1 of 3');
+    // The view behind it does not hear the key.
+    expect(left.handle.selectedNodes()).toEqual([]);
+    fireEvent.keyDown(root, { key: 'v' });
+    await settle();
+    expect(region.textContent).toContain(`3 of ${nodesOf(LEFT)} nodes differ`);
+  });
+
+  test('the way back, and the end of the link', async () => {
+    const { left, link } = await pair();
+    const region = await merge(left);
+    fireEvent.click(
+      within(region).getByRole('button', { name: 'Side by side' })
+    );
+    await settle();
+    const gone = (): boolean =>
+      within(left.root).queryByRole('region', { name: 'Merged graph' }) ===
+      null;
+    expect(gone()).toBe(true);
+    expect(left.drawn.overlay?.text?.(1)).toBe('= same');
+    await merge(left);
+    act(() => link.end());
+    await settle();
+    expect(gone()).toBe(true);
+  });
+});

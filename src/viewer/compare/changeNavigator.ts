@@ -1,0 +1,211 @@
+/** What differs between two linked models: the colours of both views, the way from one change to the next. */
+
+import type { ComparisonColumns } from '../../schema';
+import { SIDES, type IChanges, type Side } from '../../core/matching/matchers';
+import { setChanges, type OverlayId } from '../overlays';
+import { endTrace } from '../session/traceActions';
+import type { Session } from '../session/session';
+import type { IComparedChanges } from '../state/linkedViews';
+import { kindText } from './changeKinds';
+import { changeStates } from './states';
+
+/** Something that differs, and where it stands in the order of the first model. */
+interface IDifferingItem {
+  readonly side: Side;
+  readonly node: number;
+  readonly place: number;
+}
+
+export class ChangeNavigator {
+  private _compared: IComparedChanges | null = null;
+  private _stops: readonly IDifferingItem[] | null = null;
+  /** What was painted before, by side; null: the changes are not painted. */
+  private _before: (OverlayId | null)[] | null = null;
+
+  private _trees: [unknown, unknown] = [null, null];
+
+  constructor(private readonly _sessions: readonly [Session, Session]) {}
+
+  get compared(): IComparedChanges | null {
+    return this._compared;
+  }
+
+  /** Shows these changes in both views; null: none are known. */
+  setChanges(
+    changes: IChanges | null,
+    columns: ComparisonColumns | null
+  ): void {
+    this._stops = null;
+    if (!changes || !columns) {
+      this.end();
+      return;
+    }
+    this._compared = {
+      columns,
+      changes,
+      step: (side, step) => this._step(side, step),
+      toggleOnly: side => this._toggleOnly(side)
+    };
+    this._trees = [null, null];
+    this._before ??= this._sessions.map(({ store }) => store.get().overlay);
+    for (const side of SIDES) {
+      this._give(side);
+      this._sessions[side].store.set({ overlay: 'changes' });
+    }
+  }
+
+  private _give(side: Side): void {
+    const changes = this._compared?.changes;
+    const { store, trans } = this._sessions[side];
+    const { document, userValues } = store.get();
+    if (changes && document && this._trees[side] !== document.tree) {
+      this._trees[side] = document.tree;
+      const states = changeStates({
+        second: side === 1,
+        trans,
+        state: entity => changes.state(side, entity),
+        about: entity =>
+          changes
+            .kinds(side, entity)
+            .map(kind => kindText(kind, trans))
+            .join(', ')
+      });
+      setChanges(document.tree, states);
+      store.set({ userValues: userValues + 1 });
+    }
+  }
+
+  /** Gives other sizes of the same models what is known of them. */
+  reapply(): void {
+    SIDES.forEach(side => this._give(side));
+  }
+
+  /** Leaves both views as they were painted before. */
+  end(): void {
+    this._compared = null;
+    if (!this._before) {
+      return;
+    }
+    for (const side of SIDES) {
+      const { store } = this._sessions[side];
+      const { document, overlay, trace } = store.get();
+      if (document) {
+        setChanges(document.tree, null);
+      }
+      if (overlay === 'changes') {
+        store.set({ overlay: this._before[side] });
+      }
+      if (trace?.kind === 'changes') {
+        store.set({ trace: null });
+      }
+    }
+    this._before = null;
+  }
+
+  private _order(): readonly IDifferingItem[] {
+    const changes = this._compared?.changes;
+    if (!changes) {
+      return [];
+    }
+    if (!this._stops) {
+      const trees = this._sessions.map(s => s.store.get().document!.tree);
+      const stops: IDifferingItem[] = changes.differing[0].map(node => ({
+        side: 0,
+        node,
+        place: trees[0].nodePlace[node]
+      }));
+      // What only the second has stands behind the counterpart of what comes before it there.
+      const placeOf = new Map<number, number>();
+      for (const node of trees[0].nodeOrder) {
+        const pair = changes.pair(0, node);
+        if (pair >= 0) {
+          placeOf.set(pair, trees[0].nodePlace[node]);
+        }
+      }
+      let place = -1;
+      for (const node of trees[1].nodeOrder) {
+        place = placeOf.get(changes.pair(1, node)) ?? place;
+        if (changes.state(1, node) === 'only') {
+          stops.push({ side: 1, node, place: place + 0.5 });
+        }
+      }
+      this._stops = stops.sort((a, b) => a.place - b.place);
+    }
+    return this._stops;
+  }
+
+  private _step(side: Side, step: 1 | -1): void {
+    const stops = this._order();
+    const { trans, store } = this._sessions[side];
+    if (stops.length === 0) {
+      store.set({ announcement: trans.__('Nothing differs.') });
+      return;
+    }
+    const at = this._at(stops);
+    const next =
+      at === null
+        ? step > 0
+          ? 0
+          : stops.length - 1
+        : ((step > 0 ? Math.floor(at) + 1 : Math.ceil(at) - 1) + stops.length) %
+          stops.length;
+    const stop = stops[next];
+    this._sessions[stop.side].select({ kind: 'node', id: stop.node }, 'reveal');
+    store.set({
+      announcement: trans.__('Change %1 of %2', next + 1, stops.length)
+    });
+  }
+
+  /** Index of the selected change; between two where something else is selected; null without a selection. */
+  private _at(stops: readonly IDifferingItem[]): number | null {
+    const changes = this._compared!.changes;
+    for (const side of SIDES) {
+      const { selection, document } = this._sessions[side].store.get();
+      if (selection.kind !== 'node' || !document) {
+        continue;
+      }
+      const pair = changes.pair(side, selection.id);
+      const at = stops.findIndex(stop =>
+        pair >= 0
+          ? changes.pair(stop.side, stop.node) === pair
+          : stop.side === side && stop.node === selection.id
+      );
+      if (at >= 0) {
+        return at;
+      }
+      if (side === 0) {
+        const place = document.tree.nodePlace[selection.id];
+        const after = stops.findIndex(stop => stop.place > place);
+        return (after < 0 ? stops.length : after) - 0.5;
+      }
+    }
+    return null;
+  }
+
+  private _toggleOnly(side: Side): void {
+    const on = this._sessions[side].store.get().trace?.kind !== 'changes';
+    for (const one of SIDES) {
+      const session = this._sessions[one];
+      const { document } = session.store.get();
+      if (!on || !document || !this._compared) {
+        endTrace(session);
+        continue;
+      }
+      const nodes = this._compared.changes.nodes(one);
+      const count = nodes.reduce((sum, is) => sum + is, 0);
+      const tensors = new Uint8Array(document.model.tensorCount);
+      session.store.set({
+        trace: {
+          kind: 'changes',
+          names: [],
+          trace: { nodes, tensors, count, outputs: false }
+        },
+        announcement: session.trans._n(
+          '%1 node differs',
+          '%1 nodes differ',
+          count
+        )
+      });
+    }
+  }
+}

@@ -1,0 +1,381 @@
+/**
+ * Two views looked at together: what is selected, opened, coloured and sized in one follows in the
+ * other. What follows is decided by comparing states, never by who called whom, so nothing echoes.
+ */
+
+import {
+  matchGiven,
+  MATCHERS,
+  otherSide,
+  SIDES,
+  type IMatching,
+  type Side
+} from '../../core/matching/matchers';
+import type { IHitTarget } from '../graph/surfaceApi';
+import { selectAll } from '../session/selectionActions';
+import type { Session } from '../session/session';
+import type { IViewerState } from '../state/types';
+import { sameList } from '../session/entityNames';
+import { sameDevice, setDevice } from '../session/deviceActions';
+import { highlightEntities } from '../session/externalHighlight';
+import { CameraSync } from './cameraSync';
+import {
+  syncHover,
+  syncSelection,
+  sameSelectionState,
+  selectionStateOf
+} from './selectionSync';
+import type { ISelectionState } from './selectionSync';
+import { ExpansionSync } from './expansionSync';
+import { conflictsOf, DimSync } from './dimSync';
+import { DEFAULT_LINK, type ILinkCallbacks } from '../state/linkedViews';
+import type {
+  SelectionSyncResult,
+  ILinkedView,
+  ILinkOptions
+} from '../state/linkedViews';
+import { ChangeNavigator } from './changeNavigator';
+import type { ComparisonColumns } from '../../schema';
+
+type OverlayState = Pick<
+  IViewerState,
+  'overlay' | 'scale' | 'brush' | 'device'
+>;
+
+const NOTHING_SYNCED: SelectionSyncResult = { kind: 'nothing' };
+const NO_VALUES: readonly number[] = [];
+
+export class CompareLink {
+  private _options: ILinkOptions;
+  private _matching: IMatching | null = null;
+  /** What the matching was made of. */
+  private _matched: readonly unknown[] = [];
+  private _synced: SelectionSyncResult = NOTHING_SYNCED;
+  private _selected: [ISelectionState, ISelectionState];
+  private _overlayStates: [OverlayState, OverlayState];
+  /** The side whose sizes the other one takes. */
+  private _sizesOf: Side = 0;
+  private _bindings: [object, object];
+  private _queued = false;
+  private _ended = false;
+  /** The side in whose place both are shown as one graph. */
+  private _merged: Side | null = null;
+  /** Ends the wait for an alignment. */
+  private _asked: AbortController | null = null;
+  /** Ends what was asked for while the models were loaded. */
+  private readonly _early = new AbortController();
+  private readonly _changes: ChangeNavigator;
+  private readonly _groups: ExpansionSync;
+  private readonly _cameras: CameraSync;
+  private readonly _sizes: DimSync;
+  private readonly _stops: (() => void)[] = [];
+
+  constructor(
+    readonly sessions: readonly [Session, Session],
+    options: Partial<ILinkOptions> = {},
+    private readonly _callbacks: ILinkCallbacks = {}
+  ) {
+    this._options = { ...DEFAULT_LINK, ...options };
+    const [left, right] = sessions;
+    this._groups = new ExpansionSync(sessions);
+    this._changes = new ChangeNavigator(sessions);
+    this._cameras = new CameraSync(sessions);
+    this._sizes = new DimSync(sessions);
+    this._selected = [selectionStateOf(left), selectionStateOf(right)];
+    this._overlayStates = [overlayStateOf(left), overlayStateOf(right)];
+    this._bindings = sessions.map(bindingsOf) as [object, object];
+    for (const side of SIDES) {
+      const session = sessions[side];
+      this._stops.push(session.store.subscribe(() => this._queue()));
+      const follower = {
+        onPicture: () => this._pictured(side),
+        onCamera: () => this._options.camera && this._cameras.follow(side),
+        onHover: (what: IHitTarget) => this._hovered(side, what)
+      };
+      session.listeners.add(follower);
+      this._stops.push(() => session.listeners.delete(follower));
+    }
+    if (this._options.match === 'auto') {
+      const loading = sessions.some(({ store }) => !store.get().document);
+      if (loading) {
+        left.provider.expectComparison?.(right.provider, this._early.signal);
+      }
+    }
+    this._follow();
+    this._syncOverlay(0);
+    this._cameras.captureBaseline();
+  }
+
+  get options(): ILinkOptions {
+    return this._options;
+  }
+
+  setOptions(change: Partial<ILinkOptions>): void {
+    this._options = { ...this._options, ...change };
+    if (change.camera) {
+      this._cameras.captureBaseline(0);
+    }
+    this._follow();
+    this._callbacks.onOptions?.(this._options);
+  }
+
+  /** Leaves both views as they are. */
+  end(): void {
+    if (this._ended) {
+      return;
+    }
+    this._ended = true;
+    this._stops.forEach(stop => stop());
+    this._asked?.abort();
+    this._early.abort();
+    this._changes.end();
+    for (const { store } of this.sessions) {
+      store.set({ linkedView: null, linkedScaleValues: NO_VALUES });
+    }
+    this._callbacks.onEnd?.();
+  }
+
+  /** Several changes in one go are followed together. */
+  private _queue(): void {
+    if (!this._queued) {
+      this._queued = true;
+      queueMicrotask(() => {
+        this._queued = false;
+        if (!this._ended) {
+          this._follow();
+        }
+      });
+    }
+  }
+
+  private _follow(): void {
+    this._match();
+    this._changes.reapply();
+    for (const side of SIDES) {
+      const bindings = bindingsOf(this.sessions[side]);
+      if (bindings !== this._bindings[side]) {
+        this._bindings[side] = bindings;
+        this._sizesOf = this._sizes.isOwnChange(side, bindings)
+          ? this._sizesOf
+          : side;
+      }
+      const paint = overlayStateOf(this.sessions[side]);
+      if (!sameOverlayState(paint, this._overlayStates[side])) {
+        this._syncOverlay(side);
+      }
+      if (
+        !sameSelectionState(
+          selectionStateOf(this.sessions[side]),
+          this._selected[side]
+        )
+      ) {
+        this._syncSelection(side);
+      }
+    }
+    this._sizes.follow(this._sizesOf);
+    this._syncScale();
+    this._publish();
+  }
+
+  /** Matches anew when a structure or the wish has changed; other sizes change neither. */
+  private _match(): void {
+    const [left, right] = this.sessions.map(s => s.store.get().document);
+    if (!left || !right) {
+      this._matching = null;
+      this._matched = [];
+      return;
+    }
+    const { match } = this._options;
+    const of = [left, right].flatMap(({ model: { payload } }) => [
+      payload.nodes.name,
+      payload.scopes,
+      payload.tensors
+    ]);
+    const made = [match, ...of];
+    if (made.some((part, i) => part !== this._matched[i])) {
+      this._matched = made;
+      this._asked?.abort();
+      this._asked = null;
+      const [here, there] = this.sessions.map(({ provider }) => provider);
+      if (match === 'auto' && here.compare) {
+        // Which node is which is not told twice: nothing follows until the answer is there.
+        this._settle(null);
+        const asked = (this._asked = new AbortController());
+        void here
+          .compare(there, asked.signal)
+          .catch(() => null)
+          .then(given => {
+            if (this._asked === asked && !this._ended) {
+              this._asked = null;
+              this._align(given);
+            }
+          });
+        return;
+      }
+      this._settle(MATCHERS[match](left.tree, right.tree));
+    }
+  }
+
+  /** By the alignment that was computed where the models are; without one, by names and wires. */
+  private _align(given: ComparisonColumns | null): void {
+    const [left, right] = this.sessions.map(s => s.store.get().document!.tree);
+    const found = given && matchGiven(left, right, given);
+    this._settle(found ?? MATCHERS.auto(left, right), found ? given : null);
+    this._follow();
+  }
+
+  private _settle(
+    matching: IMatching | null,
+    given: ComparisonColumns | null = null
+  ): void {
+    this._matching = matching;
+    this._changes.setChanges(matching?.changes ?? null, given);
+    this._synced = NOTHING_SYNCED;
+    this._groups.captureBaseline();
+    const lead = this._selected[1].selection.kind === 'none' ? 0 : 1;
+    if (matching && this._selected[lead].selection.kind !== 'none') {
+      this._syncSelection(lead);
+    }
+  }
+
+  private _syncSelection(side: Side): void {
+    const to = otherSide(side);
+    if (this._matching) {
+      this._cameras.pause();
+      this._synced = syncSelection(
+        this.sessions[side],
+        this.sessions[to],
+        this._matching,
+        side
+      );
+    }
+    this._selected = [
+      selectionStateOf(this.sessions[0]),
+      selectionStateOf(this.sessions[1])
+    ];
+  }
+
+  /** The heatmap, its scale and its brush; numbers that only one side has stay there. */
+  private _syncOverlay(side: Side): void {
+    const { overlay, scale, brush, device } = overlayStateOf(
+      this.sessions[side]
+    );
+    const other = this.sessions[otherSide(side)];
+    // Times of two devices would not compare the models.
+    if (!sameDevice(device, overlayStateOf(other).device)) {
+      setDevice(other, device);
+    }
+    other.store.set(overlay === 'user' ? { scale } : { overlay, scale, brush });
+    this._overlayStates = [
+      overlayStateOf(this.sessions[0]),
+      overlayStateOf(this.sessions[1])
+    ];
+  }
+
+  /** Each side's colours span the values of both: one colour is one number. */
+  private _syncScale(): void {
+    const [left, right] = this.sessions.map(({ store }) => store.get());
+    const shared = left.overlay === right.overlay && left.overlay !== null;
+    for (const side of SIDES) {
+      const [here, there] = side === 0 ? [left, right] : [right, left];
+      const values = (shared && there.overlayRange?.values) || NO_VALUES;
+      if (!sameList(here.linkedScaleValues, values)) {
+        this.sessions[side].store.set({ linkedScaleValues: values });
+      }
+    }
+  }
+
+  private _pictured(side: Side): void {
+    if (this._matching) {
+      void this._groups.follow(side, this._matching);
+    }
+  }
+
+  private _hovered(side: Side, what: IHitTarget): void {
+    const to = this.sessions[otherSide(side)];
+    if (this._matching) {
+      syncHover(what, to, this._matching, side);
+    } else {
+      highlightEntities(to, []);
+    }
+  }
+
+  /** Tells each view of the other, when something about it has changed. */
+  private _publish(): void {
+    for (const side of SIDES) {
+      const { store } = this.sessions[side];
+      const next = this._linkedView(side);
+      const before = store.get().linkedView;
+      const keys = Object.keys(next) as (keyof ILinkedView)[];
+      if (
+        !before ||
+        keys.some(
+          key => key !== 'conflicts' && !Object.is(before[key], next[key])
+        ) ||
+        JSON.stringify(before.conflicts) !== JSON.stringify(next.conflicts)
+      ) {
+        store.set({ linkedView: next });
+      }
+    }
+  }
+
+  private _linkedView(side: Side): ILinkedView {
+    const other = this.sessions[otherSide(side)];
+    const here = this.sessions[side].store.get().document?.model.payload;
+    const model = other.store.get().document?.model ?? null;
+    const there = model?.payload;
+    return {
+      side,
+      name: there?.model.name ?? other.provider.exportName,
+      model,
+      counts: this._matching?.counts ?? null,
+      synced: this._synced,
+      compared: this._changes.compared,
+      conflicts: here && there ? conflictsOf(here, there) : [],
+      provider: other.provider,
+      merged: this._merged === side && this._changes.compared !== null,
+      toggleMerged: this._toggleMerged[side],
+      options: this._options,
+      setOptions: this._setOptions,
+      selectUnmatched: this._selectOnly[side],
+      end: this._end
+    };
+  }
+
+  private readonly _setOptions = (change: Partial<ILinkOptions>): void =>
+    this.setOptions(change);
+
+  private readonly _end = (): void => this.end();
+
+  private readonly _toggleMerged = SIDES.map(side => (): void => {
+    this._merged = this._merged === side ? null : side;
+    this._publish();
+  });
+
+  private readonly _selectOnly = SIDES.map(side => (): void => {
+    const only = this._matching?.only(side) ?? [];
+    const session = this.sessions[side];
+    selectAll(session, only);
+    if (only.length > 0) {
+      void session.graph.reveal(only[0]);
+    }
+  });
+}
+
+function overlayStateOf({ store }: Session): OverlayState {
+  const { overlay, scale, brush, device } = store.get();
+  return { overlay, scale, brush, device };
+}
+
+function sameOverlayState(a: OverlayState, b: OverlayState): boolean {
+  return (
+    a.overlay === b.overlay &&
+    a.scale === b.scale &&
+    a.brush === b.brush &&
+    sameDevice(a.device, b.device)
+  );
+}
+
+function bindingsOf({ store }: Session): object {
+  return store.get().bindings;
+}

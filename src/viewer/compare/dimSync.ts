@@ -1,0 +1,85 @@
+/** Dimensions of one name have one size in both views. */
+
+import { otherSide, type Side } from '../../core/matching/matchers';
+import type { GraphPayload } from '../../schema';
+import type { Session } from '../session/session';
+import type { ISizeConflict } from '../state/linkedViews';
+
+/** Dimensions of one name that have different sizes. */
+export function conflictsOf(
+  here: GraphPayload,
+  there: GraphPayload
+): ISizeConflict[] {
+  const others = new Map(there.dims.map(dim => [dim.name, dim.value]));
+  return here.dims.flatMap(({ name, value }) => {
+    const other = others.get(name);
+    return other === undefined || other === value
+      ? []
+      : [{ name, here: value, there: other }];
+  });
+}
+
+export class DimSync {
+  /** What was asked of each side last: what it cannot take is not asked twice. */
+  private readonly _asked: [string, string] = ['', ''];
+  /** The bindings that each side has from here. */
+  private readonly _gave: [string[], string[]] = [[], []];
+
+  constructor(private readonly _sessions: readonly [Session, Session]) {}
+
+  /** Whether a view's bindings came from here, not from its user. */
+  isOwnChange(side: Side, bindings: object): boolean {
+    return this._gave[side].includes(JSON.stringify(bindings));
+  }
+
+  /** Gives the other view the sizes of the view `side`. */
+  follow(side: Side): void {
+    const to = otherSide(side);
+    const from = this._sessions[side].store.get().document;
+    const session = this._sessions[to];
+    const { document, bindings } = session.store.get();
+    if (!from || !document) {
+      return;
+    }
+    const conflicts = conflictsOf(from.model.payload, document.model.payload);
+    if (conflicts.length === 0) {
+      this._asked[to] = '';
+      return;
+    }
+    const wanted = new Map(Object.entries(bindings));
+    for (const { name, here } of conflicts) {
+      if (here === null) {
+        wanted.delete(name);
+      } else {
+        wanted.set(name, here);
+      }
+    }
+    const asked = JSON.stringify([...wanted]);
+    if (asked !== this._asked[to]) {
+      this._asked[to] = asked;
+      const freed = conflicts.some(({ here }) => here === null);
+      const whole = document.model.payload.dims.flatMap(({ name, value }) => {
+        const size = wanted.get(name) ?? value;
+        return size === null ? [] : [[name, size] as const];
+      });
+      const sizes = [Object.fromEntries(whole), Object.fromEntries(wanted)];
+      this._gave[to] = sizes.map(given => JSON.stringify(given));
+      void give(session, sizes[0], sizes[1], freed);
+    }
+  }
+}
+
+/** All sizes at once where the expressions say it, else by an analysis with those that are bound. */
+async function give(
+  session: Session,
+  whole: Readonly<Record<string, number>>,
+  bound: Readonly<Record<string, number>>,
+  freed: boolean
+): Promise<void> {
+  const { assume } = session.store.get();
+  const shown =
+    !freed && (await session.preview(whole, assume ? bound : undefined));
+  if (!shown && !session.provider.fixedDims) {
+    await session.bind(bound, assume && !freed);
+  }
+}

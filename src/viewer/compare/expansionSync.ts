@@ -1,0 +1,111 @@
+/** Blocks that are opened or closed in one view are opened or closed in the other. */
+
+import {
+  otherSide,
+  type IMatching,
+  type Side
+} from '../../core/matching/matchers';
+import type { Session } from '../session/session';
+
+/** Groups of `now` that are not in `before`. */
+function addedGroups(
+  before: ReadonlySet<number>,
+  now: Iterable<number>
+): number[] {
+  return [...now].filter(group => !before.has(group));
+}
+
+export class ExpansionSync {
+  /** What was open when it was looked at last, and in which structure, by side. */
+  private readonly _open: [ReadonlySet<number>, ReadonlySet<number>] = [
+    new Set(),
+    new Set()
+  ];
+  private readonly _structures: [unknown, unknown] = [null, null];
+  /** Views that are being changed from here: what opens there meanwhile is our own doing. */
+  private readonly _busy: [number, number] = [0, 0];
+
+  constructor(private readonly _sessions: readonly [Session, Session]) {}
+
+  /** Takes what is open now as it is: nothing follows from it. */
+  captureBaseline(): void {
+    this._look(0);
+    this._look(1);
+  }
+
+  /** Changes the view `side` without hearing of it again. */
+  private async _quietly(side: Side, work: () => Promise<void>): Promise<void> {
+    this._busy[side]++;
+    try {
+      await work();
+    } finally {
+      this._busy[side]--;
+      this._look(side);
+    }
+  }
+
+  /** The picture of a view has changed: opens and closes the counterparts in the other one. */
+  follow(side: Side, matching: IMatching): Promise<void> {
+    const before = this._open[side];
+    const structure = this._structures[side];
+    this._look(side);
+    const to = otherSide(side);
+    // Groups of another file have other ids.
+    const same = structure !== null && structure === this._structures[side];
+    if (!same || this._busy[side] > 0) {
+      return Promise.resolve();
+    }
+    const opened = this._counterparts(
+      matching,
+      side,
+      addedGroups(before, this._open[side])
+    );
+    const closed = this._counterparts(
+      matching,
+      side,
+      addedGroups(this._open[side], before)
+    );
+    const there = new Set(this._sessions[to].graph.openGroups());
+    const change =
+      opened.some(group => !there.has(group)) ||
+      closed.some(group => there.has(group));
+    if (!change) {
+      return Promise.resolve();
+    }
+    opened.forEach(group => there.add(group));
+    closed.forEach(group => there.delete(group));
+    const { nodeCount } = this._model(to);
+    const only = [...opened, ...closed];
+    const anchor = only.length === 1 ? nodeCount + only[0] : undefined;
+    return this._quietly(to, () =>
+      this._sessions[to].graph.transition(
+        view => view.restore([...there]),
+        anchor
+      )
+    );
+  }
+
+  private _look(side: Side): void {
+    const { graph, store } = this._sessions[side];
+    this._open[side] = new Set(graph.openGroups());
+    this._structures[side] =
+      store.get().document?.model.payload.nodes.name ?? null;
+  }
+
+  private _model(side: Side): { readonly nodeCount: number } {
+    return this._sessions[side].store.get().document!.model;
+  }
+
+  private _counterparts(
+    matching: IMatching,
+    side: Side,
+    groups: readonly number[]
+  ): number[] {
+    const here = this._model(side).nodeCount;
+    const there = this._model(otherSide(side)).nodeCount;
+    return groups
+      .map(group => matching.counterpart(side, here + group))
+      .filter(entity => entity >= 0)
+      .map(entity => entity - there);
+  }
+}

@@ -1,0 +1,17 @@
+/** Reading back what a host remembered of a link, without trust. */
+
+import { isMatchMode } from '../../core/matching/matchModes';
+import { DEFAULT_LINK } from '../state/linkedViews';
+import type { ILinkOptions } from '../state/linkedViews';
+
+/** Anything odd keeps its default. Never throws. */
+export function readLinkOptions(value: unknown): ILinkOptions {
+  const raw =
+    typeof value === 'object' && value !== null
+      ? (value as Readonly<Record<string, unknown>>)
+      : {};
+  return {
+    match: isMatchMode(raw.match) ? raw.match : DEFAULT_LINK.match,
+    camera: raw.camera === true
+  };
+}

@@ -1,0 +1,105 @@
+/** The colours of a picture of both models as one graph. */
+
+import { Changes, type IChanges } from '../../core/matching/alignmentChanges';
+import type { IMergedPayload } from '../../core/merge/mergePayloads';
+import { sceneWires } from '../../core/merge/mergedWires';
+import { setChanges } from '../overlays/changes';
+import type { ITranslate } from '../i18n/translate';
+import { kindText } from './changeKinds';
+import { changeStates } from './states';
+import type { IGroupTree } from '../../core/tree/treeTypes';
+
+const NEITHER = 0;
+export const REMOVED = 1;
+export const ADDED = 2;
+const MIXED = 3;
+
+/** By node and group: whether all of it was removed, or added. */
+function unmatchedStates(
+  tree: IGroupTree,
+  changes: IChanges,
+  side: Uint8Array
+): Uint8Array {
+  const { nodeCount } = tree.model;
+  const found = new Uint8Array(nodeCount + tree.groupCount).fill(NEITHER);
+  for (let node = 0; node < nodeCount; node++) {
+    if (changes.state(0, node) === 'only') {
+      found[node] = side[node] === 0 ? REMOVED : ADDED;
+    }
+  }
+  const add = (group: number, fate: number): void => {
+    if (group >= 0) {
+      found[nodeCount + group] |= fate;
+    }
+  };
+  tree.nodeOrder.forEach(node => add(tree.nodeParent[node], found[node]));
+  for (let group = tree.groupCount - 1; group >= 0; group--) {
+    add(tree.groupParent[group], found[nodeCount + group]);
+  }
+  return found;
+}
+
+export interface IMergedOverlay {
+  readonly changes: IChanges;
+  /** By node and group: bits of `REMOVED` and `ADDED`. */
+  readonly fate: Uint8Array;
+  added(entity: number): boolean;
+}
+
+/** Gives the tree of a merged graph its changes, for the overlay that shows them. */
+export function setMergedOverlay(
+  tree: IGroupTree,
+  {
+    alignment,
+    side,
+    wire
+  }: Pick<IMergedPayload, 'alignment' | 'side' | 'wire'>,
+  trans: ITranslate
+): IMergedOverlay {
+  const changes = new Changes(alignment, [tree, tree]);
+  const fate = unmatchedStates(tree, changes, side);
+  const added = (entity: number): boolean => fate[entity] === ADDED;
+  const states = changeStates({
+    second: false,
+    added,
+    wires: scene => sceneWires(tree, scene, wire),
+    trans,
+    state: entity => {
+      const state = changes.state(0, entity);
+      return state === 'only' && fate[entity] === MIXED ? 'changed' : state;
+    },
+    about: entity =>
+      changes
+        .kinds(0, entity)
+        .map(kind => kindText(kind, trans))
+        .join(', ')
+  });
+  setChanges(tree, states);
+  return { changes, fate, added };
+}
+
+/** The first box that came or went inside a repeat, which shows one part only; null: none is hidden so. */
+export function firstUnmatched(
+  tree: IGroupTree,
+  fate: Uint8Array
+): number | null {
+  const { nodeCount } = tree.model;
+  const whole = (group: number): boolean =>
+    tree.nodeOrder
+      .subarray(tree.groupStart[group], tree.groupEnd[group])
+      .every(node => fate[node] !== NEITHER);
+  const first = tree.nodeOrder.find(node => fate[node] !== NEITHER);
+  if (first === undefined) {
+    return null;
+  }
+  let shown = first;
+  let folded = false;
+  let group = tree.nodeParent[first];
+  for (; group >= 0; group = tree.groupParent[group]) {
+    if (whole(group)) {
+      shown = nodeCount + group;
+    }
+    folded ||= tree.groupFold[group] === 1;
+  }
+  return folded ? shown : null;
+}

@@ -1,0 +1,142 @@
+/** Carries what is selected or pointed at in one view over to the other. */
+
+import type { IMatching, Side } from '../../core/matching/matchers';
+import { pillTensorRef } from '../../core/tree/tensorSeries';
+import { boxRect, intersects, visibleRect } from '../graph/geometry/camera';
+import { ownBox } from '../graph/scene/entityBoxes';
+import {
+  entityName,
+  entityOf,
+  sameList,
+  sameSelection,
+  selectionName,
+  selectionOf
+} from '../session/entityNames';
+import { highlightEntities } from '../session/externalHighlight';
+import type { Session } from '../session/session';
+import type { IHitTarget } from '../graph/surfaceApi';
+import { NO_SELECTION, type IDocument, type Selection } from '../state/types';
+import type { SelectionSyncResult } from '../state/linkedViews';
+
+/** The part of the state that is carried over. */
+export interface ISelectionState {
+  readonly selection: Selection;
+  readonly moreSelected: readonly number[];
+}
+
+export function selectionStateOf(session: Session): ISelectionState {
+  const { selection, moreSelected } = session.store.get();
+  return { selection, moreSelected };
+}
+
+/** The entity's own box is drawn and in view, so nothing need move. */
+function isInView(session: Session, entity: number): boolean {
+  const { surface } = session.graph;
+  const scene = surface?.scene ?? null;
+  if (!surface || scene === null) {
+    return false;
+  }
+  const box = ownBox(scene, entity);
+  const { view, camera } = surface;
+  return (
+    box >= 0 &&
+    camera.k > 0.2 &&
+    intersects(boxRect(scene, box), visibleRect(camera, view, -24))
+  );
+}
+
+/** Selects several entities, the first foremost; none clears the selection. */
+function selectEntities(
+  to: Session,
+  document: IDocument,
+  entities: readonly number[]
+): void {
+  const [first, ...moreSelected] = entities;
+  if (first === undefined) {
+    to.select(NO_SELECTION);
+  } else {
+    const next = selectionOf(document.model, first);
+    // What is selected there already stays where its reader put it.
+    const known = sameSelection(to.store.get().selection, next);
+    to.select(next, known || isInView(to, first) ? 'none' : 'reveal');
+  }
+  if (!sameList(to.store.get().moreSelected, moreSelected)) {
+    to.store.set({ moreSelected });
+  }
+}
+
+/** Selects in `to` the counterparts of what is selected in `from`, the view `side`. */
+export function syncSelection(
+  from: Session,
+  to: Session,
+  matching: IMatching,
+  side: Side
+): SelectionSyncResult {
+  const { document, selection, moreSelected } = from.store.get();
+  const target = to.store.get().document;
+  if (
+    !document ||
+    !target ||
+    (selection.kind === 'none' && moreSelected.length === 0)
+  ) {
+    to.select(NO_SELECTION);
+    return { kind: 'nothing' };
+  }
+  const missing = (count: number, of: number): SelectionSyncResult => ({
+    kind: 'missing',
+    from: side,
+    name: selectionName(document.tree, selection),
+    missing: count,
+    of
+  });
+  if (selection.kind === 'tensor' || selection.kind === 'series') {
+    const id = matching.tensor(side, selection.id);
+    const found: Selection =
+      id < 0
+        ? NO_SELECTION
+        : selection.kind === 'series'
+          ? pillTensorRef(target.tree.series, id)
+          : { kind: 'tensor', id };
+    to.select(found, 'reveal');
+    return found.kind === 'none'
+      ? missing(1, 1)
+      : { kind: 'found', name: selectionName(target.tree, found), rule: null };
+  }
+  const first = entityOf(document.model, selection);
+  const entities = [...(first === null ? [] : [first]), ...moreSelected];
+  const found = entities
+    .map(entity => matching.counterpart(side, entity))
+    .filter(entity => entity >= 0);
+  selectEntities(to, target, found);
+  if (found.length < entities.length) {
+    return missing(entities.length - found.length, entities.length);
+  }
+  const single = entities.length === 1 && selection.kind === 'node';
+  return {
+    kind: 'found',
+    name: entityName(target.tree, found[0]),
+    rule: single ? matching.rule(side, selection.id) : null
+  };
+}
+
+/** Marks in `to` the counterpart of what is under the pointer in `from`. */
+export function syncHover(
+  what: IHitTarget,
+  to: Session,
+  matching: IMatching,
+  side: Side
+): void {
+  const found =
+    what?.kind === 'entity' ? matching.counterpart(side, what.id) : -1;
+  highlightEntities(to, found < 0 ? [] : [found]);
+}
+
+export function sameSelectionState(
+  a: ISelectionState,
+  b: ISelectionState
+): boolean {
+  return (
+    sameSelection(a.selection, b.selection) &&
+    sameList(a.moreSelected, b.moreSelected)
+  );
+}

@@ -1,0 +1,73 @@
+/** Pictures that are light or dark whatever the page is. */
+
+import { BoxColors } from '../graph/style/boxColors';
+import type { IDrawContext } from '../graph/draw/drawTarget';
+import type { IPalette } from '../graph/style/themePalette';
+import { OVERLAYS } from '../overlays';
+import { computeOverlay } from '../overlays/computeOverlay';
+import type { Session } from '../session/session';
+import type { IViewerState } from '../state/types';
+import { sheetPalette } from './colors';
+
+export function isDark({ exportTheme, dark }: IViewerState): boolean {
+  return exportTheme === 'page' ? dark : exportTheme === 'dark';
+}
+
+/** The drawing in the colours that pictures are to have. */
+export function withExportColors(
+  session: Session,
+  drawing: IDrawContext
+): IDrawContext {
+  const state = session.store.get();
+  const { overlay, scale, brush, linkedScaleValues } = state;
+  const dark = isDark(state);
+  if (dark === state.dark || !overlay) {
+    return drawing;
+  }
+  const { scene, model, tree } = drawing;
+  const over = session.graph.scaled;
+  const look = { scale, brush, dark, extraValues: linkedScaleValues, over };
+  const values = computeOverlay(OVERLAYS[overlay], scene, tree, look).overlay;
+  return { ...drawing, paint: new BoxColors(scene, model, values, tree) };
+}
+
+/** Colours of the page, or those of the style sheet where they must be others. */
+export function exportPalette(session: Session): IPalette | null {
+  const renderer = session.graph.surface?.renderer;
+  if (!renderer) {
+    return null;
+  }
+  const state = session.store.get();
+  const shown = renderer.colors();
+  const dark = isDark(state);
+  return dark === state.dark
+    ? shown
+    : sheetPalette(rulesOf(renderer.root), dark, shown.font);
+}
+
+/** The rules with the tokens, from where the viewer's style sheet is. */
+function rulesOf(host: HTMLElement): string {
+  const root = host.getRootNode();
+  const sheets =
+    root instanceof ShadowRoot || root instanceof Document
+      ? [...root.styleSheets, ...root.adoptedStyleSheets]
+      : [];
+  return sheets
+    .flatMap(readable)
+    .filter(rule => rule instanceof CSSStyleRule)
+    .map(rule => rule.cssText)
+    .filter(text => text.includes('.oad-graph'))
+    .join('\n');
+}
+
+/** The rules of a sheet; none where it comes from another host, which is not ours. */
+function readable(sheet: CSSStyleSheet): CSSRule[] {
+  try {
+    return [...sheet.cssRules];
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'SecurityError') {
+      return [];
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,40 @@
+/** Saving pictures and files: the code that makes them is fetched at the first one. */
+
+import { piece } from '../lazy/lazily';
+import type { Session } from '../session/session';
+import type { FileFormat } from '../../providers/provider';
+import type { ExportPart } from './exports';
+
+const code = piece(() => import('./exports'));
+
+type ExportCode = Awaited<ReturnType<typeof code.get>>;
+
+async function withCode(
+  { store, trans }: Session,
+  work: (made: ExportCode) => unknown
+): Promise<void> {
+  // At once where it is there: a page may save only while its reader acts.
+  let made = code.now;
+  try {
+    made ??= await code.get();
+  } catch {
+    store.set({
+      notice: trans.__('This part of the viewer could not be loaded.')
+    });
+    return;
+  }
+  await work(made);
+}
+
+export const savePng = (session: Session, scale: number): Promise<void> =>
+  withCode(session, made => made.exportPng(session, scale));
+
+export const saveSvg = (session: Session, part: ExportPart): Promise<void> =>
+  withCode(session, made => made.exportSvg(session, part));
+
+export const saveDot = (session: Session): Promise<void> =>
+  withCode(session, made => made.exportDot(session));
+
+/** A file that takes more than what is drawn. */
+export const saveFile = (session: Session, format: FileFormat): Promise<void> =>
+  withCode(session, made => made.exportFile(session, format));

@@ -1,0 +1,131 @@
+/** What stands under an exported picture. */
+import type { ScaleMode } from '../../core/base/colorScale';
+import { readableTextColor } from '../../core/base/colorScale';
+import { formatExact } from '../../core/base/numberFormat';
+import {
+  labelText,
+  leastText,
+  memoryNeed,
+  spanText
+} from '../summary/deviceText';
+import { tilesOf } from '../summary/totalTiles';
+import { OVERLAYS, type IOverlayDefinition, type OverlayId } from '../overlays';
+import { isMerged } from '../overlays/changes';
+import { deviceLabel } from '../overlays/latency';
+import { type IColorOptions, overlayText } from '../overlays/computeOverlay';
+import { rampOf } from '../overlays/ramp';
+import type { ITranslate } from '../i18n/translate';
+import type { IGraphModel, ITree } from '../../core/types';
+import { BETWEEN, type ICaption, type ILegend } from './pictureLayout';
+import type { IOverlayRange } from '../overlays/types';
+
+/** Tiles that every reader of a picture wants. */
+const TOTALS = ['params', 'macs', 'flops', 'weight_bytes'];
+
+/** The model, its totals, the sizes they hold for, and what they leave out. */
+export function pictureCaption(
+  model: IGraphModel,
+  trans: ITranslate,
+  tree: ITree | null = null
+): ICaption {
+  const { payload } = model;
+  if (tree && isMerged(tree)) {
+    // Totals would be those of neither.
+    const count = trans._n('%1 node', '%1 nodes', payload.graph.num_nodes);
+    return { title: payload.model.name, lines: [count] };
+  }
+  const totals = tilesOf(payload, trans)
+    .filter(tile => TOTALS.includes(tile.id))
+    .map(tile => `${tile.label} ${tile.value}`);
+  const nodes = trans._n('%1 node', '%1 nodes', payload.graph.num_nodes);
+  const dims = payload.dims.map(({ name, value, assumed }) =>
+    value === null
+      ? trans.__('%1 free', name)
+      : assumed
+        ? trans.__('%1 = %2 (assumed)', name, value)
+        : `${name} = ${value}`
+  );
+  const { nodes_known: known, nodes_total: all } = payload.coverage;
+  const partial =
+    known < all
+      ? trans.__(
+          'Costs known for %1 of %2 nodes.',
+          formatExact(known),
+          formatExact(all)
+        )
+      : '';
+  return {
+    title: payload.model.name,
+    lines: [
+      [nodes, ...totals].join(BETWEEN),
+      dims.join(BETWEEN),
+      timeLine(model, trans),
+      partial
+    ].filter(line => line)
+  };
+}
+
+/** The estimated latency: on what, how sure, and that it is a lower bound where kernels are left out. */
+function timeLine(model: IGraphModel, trans: ITranslate): string {
+  const { latency } = model;
+  if (!latency) {
+    return '';
+  }
+  const device = deviceLabel(model);
+  const need = memoryNeed(model, trans);
+  // Short parts: a narrow page cuts what is longer than a line.
+  return [
+    ...(Number.isNaN(latency.seconds)
+      ? [trans.__('Latency on %1 unknown', device)]
+      : [
+          trans.__('Latency on %1: %2', device, leastText(latency)),
+          `${spanText(latency, trans)} (${labelText(latency, trans)})`
+        ]),
+    latency.part.runtime === 'tensorrt'
+      ? trans.__('fused runtime assumed')
+      : latency.part.runtime_label,
+    ...(need.fits ? [] : [need.text])
+  ].join(BETWEEN);
+}
+
+function scaleName(scale: ScaleMode, trans: ITranslate): string {
+  switch (scale) {
+    case 'log':
+      return trans.__('log');
+    case 'rank':
+      return trans.__('rank');
+    default:
+      return trans.__('linear');
+  }
+}
+
+/** The legend of a heatmap whose colours span `range`. */
+export function pictureLegend(
+  id: OverlayId,
+  range: IOverlayRange,
+  tree: ITree,
+  look: IColorOptions,
+  trans: ITranslate
+): ILegend {
+  const definition: IOverlayDefinition = OVERLAYS[id];
+  const known = Number.isFinite(range.max);
+  const states = definition.states?.(tree);
+  return {
+    label: definition.label(trans, tree),
+    about: definition.about?.(tree) ?? '',
+    scale: scaleName(look.scale, trans),
+    low: known ? overlayText(definition, range.low) : '',
+    high: known
+      ? overlayText(definition, range.max)
+      : trans.__('No known values.'),
+    unknown:
+      range.unknown > 0
+        ? trans._n('%1 box unknown', '%1 boxes unknown', range.unknown)
+        : '',
+    color: rampOf(look.dark, definition.ramp).color,
+    states: states?.looks.map(({ place, sign, label, dash }) => {
+      const color = states.color(place, look.dark);
+      return { color, text: readableTextColor(color), sign, label, dash };
+    })
+  };
+}

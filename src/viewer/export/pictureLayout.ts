@@ -1,0 +1,211 @@
+/** A picture with its caption and the legend of its heatmap, as one page. */
+import type { TextMeasure } from '../graph/text/textMeasure';
+import { cleanText } from '../graph/text/textMeasure';
+import type { IRect } from '../graph/geometry/camera';
+import { drawPicture, type IPicture } from './picture';
+import type { IPageTarget } from './pageTarget';
+
+/** What the colours mean. */
+export interface ILegend {
+  readonly label: string;
+  /** Ends of the ramp; empty where no value is known. */
+  readonly low: string;
+  readonly high: string;
+  /** `log` and the like. */
+  readonly scale: string;
+  /** `3 boxes unknown`, or empty. */
+  readonly unknown: string;
+  /** What the numbers hold for, or empty. */
+  readonly about: string;
+  color(position: number): string;
+  /** States instead of a ramp. */
+  readonly states?: readonly {
+    readonly color: string;
+    /** Of the sign on that colour. */
+    readonly text: string;
+    readonly sign: string;
+    readonly label: string;
+    /** Dashes of its wires, where they are not like the others. */
+    readonly dash?: readonly number[];
+  }[];
+}
+
+export interface ICaption {
+  readonly title: string;
+  readonly lines: readonly string[];
+}
+
+export interface IPage {
+  /** In pixels at scale 1. */
+  readonly width: number;
+  readonly height: number;
+  readonly title: string;
+  /** Draws all of it, or what touches `part` (page pixels). */
+  draw(sink: IPageTarget, part?: IRect): void;
+}
+
+/** Between the parts of a caption's line. */
+export const BETWEEN = ' · ';
+
+const MARGIN = 24;
+const GAP = 18;
+const MIN_WIDTH = 420;
+const TITLE = 14;
+const LINE = 11;
+const LINE_HEIGHT = 17;
+const RAMP_WIDTH = 190;
+const RAMP_HEIGHT = 9;
+const RAMP_STEPS = 32;
+const LEGEND_HEIGHT = 48;
+/** A wire beside the name of its state. */
+const WIRE_FROM = 110;
+const WIRE_TO = 158;
+/** Room for the caption beside the legend. */
+const MAX_TEXT_WIDTH = 620;
+/** From this width on the legend stands beside the caption. */
+const MIN_WIDTH_BESIDE = 680;
+
+/** Measures the page; nothing is drawn yet. */
+export function makePage(
+  picture: IPicture,
+  caption: ICaption,
+  legend: ILegend | null,
+  measure: TextMeasure
+): IPage {
+  const { region, k } = picture;
+  const inner = Math.max(MIN_WIDTH, region.w * k);
+  const beside = legend !== null && inner >= MIN_WIDTH_BESIDE;
+  // On a very wide page the two stay together.
+  const room = beside
+    ? Math.min(MAX_TEXT_WIDTH, inner - RAMP_WIDTH - 40)
+    : inner;
+  const lines = caption.lines.flatMap(line => wrapLine(line, room, measure));
+  const textHeight = TITLE + 6 + lines.length * LINE_HEIGHT;
+  const legendHeight =
+    legend === null
+      ? 0
+      : (legend.states
+          ? LINE_HEIGHT * (legend.states.length + 1)
+          : LEGEND_HEIGHT) +
+        [legend.unknown, legend.about].filter(Boolean).length * LINE_HEIGHT;
+  const footer = beside
+    ? Math.max(textHeight, legendHeight)
+    : textHeight + (legend ? GAP + legendHeight : 0);
+  const top = MARGIN + region.h * k + GAP;
+  const width = Math.ceil(inner + 2 * MARGIN);
+  const height = Math.ceil(top + footer + MARGIN);
+  const left = MARGIN + Math.max(0, (inner - region.w * k) / 2);
+  return {
+    width,
+    height,
+    title: cleanText(caption.title),
+    draw: (sink, part = { x: 0, y: 0, w: width, h: height }) => {
+      sink.rect(0, 0, width, height, 0, { fill: '--oad-ground' });
+      sink.clip(left, MARGIN, region.w * k, region.h * k);
+      sink.push(left - region.x * k, MARGIN - region.y * k, k);
+      drawPicture(picture, sink, {
+        x: (part.x - left) / k + region.x,
+        y: (part.y - MARGIN) / k + region.y,
+        w: part.w / k,
+        h: part.h / k
+      });
+      sink.pop();
+      sink.pop();
+      drawCaption({ ...caption, lines }, MARGIN, top, room, measure, sink);
+      if (legend) {
+        const x = beside ? MARGIN + room + 40 : MARGIN;
+        drawLegend(legend, x, beside ? top : top + textHeight + GAP, sink);
+      }
+    }
+  };
+}
+
+/** The parts of a line on as many lines as they need. */
+function wrapLine(line: string, room: number, measure: TextMeasure): string[] {
+  const lines: string[] = [];
+  for (const part of line.split(BETWEEN)) {
+    const last = lines.length - 1;
+    const longer = last < 0 ? part : `${lines[last]}${BETWEEN}${part}`;
+    if (last >= 0 && measure.width(longer, LINE) <= room) {
+      lines[last] = longer;
+    } else {
+      lines.push(part);
+    }
+  }
+  return lines;
+}
+
+function drawCaption(
+  caption: ICaption,
+  x: number,
+  y: number,
+  room: number,
+  measure: TextMeasure,
+  sink: IPageTarget
+): void {
+  const title = measure.shorten(caption.title, room, TITLE, 600);
+  const style = { size: TITLE, weight: 600, fill: '--oad-text' };
+  sink.text(x, y + TITLE, title, style);
+  caption.lines.forEach((line, i) => {
+    const at = y + TITLE + 6 + (i + 1) * LINE_HEIGHT - 4;
+    const text = measure.shorten(line, room, LINE);
+    sink.text(x, at, text, { size: LINE, fill: '--oad-text-quiet' });
+  });
+}
+
+function drawLegend(
+  legend: ILegend,
+  x: number,
+  y: number,
+  sink: IPageTarget
+): void {
+  const quiet = { size: LINE, fill: '--oad-text-quiet' };
+  const right = x + RAMP_WIDTH;
+  sink.text(x, y + LINE, legend.label, {
+    size: LINE,
+    weight: 600,
+    fill: '--oad-text'
+  });
+  if (legend.states) {
+    legend.states.forEach(({ color, text, sign, label, dash }, at) => {
+      const line = y + (at + 1) * LINE_HEIGHT;
+      sink.rect(x, line + 2, 18, LINE_HEIGHT - 3, 3, { fill: color });
+      sink.text(x + 9, line + LINE, sign, {
+        size: LINE,
+        weight: 600,
+        fill: text,
+        anchor: 'middle'
+      });
+      sink.text(x + 24, line + LINE, label, quiet);
+      if (dash) {
+        const wire = `M${x + WIRE_FROM},${line + LINE - 4}H${x + WIRE_TO}`;
+        sink.path(wire, { stroke: color, width: 1.5, dash });
+      }
+    });
+    const below = y + (legend.states.length + 1) * LINE_HEIGHT + LINE;
+    if (legend.about) {
+      sink.text(x, below, legend.about, quiet);
+    }
+    return;
+  }
+  sink.text(right, y + LINE, legend.scale, { ...quiet, anchor: 'end' });
+  const top = y + LINE + 7;
+  const step = RAMP_WIDTH / RAMP_STEPS;
+  for (let i = 0; i < RAMP_STEPS; i++) {
+    // A little wider, or the ground shines through between the steps.
+    const wide = i + 1 < RAMP_STEPS ? step + 0.6 : step;
+    const fill = legend.color((i + 0.5) / RAMP_STEPS);
+    sink.rect(x + i * step, top, wide, RAMP_HEIGHT, 0, { fill });
+  }
+  const ends = top + RAMP_HEIGHT + LINE + 3;
+  sink.text(x, ends, legend.low, quiet);
+  sink.text(right, ends, legend.high, { ...quiet, anchor: 'end' });
+  if (legend.about) {
+    sink.text(x, ends + LINE_HEIGHT, legend.about, quiet);
+  }
+  if (legend.unknown) {
+    const line = ends + (legend.about ? 2 : 1) * LINE_HEIGHT;
+    sink.rect(x, line - 9, 10, 10, 2, { fill: '--oad-card-unknown' });
+    sink.text(x + 16, line, legend.unknown, quiet);
+  }
+}

@@ -1,0 +1,150 @@
+/** Primitives as the text of a standalone SVG file: no script, no style sheet, nothing from outside. */
+import type { ColorToken } from '../graph/style/boxColors';
+import {
+  dashesOf,
+  type IShape,
+  type ITextStyle
+} from '../graph/draw/drawTarget';
+import type { TextMeasure } from '../graph/text/textMeasure';
+import { escapeInvisible } from '../ui/text';
+import type { IPalette } from '../graph/style/themePalette';
+import { type IPlainColor, plainColor } from './colors';
+import type { IPageTarget } from './pageTarget';
+
+/** What XML 1.0 cannot hold, escaped or not. */
+const FORBIDDEN =
+  // eslint-disable-next-line no-control-regex
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;'
+};
+
+/** A name as text or attribute of an XML file. */
+export function xml(text: string): string {
+  return text
+    .replace(FORBIDDEN, '\ufffd')
+    .replace(/[&<>"']/g, char => ESCAPES[char]);
+}
+
+/** Two decimals, no trailing zeros. */
+function num(value: number): string {
+  return String(Math.round(value * 100) / 100);
+}
+
+export class SvgFileTarget implements IPageTarget {
+  private readonly _parts: string[] = [];
+  private readonly _colors = new Map<ColorToken, IPlainColor>();
+
+  constructor(
+    private readonly _palette: IPalette,
+    private readonly _measure: TextMeasure
+  ) {}
+
+  rect(
+    x: number,
+    y: number,
+    w: number,
+    h: number,
+    r: number,
+    shape: IShape
+  ): void {
+    const place = `${x ? ` x="${num(x)}"` : ''}${y ? ` y="${num(y)}"` : ''}`;
+    const round = r ? ` rx="${num(r)}"` : '';
+    this._parts.push(
+      `<rect${place} width="${num(w)}" height="${num(h)}"${round}${this._look(shape)}/>`
+    );
+  }
+
+  path(d: string, shape: IShape): void {
+    this._parts.push(`<path d="${xml(d)}"${this._look(shape)}/>`);
+  }
+
+  text(x: number, y: number, text: string, style: ITextStyle): void {
+    const { size, weight, anchor, opacity = 1 } = style;
+    const fill = this._color(style.fill);
+    const seen = fill.opacity * opacity;
+    // Another font than the one that was measured must not run over the box.
+    const width = this._measure.width(text, size, weight);
+    this._parts.push(
+      `<text x="${num(x)}" y="${num(y)}" font-size="${num(size)}" fill="${fill.color}"` +
+        (seen < 1 ? ` fill-opacity="${num(seen)}"` : '') +
+        (weight && weight !== 400 ? ` font-weight="${weight}"` : '') +
+        (anchor && anchor !== 'start' ? ` text-anchor="${anchor}"` : '') +
+        (text.length > 1
+          ? ` textLength="${num(width)}" lengthAdjust="spacingAndGlyphs"`
+          : '') +
+        `>${xml(text)}</text>`
+    );
+  }
+
+  push(x: number, y: number, k: number, title = ''): void {
+    const scale = k === 1 ? '' : ` scale(${Math.round(k * 1e6) / 1e6})`;
+    this._parts.push(`<g transform="translate(${num(x)},${num(y)})${scale}">`);
+    if (title) {
+      this._parts.push(`<title>${xml(escapeInvisible(title))}</title>`);
+    }
+  }
+
+  clip(x: number, y: number, w: number, h: number): void {
+    // Files shown in one page share their ids: equal ids are equal rectangles.
+    const id = ['clip', x, y, w, h].map(part => String(part).replace('.', '_'));
+    this._parts.push(
+      `<clipPath id="${id.join('-')}"><rect x="${num(x)}" y="${num(y)}"` +
+        ` width="${num(w)}" height="${num(h)}"/></clipPath>` +
+        `<g clip-path="url(#${id.join('-')})">`
+    );
+  }
+
+  pop(): void {
+    this._parts.push('</g>');
+  }
+
+  /** The whole file. */
+  file(width: number, height: number, title: string): string {
+    const size = `width="${num(width)}" height="${num(height)}"`;
+    const head =
+      `<svg xmlns="http://www.w3.org/2000/svg" ${size}` +
+      ` viewBox="0 0 ${num(width)} ${num(height)}" role="img" xml:space="preserve"` +
+      ` font-family="${xml(this._palette.font)}"` +
+      ' stroke-linecap="round" stroke-linejoin="round">' +
+      `<title>${xml(escapeInvisible(title))}</title>`;
+    return [
+      '<?xml version="1.0" encoding="UTF-8"?>',
+      head,
+      ...this._parts,
+      '</svg>',
+      ''
+    ].join('\n');
+  }
+
+  private _look(shape: IShape): string {
+    const { opacity = 1 } = shape;
+    const fill = shape.fill ? this._color(shape.fill) : null;
+    const stroke = shape.stroke ? this._color(shape.stroke) : null;
+    const part = (name: string, paint: IPlainColor): string => {
+      const seen = paint.opacity * opacity;
+      const weak = seen < 1 ? ` ${name}-opacity="${num(seen)}"` : '';
+      return ` ${name}="${paint.color}"${weak}`;
+    };
+    return (
+      (fill ? part('fill', fill) : ' fill="none"') +
+      (stroke ? part('stroke', stroke) : '') +
+      (stroke && shape.width ? ` stroke-width="${num(shape.width)}"` : '') +
+      (shape.dash ? ` stroke-dasharray="${dashesOf(shape).join(' ')}"` : '')
+    );
+  }
+
+  private _color(paint: ColorToken): IPlainColor {
+    let color = this._colors.get(paint);
+    if (!color) {
+      color = plainColor(this._palette.color(paint));
+      this._colors.set(paint, color);
+    }
+    return color;
+  }
+}

@@ -1,0 +1,69 @@
+import * as React from 'react';
+import { useSession } from '../../session/sessionContext';
+import { selectNodes } from '../../session/hostSelection';
+import { highlightEntities } from '../../session/externalHighlight';
+
+export interface IBar {
+  readonly label: string;
+  readonly value: number;
+  readonly text: string;
+  /** More, for the tooltip. */
+  readonly title: string;
+  readonly nodes: readonly number[];
+}
+
+/** Bars of equal things: pointing marks their nodes in the graph, a click selects them. */
+export function Bars(props: {
+  label: string;
+  bars: readonly IBar[];
+}): JSX.Element {
+  const session = useSession();
+  const most = props.bars.reduce(
+    (max, { value }) => (value > max ? value : max),
+    0
+  );
+  const onKeyDown = (event: React.KeyboardEvent): void => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step === undefined || !(event.target instanceof HTMLElement)) {
+      return;
+    }
+    const items = [...event.currentTarget.querySelectorAll('button')];
+    const at = items.findIndex(item => item === event.target);
+    items[at + step]?.focus();
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <ul
+      className="oad-Bars"
+      aria-label={props.label}
+      onKeyDown={onKeyDown}
+      onPointerLeave={() => highlightEntities(session, [])}
+    >
+      {props.bars.map((bar, at) => (
+        <li key={bar.label}>
+          <button
+            type="button"
+            className="oad-BarRow"
+            tabIndex={at === 0 ? 0 : -1}
+            title={bar.title}
+            onPointerEnter={() => highlightEntities(session, bar.nodes)}
+            onFocus={() => highlightEntities(session, bar.nodes)}
+            onBlur={() => highlightEntities(session, [])}
+            onClick={() => selectNodes(session, bar.nodes)}
+          >
+            <bdi>{bar.label}</bdi>
+            <span className="oad-Share-bar" aria-hidden="true">
+              <span
+                style={{
+                  width: `${most > 0 && bar.value > 0 ? (bar.value / most) * 100 : 0}%`
+                }}
+              />
+            </span>
+            <span className="oad-Number">{bar.text}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,36 @@
+import * as React from 'react';
+import type { IGraphModel } from '../../../core/types';
+import { shortLabel } from '../../ui/text';
+
+/** What is charted, in the order of execution. */
+export interface IChartProps {
+  readonly model: IGraphModel;
+  readonly order: Int32Array;
+}
+
+/** A chart with its title; the line below says what is pointed at. */
+export function Chart(props: {
+  title: string;
+  note: string;
+  tools?: React.ReactNode;
+  children: React.ReactNode;
+}): JSX.Element {
+  return (
+    <section className="oad-Chart" aria-label={props.title}>
+      <header>
+        <h4>{props.title}</h4>
+        {props.tools}
+      </header>
+      {props.children}
+      <p className="oad-Quiet oad-Chart-note">{props.note}</p>
+    </section>
+  );
+}
+
+export function nodeLabel(model: IGraphModel, node: number): string {
+  const name = model.nodeName(node);
+  return shortLabel(
+    name ? `${name} · ${model.opType(node)}` : model.opType(node),
+    120
+  );
+}

@@ -1,0 +1,354 @@
+import * as React from 'react';
+import { stepIndex } from './Plot';
+import { ticks } from './plotScale';
+import { useSize } from '../../ui/useSize';
+import { logPlace, logScale } from './logScale';
+import { useTrans } from '../../i18n/translateContext';
+
+export interface ICurve {
+  readonly label: string;
+  /** One a point; NaN where it is unknown. */
+  readonly values: readonly number[];
+  /** Around them. */
+  readonly low?: readonly number[];
+  readonly high?: readonly number[];
+  /** Which of the theme's chart colours, 1 to 4. */
+  readonly color: number;
+  readonly dashed?: boolean;
+  /** Points that do not fit the device, where that is not the same for all curves. */
+  readonly small?: readonly boolean[];
+}
+
+export interface ICurvesProps {
+  readonly title: string;
+  readonly curves: readonly ICurve[];
+  /** The size of each point. */
+  readonly sizes: readonly number[];
+  /** Points that are named in the picture. */
+  readonly marks: readonly { readonly at: number; readonly label: string }[];
+  /** A level that is not to be reached. */
+  readonly limit?: { readonly value: number; readonly label: string };
+  /** True where the values are drawn over a scale of powers. */
+  readonly log: boolean;
+  readonly format: (value: number) => string;
+  readonly describe: (at: number) => string;
+  /** Points that do not fit the device. */
+  readonly small: readonly boolean[];
+  /** The size that is shown, -1 where it is none of the points. */
+  readonly shown: number;
+  readonly at: number;
+  onAt(at: number): void;
+  /** Absent where a point cannot be taken. */
+  onPick?(at: number): void;
+}
+
+const LEFT = 62;
+const RIGHT = 14;
+const TOP = 12;
+const BOTTOM = 20;
+
+/** Numbers over the sizes of a dimension. The pointer or the arrows go along, a click or Enter takes a size. */
+export function Curves(props: ICurvesProps): JSX.Element {
+  const trans = useTrans();
+  const { sizes, at, shown } = props;
+  const box = React.useRef<HTMLDivElement>(null);
+  const { width, height } = useSize(box);
+  const focused = React.useRef(false);
+  const room = {
+    width: Math.max(1, width - LEFT - RIGHT),
+    height: Math.max(1, height - TOP - BOTTOM)
+  };
+  const places = placesOf(sizes);
+  const under = (event: React.PointerEvent | React.MouseEvent): number => {
+    const left = box.current?.getBoundingClientRect().left ?? 0;
+    const x = (event.clientX - left - LEFT) / room.width;
+    let best = -1;
+    places.forEach((place, point) => {
+      if (best < 0 || Math.abs(place - x) < Math.abs(places[best] - x)) {
+        best = point;
+      }
+    });
+    return best;
+  };
+  const start = at < 0 ? shown : at;
+  return (
+    <section className="oad-Chart" aria-label={props.title}>
+      <header>
+        <h4>{props.title}</h4>
+      </header>
+      <div className="oad-PlotBox">
+        <div
+          ref={box}
+          className={`oad-Plot${props.onPick ? ' oad-mod-pick' : ''}`}
+          role="slider"
+          tabIndex={0}
+          aria-label={props.title}
+          aria-roledescription={trans.__('chart')}
+          aria-orientation="horizontal"
+          aria-valuemin={0}
+          aria-valuemax={Math.max(0, sizes.length - 1)}
+          aria-valuenow={Math.max(0, at)}
+          aria-valuetext={
+            at < 0
+              ? props.onPick
+                ? trans.__(
+                    '%1 points; use the arrow keys to move between them, Enter takes one',
+                    sizes.length
+                  )
+                : trans.__(
+                    '%1 points; use the arrow keys to move between them',
+                    sizes.length
+                  )
+              : props.describe(at)
+          }
+          onPointerMove={event => props.onAt(under(event))}
+          onPointerLeave={() => !focused.current && props.onAt(-1)}
+          onFocus={() => {
+            focused.current = true;
+          }}
+          onBlur={() => {
+            focused.current = false;
+            props.onAt(-1);
+          }}
+          onClick={event => props.onPick?.(under(event))}
+          onKeyDown={event => {
+            const next = stepIndex(event.key, start, sizes.length);
+            if (next !== null && !event.altKey && !event.ctrlKey) {
+              props.onAt(next);
+            } else if (
+              (event.key === 'Enter' || event.key === ' ') &&
+              at >= 0 &&
+              props.onPick
+            ) {
+              props.onPick(at);
+            } else {
+              return;
+            }
+            event.preventDefault();
+            event.stopPropagation();
+          }}
+        >
+          {width > 0 && <Picture {...props} {...room} places={places} />}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+/** Sizes between 0 and 1, over a scale of powers. */
+function placesOf(sizes: readonly number[]): number[] {
+  const [low, high] = [sizes[0], sizes[sizes.length - 1]];
+  return sizes.map(size =>
+    sizes.length < 2 ? 0.5 : logPlace(size, low, high)
+  );
+}
+
+function Picture(
+  props: ICurvesProps & {
+    width: number;
+    height: number;
+    places: readonly number[];
+  }
+): JSX.Element {
+  const { curves, width, height, places, limit, log, small, at, shown } = props;
+  const values = curves.flatMap(({ values: own, low, high }) => [
+    ...own,
+    ...(low ?? []),
+    ...(high ?? [])
+  ]);
+  const lines = Math.max(2, Math.floor(height / 30));
+  const scale = log ? logScale(values, lines) : flatScale(values, lines);
+  const x = (point: number): number => places[point] * width;
+  const y = (value: number): number =>
+    height *
+    (1 - (log ? logPlace(value, scale.low, scale.high) : value / scale.high));
+  const inside = limit && limit.value <= scale.high && limit.value >= scale.low;
+  return (
+    <svg
+      width={width + LEFT + RIGHT}
+      height={height + TOP + BOTTOM}
+      aria-hidden="true"
+    >
+      <g transform={`translate(${LEFT} ${TOP})`}>
+        {scale.marks.map(value => (
+          <g
+            key={value}
+            transform={`translate(0 ${Math.round(y(value)) + 0.5})`}
+          >
+            <line className="oad-Plot-grid" x2={width} />
+            <text className="oad-Plot-tick" x={-6} dy="0.32em">
+              {props.format(value)}
+            </text>
+          </g>
+        ))}
+        <Sizes {...props} />
+        {shown >= 0 && (
+          <line
+            className="oad-Plot-chosen"
+            x1={x(shown)}
+            x2={x(shown)}
+            y1={0}
+            y2={height}
+          />
+        )}
+        {at >= 0 && at !== shown && (
+          <line
+            className="oad-Plot-cursor"
+            x1={x(at)}
+            x2={x(at)}
+            y1={0}
+            y2={height}
+          />
+        )}
+        {inside && (
+          <g transform={`translate(0 ${Math.round(y(limit.value)) + 0.5})`}>
+            <line className="oad-Sweep-limit" x2={width} />
+            <text className="oad-Plot-note" x={4} dy={-4}>
+              {limit.label}
+            </text>
+          </g>
+        )}
+        {curves.map(curve => (
+          <Line key={curve.label} {...{ curve, x, y, small, at }} />
+        ))}
+        {props.marks
+          .filter(mark => mark.at >= 0)
+          .map(mark => {
+            const atRight = places[mark.at] > 0.7;
+            const value = curves[0].values[mark.at];
+            return Number.isNaN(value) ? null : (
+              <g
+                key={mark.label}
+                transform={`translate(${x(mark.at)} ${y(value)})`}
+              >
+                <circle className="oad-Sweep-knee" r={7} />
+                <text
+                  className="oad-Plot-note"
+                  textAnchor={atRight ? 'end' : 'start'}
+                  x={atRight ? -10 : 10}
+                  dy={14}
+                >
+                  {mark.label}
+                </text>
+              </g>
+            );
+          })}
+      </g>
+    </svg>
+  );
+}
+
+/** From 0. */
+function flatScale(
+  values: readonly number[],
+  lines: number
+): ReturnType<typeof logScale> {
+  const most = Math.max(0, ...values.filter(Number.isFinite));
+  const marks = ticks(most, lines);
+  return { low: 0, high: marks[marks.length - 1] || 1, marks };
+}
+
+/** The sizes below the curves; those that would touch their neighbour are left out. */
+function Sizes(props: {
+  sizes: readonly number[];
+  places: readonly number[];
+  width: number;
+  height: number;
+}): JSX.Element {
+  const { sizes, places, width, height } = props;
+  let end = -Infinity;
+  return (
+    <>
+      {sizes.map((size, point) => {
+        const half = 3.6 * String(size).length;
+        const middle = places[point] * width;
+        if (middle - half < end + 6) {
+          return null;
+        }
+        end = middle + half;
+        return (
+          <text
+            key={size}
+            className="oad-Plot-tick oad-mod-middle"
+            x={Math.min(middle, width + RIGHT - half)}
+            y={height + 15}
+          >
+            {size}
+          </text>
+        );
+      })}
+    </>
+  );
+}
+
+function Line(props: {
+  curve: ICurve;
+  x(point: number): number;
+  y(value: number): number;
+  small: readonly boolean[];
+  at: number;
+}): JSX.Element {
+  const { curve, x, y, small, at } = props;
+  const { values, low, high, color } = curve;
+  const known = values
+    .map((_, point) => point)
+    .filter(point => !Number.isNaN(y(values[point])));
+  const text = (point: number, value: number): string =>
+    `${x(point).toFixed(1)} ${y(value).toFixed(1)}`;
+  const banded = known.filter(
+    point => low && high && low[point] > 0 && high[point] > 0
+  );
+  const pieces = piecesOf(known);
+  return (
+    <g data-color={color}>
+      {piecesOf(banded).map(piece => (
+        <path
+          key={piece[0]}
+          className="oad-Plot-area"
+          d={`M${[
+            ...piece.map(point => text(point, high![point])),
+            ...[...piece].reverse().map(point => text(point, low![point]))
+          ].join('L')}Z`}
+        />
+      ))}
+      <path
+        className={`oad-Plot-line${curve.dashed ? ' oad-mod-dashed' : ''}`}
+        d={pieces
+          .map(piece => `M${piece.map(p => text(p, values[p])).join('L')}`)
+          .join('')}
+      />
+      {known.map(point =>
+        (curve.small ?? small)[point] ? (
+          <path
+            key={point}
+            className="oad-Sweep-cross"
+            d="M-4-4 4 4M-4 4 4-4"
+            transform={`translate(${x(point)} ${y(values[point])})`}
+          />
+        ) : (
+          <circle
+            key={point}
+            className="oad-Plot-dot"
+            r={point === at ? 5 : 3.5}
+            cx={x(point)}
+            cy={y(values[point])}
+          />
+        )
+      )}
+    </g>
+  );
+}
+
+/** Points that follow each other: what is unknown leaves a gap. */
+function piecesOf(points: readonly number[]): number[][] {
+  const pieces: number[][] = [];
+  for (const point of points) {
+    const last = pieces[pieces.length - 1];
+    if (last && last[last.length - 1] === point - 1) {
+      last.push(point);
+    } else {
+      pieces.push([point]);
+    }
+  }
+  return pieces;
+}

@@ -1,0 +1,67 @@
+import * as React from 'react';
+import { formatExact } from '../../../core/base/numberFormat';
+import type { Task } from '../../../schema';
+import type { ITranslate } from '../../i18n/translate';
+import { shortLabel } from '../../ui/text';
+import type { ITaskBoard, TaskKind } from '../../tasks/taskBoard';
+import { useTrans } from '../../i18n/translateContext';
+
+function stepText(task: Task | null, trans: ITranslate): string {
+  const steps: Record<string, string> = {
+    reading: trans.__('Reading the model…'),
+    running: trans.__('Running the model…'),
+    layers: trans.__('Measuring layers…'),
+    passes: trans.__('Comparing layers…'),
+    quantizing: trans.__('Quantizing…'),
+    tags: trans.__('Restoring tags…'),
+    comparing: trans.__('Comparing with the original…')
+  };
+  if (!task || task.state === 'queued') {
+    return trans.__('Waiting for another task…');
+  }
+  const text = steps[task.step] ?? trans.__('Working…');
+  return task.total > 0
+    ? `${text} ${trans.__('%1 of %2', formatExact(task.done), formatExact(task.total))}`
+    : text;
+}
+
+/** How far the task is that runs, and a button that stops it. */
+export function Progress(props: {
+  state: ITaskBoard;
+  onCancel: () => void;
+}): JSX.Element | null {
+  const trans = useTrans();
+  const { running } = props.state;
+  if (!running) {
+    return null;
+  }
+  const { task } = running;
+  return (
+    <div className="oad-Tools" role="status">
+      <progress
+        aria-label={trans.__('Progress')}
+        {...(task && task.total > 0 && { max: task.total, value: task.done })}
+      />
+      <span>{stepText(task, trans)}</span>
+      <button type="button" className="oad-Button" onClick={props.onCancel}>
+        {trans.__('Cancel')}
+      </button>
+    </div>
+  );
+}
+
+/** Why the last task failed, if it was one of these kinds, and the way out. */
+export function Problems(props: {
+  state: ITaskBoard;
+  of: ReadonlySet<TaskKind>;
+}): JSX.Element | null {
+  const { problem } = props.state;
+  return problem && props.of.has(problem.kind) ? (
+    <p className="oad-Drawer-none" role="alert">
+      {shortLabel(
+        [problem.what.detail, problem.what.hint].filter(Boolean).join(' '),
+        400
+      )}
+    </p>
+  ) : null;
+}

@@ -1,0 +1,180 @@
+import * as React from 'react';
+import { formatCount, formatExact } from '../../../core';
+import type { AlignedBlock, AlignedChange } from '../../../schema';
+import { useSession, useView } from '../../session/sessionContext';
+import { selectionOf } from '../../session/entityNames';
+import { useDocument } from '../../session/sessionContext';
+import { shortLabel, escapeInvisible } from '../../ui/text';
+import { kindText } from '../../compare/changeKinds';
+import { VIEW_LABELS } from '../../state/linkedViews';
+import { useTrans } from '../../i18n/translateContext';
+
+/** Rows that are drawn; the file may have as many blocks as it likes. */
+const MAX_ROWS = 200;
+
+function differs(block: AlignedBlock): boolean {
+  return (
+    block.only_left > 0 ||
+    block.only_right > 0 ||
+    block.macs_left !== block.macs_right ||
+    Object.keys(block.changed).length > 0
+  );
+}
+
+/** The blocks of both models beside each other: what changed, came and went in each, and what it costs. */
+export function ChangesPanel(): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  const { model } = useDocument();
+  const companion = useView(state => state.linkedView);
+  const [all, setAll] = React.useState(false);
+  const compared = companion?.compared;
+  if (!companion || !compared) {
+    return (
+      <p className="oad-Drawer-none">
+        {trans.__('No model is compared with this one.')}
+      </p>
+    );
+  }
+  const { blocks, interface: ends } = compared.columns;
+  const differing = blocks.filter(differs);
+  const rows = (all ? blocks : differing).slice(0, MAX_ROWS);
+  const [a, b] = VIEW_LABELS;
+  const jump = (block: AlignedBlock): void => {
+    const node = companion.side === 0 ? block.first_left : block.first_right;
+    if (node >= 0) {
+      session.select(selectionOf(model, node), 'reveal');
+    }
+  };
+  const there = (block: AlignedBlock): boolean =>
+    (companion.side === 0 ? block.first_left : block.first_right) >= 0;
+  return (
+    <div className="oad-Changes">
+      {ends.length > 0 && (
+        <>
+          <h3 className="oad-Changes-title">
+            {trans.__('Inputs and outputs')}
+          </h3>
+          <ChangeList changes={ends} />
+        </>
+      )}
+      {blocks.length > 0 && (
+        <label className="oad-Changes-all">
+          <input
+            type="checkbox"
+            checked={!all}
+            onChange={event => setAll(!event.currentTarget.checked)}
+          />
+          {trans.__(
+            'Only blocks that differ (%1 of %2)',
+            formatExact(differing.length),
+            formatExact(blocks.length)
+          )}
+        </label>
+      )}
+      {rows.length === 0 ? (
+        <p className="oad-Drawer-none">
+          {blocks.length === 0
+            ? trans.__('Neither model names modules.')
+            : trans.__('No block differs.')}
+        </p>
+      ) : (
+        <table className="oad-Changes-table">
+          <thead>
+            <tr>
+              <th scope="col">{trans.__('Block')}</th>
+              <th scope="col">{trans.__('Pairs')}</th>
+              <th scope="col">{trans.__('Changed')}</th>
+              <th scope="col">{trans.__('Only in %1', a)}</th>
+              <th scope="col">{trans.__('Only in %1', b)}</th>
+              <th scope="col">{trans.__('MACs of %1', a)}</th>
+              <th scope="col">{trans.__('MACs of %1', b)}</th>
+              <th scope="col">{trans.__('Difference')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((block, at) => (
+              <tr key={at}>
+                <th scope="row">
+                  <button
+                    type="button"
+                    className="oad-Jump"
+                    disabled={!there(block)}
+                    onClick={() => jump(block)}
+                  >
+                    <BlockName block={block} />
+                  </button>
+                </th>
+                <td className="oad-Number">{formatExact(block.pairs)}</td>
+                <td>
+                  {Object.entries(block.changed)
+                    .map(
+                      ([kind, count]) =>
+                        `${formatExact(count)} ${kindText(kind, trans)}`
+                    )
+                    .join(', ')}
+                </td>
+                <td className="oad-Number">{formatExact(block.only_left)}</td>
+                <td className="oad-Number">{formatExact(block.only_right)}</td>
+                <td className="oad-Number">{formatCount(block.macs_left)}</td>
+                <td className="oad-Number">{formatCount(block.macs_right)}</td>
+                <td className="oad-Number">
+                  {difference(block.macs_right - block.macs_left)}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </div>
+  );
+}
+
+function difference(by: number): string {
+  return by === 0 ? '0' : `${by > 0 ? '+' : '−'}${formatCount(Math.abs(by))}`;
+}
+
+/** The path on both sides, where they differ; the root has none. */
+function BlockName({ block }: { block: AlignedBlock }): JSX.Element {
+  const trans = useTrans();
+  const name = (path: string | null): string =>
+    path === null
+      ? '–'
+      : path === ''
+        ? trans.__('(model)')
+        : shortLabel(path, 80);
+  const { left, right } = block;
+  return (
+    <bdi>{left === right ? name(left) : `${name(left)} → ${name(right)}`}</bdi>
+  );
+}
+
+/** What changed, from what to what. */
+export function ChangeList(props: {
+  changes: readonly AlignedChange[];
+}): JSX.Element {
+  const trans = useTrans();
+  const shown = props.changes.slice(0, MAX_ROWS);
+  return (
+    <dl className="oad-Changes-list">
+      {shown.map(({ kind, what, left, right }, at) => (
+        <React.Fragment key={at}>
+          <dt>
+            {kindText(kind, trans)}
+            {what && what !== kind && (
+              <>
+                {' · '}
+                <bdi>{shortLabel(what, 60)}</bdi>
+              </>
+            )}
+          </dt>
+          <dd>
+            <bdi title={escapeInvisible(left)}>{shortLabel(left, 120)}</bdi>
+            {' → '}
+            <bdi title={escapeInvisible(right)}>{shortLabel(right, 120)}</bdi>
+          </dd>
+        </React.Fragment>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,32 @@
+import * as React from 'react';
+import { otherSide } from '../../../core/matching/matchers';
+import { useDocument, useView } from '../../session/sessionContext';
+import { differenceOf, isTotal } from '../../summary/totalDifference';
+import { VIEW_LABELS } from '../../state/linkedViews';
+import { useTrans } from '../../i18n/translateContext';
+
+/** Under a total of a linked view: how it differs from the other model's. */
+export function Difference({ id }: { id: string }): JSX.Element | null {
+  const trans = useTrans();
+  const companion = useView(state => state.linkedView);
+  const { model } = useDocument();
+  if (!companion?.model || !isTotal(id)) {
+    return null;
+  }
+  const { text, detail, known } = differenceOf(
+    model,
+    companion.model,
+    id,
+    trans
+  );
+  const other = VIEW_LABELS[otherSide(companion.side)];
+  return (
+    <span
+      className={`oad-Kpi-difference${known ? '' : ' oad-mod-unknown'}`}
+      title={detail}
+    >
+      <span className="oad-Kpi-against">{trans.__('vs %1', other)}</span>{' '}
+      <span>{text}</span>
+    </span>
+  );
+}

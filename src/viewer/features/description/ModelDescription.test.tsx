@@ -1,0 +1,112 @@
+// @vitest-environment jsdom
+import { fireEvent, screen, within } from '@testing-library/react';
+import { expect, test, vi } from 'vitest';
+import { buildTree, decodePayload } from '../../../core';
+import { emptyPayload } from '../../../core/testing/builder';
+import { resnetPayload } from '../../../core/testing/payloads';
+import type { GraphPayload } from '../../../schema';
+import { stagesOf } from '../../summary/costStages';
+import { fact, panel } from '../../testing/inspector';
+import { IDENTITY, testPayload } from '../../testing/payload';
+import { guardConsole, mount } from '../../testing/render';
+import { IDENTITY as TRANS } from '../../i18n/translate';
+import { descriptionLine, reasonsOf } from '../../summary/modelDescription';
+
+vi.mock('../../graph/surface', async () => ({
+  GraphSurface: (await import('../../testing/surface')).FakeSurface
+}));
+vi.mock(
+  '../../graph/cards/cardSizer',
+  async () => await import('../../testing/sizer')
+);
+
+guardConsole();
+
+function told(): GraphPayload {
+  const payload = testPayload();
+  payload.identity = IDENTITY;
+  return payload;
+}
+
+test('the line stands over the graph and is described by its reasons', async () => {
+  await mount(told());
+  const line = screen.getByRole('button', { name: IDENTITY.text });
+  const id = line.getAttribute('aria-describedby')!;
+  const why = document.getElementById(id)!;
+  expect(why.textContent).toContain('likely, not certain');
+  expect(why.textContent).toContain('an image goes in, 8 numbers come out');
+  expect(why.textContent).toContain('12 parameters in float32');
+});
+
+test('a click opens the panel of the model, with roles and findings', async () => {
+  const payload = told();
+  payload.risk_signals = [
+    {
+      id: 'old-opset',
+      severity: 'low',
+      description: 'Opset 7 is old.',
+      nodes: [],
+      evidence: {},
+      recommendation: 'Convert it.'
+    }
+  ];
+  await mount(payload);
+  const close = screen.queryByRole('button', { name: 'Close the inspector' });
+  if (close) {
+    fireEvent.click(close);
+  }
+  fireEvent.click(screen.getByRole('button', { name: IDENTITY.text }));
+  expect(fact('Task')).toContain('image classification');
+  expect(fact('Task')).toContain('likely, not certain');
+  expect(fact('Precision')).toBe('float32, not quantized');
+  expect(within(panel()).getByText('probably image')).toBeTruthy();
+  expect(within(panel()).getByText('role unknown')).toBeTruthy();
+  expect(within(panel()).getByText('Opset 7 is old.')).toBeTruthy();
+});
+
+test('without words there is no line', async () => {
+  await mount(testPayload());
+  expect(document.querySelector('.oad-Words')).toBeNull();
+});
+
+test('its shapes follow the sizes that are shown', () => {
+  const payload = told();
+  const { tensors, shapes } = payload;
+  const grown = tensors.shape.map((at, id) =>
+    id === tensors.inputs[0] ? shapes.length : at
+  );
+  const now: GraphPayload = {
+    ...payload,
+    tensors: { ...tensors, shape: grown },
+    shapes: [...shapes, [4000, 8]]
+  };
+  expect(descriptionLine(now, IDENTITY)).toBe(
+    IDENTITY.text.replace('2×8 →', '4,000×8 →')
+  );
+  expect(descriptionLine(payload, IDENTITY)).toBe(IDENTITY.text);
+});
+
+test('texts of a file are shown as they are', () => {
+  const payload = told();
+  const hostile = { ...IDENTITY, text: 'CNN \u202e(x)', family: '\u202eCNN' };
+  expect(descriptionLine(payload, hostile)).toBe('CNN \\u202e(x)');
+  expect(reasonsOf(hostile, TRANS)[1].text).toBe('\\u202eCNN');
+});
+
+test('stages are the boxes that the work is spread over, heavy ones opened', () => {
+  const tree = buildTree(decodePayload(resnetPayload()));
+  const stages = stagesOf(tree, 'macs');
+  expect(stages.length).toBeGreaterThan(2);
+  expect(stages.length).toBeLessThanOrEqual(12);
+  expect(Math.max(...stages.map(({ share }) => share))).toBeLessThan(0.6);
+  // None lies in another: together they are nearly all of it, and never more.
+  const sum = stages.reduce((all, { share }) => all + share, 0);
+  expect(sum).toBeGreaterThan(0.9);
+  expect(sum).toBeLessThan(1.000001);
+});
+
+test('a model without work has no stages', () => {
+  expect(
+    stagesOf(buildTree(decodePayload(emptyPayload('main'))), 'macs')
+  ).toEqual([]);
+});

@@ -1,0 +1,58 @@
+import * as React from 'react';
+import { useDocument, useSession } from '../../session/sessionContext';
+import { setPanels } from '../../session/panels';
+import { NO_SELECTION } from '../../state/types';
+import { descriptionLine, reasonsOf } from '../../summary/modelDescription';
+import { useTrans } from '../../i18n/translateContext';
+
+/** The model in words, over the graph; its reasons under the pointer or the focus, more in the inspector. */
+export function ModelDescription({
+  low = false
+}: {
+  low?: boolean;
+}): JSX.Element | null {
+  const trans = useTrans();
+  const session = useSession();
+  const { payload } = useDocument().model;
+  const id = React.useId();
+  const made = payload.identity;
+  if (!made) {
+    return null;
+  }
+  const [task, ...rest] = descriptionLine(payload, made).split(' · ');
+  return (
+    <div className={`oad-Words${low ? ' oad-mod-low' : ''}`}>
+      <button
+        type="button"
+        className="oad-Words-line"
+        aria-describedby={id}
+        onClick={() => {
+          session.select(NO_SELECTION);
+          setPanels(session, { inspector: 'open' });
+        }}
+        onKeyDown={event => {
+          if (event.key === 'Escape') {
+            event.currentTarget.blur();
+          }
+        }}
+      >
+        <bdi>
+          <b>{task}</b>
+          {rest.map(part => ` · ${part}`).join('')}
+        </bdi>
+      </button>
+      <dl id={id} role="tooltip" className="oad-Words-why">
+        {reasonsOf(made, trans).map(({ about, label, text, known, why }) => (
+          <div key={about}>
+            <dt>
+              {label}: {text} <span className="oad-Quiet">({known})</span>
+            </dt>
+            {why.map((line, at) => (
+              <dd key={at}>{line}</dd>
+            ))}
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}

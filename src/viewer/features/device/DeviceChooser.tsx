@@ -1,0 +1,289 @@
+import * as React from 'react';
+import {
+  deviceOf,
+  formatSeconds,
+  hardwareOf,
+  precisionsOf
+} from '../../../core';
+import type { HardwarePart } from '../../../schema';
+import { useDocument, useSession, useView } from '../../session/sessionContext';
+import {
+  chooseDevice,
+  initialRuntime,
+  setDevice
+} from '../../session/deviceActions';
+import { Icon } from '../../ui/Icon';
+import { DeviceList } from './DeviceList';
+import {
+  bandText,
+  choiceOf,
+  foundDevices,
+  labelText,
+  leastText,
+  likeliest,
+  memoryNeed,
+  noTimeReason,
+  precisionText,
+  spanText,
+  storedPrecision
+} from '../../summary/deviceText';
+import { assumption } from '../../summary/latencyTile';
+import { focusedElement } from '../../ui/focus';
+import { useTrans } from '../../i18n/translateContext';
+
+/** The list of devices, when it is open and there is one. */
+export function DeviceChooser(): JSX.Element | null {
+  const open = useView(state => state.deviceChooserOpen);
+  const part = hardwareOf(useDocument().model.payload);
+  return open && part ? <Chooser part={part} /> : null;
+}
+
+/** Closes by a click elsewhere; the focus goes back to where it was. */
+function useClosing(frame: React.RefObject<HTMLElement>): () => void {
+  const { store } = useSession();
+  const close = React.useCallback(
+    () => store.set({ deviceChooserOpen: false }),
+    [store]
+  );
+  React.useEffect(() => {
+    const before = focusedElement();
+    const outside = (event: PointerEvent): void => {
+      const path = event.composedPath();
+      // The chip closes the list by itself.
+      const chip = path.some(
+        part =>
+          part instanceof Element && part.matches('.oad-Chip.oad-mod-device')
+      );
+      if (!chip && frame.current && !path.includes(frame.current)) {
+        close();
+      }
+    };
+    document.addEventListener('pointerdown', outside);
+    return () => {
+      document.removeEventListener('pointerdown', outside);
+      if (before instanceof HTMLElement) {
+        before.focus();
+      }
+    };
+  }, [close, frame]);
+  return close;
+}
+
+function Chooser({ part }: { part: HardwarePart }): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  const choice = useView(state => state.device);
+  const [query, setQuery] = React.useState('');
+  const chosen = deviceOf(part, choice?.device ?? '');
+  const frame = React.useRef<HTMLDivElement>(null);
+  const input = React.useRef<HTMLInputElement>(null);
+  const close = useClosing(frame);
+  React.useEffect(() => input.current?.focus(), []);
+  const vendors = React.useMemo(
+    () => foundDevices(part.devices, query),
+    [part, query]
+  );
+  const flat = vendors.flatMap(({ devices }) => devices);
+  const [at, setAt] = React.useState(chosen);
+  const active = flat.includes(at) ? at : likeliest(part.devices, flat, query);
+  const pick = (device: number): void => {
+    setAt(device);
+    chooseDevice(
+      session,
+      choiceOf(part, device, choice ?? initialRuntime(session.settings, part))
+    );
+  };
+  const onKeyDown = (event: React.KeyboardEvent): void => {
+    // The keys of the viewer do not work in here.
+    event.stopPropagation();
+    const list = event.target instanceof HTMLSelectElement ? [] : flat;
+    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[
+      event.key
+    ];
+    if (event.key === 'Escape') {
+      close();
+    } else if (step !== undefined && list.length > 0) {
+      const next = list.indexOf(active) + step;
+      setAt(list[Math.max(0, Math.min(list.length - 1, next))]);
+    } else if (
+      event.key === 'Enter' &&
+      active >= 0 &&
+      !(event.target instanceof HTMLButtonElement)
+    ) {
+      pick(active);
+    } else {
+      return;
+    }
+    event.preventDefault();
+  };
+  const id = React.useId();
+  return (
+    <div
+      ref={frame}
+      className="oad-Devices"
+      role="dialog"
+      aria-label={trans.__('Device')}
+      onKeyDown={onKeyDown}
+    >
+      <div className="oad-Panel-head">
+        <h3>{trans.__('Estimate the latency on')}</h3>
+        <button
+          type="button"
+          className="oad-IconButton oad-mod-small"
+          aria-label={trans.__('Close')}
+          onClick={close}
+        >
+          <Icon name="close" size={14} />
+        </button>
+      </div>
+      <div className="oad-Devices-tools">
+        <input
+          ref={input}
+          className="oad-Input"
+          type="text"
+          role="combobox"
+          spellCheck={false}
+          value={query}
+          placeholder={trans.__('Name, vendor, kind…')}
+          aria-label={trans.__('Search devices')}
+          aria-expanded={true}
+          aria-controls={`${id}list`}
+          aria-activedescendant={active >= 0 ? `${id}${active}` : undefined}
+          onChange={event => setQuery(event.currentTarget.value)}
+        />
+        <PrecisionPicker part={part} device={chosen} />
+        <RuntimePicker part={part} device={chosen} />
+        <button
+          type="button"
+          className="oad-Button"
+          disabled={choice === null}
+          onClick={() => setDevice(session, null)}
+        >
+          {trans.__('None')}
+        </button>
+      </div>
+      <DeviceList
+        part={part}
+        vendors={vendors}
+        precision={
+          choice?.precision ||
+          (chosen >= 0 ? storedPrecision(part, chosen) : '')
+        }
+        id={id}
+        {...{ active, chosen, pick }}
+      />
+      <Outcome />
+    </div>
+  );
+}
+
+/** The precisions that the device has. */
+function PrecisionPicker(props: {
+  part: HardwarePart;
+  device: number;
+}): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  const { part, device } = props;
+  const choice = useView(state => state.device);
+  const stored = device >= 0 ? storedPrecision(part, device) : '';
+  return (
+    <select
+      className="oad-Select"
+      aria-label={trans.__('Precision')}
+      disabled={device < 0}
+      value={choice?.precision ?? ''}
+      onChange={event =>
+        setDevice(session, {
+          ...choice,
+          device: part.devices.id[device],
+          precision: event.currentTarget.value
+        })
+      }
+    >
+      <option value="">
+        {stored
+          ? trans.__('As stored: %1', precisionText(stored))
+          : trans.__('As stored')}
+      </option>
+      {(device >= 0 ? precisionsOf(part, device) : []).map(precision => (
+        <option key={precision} value={precision}>
+          {precisionText(precision)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** What runs the model on the device. */
+function RuntimePicker(props: {
+  part: HardwarePart;
+  device: number;
+}): JSX.Element | null {
+  const trans = useTrans();
+  const session = useSession();
+  const { part, device } = props;
+  const choice = useView(state => state.device);
+  const others = part.runtimes ?? [];
+  return others.length === 0 ? null : (
+    <select
+      className="oad-Select"
+      aria-label={trans.__('Runtime')}
+      disabled={device < 0}
+      value={choice?.runtime ?? ''}
+      onChange={event => {
+        const { device: id = '', precision = '' } = choice ?? {};
+        const runtime = event.currentTarget.value;
+        setDevice(session, {
+          device: id,
+          precision,
+          ...(runtime ? { runtime } : {})
+        });
+      }}
+    >
+      <option value="">{part.runtime_label ?? ''}</option>
+      {others.map(({ id, label }) => (
+        <option key={id} value={id}>
+          {label}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** What the choice gives, how sure it is, and what it takes for granted. */
+function Outcome(): JSX.Element {
+  const trans = useTrans();
+  const { model } = useDocument();
+  const choice = useView(state => state.device);
+  const { latency } = model;
+  const reason = noTimeReason(model, choice, trans);
+  const need = memoryNeed(model, trans);
+  return (
+    <div className="oad-Devices-outcome" role="status">
+      {latency && latency.seconds >= 0 && (
+        <p>
+          <strong className="oad-Number">{leastText(latency)}</strong>{' '}
+          {trans.__(
+            '(%1), best case %2',
+            spanText(latency, trans),
+            formatSeconds(latency.ideal)
+          )}
+        </p>
+      )}
+      {reason && <p className="oad-mod-error">{reason}</p>}
+      {need.text && (
+        <p className={need.fits ? 'oad-Quiet' : 'oad-mod-error'}>{need.text}</p>
+      )}
+      <p className="oad-Quiet">
+        {assumption(trans, latency)}{' '}
+        {latency &&
+          trans.__(
+            'Uncertainty: %1 (%2).',
+            bandText(latency.part, latency),
+            labelText(latency, trans)
+          )}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,319 @@
+/** The rows of the table of devices: which there are, in which order, and what their cells say. */
+
+import type {
+  DeviceTimes,
+  IDeviceTime
+} from '../../../core/latency/deviceTimes';
+import { usableDeviceBytes } from '../../../core/latency/latencyEstimate';
+import {
+  formatBytes,
+  formatCount,
+  formatSeconds,
+  UNKNOWN
+} from '../../../core/base/numberFormat';
+import type { DevicePrice, HardwarePart } from '../../../schema';
+import type { ITranslate } from '../../i18n/translate';
+import {
+  fitsIn,
+  foundDevices,
+  labelText,
+  precisionText,
+  rangeText
+} from '../../summary/deviceText';
+
+/** What decides stands first: narrow panes show no more. */
+export const COLUMNS = [
+  'name',
+  'latency',
+  'range',
+  'fits',
+  'bound',
+  'label',
+  'items',
+  'memory',
+  'power',
+  'price',
+  'cost',
+  'precision',
+  'kind'
+] as const;
+export type DeviceColumn = (typeof COLUMNS)[number];
+export const NUMERIC: ReadonlySet<DeviceColumn> = new Set<DeviceColumn>([
+  'latency',
+  'range',
+  'items',
+  'memory',
+  'power',
+  'price',
+  'cost'
+]);
+
+export interface IDeviceRow {
+  readonly device: number;
+  /** Null where the device has no peak for the precision. */
+  readonly time: IDeviceTime | null;
+  /** Null where the need or the memory is unknown. */
+  readonly fits: boolean | null;
+  /** Bytes of the device that a model may use; NaN where they are unknown. */
+  readonly usable: number;
+  /** Inferences of the batch, one after the other; NaN where the batch or the time is unknown. */
+  readonly itemsPerSecond: number;
+  /** NaN where nobody published it. */
+  readonly watts: number;
+  /** What an hour costs; null where the device cannot be rented. */
+  readonly price: DevicePrice | null;
+  /** Dollars of a million items; NaN without a price or a time, and where the model does not fit. */
+  readonly cost: number;
+}
+
+export interface IDeviceSort {
+  readonly column: DeviceColumn;
+  readonly descending: boolean;
+}
+
+/** A row for each device. */
+export function rowsOf(
+  part: HardwarePart,
+  times: DeviceTimes,
+  precision: string,
+  batch: number
+): IDeviceRow[] {
+  // Payloads of earlier versions have none.
+  const { watts, prices } = part.devices as Partial<HardwarePart['devices']>;
+  return times.all(precision).map((time, device) => {
+    const usable = usableDeviceBytes(part, device);
+    const fits = fitsIn(time?.required ?? Number.NaN, usable);
+    const itemsPerSecond = time ? batch / time.seconds : Number.NaN;
+    const price = prices?.[String(device)] ?? null;
+    return {
+      device,
+      time,
+      usable,
+      fits,
+      itemsPerSecond,
+      price,
+      watts: watts?.[device] ?? Number.NaN,
+      cost:
+        price && fits !== false
+          ? (price.usd_per_hour / 3600 / itemsPerSecond) * 1e6
+          : Number.NaN
+    };
+  });
+}
+
+/** The rows whose device has all the words, and which fit where that is asked for; sorted. */
+export function shownRows(
+  part: HardwarePart,
+  rows: readonly IDeviceRow[],
+  query: string,
+  fitting: boolean,
+  sort: IDeviceSort
+): IDeviceRow[] {
+  const found = foundDevices(part.devices, query).flatMap(
+    ({ devices }) => devices
+  );
+  return sortRows(
+    part,
+    found
+      .map(device => rows[device])
+      .filter(row => !fitting || row.fits !== false),
+    sort
+  );
+}
+
+const ORDER: Readonly<Record<string, number>> = {
+  compute: 0,
+  memory: 1,
+  overhead: 2
+};
+const LABELS = ['estimate', 'rough', 'order of magnitude'];
+
+type DeviceCellValue = string | number;
+
+function valueOf(
+  part: HardwarePart,
+  row: IDeviceRow,
+  by: DeviceColumn
+): DeviceCellValue {
+  const { devices } = part;
+  const { time, device } = row;
+  const none = Number.NaN;
+  switch (by) {
+    case 'name':
+      return devices.name[device].toLowerCase();
+    case 'kind':
+      return devices.category[device];
+    case 'precision':
+      return time?.precision ?? none;
+    case 'latency':
+      return time?.seconds ?? none;
+    case 'range':
+      return time?.high ?? none;
+    case 'label': {
+      const at = time && time.seconds >= 0 ? LABELS.indexOf(time.label) : -1;
+      return at < 0 ? none : at;
+    }
+    case 'bound':
+      return ORDER[time?.bound ?? ''] ?? none;
+    case 'items':
+      return row.itemsPerSecond;
+    case 'memory':
+      return row.usable;
+    case 'power':
+      return row.watts;
+    case 'price':
+      return row.price?.usd_per_hour ?? none;
+    case 'cost':
+      return row.cost;
+    case 'fits':
+      return row.fits === null ? none : row.fits ? 0 : 1;
+  }
+}
+
+/**
+ * By one column. What is unknown comes last either way, and of times those on devices that the model does not
+ * fit; equal ones in the order of the list.
+ */
+function sortRows(
+  part: HardwarePart,
+  rows: readonly IDeviceRow[],
+  { column, descending }: IDeviceSort
+): IDeviceRow[] {
+  const timed = ['latency', 'range', 'items', 'cost'].includes(column);
+  const keyed = rows.map(row => {
+    const value = valueOf(part, row, column);
+    const unknown = typeof value === 'number' && Number.isNaN(value);
+    return {
+      row,
+      value,
+      last: unknown ? 2 : timed && row.fits === false ? 1 : 0
+    };
+  });
+  const sign = descending ? -1 : 1;
+  return keyed
+    .sort(
+      (a, b) =>
+        a.last - b.last ||
+        (a.last === 2 || a.value === b.value
+          ? a.row.device - b.row.device
+          : sign * (a.value < b.value ? -1 : 1))
+    )
+    .map(({ row }) => row);
+}
+
+/** What a click on a head asks for: the better end first, then the other. */
+export function nextSort(sort: IDeviceSort, column: DeviceColumn): IDeviceSort {
+  const first = column === 'items' || column === 'memory';
+  return {
+    column,
+    descending: sort.column === column ? !sort.descending : first
+  };
+}
+
+export function columnLabel(column: DeviceColumn, trans: ITranslate): string {
+  const labels: Record<DeviceColumn, string> = {
+    name: trans.__('Device'),
+    kind: trans.__('Kind'),
+    precision: trans.__('Precision'),
+    latency: trans.__('Latency'),
+    range: trans.__('Likely range'),
+    label: trans.__('Accuracy'),
+    bound: trans.__('Bound by'),
+    items: trans.__('Items/s'),
+    memory: trans.__('Memory used'),
+    power: trans.__('Power'),
+    price: trans.__('$/hour'),
+    cost: trans.__('$/M items'),
+    fits: trans.__('Fits')
+  };
+  return labels[column];
+}
+
+/** What takes most of the time. */
+export function boundLabel(bound: string, trans: ITranslate): string {
+  const labels: Record<string, string> = {
+    compute: trans.__('compute'),
+    memory: trans.__('memory'),
+    overhead: trans.__('kernel starts')
+  };
+  return labels[bound] ?? UNKNOWN;
+}
+
+/** The text of a cell; `fits` is a badge. */
+export function cellText(
+  part: HardwarePart,
+  { time, device, usable, itemsPerSecond, watts, price, cost }: IDeviceRow,
+  column: Exclude<DeviceColumn, 'fits'>,
+  wish: string,
+  trans: ITranslate
+): string {
+  const { name, category } = part.devices;
+  const known = time !== null && time.seconds >= 0;
+  const least = known && time.unknown > 0;
+  switch (column) {
+    case 'name':
+      return name[device];
+    case 'kind':
+      return category[device];
+    case 'precision':
+      return time
+        ? precisionText(time.precision)
+        : wish
+          ? trans.__('no %1', precisionText(wish))
+          : trans.__('no stored precision');
+    case 'latency':
+      return known
+        ? (least ? '≥ ' : '') + formatSeconds(time.seconds)
+        : UNKNOWN;
+    case 'range':
+      // Of a sum that lacks parts only the known part has one.
+      return known && !least ? rangeText(time.low, time.high) : UNKNOWN;
+    case 'label':
+      return known ? labelText(time, trans) : UNKNOWN;
+    case 'bound':
+      return boundLabel(time?.bound ?? '', trans);
+    case 'items':
+      return itemsPerSecond >= 0
+        ? (least ? '≤ ' : '') + formatCount(itemsPerSecond)
+        : UNKNOWN;
+    case 'power':
+      return watts > 0 ? `${watts}\u00a0W` : UNKNOWN;
+    case 'price':
+      return price ? dollars(price.usd_per_hour) : UNKNOWN;
+    case 'cost':
+      // Kernels without a time make it a lower bound.
+      return cost >= 0 ? (least ? '≥ ' : '') + dollars(cost) : UNKNOWN;
+    case 'memory':
+      return !time || Number.isNaN(time.required)
+        ? UNKNOWN
+        : Number.isNaN(usable)
+          ? formatBytes(time.required)
+          : trans.__(
+              '%1 of %2',
+              formatBytes(time.required),
+              formatBytes(usable)
+            );
+  }
+}
+
+/** `0.71`: three digits, as prices are approximate. */
+function dollars(value: number): string {
+  return value >= 1000
+    ? formatCount(value)
+    : String(Number(value.toPrecision(3)));
+}
+
+/** Where a price is from: approximate, on demand. */
+export function priceTitle(
+  { price }: IDeviceRow,
+  trans: ITranslate
+): string | undefined {
+  return price
+    ? trans.__(
+        'approximate, on demand: %1, %2, %3',
+        price.instance,
+        price.region,
+        price.date
+      )
+    : undefined;
+}

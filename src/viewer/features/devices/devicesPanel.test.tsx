@@ -1,0 +1,187 @@
+// @vitest-environment jsdom
+import { act, fireEvent, screen, within } from '@testing-library/react';
+import { describe, expect, test, vi } from 'vitest';
+import type { GraphPayload } from '../../../schema';
+import { withHardware } from '../../testing/hardware';
+import { testPayload } from '../../testing/payload';
+import {
+  guardConsole,
+  mount,
+  settle,
+  type IMounted
+} from '../../testing/render';
+
+vi.mock('../../graph/surface', async () => ({
+  GraphSurface: (await import('../../testing/surface')).FakeSurface
+}));
+vi.mock(
+  '../../graph/cards/cardSizer',
+  async () => await import('../../testing/sizer')
+);
+
+guardConsole();
+
+const plain = (text: string | null): string =>
+  (text ?? '').replace(/\u00a0/g, ' ');
+
+/** Without the node that has no time: what it would add is unknown everywhere. */
+function known(payload: GraphPayload): GraphPayload {
+  const { hardware } = payload;
+  const kernels = hardware!.kernels;
+  const last = kernels.kind.length - 1;
+  return {
+    ...payload,
+    hardware: {
+      ...hardware!,
+      kernels: {
+        ...kernels,
+        node: kernels.node.map(kernel => (kernel === last ? -1 : kernel)),
+        kind: kernels.kind.slice(0, -1),
+        anchor: kernels.anchor.slice(0, -1)
+      }
+    }
+  };
+}
+
+async function open(payload: GraphPayload): Promise<IMounted> {
+  const mounted = await mount(payload);
+  fireEvent.click(screen.getByRole('tab', { name: 'Devices' }));
+  await settle();
+  return mounted;
+}
+
+const table = (): HTMLElement => screen.getByRole('table', { name: 'Devices' });
+const cells = (): string[][] =>
+  within(table())
+    .getAllByRole('row')
+    .slice(1)
+    .map(row => [...row.children].map(cell => plain(cell.textContent)));
+const column = (name: string): string[] => {
+  const heads = within(table())
+    .getAllByRole('columnheader')
+    .map(head => head.textContent);
+  return cells().map(row => row[heads.indexOf(name)]);
+};
+
+describe('the table of devices', () => {
+  test('power, price and what a million items cost', async () => {
+    await open(known(withHardware(testPayload())));
+    expect(column('Power')).toEqual(['75 W', '—', '350.5 W']);
+    expect(column('$/hour')).toEqual(['0.72', '—', '—']);
+    // A batch in 200 µs, of as many items as the table says a second.
+    const items = Number(column('Items/s')[0].replace(/ K$/, 'e3'));
+    const cost = Number(column('$/M items')[0]);
+    expect(cost / ((0.72 / 3600 / items) * 1e6)).toBeCloseTo(1, 1);
+    const head = within(table()).getByRole('button', { name: 'Power' });
+    fireEvent.click(head);
+    expect(column('Power')).toEqual(['75 W', '350.5 W', '—']);
+  });
+
+  test('tells all of them at once; what has no peak for the precision comes last', async () => {
+    await open(known(withHardware(testPayload())));
+    // Two starts of 100 µs on the one, of 200 µs on the other; the chip has no fp32.
+    expect(column('Device')).toEqual(['Acme Two', 'Acme One', 'Zeta Chip']);
+    expect(column('Latency')).toEqual(['200 µs', '400 µs', '—']);
+    expect(column('Likely range')).toEqual(['100–400 µs', '200–800 µs', '—']);
+    expect(column('Bound by')).toEqual(['kernel starts', 'kernel starts', '—']);
+    expect(column('Precision')).toEqual([
+      'FP32',
+      'FP32',
+      'no stored precision'
+    ]);
+    expect(column('Fits')).toEqual(['fits', 'memory unknown', '']);
+  });
+
+  test('a sum that lacks kernels is a lower bound without a range', async () => {
+    await open(withHardware(testPayload()));
+    expect(column('Latency')[0]).toBe('≥ 200 µs');
+    expect(column('Likely range')[0]).toBe('—');
+    expect(column('Items/s')[0]).toMatch(/^≤ /);
+  });
+
+  test('sorts by any column, either way; unknown last', async () => {
+    await open(known(withHardware(testPayload())));
+    const sort = (name: string): void => {
+      fireEvent.click(within(table()).getByRole('button', { name }));
+    };
+    sort('Latency');
+    expect(column('Device')).toEqual(['Acme One', 'Acme Two', 'Zeta Chip']);
+    const head = within(table()).getByRole('columnheader', { name: 'Latency' });
+    expect(head.getAttribute('aria-sort')).toBe('descending');
+    sort('Memory used');
+    expect(column('Device')).toEqual(['Zeta Chip', 'Acme Two', 'Acme One']);
+    sort('Device');
+    expect(column('Device')).toEqual(['Acme One', 'Acme Two', 'Zeta Chip']);
+  });
+
+  test('a click takes the device in the precision of the table, and its badge stays', async () => {
+    const { handle } = await open(known(withHardware(testPayload())));
+    await act(async () =>
+      fireEvent.change(
+        within(screen.getByRole('tabpanel')).getByRole('combobox', {
+          name: 'Precision'
+        }),
+        { target: { value: 'fp16' } }
+      )
+    );
+    expect(column('Precision')).toEqual(['FP16', 'FP16', 'no FP16']);
+    const row = within(table()).getByRole('row', { name: /^Acme Two/ });
+    await act(async () => fireEvent.click(row));
+    await settle();
+    expect(handle.getState()).toMatchObject({
+      device: { device: 'acme-two', precision: 'fp16' },
+      overlay: 'latency'
+    });
+    expect(within(row).getByRole('button').getAttribute('aria-pressed')).toBe(
+      'true'
+    );
+    const totals = screen.getByRole('group', { name: 'Totals' });
+    expect(within(totals).getByText('fits')).toBeTruthy();
+  });
+
+  test('a device that is too small says so, sorts after the others, and can be hidden', async () => {
+    const payload = known(withHardware(testPayload()));
+    const devices = {
+      ...payload.hardware!.devices,
+      memory_bytes: [null, 64, 24 * 2 ** 30]
+    };
+    await open({ ...payload, hardware: { ...payload.hardware!, devices } });
+    expect(column('Device')).toEqual(['Acme One', 'Acme Two', 'Zeta Chip']);
+    expect(column('Fits')[1]).toBe('does not fit');
+    fireEvent.click(screen.getByRole('checkbox', { name: /too small/ }));
+    expect(column('Device')).toEqual(['Acme One', 'Zeta Chip']);
+    const [first] = within(table()).getAllByRole('row').slice(1);
+    await act(async () => fireEvent.click(first));
+    // Nobody knows the memory of this one: no badge claims anything.
+    const totals = screen.getByRole('group', { name: 'Totals' });
+    expect(within(totals).queryByText('fits')).toBeNull();
+  });
+
+  test('words filter; the keyboard goes along; the tab remembers', async () => {
+    await open(known(withHardware(testPayload())));
+    const filter = screen.getByRole('textbox', { name: 'Filter devices' });
+    fireEvent.change(filter, { target: { value: 'acme' } });
+    expect(column('Device')).toEqual(['Acme Two', 'Acme One']);
+    const button = (name: string): HTMLElement =>
+      within(table()).getByRole('button', { name });
+    button('Acme Two').focus();
+    fireEvent.keyDown(button('Acme Two'), { key: 'ArrowDown' });
+    await settle();
+    expect(document.activeElement).toBe(button('Acme One'));
+    expect(button('Acme Two').tabIndex).toBe(-1);
+    fireEvent.click(screen.getByRole('tab', { name: 'Memory' }));
+    await settle();
+    fireEvent.click(screen.getByRole('tab', { name: 'Devices' }));
+    await settle();
+    expect(column('Device')).toEqual(['Acme Two', 'Acme One']);
+    fireEvent.change(screen.getByRole('textbox', { name: 'Filter devices' }), {
+      target: { value: 'nothing' }
+    });
+    expect(screen.getByText('No matching devices.')).toBeTruthy();
+  });
+
+  test('without the data of devices it says so', async () => {
+    await open({ ...testPayload(), hardware: null });
+    expect(screen.getByText('This file has no device data.')).toBeTruthy();
+  });
+});

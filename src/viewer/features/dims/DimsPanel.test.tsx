@@ -1,0 +1,250 @@
+// @vitest-environment jsdom
+import { act, fireEvent, screen } from '@testing-library/react';
+import { expect, test, vi } from 'vitest';
+import { formatCount } from '../../../core';
+import fixture from '../../../core/testing/rebind.json';
+import type { ILoadOptions } from '../../../providers/provider';
+import type { DimInfo, GraphPayload } from '../../../schema';
+import { guardConsole, mount, settle } from '../../testing/render';
+import { surface } from '../../testing/surface';
+import { SYMBOL, testPayload } from '../../testing/payload';
+import { parseSize } from '../../summary/dimTexts';
+
+vi.mock('../../graph/surface', async () => ({
+  GraphSurface: (await import('../../testing/surface')).FakeSurface
+}));
+vi.mock(
+  '../../graph/cards/cardSizer',
+  async () => await import('../../testing/sizer')
+);
+
+guardConsole();
+
+/** As the server would: MACs grow with the batch, and are unknown without one. */
+function analysed({ bindings, assume }: ILoadOptions): GraphPayload {
+  const given = Object.hasOwn(bindings, 'batch') ? bindings.batch : null;
+  const value = given ?? (assume ? SYMBOL.suggested : null);
+  const payload = testPayload({
+    dims: [{ ...SYMBOL, value, assumed: given === null && value !== null }]
+  });
+  payload.metrics.total_macs = value === null ? null : 1_000_000 * value;
+  return payload;
+}
+
+function box(): HTMLInputElement {
+  return screen.getByRole<HTMLInputElement>('textbox', { name: 'batch' });
+}
+
+function macs(): string {
+  const tile = screen.getByTitle(/^MACs: /);
+  return tile.querySelector('.oad-Kpi-value')?.textContent ?? '';
+}
+
+test('an assumed value is marked until it is confirmed', async () => {
+  const { provider } = await mount(testPayload(), { reload: analysed });
+  const chip = screen.getByTitle(/Some values are assumed/);
+  expect(chip.textContent).toContain('batch = 2');
+  expect(chip.textContent).toContain('assumed');
+  fireEvent.click(chip);
+  expect(box().value).toBe('2');
+  expect(screen.getByText('assumed – confirm or change')).toBeTruthy();
+  fireEvent.click(screen.getByRole('button', { name: 'Confirm' }));
+  await settle();
+  expect(provider.loads).toEqual([
+    { bindings: {}, assume: true },
+    { bindings: { batch: 2 }, assume: false }
+  ]);
+  expect(screen.queryByText('assumed')).toBeNull();
+});
+
+/** Two sizes that are free by themselves and one that is their sum. */
+const THREE: readonly DimInfo[] = [
+  SYMBOL,
+  { ...SYMBOL, name: 'past', value: 0, suggested: 0 },
+  {
+    ...SYMBOL,
+    name: 'total',
+    follows: { factors: { batch: 1, past: 1 }, plus: 0 }
+  }
+];
+
+/** As the server would: what is not given is assumed, and what follows is given when the rest is. */
+function analysedThree({ bindings, assume }: ILoadOptions): GraphPayload {
+  const given = new Map(Object.entries(bindings));
+  const sizeOf = (dim: DimInfo): number | null =>
+    given.get(dim.name) ?? (assume ? dim.suggested : null);
+  const [batch, past] = THREE.map(sizeOf);
+  const sizes = [batch, past, (batch ?? 0) + (past ?? 0)];
+  return testPayload({
+    dims: THREE.map((dim, at) => ({
+      ...dim,
+      value: sizes[at],
+      assumed: assume && at < 2 && !given.has(dim.name)
+    }))
+  });
+}
+
+test('changing one size keeps the marks of the others and moves what follows', async () => {
+  const { provider } = await mount(testPayload({ dims: THREE }), {
+    reload: analysedThree
+  });
+  fireEvent.click(screen.getByTitle(/Some values are assumed/));
+  const total = screen.getByRole<HTMLInputElement>('textbox', {
+    name: 'total'
+  });
+  expect(total.readOnly).toBe(true);
+  expect(screen.getByText('moves with batch, past')).toBeTruthy();
+  fireEvent.change(box(), { target: { value: '8' } });
+  expect(total.value).toBe('8');
+  fireEvent.submit(box());
+  await settle();
+  expect(provider.loads.at(-1)).toEqual({
+    bindings: { batch: 8 },
+    assume: true
+  });
+  expect(screen.getAllByText('assumed – confirm or change')).toHaveLength(1);
+  fireEvent.click(screen.getByRole('button', { name: 'Confirm' }));
+  await settle();
+  expect(provider.loads.at(-1)).toEqual({
+    bindings: { batch: 8, past: 0, total: 8 },
+    assume: false
+  });
+});
+
+test('a size of which no usual one fits the model is asked for', async () => {
+  await mount(
+    testPayload({
+      dims: [{ ...SYMBOL, value: null, assumed: false, suggested: null }]
+    })
+  );
+  fireEvent.click(screen.getByTitle(/Values of the symbolic dimensions/));
+  expect(box().placeholder).toBe('');
+  expect(screen.getByText('stays a symbol')).toBeTruthy();
+});
+
+test('every number follows a new value, while the view stays', async () => {
+  const { root } = await mount(
+    testPayload(),
+    { reload: analysed },
+    { settings: { boxBudget: 1 } }
+  );
+  fireEvent.keyDown(root, { key: 'e', code: 'KeyE' });
+  await settle();
+  act(() => surface().callbacks.onSelect?.(2, { additive: false }));
+  surface().camera = { x: 10, y: 20, k: 0.5 };
+  const boxes = surface().scene?.boxCount;
+  fireEvent.keyDown(root, { key: 'b', code: 'KeyB' });
+  fireEvent.change(box(), { target: { value: '8' } });
+  fireEvent.submit(box());
+  await settle();
+  expect(macs()).toBe(formatCount(8e6));
+  expect(surface().selection).toEqual([2]);
+  expect(surface().scene?.boxCount).toBe(boxes);
+  expect(surface().camera).toEqual({ x: 10, y: 20, k: 0.5 });
+  expect(box().value).toBe('8');
+});
+
+test('reset gives the symbols back', async () => {
+  const { provider } = await mount(testPayload(), { reload: analysed });
+  fireEvent.click(screen.getByTitle(/Some values are assumed/));
+  fireEvent.click(screen.getByRole('button', { name: 'Clear values' }));
+  await settle();
+  expect(provider.loads[1]).toEqual({ bindings: {}, assume: false });
+  expect(macs()).toBe('—');
+  expect(box().value).toBe('');
+});
+
+test('what is not a size is refused', async () => {
+  const { provider } = await mount(testPayload(), { reload: analysed });
+  fireEvent.click(screen.getByTitle(/Some values are assumed/));
+  for (const text of ['-3', '1.5', 'abc', '1e3', '99999999999999']) {
+    fireEvent.change(box(), { target: { value: text } });
+    expect(box().getAttribute('aria-invalid')).toBe('true');
+    const apply = screen.getByRole<HTMLButtonElement>('button', {
+      name: 'Apply'
+    });
+    expect(apply.disabled).toBe(true);
+    fireEvent.submit(box());
+  }
+  expect(provider.loads).toHaveLength(1);
+  expect(parseSize(' 12 ')).toBe(12);
+});
+
+test('a model without symbols says so', async () => {
+  await mount(testPayload({ dims: [] }));
+  fireEvent.click(screen.getByRole('tab', { name: 'Dimensions' }));
+  expect(screen.getByText(/no symbolic dimension/)).toBeTruthy();
+});
+
+const fixed = fixture.fixed.payload as unknown as GraphPayload;
+
+/** As a server gives it: the offer comes when it is asked for. */
+const analysedFixed: GraphPayload = { ...fixed, batch: null };
+
+test('a batch that the file has fixed is asked for when the tab opens, and has a slider then', async () => {
+  const batch = vi.fn(() =>
+    Promise.resolve({ offer: fixed.batch, reason: '' })
+  );
+  const { provider } = await mount(analysedFixed, { batch });
+  expect(batch).not.toHaveBeenCalled();
+  fireEvent.click(screen.getByRole('tab', { name: /Dimensions/ }));
+  await settle();
+  expect(batch).toHaveBeenCalledTimes(1);
+  expect(screen.getByText('not in the file')).toBeTruthy();
+  expect(box().value).toBe('1');
+  const before = macs();
+  fireEvent.change(box(), { target: { value: '8' } });
+  fireEvent.click(screen.getByRole('button', { name: 'Apply' }));
+  await settle();
+  const expected = fixture.fixed.cases.find(({ batch }) => batch === 8)!;
+  expect(macs()).toBe(formatCount(expected.metrics.total_macs));
+  expect(macs()).not.toBe(before);
+  fireEvent.click(screen.getByRole('tab', { name: 'Layers' }));
+  fireEvent.click(screen.getByRole('tab', { name: /Dimensions/ }));
+  await settle();
+  expect(batch).toHaveBeenCalledTimes(1);
+  expect(provider.loads).toHaveLength(1);
+});
+
+test('why a batch stays as it is, is said', async () => {
+  const reason = 'MatMul m: items would meet';
+  await mount(analysedFixed, {
+    batch: () => Promise.resolve({ offer: null, reason })
+  });
+  fireEvent.click(screen.getByRole('tab', { name: /Dimensions/ }));
+  expect(screen.getByText(/Following the batch/)).toBeTruthy();
+  await settle();
+  expect(screen.getByText(/items would meet/)).toBeTruthy();
+  expect(screen.queryByRole('textbox', { name: 'batch' })).toBeNull();
+});
+
+test('a question about the batch that fails leaves the tab as it is', async () => {
+  const { root } = await mount(analysedFixed, {
+    batch: () => Promise.reject(new Error('the server is gone'))
+  });
+  fireEvent.click(screen.getByRole('tab', { name: /Dimensions/ }));
+  await settle();
+  expect(screen.getByText(/no symbolic dimension/)).toBeTruthy();
+  expect(root.isConnected).toBe(true);
+});
+
+test('a batch that the file has fixed has a slider of its own, and no analysis is asked for it', async () => {
+  const { provider } = await mount(fixed);
+  fireEvent.click(screen.getByRole('tab', { name: /Dimensions/ }));
+  expect(screen.getByText('not in the file')).toBeTruthy();
+  expect(box().value).toBe('1');
+  expect(screen.queryByRole('button', { name: 'Clear values' })).toBeNull();
+  const before = macs();
+  fireEvent.change(box(), { target: { value: '8' } });
+  fireEvent.click(screen.getByRole('button', { name: 'Apply' }));
+  await settle();
+  const expected = fixture.fixed.cases.find(({ batch }) => batch === 8)!;
+  expect(macs()).toBe(formatCount(expected.metrics.total_macs));
+  expect(macs()).not.toBe(before);
+  expect(screen.getByText('not in the file')).toBeTruthy();
+  fireEvent.change(box(), { target: { value: '1' } });
+  fireEvent.click(screen.getByRole('button', { name: 'Apply' }));
+  await settle();
+  expect(macs()).toBe(before);
+  expect(provider.loads).toHaveLength(1);
+});

@@ -1,0 +1,343 @@
+import * as React from 'react';
+import type { DimInfo } from '../../../schema';
+import { formatExact } from '../../../core';
+import { sizable } from '../../../core/expressions/rebind';
+import { useDocument, useSession, useView } from '../../session/sessionContext';
+import { shortLabel, escapeInvisible } from '../../ui/text';
+import {
+  withChange,
+  givenSizes,
+  parseSize,
+  sizesOf,
+  textOf,
+  textsOf
+} from '../../summary/dimTexts';
+import { useTrans } from '../../i18n/translateContext';
+
+/** Positions of a slider. */
+const STEPS = 200;
+
+/** Where a dimension's slider ends: well beyond what is usual. */
+function most(dim: DimInfo): number {
+  return Math.max(64, 8 * (dim.suggested ?? dim.value ?? 0));
+}
+
+/** Sliders are logarithmic: 1 to 2 matters as much as 512 to 1,024. */
+function toStep(size: number, dim: DimInfo): number {
+  return size < 1
+    ? 0
+    : Math.round((STEPS * Math.log(size)) / Math.log(most(dim)));
+}
+
+function fromStep(step: number, dim: DimInfo): number {
+  return Math.max(1, Math.round(most(dim) ** (step / STEPS)));
+}
+
+/** Free dimensions and their values; every number follows when they are applied. */
+export function DimsPanel(): JSX.Element {
+  const session = useSession();
+  const { payload } = useDocument().model;
+  const dims = sizable(payload);
+  React.useEffect(() => void session.askBatch(), [session, payload]);
+  if (dims.length === 0) {
+    return <NoDims />;
+  }
+  if (
+    dims === payload.dims &&
+    session.provider.fixedDims &&
+    !session.canPreview
+  ) {
+    return <FixedDims dims={dims} />;
+  }
+  const key = dims.map(dim => dim.name).join('\n');
+  return <DimsForm key={key} dims={dims} offered={Boolean(payload.batch)} />;
+}
+
+/** All sizes are fixed; whether the batch can be another all the same is found out when this shows. */
+function NoDims(): JSX.Element {
+  const trans = useTrans();
+  const batch = useView(state => state.batch);
+  return (
+    <div className="oad-Drawer-none">
+      <p>
+        {trans.__(
+          'This model has no symbolic dimensions: all input shapes are fixed.'
+        )}
+      </p>
+      {batch?.status === 'asking' && (
+        <p role="status">
+          {trans.__('Following the batch through the graph…')}
+        </p>
+      )}
+      {batch?.status === 'none' && batch.reason && (
+        <p>
+          {trans.__(
+            'The batch cannot be changed: %1.',
+            shortLabel(batch.reason)
+          )}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The values the model was analysed with, where they cannot be changed. */
+function FixedDims({ dims }: { dims: readonly DimInfo[] }): JSX.Element {
+  const trans = useTrans();
+  return (
+    <div className="oad-Dims">
+      <p className="oad-Dims-note">
+        {trans.__(
+          'The model was analysed with these values. Open the model itself to try others.'
+        )}
+      </p>
+      <ul>
+        {dims.map(dim => (
+          <li key={dim.name}>
+            {escapeInvisible(dim.name)} = {dim.value ?? trans.__('free')}
+            {dim.assumed ? ` (${trans.__('assumed')})` : ''}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** How long sizes that only an analysis can tell must rest before it begins, in milliseconds. */
+const REANALYSIS_DELAY_MS = 800;
+
+function DimsForm(props: {
+  dims: readonly DimInfo[];
+  /** A batch that the file has fixed: costs are those of the model rewritten for it. */
+  offered: boolean;
+}): JSX.Element {
+  const { dims, offered } = props;
+  const trans = useTrans();
+  const session = useSession();
+  const busy = useView(state => state.load.status === 'loading');
+  const [texts, setTexts] = React.useState(() => textsOf(dims));
+  const values = dims.map(textOf).join(' ');
+  React.useEffect(() => {
+    // Values that came from elsewhere; those of a slider are in the boxes already.
+    setTexts(textsOf(dims));
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- a list of the same values changes nothing
+  }, [values]);
+  /** Shows a slider's size at once; a frame that is overtaken does not matter. */
+  const frame = React.useRef(0);
+  const rest = React.useRef<ReturnType<typeof setTimeout>>();
+  React.useEffect(() => () => clearTimeout(rest.current), []);
+  const slide = (dim: DimInfo, size: number): void => {
+    const next = withChange(dims, texts, dim.name, String(size));
+    setTexts(next);
+    const given = givenSizes(dims, next, session.store.get().bindings);
+    const show = async (): Promise<void> => {
+      const shown = await session.preview(sizesOf(dims, next), given);
+      if (!shown && !fixed) {
+        rest.current = setTimeout(
+          () => void session.bind(given, true),
+          REANALYSIS_DELAY_MS
+        );
+      }
+    };
+    clearTimeout(rest.current);
+    cancelAnimationFrame(frame.current);
+    frame.current = requestAnimationFrame(() => void show());
+  };
+  const fixed = session.provider.fixedDims === true || offered;
+  const valueOf = (dim: DimInfo): string => texts.get(dim.name) ?? '';
+  const isBad = (dim: DimInfo): boolean =>
+    valueOf(dim).trim() !== '' && parseSize(valueOf(dim)) === null;
+  const bad = dims.some(isBad);
+  const assumed = dims.some(dim => dim.assumed);
+  const edited = dims.some(dim => valueOf(dim) !== textOf(dim));
+  const apply = (): void => {
+    const sizes = sizesOf(dims, texts);
+    // Without an edit the assumed sizes are confirmed; what is left empty is to stay a symbol.
+    const some = edited && dims.every(({ name }) => Object.hasOwn(sizes, name));
+    const { bindings } = session.store.get();
+    const given = some ? givenSizes(dims, texts, bindings) : sizes;
+    void session.preview(sizes, some ? given : undefined).then(shown => {
+      if (!shown && !fixed) {
+        void session.bind(given, some);
+      }
+    });
+  };
+  return (
+    <form
+      className="oad-Dims"
+      onSubmit={event => {
+        event.preventDefault();
+        if (!bad && !busy) {
+          apply();
+        }
+      }}
+    >
+      {offered && (
+        <p className="oad-Dims-note">
+          {trans.__(
+            'The batch is fixed in the file. Other values show the costs of the model rewritten for them (onnx-autodoc rebatch).'
+          )}
+        </p>
+      )}
+      {assumed && (
+        <p className="oad-Dims-note">
+          {trans.__(
+            'Costs depend on these values. Those marked “assumed” are defaults; confirm or change them.'
+          )}
+        </p>
+      )}
+      <div className="oad-Dims-list">
+        {leadersFirst(dims).map(dim => (
+          <DimField
+            key={dim.name}
+            dim={dim}
+            offered={offered}
+            text={valueOf(dim)}
+            bad={isBad(dim)}
+            onChange={text => setTexts(withChange(dims, texts, dim.name, text))}
+            onSlide={
+              !dim.follows &&
+              session.canPreview &&
+              dims.every(other => other.value !== null)
+                ? size => slide(dim, size)
+                : null
+            }
+          />
+        ))}
+      </div>
+      <div className="oad-State-row">
+        <button
+          type="submit"
+          className="oad-Button oad-mod-accept"
+          disabled={bad || busy || (!edited && !assumed)}
+        >
+          {assumed && !edited ? trans.__('Confirm') : trans.__('Apply')}
+        </button>
+        {!fixed && (
+          <>
+            <button
+              type="button"
+              className="oad-Button"
+              disabled={busy || dims.every(dim => dim.value === null)}
+              title={trans.__(
+                'Clear all values; costs that depend on them become unknown'
+              )}
+              onClick={() => void session.bind({}, false)}
+            >
+              {trans.__('Clear values')}
+            </button>
+            <button
+              type="button"
+              className="oad-Button"
+              disabled={busy}
+              onClick={() => void session.bind({}, true)}
+            >
+              {trans.__('Use typical values')}
+            </button>
+          </>
+        )}
+        {busy && (
+          <span className="oad-Quiet" role="status">
+            {trans.__('Counting…')}
+          </span>
+        )}
+      </div>
+    </form>
+  );
+}
+
+function DimField(props: {
+  dim: DimInfo;
+  offered: boolean;
+  text: string;
+  bad: boolean;
+  onChange(text: string): void;
+  /** Null where other sizes need an analysis first. */
+  onSlide: ((size: number) => void) | null;
+}): JSX.Element {
+  const trans = useTrans();
+  const { dim, text, bad, onSlide } = props;
+  const size = parseSize(text);
+  const id = React.useId();
+  const assumed = dim.assumed && text === textOf(dim);
+  return (
+    <div className="oad-Dim">
+      <label htmlFor={id} title={shortLabel(dim.name)}>
+        <bdi>{shortLabel(dim.name, 80)}</bdi>
+      </label>
+      <input
+        id={id}
+        className="oad-Input"
+        type="text"
+        inputMode="numeric"
+        value={text}
+        placeholder={dim.suggested === null ? '' : String(dim.suggested)}
+        readOnly={Boolean(dim.follows) && text !== ''}
+        aria-invalid={bad}
+        aria-describedby={`${id}-note`}
+        onChange={event => props.onChange(event.currentTarget.value)}
+      />
+      {onSlide && size !== null ? (
+        <input
+          className="oad-Slider"
+          type="range"
+          aria-label={trans.__('Size of %1', shortLabel(dim.name, 80))}
+          aria-valuetext={String(size)}
+          min={0}
+          max={STEPS}
+          value={toStep(size, dim)}
+          onChange={event =>
+            onSlide(fromStep(Number(event.currentTarget.value), dim))
+          }
+        />
+      ) : (
+        <span />
+      )}
+      <span id={`${id}-note`} className="oad-Dim-note">
+        {bad ? (
+          <span className="oad-mod-error">
+            {trans.__('a whole number, 0 to %1', formatExact(2 ** 31))}
+          </span>
+        ) : dim.follows && text !== '' ? (
+          <span className="oad-Quiet">{leadersOf(dim.follows, trans)}</span>
+        ) : assumed ? (
+          <span className="oad-Chip-tag">
+            {trans.__('assumed – confirm or change')}
+          </span>
+        ) : props.offered ? (
+          <span className="oad-Chip-tag">{trans.__('not in the file')}</span>
+        ) : text === '' ? (
+          <span className="oad-Quiet">{trans.__('stays a symbol')}</span>
+        ) : null}
+      </span>
+      <span
+        className="oad-Quiet oad-Dim-where"
+        title={shortLabel(dim.where.join(', '), 1000)}
+      >
+        {escapeInvisible(shortLabel(dim.where.slice(0, 4).join(', '), 160))}
+        {dim.where.length > 4 && ', …'}
+      </span>
+    </div>
+  );
+}
+
+/** What a size moves with. */
+function leadersOf(
+  { factors }: NonNullable<DimInfo['follows']>,
+  trans: ReturnType<typeof useTrans>
+): string {
+  const names = Object.keys(factors).map(name =>
+    escapeInvisible(shortLabel(name, 40))
+  );
+  return names.length === 0
+    ? trans.__('decided by the model')
+    : trans.__('moves with %1', names.join(', '));
+}
+
+/** What is free by itself before what follows. */
+function leadersFirst(dims: readonly DimInfo[]): DimInfo[] {
+  return [
+    ...dims.filter(dim => !dim.follows),
+    ...dims.filter(dim => dim.follows)
+  ];
+}

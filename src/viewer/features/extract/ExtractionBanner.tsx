@@ -1,0 +1,92 @@
+import * as React from 'react';
+import { formatBytes } from '../../../core';
+import type { Extracted } from '../../../schema';
+import { useSession, useView } from '../../session/sessionContext';
+import type { ITranslate } from '../../i18n/translate';
+import { Icon } from '../../ui/Icon';
+import { shortLabel } from '../../ui/text';
+import { useTrans } from '../../i18n/translateContext';
+
+/** Characters of a path that are shown; all of it stands in the title. */
+const MAX_PATH_CHARS = 120;
+
+function facts(found: Extracted, trans: ITranslate): string {
+  return [
+    trans._n('%1 node', '%1 nodes', found.nodes),
+    trans._n('%1 input', '%1 inputs', found.input_count),
+    trans._n('%1 output', '%1 outputs', found.output_count),
+    formatBytes(found.bytes)
+  ].join(', ');
+}
+
+function remarks(found: Extracted, trans: ITranslate): string[] {
+  const all: string[] = [];
+  if (!found.convex) {
+    all.push(
+      trans.__(
+        'Some of its inputs depend on its outputs: nodes between the selected ones were not included.'
+      )
+    );
+  }
+  if (found.widened > 0) {
+    all.push(
+      trans._n(
+        '%1 control-flow node was taken whole.',
+        '%1 control-flow nodes were taken whole.',
+        found.widened
+      )
+    );
+  }
+  return all;
+}
+
+/** Where a part of the model was written, and what it is. */
+export function ExtractionBanner(): JSX.Element | null {
+  const trans = useTrans();
+  const session = useSession();
+  const state = useView(view => view.extraction);
+  if (state === null) {
+    return null;
+  }
+  if (state.status === 'working') {
+    return (
+      <div className="oad-Banner oad-mod-changed" role="status">
+        <Icon name="info" />
+        <span className="oad-Banner-text">
+          {trans._n('Extracting %1 node…', 'Extracting %1 nodes…', state.nodes)}
+        </span>
+      </div>
+    );
+  }
+  const { found } = state;
+  return (
+    <div className="oad-Banner oad-mod-changed" role="status">
+      <Icon name="info" />
+      <span className="oad-Banner-text" title={found.path}>
+        {trans.__('Extracted to')}{' '}
+        <bdi>{shortLabel(found.path, MAX_PATH_CHARS)}</bdi>
+        {`: ${facts(found, trans)}. `}
+        {remarks(found, trans).join(' ')}
+      </span>
+      {session.files && (
+        <button
+          type="button"
+          className="oad-Button oad-mod-accept"
+          onClick={() => {
+            session.store.set({ extraction: null });
+            session.files?.open(found.path);
+          }}
+        >
+          {trans.__('Open')}
+        </button>
+      )}
+      <button
+        type="button"
+        className="oad-Button"
+        onClick={() => session.store.set({ extraction: null })}
+      >
+        {trans.__('Close')}
+      </button>
+    </div>
+  );
+}

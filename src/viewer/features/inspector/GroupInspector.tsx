@@ -1,0 +1,157 @@
+import * as React from 'react';
+import { entityOf } from '../../session/entityNames';
+import { boundary, formatExact } from '../../../core';
+import type { IGroupTree } from '../../../core';
+import { useDocument, useSession } from '../../session/sessionContext';
+import { metricOf } from '../../overlays/metric';
+import { shortLabel } from '../../ui/text';
+import { BlocksOfGroup } from './sections/BlockList';
+import { Breadcrumb } from './Breadcrumb';
+import { Costs } from './sections/costs';
+import {
+  Fact,
+  Facts,
+  SelectionLink,
+  Section,
+  TruncatedList,
+  Title
+} from '../common/facts';
+import { MainNode, Prepared } from './Prepared';
+import { Tensors } from './sections/tensors';
+import { useActivationTotal } from './sections/useActivationTotal';
+import { Histogram } from '../common/Histogram';
+import { useTrans } from '../../i18n/translateContext';
+
+/** Operator types below a group and how many there are of each, commonest first. */
+function opHistogram(
+  tree: IGroupTree,
+  group: number
+): [type: string, count: number][] {
+  const counts = new Map<string, number>();
+  const { nodeOrder, groupStart, groupEnd, model } = tree;
+  for (let at = groupStart[group]; at < groupEnd[group]; at++) {
+    const type = model.opType(nodeOrder[at]);
+    counts.set(type, (counts.get(type) ?? 0) + 1);
+  }
+  return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+}
+
+/** A block: what it sums up to and what it is made of. */
+export function GroupInspector({ group }: { group: number }): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  const { model, tree } = useDocument();
+  const activationTotal = useActivationTotal();
+  const histogram = React.useMemo(
+    () => opHistogram(tree, group),
+    [tree, group]
+  );
+  const open = useOpen(group);
+  const ends = React.useMemo(() => boundary(tree, group), [tree, group]);
+  const entity = entityOf(model, { kind: 'group', id: group }) ?? 0;
+  const children = tree.children[group + 1];
+  const blocks = children.filter(child => child >= model.nodeCount);
+  return (
+    <>
+      <Title
+        kind={
+          tree.groupType[group] || tree.groupRole[group] || trans.__('Block')
+        }
+        name={tree.groupLabel[group]}
+      />
+      <Breadcrumb tree={tree} entity={entity} />
+      <div className="oad-State-row">
+        <button
+          type="button"
+          className="oad-Button"
+          onClick={() => void session.activate(entity, false)}
+        >
+          {open ? trans.__('Collapse') : trans.__('Expand')}
+        </button>
+      </div>
+      <Facts>
+        <Fact label={trans.__('Nodes')}>
+          {formatExact(tree.groupSize[group])}
+        </Fact>
+        <Fact label={trans.__('Blocks inside')}>
+          {formatExact(blocks.length)}
+        </Fact>
+        <MainNode group={group} />
+        <Prepared entity={entity} />
+      </Facts>
+      <Section title={trans.__('Costs')}>
+        <Costs
+          metrics={model.payload.metrics}
+          activationTotal={activationTotal}
+          valueOf={id => metricOf(tree, id, model.nodeCount + group)}
+          unknownOf={id => tree.groupUnknown[id][group]}
+        />
+      </Section>
+      <BlockTensors title={trans.__('Inputs')} ids={ends.inputs} side="input" />
+      <BlockTensors
+        title={trans.__('Outputs')}
+        ids={ends.outputs}
+        side="output"
+      />
+      <BlocksOfGroup group={group} />
+      <Section title={trans.__('Operators')} count={histogram.length}>
+        <Histogram rows={histogram} />
+      </Section>
+      {blocks.length > 0 && (
+        <Section title={trans.__('Blocks')} count={blocks.length}>
+          <ul className="oad-Links">
+            <TruncatedList items={Array.from(blocks)}>
+              {child => {
+                const id = child - model.nodeCount;
+                return (
+                  <li key={child}>
+                    <SelectionLink to={{ kind: 'group', id }}>
+                      <bdi>{shortLabel(tree.groupLabel[id], 120)}</bdi>
+                      <span className="oad-Quiet">
+                        {shortLabel(
+                          tree.groupType[id] || tree.groupRole[id],
+                          80
+                        )}
+                      </span>
+                    </SelectionLink>
+                  </li>
+                );
+              }}
+            </TruncatedList>
+          </ul>
+        </Section>
+      )}
+    </>
+  );
+}
+
+/** Whether the block is open, as the picture changes. */
+function useOpen(group: number): boolean {
+  const { graph, listeners } = useSession();
+  return React.useSyncExternalStore(
+    React.useCallback(
+      onPicture => {
+        const follower = { onPicture };
+        listeners.add(follower);
+        return () => listeners.delete(follower);
+      },
+      [listeners]
+    ),
+    () => graph.isOpen(group)
+  );
+}
+
+/** The tensors that enter or leave a block. */
+function BlockTensors(props: {
+  title: string;
+  ids: readonly number[];
+  side: 'input' | 'output';
+}): JSX.Element | null {
+  const { model } = useDocument();
+  const { title, ids, side } = props;
+  return ids.length > 0 ? (
+    <Section title={title} count={ids.length}>
+      <Tensors model={model} ids={ids} roles={[]} side={side} />
+    </Section>
+  ) : null;
+}

@@ -1,0 +1,43 @@
+import * as React from 'react';
+import { shortLabel } from '../../../ui/text';
+import { Name, Section, TruncatedList } from '../../common/facts';
+import { useTrans } from '../../../i18n/translateContext';
+
+const SHORT = 120;
+const FOLDED = 72;
+
+/** Entries that an exporter or a tool left; long ones are folded. */
+export function Metadata(props: {
+  metadata: Readonly<Record<string, string>>;
+}): JSX.Element | null {
+  const trans = useTrans();
+  const entries = Object.entries(props.metadata);
+  if (entries.length === 0) {
+    return null;
+  }
+  return (
+    <Section title={trans.__('Metadata')} count={entries.length} closed>
+      <dl className="oad-Entries">
+        <TruncatedList items={entries} of="fact">
+          {([key, value]) => (
+            <div key={key}>
+              <dt>{shortLabel(key, 120)}</dt>
+              <dd>
+                {value.length <= SHORT ? (
+                  <Name text={value} />
+                ) : (
+                  <details>
+                    <summary>
+                      <bdi>{shortLabel(value, FOLDED)}</bdi>
+                    </summary>
+                    <Name text={value} />
+                  </details>
+                )}
+              </dd>
+            </div>
+          )}
+        </TruncatedList>
+      </dl>
+    </Section>
+  );
+}

@@ -1,0 +1,13 @@
+import { Tally } from '../../../../core/model/metricSums';
+import type { IGraphModel, MetricId } from '../../../../core/types';
+
+/** Sum of a metric over nodes, what is unknown left out and counted. */
+export function sumOf(
+  model: IGraphModel,
+  nodes: readonly number[],
+  metric: MetricId
+): Pick<Tally, 'known' | 'unknown'> {
+  const tally = new Tally(model, metric);
+  nodes.forEach(node => tally.add(node));
+  return tally;
+}

@@ -1,0 +1,164 @@
+import * as React from 'react';
+import { actionById, isEnabled, runAction } from '../../actions';
+import { useSession } from '../../session/sessionContext';
+import { RootContext } from '../../ui/rootContext';
+import { closeMenu } from '../../session/contextMenu';
+import type { IMenuState } from '../../state/types';
+import { menuEntries } from './menuEntries';
+import { focusedElement } from '../../ui/focus';
+import { useTrans } from '../../i18n/translateContext';
+import { useKeys } from '../../actions/keysContext';
+
+/** Pixels kept between the menu and the viewer's border. */
+const MARGIN = 4;
+
+/** Keeps the menu inside the viewer; remembers who had the focus. */
+function usePlace(
+  list: React.RefObject<HTMLDivElement>,
+  { x, y }: IMenuState
+): void {
+  const root = React.useContext(RootContext);
+  React.useLayoutEffect(() => {
+    const element = list.current;
+    const frame = root.current?.getBoundingClientRect();
+    if (!element || !frame) {
+      return undefined;
+    }
+    const before = focusedElement();
+    const { offsetWidth: w, offsetHeight: h } = element;
+    const inside = (at: number, size: number, room: number): number =>
+      Math.max(MARGIN, Math.min(at, room - size - MARGIN));
+    element.style.left = `${inside(x - frame.left, w, frame.width)}px`;
+    element.style.top = `${inside(y - frame.top, h, frame.height)}px`;
+    element.style.maxHeight = `${Math.max(0, frame.height - 2 * MARGIN)}px`;
+    element.querySelector<HTMLElement>('[role=menuitem]')?.focus();
+    return () => {
+      // Only if an item still has it: an action may have moved it on.
+      if (
+        (before instanceof HTMLElement || before instanceof SVGElement) &&
+        (element.contains(focusedElement()) ||
+          focusedElement() === document.body)
+      ) {
+        before.focus({ preventScroll: true });
+      }
+    };
+  }, [list, root, x, y]);
+}
+
+/** Moves the focus among the items; true when the key was one of the menu's. */
+function onMenuKey(
+  event: React.KeyboardEvent,
+  list: HTMLElement,
+  close: () => void
+): boolean {
+  const items = [...list.querySelectorAll<HTMLElement>('[role=menuitem]')];
+  const at = items.findIndex(item => item === focusedElement());
+  const go = (to: number): void =>
+    items[(to + items.length) % items.length]?.focus();
+  switch (event.key) {
+    case 'ArrowDown':
+      go(at + 1);
+      return true;
+    case 'ArrowUp':
+      go(at - 1);
+      return true;
+    case 'Home':
+      go(0);
+      return true;
+    case 'End':
+      go(items.length - 1);
+      return true;
+    case 'Escape':
+    case 'Tab':
+      close();
+      return true;
+    default: {
+      if (event.key.length !== 1 || event.ctrlKey || event.metaKey) {
+        return event.key !== 'Enter';
+      }
+      const letter = event.key.toLowerCase();
+      const after = [...items.slice(at + 1), ...items.slice(0, at + 1)];
+      if (event.key !== ' ') {
+        after
+          .find(item => item.textContent?.toLowerCase().startsWith(letter))
+          ?.focus();
+      }
+      return event.key !== ' ';
+    }
+  }
+}
+
+/** The context menu that is open. */
+export function OpenMenu({ menu }: { menu: IMenuState }): JSX.Element {
+  const trans = useTrans();
+  const keysOf = useKeys();
+  const session = useSession();
+  const root = React.useContext(RootContext);
+  const list = React.useRef<HTMLDivElement>(null);
+  const close = (): void => closeMenu(session);
+  usePlace(list, menu);
+  // The menu of one moment: what it offers does not change while it is open.
+  const [entries] = React.useState(() =>
+    menuEntries(
+      menu,
+      session.store.get(),
+      session.provider.extract !== undefined
+    )
+  );
+  return (
+    <div
+      ref={list}
+      className="oad-Menu"
+      role="menu"
+      aria-label={trans.__('Context menu')}
+      onContextMenu={event => event.preventDefault()}
+      onKeyDown={event => {
+        if (list.current && onMenuKey(event, list.current, close)) {
+          event.preventDefault();
+        }
+        event.stopPropagation();
+      }}
+      onBlur={event => {
+        if (!event.currentTarget.contains(event.relatedTarget)) {
+          close();
+        }
+      }}
+    >
+      {entries.map((id, i) => {
+        const action = id === null ? undefined : actionById(id);
+        const context = { session, root: root.current };
+        if (!action) {
+          return <div key={i} role="separator" className="oad-Menu-line" />;
+        }
+        const [key] = keysOf(action);
+        const enabled = isEnabled(action, context);
+        return (
+          <button
+            key={i}
+            type="button"
+            role="menuitem"
+            tabIndex={-1}
+            className="oad-Menu-item"
+            aria-disabled={!enabled}
+            onPointerEnter={event => event.currentTarget.focus()}
+            onClick={() => {
+              if (enabled) {
+                close();
+                runAction(action, context);
+              }
+            }}
+          >
+            <span>
+              {action.labelNow?.(trans, session) ?? action.label(trans)}
+            </span>
+            {key && (
+              <kbd>
+                {key.replace('ArrowLeft', '←').replace('ArrowRight', '→')}
+              </kbd>
+            )}
+          </button>
+        );
+      })}
+    </div>
+  );
+}

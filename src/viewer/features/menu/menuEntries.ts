@@ -1,0 +1,72 @@
+/** What the context menu offers for what it was opened on: actions by id, between lines. */
+
+import { chipGroups } from '../../../core/tree/chips';
+import { selectedRepeat } from '../../session/repeatStepping';
+import type { IMenuState, IViewerState } from '../../state/types';
+
+/** Ids of actions; null is a line. */
+export type MenuEntry = string | null;
+
+const TRACES = ['trace-ancestors', 'trace-descendants', 'trace-paths'];
+const HIDES = ['hide', 'show-only', 'show-hidden'];
+
+function ofGround({ bookmarks }: IViewerState): MenuEntry[] {
+  const slots = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];
+  const free = slots.find(slot => !Object.hasOwn(bookmarks, slot));
+  return [
+    'overview',
+    'fit',
+    'actual-size',
+    'toggle-direction',
+    null,
+    'expand-all',
+    'collapse-all',
+    'show-hidden',
+    null,
+    'go-back',
+    'go-forward',
+    null,
+    ...slots
+      .filter(slot => Object.hasOwn(bookmarks, slot))
+      .map(slot => `recall-view-${slot}`),
+    ...(free ? [`store-view-${free}`] : []),
+    ...['copy-link', 'open-profile']
+  ];
+}
+
+/** The entries of a menu. Those that cannot run now are shown as such by the menu. */
+export function menuEntries(
+  menu: IMenuState,
+  state: IViewerState,
+  /** Somebody is there to write a part of the model to a file. */
+  canExtract: boolean
+): readonly MenuEntry[] {
+  const { what } = menu;
+  if (what === null) {
+    return ofGround(state);
+  }
+  if (what.kind !== 'entity') {
+    return ['locate', null, ...TRACES.slice(0, 2), null, 'copy-name'];
+  }
+  const isGroup = what.id >= (state.document?.model.nodeCount ?? Infinity);
+  const tree = state.document?.tree;
+  const hasChips = tree !== undefined && chipGroups(tree, what.id).length > 0;
+  return [
+    ...(isGroup ? ['toggle-group', 'toggle-group-deep'] : []),
+    ...(hasChips ? ['toggle-chips'] : []),
+    ...(isGroup || hasChips ? [null] : []),
+    ...(selectedRepeat(state) ? ['next-part', 'previous-part', null] : []),
+    ...TRACES,
+    null,
+    'select-same',
+    ...HIDES,
+    null,
+    'show-in-table',
+    'fit-selection',
+    null,
+    'copy-name',
+    'copy-tag',
+    'copy-link',
+    ...(canExtract ? [null, 'extract'] : [])
+  ];
+}

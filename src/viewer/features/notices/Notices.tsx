@@ -1,0 +1,120 @@
+import * as React from 'react';
+import { formatExact } from '../../../core/base/numberFormat';
+import { userHidden } from '../../../core/tree/repeatParts';
+import { countHiddenNodes } from '../../../core/tree/hiddenEntities';
+import { useDocument, useSession, useView } from '../../session/sessionContext';
+import { lazily } from '../../lazy/lazily';
+import { showAll } from '../../session/hideActions';
+import { ProgressBar } from '../../ui/ProgressBar';
+import { endTrace } from '../../session/traceActions';
+import type { ITraceState } from '../../state/types';
+import type { ITranslate } from '../../i18n/translate';
+import { shortLabel } from '../../ui/text';
+import { useTrans } from '../../i18n/translateContext';
+
+const CounterpartNote = lazily(
+  async () => (await import('../compare/CompareBar')).CounterpartNote,
+  true
+);
+
+/** How many names a sentence bears. */
+const NAMES = 2;
+
+function traceText(
+  { kind, names, trace }: ITraceState,
+  total: number,
+  trans: ITranslate
+): string {
+  const shown = names.slice(0, NAMES).map(name => shortLabel(name, 40));
+  const rest = names.length - shown.length;
+  const more = rest > 0 ? [trans._n('%1 more', '%1 more', rest)] : [];
+  const what = [...shown, ...more].join(', ');
+  const counts = [formatExact(trace.count), formatExact(total)] as const;
+  switch (kind) {
+    case 'ancestors':
+      return trans.__('%1 of %2 nodes are upstream of %3', ...counts, what);
+    case 'descendants':
+      return trans.__('%1 of %2 nodes are downstream of %3', ...counts, what);
+    case 'changes':
+      return trans.__('%1 of %2 nodes differ', ...counts);
+    default:
+      return trans.__(
+        '%1 of %2 nodes are on a path between %3',
+        ...counts,
+        what
+      );
+  }
+}
+
+/** A layout takes long: how far it is, and the way out. */
+function Laying({ share }: { share: number }): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  const percent = Math.floor(share * 100);
+  return (
+    <div className="oad-Note">
+      <span role="status">{trans.__('Computing the layout')}</span>
+      <ProgressBar label={trans.__('Layout')} done={percent} total={100} />
+      <button
+        type="button"
+        className="oad-Jump"
+        title={`${trans.__('Cancel')} (Esc)`}
+        onClick={() => session.graph.layoutProgress.cancel()}
+      >
+        {trans.__('Cancel')}
+      </button>
+    </div>
+  );
+}
+
+/** Over the picture: that it does not show everything, and the way back. */
+export function Notices(): JSX.Element | null {
+  const trans = useTrans();
+  const session = useSession();
+  const { tree } = useDocument();
+  const hidden = useView(state => state.hidden);
+  const trace = useView(state => state.trace);
+  // The parts of a repeat that stand aside are told by its title.
+  const byHand = React.useMemo(() => userHidden(tree, hidden), [tree, hidden]);
+  const count = React.useMemo(
+    () => countHiddenNodes(tree, byHand),
+    [tree, byHand]
+  );
+  const linked = useView(state => state.linkedView !== null);
+  const laying = useView(state => state.layoutProgress);
+  if (byHand.length === 0 && trace === null && !linked && laying === null) {
+    return null;
+  }
+  return (
+    <div className="oad-Notes" role={linked ? 'status' : undefined}>
+      {laying !== null && <Laying share={laying} />}
+      {linked && <CounterpartNote />}
+      {trace && (
+        <div className="oad-Note">
+          <bdi>{traceText(trace, tree.nodeOrder.length, trans)}</bdi>
+          <button
+            type="button"
+            className="oad-Jump"
+            title={`${trans.__('End the trace')} (Esc)`}
+            onClick={() => endTrace(session)}
+          >
+            {trans.__('End')}
+          </button>
+        </div>
+      )}
+      {byHand.length > 0 && (
+        <div className="oad-Note">
+          <span>{trans._n('%1 node hidden', '%1 nodes hidden', count)}</span>
+          <button
+            type="button"
+            className="oad-Jump"
+            title={`${trans.__('Show all hidden items')} (Z)`}
+            onClick={() => void showAll(session)}
+          >
+            {trans.__('Show all')}
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}

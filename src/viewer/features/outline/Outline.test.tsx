@@ -1,0 +1,80 @@
+// @vitest-environment jsdom
+import { act, fireEvent, screen, within } from '@testing-library/react';
+import { expect, test, vi } from 'vitest';
+import { buildTree, decodePayload } from '../../../core';
+import { guardConsole, mount, settle } from '../../testing/render';
+import { surface } from '../../testing/surface';
+import { testPayload } from '../../testing/payload';
+import { outlineRows, expandAncestors } from './rows';
+
+vi.mock('../../graph/surface', async () => ({
+  GraphSurface: (await import('../../testing/surface')).FakeSurface
+}));
+vi.mock(
+  '../../graph/cards/cardSizer',
+  async () => await import('../../testing/sizer')
+);
+
+guardConsole();
+
+function tree(): HTMLElement {
+  return screen.getByRole('tree', { name: 'Model hierarchy' });
+}
+
+function labels(): string[] {
+  return within(tree())
+    .getAllByRole('treeitem')
+    .map(item => item.querySelector('.oad-Outline-label')?.textContent ?? '');
+}
+
+test('rows follow the open groups', () => {
+  const model = buildTree(decodePayload(testPayload()));
+  expect(outlineRows(model, new Set()).map(row => row.entity)).toEqual([5, 4]);
+  const rows = outlineRows(model, new Set([0, 1]));
+  expect(rows.map(row => row.entity)).toEqual([5, 6, 0, 1, 7, 4]);
+  expect(rows[2]).toMatchObject({ level: 3, place: 1, siblings: 2 });
+  expect([...expandAncestors(model, new Set(), 2)].sort()).toEqual([0, 2]);
+  const open = new Set([0, 2]);
+  expect(expandAncestors(model, open, 2)).toBe(open);
+});
+
+test('arrow keys open, walk and close the tree; the graph follows', async () => {
+  await mount(testPayload());
+  // It begins as open as the picture.
+  expect(labels().slice(0, 3)).toEqual(['net', 'block.0', 'Conv']);
+  const press = (name: string): void => {
+    fireEvent.keyDown(tree(), { key: name });
+  };
+  press('Home');
+  expect(surface().selection).toEqual([5]);
+  press('ArrowRight');
+  expect(surface().selection).toEqual([6]);
+  press('ArrowLeft');
+  expect(labels().slice(0, 3)).toEqual(['net', 'block.0', 'block.1']);
+  press('ArrowLeft');
+  expect(surface().selection).toEqual([5]);
+  press('ArrowLeft');
+  expect(labels()).toEqual(['net', 'Mystery']);
+  press('ArrowRight');
+  expect(labels().slice(0, 3)).toEqual(['net', 'block.0', 'block.1']);
+  press('ArrowLeft');
+  press('End');
+  expect(surface().selection).toEqual([4]);
+  expect(surface().zoomed).toContain(4);
+});
+
+test('what is selected in the graph is shown in the tree', async () => {
+  await mount(testPayload());
+  act(() => surface().callbacks.onSelect?.(2, { additive: false }));
+  await settle();
+  const item = within(tree()).getByRole('treeitem', { selected: true });
+  expect(item.textContent).toContain('Conv');
+  expect(item.getAttribute('aria-level')).toBe('3');
+  expect(tree().getAttribute('aria-activedescendant')).toBe(item.id);
+});
+
+test('rows carry the cost that is painted', async () => {
+  await mount(testPayload());
+  const item = within(tree()).getByText('net').closest('[role=treeitem]');
+  expect(item?.textContent).toMatch(/100.%/);
+});

@@ -1,0 +1,282 @@
+import * as React from 'react';
+import type { TaskLayer } from '../../../schema';
+import { useDocument, useSession } from '../../session/sessionContext';
+import { selectNodes } from '../../session/hostSelection';
+import type { ITranslate } from '../../i18n/translate';
+import { shortLabel, escapeInvisible } from '../../ui/text';
+import {
+  boardOf,
+  QUANTIZING,
+  useBoard,
+  type ITaskBoard
+} from '../../tasks/taskBoard';
+import { Problems, Progress } from '../common/TaskProgress';
+import { useTrans } from '../../i18n/translateContext';
+
+/** Rows that are shown; the rest is counted. */
+const MAX_ROWS = 400;
+const METHODS = [
+  'static',
+  'dynamic',
+  'int8-weights',
+  'int4-weights',
+  'fp16'
+] as const;
+
+/** Samples, layers by what quantizing them does, a quantized file: each step a task of the server. */
+export function QuantizePanel(): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  const board = boardOf(session);
+  const state = useBoard(board);
+  const id = React.useId();
+  const busy = state.running !== null;
+  const samples = { data: state.data.trim() };
+  return (
+    <div className="oad-Quantize">
+      <div className="oad-Tools">
+        <label htmlFor={`${id}-data`}>{trans.__('Samples')}</label>
+        <input
+          id={`${id}-data`}
+          className="oad-Input"
+          type="text"
+          spellCheck={false}
+          placeholder={trans.__(
+            'samples.npz next to the model; empty: random values'
+          )}
+          value={state.data}
+          onChange={event => board.set({ data: event.currentTarget.value })}
+        />
+        <button
+          type="button"
+          className="oad-Button"
+          disabled={busy}
+          onClick={() => void board.start('measure', samples)}
+        >
+          {trans.__('Measure latency')}
+        </button>
+        <button
+          type="button"
+          className="oad-Button"
+          disabled={busy}
+          onClick={() => void board.start('sensitivity', samples)}
+        >
+          {trans.__('Rank layers')}
+        </button>
+      </div>
+      <div className="oad-Tools">
+        <label htmlFor={`${id}-method`}>{trans.__('Method')}</label>
+        <select
+          id={`${id}-method`}
+          className="oad-Select"
+          value={state.method}
+          onChange={event => board.set({ method: event.currentTarget.value })}
+        >
+          {METHODS.map(name => (
+            <option key={name} value={name}>
+              {methodText(name, trans)}
+            </option>
+          ))}
+        </select>
+        <label htmlFor={`${id}-out`}>{trans.__('File')}</label>
+        <input
+          id={`${id}-out`}
+          className="oad-Input"
+          type="text"
+          spellCheck={false}
+          value={state.out}
+          onChange={event => board.set({ out: event.currentTarget.value })}
+        />
+        <button
+          type="button"
+          className="oad-Button oad-mod-accept"
+          disabled={busy}
+          onClick={() =>
+            void board.start('quantize', {
+              ...samples,
+              out: state.out.trim(),
+              method: state.method,
+              exclude: [...state.kept],
+              random_data: samples.data === ''
+            })
+          }
+        >
+          {trans.__('Quantize')}
+        </button>
+        <span className="oad-Quiet">
+          {trans._n(
+            '%1 layer stays float',
+            '%1 layers stay float',
+            state.kept.size
+          )}
+        </span>
+      </div>
+      <Progress state={state} onCancel={() => board.cancel()} />
+      <Found state={state} />
+      <Layers
+        layers={state.results.sensitivity?.layers ?? []}
+        kept={state.kept}
+        onKeep={kept => board.set({ kept })}
+      />
+    </div>
+  );
+}
+
+function methodText(
+  method: (typeof METHODS)[number],
+  trans: ITranslate
+): string {
+  return {
+    static: trans.__('8 bits, ranges from the samples'),
+    dynamic: trans.__('8-bit weights, ranges from each run'),
+    'int8-weights': trans.__('8-bit weights in blocks'),
+    'int4-weights': trans.__('4-bit weights in blocks'),
+    fp16: trans.__('float16')
+  }[method];
+}
+
+/** What the tasks said, the file first. */
+function Found({ state }: { state: ITaskBoard }): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  const { results } = state;
+  const written = results.quantize?.path;
+  const own = session.provider.path;
+  const said = [results.quantize, results.sensitivity, results.measure];
+  return (
+    <>
+      <Problems state={state} of={QUANTIZING} />
+      {written && session.files && (
+        <div className="oad-Tools">
+          <button
+            type="button"
+            className="oad-Button"
+            onClick={() => session.files?.open(written)}
+          >
+            {trans.__('Open %1', shortLabel(nameOf(written), 60))}
+          </button>
+          {session.files.compare && (
+            <button
+              type="button"
+              className="oad-Button"
+              onClick={() => session.files?.compare?.(written)}
+            >
+              {trans.__('Compare with this model')}
+            </button>
+          )}
+          {session.files.verify && own && (
+            <button
+              type="button"
+              className="oad-Button"
+              onClick={() =>
+                session.files?.verify?.(written, own, state.data.trim())
+              }
+            >
+              {trans.__('Verify against this model')}
+            </button>
+          )}
+        </div>
+      )}
+      <div className="oad-Quantize-said">
+        {said.flatMap(
+          (one, at) =>
+            one?.lines.map((line, place) => (
+              <p key={`${at}-${place}`} className="oad-Quantize-line">
+                {shortLabel(escapeInvisible(line), 400)}
+              </p>
+            )) ?? []
+        )}
+      </div>
+    </>
+  );
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+function Layers(props: {
+  layers: readonly TaskLayer[];
+  kept: ReadonlySet<string>;
+  onKeep: (kept: ReadonlySet<string>) => void;
+}): JSX.Element | null {
+  const trans = useTrans();
+  const session = useSession();
+  const { nodeCount } = useDocument().model;
+  const { layers, kept, onKeep } = props;
+  if (layers.length === 0) {
+    return null;
+  }
+  const shown = layers.slice(0, MAX_ROWS);
+  const toggle = (tensor: string): void => {
+    const next = new Set(kept);
+    if (!next.delete(tensor)) {
+      next.add(tensor);
+    }
+    onKeep(next);
+  };
+  return (
+    <div className="oad-Quantize-layers">
+      <table aria-label={trans.__('Layers, most sensitive first')}>
+        <thead>
+          <tr>
+            <th>{trans.__('Float')}</th>
+            <th>{trans.__('Layer')}</th>
+            <th>{trans.__('Type')}</th>
+            <th>{trans.__('Error alone')}</th>
+            <th>{trans.__('SQNR (dB)')}</th>
+            <th>{trans.__('Agreement')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map(one => {
+            const { node } = one;
+            const name = shortLabel(escapeInvisible(one.name), 80);
+            return (
+              <tr key={one.tensor}>
+                <td>
+                  <input
+                    type="checkbox"
+                    aria-label={trans.__('Keep %1 in float', name)}
+                    checked={kept.has(one.tensor)}
+                    onChange={() => toggle(one.tensor)}
+                  />
+                </td>
+                <td>
+                  {node !== null && node < nodeCount ? (
+                    <button
+                      type="button"
+                      className="oad-Quantize-name"
+                      onClick={() => selectNodes(session, [node])}
+                    >
+                      {name}
+                    </button>
+                  ) : (
+                    name
+                  )}
+                </td>
+                <td>{shortLabel(escapeInvisible(one.op), 40)}</td>
+                <td>{one.error?.toPrecision(3) ?? '—'}</td>
+                <td>{one.sqnr_db?.toFixed(1) ?? '—'}</td>
+                <td>
+                  {one.agreement === null
+                    ? '—'
+                    : `${(100 * one.agreement).toFixed(1)} %`}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      {layers.length > shown.length && (
+        <p className="oad-Quiet">
+          {trans._n(
+            '%1 more layer is not shown.',
+            '%1 more layers are not shown.',
+            layers.length - shown.length
+          )}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,162 @@
+/** The report as a document. Every number and sentence is the library's; nothing is counted or written here. */
+
+import * as React from 'react';
+import type {
+  ReportDocument,
+  SectionBlock,
+  SectionCell,
+  SectionInfo
+} from '../../../schema';
+import { escapeInvisible } from '../../ui/text';
+
+export function ReportText(props: {
+  document: ReportDocument;
+  /** Before the ids of titles, which must be unique in a page. */
+  id?: string;
+}): JSX.Element {
+  const { document, id = 'oad-report' } = props;
+  return (
+    <article className="oad-Report-text">
+      <h1>
+        <bdi>{escapeInvisible(document.title)}</bdi>
+      </h1>
+      {document.subtitle && (
+        <p className="oad-Report-subtitle">
+          {escapeInvisible(document.subtitle)}
+        </p>
+      )}
+      <dl className="oad-Report-tiles">
+        {document.tiles.map(([label, text]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+      {document.sections.map(section => (
+        <Section
+          key={section.id}
+          section={section}
+          id={`${id}-${section.id}`}
+        />
+      ))}
+    </article>
+  );
+}
+
+function Section(props: { section: SectionInfo; id: string }): JSX.Element {
+  const { section, id } = props;
+  return (
+    <section aria-labelledby={id} data-section={section.id}>
+      <h2 id={id}>{section.title}</h2>
+      {section.blocks.map((block, at) => (
+        <Block key={at} block={block} />
+      ))}
+    </section>
+  );
+}
+
+function Block({ block }: { block: SectionBlock }): JSX.Element | null {
+  switch (block.kind) {
+    case 'paragraph':
+      return (
+        <p>
+          {block.title && <b>{escapeInvisible(block.title)}: </b>}
+          {block.lines.map((line, at) => (
+            <Line key={at} line={line} />
+          ))}
+        </p>
+      );
+    case 'items':
+      return (
+        <>
+          <Title text={block.title} />
+          <ul>
+            {block.lines.map((line, at) => (
+              <li key={at}>
+                <Line line={line} />
+              </li>
+            ))}
+          </ul>
+        </>
+      );
+    case 'table':
+      return <Table block={block} />;
+    case 'diagram':
+      return (
+        <figure className="oad-Report-stages">
+          <ol>
+            {block.stages.map((stage, at) => (
+              <li key={at}>
+                <b>{escapeInvisible(stage.title)}</b>
+                <span>{escapeInvisible(stage.detail)}</span>
+              </li>
+            ))}
+          </ol>
+          <figcaption>{block.caption}</figcaption>
+        </figure>
+      );
+    default:
+      // Of a later version.
+      return null;
+  }
+}
+
+function Title({ text }: { text: string }): JSX.Element | null {
+  return text ? <h3>{escapeInvisible(text)}</h3> : null;
+}
+
+function Table({ block }: { block: SectionBlock }): JSX.Element {
+  const of = (column: number): string | undefined =>
+    block.numeric[column] ? 'oad-Number' : undefined;
+  return (
+    <>
+      <Title text={block.title} />
+      <div className="oad-Report-wide">
+        <table>
+          <thead>
+            <tr>
+              {block.head.map((text, at) => (
+                <th key={at} scope="col" className={of(at)}>
+                  {escapeInvisible(text)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {block.rows.map((row, number) => (
+              <tr key={number}>
+                {row.map((line, at) => (
+                  <td key={at} className={of(at)}>
+                    <Line line={line} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {block.more && <p className="oad-Quiet">{block.more}</p>}
+    </>
+  );
+}
+
+function Line({ line }: { line: readonly SectionCell[] }): JSX.Element {
+  return (
+    <>
+      {line.map(({ kind, text }, at) =>
+        kind === 'name' ? (
+          <code key={at}>
+            <bdi>{escapeInvisible(text)}</bdi>
+          </code>
+        ) : kind === 'value' ? (
+          <span key={at} className="oad-Report-value">
+            {text}
+          </span>
+        ) : (
+          <React.Fragment key={at}>{escapeInvisible(text)}</React.Fragment>
+        )
+      )}
+    </>
+  );
+}

@@ -1,0 +1,129 @@
+import * as React from 'react';
+import type { IRoofline } from '../../../core/latency/roofline';
+import { formatCount } from '../../../core/base/numberFormat';
+import { logPlace, logScale } from '../common/logScale';
+import { BOUNDS } from './boundMarks';
+import { useTrans } from '../../i18n/translateContext';
+
+export const CHART_PADDING = { left: 92, right: 18, top: 12, bottom: 34 };
+
+/** Where a point is drawn, in pixels. */
+export interface IRoofPlace {
+  readonly x: number;
+  readonly y: number;
+}
+
+interface IRoofProps {
+  readonly found: IRoofline;
+  readonly width: number;
+  readonly height: number;
+  /** Pointed at and selected, -1 = none. */
+  readonly at: number;
+  readonly chosen: number;
+  readonly onPlaces: (places: readonly IRoofPlace[]) => void;
+}
+
+/** FLOP/s over FLOPs per byte, both on a scale of powers, below the roof of the device. */
+export function RooflineChart(props: IRoofProps): JSX.Element {
+  const trans = useTrans();
+  const { found, width, height, at, chosen, onPlaces } = props;
+  const { points, peak, bandwidth } = found;
+  const ridge = peak / bandwidth;
+  const drawn = React.useMemo(() => {
+    const across = logScale(
+      [...points.map(({ intensity }) => intensity), ridge],
+      Math.max(2, Math.floor(width / 70))
+    );
+    const up = logScale(
+      [...points.map(({ rate }) => rate), peak],
+      Math.max(2, Math.floor(height / 30))
+    );
+    const x = (value: number): number =>
+      width * logPlace(value, across.low, across.high);
+    const y = (value: number): number =>
+      height * (1 - logPlace(value, up.low, up.high));
+    const places = points.map(one => ({ x: x(one.intensity), y: y(one.rate) }));
+    const size = points.length > 400 ? 2.5 : 4;
+    // One path a form: thousands of points stay cheap.
+    const paths = BOUNDS.map(({ bound, color, mark }) => ({
+      color,
+      d: places
+        .filter((_, point) => points[point].bound === bound)
+        .map(place => mark(place.x, place.y, size))
+        .join('')
+    }));
+    // The slope enters the picture from the left, or from below.
+    const from = Math.max(across.low, up.low / bandwidth);
+    const roof = `M${x(from)} ${y(from * bandwidth)}L${x(ridge)} ${y(peak)}L${width} ${y(peak)}`;
+    return { across, up, x, y, places, paths, roof };
+  }, [points, peak, bandwidth, ridge, width, height]);
+  // eslint-disable-next-line react-hooks/exhaustive-deps -- the callback may be new each time
+  React.useEffect(() => onPlaces(drawn.places), [drawn.places]);
+  const { across, up, x, y, places, paths, roof } = drawn;
+  const ring = (point: number, name: string): JSX.Element | null =>
+    point < 0 ? null : (
+      <circle
+        className={name}
+        r={8}
+        cx={places[point].x}
+        cy={places[point].y}
+      />
+    );
+  return (
+    <svg
+      width={width + CHART_PADDING.left + CHART_PADDING.right}
+      height={height + CHART_PADDING.top + CHART_PADDING.bottom}
+      aria-hidden="true"
+    >
+      <g transform={`translate(${CHART_PADDING.left} ${CHART_PADDING.top})`}>
+        {up.marks.map(value => (
+          <g
+            key={value}
+            transform={`translate(0 ${Math.round(y(value)) + 0.5})`}
+          >
+            <line className="oad-Plot-grid" x2={width} />
+            <text className="oad-Plot-tick" x={-6} dy="0.32em">
+              {formatCount(value)}FLOP/s
+            </text>
+          </g>
+        ))}
+        {across.marks.map(value => (
+          <g
+            key={value}
+            transform={`translate(${Math.round(x(value)) + 0.5} 0)`}
+          >
+            <line className="oad-Plot-grid" y2={height} />
+            <text className="oad-Plot-tick oad-mod-middle" y={height + 14}>
+              {formatCount(value)}
+            </text>
+          </g>
+        ))}
+        <text
+          className="oad-Plot-tick oad-mod-middle"
+          x={width / 2}
+          y={height + 29}
+        >
+          {trans.__('FLOPs per byte')}
+        </text>
+        <path className="oad-Roofline-roof" d={roof} />
+        <line
+          className="oad-Roofline-ridge"
+          x1={x(ridge)}
+          x2={x(ridge)}
+          y1={y(peak)}
+          y2={height}
+        />
+        {paths.map(({ color, d }) => (
+          <path
+            key={color}
+            className="oad-Plot-dot oad-Roofline-points"
+            data-color={color}
+            d={d}
+          />
+        ))}
+        {ring(chosen, 'oad-Roofline-chosen')}
+        {ring(at, 'oad-Roofline-at')}
+      </g>
+    </svg>
+  );
+}

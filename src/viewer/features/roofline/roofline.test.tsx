@@ -1,0 +1,83 @@
+// @vitest-environment jsdom
+import { act, fireEvent, screen } from '@testing-library/react';
+import { describe, expect, test, vi } from 'vitest';
+import { sessionOf } from '../../host/viewerHandle';
+import type { IViewerHandle } from '../../state/api';
+import type { IViewerState } from '../../state/types';
+import { withHardware } from '../../testing/hardware';
+import { testPayload } from '../../testing/payload';
+import { guardConsole, mount, settle } from '../../testing/render';
+
+vi.mock('../../graph/surface', async () => ({
+  GraphSurface: (await import('../../testing/surface')).FakeSurface
+}));
+vi.mock(
+  '../../graph/cards/cardSizer',
+  async () => await import('../../testing/sizer')
+);
+
+guardConsole();
+
+async function open(): Promise<void> {
+  fireEvent.click(screen.getByRole('tab', { name: 'Roofline' }));
+  await settle();
+}
+
+const state = (handle: IViewerHandle): IViewerState =>
+  sessionOf(handle)!.store.get();
+
+const chart = (): HTMLElement =>
+  screen.getByRole('slider', { name: 'Roofline' });
+const said = (): string =>
+  (chart().getAttribute('aria-valuetext') ?? '').replace(/\u00a0/g, ' ');
+
+describe('the roofline', () => {
+  test('goes along the kernels by keys, marks and selects their nodes', async () => {
+    const payload = withHardware(testPayload(), 'acme-two', 'fp32');
+    const { handle } = await mount(payload);
+    await open();
+    const { anchor, kind } = payload.hardware!.kernels;
+    const count = kind.filter(one => one >= 0).length;
+    expect(said()).toContain(`${count} kernels, slowest first`);
+    fireEvent.keyDown(chart(), { key: 'Home' });
+    await settle();
+    expect(said()).toContain('bound by kernel starts');
+    expect(said()).toMatch(/FLOPs per byte/);
+    // The slowest kernel, with all that runs in it.
+    const { externalHighlight } = state(handle);
+    const kernel = payload.hardware!.kernels.node[externalHighlight[0]];
+    expect(externalHighlight).toEqual(
+      payload.hardware!.kernels.node.flatMap((one, node) =>
+        one === kernel ? [node] : []
+      )
+    );
+    fireEvent.keyDown(chart(), { key: 'Enter' });
+    await settle();
+    expect(state(handle).selection).toEqual({
+      kind: 'node',
+      id: anchor[kernel]
+    });
+  });
+
+  test('follows what is selected elsewhere', async () => {
+    const payload = withHardware(testPayload(), 'acme-two', 'fp32');
+    const { handle } = await mount(payload);
+    await open();
+    const { node } = payload.hardware!.kernels;
+    // The second node of a kernel stands for the point as well.
+    const second = node.lastIndexOf(1);
+    act(() => handle.selectNodes([second]));
+    await settle();
+    expect(document.querySelector('.oad-Roofline-note')?.textContent).toMatch(
+      /FLOPs per byte/
+    );
+  });
+
+  test('asks for a device where there is none', async () => {
+    const { handle } = await mount(withHardware(testPayload()));
+    await open();
+    expect(screen.queryByRole('slider', { name: 'Roofline' })).toBeNull();
+    fireEvent.click(screen.getByRole('button', { name: 'Choose a device…' }));
+    expect(state(handle).deviceChooserOpen).toBe(true);
+  });
+});

@@ -1,0 +1,219 @@
+import * as React from 'react';
+import { formatSeconds } from '../../../core/base/numberFormat';
+import { stepIndex } from '../common/Plot';
+import { useSession, useView } from '../../session/sessionContext';
+import { highlightEntities } from '../../session/externalHighlight';
+import { logPlace, logScale } from '../common/logScale';
+import { shortLabel, escapeInvisible } from '../../ui/text';
+import { useSize } from '../../ui/useSize';
+import { medianRatio, type IComparedTimes } from './estimates';
+import { useTrans } from '../../i18n/translateContext';
+
+const ROOM = { left: 62, right: 14, top: 10, bottom: 34 };
+/** Pixels from which a point is under the pointer. */
+const POINT_REACH_PX = 20;
+
+/** A mark for each kernel: measured across, estimated up; on the diagonal where both agree. */
+export function Scatter(props: {
+  both: readonly IComparedTimes[];
+  device: string;
+}): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  const { both, device } = props;
+  const box = React.useRef<HTMLDivElement>(null);
+  const size = useSize(box);
+  const width = Math.max(1, size.width - ROOM.left - ROOM.right);
+  const height = Math.max(1, size.height - ROOM.top - ROOM.bottom);
+  const focused = React.useRef(false);
+  const pointed = useView(state => state.externalHighlight);
+  const selection = useView(state => state.selection);
+  const byNode = React.useMemo(
+    () =>
+      new Map(
+        both.flatMap(({ kernel }, at) =>
+          kernel.nodes.map(node => [node, at] as const)
+        )
+      ),
+    [both]
+  );
+  const at = pointed.length > 0 ? (byNode.get(pointed[0]) ?? -1) : -1;
+  const chosen =
+    selection.kind === 'node' ? (byNode.get(selection.id) ?? -1) : -1;
+  const drawn = React.useMemo(() => {
+    const all = both.flatMap(({ measured, estimated }) => [
+      measured,
+      estimated
+    ]);
+    // One scale for both: the diagonal is where they agree.
+    const scale = logScale(all, Math.max(2, Math.floor(width / 80)));
+    const place = (value: number): number =>
+      logPlace(value, scale.low, scale.high);
+    return {
+      ...scale,
+      place,
+      points: both.map(({ measured, estimated }) => ({
+        x: width * place(measured),
+        y: height * (1 - place(estimated))
+      }))
+    };
+  }, [both, width, height]);
+  const { place, points } = drawn;
+  const goTo = (point: number): void =>
+    highlightEntities(session, point < 0 ? [] : both[point].kernel.nodes);
+  const pick = (point: number): void => {
+    if (point >= 0) {
+      session.select({ kind: 'node', id: both[point].kernel.node }, 'reveal');
+    }
+  };
+  const under = (event: React.PointerEvent | React.MouseEvent): number => {
+    const frame = box.current?.getBoundingClientRect();
+    return frame
+      ? nearest(
+          points,
+          event.clientX - frame.left - ROOM.left,
+          event.clientY - frame.top - ROOM.top
+        )
+      : -1;
+  };
+  const describe = (point: number): string => {
+    const { kernel, measured, estimated } = both[point];
+    return trans.__(
+      '%1 (%2): measured %3, estimated %4',
+      shortLabel(escapeInvisible(kernel.name), 60),
+      shortLabel(escapeInvisible(kernel.op), 30),
+      formatSeconds(measured),
+      formatSeconds(estimated)
+    );
+  };
+  const ring = (point: number, name: string): JSX.Element | null =>
+    point < 0 ? null : (
+      <circle
+        className={name}
+        r={8}
+        cx={points[point].x}
+        cy={points[point].y}
+      />
+    );
+  const told = at >= 0 ? at : chosen;
+  return (
+    <figure className="oad-Run-scatter">
+      <div
+        ref={box}
+        className="oad-Plot oad-mod-pick"
+        role="slider"
+        tabIndex={0}
+        aria-label={trans.__('Estimate against measurement')}
+        aria-roledescription={trans.__('chart')}
+        aria-valuemin={0}
+        aria-valuemax={both.length - 1}
+        aria-valuenow={Math.max(0, at)}
+        aria-valuetext={
+          at < 0
+            ? trans.__(
+                '%1 kernels, slowest first; use the arrow keys to move',
+                both.length
+              )
+            : describe(at)
+        }
+        onPointerMove={event => goTo(under(event))}
+        onPointerLeave={() => !focused.current && goTo(-1)}
+        onFocus={() => {
+          focused.current = true;
+        }}
+        onBlur={() => {
+          focused.current = false;
+          goTo(-1);
+        }}
+        onClick={event => pick(under(event))}
+        onKeyDown={event => {
+          const next = stepIndex(event.key, told, both.length);
+          if (next !== null && !event.altKey && !event.ctrlKey) {
+            goTo(next);
+          } else if ((event.key === 'Enter' || event.key === ' ') && at >= 0) {
+            pick(at);
+          } else {
+            return;
+          }
+          event.preventDefault();
+          event.stopPropagation();
+        }}
+      >
+        {size.width > 0 && (
+          <svg width={size.width} height={size.height} aria-hidden="true">
+            <g transform={`translate(${ROOM.left} ${ROOM.top})`}>
+              {drawn.marks.map(value => (
+                <React.Fragment key={value}>
+                  <g transform={`translate(0 ${height * (1 - place(value))})`}>
+                    <line className="oad-Plot-grid" x2={width} />
+                    <text className="oad-Plot-tick" x={-6} dy="0.32em">
+                      {formatSeconds(value)}
+                    </text>
+                  </g>
+                  <g transform={`translate(${width * place(value)} 0)`}>
+                    <line className="oad-Plot-grid" y2={height} />
+                    <text
+                      className="oad-Plot-tick oad-mod-middle"
+                      y={height + 14}
+                    >
+                      {formatSeconds(value)}
+                    </text>
+                  </g>
+                </React.Fragment>
+              ))}
+              <text
+                className="oad-Plot-tick oad-mod-middle"
+                x={width / 2}
+                y={height + 29}
+              >
+                {trans.__('measured')}
+              </text>
+              <line
+                className="oad-Roofline-ridge"
+                y1={height}
+                x2={width}
+                y2={0}
+              />
+              {points.map(({ x, y }, point) => (
+                <circle
+                  key={both[point].kernel.node}
+                  className="oad-Plot-dot oad-Roofline-points"
+                  data-color={1}
+                  r={4}
+                  cx={x}
+                  cy={y}
+                />
+              ))}
+              {ring(chosen, 'oad-Roofline-chosen')}
+              {ring(at, 'oad-Roofline-at')}
+            </g>
+          </svg>
+        )}
+      </div>
+      <figcaption className="oad-Quiet">
+        {told >= 0
+          ? describe(told)
+          : trans.__(
+              'Estimated (up) for %1 against measured (across). The median kernel is estimated at %2 of its measured time.',
+              device,
+              medianRatio(both).toPrecision(2)
+            )}
+      </figcaption>
+    </figure>
+  );
+}
+
+function nearest(
+  places: readonly { x: number; y: number }[],
+  x: number,
+  y: number
+): number {
+  let [best, least] = [-1, POINT_REACH_PX * POINT_REACH_PX];
+  places.forEach((place, at) => {
+    const distance = (place.x - x) ** 2 + (place.y - y) ** 2;
+    if (distance < least) {
+      [best, least] = [at, distance];
+    }
+  });
+  return best;
+}

@@ -1,0 +1,386 @@
+import * as React from 'react';
+import { hardwareOf, inRuntime } from '../../../core/latency/latencyEstimate';
+import {
+  formatBytes,
+  formatExact,
+  UNKNOWN
+} from '../../../core/base/numberFormat';
+import type {
+  ServingLimit,
+  ServingPlan,
+  ServingPlans,
+  ServingPoint
+} from '../../../schema';
+import { useDocument, useSession, useView } from '../../session/sessionContext';
+import { precisionText } from '../../summary/deviceText';
+import { Curves, type ICurve } from '../common/Curves';
+import type { ITranslate } from '../../i18n/translate';
+import { shortLabel, escapeInvisible } from '../../ui/text';
+import { curveOf, gridOf, indexRange, type Along } from './grid';
+import { numbersOf, type IServingNumber } from './servingNumbers';
+import { usePlans } from './usePlans';
+import type { IDeviceChoice } from '../../../core/types';
+import { useTrans } from '../../i18n/translateContext';
+
+/** Curves that can be told apart. */
+const MAX_CURVES = 4;
+
+/** Text generation with a decoder on the chosen device: prefill, decode, memory, what fits. */
+export function ServingPanel(): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  const choice = useView(state => state.device);
+  if (!session.provider.serving) {
+    return (
+      <p className="oad-Drawer-none">
+        {trans.__(
+          'Text generation cannot be planned here. Open the model in JupyterLab, or run onnx-autodoc llm MODEL --hardware ID. A page created with --hardware has the results for that device.'
+        )}
+      </p>
+    );
+  }
+  if (!choice) {
+    return (
+      <p className="oad-Drawer-none">
+        {trans.__('Tokens per second depend on the device.')}
+        <button
+          type="button"
+          className="oad-Button"
+          onClick={() => session.store.set({ deviceChooserOpen: true })}
+        >
+          {trans.__('Choose a device…')}
+        </button>
+      </p>
+    );
+  }
+  return <Asked choice={choice} />;
+}
+
+function Asked({ choice }: { choice: IDeviceChoice }): JSX.Element {
+  const trans = useTrans();
+  const { plans, status, problem } = usePlans(choice);
+  if (status === 'asking') {
+    return (
+      <p className="oad-Drawer-none" role="status">
+        {trans.__('Planning text generation…')}
+      </p>
+    );
+  }
+  if (status === 'unknown') {
+    return (
+      <p className="oad-Drawer-none">
+        {trans.__(
+          'This page has the results for one device. For another one, run onnx-autodoc llm MODEL --hardware %1.',
+          shortLabel(choice.device, 60)
+        )}
+      </p>
+    );
+  }
+  const plan = plans?.plans[0];
+  if (!plans || !plan || plan.reason) {
+    const why = problem
+      ? [problem.detail, problem.hint].filter(Boolean).join(' ')
+      : `${plan?.reason ?? ''}.`;
+    return (
+      <p className="oad-Drawer-none" role="alert">
+        {shortLabel(why, 400)}
+      </p>
+    );
+  }
+  return <Served choice={choice} plans={plans} plan={plan} />;
+}
+
+/** What lies along the curves, what tells them apart, and the curves. */
+interface ILines {
+  readonly along: Along;
+  readonly other: Along;
+  readonly sizes: readonly number[];
+  readonly lines: readonly {
+    readonly value: number;
+    readonly points: readonly (ServingPoint | undefined)[];
+  }[];
+}
+
+function linesOf(plan: ServingPlan, along: Along): ILines {
+  const grid = gridOf(plan);
+  const other: Along = along === 'batch' ? 'context' : 'batch';
+  const lines = indexRange(grid[other], MAX_CURVES).map(value => ({
+    value,
+    points: curveOf(grid, along, value)
+  }));
+  return { along, other, sizes: grid[along], lines };
+}
+
+function Served(props: {
+  choice: IDeviceChoice;
+  plans: ServingPlans;
+  plan: ServingPlan;
+}): JSX.Element {
+  const trans = useTrans();
+  const { choice, plans, plan } = props;
+  const part = hardwareOf(useDocument().model.payload);
+  const [along, setAlong] = React.useState<Along>('batch');
+  const [pointed, setPointed] = React.useState({ id: '', at: -1 });
+  const drawn = React.useMemo(() => linesOf(plan, along), [plan, along]);
+  const numbers = React.useMemo(() => numbersOf(trans), [trans]);
+  const id = React.useId();
+  const { at } = pointed;
+  const number = numbers.find(one => one.id === pointed.id);
+  const runtime =
+    part && inRuntime(part, choice.runtime).runtime === plans.runtime
+      ? inRuntime(part, choice.runtime).runtime_label
+      : plans.runtime;
+  return (
+    <div className="oad-Sweep oad-Serving">
+      <div className="oad-Tools">
+        <label htmlFor={id}>{trans.__('Curves over')}</label>
+        <select
+          id={id}
+          className="oad-Select"
+          value={along}
+          onChange={event => {
+            setAlong(event.currentTarget.value as Along);
+            setPointed({ id: '', at: -1 });
+          }}
+        >
+          <option value="batch">{trans.__('Batch')}</option>
+          <option value="context">{trans.__('Context')}</option>
+        </select>
+        <ul className="oad-Plot-legend oad-PlotBox" aria-hidden="true">
+          {drawn.lines.map(({ value }, place) => (
+            <li key={value} data-color={place + 1}>
+              <span className={place % 2 === 1 ? 'oad-mod-dashed' : ''} />
+              {sizeText(drawn.other, value, trans)}
+            </li>
+          ))}
+        </ul>
+        <span className="oad-Quiet oad-DeviceTable-about">
+          {[
+            escapeInvisible(plan.device_name),
+            plan.precision ? precisionText(plan.precision) : '',
+            runtime
+          ]
+            .filter(Boolean)
+            .join(' · ')}
+        </span>
+      </div>
+      <p className="oad-Sweep-note" aria-live="off">
+        {number && at >= 0
+          ? `${number.title}, ${describe(drawn, number, at, trans)}`
+          : factsOf(plan, trans)}
+      </p>
+      <div className="oad-Charts">
+        {numbers.map(one => (
+          <Chart
+            key={one.id}
+            {...{ plan, drawn, at }}
+            number={one}
+            onAt={next => setPointed({ id: one.id, at: next })}
+          />
+        ))}
+        <LimitTable
+          title={trans.__('Longest context that fits')}
+          head={[trans.__('Batch'), trans.__('Longest context')]}
+          rows={plan.longest_context.map(one => [
+            formatExact(one.batch),
+            limitText(one, one.context, trans)
+          ])}
+        />
+        <LimitTable
+          title={trans.__('Largest batch that fits')}
+          head={[trans.__('Context'), trans.__('Largest batch')]}
+          rows={plan.largest_batch.map(one => [
+            formatExact(one.context),
+            limitText(one, one.batch, trans)
+          ])}
+        />
+        <Notes plans={plans} plan={plan} />
+      </div>
+    </div>
+  );
+}
+
+function factsOf(plan: ServingPlan, trans: ITranslate): string {
+  const facts = [
+    trans.__('Weights %1', formatBytes(plan.weight_bytes)),
+    trans.__(
+      'KV cache %1 per token',
+      formatBytes(plan.kv_cache_bytes_per_token)
+    ),
+    trans.__('usable memory %1', formatBytes(plan.available_bytes))
+  ];
+  if (plan.compute_bound_batch !== null) {
+    facts.push(
+      trans.__(
+        'decode is bound by compute from about %1 tokens per step',
+        formatExact(Math.round(plan.compute_bound_batch))
+      )
+    );
+  }
+  return `${facts.join(', ')}.`;
+}
+
+/** `batch 8` or `context 1,024`. */
+function sizeText(name: Along, value: number, trans: ITranslate): string {
+  const size = formatExact(value);
+  return name === 'batch'
+    ? trans.__('batch %1', size)
+    : trans.__('context %1', size);
+}
+
+/** What all curves say of one place: `batch 8: context 512 336 (286–386); …`. */
+function describe(
+  { along, other, sizes, lines }: ILines,
+  number: IServingNumber,
+  place: number,
+  trans: ITranslate
+): string {
+  const said = lines.map(({ value, points }) => {
+    const point = points[place];
+    const text = point ? number.text(point) : UNKNOWN;
+    return trans.__('%1 with %2', text, sizeText(other, value, trans));
+  });
+  return `${sizeText(along, sizes[place], trans)}: ${said.join('; ')}`;
+}
+
+function Chart(props: {
+  plan: ServingPlan;
+  drawn: ILines;
+  number: IServingNumber;
+  at: number;
+  onAt(at: number): void;
+}): JSX.Element {
+  const trans = useTrans();
+  const { plan, drawn, number, at } = props;
+  const curves = drawn.lines.map(({ value, points }, place): ICurve => {
+    const of = (read: IServingNumber['value']): number[] =>
+      points.map(point => (point ? read(point) : Number.NaN));
+    const { low, high } = number;
+    return {
+      label: sizeText(drawn.other, value, trans),
+      color: place + 1,
+      dashed: place % 2 === 1,
+      values: of(number.value),
+      small: points.map(point => point?.fits === false),
+      // Ranges of several curves would cover each other; all of them are told in words.
+      ...(place === 0 && low && high && { low: of(low), high: of(high) })
+    };
+  });
+  const { available_bytes: usable } = plan;
+  return (
+    <Curves
+      title={number.title}
+      log={number.log}
+      format={number.format}
+      curves={curves}
+      sizes={drawn.sizes}
+      marks={[]}
+      limit={
+        number.id === 'memory' && usable !== null
+          ? { value: usable, label: trans.__('memory of the device') }
+          : undefined
+      }
+      describe={place => describe(drawn, number, place, trans)}
+      small={[]}
+      shown={-1}
+      at={at}
+      onAt={props.onAt}
+    />
+  );
+}
+
+function limitText(
+  { limited_by, reason }: ServingLimit,
+  value: number | null,
+  trans: ITranslate
+): string {
+  if (value === null) {
+    return trans.__('unknown: %1', shortLabel(reason, 120));
+  }
+  if (value === 0) {
+    return trans.__('none fits');
+  }
+  const size = formatExact(value);
+  return limited_by === 'model'
+    ? trans.__('%1 (the model’s own limit)', size)
+    : limited_by === 'search'
+      ? trans.__('%1 or more', size)
+      : size;
+}
+
+/** The longest context by batch, or the largest batch by context. */
+function LimitTable(props: {
+  title: string;
+  head: readonly string[];
+  rows: readonly (readonly string[])[];
+}): JSX.Element {
+  return (
+    <section className="oad-Chart oad-Serving-limits">
+      <table aria-label={props.title}>
+        <thead>
+          <tr>
+            {props.head.map(text => (
+              <th key={text} scope="col">
+                {text}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {props.rows.map(row => (
+            <tr key={row[0]}>
+              <th scope="row">{row[0]}</th>
+              <td>{row[1]}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** How sure the times are, what is not known, what is taken for granted. */
+function Notes({
+  plans,
+  plan
+}: {
+  plans: ServingPlans;
+  plan: ServingPlan;
+}): JSX.Element {
+  const trans = useTrans();
+  const once = (texts: readonly string[]): string[] => [
+    ...new Set(texts.filter(Boolean))
+  ];
+  const prefill = once(
+    plan.points.map(({ prefill_label, prefill_method }) =>
+      prefill_label
+        ? prefill_method === 'formula'
+          ? trans.__('%1, by formula', prefill_label)
+          : trans.__('%1, by the kernels of the model', prefill_label)
+        : ''
+    )
+  );
+  const decode = once(plan.points.map(({ decode_label }) => decode_label));
+  const notes = [
+    prefill.length > 0 && trans.__('Prefill: %1.', prefill.join('; ')),
+    decode.length > 0 && trans.__('Decode: %1.', decode.join('; ')),
+    trans.__(
+      'The shaded range is the likely one of the first curve; × does not fit.'
+    ),
+    ...once(plan.points.map(({ reason }) => reason)).map(why =>
+      trans.__('Unknown: %1.', shortLabel(why, 200))
+    ),
+    ...plan.warnings.map(text => escapeInvisible(text)),
+    ...plans.assumptions.map(text =>
+      trans.__('Assumed: %1.', escapeInvisible(text))
+    )
+  ];
+  return (
+    <section
+      className="oad-Chart oad-Serving-notes"
+      aria-label={trans.__('Accuracy')}
+    >
+      <ul>{notes.map(text => text && <li key={text}>{text}</li>)}</ul>
+    </section>
+  );
+}

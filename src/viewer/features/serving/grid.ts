@@ -1,0 +1,45 @@
+/** A plan of text generation as curves: numbers by batch and context. */
+
+import type { ServingPlan, ServingPoint } from '../../../schema';
+
+/** What lies along the curves; the other one tells them apart. */
+export type Along = 'batch' | 'context';
+
+export interface IServingGrid {
+  readonly batch: readonly number[];
+  readonly context: readonly number[];
+  at(batch: number, context: number): ServingPoint | undefined;
+}
+
+export function gridOf({ points }: ServingPlan): IServingGrid {
+  const found = new Map(
+    points.map(point => [`${point.batch} ${point.context}`, point])
+  );
+  const values = (name: Along): number[] =>
+    [...new Set(points.map(point => point[name]))].sort((a, b) => a - b);
+  return {
+    batch: values('batch'),
+    context: values('context'),
+    at: (batch, context) => found.get(`${batch} ${context}`)
+  };
+}
+
+/** At most so many of the values, the first and the last among them, evenly apart. */
+export function indexRange(values: readonly number[], most: number): number[] {
+  if (values.length <= most) {
+    return [...values];
+  }
+  const step = (values.length - 1) / (most - 1);
+  return Array.from({ length: most }, (_, at) => values[Math.round(at * step)]);
+}
+
+/** The points of one curve, in the order of what lies along it. */
+export function curveOf(
+  grid: IServingGrid,
+  along: Along,
+  other: number
+): (ServingPoint | undefined)[] {
+  return grid[along].map(value =>
+    along === 'batch' ? grid.at(value, other) : grid.at(other, value)
+  );
+}

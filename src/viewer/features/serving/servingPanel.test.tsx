@@ -1,0 +1,256 @@
+// @vitest-environment jsdom
+import { act, fireEvent, screen, within } from '@testing-library/react';
+import { expect, test, vi } from 'vitest';
+import type { IServingChoice } from '../../../providers/provider';
+import type { GraphPayload, ServingPlans, ServingPoint } from '../../../schema';
+import { withHardware } from '../../testing/hardware';
+import { testPayload } from '../../testing/payload';
+import { guardConsole, mount, settle } from '../../testing/render';
+
+vi.mock('../../graph/surface', async () => ({
+  GraphSurface: (await import('../../testing/surface')).FakeSurface
+}));
+vi.mock(
+  '../../graph/cards/cardSizer',
+  async () => await import('../../testing/sizer')
+);
+
+guardConsole();
+
+const GIB = 2 ** 30;
+const plain = (text: string | null | undefined): string =>
+  (text ?? '').replace(/\u00a0/g, ' ');
+
+/** A step takes a millisecond a sequence and 9 ms beside that; so much memory a sequence and token. */
+function point(batch: number, context: number): ServingPoint {
+  const step = 9 + batch;
+  const cache = batch * context * 2 ** 20;
+  const fits = cache < 8 * GIB;
+  return {
+    batch,
+    context,
+    prefill_flops: null,
+    prefill_ms: batch * context,
+    prefill_low_ms: (batch * context) / 2,
+    prefill_high_ms: batch * context * 2,
+    prefill_method: 'formula',
+    prefill_label: 'rough',
+    prefill_tokens_per_s: 1000,
+    decode_ms: step,
+    decode_low_ms: step / 2,
+    decode_high_ms: step * 2,
+    decode_label: 'estimate',
+    decode_bottleneck: 'memory_bandwidth',
+    interconnect_share: 0,
+    tokens_per_s: (batch / step) * 1000,
+    tokens_per_s_per_request: 1000 / step,
+    kv_cache_bytes: cache,
+    activation_bytes: 0,
+    memory_bytes_per_device: cache + GIB,
+    fits,
+    usd_per_million_input_tokens: null,
+    usd_per_million_output_tokens: null,
+    reason: ''
+  };
+}
+
+function plansOf({ device, precision }: IServingChoice): ServingPlans {
+  const points = [1, 11].flatMap(batch =>
+    [256, 4096].map(context => point(batch, context))
+  );
+  return {
+    schema: 'autodoc.llm/1.0',
+    generator: { name: 'onnx-autodoc', version: '0' },
+    model: 'm.onnx',
+    decoder: {
+      source: 'model',
+      layers: 2,
+      hidden_size: 64,
+      kv_heads: 2,
+      parameters: 1,
+      active_parameters: 1,
+      max_context: 4096,
+      window: null,
+      cache: 'inputs'
+    },
+    prefill_chunk: 2048,
+    runtime: 'tensorrt',
+    assumptions: ['tokens spread evenly'],
+    plans: [
+      {
+        hardware: device,
+        device_name: `Device ${device}`,
+        precision: precision || 'fp32',
+        tensor_parallel: 1,
+        pipeline_parallel: 1,
+        devices: 1,
+        link: null,
+        available_bytes: 8 * GIB,
+        weight_bytes: GIB,
+        weight_bytes_per_device: GIB,
+        kv_cache_bytes_per_token: 2 ** 20,
+        kv_cache_bytes_per_token_per_device: 2 ** 20,
+        compute_bound_batch: 295.6,
+        instance: null,
+        instance_devices: null,
+        price_usd_per_hour: null,
+        price_date: null,
+        region: null,
+        points,
+        longest_context: [
+          { batch: 1, context: 4096, limited_by: 'model', reason: '' },
+          { batch: 11, context: 744, limited_by: 'memory', reason: '' }
+        ],
+        largest_batch: [
+          { batch: 65536, context: 256, limited_by: 'search', reason: '' },
+          { batch: 0, context: 4096, limited_by: 'memory', reason: '' }
+        ],
+        warnings: ['Where it does not fit, the times are others.'],
+        reason: ''
+      }
+    ]
+  };
+}
+
+/** A decoder: it keeps keys and values. */
+function decoder(chosen = ''): GraphPayload {
+  const payload = withHardware(testPayload(), chosen);
+  payload.memory.kv_cache = {
+    source: 'inputs',
+    confidence: 1,
+    num_layers: 2,
+    kv_heads: 2,
+    head_dim: 64,
+    value_dim: 64,
+    elem_type: 'float16',
+    sequence_axis: 2,
+    bytes_per_token: 1024,
+    context_length: null,
+    context_bytes: null,
+    reason: '',
+    context_reason: '',
+    layers: []
+  };
+  return payload;
+}
+
+async function open(): Promise<void> {
+  fireEvent.click(screen.getByRole('tab', { name: 'Serving' }));
+  await settle();
+  await act(async () => new Promise(done => setTimeout(done, 5)));
+}
+
+/** What a chart says of a place. */
+function said(name: string, key: 'Home' | 'End'): string {
+  const chart = screen.getByRole('slider', { name });
+  fireEvent.keyDown(chart, { key });
+  return plain(chart.getAttribute('aria-valuetext'));
+}
+
+const ALL = 'Decode: tokens/s, all sequences';
+
+test('prefill and decode apart, by batch and by context, and what fits', async () => {
+  const asked: IServingChoice[] = [];
+  await mount(decoder('acme-two'), {
+    serving: choice => {
+      asked.push(choice);
+      return Promise.resolve(plansOf(choice));
+    }
+  });
+  await open();
+  expect(asked).toEqual([
+    { device: 'acme-two', precision: '', runtime: undefined }
+  ]);
+  expect(said(ALL, 'Home')).toBe(
+    'batch 1: 100 (50–200) with context 256; 100 (50–200) with context 4,096'
+  );
+  expect(said(ALL, 'End')).toContain('batch 11: 550 (275–1.1 K)');
+  expect(said('Decode: tokens/s, one sequence', 'End')).toContain(
+    '50 (25–100)'
+  );
+  expect(said('Prefill: time to the first token', 'Home')).toContain(
+    'batch 1: 256 ms (128–512 ms) with context 256; 4.1 s'
+  );
+  expect(said('Memory used', 'End')).toContain(
+    'does not fit with context 4,096'
+  );
+  // What a pointer is at stands above the charts.
+  const panel = screen.getByRole('tabpanel');
+  expect(plain(panel.querySelector('.oad-Sweep-note')!.textContent)).toContain(
+    'Memory used, batch 11'
+  );
+  fireEvent.change(screen.getByLabelText('Curves over'), {
+    target: { value: 'context' }
+  });
+  expect(plain(panel.textContent)).toContain('KV cache 1.05 MB per token');
+  expect(plain(panel.textContent)).toContain('about 296 tokens per step');
+  expect(said(ALL, 'End')).toBe(
+    'context 4,096: 100 (50–200) with batch 1; 550 (275–1.1 K) with batch 11'
+  );
+  const rows = (name: string): string[] =>
+    within(screen.getByRole('table', { name }))
+      .getAllByRole('row')
+      .slice(1)
+      .map(row => plain(row.textContent));
+  expect(rows('Longest context that fits')).toEqual([
+    '14,096 (the model’s own limit)',
+    '11744'
+  ]);
+  expect(rows('Largest batch that fits')).toEqual([
+    '25665,536 or more',
+    '4,096none fits'
+  ]);
+  const text = plain(panel.textContent);
+  expect(text).toContain('Prefill: rough, by formula.');
+  expect(text).toContain('Assumed: tokens spread evenly.');
+});
+
+test('another device is asked for; a fault says why', async () => {
+  const asked: string[] = [];
+  const { handle } = await mount(decoder('acme-two'), {
+    serving: choice => {
+      asked.push(choice.device);
+      return choice.device === 'acme-two'
+        ? Promise.resolve(plansOf(choice))
+        : Promise.reject(new Error('the file is gone'));
+    }
+  });
+  await open();
+  expect(screen.getByText(/Device acme-two/)).toBeTruthy();
+  await act(async () =>
+    handle.setState({
+      version: 1,
+      device: { device: 'acme-one', precision: '' }
+    })
+  );
+  await act(async () => new Promise(done => setTimeout(done, 5)));
+  expect(asked).toEqual(['acme-two', 'acme-one']);
+  expect(screen.getByRole('alert').textContent).toContain('the file is gone');
+});
+
+test('without a device one is asked for; a page says what it lacks', async () => {
+  const first = await mount(decoder(), {
+    serving: () => Promise.resolve(null)
+  });
+  await open();
+  fireEvent.click(screen.getByRole('button', { name: 'Choose a device…' }));
+  await settle();
+  fireEvent.click(screen.getByRole('option', { name: /Acme Two/ }));
+  await settle();
+  await act(async () => new Promise(done => setTimeout(done, 5)));
+  expect(screen.getByText(/results for one device/)).toBeTruthy();
+  first.unmount();
+  await mount(decoder('acme-two'));
+  await open();
+  expect(
+    screen.getByText(/Text generation cannot be planned here/)
+  ).toBeTruthy();
+});
+
+test('only decoders have the tab', async () => {
+  await mount(withHardware(testPayload(), 'acme-two'), {
+    serving: choice => Promise.resolve(plansOf(choice))
+  });
+  expect(screen.queryByRole('tab', { name: 'Serving' })).toBeNull();
+  expect(screen.getByRole('tab', { name: 'Sweep' })).toBeTruthy();
+});

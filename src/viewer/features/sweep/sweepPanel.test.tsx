@@ -1,0 +1,165 @@
+// @vitest-environment jsdom
+import { act, fireEvent, screen, within } from '@testing-library/react';
+import { describe, expect, test, vi } from 'vitest';
+import { formatCount } from '../../../core';
+import fixture from '../../../core/testing/rebind.json';
+import type { ILoadOptions } from '../../../providers/provider';
+import type { GraphPayload } from '../../../schema';
+import { withHardware } from '../../testing/hardware';
+import { SYMBOL, testPayload } from '../../testing/payload';
+import { guardConsole, mount, settle } from '../../testing/render';
+
+vi.mock('../../graph/surface', async () => ({
+  GraphSurface: (await import('../../testing/surface')).FakeSurface
+}));
+vi.mock(
+  '../../graph/cards/cardSizer',
+  async () => await import('../../testing/sizer')
+);
+
+guardConsole();
+
+const fixed = fixture.fixed.payload as unknown as GraphPayload;
+const plain = (text: string | null | undefined): string =>
+  (text ?? '').replace(/\u00a0/g, ' ');
+
+async function open(): Promise<void> {
+  fireEvent.click(screen.getByRole('tab', { name: 'Sweep' }));
+  await settle();
+}
+
+/** Waits for the points, which come one a turn. */
+async function points(): Promise<void> {
+  for (let turn = 0; turn < 40; turn++) {
+    await act(async () => new Promise(done => setTimeout(done, 2)));
+  }
+}
+
+async function setSizes(text: string): Promise<void> {
+  const box = screen.getByRole('textbox', { name: 'Sizes' });
+  fireEvent.change(box, { target: { value: text } });
+  await points();
+}
+
+const chart = (name: string): HTMLElement =>
+  screen.getByRole('slider', { name });
+/** What a chart says of its points, one after the other. */
+function said(name: string, count: number): string[] {
+  const found: string[] = [];
+  for (let at = 0; at < count; at++) {
+    fireEvent.keyDown(chart(name), { key: at === 0 ? 'Home' : 'ArrowRight' });
+    found.push(plain(chart(name).getAttribute('aria-valuetext')));
+  }
+  return found;
+}
+
+describe('curves', () => {
+  test('have the numbers of the analyses at those batches, and a click binds one', async () => {
+    const { provider } = await mount(fixed);
+    await open();
+    const cases = fixture.fixed.cases;
+    const sizes = cases.map(({ batch }) => batch).sort((a, b) => a - b);
+    await setSizes(sizes.join(', '));
+    const texts = said('MACs', sizes.length);
+    for (const { batch, metrics } of cases) {
+      expect(texts[sizes.indexOf(batch)]).toContain(
+        `batch ${batch}: ${plain(formatCount(metrics.total_macs, 'MACs'))}`
+      );
+    }
+    // Without a device there are no times, and it says how to get them.
+    expect(screen.queryByRole('slider', { name: 'Latency' })).toBeNull();
+    expect(screen.getByText(/Choose a device/)).toBeTruthy();
+    fireEvent.keyDown(chart('MACs'), { key: 'End' });
+    fireEvent.keyDown(chart('MACs'), { key: 'Enter' });
+    await settle();
+    const last = cases.find(({ batch }) => batch === sizes.at(-1))!;
+    const tile = screen.getByTitle(/^MACs: /);
+    expect(tile.textContent).toContain(formatCount(last.metrics.total_macs));
+    expect(provider.loads).toHaveLength(1);
+  });
+
+  test('refuse what is not a size', async () => {
+    await mount(fixed);
+    await open();
+    await setSizes('1, x');
+    expect(screen.getByText(/Write up to 64 whole numbers/)).toBeTruthy();
+    expect(
+      screen
+        .getByRole('textbox', { name: 'Sizes' })
+        .getAttribute('aria-invalid')
+    ).toBe('true');
+  });
+
+  test('a model of fixed sizes says why', async () => {
+    const reason = 'MatMul m: items would meet';
+    await mount(
+      { ...fixed, batch: null },
+      { batch: () => Promise.resolve({ offer: null, reason }) }
+    );
+    await open();
+    expect(screen.getByText(/nothing to vary/)).toBeTruthy();
+    expect(screen.getByText(/items would meet/)).toBeTruthy();
+  });
+});
+
+/** As a server would: MACs grow with the batch, and one batch is refused. */
+function analysed({ bindings }: Pick<ILoadOptions, 'bindings'>): GraphPayload {
+  const value = bindings.batch ?? SYMBOL.suggested;
+  const payload = testPayload({ dims: [{ ...SYMBOL, value }] });
+  payload.metrics.total_macs = 1_000_000 * value;
+  return withHardware(payload, 'acme-two');
+}
+
+describe('where only an analysis can tell', () => {
+  test('it is asked for, one size after the other; a size that is refused takes no other away', async () => {
+    const asked: number[] = [];
+    const { provider } = await mount(analysed({ bindings: {} }), {
+      reload: analysed,
+      sized: bindings => {
+        asked.push(bindings.batch);
+        return bindings.batch === 4
+          ? Promise.reject(new Error('batch 4 does not fit'))
+          : Promise.resolve(analysed({ bindings }));
+      }
+    });
+    await open();
+    await setSizes('1, 2, 4, 8');
+    expect(asked).toEqual([]);
+    fireEvent.click(screen.getByRole('button', { name: 'Analyse 4 sizes' }));
+    await points();
+    expect(asked).toEqual([1, 2, 4, 8]);
+    const texts = said('MACs', 4);
+    expect(texts[0]).toContain('1.0 M MACs');
+    expect(texts[2]).toBe('batch 4: batch 4 does not fit');
+    expect(texts[3]).toContain('8.0 M MACs');
+    // A kernel has no time: what is known is a bound, and has no range.
+    expect(texts[3]).toMatch(/batch 8: ≥ 200 µs, ≤ /);
+    expect(provider.loads).toHaveLength(1);
+    fireEvent.keyDown(chart('Latency'), { key: 'Home' });
+    fireEvent.keyDown(chart('Latency'), { key: 'Enter' });
+    await settle();
+    expect(provider.loads.at(-1)).toEqual({
+      bindings: { batch: 1 },
+      assume: true
+    });
+  });
+
+  test('and nobody is there, it says so', async () => {
+    await mount(analysed({ bindings: {} }), { reload: analysed });
+    await open();
+    expect(
+      screen.getByText(/Other values of the dimensions need an analysis/)
+    ).toBeTruthy();
+  });
+
+  test('sizes without a value are asked for first', async () => {
+    await mount(testPayload({ dims: [{ ...SYMBOL, value: null }] }));
+    await open();
+    const panel = screen.getByRole('tabpanel');
+    fireEvent.click(
+      within(panel).getByRole('button', { name: 'Open Dimensions' })
+    );
+    await settle();
+    expect(screen.getByRole('textbox', { name: 'batch' })).toBeTruthy();
+  });
+});

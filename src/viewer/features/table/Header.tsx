@@ -1,0 +1,69 @@
+import * as React from 'react';
+import type { ISortKey } from '../../state/table';
+import { Icon } from '../../ui/Icon';
+import { COLUMNS, isNumeric, type ColumnId, type ITableGrid } from './columns';
+import { useTrans } from '../../i18n/translateContext';
+
+/**
+ * What a click on a column's head asks for: best first, then the other way, then no sorting by it. With
+ * `add` the columns that were clicked before still decide first.
+ */
+export function nextSort(
+  sort: readonly ISortKey[],
+  column: ColumnId,
+  add: boolean
+): readonly ISortKey[] {
+  const first = { column, descending: isNumeric(column) };
+  const at = sort.findIndex(key => key.column === column);
+  if (at < 0 || (!add && sort.length > 1)) {
+    return add ? [...sort, first] : [first];
+  }
+  const turned = { column, descending: !first.descending };
+  const next = sort[at].descending === first.descending ? [turned] : [];
+  return [...sort.slice(0, at), ...next, ...sort.slice(at + 1)];
+}
+
+export function Header(props: {
+  grid: ITableGrid;
+  sort: readonly ISortKey[];
+  onSort(sort: readonly ISortKey[]): void;
+}): JSX.Element {
+  const trans = useTrans();
+  const { sort, grid } = props;
+  return (
+    <div className="oad-Grid-head" role="row" aria-rowindex={1}>
+      {grid.places.map(({ id, style }) => {
+        const at = sort.findIndex(key => key.column === id);
+        const label = COLUMNS[id].label(trans);
+        const descending = sort[at]?.descending;
+        return (
+          <div
+            key={id}
+            role="columnheader"
+            className={isNumeric(id) ? 'oad-mod-number' : undefined}
+            style={style}
+            aria-label={label}
+            aria-sort={
+              at < 0 ? 'none' : descending ? 'descending' : 'ascending'
+            }
+          >
+            <button
+              type="button"
+              title={trans.__(
+                'Sort by %1 (Shift+click: add to the current sort)',
+                label
+              )}
+              onClick={event =>
+                props.onSort(nextSort(sort, id, event.shiftKey))
+              }
+            >
+              <span>{label}</span>
+              {at >= 0 && <Icon name={descending ? 'down' : 'up'} size={12} />}
+              {at >= 0 && sort.length > 1 && <small>{at + 1}</small>}
+            </button>
+          </div>
+        );
+      })}
+    </div>
+  );
+}

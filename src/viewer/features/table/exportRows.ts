@@ -1,0 +1,108 @@
+/** The rows shown as CSV, tab-separated text and JSON: exact numbers, unknown ones empty or null. */
+
+import { delimitedText, type Cell } from '../../../core/base/delimitedText';
+import { METRICS } from '../../../schema/metrics';
+import { deviceLabel } from '../../overlays/latency';
+import {
+  isNumeric,
+  isShare,
+  measureOf,
+  type ColumnId,
+  type ColumnMeasure
+} from './columns';
+import type { IRowsView, LayerTable } from './layerTable';
+
+export interface IExport {
+  readonly table: LayerTable;
+  readonly view: IRowsView;
+  readonly columns: readonly ColumnId[];
+}
+
+/**
+ * Names of the fields. By blocks there are three more: depth, layers, and layers with an unknown number;
+ * with times one, the device and precision that they are of.
+ */
+function fieldsOf(what: IExport): string[] {
+  const { columns, view } = what;
+  const blocks = view.depths.length > 0;
+  return [
+    ...(blocks ? ['level', 'layers', 'layers_unknown'] : []),
+    ...columns,
+    ...(isTimed(what) ? ['latency_device'] : [])
+  ];
+}
+
+function isTimed({ columns }: IExport): boolean {
+  return columns.some(id => isNumeric(id) && METRICS[measureOf(id)].device);
+}
+
+/** The cells of every row, in the order of the fields. */
+function* cellsOf(what: IExport): Generator<Cell[]> {
+  const { table, view, columns } = what;
+  const { model } = table.tree;
+  const { nodeCount } = model;
+  const device = isTimed(what) ? deviceLabel(model) : null;
+  const { sums, depths, entities } = view;
+  const totals = new Map<ColumnMeasure, number>();
+  const measures = columns.filter(isNumeric).map(measureOf);
+  for (const measure of measures) {
+    totals.set(measure, table.whole.total(measure).value);
+  }
+  for (let row = 0; row < entities.length; row++) {
+    const entity = entities[row];
+    const group = entity - nodeCount;
+    const cells: Cell[] = [];
+    if (depths.length > 0) {
+      const unknown = measures.map(measure =>
+        group >= 0
+          ? sums.group(measure, group).unknown
+          : Number(Number.isNaN(table.value(measure, entity, sums)))
+      );
+      cells.push(depths[row], group >= 0 ? sums.count[group] : 1);
+      cells.push(Math.max(0, ...unknown));
+    }
+    for (const column of columns) {
+      if (!isNumeric(column)) {
+        cells.push(table.text(column, entity));
+        continue;
+      }
+      const measure = measureOf(column);
+      const value = table.value(measure, entity, sums);
+      const total = totals.get(measure) ?? 0;
+      const shown = isShare(column)
+        ? total > 0
+          ? Number((value / total).toFixed(6))
+          : Number.NaN
+        : value;
+      cells.push(Number.isFinite(shown) ? shown : null);
+    }
+    if (device !== null) {
+      cells.push(device);
+    }
+    yield cells;
+  }
+}
+
+function* tableOf(what: IExport): Generator<readonly Cell[]> {
+  yield fieldsOf(what);
+  yield* cellsOf(what);
+}
+
+/** RFC 4180. */
+export function rowsCsv(what: IExport): string {
+  return delimitedText(tableOf(what), ',');
+}
+
+/** What spreadsheets take from the clipboard as cells. */
+export function rowsTsv(what: IExport): string {
+  return delimitedText(tableOf(what), '\t');
+}
+
+/** One object a row; what is unknown is null. */
+export function rowsJson(what: IExport): string {
+  const fields = fieldsOf(what);
+  const rows = Array.from(cellsOf(what), cells =>
+    Object.fromEntries(cells.map((cell, at) => [fields[at], cell]))
+  );
+  return `${JSON.stringify(rows, null, 2)}\n`;
+}

@@ -1,0 +1,304 @@
+/** What the tip of a box says: what it is, what goes in and out, what it costs. */
+
+import { boundary, formatCount, formatShare, TENSOR_KIND } from '../../../core';
+import type { IGroupTree } from '../../../core';
+import { partOf, partsOf } from '../../../core/tree/repeatParts';
+import { totalOf } from '../../../core/model/modelTotals';
+import type { IGraphModel, MetricId, PayloadMetric } from '../../../core/types';
+import { METRICS } from '../../../schema/metrics';
+import { chipText } from '../../../core/tree/chips';
+import {
+  OVERLAYS,
+  type IOverlayDefinition,
+  type OverlayId
+} from '../../overlays';
+import { lacksParts, metricOf } from '../../overlays/metric';
+import { overlayText } from '../../overlays/computeOverlay';
+import type { ITranslate } from '../../i18n/translate';
+import { shortLabel } from '../../ui/text';
+
+/** A word and its value, such as `MACs` and `118 M (2.9 % of the model)`. */
+export interface IFact {
+  readonly label: string;
+  readonly text: string;
+}
+
+/** Costs that every tip has; that of the heatmap comes besides. */
+const COSTS = ['macs', 'flops', 'params'] as const;
+/** Shapes that are listed; of more the number is said. */
+const SHAPES = 3;
+
+/** Tensors that go in and out of a node or group, without weights and constants. */
+function ends(
+  tree: IGroupTree,
+  entity: number
+): { readonly inputs: number[]; readonly outputs: number[] } {
+  const { model } = tree;
+  const flows = (tensor: number): boolean =>
+    tensor >= 0 &&
+    model.tensorKind[tensor] !== TENSOR_KIND.initializer &&
+    model.tensorKind[tensor] !== TENSOR_KIND.constant;
+  if (entity >= model.nodeCount) {
+    const { inputs, outputs } = boundary(tree, entity - model.nodeCount);
+    return { inputs: inputs.filter(flows), outputs: outputs.filter(flows) };
+  }
+  const slice = (values: Int32Array, offsets: Int32Array): number[] =>
+    Array.from(values.subarray(offsets[entity], offsets[entity + 1])).filter(
+      flows
+    );
+  return {
+    inputs: [...new Set(slice(model.inputs, model.inputOffsets))],
+    outputs: slice(model.outputs, model.outputOffsets)
+  };
+}
+
+function shapeOf(model: IGraphModel, tensor: number): string {
+  return `${model.dtypeText(tensor)} ${shortLabel(model.shapeText(tensor), 60)}`;
+}
+
+function shapes(
+  model: IGraphModel,
+  tensors: readonly number[],
+  trans: ITranslate
+): string {
+  const shown = tensors.slice(0, SHAPES).map(tensor => shapeOf(model, tensor));
+  const rest = tensors.length - shown.length;
+  const more = rest > 0 ? [trans._n('%1 more', '%1 more', rest)] : [];
+  return [...shown, ...more].join(', ');
+}
+
+/** Why a node has no number; of a block nothing is said. */
+function whyUnknown(
+  { payload, nodeCount }: IGraphModel,
+  entity: number,
+  trans: ITranslate
+): string {
+  const { reason } = payload.nodes;
+  const key = String(entity);
+  return entity < nodeCount && Object.hasOwn(reason, key)
+    ? trans.__('unknown: %1', shortLabel(reason[key], 120))
+    : trans.__('unknown');
+}
+
+function withShare(
+  text: string,
+  value: number,
+  total: number | null,
+  trans: ITranslate
+): string {
+  return total !== null && total > 0 && value > 0
+    ? trans.__('%1 (%2 of the model)', text, formatShare(value / total))
+    : text;
+}
+
+/** Whether a node's number is missing: what is known is then no whole that others are shares of. */
+function lacksSome(column: Float64Array | undefined): boolean {
+  return column !== undefined && column.some(value => Number.isNaN(value));
+}
+
+/** The value, marked as a lower bound where parts are unknown, and its share of the model. */
+function amount(
+  tree: IGroupTree,
+  id: PayloadMetric,
+  entity: number,
+  total: number | null,
+  trans: ITranslate
+): string {
+  const value = metricOf(tree, id, entity);
+  if (Number.isNaN(value)) {
+    return whyUnknown(tree.model, entity, trans);
+  }
+  const least = lacksParts(tree, id, entity) ? '≥ ' : '';
+  const whole = lacksSome(tree.model.metrics[id]) ? null : total;
+  return withShare(least + formatCount(value), value, whole, trans);
+}
+
+/** The sum of a metric over the model; null where parts do not add up. */
+function sumOf(
+  tree: IGroupTree,
+  definition: IOverlayDefinition
+): number | null {
+  if (definition.additive === false) {
+    return null;
+  }
+  if (definition.id === 'weight_bytes') {
+    // Shared weights count once.
+    return tree.model.payload.metrics.weight_bytes;
+  }
+  let sum = 0;
+  for (const entity of tree.children[0]) {
+    const value = definition.value(tree, entity);
+    sum += value > 0 ? value : 0;
+  }
+  return sum;
+}
+
+/** The number that colours the box. */
+function overlayFact(
+  tree: IGroupTree,
+  entity: number,
+  overlay: OverlayId,
+  trans: ITranslate
+): IFact {
+  const definition: IOverlayDefinition = OVERLAYS[overlay];
+  const label = shortLabel(definition.label(trans, tree), 60);
+  const value = definition.value(tree, entity);
+  if (Number.isNaN(value)) {
+    return { label, text: whyUnknown(tree.model, entity, trans) };
+  }
+  const least = lacksParts(tree, overlay as MetricId, entity) ? '≥ ' : '';
+  const text = least + overlayText(definition, value);
+  const column = tree.model.metrics[overlay as MetricId];
+  const whole = lacksSome(column) ? null : sumOf(tree, definition);
+  return { label, text: withShare(text, value, whole, trans) };
+}
+
+/** Which of several, or how many: `3 of 12`, `12`. */
+function instances(
+  tree: IGroupTree,
+  entity: number,
+  trans: ITranslate
+): IFact | null {
+  const group = entity - tree.model.nodeCount;
+  if (group >= 0 && tree.groupFold[group] === 1) {
+    const count = partsOf(tree, group).length;
+    return { label: trans.__('Instances'), text: `×${formatCount(count)}` };
+  }
+  const part = partOf(tree, entity);
+  if (!part || part.index < 0) {
+    return null;
+  }
+  const count = partsOf(tree, part.repeatGroup).length;
+  return {
+    label: trans.__('Instance'),
+    text: trans.__('%1 of %2', part.index + 1, count)
+  };
+}
+
+/** Nodes of a chip that are named in a tip. */
+const NAMED = 4;
+
+/** What prepares for the box: which nodes, and what they cost. */
+function prepared(tree: IGroupTree, group: number, trans: ITranslate): IFact {
+  const { model, groupStart, groupEnd, nodeOrder, groupMain } = tree;
+  const nodes = Array.from(
+    nodeOrder.subarray(groupStart[group], groupEnd[group])
+  ).filter(node => node !== groupMain[group]);
+  const named = nodes
+    .slice(0, NAMED)
+    .map(node => `${model.opType(node)} ${model.nodeName(node)}`.trim());
+  const rest = nodes.length - named.length;
+  const more = rest > 0 ? [trans._n('%1 more', '%1 more', rest)] : [];
+  const values = nodes.map(node => model.metrics.flops[node]);
+  const known = values.filter(value => !Number.isNaN(value));
+  const sum = known.reduce((all, value) => all + value, 0);
+  const least = known.length < values.length ? '≥ ' : '';
+  const cost = `${least}${formatCount(sum, 'FLOPs')}`;
+  return {
+    label: chipText(tree, group),
+    text: `${shortLabel([...named, ...more].join(', '), 200)}; ${cost}`
+  };
+}
+
+/**
+ * Place, shapes and costs of a node or block; `overlay` is what colours it, `chips` are on its card.
+ */
+export function factsOf(
+  tree: IGroupTree,
+  entity: number,
+  trans: ITranslate,
+  overlay: OverlayId | null = null,
+  chips: readonly number[] = []
+): IFact[] {
+  const { model } = tree;
+  const { inputs, outputs } = ends(tree, entity);
+  const facts: IFact[] = [];
+  const add = (label: string, text: string): void => {
+    if (text !== '') {
+      facts.push({ label, text });
+    }
+  };
+  add(trans.__('Path'), shortLabel(tree.path(entity).join(' › '), 200));
+  add(trans.__('In'), shapes(model, inputs, trans));
+  add(trans.__('Out'), shapes(model, outputs, trans));
+  const several = instances(tree, entity, trans);
+  if (several) {
+    facts.push(several);
+  }
+  if (entity >= model.nodeCount) {
+    const size = tree.groupSize[entity - model.nodeCount];
+    add(trans.__('Nodes'), formatCount(size));
+  }
+  for (const id of COSTS) {
+    // What costs nothing needs no line, unless it is what the colour says.
+    if (id === overlay || metricOf(tree, id, entity) !== 0) {
+      const { value } = totalOf(model.payload, id);
+      add(METRICS[id].label(trans), amount(tree, id, entity, value, trans));
+    }
+  }
+  if (overlay !== null && !COSTS.some(id => id === overlay)) {
+    facts.push(overlayFact(tree, entity, overlay, trans));
+  }
+  facts.push(...chips.map(group => prepared(tree, group, trans)));
+  return facts;
+}
+
+/** Type, shape and ends of the tensors that a pill stands for, the first one's where they are several. */
+export function tensorFacts(
+  tree: IGroupTree,
+  tensors: readonly number[],
+  trans: ITranslate
+): IFact[] {
+  const { model } = tree;
+  const [first] = tensors;
+  const readers = new Set<number>();
+  for (const tensor of tensors) {
+    const end = model.consumerOffsets[tensor + 1];
+    for (let k = model.consumerOffsets[tensor]; k < end; k++) {
+      readers.add(model.consumers[k]);
+    }
+  }
+  const facts = [
+    { label: trans.__('Type and shape'), text: shapeOf(model, first) }
+  ];
+  if (tensors.length > 1) {
+    facts.push({
+      label: trans.__('Tensors'),
+      text: formatCount(tensors.length)
+    });
+  }
+  const role = roleOf(model, first, trans);
+  if (role !== '') {
+    facts.push({ label: trans.__('Role'), text: role });
+  }
+  const maker = model.tensorProducer[first];
+  if (maker >= 0 && tensors.length === 1) {
+    const text = `${model.opType(maker)} ${model.nodeName(maker)}`.trim();
+    facts.push({ label: trans.__('Produced by'), text: shortLabel(text, 80) });
+  }
+  if (readers.size > 0) {
+    const [reader] = readers;
+    const text =
+      readers.size > 1
+        ? trans._n('%1 node', '%1 nodes', readers.size)
+        : `${model.opType(reader)} ${model.nodeName(reader)}`.trim();
+    facts.push({ label: trans.__('Used by'), text: shortLabel(text, 80) });
+  }
+  return facts;
+}
+
+/** What a model input or output is for, as far as that is known: `image`, `class scores`. */
+function roleOf(
+  { payload, tensorName }: IGraphModel,
+  tensor: number,
+  trans: ITranslate
+): string {
+  const { identity } = payload;
+  const name = tensorName(tensor);
+  const values = payload.tensors.inputs.includes(tensor)
+    ? identity?.inputs
+    : identity?.outputs;
+  const found = values?.find(value => value.name === name);
+  const role = shortLabel(found?.role ?? '', 60);
+  return role && found?.likely ? trans.__('probably %1', role) : role;
+}

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { BoxKind, type IScene } from '../../../core/types';
+import { anchorOf, isOver } from './anchor';
+import { placeOf } from './tooltipPlace';
+
+const GAP = 6;
+const pane = { w: 400, h: 300 };
+const tip = { w: 120, h: 80 };
+
+test('a tip stands below its box, else above, right or left of it, and inside the pane', () => {
+  const at = (x: number, y: number, w: number, h: number) =>
+    placeOf({ x, y, w, h }, tip, pane);
+  expect(at(50, 40, 60, 30)).toEqual({ x: 50, y: 70 + GAP });
+  expect(at(50, 240, 60, 30)).toEqual({ x: 50, y: 240 - GAP - 80 });
+  expect(at(390, 40, 60, 30)).toEqual({ x: 400 - 120 - GAP, y: 70 + GAP });
+  expect(at(-30, 40, 60, 30)).toEqual({ x: GAP, y: 70 + GAP });
+  expect(at(50, -20, 60, 310)).toEqual({ x: 110 + GAP, y: GAP });
+  expect(at(200, -20, 180, 310)).toEqual({ x: 200 - 120 - GAP, y: GAP });
+  expect(at(-20, -20, 500, 400)).toBeNull();
+});
+
+test('that of an open block stands above its title, else below it', () => {
+  const at = (y: number) =>
+    placeOf({ x: 50, y, w: 60, h: 30 }, tip, pane, true);
+  expect(at(120)).toEqual({ x: 50, y: 120 - GAP - 80 });
+  expect(at(40)).toEqual({ x: 50, y: 70 + GAP });
+});
+
+test.each([false, true])('a tip never covers its box (above: %s)', above => {
+  let shown = 0;
+  for (let x = -80; x < 400; x += 37) {
+    for (let y = -80; y < 300; y += 29) {
+      for (const size of [10, 90, 130, 170]) {
+        const found = placeOf({ x, y, w: size, h: size }, tip, pane, above);
+        if (found) {
+          shown++;
+          const apart =
+            found.x >= x + size ||
+            found.x + tip.w <= Math.max(0, x) ||
+            found.y >= y + size ||
+            found.y + tip.h <= Math.max(0, y);
+          expect(apart).toBe(true);
+          expect(found.x).toBeGreaterThanOrEqual(0);
+          expect(found.y).toBeGreaterThanOrEqual(0);
+          expect(found.x + tip.w).toBeLessThanOrEqual(pane.w);
+          expect(found.y + tip.h).toBeLessThanOrEqual(pane.h);
+        }
+      }
+    }
+  }
+  expect(shown).toBeGreaterThan(300);
+});
+
+function sceneOf(kind: BoxKind): IScene {
+  return {
+    boxCount: 1,
+    boxKind: Uint8Array.of(kind),
+    boxX: Float64Array.of(10),
+    boxY: Float64Array.of(20),
+    boxW: Float64Array.of(100),
+    boxH: Float64Array.of(200)
+  } as unknown as IScene;
+}
+
+test('a card is told of anywhere on it, an open block on its title, a stub and a port nowhere', () => {
+  const camera = { x: 0, y: 0, k: 0.5 };
+  const seen = { camera, view: pane };
+  const all = { x: 205, y: 160, w: 50, h: 100 };
+  for (const kind of [BoxKind.Node, BoxKind.Group, BoxKind.Input]) {
+    expect(anchorOf(sceneOf(kind), 0, seen)).toEqual(all);
+  }
+  const open = anchorOf(sceneOf(BoxKind.OpenGroup), 0, seen);
+  expect(open).toMatchObject({ x: 205, y: 160, w: 50 });
+  expect(open!.h).toBeLessThan(20);
+  expect(isOver(open!, { x: 230, y: 165 })).toBe(true);
+  expect(isOver(open!, { x: 230, y: 200 })).toBe(false);
+  for (const kind of [BoxKind.Stub, BoxKind.Port]) {
+    expect(anchorOf(sceneOf(kind), 0, seen)).toBeNull();
+  }
+  expect(anchorOf(sceneOf(BoxKind.Node), 1, seen)).toBeNull();
+  expect(anchorOf(sceneOf(BoxKind.Node), -1, seen)).toBeNull();
+});

@@ -1,0 +1,85 @@
+import * as React from 'react';
+import type { IPoint, IRect } from '../../graph/geometry/camera';
+import type { Session } from '../../session/session';
+import { anchorOf, isOver } from './anchor';
+import { HoverDelay } from './hoverDelay';
+
+/** A box that has been rested on, and where it is in the pane. */
+export interface IHoveredBox {
+  readonly box: number;
+  readonly rect: IRect;
+  /** Whether the keyboard is on it, not the pointer. */
+  readonly byKey: boolean;
+}
+
+/** Keys that go with a pointer. */
+const MODIFIERS = new Set(['Control', 'Shift', 'Alt', 'Meta']);
+
+/** The box under the pointer or the ring of the keyboard, after a while; null while there is none. */
+export function useHovered(
+  session: Session,
+  now: { readonly current: Pick<IHoveredBox, 'box' | 'byKey'> }
+): IHoveredBox | null {
+  const [shown, show] = React.useState<IHoveredBox | null>(null);
+  React.useEffect(() => {
+    let byKey = false;
+    /** Where the pointer is; null until it has moved. */
+    let at: IPoint | null = null;
+    let beside: IRect | null = null;
+    const rest = new HoverDelay(box => {
+      const { surface } = session.graph;
+      const rect =
+        surface?.scene && box >= 0
+          ? anchorOf(surface.scene, box, surface)
+          : null;
+      // The picture may have moved away from under the pointer.
+      const isHere = rect !== null && (byKey || !at || isOver(rect, at));
+      beside = isHere ? rect : null;
+      show(isHere ? { box, rect, byKey } : null);
+      return isHere;
+    });
+    const on = (box: number, isKey: boolean): void => {
+      byKey = isKey;
+      rest.to(box);
+    };
+    const follower = {
+      onPicture: () => rest.reset(),
+      onCamera: () => rest.moved(),
+      onHover: (_: unknown, box: number) => on(box, false),
+      onRing: (box: number) => {
+        if (box >= 0 || byKey) {
+          on(box, true);
+        }
+      }
+    };
+    session.listeners.add(follower);
+    on(now.current.box, now.current.byKey);
+    const end = new AbortController();
+    const { signal } = end;
+    const listen = <K extends keyof DocumentEventMap>(
+      type: K,
+      handler: (event: DocumentEventMap[K]) => void
+    ): void =>
+      document.addEventListener(type, handler, { capture: true, signal });
+    // A click is an answer to the tip; keys go on with something else, and Escape says that it is in the way.
+    listen('pointerdown', () => rest.dismiss());
+    listen('keydown', ({ key }) => MODIFIERS.has(key) || rest.dismiss());
+    listen('pointermove', ({ clientX, clientY }) => {
+      const root = session.graph.surface?.root;
+      if (root && !byKey) {
+        const r = root.getBoundingClientRect();
+        at = { x: clientX - r.left, y: clientY - r.top };
+        if (beside && !isOver(beside, at)) {
+          rest.leave();
+        }
+        rest.again();
+      }
+    });
+    return () => {
+      end.abort();
+      rest.reset();
+      session.listeners.delete(follower);
+    };
+  }, [session, now]);
+  return shown;
+}

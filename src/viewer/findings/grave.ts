@@ -1,8 +1,0 @@
-import type { RiskSignal } from '../../schema';
-
-/** Findings that deserve attention: medium and above. */
-export function graveCount(findings: readonly RiskSignal[]): number {
-  return findings.filter(({ severity }) =>
-    ['high', 'medium'].includes(severity)
-  ).length;
-}

@@ -1,0 +1,197 @@
+/** What is said of boxes and tensors: to a screen reader, and by the pointer. */
+import {
+  type ITensorRef,
+  pillTensorRef,
+  pillText,
+  tensorIdsOf
+} from '../../../core/tree/tensorSeries';
+import { BoxKind, type IGraphModel, type ITree } from '../../../core/types';
+import {
+  formatCount,
+  formatShare,
+  UNKNOWN
+} from '../../../core/base/numberFormat';
+import { DEFAULT_STRINGS, type ISurfaceStrings } from '../surfaceApi';
+import { chipText } from '../../../core/tree/chips';
+import { chipsOn } from '../draw/drawChips';
+import type { IDrawContext } from '../draw/drawTarget';
+import { cleanText } from '../text/textMeasure';
+import { fillTemplate } from '../text/fillTemplate';
+import { mainGraphMacs, settingOf } from '../cards/cardContents';
+
+/** What a screen reader says of an entity: `Conv conv1, 7×7, 118 M MACs, 9.4 K params`. */
+export function entityDescription(
+  model: IGraphModel,
+  tree: ITree,
+  entity: number,
+  strings: ISurfaceStrings = DEFAULT_STRINGS
+): string {
+  const isNode = entity < model.nodeCount;
+  const at = isNode ? entity : entity - model.nodeCount;
+  const { macs, params } = isNode ? model.metrics : tree.groupMetrics;
+  const head = isNode
+    ? [model.opType(at), model.nodeName(at)]
+    : [tree.groupType[at] || tree.groupRole[at], tree.groupLabel[at]];
+  const least = (id: 'macs' | 'params') =>
+    !isNode && tree.groupUnknown[id][at] > 0 ? '≥ ' : '';
+  const parts = [cleanText(head.filter(part => part).join(' '))];
+  const setting = isNode ? settingOf(model, at) : '';
+  if (setting) {
+    parts.push(setting);
+  }
+  if (!isNode) {
+    parts.push(
+      strings.group,
+      fillTemplate(strings.nodes, String(tree.groupSize[at]))
+    );
+    const share = macs[at] / mainGraphMacs(model);
+    if (share > 0) {
+      parts.push(fillTemplate(strings.share, formatShare(share)));
+    }
+  }
+  if (Number.isNaN(macs[at])) {
+    parts.push(`MACs ${strings.unknown}`);
+  } else if (macs[at] > 0) {
+    parts.push(least('macs') + formatCount(macs[at], 'MACs'));
+  }
+  if (params[at] > 0) {
+    parts.push(least('params') + formatCount(params[at], 'params'));
+  }
+  return parts.join(', ');
+}
+
+/** The number that colours the box belongs to what is said of it, once. */
+function withOverlayValue(
+  d: IDrawContext,
+  entity: number,
+  text: string
+): string {
+  const painted = d.paint.overlay?.text?.(entity) ?? '';
+  return painted === '' || painted === UNKNOWN || text.includes(painted)
+    ? text
+    : `${text}, ${painted}`;
+}
+
+/** A node as it is named in a sentence: `Conv conv1`. */
+function nodeText(model: IGraphModel, node: number): string {
+  return cleanText(`${model.opType(node)} ${model.nodeName(node)}`.trim());
+}
+
+/** `from Where mask`, `from 6 nodes`, `from Input ids`; empty when there is nothing to say. */
+function endText(
+  model: IGraphModel,
+  nodes: ReadonlySet<number>,
+  sentence: string,
+  strings: ISurfaceStrings,
+  otherwise: string
+): string {
+  const [first] = nodes;
+  const end =
+    nodes.size > 1
+      ? fillTemplate(strings.nodes, formatCount(nodes.size))
+      : first === undefined
+        ? otherwise
+        : nodeText(model, first);
+  return end && fillTemplate(sentence, end);
+}
+
+/** Texts of tensors, by tree: a tensor that thousands of nodes read has a stub at each of them. */
+const tensorTexts = new WeakMap<
+  ITree,
+  { readonly strings: ISurfaceStrings; readonly texts: Map<string, string> }
+>();
+
+/** What the pointer tells of a wire or a stub: its name and both of its ends. */
+export function tensorTooltip(
+  d: IDrawContext,
+  what: ITensorRef,
+  strings: ISurfaceStrings
+): string {
+  let known = tensorTexts.get(d.tree);
+  if (known?.strings !== strings) {
+    known = { strings, texts: new Map() };
+    tensorTexts.set(d.tree, known);
+  }
+  const key = `${what.kind} ${what.id}`;
+  const text = known.texts.get(key) ?? describeTensors(d, what, strings);
+  known.texts.set(key, text);
+  return text;
+}
+
+/**
+ * Tensors with where they come from and where they go, as a wire shows it:
+ * `Tensor mask, 1×1×16×16, from Where mask, to 12 nodes`.
+ */
+function describeTensors(
+  { model, tree }: IDrawContext,
+  what: ITensorRef,
+  strings: ISurfaceStrings
+): string {
+  const makers = new Set<number>();
+  const readers = new Set<number>();
+  for (const tensor of tensorIdsOf(tree.series, what)) {
+    if (model.tensorProducer[tensor] >= 0) {
+      makers.add(model.tensorProducer[tensor]);
+    }
+    const end = model.consumerOffsets[tensor + 1];
+    for (let k = model.consumerOffsets[tensor]; k < end; k++) {
+      readers.add(model.consumers[k]);
+    }
+  }
+  const { tensors } = model.payload;
+  const isInput = tensors.inputs.includes(what.id);
+  const isOutput = tensors.outputs.includes(what.id);
+  const name =
+    what.kind === 'series'
+      ? pillText(tree, what.id)
+      : model.tensorName(what.id);
+  return [
+    `${strings.tensor} ${cleanText(name)}`,
+    cleanText(model.shapeText(what.id)),
+    endText(model, makers, strings.from, strings, isInput ? strings.input : ''),
+    endText(model, readers, strings.to, strings, isOutput ? strings.output : '')
+  ]
+    .filter(part => part)
+    .join(', ');
+}
+
+/** What a screen reader says of a box. */
+export function boxDescription(
+  d: IDrawContext,
+  box: number,
+  strings: ISurfaceStrings
+): string {
+  const { scene, model, tree } = d;
+  const entity = scene.boxEntity[box];
+  switch (scene.boxKind[box]) {
+    case BoxKind.Node:
+    case BoxKind.Group:
+    case BoxKind.OpenGroup: {
+      const chips = chipsOn(d, box).map(group => chipText(tree, group));
+      const said = [
+        withOverlayValue(
+          d,
+          entity,
+          entityDescription(model, tree, entity, strings)
+        ),
+        chips.length > 0 ? fillTemplate(strings.prepared, chips.join(', ')) : ''
+      ];
+      return said.filter(part => part).join(', ');
+    }
+    case BoxKind.Input:
+    case BoxKind.Output: {
+      const isInput = scene.boxKind[box] === BoxKind.Input;
+      const series = tree.series.get(entity);
+      const shape = cleanText(model.shapeText(entity));
+      if (series) {
+        const many = isInput ? strings.inputs : strings.outputs;
+        const count = String(series.members.length);
+        return `${fillTemplate(many, count)}: ${cleanText(series.pattern)}, ${shape}`;
+      }
+      const word = isInput ? strings.input : strings.output;
+      return `${word} ${cleanText(model.tensorName(entity))}, ${shape}`;
+    }
+    default:
+      return tensorTooltip(d, pillTensorRef(tree.series, entity), strings);
+  }
+}

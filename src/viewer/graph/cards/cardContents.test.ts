@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { buildTree, decodePayload } from '../../../core';
+import { CardContents } from './cardContents';
+import { entityDescription } from '../a11y/accessibleNames';
+import { createSizer } from './cardSizer';
+import { CARD_LINE_H, MAX_CARD, SHORT_CARD } from '../style/metrics';
+import { categoryColorToken } from '../style/boxColors';
+import { encoderPayload, PayloadMaker } from '../testing/payload';
+import { cleanText, TextMeasure } from '../text/textMeasure';
+
+const model = decodePayload(encoderPayload(2));
+const tree = buildTree(model);
+const cards = new CardContents(model, tree);
+const find = (op: string): number =>
+  Array.from({ length: model.nodeCount }, (_, i) => i).find(
+    i => model.opType(i) === op
+  )!;
+
+describe('cards', () => {
+  it('shows the weights and the costs of a layer', () => {
+    const card = cards.of(find('Conv'));
+    expect(card.title).toBe('Conv');
+    // Which space stands before a unit is the core's choice.
+    const lines = card.lines.map(l => l.text.replace(/\s/g, ' '));
+    expect(lines).toEqual([
+      'W 768×3×16×16 · B 768',
+      '116 M MACs · 591 K params'
+    ]);
+  });
+
+  it('has a short form: without weights, no wider than it may be', () => {
+    const whole = cards.of(find('Conv'));
+    const short = cards.short(find('Conv'));
+    expect(short.lines.map(line => line.kind)).toEqual(['cost']);
+    expect(short.h).toBe(whole.h - CARD_LINE_H);
+    expect(short.w).toBe(Math.min(whole.w, SHORT_CARD));
+    expect(cards.fitting(find('Conv'), whole.h)).toBe(whole);
+    expect(cards.fitting(find('Conv'), short.h)).toEqual(short);
+    const relu = cards.of(find('Relu'));
+    expect(cards.short(find('Relu'))).toEqual(relu);
+    const sizer = createSizer(model, tree);
+    expect(sizer.node(find('Conv'), true)).toEqual({ w: short.w, h: short.h });
+  });
+
+  it('says the setting of a node where there is room for it', () => {
+    const relu = find('Relu');
+    const nodes = { ...model.payload.nodes, settings: { [relu]: '0 … 6' } };
+    const told = decodePayload({ ...model.payload, nodes });
+    const set = new CardContents(told, buildTree(told));
+    const card = set.of(relu);
+    expect(card.instance).toBe('0 … 6');
+    expect(card.w).toBeGreaterThan(cards.of(relu).w);
+    // A setting does not cost the room that the picture has not.
+    expect(set.short(relu).w).toBe(cards.short(relu).w);
+    expect(entityDescription(told, tree, relu)).toMatch(/^Relu\b.*, 0 … 6/);
+  });
+
+  it('keeps elementwise nodes small, a bias included', () => {
+    expect(cards.of(find('Relu')).lines).toEqual([]);
+    expect(cards.of(find('Add')).lines).toEqual([]);
+    expect(cards.of(find('Add')).h).toBeLessThan(cards.of(find('Conv')).h);
+  });
+
+  it('says class, instance, size and share of a group', () => {
+    const group = tree.groupType.indexOf('EncoderLayer');
+    const card = cards.of(model.nodeCount + group);
+    expect([card.title, card.instance]).toEqual(['EncoderLayer', 'layer.0']);
+    expect(card.lines[0].text).toMatch(/^22.nodes$/);
+    expect(card.share).toBeGreaterThan(0.4);
+    expect(card.share).toBeLessThan(0.5);
+  });
+
+  it('leaves out what the reader switched off', () => {
+    const plain = new CardContents(model, tree, {
+      weights: false,
+      names: true,
+      costs: false
+    });
+    expect(plain.of(find('Conv')).lines).toEqual([
+      { kind: 'name', text: '/model/patch/Conv' }
+    ]);
+  });
+
+  it('gives sizes that hold the text, within bounds', () => {
+    const sizer = createSizer(model, tree);
+    const measure = new TextMeasure();
+    for (let n = 0; n < model.nodeCount; n++) {
+      const { w } = sizer.node(n);
+      expect(w).toBeLessThanOrEqual(MAX_CARD);
+      expect(w).toBeGreaterThan(
+        Math.min(MAX_CARD - 1, measure.width(cards.of(n).title, 12.5, 600))
+      );
+    }
+    expect(sizer.pill('x'.repeat(4000)).w).toBeLessThan(200);
+  });
+
+  it('reads aloud what the card shows', () => {
+    expect(entityDescription(model, tree, find('Conv'))).toMatch(
+      /^Conv \/model\/patch\/Conv, 116.M MACs, 591.K params$/
+    );
+  });
+
+  it('neither measures nor shows endless or broken names', () => {
+    const m = new PayloadMaker();
+    const x = m.input('x', [1]);
+    const out = m.node({
+      op: `A${'b'.repeat(100000)}`,
+      name: 'n\n\u2028\u0000m',
+      inputs: [x],
+      shape: [1]
+    });
+    const odd = decodePayload(m.build([out]));
+    const card = new CardContents(odd, buildTree(odd)).of(0);
+    expect(card.title.length).toBeLessThan(200);
+    expect(card.w).toBeLessThanOrEqual(MAX_CARD);
+    expect(cleanText('n\n\u2028\u0000m')).toBe('n m');
+    // An override that would show `evil` as `live`, and letters that nobody sees.
+    expect(cleanText('\u202eevil\u202c a\u200bb')).toBe(
+      '\\u202eevil\\u202c a\\u200bb'
+    );
+  });
+});
+
+describe('text', () => {
+  it('keeps both ends of a name that is too long', () => {
+    const measure = new TextMeasure();
+    const short = measure.shorten(
+      '/encoder/layer.11/attention/MatMul',
+      100,
+      10
+    );
+    expect(short).toMatch(/^\/enc.*….*Mul$/);
+    expect(measure.width(short, 10)).toBeLessThanOrEqual(100);
+    expect(measure.shorten('abc', 1, 10)).toBe('…');
+  });
+});
+
+describe('colours', () => {
+  it('maps unknown categories to a known token', () => {
+    expect(categoryColorToken('layer')).toBe('--oad-cat-layer');
+    expect(categoryColorToken('url(javascript:alert(1))')).toBe(
+      '--oad-cat-other'
+    );
+  });
+});

@@ -1,0 +1,33 @@
+/** How wide the chips on a card are. */
+import { chipGroups, chipText } from '../../../core/tree/chips';
+import type { ITree } from '../../../core/types';
+import { LABEL_SIZE } from '../style/metrics';
+import { cleanText, type TextMeasure } from '../text/textMeasure';
+
+/** Between two chips. */
+export const CHIP_GAP = 4;
+const INSET = 6;
+
+export interface IChip {
+  readonly group: number;
+  /** `sizes · 5`. */
+  readonly text: string;
+  readonly w: number;
+}
+
+/** Chips that can be on the card of an entity. */
+export function chipsFor(
+  tree: ITree,
+  entity: number,
+  measure: TextMeasure
+): readonly IChip[] {
+  return chipGroups(tree, entity).map(group => {
+    const text = cleanText(chipText(tree, group));
+    return { group, text, w: measure.width(text, LABEL_SIZE, 500) + 2 * INSET };
+  });
+}
+
+/** Room that chips take beside a title. */
+export function roomOf(chips: readonly IChip[]): number {
+  return chips.reduce((sum, { w }) => sum + w + CHIP_GAP, 0);
+}

@@ -1,0 +1,21 @@
+/** What cards and panels have in common: the mark that opens and closes them, the bar of their share. */
+import { SHARE_BAR } from '../style/metrics';
+import type { IDrawTarget } from './drawTarget';
+
+export function chevronPath(x: number, y: number, open: boolean): string {
+  return open
+    ? `M${x - 4},${y - 2}L${x},${y + 2}L${x + 4},${y - 2}`
+    : `M${x - 2},${y - 4}L${x + 2},${y}L${x - 2},${y + 4}`;
+}
+
+export function drawShareBar(
+  x: number,
+  y: number,
+  w: number,
+  share: number,
+  sink: IDrawTarget
+): void {
+  sink.rect(x, y, w, SHARE_BAR, 2, { fill: '--oad-share', opacity: 0.2 });
+  const part = Math.max(2, w * Math.min(1, share));
+  sink.rect(x, y, part, SHARE_BAR, 2, { fill: '--oad-share' });
+}

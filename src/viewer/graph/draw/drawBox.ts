@@ -1,0 +1,81 @@
+/**
+ * What a box looks like, in the box's own coordinates. The one place that screen elements, canvas and
+ * export draw from.
+ */
+import { pillText } from '../../../core/tree/tensorSeries';
+import { BoxKind } from '../../../core/types';
+import { drawCompactCard, drawCard } from './drawCard';
+import { compactTitleSize, Lod } from '../style/levelOfDetail';
+import { PILL_SIZE } from '../style/metrics';
+import { drawGroupPanel } from './drawGroupPanel';
+import type { IDrawContext, IDrawTarget } from './drawTarget';
+import { cleanText } from '../text/textMeasure';
+import { fitFontSize } from './groupTitle';
+
+/** Draws one box at the zoom `k`. */
+export function drawBox(
+  d: IDrawContext,
+  box: number,
+  k: number,
+  lod: Lod,
+  sink: IDrawTarget
+): void {
+  const { scene } = d;
+  switch (scene.boxKind[box]) {
+    case BoxKind.Node:
+    case BoxKind.Group:
+      return lod === Lod.Reading
+        ? drawCard(d, box, k, sink)
+        : drawCompactCard(d, box, k, sink);
+    case BoxKind.OpenGroup:
+      drawGroupPanel(d, box, k, lod, sink);
+      return;
+    case BoxKind.Port:
+      return drawPort(scene.boxW[box], scene.boxH[box], sink);
+    default:
+      return drawPill(d, box, k, lod, sink);
+  }
+}
+
+function drawPort(w: number, h: number, sink: IDrawTarget): void {
+  const r = Math.min(4, w / 2, h / 2);
+  sink.rect(w / 2 - r, h / 2 - r, 2 * r, 2 * r, r, {
+    fill: '--oad-card',
+    stroke: '--oad-edge',
+    width: 1.5
+  });
+}
+
+/** Inputs, outputs and stubs. */
+function drawPill(
+  d: IDrawContext,
+  box: number,
+  k: number,
+  lod: Lod,
+  sink: IDrawTarget
+): void {
+  const { scene, measure } = d;
+  const w = scene.boxW[box];
+  const h = scene.boxH[box];
+  const stub = scene.boxKind[box] === BoxKind.Stub;
+  sink.rect(0, 0, w, h, h / 2, {
+    fill: stub ? '--oad-ground' : '--oad-pill',
+    stroke: stub ? '--oad-edge' : '--oad-pill-border',
+    dash: stub
+  });
+  const name = cleanText(pillText(d.tree, scene.boxEntity[box]));
+  const wanted =
+    lod === Lod.Reading ? PILL_SIZE : Math.min(compactTitleSize(k), h * 0.72);
+  const size = fitFontSize(measure, name, w - 16, wanted, 500);
+  sink.text(
+    w / 2,
+    h / 2 + size * 0.36,
+    measure.shorten(name, w - 14, size, 500),
+    {
+      size,
+      weight: 500,
+      fill: stub ? '--oad-text-quiet' : '--oad-text',
+      anchor: 'middle'
+    }
+  );
+}

@@ -1,0 +1,267 @@
+/** The face of a card, of a node as of a closed group: at reading size, and as a block of colour. */
+import { TITLE_GAP, type ICard } from '../cards/cardContents';
+import { drawChips, drawMarks, isStack, placedChips } from './drawChips';
+import { compactTitleSize } from '../style/levelOfDetail';
+import {
+  BODY_PAD,
+  BODY_SIZE,
+  CHEVRON_W,
+  CARD_HEADER_H,
+  CARD_LINE_H,
+  CARD_PAD_X,
+  RADIUS,
+  SHARE_BAR,
+  TITLE_SIZE
+} from '../style/metrics';
+import { chevronPath, drawShareBar } from './cardParts';
+import type { ColorToken } from '../style/boxColors';
+import type { IDrawContext, IDrawTarget } from './drawTarget';
+import { drawStepper, fitFontSize, repeatStepper } from './groupTitle';
+
+/** With less room behind a title, nothing is written there. */
+const MIN_ROOM_BESIDE = 16;
+
+function topRounded(w: number, h: number, r: number): string {
+  return `M0,${h}V${r}Q0,0 ${r},0H${w - r}Q${w},0 ${w},${r}V${h}Z`;
+}
+
+function leftEdge(h: number, r: number): string {
+  const t = 5;
+  return `M${t},0V${h}H${r}Q0,${h} 0,${h - r}V${r}Q0,0 ${r},0Z`;
+}
+
+/** The two outlines behind a collapsed group that say "there is more inside". */
+function drawStack(w: number, h: number, sink: IDrawTarget): void {
+  sink.rect(4, 4, w, h, RADIUS, { fill: '--oad-card', stroke: '--oad-border' });
+}
+
+/** From afar: one block of colour, its title as large as fits. */
+export function drawCompactCard(
+  d: IDrawContext,
+  box: number,
+  k: number,
+  sink: IDrawTarget
+): void {
+  const { scene, paint, measure } = d;
+  const w = scene.boxW[box];
+  const h = scene.boxH[box];
+  const card = d.cards.fitting(scene.boxEntity[box], h);
+  const over = paint.overlayColor(box);
+  if (isStack(d, box)) {
+    drawStack(w, h, sink);
+  }
+  if (paint.ghost(box)) {
+    drawGhost(w, h, over, 2 / Math.max(k, 0.2), sink);
+  } else {
+    sink.rect(0, 0, w, h, RADIUS, { fill: over ?? paint.fill(box) });
+  }
+  if (over !== null) {
+    sink.path(leftEdge(h, RADIUS), { fill: paint.categoryColor(box) });
+  }
+  const fill =
+    over === null ? '--oad-on-category' : paint.overlayTextColor(box);
+  const room = w - 14 - (over === null ? 0 : 4);
+  const both = card.instance !== '' && h > 52;
+  const wanted = Math.min(compactTitleSize(k), both ? h * 0.34 : h * 0.72);
+  const size = fitFontSize(measure, card.title, room, wanted, 600);
+  const x = w / 2 + (over === null ? 0 : 2);
+  const y = h / 2 + size * 0.36 - (both ? size * 0.6 : 0);
+  const title = measure.shorten(card.title, room, size, 600);
+  sink.text(x, y, title, { size, weight: 600, fill, anchor: 'middle' });
+  if (both) {
+    const small = fitFontSize(measure, card.instance, room, wanted * 0.85, 400);
+    const text = measure.shorten(card.instance, room, small);
+    const style = {
+      size: small,
+      fill,
+      anchor: 'middle' as const
+    };
+    sink.text(x, y + size * 0.35 + small, text, style);
+  }
+  drawMarks(d, box, sink);
+}
+
+/** An outline of what is no longer there. */
+function drawGhost(
+  w: number,
+  h: number,
+  over: ColorToken | null,
+  width: number,
+  sink: IDrawTarget
+): void {
+  const stroke = over ?? '--oad-border';
+  sink.rect(0, 0, w, h, RADIUS, {
+    fill: '--oad-card',
+    stroke,
+    width,
+    dash: true
+  });
+}
+
+const SIGN_SIZE = 11;
+
+/** The state in a sign, on the upper right corner. */
+function drawSign(d: IDrawContext, box: number, sink: IDrawTarget): void {
+  const { paint, scene, measure } = d;
+  const sign = paint.sign(box);
+  if (sign === '') {
+    return;
+  }
+  const w = measure.width(sign, SIGN_SIZE, 700) + 8;
+  const x = scene.boxW[box] - w + 8;
+  sink.rect(x, -9, w, 16, 8, { fill: '--oad-card', stroke: '--oad-text' });
+  sink.text(x + w / 2, 3, sign, {
+    size: SIGN_SIZE,
+    weight: 700,
+    fill: '--oad-text',
+    anchor: 'middle'
+  });
+}
+
+/** At reading size: coloured header, weights, cost, share. */
+export function drawCard(
+  d: IDrawContext,
+  box: number,
+  k: number,
+  sink: IDrawTarget
+): void {
+  const { scene, paint } = d;
+  const w = scene.boxW[box];
+  const h = scene.boxH[box];
+  const card = d.cards.fitting(scene.boxEntity[box], h);
+  const isGroup = isStack(d, box);
+  const over = paint.overlayColor(box);
+  if (isGroup) {
+    drawStack(w, h, sink);
+  }
+  const bare = card.lines.length === 0;
+  const ground = over ?? (bare ? paint.fill(box) : '--oad-card');
+  const edged = bare && over === null;
+  if (paint.ghost(box)) {
+    drawGhost(w, h, over, 2, sink);
+  } else {
+    sink.rect(0, 0, w, h, RADIUS, {
+      fill: ground,
+      stroke: edged ? undefined : '--oad-border'
+    });
+  }
+  if (over !== null) {
+    sink.path(leftEdge(h, RADIUS), { fill: paint.categoryColor(box) });
+  } else if (!bare) {
+    sink.path(topRounded(w, CARD_HEADER_H, RADIUS), { fill: paint.fill(box) });
+  }
+  const onHeader =
+    over === null ? '--oad-on-category' : paint.overlayTextColor(box);
+  const stepper = d.controls ? repeatStepper(d, box, k) : null;
+  if (stepper) {
+    drawStepper(stepper, onHeader, true, sink);
+  }
+  const end = stepper ? stepper.x + CARD_PAD_X : w;
+  drawTitle(
+    d,
+    card,
+    isGroup,
+    drawChips(placedChips(d, box, k), end, sink),
+    bare ? h : CARD_HEADER_H,
+    over !== null,
+    onHeader,
+    sink
+  );
+  drawLines(d, box, card, over !== null, sink);
+  if (card.share > 0 && over === null) {
+    drawShareBar(
+      CARD_PAD_X,
+      h - BODY_PAD - SHARE_BAR,
+      w - 2 * CARD_PAD_X,
+      card.share,
+      sink
+    );
+  }
+  drawSign(d, box, sink);
+}
+
+function drawTitle(
+  d: IDrawContext,
+  card: ICard,
+  isGroup: boolean,
+  w: number,
+  height: number,
+  edged: boolean,
+  fill: ColorToken,
+  sink: IDrawTarget
+): void {
+  const y = height / 2 + TITLE_SIZE * 0.36;
+  let x = CARD_PAD_X + (edged ? 3 : 0);
+  if (isGroup) {
+    sink.path(chevronPath(x + 3, height / 2, false), {
+      stroke: fill,
+      width: 1.6
+    });
+    x += CHEVRON_W;
+  }
+  const room = w - x - CARD_PAD_X + 4;
+  const title = d.measure.shorten(card.title, room, TITLE_SIZE, 600);
+  const used = d.measure.width(title, TITLE_SIZE, 600);
+  const centred = !isGroup && card.lines.length === 0;
+  const style = { size: TITLE_SIZE, weight: 600, fill };
+  if (centred) {
+    const beside = card.instance
+      ? TITLE_GAP + d.measure.width(card.instance, BODY_SIZE)
+      : 0;
+    const middle = (x + w - CARD_PAD_X) / 2;
+    if (beside === 0) {
+      sink.text(middle, y, title, { ...style, anchor: 'middle' });
+      return;
+    }
+    x = Math.max(x, middle - (used + beside) / 2);
+  }
+  sink.text(x, y, title, style);
+  if (card.instance && room - used > MIN_ROOM_BESIDE) {
+    const instance = d.measure.shorten(
+      card.instance,
+      room - used - TITLE_GAP,
+      BODY_SIZE
+    );
+    sink.text(x + used + TITLE_GAP, y, instance, {
+      size: BODY_SIZE,
+      fill
+    });
+  }
+}
+
+function drawLines(
+  d: IDrawContext,
+  box: number,
+  card: ICard,
+  over: boolean,
+  sink: IDrawTarget
+): void {
+  const entity = d.scene.boxEntity[box];
+  const own = over ? (d.paint.overlay?.text?.(entity) ?? '') : '';
+  const w = d.scene.boxW[box];
+  const x = CARD_PAD_X + (over ? 3 : 0);
+  card.lines.forEach((line, i) => {
+    const y =
+      CARD_HEADER_H +
+      BODY_PAD +
+      i * CARD_LINE_H +
+      CARD_LINE_H / 2 +
+      BODY_SIZE * 0.36;
+    const quiet = line.kind !== 'weight';
+    const text = line.kind === 'cost' && own ? own : line.text;
+    const fill = over
+      ? d.paint.overlayTextColor(box)
+      : quiet
+        ? '--oad-text-quiet'
+        : '--oad-text';
+    sink.text(
+      x,
+      y,
+      d.measure.shorten(text, w - x - CARD_PAD_X + 4, BODY_SIZE),
+      {
+        size: BODY_SIZE,
+        fill
+      }
+    );
+  });
+}

@@ -1,0 +1,106 @@
+// @vitest-environment jsdom
+import { describe, expect, it } from 'vitest';
+import { PayloadBuilder } from '../../../core/testing/builder';
+import type { GraphPayload } from '../../../schema';
+import { chipText, faceOf } from '../../../core/tree/chips';
+import { chipAt } from './drawChips';
+import {
+  calls,
+  click,
+  element,
+  frame,
+  host,
+  model,
+  onSurface,
+  show,
+  surface,
+  tree,
+  view
+} from '../testing/drawn';
+
+onSurface();
+
+/** A Reshape with the sizes that it alone reads, then a layer with a mask that it alone reads. */
+function prepared(): GraphPayload {
+  const b = new PayloadBuilder();
+  const x = b.input('x');
+  const m = b.input('m');
+  const wrap = ['Reshape + sizes, weights · 2:Reshape:plumbing'];
+  const [s] = b.add('Shape', [x], { scope: wrap });
+  const [t] = b.add('Gather', [s], { scope: wrap });
+  const [r] = b.add('Reshape', [x, t], { name: 'r', scope: wrap });
+  const mask = ['Mask::plumbing'];
+  const [u] = b.add('Cast', [m], { scope: mask });
+  const [v] = b.add('Expand', [u], { scope: mask });
+  const layer = ['layer:Layer'];
+  const [y] = b.add('MatMul', [r], { scope: layer, macs: 8 });
+  b.output(b.add('Add', [y, v], { scope: layer })[0]);
+  return b.finish();
+}
+
+async function closed(): Promise<void> {
+  await show(prepared());
+  surface.setScene(await view.collapseAll(), model, tree);
+  surface.setCamera({ ...surface.camera, k: 1 });
+  await frame();
+}
+
+const texts = (card: Element): (string | null)[] =>
+  [...card.querySelectorAll('text')].map(text => text.textContent);
+
+describe('chips', () => {
+  it('stand on the card of what reads them, which looks like the node that they are for', async () => {
+    await closed();
+    expect(texts(element('Reshape'))).toEqual([
+      'sizes, weights · 2',
+      'Reshape'
+    ]);
+    expect(texts(element('Layer'))).toContain('mask · 2');
+    // One is an operator, the other a block with more inside.
+    const outlines = (name: string) =>
+      element(name).querySelectorAll('rect').length;
+    expect(outlines('Reshape')).toBeLessThan(outlines('Layer'));
+  });
+
+  it('are told to a screen reader', async () => {
+    await closed();
+    const said = (name: string) => element(name).getAttribute('aria-label');
+    expect(said('Layer')).toMatch(/, prepared by mask · 2$/);
+    expect(said('Reshape')).toMatch(/, prepared by sizes, weights · 2$/);
+  });
+
+  it('open with a click, and so what they are closed again', async () => {
+    await closed();
+    const chip = [...element('Layer').querySelectorAll('text')].find(
+      text => text.textContent === 'mask · 2'
+    )!;
+    const at = Number(chip.getAttribute('x'));
+    click(element('Layer'), {}, at);
+    const mask = tree.groupLabel.indexOf('Mask');
+    expect(calls.onActivate).toHaveBeenLastCalledWith(
+      tree.model.nodeCount + mask,
+      { recursive: false }
+    );
+    expect(calls.onSelect).not.toHaveBeenCalled();
+    // Beside it the card is selected.
+    click(element('Reshape'), {}, 20);
+    expect(calls.onActivate).toHaveBeenCalledTimes(1);
+    expect(calls.onSelect).toHaveBeenCalledTimes(1);
+    expect(host.querySelectorAll('.oad-box').length).toBeGreaterThan(3);
+  });
+
+  it('say what and how many, and lie where they are drawn', async () => {
+    await closed();
+    const of = (label: string) => tree.groupLabel.indexOf(label);
+    expect(chipText(tree, of('Mask'))).toBe('mask · 2');
+    const wrap = of('Reshape + sizes, weights · 2');
+    expect(chipText(tree, wrap)).toBe('sizes, weights · 2');
+    const { nodeCount } = tree.model;
+    expect(tree.model.opType(faceOf(tree, nodeCount + wrap))).toBe('Reshape');
+    expect(faceOf(tree, nodeCount + of('Mask'))).toBe(nodeCount + of('Mask'));
+    const chips = [{ group: 7, text: '', w: 30, x: 50 }];
+    expect(chipAt(chips, 51, 10)).toBe(7);
+    expect(chipAt(chips, 49, 10)).toBe(-1);
+    expect(chipAt(chips, 51, 40)).toBe(-1);
+  });
+});

@@ -1,0 +1,124 @@
+/** Chips on cards: what prepares sizes, masks or weights for a box, closed. A click opens it. */
+import { chipGroups } from '../../../core/tree/chips';
+import { BoxKind } from '../../../core/types';
+import { CHIP_GAP, chipsFor, type IChip, roomOf } from '../cards/chipSizes';
+import { Lod, lodOf } from '../style/levelOfDetail';
+import {
+  CARD_HEADER_H,
+  LABEL_SIZE,
+  CARD_PAD_X,
+  TITLE_SIZE
+} from '../style/metrics';
+import type { IDrawContext, IDrawTarget } from './drawTarget';
+import { repeatStepper } from './groupTitle';
+
+const CHIP_H = 16;
+/** Room that the title keeps; with less, chips have no words. */
+const MIN_TITLE_ROOM = 44;
+/** A chip from afar, on the border of its card. */
+const FAR_MARK = { w: 11, h: 6 };
+
+/** A chip in the coordinates of its card. */
+export interface IPlacedChip extends IChip {
+  readonly x: number;
+}
+
+/** A closed group; one that is there for a single node looks like that node. */
+export function isStack({ scene, tree }: IDrawContext, box: number): boolean {
+  return (
+    scene.boxKind[box] === BoxKind.Group &&
+    tree.groupMain[scene.boxEntity[box] - tree.model.nodeCount] < 0
+  );
+}
+
+/** Groups that are chips on the card of a box now. */
+export function chipsOn(
+  { scene, tree }: Pick<IDrawContext, 'scene' | 'tree'>,
+  box: number
+): number[] {
+  const kind: BoxKind = scene.boxKind[box];
+  const { nodeCount } = tree.model;
+  return kind > BoxKind.Group
+    ? []
+    : chipGroups(tree, scene.boxEntity[box]).filter(
+        group => scene.boxOf(nodeCount + group) === box
+      );
+}
+
+/** The chips of a card at reading size, the last one first. */
+export function placedChips(
+  d: IDrawContext,
+  box: number,
+  k: number
+): readonly IPlacedChip[] {
+  const on = lodOf(k) === Lod.Reading ? chipsOn(d, box) : [];
+  if (on.length === 0) {
+    return [];
+  }
+  const { scene, measure } = d;
+  const all = chipsFor(d.tree, scene.boxEntity[box], measure);
+  const chips = all.filter(({ group }) => on.includes(group));
+  const stepper = d.controls ? repeatStepper(d, box, k) : null;
+  const end = stepper ? stepper.x : scene.boxW[box] - CHIP_GAP - 1;
+  const { title } = d.cards.of(scene.boxEntity[box]);
+  const titleEnd = CARD_PAD_X + 3 + measure.width(title, TITLE_SIZE, 600);
+  const isWordless = end - roomOf(chips) < Math.min(MIN_TITLE_ROOM, titleEnd);
+  let x = end + CHIP_GAP;
+  return chips.reverse().map(chip => {
+    const text = isWordless ? '⋯' : chip.text;
+    const w = isWordless ? CHIP_H : chip.w;
+    x -= w + CHIP_GAP;
+    return { ...chip, text, w, x };
+  });
+}
+
+/** Draws them; answers with where the title must end. */
+export function drawChips(
+  chips: readonly IPlacedChip[],
+  end: number,
+  sink: IDrawTarget
+): number {
+  const y = (CARD_HEADER_H - CHIP_H) / 2;
+  for (const { x, w, text } of chips) {
+    sink.rect(x, y, w, CHIP_H, CHIP_H / 2, {
+      fill: '--oad-card',
+      stroke: '--oad-border'
+    });
+    sink.text(x + w / 2, CARD_HEADER_H / 2 + LABEL_SIZE * 0.36, text, {
+      size: LABEL_SIZE,
+      weight: 500,
+      fill: '--oad-text',
+      anchor: 'middle'
+    });
+  }
+  return chips.length > 0
+    ? chips[chips.length - 1].x - CHIP_GAP + CARD_PAD_X
+    : end;
+}
+
+/** From afar: a mark for each on the upper border. */
+export function drawMarks(
+  d: IDrawContext,
+  box: number,
+  sink: IDrawTarget
+): void {
+  const { w, h } = FAR_MARK;
+  let x = d.scene.boxW[box] - CHIP_GAP;
+  for (const _ of chipsOn(d, box)) {
+    x -= w + 2;
+    sink.rect(x, -h / 2, w, h, h / 2, {
+      fill: '--oad-card',
+      stroke: '--oad-text-quiet'
+    });
+  }
+}
+
+/** The group of the chip at a point of the card; -1 = none. */
+export function chipAt(
+  chips: readonly IPlacedChip[],
+  x: number,
+  y: number
+): number {
+  const found = chips.find(c => x >= c.x && x <= c.x + c.w);
+  return found && y >= 0 && y <= CARD_HEADER_H ? found.group : -1;
+}

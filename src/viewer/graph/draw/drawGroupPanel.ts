@@ -1,0 +1,75 @@
+/** An open group: the panel behind what is in it, and its title. */
+import { Lod } from '../style/levelOfDetail';
+import { BODY_SIZE, CARD_PAD_X, SHARE_BAR } from '../style/metrics';
+import { chevronPath, drawShareBar } from './cardParts';
+import type { IDrawContext, IDrawTarget } from './drawTarget';
+import { titleRoom } from './titleRoom';
+import { drawStepper, panelTitle, repeatStepper } from './groupTitle';
+
+/** The share of a group that is the whole model says nothing. */
+const NEARLY_ALL = 0.99;
+
+/**
+ * An open group: a soft panel, tinted once more a level, with its title on top. Returns where the
+ * title ends.
+ */
+export function drawGroupPanel(
+  d: IDrawContext,
+  box: number,
+  k: number,
+  lod: Lod,
+  sink: IDrawTarget
+): number {
+  const { scene } = d;
+  const w = scene.boxW[box];
+  const h = scene.boxH[box];
+  const card = d.cards.of(scene.boxEntity[box]);
+  sink.rect(0, 0, w, h, 6, {
+    fill: '--oad-panel',
+    stroke: '--oad-panel-border'
+  });
+  const room = titleRoom(scene, box);
+  const { x, mid, size, text, end } = panelTitle(d, box, k);
+  sink.path(chevronPath(CARD_PAD_X + 4, mid, true), {
+    stroke: '--oad-text-quiet',
+    width: 1.6
+  });
+  const y = mid + size * 0.36;
+  sink.text(x, y, text, { size, weight: 600, fill: '--oad-text' });
+  let at = end;
+  const stepper = repeatStepper(d, box, k);
+  if (stepper) {
+    const controls = d.controls === true;
+    at = drawStepper(stepper, '--oad-text-quiet', controls, sink) + 8;
+  }
+  if (card.instance && room - at > 40) {
+    const instance = d.measure.shorten(
+      card.instance,
+      room - at - CARD_PAD_X,
+      size * 0.9
+    );
+    sink.text(at, y, instance, { size: size * 0.9, fill: '--oad-text-quiet' });
+    at += d.measure.width(instance, size * 0.9) + 12;
+  }
+  if (lod !== Lod.Reading) {
+    return at;
+  }
+  const painted = d.paint.overlay?.text?.(scene.boxEntity[box]) ?? '';
+  // The bar is of the MACs: under a heatmap the number of the heatmap stands alone.
+  const bar = !painted && card.share > 0 && card.share < NEARLY_ALL;
+  if (bar && room - at > 72) {
+    drawShareBar(at, mid - SHARE_BAR / 2, 56, card.share, sink);
+    at += 64;
+  }
+  const cost =
+    painted || (card.lines.find(line => line.kind === 'cost')?.text ?? '');
+  const width = d.measure.width(cost, BODY_SIZE);
+  if (cost && room - at - CARD_PAD_X > width) {
+    sink.text(at, mid + BODY_SIZE * 0.36, cost, {
+      size: BODY_SIZE,
+      fill: '--oad-text-quiet'
+    });
+    at += width;
+  }
+  return at;
+}

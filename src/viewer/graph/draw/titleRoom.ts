@@ -1,0 +1,35 @@
+/** How much of a panel's title bar is free: wires that come in from above pass through it. */
+import { BoxKind, type IScene } from '../../../core/types';
+
+const titleRooms = new WeakMap<IScene, Float64Array>();
+/** From a title's end to the first wire. */
+const WIRE_GAP = 4;
+
+function measureRooms(scene: IScene): Float64Array {
+  const room = scene.boxW.slice();
+  if (scene.direction === 'right') {
+    return room;
+  }
+  for (let b = 0; b < scene.boxCount; b++) {
+    const panel = scene.boxParent[b];
+    if (scene.boxKind[b] !== BoxKind.Port || panel < 0) {
+      continue;
+    }
+    const middle = scene.boxY[b] + scene.boxH[b] / 2;
+    if (middle - scene.boxY[panel] < scene.boxH[panel] / 2) {
+      const x = scene.boxX[b] - scene.boxX[panel] - WIRE_GAP;
+      room[panel] = Math.min(room[panel], Math.max(0, x));
+    }
+  }
+  return room;
+}
+
+/** Width of the title bar of an open group up to the first wire that enters through it. */
+export function titleRoom(scene: IScene, box: number): number {
+  let room = titleRooms.get(scene);
+  if (!room) {
+    room = measureRooms(scene);
+    titleRooms.set(scene, room);
+  }
+  return room[box];
+}

@@ -1,0 +1,258 @@
+/** Camera arithmetic: pure functions over a centre, a zoom and the size of the host. */
+import { MIN_READABLE_ZOOM, PADDING } from '../../../core/layout/paneZoom';
+import type { FlowDirection, IScene } from '../../../core/types';
+import type { ICamera } from '../surfaceApi';
+
+export interface IViewSize {
+  readonly w: number;
+  readonly h: number;
+}
+
+export interface IRect {
+  readonly x: number;
+  readonly y: number;
+  readonly w: number;
+  readonly h: number;
+}
+
+export interface IPoint {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** A camera and what it looks through. */
+export interface ICameraView {
+  readonly camera: ICamera;
+  readonly view: IViewSize;
+}
+
+const MAX_ZOOM = 4;
+/** A whole picture is shown at most so large: a few boxes fill more of a wide pane and stay boxes. */
+const MAX_FIT = 1.5;
+/** Screen pixels of the scene that always stay in view. */
+const MIN_VISIBLE_PX = 48;
+
+export function toScreen(
+  c: ICamera,
+  view: IViewSize,
+  x: number,
+  y: number
+): IPoint {
+  return { x: (x - c.x) * c.k + view.w / 2, y: (y - c.y) * c.k + view.h / 2 };
+}
+
+export function toWorld(
+  c: ICamera,
+  view: IViewSize,
+  x: number,
+  y: number
+): IPoint {
+  return { x: (x - view.w / 2) / c.k + c.x, y: (y - view.h / 2) / c.k + c.y };
+}
+
+/** The part of the world in view, in world units, grown by `margin` screen pixels. */
+export function visibleRect(c: ICamera, view: IViewSize, margin = 0): IRect {
+  const w = (view.w + 2 * margin) / c.k;
+  const h = (view.h + 2 * margin) / c.k;
+  return { x: c.x - w / 2, y: c.y - h / 2, w, h };
+}
+
+/** Moves the picture by screen pixels: positive = the picture goes right and down. */
+export function panBy(c: ICamera, dx: number, dy: number): ICamera {
+  return { x: c.x - dx / c.k, y: c.y - dy / c.k, k: c.k };
+}
+
+/** Sets the zoom so that the world point under the screen point stays there. */
+export function zoomAt(
+  c: ICamera,
+  view: IViewSize,
+  at: IPoint,
+  k: number
+): ICamera {
+  const p = toWorld(c, view, at.x, at.y);
+  return {
+    x: p.x - (at.x - view.w / 2) / k,
+    y: p.y - (at.y - view.h / 2) / k,
+    k
+  };
+}
+
+/** The camera that shows the whole rectangle, at most at zoom `maxK`. */
+export function fitRect(rect: IRect, view: IViewSize, maxK = 1): ICamera {
+  const w = Math.max(1, view.w - 2 * PADDING);
+  const h = Math.max(1, view.h - 2 * PADDING);
+  const k = Math.min(maxK, w / Math.max(1, rect.w), h / Math.max(1, rect.h));
+  return { x: rect.x + rect.w / 2, y: rect.y + rect.h / 2, k };
+}
+
+export function sceneSize(scene: IScene): IViewSize {
+  return { w: scene.width, h: scene.height };
+}
+
+/** The camera that shows the whole scene; a small one is enlarged a little where there is room. */
+export function fitScene(scene: IScene, view: IViewSize): ICamera {
+  return fitWhole(sceneSize(scene), view);
+}
+
+function fitWhole(scene: IViewSize, view: IViewSize): ICamera {
+  return fitRect({ x: 0, y: 0, ...scene }, view, MAX_FIT);
+}
+
+/** The lowest zoom offered: a little below the fitted picture. */
+export function minZoom(scene: IViewSize, view: IViewSize): number {
+  return Math.min(0.1, fitRect({ x: 0, y: 0, ...scene }, view).k * 0.6);
+}
+
+/** Whether titles can be read at this zoom. */
+export function isReadable({ k }: ICamera): boolean {
+  return k >= MIN_READABLE_ZOOM;
+}
+
+/** The zoom of a camera, brought to where titles can be read and several boxes are in view. */
+export function readingZoom({ k }: ICamera): number {
+  return Math.min(0.85, Math.max(MIN_READABLE_ZOOM, k));
+}
+
+/**
+ * The first picture: all of it where that can be read, else its beginning at a zoom that can, with
+ * the main line, `line` across the flow, in the middle unless all of the breadth is in view.
+ */
+export function initialCamera(
+  scene: IViewSize,
+  view: IViewSize,
+  direction: FlowDirection = 'right',
+  line?: number
+): ICamera {
+  const fit = fitWhole(scene, view);
+  if (isReadable(fit)) {
+    return fit;
+  }
+  const down = direction === 'down';
+  const across = down
+    ? { x: 0, y: 0, w: scene.w, h: 1 }
+    : { x: 0, y: 0, w: 1, h: scene.h };
+  const byBreadth = fitRect(across, view, 1).k;
+  // A narrow tab starts a little smaller: three or four boxes say more than one and a half.
+  const wanted = Math.min(0.85, Math.max(0.6, view.w / 1300));
+  const k = Math.max(MIN_READABLE_ZOOM, Math.min(byBreadth, wanted));
+  const [breadth, room] = down ? [scene.w, view.w] : [scene.h, view.h];
+  const whole = breadth * k <= room - 2 * PADDING;
+  const middle = whole ? breadth / 2 : (line ?? breadth / 2);
+  return down
+    ? { x: middle, y: (view.h / 2 - PADDING) / k, k }
+    : { x: (view.w / 2 - PADDING) / k, y: middle, k };
+}
+
+/**
+ * The first look at a picture in rows: all of it where that can be read, else the beginning of its first
+ * rows, as wide as the view where that can be read.
+ */
+export function rowsCamera(scene: IViewSize, view: IViewSize): ICamera {
+  const fit = fitWhole(scene, view);
+  if (isReadable(fit)) {
+    return fit;
+  }
+  const byWidth = fitRect({ x: 0, y: 0, w: scene.w, h: 1 }, view, 0.85);
+  const k = Math.max(MIN_READABLE_ZOOM, byWidth.k);
+  const whole = scene.w * k <= view.w - 2 * PADDING;
+  return {
+    x: whole ? scene.w / 2 : (view.w / 2 - PADDING) / k,
+    y: (view.h / 2 - PADDING) / k,
+    k
+  };
+}
+
+/** Keeps the zoom in its range and some of the scene in view. */
+export function clampCamera(
+  c: ICamera,
+  scene: IViewSize,
+  view: IViewSize
+): ICamera {
+  const k = Math.min(MAX_ZOOM, Math.max(minZoom(scene, view), c.k));
+  const outX = Math.max(0, view.w / 2 - MIN_VISIBLE_PX) / k;
+  const outY = Math.max(0, view.h / 2 - MIN_VISIBLE_PX) / k;
+  return {
+    x: Math.min(scene.w + outX, Math.max(-outX, c.x)),
+    y: Math.min(scene.h + outY, Math.max(-outY, c.y)),
+    k
+  };
+}
+
+/**
+ * Between two cameras, `t` from 0 to 1: the zoom goes geometrically, and the centre so that a point
+ * that both cameras show moves straight.
+ */
+export function interpolateCamera(a: ICamera, b: ICamera, t: number): ICamera {
+  if (t >= 1) {
+    return b;
+  }
+  const k = a.k * Math.pow(b.k / a.k, t);
+  // With s = 1/k linear in the centre, the fixed point of the zoom stays put on the screen.
+  const s =
+    Math.abs(b.k - a.k) < 1e-9 ? t : (1 / k - 1 / a.k) / (1 / b.k - 1 / a.k);
+  return { x: a.x + (b.x - a.x) * s, y: a.y + (b.y - a.y) * s, k };
+}
+
+/** The camera of the new scene under which a world point stays where it was on the screen. */
+export function cameraKeepingPoint(
+  c: ICamera,
+  before: IPoint,
+  after: IPoint
+): ICamera {
+  return { x: c.x + after.x - before.x, y: c.y + after.y - before.y, k: c.k };
+}
+
+export function intersects(a: IRect, b: IRect): boolean {
+  return (
+    a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h
+  );
+}
+
+export function sameCamera(a: ICamera, b: ICamera): boolean {
+  return a.x === b.x && a.y === b.y && a.k === b.k;
+}
+
+export function boxRect(scene: IScene, box: number): IRect {
+  return {
+    x: scene.boxX[box],
+    y: scene.boxY[box],
+    w: scene.boxW[box],
+    h: scene.boxH[box]
+  };
+}
+
+/** The smallest rectangle around some; none gives an empty one. */
+export function unionRect(rects: readonly IRect[]): IRect {
+  const least = (values: number[]): number =>
+    values.reduce((a, b) => Math.min(a, b), Infinity);
+  const most = (values: number[]): number =>
+    values.reduce((a, b) => Math.max(a, b), -Infinity);
+  const x = least(rects.map(r => r.x));
+  const y = least(rects.map(r => r.y));
+  const w = most(rects.map(r => r.x + r.w)) - x;
+  const h = most(rects.map(r => r.y + r.h)) - y;
+  return rects.length > 0 ? { x, y, w, h } : { x: 0, y: 0, w: 0, h: 0 };
+}
+
+/** The smallest move in world units that brings a rectangle's top left part into view. */
+export function deltaIntoView(
+  c: ICamera,
+  view: IViewSize,
+  r: IRect,
+  margin: number
+): { dx: number; dy: number } {
+  const shift = (
+    low: number,
+    size: number,
+    centre: number,
+    extent: number
+  ): number => {
+    const half = extent / 2 / c.k;
+    const edge = Math.min(margin / c.k, half / 2);
+    const first = centre - half + edge;
+    const last = centre + half - edge;
+    const high = low + Math.min(size, last - first);
+    return low < first ? low - first : high > last ? high - last : 0;
+  };
+  return { dx: shift(r.x, r.w, c.x, view.w), dy: shift(r.y, r.h, c.y, view.h) };
+}

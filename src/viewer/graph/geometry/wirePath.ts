@@ -1,0 +1,316 @@
+/** Curves of wires: along the flow where they leave and enter, one trunk a tensor. */
+import { BoxKind, type IScene } from '../../../core/types';
+
+const round = (v: number): number => Math.round(v * 10) / 10;
+
+/**
+ * SVG path of one edge. Every piece between two points is a cubic with handles along the flow at half
+ * the way, so pieces join smoothly; a piece that goes back (a cycle) swings out to both sides.
+ */
+export function edgePath(scene: IScene, edge: number): string {
+  const p = scene.edgePoints;
+  const from = scene.edgeOffsets[edge];
+  const to = scene.edgeOffsets[edge + 1];
+  if (to - from < 2) {
+    return '';
+  }
+  const down = scene.direction === 'down';
+  const draw = down ? pieceDown : piece;
+  const straight = (i: number): boolean => isStraight(p, i, from, to - 1, down);
+  let d = `M${round(p[2 * from])},${round(p[2 * from + 1])}`;
+  for (let i = from; i + 1 < to; i++) {
+    if (!straight(i) || to - from === 2) {
+      d += draw(p[2 * i], p[2 * i + 1], p[2 * i + 2], p[2 * i + 3]);
+      continue;
+    }
+    const [x, y] = [p[2 * i + 2], p[2 * i + 3]];
+    const turns = i + 2 < to && straight(i + 1) && isCorner(p, i + 1);
+    const before = turns ? cornerCut(p, i + 1, i) : null;
+    const after = turns ? cornerCut(p, i + 1, i + 2) : null;
+    d +=
+      before && after
+        ? `L${before}Q${round(x)},${round(y)} ${after}`
+        : `L${round(x)},${round(y)}`;
+  }
+  return d;
+}
+
+/** Pieces that run back at least so far say so. */
+const LONG_BACK = 90;
+
+/** Where on the piece: beside the label in its middle. */
+const MARK_PLACE = 0.8;
+
+/** Half the height of an arrowhead. */
+const HEAD = 4;
+
+/**
+ * Arrowheads on the long pieces of a wire that run against the flow, from one row back to the next: three
+ * points each, as x, y pairs. `size`: half their height.
+ */
+export function returnHeads(
+  scene: IScene,
+  edge: number,
+  size = HEAD
+): number[] {
+  const p = scene.edgePoints;
+  const down = scene.direction === 'down';
+  const heads: number[] = [];
+  for (
+    let i = scene.edgeOffsets[edge];
+    i + 1 < scene.edgeOffsets[edge + 1];
+    i++
+  ) {
+    const [dx, dy] = [p[2 * i + 2] - p[2 * i], p[2 * i + 3] - p[2 * i + 1]];
+    const [along, across] = down ? [dy, dx] : [dx, dy];
+    const least = Math.max(LONG_BACK, 8 * size);
+    if (along < -least && Math.abs(across) < 0.05) {
+      const [x, y] = [
+        p[2 * i] + dx * MARK_PLACE,
+        p[2 * i + 1] + dy * MARK_PLACE
+      ];
+      const tip = size * 0.75;
+      heads.push(
+        ...(down
+          ? [x - size, y + tip, x, y - tip, x + size, y + tip]
+          : [x + tip, y - size, x - tip, y, x + tip, y + size])
+      );
+    }
+  }
+  return heads;
+}
+
+/** Those arrowheads as a path. */
+export function returnMarks(scene: IScene, edge: number): string {
+  const heads = returnHeads(scene, edge).map(round);
+  let d = '';
+  for (let i = 0; i < heads.length; i += 6) {
+    const [ax, ay, bx, by, cx, cy] = heads.slice(i, i + 6);
+    d += `M${ax},${ay}L${bx},${by}L${cx},${cy}`;
+  }
+  return d;
+}
+
+/**
+ * Whether a piece runs straight across the flow or along it; straight back it does only between pieces
+ * across: else it swings out.
+ */
+function isStraight(
+  p: Float64Array,
+  i: number,
+  first: number,
+  last: number,
+  down: boolean
+): boolean {
+  const [dx, dy] = [p[2 * i + 2] - p[2 * i], p[2 * i + 3] - p[2 * i + 1]];
+  const [along, across] = down ? [dy, dx] : [dx, dy];
+  if (isAcross(along)) {
+    return true;
+  }
+  const lone = i === first && i + 1 === last;
+  return Math.abs(across) < 0.05 && !(along < 0 && lone);
+}
+
+function isCorner(p: Float64Array, i: number): boolean {
+  const before = Math.abs(p[2 * i] - p[2 * i - 2]) < 0.05;
+  const after = Math.abs(p[2 * i + 2] - p[2 * i]) < 0.05;
+  return before !== after;
+}
+
+/** Radius of the corners of a wire in a lane. */
+const CORNER = 10;
+
+/** Whether a piece that gets so far along the flow runs straight across it. */
+export function isAcross(along: number): boolean {
+  return Math.abs(along) < 0.05;
+}
+
+/** Where the corner at a point begins on the way to its neighbour; null = no way between them. */
+function cornerCut(p: Float64Array, at: number, next: number): string | null {
+  const [x, y] = [p[2 * at], p[2 * at + 1]];
+  const [dx, dy] = [p[2 * next] - x, p[2 * next + 1] - y];
+  const length = Math.hypot(dx, dy);
+  if (length < 0.05) {
+    return null;
+  }
+  const t = Math.min(CORNER, length / 2) / length;
+  return `${round(x + dx * t)},${round(y + dy * t)}`;
+}
+
+function piece(x0: number, y0: number, x1: number, y1: number): string {
+  const end = `${round(x1)},${round(y1)}`;
+  if (Math.abs(y1 - y0) < 0.05 && x1 >= x0) {
+    return `H${round(x1)}`;
+  }
+  const reach = handleLength(x0, x1);
+  return `C${round(x0 + reach)},${round(y0)} ${round(x1 - reach)},${round(y1)} ${end}`;
+}
+
+function pieceDown(x0: number, y0: number, x1: number, y1: number): string {
+  const end = `${round(x1)},${round(y1)}`;
+  if (Math.abs(x1 - x0) < 0.05 && y1 >= y0) {
+    return `V${round(y1)}`;
+  }
+  const reach = handleLength(y0, y1);
+  return `C${round(x0)},${round(y0 + reach)} ${round(x1)},${round(y1 - reach)} ${end}`;
+}
+
+/** Length of the handles of a piece that goes from one place along the flow to another. */
+export function handleLength(x0: number, x1: number): number {
+  const dx = x1 - x0;
+  return dx >= 0 ? dx / 2 : Math.min(120, 24 - dx / 2);
+}
+
+/** Where an edge leaves and enters a box, as x, y pairs. A port draws its own dot. */
+export function portPoints(scene: IScene, edge: number): number[] {
+  const p = scene.edgePoints;
+  const a = scene.edgeOffsets[edge];
+  const b = scene.edgeOffsets[edge + 1] - 1;
+  const spot = (box: number, i: number): number[] =>
+    b <= a || scene.boxKind[box] === BoxKind.Port
+      ? []
+      : [round(p[2 * i]), round(p[2 * i + 1])];
+  return [
+    ...spot(scene.edgeSource[edge], a),
+    ...spot(scene.edgeTarget[edge], b)
+  ];
+}
+
+/** Dots at those places: zero-length strokes with round caps. */
+export function portPath(scene: IScene, edge: number): string {
+  const spots = portPoints(scene, edge);
+  let d = '';
+  for (let i = 0; i < spots.length; i += 2) {
+    d += `M${spots[i]},${spots[i + 1]}h0`;
+  }
+  return d;
+}
+
+/** Stroke width in world units: an edge that stands for several tensors is a little bolder. */
+export function edgeWidth(weight: number): number {
+  return 1.25 + Math.min(2, Math.log2(Math.max(1, weight)) * 0.55);
+}
+
+/** Share of a steep piece that is level enough to carry a label, where it falls and where it rises. */
+const FALLING = 0.45;
+const RISING = 0.3;
+
+/** A place for a label above the wire, or `beside` it at its right. */
+export interface ILabelAnchor {
+  /** Middle of a label above, left end of one beside. */
+  readonly x: number;
+  /** The wire under a label above, the baseline of one beside. */
+  readonly y: number;
+  /** Length of the wire there. */
+  readonly room: number;
+  readonly beside: boolean;
+}
+
+/** The best place of an edge, null = none. */
+export function labelAnchor(scene: IScene, edge: number): ILabelAnchor | null {
+  return scene.direction === 'down'
+    ? anchorBeside(scene, edge)
+    : anchorAbove(scene, edge);
+}
+
+/** Shorter wires have no label beside them. */
+const MIN_LABELLED_DROP = 24;
+/** From a wire to the label beside it. */
+const LABEL_GAP = 6;
+
+/** In the middle of an upright piece, else at that end of a slanted one whose right side is free. */
+function anchorBeside(scene: IScene, edge: number): ILabelAnchor | null {
+  const p = scene.edgePoints;
+  const from = scene.edgeOffsets[edge];
+  let best: ILabelAnchor | null = null;
+  for (let i = from; i + 1 < scene.edgeOffsets[edge + 1]; i++) {
+    const drop = p[2 * i + 3] - p[2 * i + 1];
+    const dx = p[2 * i + 2] - p[2 * i];
+    const upright = Math.abs(dx) < 6;
+    const room = upright ? drop : drop * FALLING;
+    if (drop >= MIN_LABELLED_DROP && room > (best ? best.room + 12 : 0)) {
+      const [top, bottom] = [p[2 * i + 1], p[2 * i + 3]];
+      const y = upright
+        ? (top + bottom) / 2 + 4
+        : dx < 0
+          ? top + 14
+          : bottom - 7;
+      const x = Math.max(p[2 * i], p[2 * i + 2]) + LABEL_GAP;
+      best = { x, y, room, beside: true };
+    }
+  }
+  return best;
+}
+
+function anchorAbove(scene: IScene, edge: number): ILabelAnchor | null {
+  const p = scene.edgePoints;
+  const from = scene.edgeOffsets[edge];
+  let best: ILabelAnchor | null = null;
+  for (let i = from; i + 1 < scene.edgeOffsets[edge + 1]; i++) {
+    const room = p[2 * i + 2] - p[2 * i];
+    const dy = p[2 * i + 3] - p[2 * i + 1];
+    const level = Math.abs(dy) < 6;
+    const share = level ? 1 : dy > 0 ? FALLING : RISING;
+    // An earlier piece is preferred: labels line up behind the boxes they come from.
+    if (room * share > (best ? best.room + 12 : 0)) {
+      const y =
+        p[2 * i + 1] + (level ? Math.min(0, dy) : dy > 0 ? 0 : dy * 0.13);
+      const x = p[2 * i] + (room * share) / 2;
+      best = { x, y, room: room * share, beside: false };
+    }
+  }
+  return best && best.room >= 70
+    ? best
+    : (anchorBack(p, from, scene.edgeOffsets[edge + 1]) ?? best);
+}
+
+/** Above the longest piece that runs back to the next row. */
+function anchorBack(
+  p: Float64Array,
+  from: number,
+  to: number
+): ILabelAnchor | null {
+  let best: ILabelAnchor | null = null;
+  for (let i = from; i + 1 < to; i++) {
+    const room = p[2 * i] - p[2 * i + 2] - 60;
+    if (room > (best?.room ?? 40) && p[2 * i + 1] === p[2 * i + 3]) {
+      const x = (p[2 * i] + p[2 * i + 2]) / 2;
+      best = { x, y: p[2 * i + 1], room, beside: false };
+    }
+  }
+  return best;
+}
+
+/** Chords that stand for a curve. */
+const CHORDS = 8;
+
+/**
+ * Calls back with the chords of the piece that starts at point i, until the callback says true;
+ * returns whether it did.
+ */
+export function someChord(
+  scene: IScene,
+  i: number,
+  each: (ax: number, ay: number, bx: number, by: number) => boolean
+): boolean {
+  const p = scene.edgePoints;
+  const [x0, y0] = [p[2 * i], p[2 * i + 1]];
+  const [dx, dy] = [p[2 * i + 2] - x0, p[2 * i + 3] - y0];
+  const down = scene.direction === 'down';
+  const count = dx === 0 || dy === 0 ? 1 : CHORDS;
+  let [ax, ay] = [x0, y0];
+  for (let j = 1; j <= count; j++) {
+    const t = j / count;
+    const u = 1 - t;
+    // Cubic with both handles at half the way along the flow.
+    const along = 1.5 * u * u * t + 1.5 * u * t * t + t * t * t;
+    const across = 3 * u * t * t + t * t * t;
+    const bx = x0 + dx * (down ? across : along);
+    const by = y0 + dy * (down ? along : across);
+    if (each(ax, ay, bx, by)) {
+      return true;
+    }
+    [ax, ay] = [bx, by];
+  }
+  return false;
+}

@@ -1,0 +1,146 @@
+/** What lies under a point of the view, told in the terms of the rest of the viewer. */
+import { pillTensorRef, wireTensorRef } from '../../../core/tree/tensorSeries';
+import { BoxKind } from '../../../core/types';
+import type { IHitTarget } from '../surfaceApi';
+import { type IPoint, type IRect, toWorld } from '../geometry/camera';
+import { chipAt, isStack, placedChips } from '../draw/drawChips';
+import {
+  CHEVRON_W,
+  CARD_HEADER_H,
+  CARD_PAD_X,
+  TITLE_BAR
+} from '../style/metrics';
+import { stepperHit, repeatStepper } from '../draw/groupTitle';
+import type { IInteractionHost } from './interactionHost';
+
+/** Pixels around a wire that count as on it. */
+const WIRE_REACH = 6;
+
+export class HitTester {
+  constructor(private readonly _actor: IInteractionHost) {}
+
+  /** The box at a point, -1 = none; `reach` in pixels makes small boxes larger. */
+  boxAt(at: IPoint, reach = 0): number {
+    const { camera, view, index } = this._actor;
+    const p = toWorld(camera, view, at.x, at.y);
+    return index?.pick(p.x, p.y, reach / camera.k) ?? -1;
+  }
+
+  /** What a box, or else the wire at the point, stands for. */
+  targetAt(box: number, at: IPoint): IHitTarget {
+    return box >= 0 ? this.ofBox(box) : this._ofWire(at);
+  }
+
+  ofBox(box: number): IHitTarget {
+    const { scene, adjacency, drawing } = this._actor;
+    if (!scene || !drawing) {
+      return null;
+    }
+    const id = scene.boxEntity[box];
+    const { series } = drawing.tree;
+    switch (scene.boxKind[box]) {
+      case BoxKind.Node:
+      case BoxKind.Group:
+      case BoxKind.OpenGroup:
+        return { kind: 'entity', id };
+      case BoxKind.Input:
+      case BoxKind.Output:
+        return pillTensorRef(series, id);
+      default: {
+        // A port or a stub stands for what its wire carries.
+        const edge = adjacency?.incoming(box)[0] ?? adjacency?.outgoing(box)[0];
+        return edge === undefined
+          ? { kind: 'tensor', id }
+          : wireTensorRef(scene, series, edge);
+      }
+    }
+  }
+
+  private _ofWire(at: IPoint): IHitTarget {
+    const { camera, view, index, scene, drawing } = this._actor;
+    const p = toWorld(camera, view, at.x, at.y);
+    const edge = index?.pickEdge(p.x, p.y, WIRE_REACH / camera.k) ?? -1;
+    return scene && drawing && edge >= 0 && scene.edgeTensor[edge] >= 0
+      ? wireTensorRef(scene, drawing.tree.series, edge)
+      : null;
+  }
+
+  /** Nodes and closed groups whose middle lies in the rectangle. */
+  entitiesIn(area: IRect): number[] {
+    const { scene, index } = this._actor;
+    if (!scene || !index) {
+      return [];
+    }
+    const inside = (box: number): boolean => {
+      const x = scene.boxX[box] + scene.boxW[box] / 2 - area.x;
+      const y = scene.boxY[box] + scene.boxH[box] / 2 - area.y;
+      return (
+        scene.boxKind[box] <= BoxKind.Group &&
+        x >= 0 &&
+        y >= 0 &&
+        x <= area.w &&
+        y <= area.h
+      );
+    };
+    const boxes = index.boxesIn(area).filter(inside);
+    return boxes.sort((a, b) => a - b).map(box => scene.boxEntity[box]);
+  }
+
+  /** The part of the world between two points of the view. */
+  areaOf(from: IPoint, to: IPoint): IRect {
+    const { camera, view } = this._actor;
+    const [left, right] = [Math.min(from.x, to.x), Math.max(from.x, to.x)];
+    const [top, bottom] = [Math.min(from.y, to.y), Math.max(from.y, to.y)];
+    const a = toWorld(camera, view, left, top);
+    const b = toWorld(camera, view, right, bottom);
+    return { x: a.x, y: a.y, w: b.x - a.x, h: b.y - a.y };
+  }
+
+  /** What a click in the title of a repeat asks for. */
+  stepAt(box: number, at: IPoint): 1 | -1 | 0 | null {
+    const { camera, view, drawing } = this._actor;
+    const stepper = drawing && repeatStepper(drawing, box, camera.k);
+    if (!stepper) {
+      return null;
+    }
+    const { scene } = drawing;
+    const p = toWorld(camera, view, at.x, at.y);
+    const left = scene.boxX[box] + this._actor.titleShift(box);
+    return stepperHit(stepper, p.x - left, p.y - scene.boxY[box]);
+  }
+
+  /** The entity of the chip that is pointed at, -1 = none. */
+  chipAt(box: number, at: IPoint): number {
+    const { camera, view, drawing } = this._actor;
+    if (!drawing || box < 0) {
+      return -1;
+    }
+    const { scene } = drawing;
+    const p = toWorld(camera, view, at.x, at.y);
+    const chips = placedChips(drawing, box, camera.k);
+    const [x, y] = [p.x - scene.boxX[box], p.y - scene.boxY[box]];
+    const group = chipAt(chips, x, y);
+    return group < 0 ? -1 : drawing.model.nodeCount + group;
+  }
+
+  onChevron(box: number, at: IPoint): boolean {
+    const { scene, camera, view, drawing } = this._actor;
+    if (
+      !scene ||
+      !drawing ||
+      scene.boxKind[box] === BoxKind.Node ||
+      (scene.boxKind[box] === BoxKind.Group && !isStack(drawing, box))
+    ) {
+      return false;
+    }
+    const p = toWorld(camera, view, at.x, at.y);
+    const open = scene.boxKind[box] === BoxKind.OpenGroup;
+    const left = scene.boxX[box] + this._actor.titleShift(box);
+    const height = open ? TITLE_BAR : CARD_HEADER_H;
+    return (
+      p.x >= left &&
+      p.x - left <= CARD_PAD_X + CHEVRON_W &&
+      p.y - scene.boxY[box] <= height
+    );
+  }
+}

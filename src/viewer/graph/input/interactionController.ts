@@ -1,0 +1,315 @@
+/** What the reader does with pointer and keys, turned into steps of the surface. */
+import type { IHitTarget } from '../surfaceApi';
+import { fitRect, type IPoint, panBy, zoomAt } from '../geometry/camera';
+import { commandOf, type KeyCommand } from './keyCommands';
+import type { Direction } from '../scene/sceneAdjacency';
+import { CARD_HEADER_H } from '../style/metrics';
+import { HitTester } from './hitTester';
+import { type IPointerListener, PointerInput } from './pointerInput';
+import type { IInteractionHost } from './interactionHost';
+
+const KEY_PAN = 80;
+/** A finger is wider than a mouse pointer. */
+const TOUCH_REACH = 8;
+
+/** Milliseconds and pixels between the clicks of a double-click, at most. */
+const DOUBLE_CLICK_MS = 600;
+const DOUBLE_CLICK_PX = 8;
+
+export class InteractionController implements IPointerListener {
+  private readonly _pointer: PointerInput;
+  private readonly _hitTester: HitTester;
+  private readonly _abort = new AbortController();
+  private _hovered: IHitTarget = null;
+  private _hoveredBox = -1;
+  /** The last click, where it was on a control that opens or steps. */
+  private _used: { id: number; at: IPoint; time: number } | null = null;
+
+  constructor(
+    private readonly _host: IInteractionHost,
+    wheelZooms: () => boolean
+  ) {
+    this._hitTester = new HitTester(_host);
+    this._pointer = new PointerInput(_host.root, this, wheelZooms);
+    const { signal } = this._abort;
+    _host.root.addEventListener('keydown', e => this.press(e), { signal });
+    _host.root.addEventListener('focusin', e => this._focusIn(e), { signal });
+    _host.root.addEventListener('focusout', e => this._focusOut(e), { signal });
+  }
+
+  dispose(): void {
+    this._pointer.dispose();
+    this._abort.abort();
+  }
+
+  pan(dx: number, dy: number): void {
+    this._host.move(panBy(this._host.camera, dx, dy));
+  }
+
+  zoomAt(at: IPoint, factor: number): void {
+    const { camera, view } = this._host;
+    this._host.move(zoomAt(camera, view, at, camera.k * factor));
+  }
+
+  wheelPan(dx: number, dy: number): boolean {
+    return this._host.move(panBy(this._host.camera, dx, dy));
+  }
+
+  hover(at: IPoint | null): void {
+    const box = at ? this._hitTester.boxAt(at) : -1;
+    const what = at ? this._hitTester.targetAt(box, at) : null;
+    this._host.root.style.cursor = what ? 'pointer' : '';
+    this._host.setHover(box, what);
+    const { _hovered: hovered } = this;
+    if (
+      what?.kind !== hovered?.kind ||
+      what?.id !== hovered?.id ||
+      box !== this._hoveredBox
+    ) {
+      this._hovered = what;
+      this._hoveredBox = box;
+      this._host.callbacks.onHover?.(what, box);
+    }
+  }
+
+  click(at: IPoint, event: MouseEvent): void {
+    const { callbacks } = this._host;
+    const reach =
+      (event as PointerEvent).pointerType === 'touch' ? TOUCH_REACH : 0;
+    const box = this._hitTester.boxAt(at, reach);
+    const what = this._hitTester.targetAt(box, at);
+    // What was opened may have moved into view: the other click of the pair is not for what is there now.
+    const again = this._isSecond(at, event);
+    if (again && this._used?.id !== what?.id) {
+      return;
+    }
+    this._used = null;
+    const chip = this._hitTester.chipAt(box, at);
+    if (box >= 0 && chip < 0) {
+      this._host.setCursor(box, false);
+    }
+    if (what?.kind === 'entity') {
+      const step = this._hitTester.stepAt(box, at);
+      if (chip >= 0) {
+        this._used = { id: what.id, at, time: event.timeStamp };
+        callbacks.onActivate?.(chip, { recursive: event.altKey });
+      } else if (step !== null && callbacks.onStep) {
+        this._used = { id: what.id, at, time: event.timeStamp };
+        callbacks.onStep(what.id, step);
+      } else if (this._hitTester.onChevron(box, at)) {
+        this._used = { id: what.id, at, time: event.timeStamp };
+        callbacks.onActivate?.(what.id, { recursive: event.altKey });
+      } else {
+        callbacks.onSelect?.(what.id, { additive: event.shiftKey });
+      }
+    } else if (what) {
+      callbacks.onSelectTensor?.(what, { activated: false });
+    } else if (!event.shiftKey) {
+      callbacks.onSelect?.(null, { additive: false });
+    }
+  }
+
+  /** Whether it is of one double-click with a click on a control. */
+  private _isSecond(at: IPoint, { timeStamp }: MouseEvent): boolean {
+    const { _used: used } = this;
+    return (
+      used !== null &&
+      timeStamp - used.time < DOUBLE_CLICK_MS &&
+      Math.hypot(at.x - used.at.x, at.y - used.at.y) < DOUBLE_CLICK_PX
+    );
+  }
+
+  doubleClick(at: IPoint, event: MouseEvent): void {
+    const { _hitTester: picker } = this;
+    const box = picker.boxAt(at);
+    const what = box >= 0 ? picker.ofBox(box) : null;
+    if (what?.kind === 'entity') {
+      // The two clicks of a double-click on a control have already done what they do.
+      const control =
+        this._isSecond(at, event) ||
+        picker.chipAt(box, at) >= 0 ||
+        picker.onChevron(box, at) ||
+        picker.stepAt(box, at) !== null;
+      if (!control) {
+        this._host.callbacks.onActivate?.(what.id, { recursive: event.altKey });
+      }
+    } else if (!what) {
+      const { camera, view } = this._host;
+      this._host.animateTo(zoomAt(camera, view, at, camera.k * 1.6));
+    }
+  }
+
+  menu(at: IPoint, event: MouseEvent): void {
+    const { onContextMenu } = this._host.callbacks;
+    if (onContextMenu) {
+      event.preventDefault();
+      const box = this._hitTester.boxAt(at);
+      if (box >= 0) {
+        this._host.setCursor(box, false);
+      }
+      const { clientX: x, clientY: y } = event;
+      onContextMenu(this._hitTester.targetAt(box, at), { x, y });
+    }
+  }
+
+  marquee(from: IPoint, to: IPoint | null): void {
+    this._host.showMarquee(from, to);
+  }
+
+  marqueeEnd(from: IPoint, to: IPoint): void {
+    const area = this._hitTester.areaOf(from, to);
+    this._host.animateTo(fitRect(area, this._host.view, 4));
+  }
+
+  areaDone(from: IPoint, to: IPoint): void {
+    const entities = this._hitTester.entitiesIn(
+      this._hitTester.areaOf(from, to)
+    );
+    this._host.callbacks.onSelectArea?.(entities, { additive: true });
+  }
+
+  /**
+   * Tab came back to a box: its ring shows again, and what was panned away comes into view. A box that
+   * something else gave the focus, a screen reader for one, is where the keys go on from.
+   */
+  private _focusIn({ target, relatedTarget }: FocusEvent): void {
+    const named =
+      target instanceof SVGElement ? target.getAttribute('data-box') : null;
+    if (named === null) {
+      return;
+    }
+    const box = Number(named);
+    const other = box !== this._host.cursor;
+    if (other || !this._holds(relatedTarget)) {
+      const ringed = (target as SVGElement).matches(':focus-visible');
+      if (other || ringed) {
+        this._host.setCursor(box, ringed);
+      }
+    }
+  }
+
+  /** The ring is that of the focus: it goes with it. */
+  private _focusOut({ relatedTarget }: FocusEvent): void {
+    const { cursor } = this._host;
+    if (!this._holds(relatedTarget) && cursor >= 0) {
+      this._host.setCursor(cursor, false);
+    }
+  }
+
+  private _holds(target: EventTarget | null): boolean {
+    return target instanceof Node && this._host.root.contains(target);
+  }
+
+  press(event: KeyboardEvent): void {
+    const command = event.defaultPrevented ? null : commandOf(event);
+    if (command && this.execute(command)) {
+      event.preventDefault();
+      event.stopPropagation();
+    }
+  }
+
+  /** Carries out a key's command; false = nothing to do here, the key goes on. */
+  execute(command: KeyCommand): boolean {
+    const { _host: actor } = this;
+    switch (command.kind) {
+      case 'step':
+        return this._step(command.direction, command.additive);
+      case 'pan': {
+        const [dx, dy] = PAN[command.direction];
+        actor.move(panBy(actor.camera, dx * KEY_PAN, dy * KEY_PAN));
+        return true;
+      }
+      case 'activate':
+        return this._activate(command.recursive);
+      case 'zoom':
+        actor.zoom(command.factor);
+        return true;
+      case 'fit':
+        actor.fit();
+        return true;
+      case 'actual':
+        actor.actualSize();
+        return true;
+      case 'first':
+      case 'last':
+        return this._focusOutermost(command.kind === 'last');
+      case 'menu':
+        return this._menuAtCursor();
+      case 'clear':
+        if (actor.callbacks.onEscape) {
+          return actor.callbacks.onEscape();
+        }
+        actor.setCursor(-1, false);
+        actor.callbacks.onSelect?.(null, { additive: false });
+        return true;
+    }
+  }
+
+  private _step(direction: Direction, additive: boolean): boolean {
+    const { adjacency, cursor } = this._host;
+    if (!adjacency) {
+      return false;
+    }
+    if (cursor < 0) {
+      return this._focusOutermost(false);
+    }
+    const to = adjacency.neighbourIn(cursor, direction);
+    if (to >= 0) {
+      this._focusAndSelect(to, additive);
+    }
+    return true;
+  }
+
+  private _focusOutermost(last: boolean): boolean {
+    const box = this._host.adjacency?.outermostBox(last) ?? -1;
+    if (box >= 0) {
+      this._focusAndSelect(box, false);
+    }
+    return box >= 0;
+  }
+
+  private _focusAndSelect(box: number, additive: boolean): void {
+    const { callbacks } = this._host;
+    this._host.setCursor(box, true);
+    const what = this._hitTester.ofBox(box);
+    if (what?.kind === 'entity') {
+      callbacks.onSelect?.(what.id, { additive });
+    } else if (what) {
+      callbacks.onSelectTensor?.(what, { activated: false });
+    }
+  }
+
+  private _activate(recursive: boolean): boolean {
+    const { cursor, callbacks } = this._host;
+    const what = cursor >= 0 ? this._hitTester.ofBox(cursor) : null;
+    if (what?.kind === 'entity') {
+      callbacks.onActivate?.(what.id, { recursive });
+    } else if (what) {
+      callbacks.onSelectTensor?.(what, { activated: true });
+    }
+    return what !== null;
+  }
+
+  private _menuAtCursor(): boolean {
+    const { cursor, scene, camera, view, root, callbacks } = this._host;
+    if (cursor < 0 || !scene || !callbacks.onContextMenu) {
+      return false;
+    }
+    const r = root.getBoundingClientRect();
+    callbacks.onContextMenu(this._hitTester.ofBox(cursor), {
+      x: r.left + (scene.boxX[cursor] + 8 - camera.x) * camera.k + view.w / 2,
+      y:
+        r.top +
+        (scene.boxY[cursor] + CARD_HEADER_H - camera.y) * camera.k +
+        view.h / 2
+    });
+    return true;
+  }
+}
+
+const PAN: Readonly<Record<Direction, readonly [number, number]>> = {
+  left: [1, 0],
+  right: [-1, 0],
+  up: [0, 1],
+  down: [0, -1]
+};

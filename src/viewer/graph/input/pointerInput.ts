@@ -1,0 +1,300 @@
+/** Mouse, pen, touch and wheel on the surface, turned into a few plain events. */
+import type { IPoint } from '../geometry/camera';
+
+export interface IPointerListener {
+  pan(dx: number, dy: number): void;
+  /** Multiplies the zoom about a point of the host. */
+  zoomAt(at: IPoint, factor: number): void;
+  /** A wheel turn that may be left to the page; true = taken. */
+  wheelPan(dx: number, dy: number): boolean;
+  hover(at: IPoint | null): void;
+  click(at: IPoint, event: MouseEvent): void;
+  doubleClick(at: IPoint, event: MouseEvent): void;
+  menu(at: IPoint, event: MouseEvent): void;
+  /** The rubber band while dragging with Ctrl or Shift, null = let go of. */
+  marquee(from: IPoint, to: IPoint | null): void;
+  marqueeEnd(from: IPoint, to: IPoint): void;
+  /** The same with Shift: what lies in it is to be selected. */
+  areaDone(from: IPoint, to: IPoint): void;
+}
+
+/** Pixels a pointer may wander and still click; a finger is less steady. */
+const MOUSE_SLOP = 4;
+const TOUCH_SLOP = 10;
+const WHEEL_LINE = 16;
+/** Milliseconds that a finger rests to open the menu. */
+const LONG_PRESS = 500;
+/** Milliseconds and pixels between the taps of a double tap. */
+const DOUBLE_TAP = 320;
+const TAP_REACH = 28;
+
+type Gesture = 'none' | 'press' | 'pan' | 'band' | 'area' | 'pinch' | 'held';
+
+export class PointerInput {
+  private readonly _abort = new AbortController();
+  private readonly _down = new Map<number, IPoint>();
+  private _gesture: Gesture = 'none';
+  private _start: IPoint = { x: 0, y: 0 };
+  private _last: IPoint = { x: 0, y: 0 };
+  private _spread = 0;
+  private _moved = false;
+  private _wasHeld = false;
+  private _hold: ReturnType<typeof setTimeout> | null = null;
+  private _tap: { at: IPoint; time: number } | null = null;
+  /** Whether the last press came from a finger, whose double taps and long presses are ours. */
+  private _byTouch = false;
+
+  constructor(
+    private readonly _host: HTMLElement,
+    private readonly _sink: IPointerListener,
+    private readonly _wheelZooms: () => boolean
+  ) {
+    const on = <K extends keyof HTMLElementEventMap>(
+      type: K,
+      handler: (event: HTMLElementEventMap[K]) => void,
+      passive = true
+    ): void =>
+      _host.addEventListener(type, handler, {
+        signal: this._abort.signal,
+        passive
+      });
+    on('pointerdown', e => this._pointerDown(e));
+    on('pointermove', e => this._pointerMove(e));
+    on('pointerup', e => this._pointerUp(e));
+    on('pointercancel', e => this._pointerUp(e));
+    on('pointerleave', () => this._gesture === 'none' && _sink.hover(null));
+    on('dblclick', e => !this._byTouch && _sink.doubleClick(this._at(e), e));
+    on('contextmenu', e => this._contextMenu(e), false);
+    on('touchend', e => this._touchEnd(e), false);
+    on('wheel', e => this._wheel(e), false);
+  }
+
+  /** True while the picture is being dragged, so that hovering can rest. */
+  get hasGesture(): boolean {
+    return (
+      this._gesture === 'pan' ||
+      this._gesture === 'pinch' ||
+      this._gesture === 'band' ||
+      this._gesture === 'area'
+    );
+  }
+
+  dispose(): void {
+    this._endGesture();
+    this._abort.abort();
+  }
+
+  /** Some browsers make a long press a secondary click, some leave it to the page. */
+  private _contextMenu(event: MouseEvent): void {
+    if (this._gesture === 'held') {
+      event.preventDefault();
+      return;
+    }
+    this._endGesture();
+    if (this._byTouch && this._gesture === 'press') {
+      this._gesture = 'held';
+    }
+    this._sink.menu(this._at(event), event);
+  }
+
+  /**
+   * A finger that lifts is a mouse press too, unless it is told otherwise: that would take the focus
+   * from the menu which the long press has opened.
+   */
+  private _touchEnd(event: TouchEvent): void {
+    if (this._wasHeld) {
+      this._wasHeld = false;
+      event.preventDefault();
+    }
+  }
+
+  private _endGesture(): void {
+    if (this._hold !== null) {
+      clearTimeout(this._hold);
+      this._hold = null;
+    }
+  }
+
+  private _startHold(event: PointerEvent): void {
+    this._endGesture();
+    this._hold = setTimeout(() => {
+      this._hold = null;
+      if (this._gesture === 'press' && !this._moved) {
+        this._gesture = 'held';
+        this._sink.menu(this._at(event), event);
+      }
+    }, LONG_PRESS);
+  }
+
+  private _at(event: MouseEvent): IPoint {
+    const r = this._host.getBoundingClientRect();
+    return { x: event.clientX - r.left, y: event.clientY - r.top };
+  }
+
+  private _pointerDown(event: PointerEvent): void {
+    if (event.button > 1) {
+      return;
+    }
+    const at = this._at(event);
+    this._down.set(event.pointerId, at);
+    this._last = at;
+    this._byTouch = event.pointerType === 'touch';
+    if (this._down.size === 2) {
+      this._endGesture();
+      this._gesture = 'pinch';
+      this._spread = this._pinch().spread;
+      this._last = this._pinch().middle;
+      return;
+    }
+    this._start = at;
+    this._moved = false;
+    const band = event.ctrlKey || event.metaKey ? 'band' : 'area';
+    const modified = event.ctrlKey || event.metaKey || event.shiftKey;
+    this._gesture = modified && event.button === 0 ? band : 'press';
+    if (this._byTouch) {
+      this._startHold(event);
+    }
+  }
+
+  private _pointerMove(event: PointerEvent): void {
+    const at = this._at(event);
+    if (!this._down.has(event.pointerId)) {
+      if (this._gesture === 'none') {
+        this._sink.hover(at);
+      }
+      return;
+    }
+    this._down.set(event.pointerId, at);
+    const slop = event.pointerType === 'touch' ? TOUCH_SLOP : MOUSE_SLOP;
+    if (
+      !this._moved &&
+      Math.hypot(at.x - this._start.x, at.y - this._start.y) > slop
+    ) {
+      this._moved = true;
+      this._endGesture();
+      // Only now: a captured pointer would take clicks away from the elements.
+      this._host.setPointerCapture?.(event.pointerId);
+    }
+    switch (this._gesture) {
+      case 'pinch':
+        return this._movePinch();
+      case 'press':
+        if (!this._moved) {
+          return;
+        }
+        this._gesture = 'pan';
+        this._sink.hover(null);
+        break;
+      case 'band':
+      case 'area':
+        if (this._moved) {
+          this._sink.marquee(this._start, at);
+        }
+        return;
+    }
+    if (this._gesture === 'pan') {
+      this._sink.pan(at.x - this._last.x, at.y - this._last.y);
+      this._last = at;
+    }
+  }
+
+  private _pointerUp(event: PointerEvent): void {
+    if (!this._down.delete(event.pointerId)) {
+      return;
+    }
+    const at = this._at(event);
+    const gesture = this._gesture;
+    this._endGesture();
+    if (gesture === 'pinch') {
+      // The finger that stays goes on panning.
+      const rest = [...this._down.values()][0];
+      this._gesture = rest ? 'pan' : 'none';
+      this._last = rest ?? this._last;
+      return;
+    }
+    this._gesture = 'none';
+    this._wasHeld = gesture === 'held';
+    const cancelled = event.type === 'pointercancel';
+    if (gesture === 'band' || gesture === 'area') {
+      this._sink.marquee(this._start, null);
+      if (this._moved && !cancelled) {
+        this._sink[gesture === 'band' ? 'marqueeEnd' : 'areaDone'](
+          this._start,
+          at
+        );
+        return;
+      }
+    }
+    if (
+      !this._moved &&
+      !cancelled &&
+      event.button === 0 &&
+      gesture !== 'held'
+    ) {
+      this._click(at, event);
+    }
+  }
+
+  /** A click or, with a finger, perhaps the second tap of two. */
+  private _click(at: IPoint, event: PointerEvent): void {
+    const before = this._tap;
+    const second =
+      this._byTouch &&
+      before !== null &&
+      event.timeStamp - before.time < DOUBLE_TAP &&
+      Math.hypot(at.x - before.at.x, at.y - before.at.y) < TAP_REACH;
+    this._tap = second ? null : { at, time: event.timeStamp };
+    if (second) {
+      this._sink.doubleClick(at, event);
+    } else {
+      this._sink.click(at, event);
+    }
+  }
+
+  private _pinch(): { middle: IPoint; spread: number } {
+    const [a, b] = [...this._down.values()];
+    return {
+      middle: { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 },
+      spread: Math.max(1, Math.hypot(a.x - b.x, a.y - b.y))
+    };
+  }
+
+  private _movePinch(): void {
+    const { middle, spread } = this._pinch();
+    this._moved = true;
+    this._sink.pan(middle.x - this._last.x, middle.y - this._last.y);
+    this._sink.zoomAt(middle, spread / this._spread);
+    this._last = middle;
+    this._spread = spread;
+  }
+
+  private _wheel(event: WheelEvent): void {
+    const unit =
+      event.deltaMode === 1
+        ? WHEEL_LINE
+        : event.deltaMode === 2
+          ? this._host.clientHeight
+          : 1;
+    const dx = event.deltaX * unit;
+    const dy = event.deltaY * unit;
+    // Browsers report a trackpad's pinch as a wheel with Ctrl.
+    if (
+      event.ctrlKey ||
+      event.metaKey ||
+      (this._wheelZooms() && !event.shiftKey)
+    ) {
+      event.preventDefault();
+      this._sink.zoomAt(this._at(event), wheelFactor(dy));
+      return;
+    }
+    const sideways = event.shiftKey && dx === 0;
+    if (this._sink.wheelPan(sideways ? -dy : -dx, sideways ? 0 : -dy)) {
+      event.preventDefault();
+    }
+  }
+}
+
+/** Zoom factor of a wheel turn: a notch of a mouse is about 20 %, a trackpad's small turns go smoothly. */
+export function wheelFactor(delta: number): number {
+  return Math.exp(-0.2 * Math.tanh(delta / 25));
+}

@@ -1,0 +1,156 @@
+/** Bands beside the pieces of a wire in which its label may stand: above and below, or at its sides. */
+import type { IScene } from '../../../core/types';
+import type { IPoint, IRect } from '../geometry/camera';
+import { someChord, isAcross } from '../geometry/wirePath';
+
+/** Above and below the baseline of a label. */
+export const ASCENT = 7.6;
+export const DESCENT = 2;
+/** From a level wire up to the baseline of its label, and down to its top; further where boxes are low. */
+const LIFTS = [4, 11, 18];
+const BELOW = 3;
+/** From an upright wire to its label. */
+const LABEL_GAP = 5;
+export const LABEL_HEIGHT = ASCENT + DESCENT;
+/** At an upright piece a label keeps so far from the corners. */
+const CORNER = 2;
+
+/** A band along a piece of a wire. */
+export interface ILabelBand {
+  readonly upright: boolean;
+  /** What makes it a worse place than others. */
+  readonly cost: number;
+  /** The wire there. */
+  readonly at: IPoint;
+  /** Where along the band the middle of a label is best. */
+  readonly prefer: number;
+  /** Of a level band. */
+  readonly baseline: number;
+  /** From where to where the middle of a label of that length may stand. */
+  range(length: number): readonly [number, number];
+  /** The middle across an upright band. */
+  beside(width: number): number;
+  /** For labels of that width: what boxes may not be in, and what wires may not be in. */
+  strips(width: number): readonly [IRect, IRect];
+}
+
+/** A part of a wire that is level, or upright, or nearly. */
+interface IRun {
+  readonly from: number;
+  readonly to: number;
+  /** Its place across: least and most. */
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Along a run: within it; of a longer label the middle, or all of the run is beside it. */
+function range(
+  { from, to }: IRun,
+  length: number,
+  inset: number
+): readonly [number, number] {
+  const end = inset + length / 2;
+  return to - from > 2 * end
+    ? [from + end, to - end]
+    : [Math.min(from, to - end), Math.max(to, from + end)];
+}
+
+function levelBand(run: IRun, below: boolean, lift: number): ILabelBand {
+  const { from, to, low, high } = run;
+  const away = LIFTS[lift];
+  const baseline = below ? high + BELOW - 4 + away + ASCENT : low - away;
+  const [top, bottom] = [baseline - ASCENT, baseline + DESCENT];
+  return {
+    upright: false,
+    cost: (below ? 30 : 0) + 45 * lift - Math.min(120, to - from),
+    at: { x: (from + to) / 2, y: (low + high) / 2 },
+    prefer: (from + to) / 2,
+    baseline,
+    range: length => range(run, length, 2),
+    beside: () => 0,
+    strips: width => {
+      const x = from - width;
+      const w = to - from + 2 * width;
+      // No other wire is nearer to it than its own.
+      const far = away - 4 + 1.5;
+      const [y0, y1] = below
+        ? [high + 1.7, bottom + far]
+        : [top - far, low - 1.7];
+      return [
+        { x, y: top - 0.5, w, h: bottom - top + 1 },
+        { x, y: y0, w, h: y1 - y0 }
+      ];
+    }
+  };
+}
+
+function uprightBand(run: IRun, left: boolean): ILabelBand {
+  const { from, to, low, high } = run;
+  const edge = left ? low - LABEL_GAP : high + LABEL_GAP;
+  return {
+    upright: true,
+    cost: (left ? 30 : 20) - Math.min(60, to - from),
+    at: { x: (low + high) / 2, y: (from + to) / 2 },
+    prefer: (from + to) / 2,
+    baseline: 0,
+    range: length => range(run, length, CORNER),
+    beside: width => (left ? edge - width / 2 : edge + width / 2),
+    strips: width => {
+      // The middle is rounded to a whole place.
+      const x = (left ? edge - width : edge) - 0.5;
+      const r = {
+        x,
+        y: from - LABEL_HEIGHT,
+        w: width + 1,
+        h: to - from + 2 * LABEL_HEIGHT
+      };
+      return [r, r];
+    }
+  };
+}
+
+/** All bands of an edge. */
+export function bandsOf(scene: IScene, edge: number): ILabelBand[] {
+  const p = scene.edgePoints;
+  const down = scene.direction === 'down';
+  const bands: ILabelBand[] = [];
+  const level = (run: IRun, lifts = LIFTS.length): void => {
+    for (let lift = 0; lift < lifts; lift++) {
+      bands.push(levelBand(run, false, lift), levelBand(run, true, lift));
+    }
+  };
+  const upright = (run: IRun): void => {
+    bands.push(uprightBand(run, false), uprightBand(run, true));
+  };
+  const end = scene.edgeOffsets[edge + 1];
+  for (let i = scene.edgeOffsets[edge]; i + 1 < end; i++) {
+    const [x0, y0, x1, y1] = p.subarray(2 * i, 2 * i + 4);
+    const [a0, c0, a1, c1] = down ? [y0, x0, y1, x1] : [x0, y0, x1, y1];
+    const [along, across] = down ? [upright, level] : [level, upright];
+    const [from, to] = [Math.min(a0, a1), Math.max(a0, a1)];
+    const [low, high] = [Math.min(c0, c1), Math.max(c0, c1)];
+    if (isAcross(a1 - a0)) {
+      across({ from: low, to: high, low: from, high: to });
+    } else if (high - low < 6) {
+      along({ from, to, low, high });
+    } else {
+      // A slanted piece leaves and arrives along the flow; between, it is the point that counts.
+      const middle = (a0 + a1) / 2;
+      const half = (a: number, b: number, at: number): void =>
+        along({ from: Math.min(a, b), to: Math.max(a, b), low: at, high: at });
+      half(a0, middle, c0);
+      half(middle, a1, c1);
+      someChord(scene, i, (ax, ay, bx, by) => {
+        for (const [x, y] of [
+          [(ax + bx) / 2, (ay + by) / 2],
+          [bx, by]
+        ]) {
+          level({ from: x, to: x, low: y, high: y }, 1);
+          upright({ from: y, to: y, low: x, high: x });
+        }
+        return false;
+      });
+    }
+  }
+  return bands;
+}

@@ -1,0 +1,196 @@
+/** Where there is room for a text: what boxes, panels, wires and other labels leave free. */
+import { BoxKind, type IScene } from '../../../core/types';
+import { intersects, type IPoint, type IRect } from '../geometry/camera';
+import { someChord, returnHeads } from '../geometry/wirePath';
+import { type SpatialIndex, within } from '../scene/spatialIndex';
+import { TITLE_BAR } from '../style/metrics';
+
+/** A text that stands on a wire. */
+export interface IWireLabel {
+  /** The middle. */
+  readonly x: number;
+  /** The baseline. */
+  readonly y: number;
+  readonly text: string;
+  /** What it covers. */
+  readonly rect: IRect;
+}
+
+/** Between a label and a box: half of the box's border, and what the rounding of places takes. */
+const CLEAR = 1;
+/** What a collapsed group has behind its lower right corner. */
+const STACK = 4;
+/** From one label to the next on a line. */
+const BETWEEN = 4;
+/** Side of a cell of labels. */
+const CELL = 256;
+
+/** Of the way along a band, from and to. */
+type Span = readonly [number, number];
+
+/** Calls back for each rectangle in which no label may stand, of boxes that touch `r`. */
+function solids(
+  scene: IScene,
+  index: SpatialIndex,
+  r: IRect,
+  at: IPoint,
+  each: (rect: IRect) => void
+): void {
+  const near = {
+    x: r.x - STACK - CLEAR,
+    y: r.y - STACK - CLEAR,
+    w: r.w + STACK + 2 * CLEAR,
+    h: r.h + STACK + 2 * CLEAR
+  };
+  for (const b of index.boxesIn(near)) {
+    const [x, y] = [scene.boxX[b] - CLEAR, scene.boxY[b] - CLEAR];
+    const w = scene.boxW[b] + 2 * CLEAR;
+    const h = scene.boxH[b] + 2 * CLEAR;
+    const kind = scene.boxKind[b];
+    const more = kind === BoxKind.Group ? STACK : 0;
+    const around = at.x >= x && at.x <= x + w && at.y >= y && at.y <= y + h;
+    if (kind !== BoxKind.OpenGroup || !around) {
+      each({ x, y, w: w + more, h: h + more });
+      continue;
+    }
+    // The wire runs in it: its ground is free, its title and its border are not.
+    each({ x, y, w, h: TITLE_BAR + CLEAR });
+    each({ x, y, w: 2 * CLEAR, h });
+    each({ x: x + w - 2 * CLEAR, y, w: 2 * CLEAR, h });
+    each({ x, y: y + h - 2 * CLEAR, w, h: 2 * CLEAR });
+  }
+}
+
+export class LabelSpace {
+  private readonly _cells = new Map<string, IWireLabel[]>();
+
+  constructor(
+    private readonly _scene: IScene,
+    private readonly _index: SpatialIndex
+  ) {}
+
+  /** Nothing else may stand where the label stands. */
+  take(label: IWireLabel): void {
+    for (const key of cellsOf(label.rect)) {
+      const cell = this._cells.get(key);
+      if (cell) {
+        cell.push(label);
+      } else {
+        this._cells.set(key, [label]);
+      }
+    }
+  }
+
+  /** The labels that touch a rectangle. */
+  labelsIn(r: IRect): IWireLabel[] {
+    const found = new Set<IWireLabel>();
+    for (const key of cellsOf(r)) {
+      for (const label of this._cells.get(key) ?? []) {
+        if (intersects(label.rect, r)) {
+          found.add(label);
+        }
+      }
+    }
+    return [...found];
+  }
+
+  /** Whether a label of the wire at `at` may cover the rectangle. */
+  isFree(r: IRect, at: IPoint): boolean {
+    const { width: w, height: h } = this._scene;
+    const inside = r.x >= 0 && r.y >= 0 && r.x + r.w <= w && r.y + r.h <= h;
+    return inside && this.taken(r, r, at, false).length === 0;
+  }
+
+  /**
+   * What is taken of a band, as spans along it: by boxes and labels in `r`, by wires in `wires`.
+   * `upright`: the band runs down.
+   */
+  taken(r: IRect, wires: IRect, at: IPoint, upright: boolean): Span[] {
+    const spans: Span[] = [];
+    const block = (rect: IRect): void => {
+      if (intersects(rect, r)) {
+        spans.push(
+          upright ? [rect.y, rect.y + rect.h] : [rect.x, rect.x + rect.w]
+        );
+      }
+    };
+    solids(this._scene, this._index, r, at, block);
+    // Two side by side do not read as one.
+    const beside = { ...r, x: r.x - BETWEEN, w: r.w + 2 * BETWEEN };
+    for (const { rect } of this.labelsIn(beside)) {
+      block({ ...rect, x: rect.x - BETWEEN, w: rect.w + 2 * BETWEEN });
+    }
+    this._wiresIn(wires, upright, spans);
+    return spans;
+  }
+
+  private _wiresIn(r: IRect, upright: boolean, spans: Span[]): void {
+    const { _scene: scene } = this;
+    const line = (ax: number, ay: number, bx: number, by: number): boolean => {
+      const part = within(ax, ay, bx, by, r);
+      if (part) {
+        const [a, d] = upright ? [ay, by - ay] : [ax, bx - ax];
+        const ends = part.map(t => a + d * t);
+        spans.push([Math.min(...ends), Math.max(...ends)]);
+      }
+      return false;
+    };
+    for (const e of this._index.edgesIn(r)) {
+      const end = scene.edgeOffsets[e + 1];
+      for (let i = scene.edgeOffsets[e]; i + 1 < end; i++) {
+        someChord(scene, i, line);
+      }
+      const heads = scene.inRows ? returnHeads(scene, e) : [];
+      for (let i = 0; i < heads.length; i += 6) {
+        const [ax, ay, bx, by, cx, cy] = heads.slice(i, i + 6);
+        line(ax, ay, bx, by);
+        line(bx, by, cx, cy);
+      }
+    }
+  }
+}
+
+function cellsOf(r: IRect): string[] {
+  const keys: string[] = [];
+  const cell = (v: number): number => Math.floor(v / CELL);
+  for (let y = cell(r.y); y <= cell(r.y + r.h); y++) {
+    for (let x = cell(r.x); x <= cell(r.x + r.w); x++) {
+      keys.push(`${x},${y}`);
+    }
+  }
+  return keys;
+}
+
+/**
+ * The place nearest to `prefer`, from `low` to `high`, where something `length` long has its middle and
+ * touches no span; null = none.
+ */
+export function nearestGap(
+  spans: readonly Span[],
+  length: number,
+  prefer: number,
+  low: number,
+  high: number
+): number | null {
+  if (low > high) {
+    return null;
+  }
+  const half = length / 2;
+  const meets = (at: number): boolean =>
+    spans.some(([from, to]) => at + half > from && at - half < to);
+  const first = Math.min(high, Math.max(low, prefer));
+  if (!meets(first)) {
+    return first;
+  }
+  let best: number | null = null;
+  const away = (at: number): number => Math.abs(at - prefer);
+  for (const [from, to] of spans) {
+    for (const at of [from - half, to + half]) {
+      const nearer = best === null || away(at) < away(best);
+      if (at >= low && at <= high && nearer && !meets(at)) {
+        best = at;
+      }
+    }
+  }
+  return best;
+}

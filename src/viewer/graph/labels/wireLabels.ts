@@ -1,0 +1,264 @@
+/**
+ * The shapes that stand on wires. None touches a box, a wire or another label: where the best place is
+ * taken a label moves along its wire, to its other side or to another piece; then it gets shorter; then it
+ * is left out. The one place for the screen and for exports.
+ */
+import { formatShape } from '../../../core/base/numberFormat';
+import { BoxKind, type IScene } from '../../../core/types';
+import type { IRect } from '../geometry/camera';
+import { labelAnchor } from '../geometry/wirePath';
+import type { SpatialIndex } from '../scene/spatialIndex';
+import {
+  ASCENT,
+  bandsOf,
+  DESCENT,
+  LABEL_HEIGHT,
+  type ILabelBand
+} from './labelBands';
+import { type IWireLabel, LabelSpace, nearestGap } from './labelSpace';
+import { LABEL_SIZE } from '../style/metrics';
+import type { IDrawContext } from '../draw/drawTarget';
+import { cleanText } from '../text/textMeasure';
+
+/** At either side of a text: a font may be a little wider than it was measured. */
+const ASIDE = 1.5;
+/** A scene of so many wires gets all its labels at once, whatever is in view: exports then show the same. */
+const AT_ONCE = 1000;
+/** Of a tensor with many wires so many are tried. */
+const TRIES = 6;
+
+/** `64×56×56` for `1×64×56×56`, then `4-D`: what a shape is called where there is little room. */
+export function shorterShapes(
+  shape: readonly (number | string | null)[] | null | undefined
+): string[] {
+  if (!shape || shape.length < 2) {
+    return [];
+  }
+  const forms: string[] = [];
+  if (shape.length > 2) {
+    const rest = formatShape(shape.slice(1));
+    forms.push(shape[0] === 1 ? rest : `…×${rest}`);
+  }
+  return [...forms, `${shape.length}-D`];
+}
+
+/** A tensor of a box, with the wires that carry it, those with much room first. */
+interface IWire {
+  readonly tensor: number;
+  readonly edges: readonly number[];
+}
+
+export class WireLabels {
+  private readonly _space: LabelSpace;
+  private readonly _wires: readonly IWire[];
+  /** By edge, its wire. */
+  private readonly _wireOf: Int32Array;
+  /** By edge. */
+  private readonly _placed = new Map<number, IWireLabel>();
+  private readonly _done: Uint8Array;
+
+  constructor(
+    private readonly _drawing: IDrawContext,
+    index: SpatialIndex
+  ) {
+    const { scene } = _drawing;
+    this._space = new LabelSpace(scene, index);
+    this._wireOf = new Int32Array(scene.edgeCount);
+    this._wires = wiresOf(scene, this._wireOf);
+    this._done = new Uint8Array(this._wires.length);
+  }
+
+  /** Finds the places for the labels of these edges. What has one keeps it. */
+  place(edges: readonly number[]): void {
+    const { scene } = this._drawing;
+    const all = scene.edgeCount <= AT_ONCE;
+    const asked = all
+      ? this._wires.keys()
+      : [...edges].sort((a, b) => a - b).map(e => this._wireOf[e]);
+    const todo: number[] = [];
+    for (const wire of asked) {
+      if (!this._done[wire]) {
+        this._done[wire] = 1;
+        todo.push(wire);
+      }
+    }
+    // All good places first: nobody moves into the one that is another's.
+    for (const wire of todo.filter(one => !this._atBest(this._wires[one]))) {
+      this._elsewhere(this._wires[wire]);
+    }
+  }
+
+  /** The label of an edge; null = none, or not placed yet. */
+  of(edge: number): IWireLabel | null {
+    return this._placed.get(edge) ?? null;
+  }
+
+  /** Width of the shortest text for the wire of an edge, 0 = there is none. */
+  leastWidth(edge: number): number {
+    const { tensor, edges } = this._wires[this._wireOf[edge]];
+    const texts = this._textsOf(tensor, edges[0]);
+    return texts.length > 0 ? Math.min(...texts.map(t => this._width(t))) : 0;
+  }
+
+  /** Labels that touch a rectangle. */
+  in(rect: IRect): readonly IWireLabel[] {
+    return this._space.labelsIn(rect);
+  }
+
+  /** Whether these are what stands on the wires of a drawing too. */
+  fits({ scene, model, measure }: IDrawContext): boolean {
+    const { _drawing: drawing } = this;
+    return (
+      drawing.scene === scene &&
+      drawing.model.shapeText === model.shapeText &&
+      drawing.measure === measure
+    );
+  }
+
+  private _atBest({ tensor, edges }: IWire): boolean {
+    const { scene } = this._drawing;
+    const [edge] = edges;
+    const [text] = this._textsOf(tensor, edge);
+    const spot = text ? labelAnchor(scene, edge) : null;
+    if (!text || !spot) {
+      // Without a text there is nothing to place.
+      return !text;
+    }
+    const w = this._width(text);
+    if (!spot.beside && w > spot.room) {
+      return false;
+    }
+    const x = spot.beside ? spot.x + w / 2 : spot.x;
+    const y = spot.beside ? spot.y : spot.y - 4;
+    const at = { x: spot.x - (spot.beside ? 6 : 0), y: spot.y };
+    const label = labelAt(x, y, w, text);
+    if (!this._space.isFree(label.rect, at)) {
+      return false;
+    }
+    this._take(edge, label);
+    return true;
+  }
+
+  /** The longest text for which there is a place. */
+  private _elsewhere({ tensor, edges }: IWire): void {
+    const { scene } = this._drawing;
+    const bands = edges
+      .slice(0, TRIES)
+      .flatMap(edge => bandsOf(scene, edge).map(band => ({ edge, band })));
+    bands.sort((a, b) => a.band.cost - b.band.cost);
+    const texts = this._textsOf(tensor, edges[0]);
+    for (const text of texts) {
+      for (const { edge, band } of bands) {
+        const label = this._fit(band, text);
+        if (label) {
+          this._take(edge, label);
+          return;
+        }
+      }
+    }
+  }
+
+  /** The text in a band, at the place nearest to the middle of it. */
+  private _fit(band: ILabelBand, text: string): IWireLabel | null {
+    const w = this._width(text);
+    const length = band.upright ? LABEL_HEIGHT : w;
+    const [low, high] = band.range(length);
+    const [room, wires] = band.strips(w);
+    const spans = this._space.taken(room, wires, band.at, band.upright);
+    const at = nearestGap(spans, length + 1, band.prefer, low, high);
+    if (at === null) {
+      return null;
+    }
+    const label = band.upright
+      ? labelAt(band.beside(w), at + (ASCENT - DESCENT) / 2, w, text)
+      : labelAt(at, band.baseline, w, text);
+    return this._space.isFree(label.rect, band.at) ? label : null;
+  }
+
+  /** What may stand on a wire, the best first. One that goes on outside bears its whole shape, or none: it has one there. */
+  private _textsOf(tensor: number, edge: number): string[] {
+    const { scene, model } = this._drawing;
+    const { payload } = model;
+    const weight = scene.edgeWeight[edge];
+    const more = weight > 1 ? ` +${weight - 1}` : '';
+    const whole = cleanText(model.shapeText(tensor));
+    const shape = payload.shapes[payload.tensors.shape[tensor]];
+    const shorter = isContinued(scene, edge) ? [] : shorterShapes(shape);
+    return whole ? [whole, ...shorter].map(text => cleanText(text) + more) : [];
+  }
+
+  private _take(edge: number, label: IWireLabel): void {
+    this._space.take(label);
+    this._placed.set(edge, label);
+  }
+
+  private _width(text: string): number {
+    return this._drawing.measure.width(text, LABEL_SIZE) + 2 * ASIDE;
+  }
+}
+
+function labelAt(x: number, y: number, w: number, text: string): IWireLabel {
+  const [middle, base] = [Math.round(x), Math.round(y)];
+  const rect = {
+    x: middle - w / 2,
+    y: base - ASCENT,
+    w,
+    h: LABEL_HEIGHT
+  };
+  return { x: middle, y: base, text, rect };
+}
+
+/** Whether a wire goes on at a port of the panel in which it is drawn, where it comes from or leads to. */
+function isContinued(scene: IScene, edge: number): boolean {
+  const { boxKind, boxParent, edgeSource, edgeTarget } = scene;
+  const [source, target] = [edgeSource[edge], edgeTarget[edge]];
+  const within = (port: number, box: number): boolean => {
+    const parent = boxParent[box];
+    const panel = boxParent[port];
+    return (
+      boxKind[port] === BoxKind.Port &&
+      panel >= 0 &&
+      (parent === panel || (parent >= 0 && boxParent[parent] === panel))
+    );
+  };
+  return within(source, target) || within(target, source);
+}
+
+function wiresOf(scene: IScene, wireOf: Int32Array): IWire[] {
+  const numbers = new Map<string, number>();
+  const wires: { tensor: number; edges: number[] }[] = [];
+  for (let e = 0; e < scene.edgeCount; e++) {
+    const tensor = scene.edgeTensor[e];
+    const key = `${scene.edgeSource[e]}/${tensor}`;
+    const known = numbers.get(key);
+    if (known === undefined) {
+      numbers.set(key, wires.length);
+      wireOf[e] = wires.length;
+      wires.push({ tensor, edges: [e] });
+    } else {
+      wireOf[e] = known;
+      wires[known].edges.push(e);
+    }
+  }
+  for (const { edges } of wires) {
+    if (edges.length > 1) {
+      const room = new Map(
+        edges.map(e => [e, labelAnchor(scene, e)?.room ?? 0] as const)
+      );
+      edges.sort((a, b) => room.get(b)! - room.get(a)! || a - b);
+    }
+  }
+  return wires;
+}
+
+const ofDrawing = new WeakMap<IDrawContext, WireLabels>();
+
+/** The labels of a drawing, found once for all who draw it. */
+export function labelsOf(
+  drawing: IDrawContext,
+  index: SpatialIndex
+): WireLabels {
+  const known = ofDrawing.get(drawing) ?? new WireLabels(drawing, index);
+  ofDrawing.set(drawing, known);
+  return known;
+}

@@ -1,0 +1,221 @@
+/** Draws one frame: elements or canvas by zoom, marks, overview. Holds no state of the reader's. */
+import type { ITraceHighlight } from '../../../core/trace/traceHighlight';
+import type { IScene } from '../../../core/types';
+import { activeIn } from '../../ui/focus';
+import type { ICamera, ISurfaceStrings } from '../surfaceApi';
+import {
+  boxRect,
+  intersects,
+  type IViewSize,
+  visibleRect
+} from '../geometry/camera';
+import { DecorationLayer, type IDecorations } from './svg/decorationLayer';
+import { CompositorLayer, PaintStep } from '../viewport/compositorLayer';
+import { CanvasLayer } from './canvas/canvasLayer';
+import { SpatialIndex } from '../scene/spatialIndex';
+import { SceneAdjacency } from '../scene/sceneAdjacency';
+import { CANVAS_MAX_ZOOM } from '../style/levelOfDetail';
+import { Minimap } from './minimap';
+import { animateBoxes } from '../viewport/cameraAnimation';
+import type { IDrawContext } from '../draw/drawTarget';
+import { SurfaceDom } from './surfaceDom';
+import { SvgLayer } from './svg/svgLayer';
+import { type IPalette, readPalette } from '../style/themePalette';
+import { ANIMATION_MS } from '../viewport/cameraAnimation';
+
+/** Pixels of the canvas beyond each side of the view while it moves. */
+const CANVAS_MARGIN = 160;
+
+export class Renderer {
+  index: SpatialIndex | null = null;
+  adjacency: SceneAdjacency | null = null;
+  drawing: IDrawContext | null = null;
+  readonly svg: SvgLayer;
+  private readonly _canvas = new CanvasLayer();
+  private readonly _decorations = new DecorationLayer();
+  private _palette: IPalette | null = null;
+  private _minimapDirty = true;
+  private _focusPending = false;
+  private _canvasShown = false;
+  private _canvasHits: ReadonlySet<number> | null = null;
+  private readonly _compositor: CompositorLayer;
+
+  constructor(
+    private readonly _stage: SurfaceDom,
+    private readonly _minimap: Minimap | null,
+    strings: ISurfaceStrings
+  ) {
+    this._compositor = new CompositorLayer(
+      _stage.offscreenLayer.element.style,
+      CANVAS_MARGIN,
+      0
+    );
+    this.svg = new SvgLayer(_stage.svg, strings, () => {
+      // A frame gives it to the element that takes the place of the one that goes away.
+      _stage.root.focus({ preventScroll: true });
+      this._focusPending = true;
+    });
+    this.svg.mountDecorations(this._decorations.wires, this._decorations.rings);
+    if (_minimap) {
+      _stage.root.append(_minimap.element);
+    }
+  }
+
+  get scene(): IScene | null {
+    return this.drawing?.scene ?? null;
+  }
+
+  setDrawing(drawing: IDrawContext): void {
+    if (this.drawing?.scene !== drawing.scene || !this.index) {
+      this.index = new SpatialIndex(drawing.scene);
+      this.adjacency = new SceneAdjacency(drawing.scene);
+      // Boxes have other numbers in another scene.
+      this.setTraceHighlight(null);
+    }
+    this.drawing = drawing;
+    this._decorations.tree = drawing.tree;
+    this._canvas.setDrawing(drawing, this.index);
+    this._compositor.invalidate();
+    this.svg.setDrawing(drawing, this.index);
+    this._minimapDirty = true;
+  }
+
+  /** What stays bright while the rest is dimmed; null = nothing is dimmed. */
+  setTraceHighlight(lit: ITraceHighlight | null): void {
+    this._stage.root.classList.toggle('oad-tracing', lit !== null);
+    this.svg.setTraceHighlight(lit);
+    this._canvas.highlight = lit;
+    this._compositor.invalidate();
+  }
+
+  /** The theme's colours are read again at the next frame. */
+  setTheme(): void {
+    this._palette = null;
+    this._compositor.invalidate();
+    this._minimapDirty = true;
+  }
+
+  /** A change of size changes the overview strip. */
+  resized(): void {
+    this.svg.resized();
+    this._compositor.invalidate();
+    this._minimapDirty = true;
+  }
+
+  /** Draws; `decor` is null when no mark changed. */
+  frame(
+    camera: ICamera,
+    view: IViewSize,
+    decor: IDecorations,
+    decorDirty: boolean,
+    moving: boolean
+  ): void {
+    const { drawing } = this;
+    if (!drawing || view.w < 1 || view.h < 1) {
+      return;
+    }
+    const changed = this.svg.update(camera, view, this._stage.dpr, moving);
+    const { root } = this._stage;
+    // Until the box is drawn, the surface has the focus, unless the reader took it elsewhere.
+    if (this._focusPending && activeIn(root) === root) {
+      this.focusBox(this.svg.cursorBox);
+    } else {
+      this._focusPending = false;
+    }
+    this._drawCanvas(camera, view, decor.hits, moving);
+    if (decorDirty || (changed && decor.hits.size > 0)) {
+      this._drawDecorations(camera, view, decor);
+    }
+    this._drawMinimap(camera, view);
+  }
+
+  /** Boxes glide from where the old scene had them. */
+  animateBoxes(
+    before: { scene: IScene; camera: ICamera },
+    camera: ICamera
+  ): void {
+    if (this.drawing && camera.k > CANVAS_MAX_ZOOM) {
+      animateBoxes(this.svg.drawnBoxes(), before, {
+        scene: this.drawing.scene,
+        camera
+      });
+      this.svg.dimEdges(ANIMATION_MS);
+    }
+  }
+
+  /** Puts the focus on the element of a box, or on the whole surface until there is one. */
+  focusBox(box: number): boolean {
+    this.svg.setCursor(box);
+    const element = this.svg.element(box);
+    this._focusPending = element === null;
+    (element ?? this._stage.root).focus({ preventScroll: true });
+    return element !== null;
+  }
+
+  private _drawCanvas(
+    camera: ICamera,
+    view: IViewSize,
+    hits: ReadonlySet<number>,
+    moving: boolean
+  ): void {
+    const far = camera.k <= CANVAS_MAX_ZOOM;
+    if (far !== this._canvasShown) {
+      this._stage.offscreenLayer.element.style.display = far ? 'block' : 'none';
+      this._canvasShown = far;
+      this._compositor.invalidate();
+    }
+    if (hits !== this._canvasHits) {
+      this._canvasHits = hits;
+      this._compositor.invalidate();
+    }
+    // While moving, one device pixel a pixel: a sharp picture comes when it rests.
+    const dpr = moving ? 1 : this._stage.dpr;
+    const step = this._compositor.step(camera, view, dpr, moving && far);
+    if (!far || step === PaintStep.Moved) {
+      return;
+    }
+    const { margin } = this._compositor;
+    const how = { camera, view, margin, dpr };
+    const size = { w: view.w + 2 * margin, h: view.h + 2 * margin };
+    this._stage.offscreenLayer.draw(size, dpr, ctx =>
+      this._canvas.draw(ctx, how, this.colors(), { hits })
+    );
+  }
+
+  private _drawDecorations(
+    camera: ICamera,
+    view: IViewSize,
+    decor: IDecorations
+  ): void {
+    const { scene } = this.drawing!;
+    const near = visibleRect(camera, view, Math.max(view.w, view.h) * 0.4);
+    const isFar = camera.k <= CANVAS_MAX_ZOOM;
+    this._decorations.draw(
+      scene,
+      this.adjacency!,
+      decor,
+      box => !isFar && intersects(boxRect(scene, box), near)
+    );
+  }
+
+  private _drawMinimap(camera: ICamera, view: IViewSize): void {
+    if (!this._minimap) {
+      return;
+    }
+    if (this._minimapDirty) {
+      this._minimapDirty = false;
+      this._minimap.draw(this.drawing!, view, this.colors(), this._stage.dpr);
+    }
+    this._minimap.show(camera, view);
+  }
+
+  get root(): HTMLElement {
+    return this._stage.root;
+  }
+
+  /** The theme's colours, resolved. */
+  colors(): IPalette {
+    this._palette ??= readPalette(this._stage.root);
+    return this._palette;
+  }
+}

@@ -1,0 +1,125 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { decodePayload } from '../../../core/model/decodePayload';
+import { chainPayload } from '../../../core/testing/payloads';
+import { plainSizer } from '../../../core/testing/sizer';
+import { buildTree } from '../../../core/tree/groupTree';
+import type { IScene } from '../../../core/types';
+import { createGraphView } from '../../../core/view/graphView';
+import { rowsCamera, toScreen } from '../geometry/camera';
+import {
+  edgePath,
+  labelAnchor,
+  returnHeads,
+  returnMarks
+} from '../geometry/wirePath';
+import { autoCamera } from '../viewport/cameraPolicy';
+import { SceneAdjacency } from '../scene/sceneAdjacency';
+
+const PANE = { w: 700, h: 560 };
+let rows: IScene;
+let straight: IScene;
+
+beforeAll(async () => {
+  const model = decodePayload(chainPayload(30));
+  const tree = buildTree(model);
+  const view = createGraphView(tree, plainSizer(model, tree));
+  straight = await view.restore([]);
+  rows = await view.setFlow('wrapped', PANE);
+});
+
+/** Wires that go back to the next row. */
+function returning(scene: IScene): number[] {
+  return Array.from({ length: scene.edgeCount }, (_, e) => e).filter(
+    e =>
+      scene.boxY[scene.edgeTarget[e]] >
+      scene.boxY[scene.edgeSource[e]] + scene.boxH[scene.edgeSource[e]]
+  );
+}
+
+describe('wires between rows', () => {
+  it('bear an arrowhead each, wires within a row none', () => {
+    const back = returning(rows);
+    expect(back.length).toBeGreaterThan(2);
+    for (let e = 0; e < rows.edgeCount; e++) {
+      expect(returnHeads(rows, e).length).toBe(back.includes(e) ? 6 : 0);
+    }
+    for (let e = 0; e < straight.edgeCount; e++) {
+      expect(returnMarks(straight, e)).toBe('');
+    }
+  });
+
+  it('point to the left: the tip comes first along the way', () => {
+    const [ax, ay, tip, y, bx, by] = returnHeads(rows, returning(rows)[0]);
+    expect(tip).toBeLessThan(Math.min(ax, bx));
+    expect([ay + by, ax]).toEqual([2 * y, bx]);
+  });
+
+  it('turn round corners, and their shapes stand on the way back', () => {
+    const e = returning(rows)[0];
+    expect(edgePath(rows, e).match(/Q/g)).toHaveLength(4);
+    const spot = labelAnchor(rows, e)!;
+    const [, , , y] = returnHeads(rows, e);
+    expect(spot.y).toBe(y);
+    expect(spot.beside).toBe(false);
+  });
+});
+
+describe('the camera', () => {
+  it('shows all of a picture in rows that can be read', () => {
+    const camera = autoCamera(rows, PANE, 'home');
+    expect(camera.k).toBeGreaterThanOrEqual(0.5);
+    const corner = toScreen(camera, PANE, rows.width, rows.height);
+    expect(corner.x).toBeLessThanOrEqual(PANE.w);
+    expect(corner.y).toBeLessThanOrEqual(PANE.h);
+  });
+
+  it('begins with the first rows of one that is too high, as wide as the pane', () => {
+    const scene = { w: 1000, h: 9000 };
+    const camera = rowsCamera(scene, PANE);
+    expect(camera.k).toBeCloseTo(652 / 1000);
+    const first = toScreen(camera, PANE, 0, 0);
+    expect(first.x).toBeCloseTo(24);
+    expect(first.y).toBeCloseTo(24);
+  });
+
+  it('begins at the left of one that is too wide as well', () => {
+    const camera = rowsCamera({ w: 9000, h: 9000 }, PANE);
+    expect(camera.k).toBe(0.5);
+    expect(toScreen(camera, PANE, 0, 0).x).toBeCloseTo(24);
+  });
+});
+
+describe('the keyboard', () => {
+  it('Home is the first box of the first row, End the last of the last', () => {
+    const links = new SceneAdjacency(rows);
+    const first = links.outermostBox(false);
+    const last = links.outermostBox(true);
+    for (let b = 0; b < rows.boxCount; b++) {
+      const above = rows.boxY[b] + rows.boxH[b] <= rows.boxY[first];
+      const beside = rows.boxY[b] < rows.boxY[first] + rows.boxH[first];
+      expect(above || (beside && rows.boxX[b] < rows.boxX[first])).toBe(false);
+    }
+    for (let b = 0; b < rows.boxCount; b++) {
+      const below = rows.boxY[b] >= rows.boxY[last] + rows.boxH[last];
+      expect(below).toBe(false);
+    }
+    // Along the wires from one end to the other, over all rows.
+    let at = first;
+    let steps = 0;
+    for (; at !== last && steps < 100; steps++) {
+      at = links.neighbourIn(at, 'right');
+    }
+    expect(at).toBe(last);
+  });
+
+  it('down goes to the row below and up comes back', () => {
+    const links = new SceneAdjacency(rows);
+    const first = links.outermostBox(false);
+    const here = links.neighbourIn(first, 'right');
+    const below = links.neighbourIn(here, 'down');
+    expect(rows.boxY[below]).toBeGreaterThan(rows.boxY[here] + rows.boxH[here]);
+    expect(rows.boxY[links.neighbourIn(below, 'up')]).toBeLessThan(
+      rows.boxY[below]
+    );
+  });
+});

@@ -1,0 +1,187 @@
+/** Marks over the picture: hovered and chosen wires, consumers, selection, search hits. */
+import { seriesRepresentative } from '../../../../core/tree/tensorSeries';
+import { BoxKind, type IScene, type ITree } from '../../../../core/types';
+import { edgePath, edgeWidth } from '../../geometry/wirePath';
+import type { SceneAdjacency } from '../../scene/sceneAdjacency';
+import { RADIUS, TITLE_BAR } from '../../style/metrics';
+import { svgElement } from './svgTarget';
+
+/** Marks beyond this many say nothing more and cost a frame each. */
+const MAX_MARKS = 1500;
+
+export interface IDecorations {
+  /** Box under the pointer, -1 = none. */
+  readonly hoverBox: number;
+  /** Tensors under the pointer. */
+  readonly hoverTensors: readonly number[];
+  /** Tensors that are selected. */
+  readonly tensors: readonly number[];
+  readonly selection: readonly number[];
+  readonly hits: ReadonlySet<number>;
+  readonly currentHit: number;
+  /** Box with the keyboard's cursor when no element can take the focus, -1 = none. */
+  readonly cursor: number;
+}
+
+export const NO_DECORATIONS: IDecorations = {
+  hoverBox: -1,
+  hoverTensors: [],
+  tensors: [],
+  selection: [],
+  hits: new Set(),
+  currentHit: -1,
+  cursor: -1
+};
+
+export class DecorationLayer {
+  /** Marks below the boxes: wires. */
+  readonly wires = svgElement('g');
+  /** Marks over the boxes: rings. */
+  readonly rings = svgElement('g');
+  /** Wires of a series bear its first member; null before the first scene. */
+  tree: ITree | null = null;
+
+  constructor() {
+    this.wires.setAttribute('class', 'oad-decor');
+    this.rings.setAttribute('class', 'oad-decor');
+  }
+
+  /** `shown` tells which hits are worth a mark: those near the view. */
+  draw(
+    scene: IScene,
+    links: SceneAdjacency,
+    decor: IDecorations,
+    shown: (box: number) => boolean
+  ): void {
+    const wires: SVGElement[] = [];
+    const rings: SVGElement[] = [];
+    const wire = (edges: Iterable<number>, name: string): void => {
+      const path = wirePath(scene, edges, name);
+      if (path) {
+        wires.push(path);
+      }
+    };
+    const bright = this._brightTensors([
+      ...decor.tensors,
+      ...decor.hoverTensors
+    ]);
+    wire(
+      bright.flatMap(tensor => links.edgesOf(tensor)),
+      'oad-wire-bright'
+    );
+    for (const box of this._endsOf(scene, links, bright)) {
+      rings.push(ring(scene, box, 'oad-ring-consumer', 1));
+    }
+    const chosen = this._brightTensors(decor.tensors).flatMap(t =>
+      links.pillsOf(t)
+    );
+    for (const box of chosen.slice(0, MAX_MARKS)) {
+      rings.push(ring(scene, box, 'oad-ring-selected', 2));
+    }
+    if (decor.hoverBox >= 0) {
+      wire(links.incoming(decor.hoverBox), 'oad-wire-in');
+      wire(links.outgoing(decor.hoverBox), 'oad-wire-bright');
+      rings.push(ring(scene, decor.hoverBox, 'oad-ring-hover', 1));
+    }
+    let count = 0;
+    for (const box of decor.hits) {
+      if (box !== decor.currentHit && shown(box) && count++ < MAX_MARKS) {
+        rings.push(ring(scene, box, 'oad-ring-hit', 2));
+      }
+    }
+    if (decor.currentHit >= 0) {
+      rings.push(
+        ring(scene, decor.currentHit, 'oad-ring-hit oad-ring-current', 3)
+      );
+    }
+    for (const box of decor.selection.slice(0, MAX_MARKS)) {
+      rings.push(ring(scene, box, 'oad-ring-selected', 2));
+    }
+    if (decor.cursor >= 0) {
+      rings.push(ring(scene, decor.cursor, 'oad-ring-cursor', 5));
+    }
+    this.wires.replaceChildren(...wires);
+    this.rings.replaceChildren(...rings);
+  }
+
+  /** What the wires of these tensors bear: they themselves or, with others, the first of their series. */
+  private _brightTensors(tensors: readonly number[]): number[] {
+    const series = this.tree?.series;
+    const leads = series
+      ? tensors.map(tensor => seriesRepresentative(series, tensor))
+      : [];
+    return [...new Set([...tensors, ...leads])];
+  }
+
+  /**
+   * The boxes where wires of the tensors end. Where stubs stand for a wire, both of its ends: the other
+   * stubs and what makes the tensor.
+   */
+  private _endsOf(
+    scene: IScene,
+    links: SceneAdjacency,
+    tensors: readonly number[]
+  ): number[] {
+    const found = new Set<number>();
+    for (const tensor of tensors) {
+      links.consumers(tensor).forEach(box => found.add(box));
+      const ends = links.pillsOf(tensor);
+      if (ends.some(box => scene.boxKind[box] === BoxKind.Stub)) {
+        ends.forEach(box => found.add(box));
+        const producer = this.tree?.model.tensorProducer[tensor] ?? -1;
+        const maker = producer >= 0 ? scene.boxOf(producer) : -1;
+        if (maker >= 0 && scene.boxKind[maker] !== BoxKind.OpenGroup) {
+          found.add(maker);
+        }
+      }
+    }
+    return [...found].slice(0, MAX_MARKS);
+  }
+}
+
+function wirePath(
+  scene: IScene,
+  edges: Iterable<number>,
+  name: string
+): SVGElement | null {
+  let d = '';
+  let width = 1.5;
+  for (const e of edges) {
+    d += edgePath(scene, e);
+    width = Math.max(width, edgeWidth(scene.edgeWeight[e]) + 0.75);
+  }
+  if (!d) {
+    return null;
+  }
+  const path = svgElement('path');
+  path.setAttribute('class', name);
+  path.setAttribute('d', d);
+  path.style.strokeWidth = `${Math.max(2, width)}px`;
+  return path;
+}
+
+function ring(
+  scene: IScene,
+  box: number,
+  name: string,
+  grow: number
+): SVGElement {
+  const kind = scene.boxKind[box];
+  const rect = svgElement('rect');
+  const h = scene.boxH[box];
+  const pill =
+    kind === BoxKind.Input || kind === BoxKind.Output || kind === BoxKind.Stub;
+  const r = pill ? h / 2 : kind === BoxKind.OpenGroup ? 6 : RADIUS;
+  rect.setAttribute('class', name);
+  rect.setAttribute('x', String(scene.boxX[box] - grow));
+  rect.setAttribute('y', String(scene.boxY[box] - grow));
+  rect.setAttribute('width', String(scene.boxW[box] + 2 * grow));
+  // The ring of a hovered open group goes around its title bar, not around all it holds.
+  const title = kind === BoxKind.OpenGroup && name === 'oad-ring-hover';
+  rect.setAttribute(
+    'height',
+    String((title ? Math.min(TITLE_BAR, h) : h) + 2 * grow)
+  );
+  rect.setAttribute('rx', String(r + grow));
+  return rect;
+}

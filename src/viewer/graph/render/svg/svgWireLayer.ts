@@ -1,0 +1,188 @@
+/** The wires in view as elements, and the shapes that stand on them. */
+import type { ITraceHighlight } from '../../../../core/trace/traceHighlight';
+import type { IRect } from '../../geometry/camera';
+import {
+  edgePath,
+  edgeWidth,
+  portPath,
+  returnMarks
+} from '../../geometry/wirePath';
+import type { SpatialIndex } from '../../scene/spatialIndex';
+import { type WireLabels, labelsOf } from '../../labels/wireLabels';
+import { LABELS_FROM } from '../../style/levelOfDetail';
+import type { IDrawContext } from '../../draw/drawTarget';
+import { svgElement } from './svgTarget';
+
+interface IDrawnEdge {
+  readonly line: SVGGElement;
+  label: SVGTextElement | null;
+}
+
+export class SvgWireLayer {
+  readonly lines = svgElement('g');
+  readonly labels = svgElement('g');
+  private readonly _drawn = new Map<number, IDrawnEdge>();
+  private _drawing: IDrawContext | null = null;
+  private _index: SpatialIndex | null = null;
+  private _highlight: ITraceHighlight | null = null;
+  /** What stands on the wires; of what was in view, if there are many. */
+  texts: WireLabels | null = null;
+
+  constructor() {
+    this.lines.setAttribute('class', 'oad-edges');
+    this.labels.setAttribute('class', 'oad-labels');
+  }
+
+  get isEmpty(): boolean {
+    return this._drawn.size === 0;
+  }
+
+  setDrawing(drawing: IDrawContext, index: SpatialIndex): void {
+    const before = this._drawing;
+    this._drawing = drawing;
+    this._index = index;
+    const same = this.texts?.fits(drawing) ?? false;
+    this.texts = same ? this.texts : labelsOf(drawing, index);
+    if (before?.scene !== drawing.scene) {
+      this.clear();
+      return;
+    }
+    if (!same) {
+      this._relabel();
+    }
+    if (before.paint !== drawing.paint) {
+      for (const [edge, { line }] of this._drawn) {
+        this._colour(edge, line);
+      }
+    }
+  }
+
+  /** Marks what belongs to a trace. */
+  setTraceHighlight(lit: ITraceHighlight | null): void {
+    this._highlight = lit;
+    for (const [edge, drawn] of this._drawn) {
+      this._markMember(edge, drawn);
+    }
+  }
+
+  /** Another detail, at the zoom `k`. Wires stay visible while the picture shrinks. */
+  setDetail(key: number, k: number): void {
+    this.labels.setAttribute('display', k >= LABELS_FROM ? 'inline' : 'none');
+    this.lines.setAttribute('data-detail', String(key));
+  }
+
+  /** Makes what comes into the cover and drops what leaves it. */
+  sync(cover: IRect): void {
+    const inView = this._index!.edgesIn(cover);
+    const wanted = new Set(inView);
+    this.texts!.place(inView);
+    for (const [edge, drawn] of this._drawn) {
+      if (!wanted.has(edge)) {
+        drawn.line.remove();
+        drawn.label?.remove();
+        this._drawn.delete(edge);
+      }
+    }
+    const lines = document.createDocumentFragment();
+    const labels = document.createDocumentFragment();
+    for (const edge of wanted) {
+      if (!this._drawn.has(edge)) {
+        const drawn = {
+          line: this._makeLine(edge),
+          label: this._makeLabel(edge)
+        };
+        if (this._highlight) {
+          this._markMember(edge, drawn);
+        }
+        this._drawn.set(edge, drawn);
+        lines.append(drawn.line);
+        if (drawn.label) {
+          labels.append(drawn.label);
+        }
+      }
+    }
+    this.lines.append(lines);
+    this.labels.append(labels);
+  }
+
+  dim(milliseconds: number): void {
+    for (const g of [this.lines, this.labels]) {
+      if (typeof g.animate === 'function') {
+        g.animate([{ opacity: 0 }, { opacity: 1 }], {
+          duration: milliseconds,
+          easing: 'ease-in'
+        });
+      }
+    }
+  }
+
+  clear(): void {
+    this.lines.replaceChildren();
+    this.labels.replaceChildren();
+    this._drawn.clear();
+  }
+
+  /** The shapes of other sizes on the wires that are drawn. */
+  private _relabel(): void {
+    this.texts!.place([...this._drawn.keys()]);
+    for (const [edge, drawn] of this._drawn) {
+      drawn.label?.remove();
+      drawn.label = this._makeLabel(edge);
+      if (drawn.label) {
+        this._markMember(edge, drawn);
+        this.labels.append(drawn.label);
+      }
+    }
+  }
+
+  private _markMember(edge: number, { line, label }: IDrawnEdge): void {
+    const on = this._highlight?.edges[edge] === 1;
+    line.classList.toggle('oad-trace-member', on);
+    label?.classList.toggle('oad-trace-member', on);
+  }
+
+  /** A wire that is not like the others has a colour and dashes of its own. */
+  private _colour(
+    edge: number,
+    { style, firstElementChild }: SVGGElement
+  ): void {
+    const look = this._drawing!.paint.wire(edge);
+    const dash = look?.dash.join(' ') ?? '';
+    style.stroke = look?.color ?? '';
+    firstElementChild!.setAttribute('stroke-dasharray', dash);
+  }
+
+  private _makeLine(edge: number): SVGGElement {
+    const { scene } = this._drawing!;
+    const g = svgElement('g');
+    g.setAttribute('aria-hidden', 'true');
+    const line = svgElement('path');
+    line.setAttribute('d', edgePath(scene, edge) + returnMarks(scene, edge));
+    line.setAttribute(
+      'stroke-width',
+      String(edgeWidth(scene.edgeWeight[edge]))
+    );
+    g.append(line);
+    this._colour(edge, g);
+    const dots = portPath(scene, edge);
+    if (dots) {
+      const ports = svgElement('path');
+      ports.setAttribute('class', 'oad-ports');
+      ports.setAttribute('d', dots);
+      g.append(ports);
+    }
+    return g;
+  }
+
+  private _makeLabel(edge: number): SVGTextElement | null {
+    const found = this.texts!.of(edge);
+    if (!found) {
+      return null;
+    }
+    const label = svgElement('text');
+    label.setAttribute('x', String(found.x));
+    label.setAttribute('y', String(found.y));
+    label.textContent = found.text;
+    return label;
+  }
+}

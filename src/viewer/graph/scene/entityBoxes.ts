@@ -1,0 +1,84 @@
+/** Entities and the boxes that stand for them in one scene. */
+import { BoxKind, type IScene } from '../../../core/types';
+import {
+  unionRect,
+  boxRect,
+  type IPoint,
+  type IRect,
+  type IViewSize
+} from '../geometry/camera';
+
+/** The box of the entity itself, not of a group that hides it; -1 = none. */
+export function ownBox(scene: IScene, entity: number): number {
+  const box = scene.boxOf(entity);
+  return box >= 0 && entityAt(scene, box) === entity ? box : -1;
+}
+
+/** The node or group of a box; null for pills, ports and no box. */
+export function entityAt(scene: IScene, box: number): number | null {
+  return box >= 0 && scene.boxKind[box] <= BoxKind.OpenGroup
+    ? scene.boxEntity[box]
+    : null;
+}
+
+/** Whether the box is a model input or output, or several that one pill stands for. */
+export function isPill(scene: IScene, box: number): boolean {
+  const kind: BoxKind | -1 = box < 0 ? -1 : scene.boxKind[box];
+  return kind === BoxKind.Input || kind === BoxKind.Output;
+}
+
+/** The card closest to a point; null where there is none. */
+export function nearestEntity(scene: IScene, at: IPoint): number | null {
+  let best = -1;
+  let least = Infinity;
+  for (let b = 0; b < scene.boxCount; b++) {
+    if (scene.boxKind[b] <= BoxKind.Group) {
+      const dx = scene.boxX[b] + scene.boxW[b] / 2 - at.x;
+      const dy = scene.boxY[b] + scene.boxH[b] / 2 - at.y;
+      if (dx * dx + dy * dy < least) {
+        least = dx * dx + dy * dy;
+        best = b;
+      }
+    }
+  }
+  return entityAt(scene, best);
+}
+
+/** Where the main line of the picture begins, across the flow: the middle of what stands first. */
+export function mainLineOffset(
+  scene: IScene,
+  view: IViewSize
+): number | undefined {
+  const down = scene.direction === 'down';
+  const reach = down ? view.h : view.w;
+  const [along, across, length] = down
+    ? [scene.boxY, scene.boxX, scene.boxW]
+    : [scene.boxX, scene.boxY, scene.boxH];
+  const places: number[] = [];
+  for (let b = 0; b < scene.boxCount; b++) {
+    if (scene.boxKind[b] <= BoxKind.Group && along[b] < reach) {
+      places.push(across[b] + length[b] / 2);
+    }
+  }
+  places.sort((a, b) => a - b);
+  return places[places.length >> 1];
+}
+
+/** Boxes that show the entities or hide them, each once. */
+export function visibleBoxes(
+  scene: IScene,
+  entities: readonly number[]
+): number[] {
+  return [...new Set(entities.map(e => scene.boxOf(e)))].filter(b => b >= 0);
+}
+
+/** The rectangle around what shows the entities or hides them; null when nothing does. */
+export function boundsOf(
+  scene: IScene,
+  entities: readonly number[]
+): IRect | null {
+  const boxes = visibleBoxes(scene, entities);
+  return boxes.length > 0
+    ? unionRect(boxes.map(box => boxRect(scene, box)))
+    : null;
+}

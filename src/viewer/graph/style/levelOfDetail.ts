@@ -1,0 +1,46 @@
+/** What is drawn at which zoom. */
+
+export const enum Lod {
+  /** Canvas; boxes smaller than a few pixels melt into one another. */
+  Merged = 0,
+  /** Canvas; plain boxes and wires, titles of groups. */
+  Far = 1,
+  /** Elements; a card is one block of colour with a title as large as fits. */
+  Block = 2,
+  /** Elements; whole cards, weights and costs. */
+  Reading = 3
+}
+
+const AGGREGATED_BELOW = 0.06;
+/** Up to here the canvas, above it elements. */
+export const CANVAS_MAX_ZOOM = 0.3;
+const FULL_FROM = 0.8;
+/** Shape labels stand on wires from here. */
+export const LABELS_FROM = 0.6;
+
+export function lodOf(k: number): Lod {
+  if (k < AGGREGATED_BELOW) {
+    return Lod.Merged;
+  }
+  if (k <= CANVAS_MAX_ZOOM) {
+    return Lod.Far;
+  }
+  return k < FULL_FROM ? Lod.Block : Lod.Reading;
+}
+
+/**
+ * Elements drawn under one key look the same, so that zooming within a key redraws nothing.
+ * Keys of `MarkdownBlock` differ in the size of their titles.
+ */
+export function detailKey(k: number): number {
+  const lod = lodOf(k);
+  if (lod !== Lod.Block) {
+    return lod === Lod.Reading ? 100 : 0;
+  }
+  return k < 0.42 ? 1 : k < LABELS_FROM ? 2 : 3;
+}
+
+/** Title size of a `MarkdownBlock` card in world units: about 11 screen pixels in the middle of its key. */
+export function compactTitleSize(k: number): number {
+  return [0, 31, 22, 16][detailKey(k)] ?? 12.5;
+}

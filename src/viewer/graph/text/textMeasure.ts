@@ -1,0 +1,140 @@
+/** Widths of text from measured advances of single characters, and shortening to a width. */
+import { escapeInvisible } from '../../ui/text';
+import { advanceOf } from './helveticaAdvances';
+import { FONT_FALLBACK } from '../style/metrics';
+
+/** Names come from untrusted files; nothing longer than this is measured or drawn. */
+const MAX_CHARACTERS = 160;
+/** Advances are measured at this size and scaled. */
+const PROBE = 100;
+
+/** The advance of one character. */
+type CharAdvance = (char: string) => number;
+
+function probe(weight: number, family: string): CharAdvance {
+  const guess: CharAdvance = char => PROBE * advanceOf(char, weight);
+  if (typeof document === 'undefined') {
+    return guess;
+  }
+  let context: CanvasRenderingContext2D | null = null;
+  try {
+    context = document.createElement('canvas').getContext('2d');
+  } catch {
+    // jsdom without the canvas package reports "not implemented" by throwing.
+    return guess;
+  }
+  if (!context) {
+    return guess;
+  }
+  const ctx = context;
+  ctx.font = `${weight} ${PROBE}px ${family}`;
+  return char => ctx.measureText(char).width;
+}
+
+/** Adds up cached advances; kerning is left out, so a width is never too small by much. */
+export class TextMeasure {
+  constructor(private readonly _family: string = FONT_FALLBACK) {}
+
+  width(text: string, size: number, weight = 400): number {
+    const table = this._table(weight);
+    let sum = 0;
+    for (const char of text) {
+      let advance = table.advances.get(char);
+      if (advance === undefined) {
+        advance = table.measure(char);
+        table.advances.set(char, advance);
+      }
+      sum += advance;
+    }
+    return (sum * size) / PROBE;
+  }
+
+  /** The text, or its start and end around `…` where it is wider than `max`. */
+  shorten(text: string, max: number, size: number, weight = 400): string {
+    const whole = cleanText(text);
+    if (this.width(whole, size, weight) <= max) {
+      return whole;
+    }
+    const chars = Array.from(whole);
+    let keep = Math.floor(
+      (chars.length * max) / this.width(whole, size, weight)
+    );
+    for (; keep > 1; keep--) {
+      // The end tells `layer.1` from `layer.11`: of little room it gets most.
+      const head = keep < 5 ? Math.floor(keep / 3) : Math.ceil(keep / 2);
+      const cut = `${chars.slice(0, head).join('')}…${chars.slice(chars.length - (keep - head)).join('')}`;
+      if (this.width(cut, size, weight) <= max) {
+        return cut;
+      }
+    }
+    return '…';
+  }
+
+  private _table(weight: number): {
+    measure: CharAdvance;
+    advances: Map<string, number>;
+  } {
+    let table = this._tables.get(weight);
+    if (!table) {
+      table = { measure: probe(weight, this._family), advances: new Map() };
+      this._tables.set(weight, table);
+    }
+    return table;
+  }
+
+  private readonly _tables = new Map<
+    number,
+    { measure: CharAdvance; advances: Map<string, number> }
+  >();
+}
+
+/** Drops line breaks and the middle of very long text; what is invisible or turns letters around is told. */
+export function cleanText(text: string): string {
+  const line =
+    text.length > 4 * MAX_CHARACTERS ? text.slice(0, 4 * MAX_CHARACTERS) : text;
+  const clean = escapeInvisible(
+    // eslint-disable-next-line no-control-regex
+    line.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ')
+  );
+  return clean.length > MAX_CHARACTERS
+    ? `${clean.slice(0, MAX_CHARACTERS / 2)}…${clean.slice(-MAX_CHARACTERS / 2)}`
+    : clean;
+}
+
+let shared: { family: string; measure: TextMeasure } | null = null;
+
+let stale = true;
+
+/** The font is read again on next use: a theme may bring its own. */
+export function invalidatePageFont(): void {
+  stale = true;
+}
+
+/**
+ * The measure for the interface font of the page. The font is read when a surface is made and when the
+ * theme changes, not each time: asking for it makes the browser work out all styles there and then.
+ */
+export function pageTextMeasure(): TextMeasure {
+  if (!shared || stale) {
+    const family = pageFont();
+    if (shared?.family !== family) {
+      shared = { family, measure: new TextMeasure(family) };
+    }
+    stale = false;
+  }
+  return shared.measure;
+}
+
+/** The page's interface font, as JupyterLab names it. */
+export function pageFont(): string {
+  if (
+    typeof document === 'undefined' ||
+    typeof getComputedStyle === 'undefined'
+  ) {
+    return FONT_FALLBACK;
+  }
+  const named = getComputedStyle(document.documentElement)
+    .getPropertyValue('--jp-ui-font-family')
+    .trim();
+  return named || FONT_FALLBACK;
+}

@@ -1,0 +1,248 @@
+/** Where the camera is, how it gets elsewhere, and what it does by itself until the reader moves it. */
+import type { IScene } from '../../../core/types';
+import type { ICamera, ISetSceneOptions } from '../surfaceApi';
+import {
+  boxRect,
+  clampCamera,
+  fitRect,
+  fitScene,
+  type IRect,
+  type IViewSize,
+  sameCamera,
+  sceneSize,
+  deltaIntoView,
+  zoomAt
+} from '../geometry/camera';
+import { boundsOf, nearestEntity } from '../scene/entityBoxes';
+import {
+  chooseAnchor,
+  type AutoCameraMode,
+  autoCamera,
+  cameraHoldingAnchor,
+  OPENED_MARGIN,
+  type ICameraScene,
+  readableCamera,
+  cameraAfterDirectionChange
+} from './cameraPolicy';
+import { CameraAnimation } from './cameraAnimation';
+
+/** Screen pixels between a box brought into view and the edge of the view. */
+const VIEW_MARGIN = 40;
+const READING_ZOOM = 0.9;
+
+/** What the camera looks at. */
+export interface ICameraTarget {
+  readonly scene: IScene | null;
+  readonly view: IViewSize;
+}
+
+export class CameraController {
+  private readonly _animation: CameraAnimation;
+  private _camera: ICamera = { x: 0, y: 0, k: 1 };
+  /** What a resize does again, until the reader moves the camera. */
+  private _autoMode: AutoCameraMode | null = 'home';
+  /** How often the camera went somewhere by itself. */
+  autoMoves = 0;
+
+  constructor(
+    private readonly _place: ICameraTarget,
+    /** Called after each change of the camera. */
+    private readonly _moved: () => void,
+    reduced: () => boolean
+  ) {
+    this._animation = new CameraAnimation(
+      camera => this._apply(camera),
+      reduced
+    );
+  }
+
+  get camera(): ICamera {
+    return this._camera;
+  }
+
+  /** Where the camera is, or where it goes by itself. */
+  get aim(): ICamera {
+    const { _autoMode: auto } = this;
+    const { scene, view } = this._place;
+    return scene && auto && view.w > 0 && view.h > 0
+      ? this.clamped(autoCamera(scene, view, auto))
+      : this._camera;
+  }
+
+  moveTo(camera: ICamera, animate: boolean): void {
+    this._autoMode = null;
+    this._animation.start(this._camera, this.clamped(camera), animate);
+  }
+
+  /** A move by hand; true when the camera changed. */
+  applyUserCamera(camera: ICamera): boolean {
+    this._animation.stop();
+    const next = this.clamped(camera);
+    if (sameCamera(next, this._camera)) {
+      return false;
+    }
+    this._autoMode = null;
+    this._apply(next);
+    return true;
+  }
+
+  fit(animate: boolean): void {
+    const { scene, view } = this._place;
+    if (scene) {
+      const to = this.clamped(fitScene(scene, view));
+      this._animation.start(this._camera, to, animate);
+      this._autoMode = 'fit';
+      this.autoMoves++;
+    }
+  }
+
+  /** Another scene is there: its beginning, or where what the reader looks at stays where it was. */
+  onSceneChange(
+    before: ICameraScene | null,
+    scene: IScene,
+    how: ISetSceneOptions,
+    looked: number | null
+  ): void {
+    if (!before || how.keepCamera === false) {
+      this.home();
+    } else if (how.still) {
+      this._stay(before, scene);
+    } else if (this._autoMode && how.anchorEntity === undefined) {
+      // The reader has not looked elsewhere: all of it, or its beginning, as before.
+      this.applyAutoCamera();
+    } else if (how.readable) {
+      this._read(before, scene);
+    } else {
+      const anchor = chooseAnchor(before, scene, how.anchorEntity ?? looked);
+      const turned =
+        before.scene.direction === scene.direction
+          ? null
+          : cameraAfterDirectionChange(
+              this._camera,
+              this._place.view,
+              scene,
+              anchor
+            );
+      if (turned) {
+        this.moveTo(turned, false);
+      } else {
+        this._keepAnchorInPlace(before.scene, scene, anchor);
+      }
+    }
+  }
+
+  /** As at first: all of the picture, or its beginning. */
+  home(): void {
+    this._autoMode = 'home';
+    this.applyAutoCamera();
+  }
+
+  /** Boxes are a little larger or smaller: what is in the middle stays where it is, nothing comes into view. */
+  private _stay(before: ICameraScene, after: IScene): void {
+    this._animation.stop();
+    const middle = nearestEntity(before.scene, before.camera);
+    const { view } = this._place;
+    const held = cameraHoldingAnchor(
+      this._camera,
+      view,
+      before.scene,
+      after,
+      middle
+    );
+    this._apply(this.clamped(held?.camera ?? this._camera));
+  }
+
+  /** All of the picture where that can be read, else what was in the middle at a zoom that can. */
+  private _read(before: ICameraScene, after: IScene): void {
+    const { view } = this._place;
+    const entity = nearestEntity(before.scene, before.camera);
+    const camera = readableCamera(this._camera, view, after, entity);
+    if (camera) {
+      this.moveTo(camera, false);
+    } else {
+      this.fit(false);
+    }
+  }
+
+  /** Goes where it goes by itself, unless the reader has moved it. */
+  applyAutoCamera(): void {
+    if (this._place.scene && this._autoMode) {
+      this._animation.stop();
+      this._apply(this.aim);
+      this.autoMoves++;
+    }
+  }
+
+  /** Brings the entity, or its closest visible ancestor, to the middle at a zoom that can be read. */
+  zoomTo(entity: number, animate: boolean): void {
+    const { scene, view } = this._place;
+    const box = scene?.boxOf(entity) ?? -1;
+    if (box < 0 || !scene) {
+      return;
+    }
+    const whole = fitRect(boxRect(scene, box), view, 1);
+    const k = Math.min(
+      Math.max(this._camera.k, READING_ZOOM),
+      Math.max(whole.k, 0.3)
+    );
+    this.moveTo({ x: whole.x, y: whole.y, k }, animate);
+  }
+
+  /** Brings these, or what hides them, into view as large as they fit. */
+  fitEntities(entities: readonly number[]): void {
+    const { scene, view } = this._place;
+    const area = scene && boundsOf(scene, entities);
+    if (area) {
+      this.moveTo(fitRect(area, view, 1.5), true);
+    }
+  }
+
+  /** The camera after zooming about the middle of the view. */
+  zoomed(factor: number): ICamera {
+    const { view } = this._place;
+    const at = { x: view.w / 2, y: view.h / 2 };
+    return zoomAt(this._camera, view, at, this._camera.k * factor);
+  }
+
+  /** Keeps the anchor's top left corner where it was on the screen. */
+  private _keepAnchorInPlace(
+    before: IScene,
+    after: IScene,
+    anchor: number | null
+  ): void {
+    this._animation.stop();
+    this._autoMode = null;
+    const { view } = this._place;
+    const held = cameraHoldingAnchor(this._camera, view, before, after, anchor);
+    this._apply(held?.camera ?? this.clamped(this._camera));
+    if (held) {
+      this.reveal(held.seen, OPENED_MARGIN);
+    }
+  }
+
+  /** Pans by as little as brings the rectangle's top left part into view. */
+  reveal(r: IRect, margin = VIEW_MARGIN): void {
+    const { _camera: c } = this;
+    const { dx, dy } = deltaIntoView(c, this._place.view, r, margin);
+    if (dx !== 0 || dy !== 0) {
+      this._autoMode = null;
+      this._apply(this.clamped({ x: c.x + dx, y: c.y + dy, k: c.k }));
+    }
+  }
+
+  clamped(camera: ICamera): ICamera {
+    const { scene, view } = this._place;
+    return scene && view.w > 0
+      ? clampCamera(camera, sceneSize(scene), view)
+      : camera;
+  }
+
+  stop(): void {
+    this._animation.stop();
+  }
+
+  private _apply(camera: ICamera): void {
+    this._camera = camera;
+    this._moved();
+  }
+}

@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import { BoxKind, type IScene } from '../../../core/types';
+import { cameraHoldingAnchor, OPENED_MARGIN } from './cameraPolicy';
+import { fromBoxes } from '../testing/scene';
+
+const VIEW = { w: 1000, h: 600 };
+const CAMERA = { x: 500, y: 300, k: 1 };
+
+/** A scene of one box at a place. */
+function at(x: number, y: number, w: number, h: number, kind: BoxKind): IScene {
+  const box = { kind, entity: 7, x, y, w, h, depth: 0, parent: -1 };
+  return fromBoxes([box], [], entity => (entity === 7 ? 0 : -1));
+}
+
+const closed = at(700, 100, 120, 60, BoxKind.Group);
+
+it('what is opened keeps its corner on the screen, and all of it is to be seen where it fits', () => {
+  const open = at(680, 140, 500, 300, BoxKind.OpenGroup);
+  const held = cameraHoldingAnchor(CAMERA, VIEW, closed, open, 7)!;
+  expect(held.camera).toEqual({ x: 480, y: 340, k: 1 });
+  expect(held.seen).toEqual({ x: 680, y: 140, w: 500, h: 300 });
+});
+
+it('of what is larger than the view, a side at a time, its title is', () => {
+  const wide = at(700, 100, VIEW.w, 300, BoxKind.OpenGroup);
+  expect(
+    cameraHoldingAnchor(CAMERA, VIEW, closed, wide, 7)!.seen
+  ).toMatchObject({
+    w: 120,
+    h: 300
+  });
+  const most = VIEW.w - 2 * OPENED_MARGIN;
+  const high = at(700, 100, most, 5000, BoxKind.OpenGroup);
+  const { w, h } = cameraHoldingAnchor(CAMERA, VIEW, closed, high, 7)!.seen;
+  expect(w).toBe(most);
+  expect(h).toBeLessThan(40);
+});
+
+it('nothing is held that is not there', () => {
+  expect(cameraHoldingAnchor(CAMERA, VIEW, closed, closed, null)).toBeNull();
+  expect(cameraHoldingAnchor(CAMERA, VIEW, closed, closed, 8)).toBeNull();
+});

@@ -1,0 +1,128 @@
+// @vitest-environment jsdom
+import { beforeEach, describe, expect, it } from 'vitest';
+import { toScreen } from '../geometry/camera';
+import {
+  coversView,
+  CompositorLayer,
+  transformBetween,
+  PaintStep
+} from './compositorLayer';
+
+const view = { w: 1000, h: 600 };
+const at = { x: 400, y: 300, k: 0.5 };
+
+/** Where a painted point is on the screen after the drift. */
+function moved(from: typeof at, to: typeof at, x: number, y: number) {
+  const painted = toScreen(from, view, x, y);
+  const drift = transformBetween(from, to, view, 2);
+  return {
+    x: painted.x * drift.scale + drift.x,
+    y: painted.y * drift.scale + drift.y
+  };
+}
+
+describe('where a painted picture has to be', () => {
+  it('is where it would be painted, to half a device pixel', () => {
+    const to = { x: 431.37, y: 288.91, k: 0.5 };
+    const here = moved(at, to, 77, 913);
+    const there = toScreen(to, view, 77, 913);
+    expect(Math.abs(here.x - there.x)).toBeLessThanOrEqual(0.25);
+    expect(Math.abs(here.y - there.y)).toBeLessThanOrEqual(0.25);
+    const drift = transformBetween(at, to, view, 2);
+    expect(drift.x * 2).toBe(Math.round(drift.x * 2));
+    expect(drift.y * 2).toBe(Math.round(drift.y * 2));
+  });
+
+  it('is exact where it is scaled', () => {
+    const to = { x: 380, y: 310, k: 0.6 };
+    const here = moved(at, to, 77, 913);
+    const there = toScreen(to, view, 77, 913);
+    expect(here.x).toBeCloseTo(there.x, 6);
+    expect(here.y).toBeCloseTo(there.y, 6);
+  });
+
+  it('covers the view while its margin lasts', () => {
+    expect(coversView({ x: 100, y: -100, scale: 1 }, view, 100)).toBe(true);
+    expect(coversView({ x: 101, y: 0, scale: 1 }, view, 100)).toBe(false);
+    expect(coversView({ x: 0, y: -101, scale: 1 }, view, 100)).toBe(false);
+    expect(coversView({ x: 50, y: 30, scale: 0.9 }, view, 0)).toBe(false);
+    expect(coversView({ x: 50, y: 30, scale: 0.9 }, view, 100)).toBe(true);
+  });
+});
+
+describe('a motion', () => {
+  let style: CSSStyleDeclaration;
+  let drift: CompositorLayer;
+  const step = (x: number, k = 0.5, moving = true) =>
+    drift.step({ x, y: 300, k }, view, 1, moving);
+
+  beforeEach(() => {
+    style = document.createElement('div').style;
+    drift = new CompositorLayer(style, 100);
+  });
+
+  it('paints a jump as it is', () => {
+    expect(step(400)).toBe(PaintStep.Rest);
+    expect(style.willChange).toBe('');
+    expect(style.transform).toBe('');
+  });
+
+  it('moves from the third frame on and paints when the margin is used up', () => {
+    step(400);
+    expect(step(420)).toBe(PaintStep.Start);
+    expect(style.willChange).toBe('transform');
+    expect(style.transform).toBe('translate(-100px,-100px)');
+    expect(step(440)).toBe(PaintStep.Moved);
+    expect(style.transform).toBe('translate(-110px,-100px)');
+    expect(step(620)).toBe(PaintStep.Moved);
+    expect(step(622)).toBe(PaintStep.Start);
+    expect(style.transform).toBe('translate(-100px,-100px)');
+  });
+
+  it('scales a little and paints before it looks blurred', () => {
+    step(400);
+    step(400);
+    expect(step(400, 0.6)).toBe(PaintStep.Moved);
+    expect(style.transform).toContain('scale(1.2)');
+    expect(step(400, 0.61)).toBe(PaintStep.Moved);
+    expect(step(400, 0.66)).toBe(PaintStep.Start);
+    expect(style.transform).not.toContain('scale');
+  });
+
+  it('scales further for a moment where the zoom is fast', () => {
+    step(400);
+    step(400);
+    expect(step(400, 0.7)).toBe(PaintStep.Moved);
+    expect(step(400, 0.95)).toBe(PaintStep.Moved);
+    expect(step(400, 0.96)).toBe(PaintStep.Start);
+  });
+
+  it('has another margin where it zooms', () => {
+    drift = new CompositorLayer(style, 100, 0);
+    step(400);
+    step(400);
+    expect(drift.margin).toBe(100);
+    expect(step(400, 1.1)).toBe(PaintStep.Start);
+    expect(drift.margin).toBe(0);
+    expect(style.transform).toBe('translate(0px,0px)');
+    expect(step(400, 1.2)).toBe(PaintStep.Moved);
+    expect(step(400, 1.05)).toBe(PaintStep.Start);
+  });
+
+  it('ends with a picture painted in place, without a layer', () => {
+    step(400);
+    step(420);
+    step(440);
+    expect(step(440, 0.5, false)).toBe(PaintStep.Rest);
+    expect(style.willChange).toBe('');
+    expect(style.transform).toBe('');
+  });
+
+  it('paints what is no longer true', () => {
+    step(400);
+    step(420);
+    drift.invalidate();
+    expect(step(430)).toBe(PaintStep.Start);
+    expect(step(440)).toBe(PaintStep.Moved);
+  });
+});

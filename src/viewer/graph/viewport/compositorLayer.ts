@@ -1,0 +1,124 @@
+/**
+ * Moves a painted picture instead of painting it again. While the camera is on the move, the element is
+ * a layer of its own that the browser's compositor shifts and scales: a frame then costs no painting but
+ * of what comes into view. At rest there is no layer: the picture is painted exactly where it belongs.
+ */
+import type { ICamera } from '../surfaceApi';
+import type { IViewSize } from '../geometry/camera';
+
+/** A picture is scaled by no more than this, or it would look blurred. */
+const SCALE = 1.3;
+/** In a fast zoom it is scaled further for so many frames: nobody sees them sharp. */
+const FAST_FRAMES = 3;
+const FAST_SCALE = 2;
+
+/** Where a picture painted for one camera lies for another: screen = painted × scale + (x, y). */
+export interface IViewTransform {
+  readonly x: number;
+  readonly y: number;
+  readonly scale: number;
+}
+
+/** How a picture painted for `from` has to move for `to`; whole device pixels keep it sharp. */
+export function transformBetween(
+  from: ICamera,
+  to: ICamera,
+  view: IViewSize,
+  dpr: number
+): IViewTransform {
+  const scale = to.k / from.k;
+  const x = (view.w / 2) * (1 - scale) + (from.x - to.x) * to.k;
+  const y = (view.h / 2) * (1 - scale) + (from.y - to.y) * to.k;
+  const whole = (v: number) => Math.round(v * dpr) / dpr;
+  return scale === 1 ? { x: whole(x), y: whole(y), scale } : { x, y, scale };
+}
+
+/** Whether a picture with so many pixels more at each side of the view still covers all of it. */
+export function coversView(
+  drift: IViewTransform,
+  view: IViewSize,
+  margin: number
+): boolean {
+  const side = (at: number, length: number) =>
+    at - margin * drift.scale <= 0 &&
+    at + (length + margin) * drift.scale >= length;
+  return side(drift.x, view.w) && side(drift.y, view.h);
+}
+
+/** What has to be done for a frame. */
+export const enum PaintStep {
+  /** Nothing: the picture has been moved to where the camera wants it. */
+  Moved = 0,
+  /** Paint for this camera; more motion is to come. */
+  Start = 1,
+  /** Paint for this camera alone. */
+  Rest = 2
+}
+
+export class CompositorLayer {
+  private _painted: ICamera | null = null;
+  private _frames = 0;
+  /** Frames since the picture was painted. */
+  private _age = 0;
+  private _layered = false;
+  private _last: ICamera | null = null;
+  /** Screen pixels that the painted picture holds beyond each side of the view. */
+  margin = 0;
+
+  /** `panning` and `zooming`: the margins of a picture that moves so. */
+  constructor(
+    private readonly _style: CSSStyleDeclaration,
+    private readonly _panning: number,
+    private readonly _zooming = _panning
+  ) {}
+
+  /** Moves the picture to where the camera wants it, or tells how it has to be painted. */
+  step(
+    camera: ICamera,
+    view: IViewSize,
+    dpr: number,
+    moving: boolean
+  ): PaintStep {
+    // One step is a jump; only the second begins a motion that is worth a layer.
+    this._frames = moving ? this._frames + 1 : 0;
+    const zooms = this._last !== null && this._last.k !== camera.k;
+    this._last = camera;
+    const layered = this._frames > 1;
+    if (layered && this._layered && this._painted) {
+      const drift = transformBetween(this._painted, camera, view, dpr);
+      const most = ++this._age < FAST_FRAMES ? FAST_SCALE : SCALE;
+      const close = drift.scale < most && drift.scale > 1 / most;
+      if (close && coversView(drift, view, this.margin)) {
+        this._style.transform = this._css(drift);
+        return PaintStep.Moved;
+      }
+    }
+    this._painted = camera;
+    this._age = 0;
+    this.margin = !layered ? 0 : zooms ? this._zooming : this._panning;
+    if (layered || this._layered) {
+      this._layered = layered;
+      this._style.willChange = layered ? 'transform' : '';
+      this._style.transform = layered
+        ? this._css({ x: 0, y: 0, scale: 1 })
+        : '';
+    }
+    return layered ? PaintStep.Start : PaintStep.Rest;
+  }
+
+  /** The zoom that the picture is painted for. */
+  zoomOf(camera: ICamera): number {
+    return this._painted?.k ?? camera.k;
+  }
+
+  /** What is painted is no longer true. */
+  invalidate(): void {
+    this._painted = null;
+  }
+
+  private _css({ x, y, scale }: IViewTransform): string {
+    const out = this.margin * scale;
+    const zoom = scale === 1 ? '' : ` scale(${scale})`;
+    return `translate(${x - out}px,${y - out}px)${zoom}`;
+  }
+}

@@ -1,0 +1,190 @@
+import { describe, expect, it, type Mock, vi } from 'vitest';
+import { BoxKind } from '../../../core/types';
+import type { IRect } from '../geometry/camera';
+import {
+  coveredWeight,
+  CornerDocks,
+  type IDockedItem,
+  type IDockView,
+  placeOf
+} from './cornerDocks';
+import { SpatialIndex } from '../scene/spatialIndex';
+import { fromBoxes } from '../testing/scene';
+
+type Rect = readonly [x: number, y: number, w: number, h: number];
+
+/** Boxes at their place on the screen: one world unit a pixel, the origin in the corner of the view. */
+function sightOf(
+  rects: readonly Rect[],
+  view = { w: 1000, h: 600 },
+  kind = BoxKind.Node
+): IDockView {
+  const boxes = rects.map(([x, y, w, h], entity) => ({
+    kind,
+    entity,
+    x,
+    y,
+    w,
+    h,
+    depth: 0,
+    parent: -1
+  }));
+  const scene = fromBoxes(boxes, [], entity => entity);
+  return {
+    scene,
+    index: new SpatialIndex(scene),
+    camera: { x: view.w / 2, y: view.h / 2, k: 1 },
+    view
+  };
+}
+
+const guest = (
+  rank = 0
+): IDockedItem & { place: Mock<IDockedItem['place']> } => ({
+  corners: ['bottom-left', 'bottom-right', 'top-left', 'top-right'],
+  size: () => ({ w: 200, h: 120 }),
+  slim: { w: 200, h: 20 },
+  rank,
+  place: vi.fn<IDockedItem['place']>()
+});
+
+const rect = (x: number, y: number, w: number, h: number): IRect => ({
+  x,
+  y,
+  w,
+  h
+});
+
+const BOTTOM_LEFT: Rect = [50, 500, 80, 40];
+const BOTTOM: Rect = [50, 500, 900, 40];
+const ALL: Rect = [24, 24, 952, 552];
+
+describe('a place over the picture', () => {
+  it('is the first corner without a box', () => {
+    const at = (rects: readonly Rect[]): string =>
+      placeOf(sightOf(rects), guest(), [], null).corner;
+    expect(at([])).toBe('bottom-left');
+    expect(at([BOTTOM_LEFT])).toBe('bottom-right');
+    expect(at([BOTTOM])).toBe('top-left');
+  });
+
+  it('is kept while it is free, whatever else became free', () => {
+    const now = { corner: 'top-right', slim: false } as const;
+    expect(placeOf(sightOf([]), guest(), [], now)).toEqual(now);
+  });
+
+  it('is a line in the padding where boxes fill the view, or where that is low', () => {
+    const full = sightOf([ALL]);
+    const place = placeOf(full, guest(), [], null);
+    expect(place).toEqual({ corner: 'bottom-left', slim: true });
+    expect(coveredWeight(full, { x: 2, y: 578, w: 200, h: 20 })).toBe(0);
+    expect(
+      placeOf(sightOf([], { w: 1000, h: 300 }), guest(), [], null)
+    ).toEqual({ corner: 'bottom-left', slim: true });
+  });
+
+  it('covers as few boxes as it can where none is free', () => {
+    const { corner, slim } = placeOf(
+      sightOf([
+        [0, 570, 1000, 30],
+        [0, 0, 900, 30],
+        [0, 0, 90, 10],
+        [0, 590, 1000, 10]
+      ]),
+      guest(),
+      [],
+      null
+    );
+    expect({ corner, slim }).toEqual({ corner: 'top-right', slim: true });
+  });
+
+  it('may lie on the ground of an open block, not on its title', () => {
+    const ground: Rect = [5, 100, 990, 490];
+    const title: Rect = [5, 480, 990, 110];
+    const at = (rect: Rect): string =>
+      placeOf(sightOf([rect], undefined, BoxKind.OpenGroup), guest(), [], null)
+        .corner;
+    expect(at(ground)).toBe('bottom-left');
+    expect(at(title)).toBe('top-left');
+  });
+});
+
+describe('wires and what stands on them', () => {
+  /** Two boxes at the top and a wire that goes from one to the other along the bottom. */
+  const wired = (y: number): IDockView => {
+    const sight = sightOf([
+      [300, 20, 40, 20],
+      [900, 20, 40, 20]
+    ]);
+    const scene = {
+      ...sight.scene,
+      edgeCount: 1,
+      edgeSource: Int32Array.of(0),
+      edgeTarget: Int32Array.of(1),
+      edgeTensor: Int32Array.of(0),
+      edgeWeight: Int32Array.of(1),
+      edgeOffsets: Int32Array.of(0, 4),
+      edgePoints: Float64Array.of(340, 30, 340, y, 700, y, 900, 30)
+    };
+    return { ...sight, scene, index: new SpatialIndex(scene) };
+  };
+
+  it('keep a corner free too', () => {
+    expect(placeOf(wired(590), guest(), [], null).corner).toBe('bottom-left');
+    const right = {
+      ...guest(),
+      corners: ['bottom-right', 'top-left'] as const
+    };
+    expect(placeOf(sightOf([]), right, [], null).corner).toBe('bottom-right');
+    const crossing = wired(570);
+    const points = crossing.scene.edgePoints;
+    points.set([340, 570, 980, 570, 980, 30], 2);
+    const sight = { ...crossing, index: new SpatialIndex(crossing.scene) };
+    expect(placeOf(sight, right, [], null).corner).toBe('top-left');
+  });
+
+  it('count from where they are drawn', () => {
+    const label = { x: 60, y: 560, text: '1×8', rect: rect(40, 550, 40, 10) };
+    const labels = { in: () => [label] };
+    const near = { ...sightOf([]), labels };
+    expect(coveredWeight(near, rect(10, 466, 200, 124))).toBe(1);
+    const far = { ...near, camera: { ...near.camera, k: 0.5 } };
+    expect(coveredWeight(far, rect(10, 466, 200, 124))).toBe(0);
+  });
+});
+
+describe('docks', () => {
+  it('decide when the picture changes, not while it is panned', () => {
+    const docks = new CornerDocks();
+    const legend = guest();
+    docks.add(legend);
+    expect(legend.place).not.toHaveBeenCalled();
+    docks.follow([1], () => sightOf([]));
+    docks.follow([1], () => sightOf([BOTTOM_LEFT]));
+    expect(legend.place.mock.calls).toEqual([
+      [{ corner: 'bottom-left', slim: false }]
+    ]);
+    docks.follow([2], () => sightOf([BOTTOM_LEFT]));
+    expect(legend.place).toHaveBeenLastCalledWith({
+      corner: 'bottom-right',
+      slim: false
+    });
+  });
+
+  it('let nobody stand on another; the lower rank chooses first', () => {
+    const docks = new CornerDocks();
+    const strip = guest(1);
+    const legend = guest(0);
+    docks.follow([1], () => sightOf([]));
+    docks.add(strip);
+    docks.add(legend);
+    expect(legend.place).toHaveBeenLastCalledWith({
+      corner: 'bottom-left',
+      slim: false
+    });
+    expect(strip.place).toHaveBeenLastCalledWith({
+      corner: 'bottom-right',
+      slim: false
+    });
+  });
+});

@@ -1,0 +1,165 @@
+/**
+ * Where legend and overview strip stand: whole in a corner where nothing is drawn, else as a slim line at an edge.
+ * Decided when the camera goes somewhere by itself or the picture changes, never while a reader pans.
+ */
+import { BoxKind, type IScene } from '../../../core/types';
+import {
+  boxRect,
+  type ICameraView,
+  intersects,
+  type IRect,
+  type IViewSize,
+  visibleRect
+} from '../geometry/camera';
+import { crosses, type SpatialIndex } from '../scene/spatialIndex';
+import type { WireLabels } from '../labels/wireLabels';
+import { LABELS_FROM } from '../style/levelOfDetail';
+import { TITLE_BAR } from '../style/metrics';
+
+export type Corner = 'bottom-left' | 'bottom-right' | 'top-left' | 'top-right';
+
+/** Screen pixels to the sides of the view; a slim line stays in the padding of a picture that is fitted. */
+const MARGIN = 10;
+const SLIM_MARGIN = 2;
+/** In a smaller view nothing stands whole by itself. */
+const MIN_VIEW: IViewSize = { w: 480, h: 420 };
+
+export interface IDockPlace {
+  readonly corner: Corner;
+  readonly slim: boolean;
+}
+
+/** What stands over the picture. Sizes in screen pixels. */
+export interface IDockedItem {
+  /** Corners, the best first. */
+  readonly corners: readonly Corner[];
+  size(): IViewSize;
+  readonly slim: IViewSize;
+  /** Guests of a lower rank choose first. */
+  readonly rank: number;
+  /** It is not there while this is looked at: it covers nothing. */
+  isAway?(sight: IDockView): boolean;
+  place(at: IDockPlace): void;
+}
+
+/** What is looked at now. */
+export interface IDockView extends ICameraView {
+  readonly scene: IScene;
+  readonly index: SpatialIndex;
+  /** What stands on the wires. */
+  readonly labels?: Pick<WireLabels, 'in'> | null;
+}
+
+/** The rectangle of something in a corner of a view. */
+export function cornerRect(
+  corner: Corner,
+  { w, h }: IViewSize,
+  view: IViewSize,
+  margin: number
+): IRect {
+  const [side, end] = corner.split('-');
+  return {
+    x: end === 'left' ? margin : view.w - w - margin,
+    y: side === 'top' ? margin : view.h - h - margin,
+    w,
+    h
+  };
+}
+
+/**
+ * How much a rectangle on the screen covers: boxes, of an open group its title bar, wires and what stands on
+ * them. A box counts most.
+ */
+export function coveredWeight(
+  { scene, index, camera, view, labels }: IDockView,
+  { x, y, w, h }: IRect
+): number {
+  const all = visibleRect(camera, view);
+  const { k } = camera;
+  const r = { x: all.x + x / k, y: all.y + y / k, w: w / k, h: h / k };
+  const boxes = index.boxesIn(r).filter(box => {
+    const rect = boxRect(scene, box);
+    return (
+      scene.boxKind[box] !== BoxKind.OpenGroup ||
+      intersects(r, { ...rect, h: Math.min(rect.h, TITLE_BAR) })
+    );
+  });
+  const wires = index.edgesIn(r).filter(edge => crosses(scene, edge, r));
+  const texts = k >= LABELS_FROM ? (labels?.in(r).length ?? 0) : 0;
+  return 3 * boxes.length + texts + wires.length;
+}
+
+/** The place of a guest; `now` is kept where it is as good as any. */
+export function placeOf(
+  sight: IDockView,
+  guest: IDockedItem,
+  taken: readonly IRect[],
+  now: IDockPlace | null
+): IDockPlace {
+  const { view } = sight;
+  const corners = now ? [now.corner, ...guest.corners] : guest.corners;
+  const cost = (corner: Corner, slim: boolean): number => {
+    const rect = slim
+      ? cornerRect(corner, guest.slim, view, SLIM_MARGIN)
+      : cornerRect(corner, guest.size(), view, MARGIN);
+    return taken.some(other => intersects(rect, other))
+      ? Infinity
+      : coveredWeight(sight, rect);
+  };
+  const away = guest.isAway?.(sight) ?? false;
+  if (away || (view.w >= MIN_VIEW.w && view.h >= MIN_VIEW.h)) {
+    const most = away ? Number.MAX_VALUE : 0;
+    const whole = corners.find(corner => cost(corner, false) <= most);
+    if (whole) {
+      return { corner: whole, slim: false };
+    }
+  }
+  const costs = corners.map(corner => cost(corner, true));
+  const corner = corners[costs.indexOf(Math.min(...costs))];
+  return { corner, slim: true };
+}
+
+export class CornerDocks {
+  private readonly _items = new Map<IDockedItem, IDockPlace | null>();
+  private _look: (() => IDockView | null) | null = null;
+  private _settled: readonly unknown[] = [];
+
+  /** Gives a guest its place, now and later; returns what takes it away. */
+  add(guest: IDockedItem): () => void {
+    this._items.set(guest, null);
+    this._settle();
+    return () => {
+      this._items.delete(guest);
+      this._settled = [];
+    };
+  }
+
+  /** Decides anew when any of `key` has changed. */
+  follow(key: readonly unknown[], look: () => IDockView | null): void {
+    const same = key.every((one, at) => one === this._settled[at]);
+    this._settled = key;
+    this._look = look;
+    if (!same) {
+      this._settle();
+    }
+  }
+
+  private _settle(): void {
+    const sight = this._look?.();
+    if (!sight || sight.view.w < 1 || sight.view.h < 1) {
+      return;
+    }
+    const taken: IRect[] = [];
+    const guests = [...this._items].sort(([a], [b]) => a.rank - b.rank);
+    for (const [guest, now] of guests) {
+      const at = placeOf(sight, guest, taken, now);
+      const size = at.slim ? guest.slim : guest.size();
+      const margin = at.slim ? SLIM_MARGIN : MARGIN;
+      taken.push(cornerRect(at.corner, size, sight.view, margin));
+      if (at.corner !== now?.corner || at.slim !== now.slim) {
+        this._items.set(guest, at);
+        guest.place(at);
+      }
+    }
+  }
+}

@@ -1,0 +1,169 @@
+/** An overlay over the boxes of one scene: values of what is visible decide the range of colours. */
+import { readableTextColor } from '../../core/base/colorScale';
+import { createScale, histogram } from '../../core/base/colorScale';
+import type { ISpan, ScaleMode } from '../../core/base/colorScale';
+import { BoxKind, type IScene, type ITree } from '../../core/types';
+import {
+  formatBytes,
+  formatCount,
+  formatSeconds
+} from '../../core/base/numberFormat';
+import type { IOverlay } from '../graph/surfaceApi';
+import { lacksParts } from './metric';
+import { rampOf } from './ramp';
+import type { IOverlayDefinition, IOverlayRange, IStates } from './types';
+
+export interface IComputedOverlay {
+  readonly overlay: IOverlay;
+  readonly range: IOverlayRange;
+}
+
+export interface IColorOptions {
+  readonly scale: ScaleMode;
+  readonly dark: boolean;
+  /** The colours are spread over these values only; cards outside it are quiet. */
+  readonly brush?: ISpan | null;
+  /** Numbers that are not in the picture and yet count for the range. */
+  readonly extraValues?: readonly number[];
+  /** Whose values decide the range; the visible boxes where it is absent or knows no value. */
+  readonly over?: readonly number[] | null;
+}
+
+/** Bars of the legend's histogram. */
+const BINS = 24;
+/** How many of the heaviest boxes are named. */
+const MAX_NAMED = 10;
+/** The start of the ramp is for what costs nothing: what costs least lies a little above it. */
+const MIN_POSITION = 0.02;
+
+/** The values of the boxes in `look.over` decide the range: with it kept, a colour stays a number. */
+export function computeOverlay(
+  definition: IOverlayDefinition,
+  scene: IScene,
+  tree: ITree,
+  look: IColorOptions
+): IComputedOverlay {
+  const states = definition.states?.(tree);
+  if (states) {
+    return computeStates(states, scene, look);
+  }
+  const entities = visibleEntities(scene);
+  const values = entities.map(entity => definition.value(tree, entity));
+  const over = look.over?.map(entity => definition.value(tree, entity));
+  const known = over?.some(value => Number.isFinite(value));
+  const deciding = over && known ? over : values;
+  const kept = deciding !== values && look.over?.join() !== entities.join();
+  const counted = look.extraValues?.length
+    ? [...deciding, ...look.extraValues]
+    : deciding;
+  const fullScale = createScale(counted, look.scale);
+  const brush = look.brush ?? null;
+  const scale = brush ? createScale(counted, look.scale, brush) : fullScale;
+  const position = (value: number): number => {
+    if (value === 0 || (brush && (value < brush.low || value > brush.high))) {
+      return 0;
+    }
+    const at = scale.position(value);
+    return value > 0 ? Math.max(MIN_POSITION, at) : at;
+  };
+  const heaviest = entities
+    .map((entity, i) => ({ entity, value: values[i] }))
+    .filter(({ value }) => value > 0)
+    .sort((a, b) => b.value - a.value || a.entity - b.entity)
+    .slice(0, MAX_NAMED);
+  return {
+    overlay: {
+      value: entity => position(definition.value(tree, entity)),
+      ...rampOf(look.dark, definition.ramp),
+      text: entity => entityText(definition, tree, entity)
+    },
+    range: {
+      min: scale.min,
+      max: scale.max,
+      low: scale.value(0),
+      unknown: values.filter(value => Number.isNaN(value)).length,
+      fullScale,
+      bins: [...histogram(fullScale, values, BINS)],
+      heaviest,
+      values: deciding.filter(value => Number.isFinite(value)),
+      kept
+    }
+  };
+}
+
+/** Colours of states: none of them depends on what else is visible. */
+function computeStates(
+  states: IStates,
+  scene: IScene,
+  { dark }: IColorOptions
+): IComputedOverlay {
+  return {
+    overlay: {
+      value: entity => states.value(entity),
+      color: place => states.color(place, dark),
+      textColor: place => readableTextColor(states.color(place, dark)),
+      text: entity => states.text(entity),
+      sign: entity => states.sign(entity),
+      ghost: entity => states.ghost(entity),
+      wire: states.wires?.(scene, dark)
+    },
+    range: {
+      min: Number.NaN,
+      max: Number.NaN,
+      low: Number.NaN,
+      fullScale: createScale([], 'linear'),
+      bins: [],
+      heaviest: [],
+      unknown: 0,
+      values: [],
+      kept: false
+    }
+  };
+}
+
+/** Nodes and closed groups. */
+export function visibleEntities(scene: IScene): number[] {
+  const entities: number[] = [];
+  for (let box = 0; box < scene.boxCount; box++) {
+    const kind = scene.boxKind[box];
+    if (kind === BoxKind.Node || kind === BoxKind.Group) {
+      entities.push(scene.boxEntity[box]);
+    }
+  }
+  return entities;
+}
+
+/** The number of a node or group; `≥` before a sum that lacks parts. */
+export function entityText(
+  definition: IOverlayDefinition,
+  tree: ITree,
+  entity: number
+): string {
+  const states = definition.states?.(tree);
+  if (states) {
+    return states.text(entity);
+  }
+  const value = definition.value(tree, entity);
+  const least = value >= 0 && lacksParts(tree, definition.id, entity);
+  return (least ? '≥ ' : '') + overlayText(definition, value);
+}
+
+/** `118 M MACs`, `3.21 MB`, `1.28 ms`, `—`. */
+export function overlayText(
+  definition: IOverlayDefinition,
+  value: number
+): string {
+  switch (definition.unit) {
+    case 'bytes':
+      return formatBytes(value);
+    case 's':
+      return formatSeconds(value);
+    case '':
+      // A number of a host's own: an error of 0.0054 is not one of 0.01.
+      return Math.abs(value) < 1 && value !== 0
+        ? String(Number(value.toPrecision(3)))
+        : formatCount(value);
+    default:
+      return formatCount(value, definition.unit);
+  }
+}

@@ -1,5 +1,0 @@
-/** Work that runs a model, and profiles; fetched when the first is asked for. */
-
-import { piece } from '../lazy/lazily';
-
-export const work = piece(() => import('./start'));

@@ -1,0 +1,179 @@
+/** Selections, entities and the names by which both are found again after a reload. */
+
+import { pillTensorRef, pillText } from '../../core/tree/tensorSeries';
+import type { IGraphModel, IRowWidth, ITree } from '../../core/types';
+import { faceOf } from '../../core/tree/chips';
+import type { IDocument, Selection, IViewerState } from '../state/types';
+import { NO_SELECTION } from '../state/types';
+import {
+  MAX_SELECTION_RECORDS,
+  type ISelectionRecord
+} from '../state/selectionRecords';
+
+/** Entity of a selection, null for tensors and nothing. */
+export function entityOf(
+  model: IGraphModel,
+  selection: Selection
+): number | null {
+  switch (selection.kind) {
+    case 'node':
+      return selection.id;
+    case 'group':
+      return model.nodeCount + selection.id;
+    default:
+      return null;
+  }
+}
+
+/** A node's name, or its operator where it has none; a group's label. */
+export function entityName(tree: ITree, entity: number): string {
+  const { model } = tree;
+  const face = faceOf(tree, entity);
+  return face < model.nodeCount
+    ? model.nodeName(face) || model.opType(face)
+    : tree.groupLabel[face - model.nodeCount];
+}
+
+/** What a selection is called: of a series what its pill says; empty for nothing. */
+export function selectionName(tree: ITree, selection: Selection): string {
+  switch (selection.kind) {
+    case 'none':
+      return '';
+    case 'tensor':
+      return tree.model.tensorName(selection.id);
+    case 'series':
+      return pillText(tree, selection.id);
+    default:
+      return entityName(tree, entityOf(tree.model, selection)!);
+  }
+}
+
+export function selectionOf(model: IGraphModel, entity: number): Selection {
+  return entity < model.nodeCount
+    ? { kind: 'node', id: entity }
+    : { kind: 'group', id: entity - model.nodeCount };
+}
+
+export function sameSelection(a: Selection, b: Selection): boolean {
+  return (
+    a.kind === b.kind &&
+    (a.kind === 'none' || (b.kind !== 'none' && a.id === b.id))
+  );
+}
+
+/** Group's path of labels; the same path means the same module after a reload. */
+function groupKey(tree: ITree, group: number): string {
+  return JSON.stringify([
+    ...tree.path(tree.model.nodeCount + group),
+    tree.groupLabel[group]
+  ]);
+}
+
+export function groupKeys(tree: ITree, groups: readonly number[]): string[] {
+  return groups.map(group => groupKey(tree, group));
+}
+
+/** Groups of these paths; paths that are no more are left out. */
+export function groupsOf(tree: ITree, keys: readonly string[]): number[] {
+  const wanted = new Set(keys);
+  const found: number[] = [];
+  for (let group = 0; wanted.size > 0 && group < tree.groupCount; group++) {
+    if (wanted.has(groupKey(tree, group))) {
+      found.push(group);
+    }
+  }
+  return found;
+}
+
+export function toRecord(tree: ITree, selection: Selection): ISelectionRecord {
+  const { model } = tree;
+  switch (selection.kind) {
+    case 'node':
+      return { ...selection, name: model.nodeName(selection.id) };
+    case 'tensor':
+    case 'series':
+      return { ...selection, name: model.tensorName(selection.id) };
+    case 'group':
+      return { ...selection, name: groupKey(tree, selection.id) };
+    default:
+      return { kind: 'none', id: -1, name: '' };
+  }
+}
+
+/** The selection a record stands for in this model; nothing when it is gone. */
+export function fromRecord(tree: ITree, record: ISelectionRecord): Selection {
+  const { model } = tree;
+  const find = (count: number, nameOf: (id: number) => string): number => {
+    if (record.id < count && nameOf(record.id) === record.name) {
+      return record.id;
+    }
+    for (let id = 0; id < count; id++) {
+      if (nameOf(id) === record.name) {
+        return id;
+      }
+    }
+    return -1;
+  };
+  const by: Record<string, () => number> = {
+    node: () => find(model.nodeCount, id => model.nodeName(id)),
+    tensor: () => find(model.tensorCount, id => model.tensorName(id)),
+    // Of a file that changed, perhaps no series any more.
+    series: () => find(model.tensorCount, id => model.tensorName(id)),
+    group: () => find(tree.groupCount, id => groupKey(tree, id))
+  };
+  if (record.kind === 'none') {
+    return NO_SELECTION;
+  }
+  const id = by[record.kind]();
+  return id < 0
+    ? NO_SELECTION
+    : record.kind === 'series'
+      ? pillTensorRef(tree.series, id)
+      : { kind: record.kind, id };
+}
+
+/** What is selected besides, remembered; undefined when there is none or too much. */
+export function additionalToRecords(
+  { tree, model }: IDocument,
+  also: readonly number[]
+): ISelectionRecord[] | undefined {
+  return also.length > 0 && also.length <= MAX_SELECTION_RECORDS
+    ? also.map(entity => toRecord(tree, selectionOf(model, entity)))
+    : undefined;
+}
+
+/** The entities of records that are what they were; no search for those that are not. */
+export function additionalFromRecords(
+  { tree, model }: IDocument,
+  records: readonly ISelectionRecord[] | undefined
+): number[] {
+  return (records ?? []).flatMap(({ kind, id, name }) => {
+    const count = kind === 'node' ? model.nodeCount : tree.groupCount;
+    const known = kind === 'node' || kind === 'group';
+    if (!known || id >= count) {
+      return [];
+    }
+    const now = toRecord(tree, { kind, id });
+    return now.name === name ? [entityOf(model, { kind, id }) ?? -1] : [];
+  });
+}
+
+/** Whether pictures are set in the same rows. */
+export function sameRows(a: IRowWidth | null, b: IRowWidth | null): boolean {
+  return (
+    a?.room === b?.room && a?.beside === b?.beside && a?.compact === b?.compact
+  );
+}
+
+export function sameList(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((item, i) => item === b[i]);
+}
+
+/** The selected nodes and groups. */
+export function selectedEntities(
+  state: Pick<IViewerState, 'document' | 'selection' | 'moreSelected'>
+): number[] {
+  const { document, selection, moreSelected } = state;
+  const first = document ? entityOf(document.model, selection) : null;
+  return [...(first === null ? [] : [first]), ...moreSelected];
+}

@@ -1,0 +1,54 @@
+/** Parts of the model as models of their own. */
+
+import { problemOf } from '../../providers/provider';
+import type { IDocument } from '../state/types';
+import { entityName, selectedEntities } from './entityNames';
+import { selectedNodes } from './hostSelection';
+import type { ISession } from './types';
+
+/** What the part is called: where the block or node stands; several are counted. */
+function partName(
+  { tree }: IDocument,
+  entities: readonly number[],
+  nodes: readonly number[]
+): string {
+  const [only] = entities;
+  return entities.length === 1
+    ? [...tree.path(only), entityName(tree, only)].join('.')
+    : `${nodes.length} nodes`;
+}
+
+/** Has the selected nodes, those of selected blocks at any depth, written to a file. */
+export async function extractSelection(session: ISession): Promise<void> {
+  const { provider, store, trans } = session;
+  const state = store.get();
+  const { document } = state;
+  const nodes = selectedNodes(state);
+  if (!document || nodes.length === 0) {
+    return;
+  }
+  if (!provider.extract) {
+    store.set({
+      notice: trans.__(
+        'This view cannot write files. Open the model in JupyterLab, or run the cell again.'
+      )
+    });
+    return;
+  }
+  const part = partName(document, selectedEntities(state), nodes);
+  const working = { status: 'working', nodes: nodes.length } as const;
+  store.set({ extraction: working, notice: '' });
+  try {
+    const { signal } = new AbortController();
+    const found = await provider.extract(nodes, part, signal);
+    store.set({ extraction: { status: 'done', found } });
+    session.files?.added(found.path);
+  } catch (error) {
+    const { detail, hint } = problemOf(error);
+    const why = [detail, hint].filter(Boolean).join(' ');
+    store.set({
+      extraction: null,
+      notice: trans.__('The part could not be extracted: %1', why)
+    });
+  }
+}

@@ -1,0 +1,390 @@
+/** Between the state and the picture: owns the graph view and drives the drawing surface. */
+
+import type { ILayoutEngine } from '../../core/layout/engine/layoutEngine';
+import { isDrawn } from '../../core/tree/hiddenEntities';
+import type { IGraphView, IRowWidth, IScene } from '../../core/types';
+import type { IViewerSettings } from '../state/api';
+import type {
+  ICamera,
+  ICardDetails,
+  ISurfaceCallbacks,
+  ISurfaceStrings
+} from '../graph/surfaceApi';
+import type { CornerDocks } from '../graph/viewport/cornerDocks';
+import { createSizer } from '../graph/cards/cardSizer';
+import type { GraphSurface } from '../graph/surface';
+import { visibleEntities } from '../overlays/computeOverlay';
+import type { IStore } from '../state/store';
+import type { IDocument, IViewerState } from '../state/types';
+import { freerCorner } from './legendCorner';
+import { SurfaceHost } from './surfaceHost';
+import { entityOf, sameList } from './entityNames';
+import { SelectionFollower } from './selectionFollower';
+import { LayoutProgress } from './layoutProgress';
+import {
+  type ChangedPredicate,
+  COLOR_STATE_KEYS,
+  syncColors,
+  syncMarks
+} from './syncSurface';
+import { type IShowOptions, createView } from './createView';
+
+export class GraphController {
+  private readonly _surfaceHost: SurfaceHost;
+  private _view: IGraphView | null = null;
+  private _document: IDocument | null = null;
+  private _syncedState: IViewerState | null = null;
+  /** The state that the colours are of. */
+  private _coloredState: IViewerState | null = null;
+  private _open: { scene: IScene | null; groups: readonly number[] } = {
+    scene: null,
+    groups: []
+  };
+  private _directionApplied: Promise<void> = Promise.resolve();
+  /** The heatmap that is shown, and the boxes whose values its colours span. */
+  private _scaled: {
+    readonly overlay: IViewerState['overlay'];
+    readonly entities: readonly number[];
+  } | null = null;
+  private readonly _selectionFollower = new SelectionFollower(this);
+  /** With what takes long. */
+  readonly layoutProgress: LayoutProgress;
+  private readonly _unsubscribe: () => void;
+
+  constructor(
+    private readonly _store: IStore<IViewerState>,
+    settings: IViewerSettings,
+    callbacks: ISurfaceCallbacks,
+    /** Called after other boxes have been drawn. */
+    private readonly _onPicture: () => void,
+    private readonly _makeEngine?: () => ILayoutEngine
+  ) {
+    this._surfaceHost = new SurfaceHost(settings, callbacks);
+    this.layoutProgress = new LayoutProgress(_store);
+    this._unsubscribe = _store.subscribe(() => this._sync());
+  }
+
+  get surface(): GraphSurface | null {
+    return this._surfaceHost.surface;
+  }
+
+  get docks(): CornerDocks {
+    return this._surfaceHost.docks;
+  }
+
+  get camera(): ICamera | null {
+    return this._surfaceHost.camera;
+  }
+
+  /** Groups that are open now; the same list while the picture is the same. */
+  openGroups(): readonly number[] {
+    const scene = this._view?.scene ?? null;
+    if (this._open.scene !== scene) {
+      this._open = { scene, groups: this._view?.openGroups() ?? [] };
+    }
+    return this._open.groups;
+  }
+
+  isOpen(group: number): boolean {
+    return this._view?.isOpen(group) ?? false;
+  }
+
+  /** Rows of the picture; null = it has one. */
+  get rows(): IRowWidth | null {
+    return this._view?.rows ?? null;
+  }
+
+  /** Takes other settings; the surface is made anew where it is another one with them. */
+  setSettings(settings: IViewerSettings): void {
+    if (this._surfaceHost.setSettings(settings)) {
+      this.attach();
+    }
+  }
+
+  /** Starts drawing into `host`, or goes on where it was. */
+  attach(host?: HTMLElement, strings?: Partial<ISurfaceStrings>): void {
+    this.detach();
+    const { camera } = this;
+    this._surfaceHost.attach(this._details(), host, strings);
+    this._draw({ keepCamera: false });
+    if (camera && this._view) {
+      this.surface?.setCamera(camera, false);
+    }
+    this.placeLegend();
+  }
+
+  detach(): void {
+    this._surfaceHost.detach();
+    this._syncedState = null;
+  }
+
+  dispose(): void {
+    this._unsubscribe();
+    this.detach();
+    this.layoutProgress.end();
+    this._view?.dispose();
+    this._view = null;
+  }
+
+  /** Opens what a reader sees first: as much as has room in the pane at a zoom that can be read. */
+  openInitial(view: IGraphView): Promise<IScene> {
+    const { boxBudget } = this._surfaceHost.settings;
+    const { direction } = this._store.get();
+    return view.openInitialIn(boxBudget, direction, this._surfaceHost.pane());
+  }
+
+  /** Lays out and draws a document. */
+  async show(document: IDocument, how: IShowOptions = {}): Promise<void> {
+    this._view?.dispose();
+    const view = createView(
+      document,
+      createSizer,
+      this._details(),
+      this._store.get().direction,
+      this._makeEngine?.()
+    );
+    this._view = view;
+    if (document !== this._document) {
+      this._scaled = null;
+    }
+    this._document = document;
+    const { open, hidden, rows } = how;
+    const work = async (): Promise<IScene> => {
+      if (open && rows !== undefined) {
+        return view.restore(open, hidden, rows);
+      }
+      await this._surfaceHost.whenHosted();
+      // What was opened meanwhile has been asked for.
+      const asked = open ?? view.openGroups();
+      if (!open && asked.length === 0) {
+        return this.openInitial(view);
+      }
+      void view.restore(asked, open ? hidden : view.hidden());
+      return this._flow(view);
+    };
+    const home = (): void => void this.transition(() => this.openInitial(view));
+    await this.layoutProgress.track(view, work, home);
+    if (!open && hidden?.length) {
+      await view.setHidden(hidden);
+    }
+    if (this._view !== view) {
+      return;
+    }
+    if (this._store.get().outlineOpen.size === 0) {
+      // The outline begins at the altitude of the picture.
+      this._store.set({ outlineOpen: new Set(view.openGroups()) });
+    }
+    this._draw({ keepCamera: false });
+    this._surfaceHost.setCameraWhenReady(how.camera ?? null);
+    this.placeLegend();
+  }
+
+  /** Draws other numbers of the document on screen, at once where no box has to move; the camera stays. */
+  async updateNumbers(document: IDocument): Promise<void> {
+    const view = this._view;
+    if (view === null || this._document === null) {
+      return this.show(document);
+    }
+    const { scene } = view;
+    const { model, tree } = document;
+    const sizer = createSizer(model, tree, this._details());
+    this._document = document;
+    const latest = view.updateNumbers(tree, sizer);
+    this._draw({ still: true });
+    await latest;
+    if (this._view === view && view.scene !== scene) {
+      this._draw({ still: true });
+    }
+  }
+
+  /**
+   * Opens or closes groups; the box of `anchor` stays where it is. `readable`: the camera shows all of it,
+   * or where the reader was at a zoom that can be read.
+   */
+  async transition(
+    work: (view: IGraphView) => Promise<IScene>,
+    anchor?: number,
+    readable = false
+  ): Promise<void> {
+    const view = this._view;
+    if (view === null) {
+      return;
+    }
+    const before = view.scene;
+    const open = this.openGroups();
+    const hidden = view.hidden();
+    const { flow, rows } = view;
+    const undo = (): void => {
+      this._store.set({ direction: flow });
+      void this.transition(() => view.restore(open, hidden, rows));
+    };
+    const last = await this.layoutProgress.track(view, () => work(view), undo);
+    if (last && this._view === view && view.scene !== before) {
+      this._draw({ animateFrom: before, anchorEntity: anchor, readable });
+    }
+  }
+
+  /** The boxes whose values the colours span: those of the picture in which the heatmap was chosen. */
+  get scaled(): readonly number[] | null {
+    return this._scaled?.entities ?? null;
+  }
+
+  /** Spreads the colours over what is visible now. */
+  rescale(): void {
+    this._scaled = null;
+    this._paint();
+  }
+
+  /** Resolves when the picture flows the way that the state says. */
+  whenDirectionApplied(): Promise<void> {
+    return this._directionApplied;
+  }
+
+  /** Opens what hides the entity and brings it to the middle. */
+  async reveal(entity: number): Promise<void> {
+    this._selectionFollower.willCenterOn(entity);
+    const { hidden } = this._store.get();
+    const isOpen = (group: number): boolean => this.isOpen(group);
+    const tree = this._document?.tree;
+    if (tree && !isDrawn(tree, entity, hidden, isOpen)) {
+      await this.transition(view => view.reveal(entity));
+    }
+    this.focusOn(entity);
+  }
+
+  /** Brings the entity, or the closed group that holds it, to the middle. */
+  focusOn(entity: number): void {
+    this._selectionFollower.centerOn(entity);
+  }
+
+  /** How many pixels panels cover: positive on the right, negative on the left. */
+  setOccludedWidth(pixels: number): void {
+    this._selectionFollower.setOccludedWidth(pixels);
+  }
+
+  /** The middle of the view moved by so many pixels because a panel opened or closed. */
+  onPaneShift(pixels: number): void {
+    this._selectionFollower.onPaneShift(pixels);
+  }
+
+  /** Colours of the theme have changed. */
+  setTheme(dark: boolean): void {
+    this.surface?.setTheme();
+    this._store.set({ dark });
+  }
+
+  /** The selected node or group. */
+  selected(): number | null {
+    const { selection } = this._store.get();
+    return this._document && entityOf(this._document.model, selection);
+  }
+
+  /** Puts the legend where it covers least of a picture that is seen for the first time. */
+  placeLegend(): void {
+    const { camera } = this;
+    if (this._view && camera) {
+      const pane = this._surfaceHost.pane();
+      this._surfaceHost.placeLegend(
+        freerCorner(this._view.scene, camera, pane)
+      );
+    }
+  }
+
+  /** Lays out what is open as the state says. */
+  private _flow(view: IGraphView): Promise<IScene> {
+    return view.setFlow(this._store.get().direction, this._surfaceHost.pane());
+  }
+
+  private _details(): ICardDetails {
+    const { showNames, showWeights } = this._store.get();
+    return { names: showNames, weights: showWeights, costs: true };
+  }
+
+  private _draw(how: Parameters<GraphSurface['setScene']>[3]): void {
+    if (!this.surface || !this._view || !this._document) {
+      return;
+    }
+    const { model, tree } = this._document;
+    const hidden = this._view.hidden();
+    if (!sameList(hidden, this._store.get().hidden)) {
+      this._store.set({ hidden });
+    }
+    // Colours first: the new boxes are then drawn once, in their final colours.
+    this._paint();
+    this.surface.setScene(this._view.scene, model, tree, how);
+    if (this._view.scene.version > 0) {
+      // Until something is laid out, an empty scene stands in.
+      this._surfaceHost.markSceneVersion(this._view.scene.version);
+    }
+    this._syncedState = null;
+    this._sync();
+    this._onPicture();
+  }
+
+  /** Pushes what changed in the state to the surface. */
+  private _sync(): void {
+    const surface = this.surface;
+    const state = this._store.get();
+    const before = this._syncedState;
+    if (!surface || !this._document || state.document !== this._document) {
+      return;
+    }
+    this._syncedState = state;
+    const changed: ChangedPredicate = (...keys) =>
+      before === null || keys.some(key => before[key] !== state[key]);
+    const scene = this._view?.scene ?? null;
+    syncMarks(surface, this._document, scene, state, changed);
+    // Not by what is drawn: other numbers are painted before the state tells of them.
+    if (
+      COLOR_STATE_KEYS.some(key => this._coloredState?.[key] !== state[key])
+    ) {
+      this._paint();
+    }
+    if (before !== null && changed('showNames', 'showWeights')) {
+      this._resize();
+    }
+    if (this._view && this._view.flow !== state.direction) {
+      const anchor = this.selected() ?? undefined;
+      // Rows are chosen so that the whole can be read.
+      const readable =
+        state.direction === 'auto' || state.direction === 'wrapped';
+      const turned = this.transition(
+        view => this._flow(view),
+        anchor,
+        readable
+      );
+      this._directionApplied = turned.then(() => this.placeLegend());
+    }
+  }
+
+  /** Cards changed their contents: lay the same groups out again. */
+  private _resize(): void {
+    const document = this._document;
+    const open = this.openGroups();
+    const { hidden } = this._store.get();
+    const camera = this.camera ?? undefined;
+    this.surface?.setDetails(this._details());
+    if (document) {
+      void this.show(document, { open, camera, hidden, rows: this.rows });
+    }
+  }
+
+  private _paint(): void {
+    const scene = this._view?.scene ?? null;
+    const state = this._store.get();
+    this._coloredState = state;
+    const { overlay } = state;
+    if (this._scaled?.overlay !== overlay || !scene) {
+      const entities = overlay && scene ? visibleEntities(scene) : [];
+      this._scaled = entities.length > 0 ? { overlay, entities } : null;
+    }
+    const overlayRange = syncColors(
+      this.surface,
+      this._document,
+      scene,
+      state,
+      this.scaled
+    );
+    this._store.set({ overlayRange });
+  }
+}

@@ -1,0 +1,96 @@
+/** Leaving parts out of the picture. */
+
+import { allExcept } from '../../core/tree/hiddenEntities';
+import { userHidden } from '../../core/tree/repeatParts';
+import type { IDocument, IHiddenRecord } from '../state/types';
+import { selectedEntities } from './entityNames';
+import { recordHistory } from './navigationHistory';
+import type { ISession } from './types';
+
+/** Pairs beyond this are not remembered. */
+const MAX_PAIRS = 10_000;
+
+async function hide(
+  session: ISession,
+  wanted: (document: IDocument) => number[]
+): Promise<void> {
+  const { document } = session.store.get();
+  if (document) {
+    recordHistory(session);
+    const hidden = wanted(document);
+    await session.graph.transition(view => view.setHidden(hidden));
+  }
+}
+
+/** Takes the selection out of the picture; what is hidden already stays so. */
+export async function hideSelection(session: ISession): Promise<void> {
+  const state = session.store.get();
+  const chosen = selectedEntities(state);
+  if (chosen.length > 0) {
+    // What is a chip on a card goes with it.
+    await hide(session, ({ tree }) => [
+      ...state.hidden,
+      ...chosen,
+      ...chosen
+        .flatMap(entity => tree.groupChips.get(entity) ?? [])
+        .filter(group => !session.graph.isOpen(group))
+        .map(group => tree.model.nodeCount + group)
+    ]);
+    session.store.set({ selection: { kind: 'none' }, moreSelected: [] });
+  }
+}
+
+/** Leaves only the selection, with the groups around it. */
+export async function showOnlySelection(session: ISession): Promise<void> {
+  const chosen = selectedEntities(session.store.get());
+  if (chosen.length > 0) {
+    await hide(session, ({ tree }) => allExcept(tree, chosen));
+    session.graph.surface?.fit(true);
+  }
+}
+
+/** Shows what was hidden by hand; a repeat that shows one part goes on doing so. */
+export function showAll(session: ISession): Promise<void> {
+  const { hidden } = session.store.get();
+  return hide(session, ({ tree }) => {
+    const byHand = new Set(userHidden(tree, hidden));
+    return hidden.filter(entity => !byHand.has(entity));
+  });
+}
+
+/** Hidden entities as they are remembered; undefined when there are none or too many. */
+export function hiddenRecord(
+  { model }: IDocument,
+  hidden: readonly number[]
+): IHiddenRecord | undefined {
+  const ranges: number[] = [];
+  for (const id of [...hidden].sort((a, b) => a - b)) {
+    if (ranges[ranges.length - 1] === id - 1) {
+      ranges[ranges.length - 1] = id;
+    } else {
+      ranges.push(id, id);
+    }
+  }
+  return ranges.length > 0 && ranges.length <= 2 * MAX_PAIRS
+    ? { of: model.payload.model.identity, ranges }
+    : undefined;
+}
+
+/** The entities of a record; none when it is of another file. */
+export function hiddenOf(
+  { model, tree }: IDocument,
+  record: IHiddenRecord | undefined
+): number[] {
+  if (!record || record.of !== model.payload.model.identity) {
+    return [];
+  }
+  const count = model.nodeCount + tree.groupCount;
+  const found: number[] = [];
+  for (let i = 0; i < record.ranges.length; i += 2) {
+    const end = Math.min(record.ranges[i + 1], count - 1);
+    for (let id = record.ranges[i]; id <= end; id++) {
+      found.push(id);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,116 @@
+/** Where the reader was: Back and Forward through selections and views. */
+
+import type { IHistoryEntry, Selection } from '../state/types';
+import { sameList, sameRows, sameSelection } from './entityNames';
+import type { ISession } from './types';
+
+/** How far back Backspace can go. */
+const MAX_HISTORY = 100;
+
+function captureEntry(session: ISession): IHistoryEntry {
+  const { selection, moreSelected, hidden, direction } = session.store.get();
+  const { graph } = session;
+  return {
+    selection,
+    moreSelected,
+    hidden,
+    direction,
+    open: graph.openGroups(),
+    rows: graph.rows,
+    camera: graph.camera
+  };
+}
+
+function samePicture(a: IHistoryEntry, b: IHistoryEntry): boolean {
+  return (
+    sameList(a.open, b.open) &&
+    sameList(a.hidden, b.hidden) &&
+    a.direction === b.direction &&
+    sameRows(a.rows, b.rows)
+  );
+}
+
+/** The same picture with the same selection; the camera does not count. */
+function sameEntry(a: IHistoryEntry, b: IHistoryEntry): boolean {
+  return (
+    sameSelection(a.selection, b.selection) &&
+    sameList(a.moreSelected, b.moreSelected) &&
+    samePicture(a, b)
+  );
+}
+
+function withEntry(
+  list: readonly IHistoryEntry[],
+  place: IHistoryEntry
+): readonly IHistoryEntry[] {
+  const last = list[list.length - 1];
+  return last && sameEntry(last, place)
+    ? list
+    : [...list, place].slice(-MAX_HISTORY);
+}
+
+/** Call before what is shown changes: Back will lead here. */
+export function recordHistory(session: ISession): void {
+  const { historyBack, document } = session.store.get();
+  if (document) {
+    session.store.set({
+      historyBack: withEntry(historyBack, captureEntry(session)),
+      historyForward: []
+    });
+  }
+}
+
+/** The change to the state that selecting something makes, history included. */
+export function selectWithHistory(
+  session: ISession,
+  selection: Selection
+): void {
+  const { selection: before } = session.store.get();
+  if (before.kind !== 'none') {
+    recordHistory(session);
+  }
+  session.store.set({ selection, moreSelected: [] });
+}
+
+/** Goes to the last place in a list and keeps the present one in the other. */
+async function travel(session: ISession, forward: boolean): Promise<void> {
+  const state = session.store.get();
+  const from = forward ? state.historyForward : state.historyBack;
+  const place = from[from.length - 1];
+  if (!place || !state.document) {
+    return;
+  }
+  const here = captureEntry(session);
+  const rest = from.slice(0, -1);
+  const { selection, moreSelected, direction } = place;
+  session.store.set({
+    selection,
+    moreSelected,
+    direction,
+    ...(forward
+      ? {
+          historyForward: rest,
+          historyBack: withEntry(state.historyBack, here)
+        }
+      : {
+          historyBack: rest,
+          historyForward: withEntry(state.historyForward, here)
+        })
+  });
+  const { graph } = session;
+  if (!samePicture(place, here)) {
+    await graph.whenDirectionApplied();
+    await graph.transition(view =>
+      view.restore(place.open, place.hidden, place.rows)
+    );
+  }
+  if (place.camera) {
+    graph.surface?.setCamera(place.camera, true);
+  }
+}
+
+export const goBack = (session: ISession): Promise<void> =>
+  travel(session, false);
+
+export const goForward = (session: ISession): Promise<void> =>
+  travel(session, true);

@@ -1,0 +1,219 @@
+/** Looking at one part of a repeat after the other: the same place in each. */
+
+import {
+  soloPart,
+  correspondingEntity,
+  partAt,
+  partsOf,
+  withPart,
+  type IRepeatPart
+} from '../../core/tree/repeatParts';
+import { selfAndAncestors } from '../../core/tree/hiddenEntities';
+import type { IDocument, IViewerState } from '../state/types';
+import { entityName, entityOf, selectionOf } from './entityNames';
+import { recordHistory } from './navigationHistory';
+import type { ISession } from './types';
+
+/** A repeat with the part that is shown alone; `index` -1: all parts are shown, or none. */
+export interface ISoloPart extends IRepeatPart {
+  readonly count: number;
+}
+
+type RepeatState = Pick<IViewerState, 'document' | 'selection' | 'hidden'>;
+
+function soloPartOf(
+  { tree }: IDocument,
+  hidden: readonly number[],
+  repeatGroup: number
+): ISoloPart {
+  const gone = new Set(hidden);
+  const index = soloPart(tree, repeatGroup, entity => gone.has(entity));
+  return { repeatGroup, index, count: partsOf(tree, repeatGroup).length };
+}
+
+/** The repeat that the selection is, or lies in; null without. */
+export function selectedRepeat(state: RepeatState): ISoloPart | null {
+  const { document, selection, hidden } = state;
+  const entity = document && entityOf(document.model, selection);
+  if (!document || entity === null) {
+    return null;
+  }
+  const part = partAt(document.tree, entity);
+  return part && soloPartOf(document, hidden, part.repeatGroup);
+}
+
+/**
+ * Open groups once the part `to` stands where `from` stood: open in the same places, while what goes out
+ * of sight closes. `from` is -1 when no part was looked at.
+ */
+function openAfterStep(
+  { tree }: IDocument,
+  open: readonly number[],
+  { fold, from, to }: { fold: number; from: number; to: number }
+): number[] {
+  const { nodeCount } = tree.model;
+  const next = new Set([fold]);
+  for (const group of open) {
+    if (from >= nodeCount && groupIn(tree, group, from - nodeCount)) {
+      next.add(
+        correspondingEntity(tree, nodeCount + group, from, to) - nodeCount
+      );
+    } else {
+      next.add(group);
+    }
+  }
+  if (to >= nodeCount) {
+    next.add(to - nodeCount);
+  }
+  for (const above of selfAndAncestors(tree, nodeCount + fold)) {
+    next.add(above - nodeCount);
+  }
+  return [...next].filter(group => group >= 0);
+}
+
+function groupIn(
+  tree: IDocument['tree'],
+  group: number,
+  around: number
+): boolean {
+  let at = group;
+  while (at > around) {
+    at = tree.groupParent[at];
+  }
+  return at === around;
+}
+
+/** The place of the selection among the parts of a repeat, -1 when it is in none. */
+function selectedPart({ document, selection }: RepeatState, fold: number) {
+  const entity = document && entityOf(document.model, selection);
+  const place = document && entity !== null && partAt(document.tree, entity);
+  return place && place.repeatGroup === fold ? place.index : -1;
+}
+
+/** Shows one part of a repeat alone, open, or with -1 all of them. The selection goes along. */
+export async function showPart(
+  session: ISession,
+  { repeatGroup, index }: IRepeatPart
+): Promise<void> {
+  const state = session.store.get();
+  const { document, hidden } = state;
+  if (!document) {
+    return;
+  }
+  const { tree, model } = document;
+  const parts = partsOf(tree, repeatGroup);
+  const alone = soloPartOf(document, hidden, repeatGroup).index;
+  const selected = selectedPart(state, repeatGroup);
+  recordHistory(session);
+  if (index >= 0) {
+    const entity = entityOf(model, state.selection);
+    const there =
+      selected < 0 || entity === null
+        ? parts[index]
+        : correspondingEntity(tree, entity, parts[selected], parts[index]);
+    session.store.set({
+      selection: selectionOf(model, there),
+      moreSelected: []
+    });
+  }
+  const open = session.graph.openGroups();
+  const next =
+    index < 0
+      ? [...new Set([...open, repeatGroup])]
+      : openAfterStep(document, open, {
+          fold: repeatGroup,
+          from: alone < 0 ? -1 : parts[alone],
+          to: parts[index]
+        });
+  // The others come and go around the part that is looked at; else the title stays.
+  const anchor =
+    index < 0 && alone >= 0 ? parts[alone] : model.nodeCount + repeatGroup;
+  await session.graph.transition(
+    view => view.restore(next, withPart(tree, hidden, { repeatGroup, index })),
+    anchor
+  );
+  announce(session, document, { repeatGroup, index });
+}
+
+function announce(
+  { store, trans }: ISession,
+  { tree, model }: IDocument,
+  { repeatGroup, index }: IRepeatPart
+): void {
+  const name = entityName(tree, model.nodeCount + repeatGroup);
+  const count = partsOf(tree, repeatGroup).length;
+  store.set({
+    announcement:
+      index < 0
+        ? trans.__('%1: all instances', name)
+        : trans.__('%1: instance %2 of %3', name, index + 1, count)
+  });
+}
+
+/**
+ * The selection moves to the same place in the next (1) or previous (-1) part. Where all parts are shown
+ * they stay; else the part is shown alone.
+ */
+export async function stepSelection(
+  session: ISession,
+  step: 1 | -1
+): Promise<void> {
+  const state = session.store.get();
+  const repeat = selectedRepeat(state);
+  const { document, selection } = state;
+  const entity = document && entityOf(document.model, selection);
+  if (!repeat || !document || entity === null) {
+    return;
+  }
+  const { tree, model } = document;
+  const { index } = partAt(tree, entity)!;
+  if (
+    index < 0 ||
+    repeat.index >= 0 ||
+    !session.graph.isOpen(repeat.repeatGroup)
+  ) {
+    await stepPart(session, repeat.repeatGroup, step);
+    return;
+  }
+  const parts = partsOf(tree, repeat.repeatGroup);
+  const next = parts[(index + step + parts.length) % parts.length];
+  const there = correspondingEntity(tree, entity, parts[index], next);
+  session.select(selectionOf(model, there), 'reveal');
+}
+
+/** A click in a repeat's title: a part on or back, or (0) from one to all and from all to the first. */
+export function stepRepeat(
+  session: ISession,
+  entity: number,
+  step: 1 | -1 | 0
+): Promise<void> {
+  const { document, hidden } = session.store.get();
+  if (!document) {
+    return Promise.resolve();
+  }
+  const repeatGroup = entity - document.model.nodeCount;
+  if (step !== 0) {
+    return stepPart(session, repeatGroup, step);
+  }
+  const all = soloPartOf(document, hidden, repeatGroup).index < 0;
+  return showPart(session, { repeatGroup, index: all ? 0 : -1 });
+}
+
+/** The next (1) or the previous (-1) part; after the last one come all together, then the first. */
+function stepPart(
+  session: ISession,
+  repeatGroup: number,
+  step: 1 | -1
+): Promise<void> {
+  const state = session.store.get();
+  if (!state.document) {
+    return Promise.resolve();
+  }
+  const { index, count } = soloPartOf(
+    state.document,
+    state.hidden,
+    repeatGroup
+  );
+  const next = ((index + 1 + step + count + 1) % (count + 1)) - 1;
+  return showPart(session, { repeatGroup, index: next });
+}

@@ -1,0 +1,72 @@
+/** Searching: the query lives in the state, its grammar and its matches are the core's. */
+
+import { piece } from '../lazy/lazily';
+import { NO_SEARCH } from '../state/types';
+import { selectionOf } from './entityNames';
+import type { ISession } from './types';
+
+export const searching = piece(() => import('./searching'));
+
+/** What to do with the code of searches: at once where it has come. */
+function search(
+  session: ISession,
+  text: string,
+  at: (hits: readonly number[]) => number
+): void {
+  const run = ({
+    parseQuery,
+    findMatches
+  }: typeof import('./searching')): void => {
+    const { document, search } = session.store.get();
+    if (document && search.query === text) {
+      const { query, fault } = parseQuery(text);
+      const hits = query === null ? [] : findMatches(document.tree, query);
+      session.store.set({ search: { query: text, hits, at: at(hits), fault } });
+    }
+  };
+  if (searching.now) {
+    run(searching.now);
+  } else {
+    void searching.get().then(run);
+  }
+}
+
+/** Finds what matches; the picture only marks it until the user steps through. */
+export function setQuery(session: ISession, text: string): void {
+  const { document, search: before } = session.store.get();
+  const asks = text.trim() !== '' && document !== null;
+  session.store.set({
+    search: { ...(asks ? before : NO_SEARCH), query: text }
+  });
+  if (asks) {
+    search(session, text, () => -1);
+  }
+}
+
+/** The same query over other numbers of the same model; stays at its match where that still is one. */
+export function refreshMatches(session: ISession): void {
+  const { document, search: before } = session.store.get();
+  if (document && before.query.trim() !== '') {
+    const match = before.hits[before.at] ?? -1;
+    search(session, before.query, hits => hits.indexOf(match));
+  }
+}
+
+/** Goes to the next (1) or previous (-1) match, opening what hides it; wraps around. */
+export function stepSearch(session: ISession, step: 1 | -1): void {
+  const { query } = session.store.get().search;
+  if (!searching.now && query.trim() !== '') {
+    // Asked before the first search has its answer.
+    void searching.get().then(() => stepSearch(session, step));
+    return;
+  }
+  const { document, search: found } = session.store.get();
+  const { hits, at } = found;
+  if (!document || hits.length === 0) {
+    return;
+  }
+  const first = step > 0 ? 0 : hits.length - 1;
+  const next = at < 0 ? first : (at + step + hits.length) % hits.length;
+  session.store.set({ search: { ...found, at: next } });
+  session.select(selectionOf(document.model, hits[next]), 'reveal');
+}

@@ -1,0 +1,88 @@
+/** Selecting by click, by area and by kind. */
+
+import { NO_SELECTION, NO_SEARCH } from '../state/types';
+import { entityOf, selectionOf, selectedEntities } from './entityNames';
+import type { ISession } from './types';
+
+/** Above so many the marks say nothing more and sums take their time. */
+const MAX_SELECTED = 20_000;
+
+/** Makes these entities the selection, the first one foremost; `additive` keeps what is selected. */
+export function selectAll(
+  session: ISession,
+  entities: readonly number[],
+  additive = false
+): void {
+  const state = session.store.get();
+  const { document } = state;
+  if (!document) {
+    return;
+  }
+  const kept = additive ? selectedEntities(state) : [];
+  const all = [...new Set([...kept, ...entities])].slice(0, MAX_SELECTED);
+  const [first, ...moreSelected] = all;
+  if (first === undefined) {
+    session.select(NO_SELECTION);
+    return;
+  }
+  session.select(selectionOf(document.model, first));
+  session.store.set({ moreSelected });
+  session.store.set({
+    announcement: session.trans._n('%1 selected', '%1 selected', all.length)
+  });
+}
+
+/** A click on an entity, or on the ground. */
+export function selectByClick(
+  session: ISession,
+  entity: number | null,
+  additive: boolean
+): void {
+  const { document, selection, moreSelected } = session.store.get();
+  if (!document) {
+    return;
+  }
+  if (entity === null) {
+    // Once for the selection, again for the marks of a search.
+    if (selection.kind === 'none') {
+      session.store.set({ search: NO_SEARCH });
+    }
+    session.select(NO_SELECTION);
+  } else if (!additive || selection.kind === 'none') {
+    session.select(selectionOf(document.model, entity));
+    if (moreSelected.length > 0) {
+      session.store.set({ moreSelected: [] });
+    }
+  } else if (entity === entityOf(document.model, selection)) {
+    // Taken out of the selection: the next one comes foremost.
+    selectAll(session, moreSelected);
+  } else {
+    session.store.set({
+      moreSelected: moreSelected.includes(entity)
+        ? moreSelected.filter(other => other !== entity)
+        : [...moreSelected, entity]
+    });
+  }
+}
+
+/** Nodes of the operator types, or blocks of the classes, of what is selected. */
+export function selectSameType(session: ISession): void {
+  const state = session.store.get();
+  const { document } = state;
+  if (!document) {
+    return;
+  }
+  const { model, tree } = document;
+  const { nodeCount } = model;
+  const typeOf = (entity: number): string =>
+    entity < nodeCount
+      ? `n ${model.opType(entity)}`
+      : `g ${tree.groupType[entity - nodeCount] || tree.groupLabel[entity - nodeCount]}`;
+  const chosen = selectedEntities(state);
+  const types = new Set(chosen.map(typeOf));
+  const found = [
+    ...tree.nodeOrder,
+    ...tree.groupLabel.map((_, g) => nodeCount + g)
+  ];
+  selectAll(session, [...chosen, ...found.filter(e => types.has(typeOf(e)))]);
+}

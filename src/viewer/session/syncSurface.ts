@@ -1,0 +1,76 @@
+/** From the state to the drawing surface: selection, marks, colours, and what a trace leaves bright. */
+
+import { computeTraceHighlight } from '../../core/trace/traceHighlight';
+import { tensorIdsOf } from '../../core/tree/tensorSeries';
+import type { IScene } from '../../core/types';
+import type { GraphSurface } from '../graph/surface';
+import { OVERLAYS } from '../overlays';
+import { computeOverlay } from '../overlays/computeOverlay';
+import type { IDocument, IViewerState } from '../state/types';
+import type { IOverlayRange } from '../overlays/types';
+import { selectedEntities } from './entityNames';
+
+/** Tells whether one of these parts of the state is another than the surface has. */
+export type ChangedPredicate = (...keys: (keyof IViewerState)[]) => boolean;
+
+/** What the colours depend on beside the picture. */
+export const COLOR_STATE_KEYS = [
+  'overlay',
+  'userValues',
+  'scale',
+  'linkedScaleValues',
+  'brush',
+  'dark'
+] as const;
+
+/** Marks what is selected, found and pointed at; dims what does not belong to the trace. */
+export function syncMarks(
+  surface: GraphSurface,
+  { tree }: IDocument,
+  scene: IScene | null,
+  state: IViewerState,
+  changed: ChangedPredicate
+): void {
+  if (changed('selection', 'moreSelected')) {
+    surface.setSelection(selectedEntities(state));
+    surface.setTensors(tensorIdsOf(tree.series, state.selection));
+  }
+  if (changed('trace')) {
+    const { trace } = state;
+    surface.setTraceHighlight(
+      trace && scene ? computeTraceHighlight(tree, scene, trace.trace) : null
+    );
+  }
+  if (changed('search', 'externalHighlight')) {
+    const { externalHighlight } = state;
+    const { hits, at } = state.search;
+    if (externalHighlight.length > 0) {
+      surface.setHighlights(
+        externalHighlight,
+        externalHighlight.length > 1 ? null : externalHighlight[0]
+      );
+    } else {
+      surface.setHighlights(hits, hits[at] ?? null);
+    }
+  }
+}
+
+/** Paints the boxes; the values of `over`, else of the visible cards, decide the range, which is returned. */
+export function syncColors(
+  surface: GraphSurface | null,
+  document: IDocument | null,
+  scene: IScene | null,
+  state: IViewerState,
+  over: readonly number[] | null
+): IOverlayRange | null {
+  const { overlay, scale, brush, dark, linkedScaleValues } = state;
+  if (!overlay || !scene || !document) {
+    surface?.setOverlay(null);
+    return null;
+  }
+  const look = { scale, dark, brush, extraValues: linkedScaleValues, over };
+  const { tree } = document;
+  const painted = computeOverlay(OVERLAYS[overlay], scene, tree, look);
+  surface?.setOverlay(painted.overlay);
+  return painted.range;
+}

@@ -1,0 +1,76 @@
+import { describe, expect, test, vi } from 'vitest';
+import {
+  MAX_FRAGMENT_CHARS,
+  decodeViewFragment,
+  encodeViewFragment
+} from './viewFragment';
+import { SNAPSHOT_VERSION, type ISnapshot } from './snapshot';
+
+const VIEW: ISnapshot = {
+  version: SNAPSHOT_VERSION,
+  overlay: 'macs',
+  scale: 'rank',
+  open: ['["a","b"]', '["ä","→"]'],
+  camera: { x: 1.5, y: -2, k: 0.7 },
+  hidden: { of: 'sha256:0', ranges: [3, 9] },
+  bindings: { batch: 4 }
+};
+
+async function packed(text: string): Promise<string> {
+  const stream = new Blob([text])
+    .stream()
+    .pipeThrough(new CompressionStream('deflate-raw'));
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  const raw = Array.from(bytes, byte => String.fromCharCode(byte)).join('');
+  const code = btoa(raw).replace(/\+/g, '-').replace(/\//g, '_');
+  return `view=${code.replace(/=+$/, '')}`;
+}
+
+describe('a view in an address', () => {
+  test('comes back as it was, without what is the reader’s own', async () => {
+    const { text, whole } = await encodeViewFragment({
+      ...VIEW,
+      showNames: true,
+      bookmarks: { 1: { x: 0, y: 0, k: 1 } }
+    });
+    expect(whole).toBe(true);
+    expect(text).toMatch(/^view=[\w-]+$/);
+    expect(await decodeViewFragment(`#${text}`)).toEqual(VIEW);
+    expect(await decodeViewFragment(`#other&${text}&more`)).toEqual(VIEW);
+  });
+
+  test('leaves the open blocks out when they do not fit', async () => {
+    // Nothing for a packer to find.
+    const open = Array.from({ length: 2000 }, (_, i) =>
+      String(Math.sin(i) * 1e17)
+    );
+    const { text, whole } = await encodeViewFragment({ ...VIEW, open });
+    expect(whole).toBe(false);
+    expect(text.length).toBeLessThanOrEqual(MAX_FRAGMENT_CHARS);
+    const found = await decodeViewFragment(`#${text}`);
+    expect(found?.overlay).toBe('macs');
+    expect(found?.open).toBeUndefined();
+  });
+
+  test.each(['', '#', '#view=', '#view=%%%', '#view=AAAA', '#heading'])(
+    '%j is none',
+    async fragment => {
+      vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+      expect(await decodeViewFragment(fragment)).toBeNull();
+      vi.restoreAllMocks();
+    }
+  );
+
+  test('what unpacks to megabytes is none, and what is odd is left out', async () => {
+    const bomb = await packed(`{"version":1,"open":["${'a'.repeat(5e6)}"]}`);
+    expect(bomb.length).toBeLessThan(MAX_FRAGMENT_CHARS);
+    expect(await decodeViewFragment(`#${bomb}`)).toBeNull();
+    const odd = await packed(
+      '{"version":1,"overlay":"macs","camera":{"x":"1"},"panels":{},"open":7}'
+    );
+    expect(await decodeViewFragment(`#${odd}`)).toEqual({
+      version: 1,
+      overlay: 'macs'
+    });
+  });
+});

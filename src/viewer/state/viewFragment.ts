@@ -1,0 +1,144 @@
+/**
+ * A view as text for the end of an address: the snapshot's JSON, deflated, in the alphabet that
+ * addresses allow. Read back without trust: bounded before and after unpacking, then checked part by
+ * part like any snapshot.
+ */
+
+import type { ISnapshot } from './snapshot';
+import { readSnapshot, SNAPSHOT_VERSION } from './snapshot';
+
+/** Longer addresses are cut or refused by servers, chats and mail programs. */
+export const MAX_FRAGMENT_CHARS = 7000;
+/** A view unpacks to kilobytes; what unpacks to more is not a view. */
+const MAX_BYTES = 1 << 20;
+
+const PREFIX = 'view=';
+
+/** What a link says of a view. Panels, tables and stored views are the reader's own. */
+function sharedFields(snapshot: ISnapshot): ISnapshot {
+  const { overlay, scale, selection, also, open, camera } = snapshot;
+  const { hidden, bindings, assume, direction, rows, device } = snapshot;
+  return {
+    version: SNAPSHOT_VERSION,
+    overlay,
+    scale,
+    selection,
+    also,
+    open,
+    camera,
+    hidden,
+    bindings,
+    assume,
+    direction,
+    rows,
+    device
+  };
+}
+
+async function pipeThrough(
+  bytes: Uint8Array<ArrayBuffer>,
+  through: CompressionStream | DecompressionStream,
+  most: number
+): Promise<Uint8Array<ArrayBuffer> | null> {
+  const reader = new Response(bytes).body!.pipeThrough(through).getReader();
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) {
+      break;
+    }
+    length += value.length;
+    if (length > most) {
+      await reader.cancel();
+      return null;
+    }
+    parts.push(value);
+  }
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+function toText(bytes: Uint8Array): string {
+  const raw = Array.from(bytes, byte => String.fromCharCode(byte)).join('');
+  return btoa(raw).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '');
+}
+
+function toBytes(text: string): Uint8Array<ArrayBuffer> {
+  const raw = atob(text.replace(/-/g, '+').replace(/_/g, '/'));
+  return Uint8Array.from(raw, character => character.charCodeAt(0));
+}
+
+async function packText(snapshot: ISnapshot): Promise<string> {
+  const bytes = new TextEncoder().encode(JSON.stringify(snapshot));
+  const small = await pipeThrough(
+    bytes,
+    new CompressionStream('deflate-raw'),
+    Infinity
+  );
+  return PREFIX + toText(small ?? new Uint8Array(0));
+}
+
+/** `view=…`; `whole` is false when open blocks and what is hidden had to be left out for its length. */
+export async function encodeViewFragment(
+  snapshot: ISnapshot
+): Promise<{ readonly text: string; readonly whole: boolean }> {
+  const view = sharedFields(snapshot);
+  const text = await packText(view);
+  if (text.length <= MAX_FRAGMENT_CHARS) {
+    return { text, whole: true };
+  }
+  const { overlay, scale, selection, bindings, assume, version } = view;
+  const { direction, device } = view;
+  const brief = {
+    version,
+    overlay,
+    scale,
+    selection,
+    bindings,
+    assume,
+    direction,
+    device
+  };
+  const less = await packText(brief);
+  return less.length <= MAX_FRAGMENT_CHARS
+    ? { text: less, whole: false }
+    : {
+        text: await packText({ version, overlay, scale, device }),
+        whole: false
+      };
+}
+
+/** The view in an address's fragment (`#view=…`); null when there is none that can be read. */
+export async function decodeViewFragment(
+  fragment: string
+): Promise<ISnapshot | null> {
+  const found = fragment
+    .replace(/^#/, '')
+    .split('&')
+    .find(part => part.startsWith(PREFIX));
+  if (found === undefined || found.length > MAX_FRAGMENT_CHARS) {
+    return null;
+  }
+  try {
+    const bytes = await pipeThrough(
+      toBytes(found.slice(PREFIX.length)),
+      new DecompressionStream('deflate-raw'),
+      MAX_BYTES
+    );
+    if (bytes === null) {
+      return null;
+    }
+    const raw: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return sharedFields(readSnapshot(raw));
+  } catch (error) {
+    // A broken link shows the model as if there were none.
+    console.warn('ONNX Autodoc: the link’s view could not be read', error);
+    return null;
+  }
+}

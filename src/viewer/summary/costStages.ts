@@ -1,0 +1,46 @@
+/** The stages of a model: the boxes that the work is spread over, outer boxes opened. */
+
+import type { ITree, MetricId } from '../../core/types';
+
+const MAX_STAGES = 12;
+/** A box with more of the whole is opened, when that makes few rows. */
+const OPEN_ABOVE_SHARE = 0.6;
+/** What has less of the whole is not a stage. */
+const MIN_STAGE_SHARE = 0.005;
+
+export interface IStage {
+  readonly entity: number;
+  /** Of the whole, between 0 and 1. */
+  readonly share: number;
+}
+
+/** Blocks and nodes in the order of the picture, where the heaviest of them are opened. */
+export function stagesOf(tree: ITree, metric: MetricId): IStage[] {
+  const { nodeCount, metrics } = tree.model;
+  const weight = (entity: number): number =>
+    (entity < nodeCount
+      ? metrics[metric][entity]
+      : tree.groupMetrics[metric][entity - nodeCount]) || 0;
+  const total = tree.children[0].reduce((sum, one) => sum + weight(one), 0);
+  const below = (row: number): IStage[] =>
+    Array.from(tree.children[row], entity => ({
+      entity,
+      share: weight(entity) / total
+    })).filter(({ share }) => share > MIN_STAGE_SHARE);
+  const stages = below(0);
+  for (;;) {
+    const at = stages.findIndex(
+      ({ share, entity }) => share > OPEN_ABOVE_SHARE && entity >= nodeCount
+    );
+    const group = at < 0 ? -1 : stages[at].entity - nodeCount;
+    const inner = group < 0 ? [] : below(group + 1);
+    if (
+      inner.length === 0 ||
+      tree.groupFold[group] === 1 ||
+      stages.length + inner.length - 1 > MAX_STAGES
+    ) {
+      return stages;
+    }
+    stages.splice(at, 1, ...inner);
+  }
+}

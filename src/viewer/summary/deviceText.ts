@@ -1,0 +1,246 @@
+/** The list of devices: what is found in it, how it is grouped, what it says. */
+
+import {
+  errorBandOf,
+  deviceOf,
+  hardwareOf,
+  precisionOf,
+  precisionsOf,
+  usableDeviceBytes
+} from '../../core/latency/latencyEstimate';
+import type {
+  IGraphModel,
+  IDeviceChoice,
+  ILatencyEstimate
+} from '../../core/types';
+import {
+  formatBytes,
+  formatCount,
+  formatExact,
+  formatSeconds,
+  UNKNOWN
+} from '../../core/base/numberFormat';
+import type { DeviceColumns, HardwarePart } from '../../schema';
+import { missingReason } from './totalTiles';
+import type { ITranslate } from '../i18n/translate';
+
+/** Devices of one vendor, by index. */
+export interface IVendor {
+  readonly vendor: string;
+  readonly devices: readonly number[];
+}
+
+const wordsOf = (text: string): string[] =>
+  text.toLowerCase().split(/\s+/).filter(Boolean);
+
+/** What a device is found by. */
+function textOf(columns: DeviceColumns, device: number): string {
+  const { id, name, vendor, category } = columns;
+  return [vendor, name, category, id]
+    .map(column => column[device])
+    .join(' ')
+    .toLowerCase();
+}
+
+/** The device that is meant: `t4` is the T4 before the T4000; -1 where there is none. */
+export function likeliest(
+  columns: DeviceColumns,
+  devices: readonly number[],
+  query: string
+): number {
+  const words = wordsOf(query);
+  const whole = devices.find(device => {
+    const own = wordsOf(textOf(columns, device));
+    return words.every(word => own.includes(word));
+  });
+  return whole ?? devices[0] ?? -1;
+}
+
+/** Devices in whose name, vendor, kind or id all words stand, in the order they have, by vendor. */
+export function foundDevices(columns: DeviceColumns, query: string): IVendor[] {
+  const words = wordsOf(query);
+  const vendors: { vendor: string; devices: number[] }[] = [];
+  columns.id.forEach((_, device) => {
+    const { vendor } = columns;
+    const text = textOf(columns, device);
+    if (!words.every(word => text.includes(word))) {
+      return;
+    }
+    const last = vendors[vendors.length - 1];
+    if (last?.vendor === vendor[device]) {
+      last.devices.push(device);
+    } else {
+      vendors.push({ vendor: vendor[device], devices: [device] });
+    }
+  });
+  return vendors;
+}
+
+const SPELLED: Readonly<Record<string, string>> = {
+  amd: 'AMD',
+  aws: 'AWS',
+  nvidia: 'NVIDIA'
+};
+
+/** A vendor as a heading. */
+export function vendorText(vendor: string, trans: ITranslate): string {
+  return vendor === ''
+    ? trans.__('Your own')
+    : (SPELLED[vendor] ?? vendor[0].toUpperCase() + vendor.slice(1));
+}
+
+/** Memory as it is sold, in powers of two: `24 GiB`. */
+export function memoryText(bytes: number | null): string {
+  return bytes === null
+    ? UNKNOWN
+    : `${formatExact(round(bytes / 2 ** 30))} GiB`;
+}
+
+function round(value: number): number {
+  return value < 10 ? Math.round(value * 10) / 10 : Math.round(value);
+}
+
+/** `165 TFLOP/s`. */
+export function peakText(peak: number | null, precision: string): string {
+  return peak === null
+    ? UNKNOWN
+    : formatCount(peak) + (precision === 'int8' ? 'OP/s' : 'FLOP/s');
+}
+
+/** How a precision is written: `FP16`. */
+export const precisionText = (precision: string): string =>
+  precision.toUpperCase();
+
+/** The device with the precision that was wished for, where it has that, else as the model is stored. */
+export function choiceOf(
+  part: HardwarePart,
+  device: number,
+  { precision = '', runtime = '' }: Partial<IDeviceChoice>
+): IDeviceChoice {
+  const kept = precisionsOf(part, device).includes(precision);
+  return {
+    device: part.devices.id[device],
+    precision: kept ? precision : '',
+    ...(runtime ? { runtime } : {})
+  };
+}
+
+/** Why there is no time although a device is chosen; empty where there is one, or none is chosen. */
+export function noTimeReason(
+  { payload, latency }: IGraphModel,
+  choice: IDeviceChoice | null,
+  trans: ITranslate
+): string {
+  const part = hardwareOf(payload);
+  if (!choice || !part || (latency && latency.seconds >= 0)) {
+    return '';
+  }
+  if (latency) {
+    return missingReason(payload, trans);
+  }
+  const device = deviceOf(part, choice.device);
+  if (device < 0) {
+    return trans.__('Unknown device “%1”.', choice.device);
+  }
+  const name = part.devices.name[device];
+  return choice.precision
+    ? trans.__(
+        '%1 has no published %2 rate.',
+        name,
+        precisionText(choice.precision)
+      )
+    : trans.__(
+        '%1 has no published rate for the model’s precision. Choose another precision.',
+        name
+      );
+}
+
+/** What the device computes in when nothing is wished for. */
+export function storedPrecision(part: HardwarePart, device: number): string {
+  return precisionOf(part, device, '') ?? '';
+}
+
+/** `0.34–0.78 ms`; both units where they differ. */
+export function rangeText(low: number, high: number): string {
+  const [from, to] = [formatSeconds(low), formatSeconds(high)];
+  const unit = to.slice(to.search(/[^\d.]/));
+  return `${from.endsWith(unit) ? from.slice(0, -unit.length) : from}–${to}`;
+}
+
+/** `≥ 1.28 ms` where kernels without a time are left out. */
+export function leastText({ seconds, unknown }: ILatencyEstimate): string {
+  return (unknown > 0 && seconds >= 0 ? '≥ ' : '') + formatSeconds(seconds);
+}
+
+/** Where most runs lie; of a sum that lacks parts only what is known. */
+export function spanText(
+  { low, high, unknown }: ILatencyEstimate,
+  trans: ITranslate
+): string {
+  const range = rangeText(low, high);
+  return unknown > 0 ? trans.__('%1 for the known kernels', range) : range;
+}
+
+/** Whether so many bytes fit a device that has so many; null where one of them is unknown. */
+export function fitsIn(required: number, usable: number): boolean | null {
+  return Number.isNaN(required + usable) ? null : required <= usable;
+}
+
+/** What is needed of the device's memory, and whether it is there; empty where nobody can tell. */
+export function memoryNeed(
+  { payload, latency }: IGraphModel,
+  trans: ITranslate
+): { readonly text: string; readonly fits: boolean } {
+  const part = hardwareOf(payload);
+  if (!part || !latency || Number.isNaN(latency.required)) {
+    return { text: '', fits: true };
+  }
+  const usable = usableDeviceBytes(part, latency.device);
+  const fits = !(latency.required > usable);
+  const need = formatBytes(latency.required);
+  const text = Number.isNaN(usable)
+    ? trans.__('Needs about %1 of memory.', need)
+    : fits
+      ? trans.__('Needs about %1 of %2 of memory.', need, formatBytes(usable))
+      : trans.__(
+          'Does not fit: needs about %1, has %2.',
+          need,
+          formatBytes(usable)
+        );
+  return { text, fits };
+}
+
+/** `−35 % … +50 %`. */
+export function bandText(
+  part: HardwarePart,
+  {
+    device,
+    precision,
+    uncompared
+  }: Pick<ILatencyEstimate, 'device' | 'precision' | 'uncompared'>
+): string {
+  const band = errorBandOf(part, device, precision, uncompared);
+  const signed = (factor: number): string => {
+    const percent = Math.round((factor - 1) * 100);
+    return `${percent < 0 ? '−' : '+'}${Math.abs(percent)} %`;
+  };
+  // Large factors are read as factors.
+  return !band
+    ? ''
+    : band.high >= 2
+      ? `×${band.low} … ×${band.high}`
+      : `${signed(band.low)} … ${signed(band.high)}`;
+}
+
+/** `estimate`, `rough` or `order of magnitude`. */
+export function labelText(
+  { label }: Pick<ILatencyEstimate, 'label'>,
+  trans: ITranslate
+): string {
+  const known: Record<string, string> = {
+    estimate: trans.__('estimate'),
+    rough: trans.__('rough'),
+    'order of magnitude': trans.__('order of magnitude')
+  };
+  return known[label] ?? label;
+}

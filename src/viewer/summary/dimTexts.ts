@@ -1,0 +1,74 @@
+/** The texts of the boxes for sizes: what is read from them, and which follow from others. */
+
+import type { DimInfo } from '../../schema';
+import { isBinding } from '../state/snapshot';
+
+export type Texts = ReadonlyMap<string, string>;
+export type DimSizes = Readonly<Record<string, number>>;
+
+/** Reads a size; null when the text is none. */
+export function parseSize(text: string): number | null {
+  const value = /^\d{1,10}$/.test(text.trim()) ? Number(text) : Number.NaN;
+  return isBinding(value) ? value : null;
+}
+
+/** The text a symbol's box starts with. */
+export function textOf(dim: DimInfo): string {
+  return dim.value === null ? '' : String(dim.value);
+}
+
+export function textsOf(dims: readonly DimInfo[]): Texts {
+  return new Map(dims.map(dim => [dim.name, textOf(dim)]));
+}
+
+/** The texts after one was changed, with what has to follow it. */
+export function withChange(
+  dims: readonly DimInfo[],
+  texts: Texts,
+  name: string,
+  text: string
+): Texts {
+  const next = new Map(texts).set(name, text);
+  for (const { name: other, follows } of dims) {
+    if (!follows || other === name || !Object.hasOwn(follows.factors, name)) {
+      continue;
+    }
+    let total: number | null = follows.plus;
+    for (const [part, factor] of Object.entries(follows.factors)) {
+      const size = parseSize(next.get(part) ?? '');
+      total = size === null || total === null ? null : total + factor * size;
+    }
+    next.set(other, total === null || total < 0 ? '' : String(total));
+  }
+  return next;
+}
+
+/** The sizes in the boxes; own properties, whatever a symbol is called. */
+export function sizesOf(dims: readonly DimInfo[], texts: Texts): DimSizes {
+  return Object.fromEntries(
+    dims.flatMap(({ name }) => {
+      const size = parseSize(texts.get(name) ?? '');
+      return size === null ? [] : [[name, size] as const];
+    })
+  );
+}
+
+/** Those of the sizes that somebody gave: what is assumed and was not touched is left out, what follows too. */
+export function givenSizes(
+  dims: readonly DimInfo[],
+  texts: Texts,
+  bindings: DimSizes
+): DimSizes {
+  const sizes = sizesOf(dims, texts);
+  return Object.fromEntries(
+    dims
+      .filter(dim => Object.hasOwn(sizes, dim.name))
+      .filter(
+        dim =>
+          Object.hasOwn(bindings, dim.name) ||
+          (!dim.follows &&
+            !(dim.assumed && texts.get(dim.name) === textOf(dim)))
+      )
+      .map(dim => [dim.name, sizes[dim.name]] as const)
+  );
+}

@@ -1,0 +1,110 @@
+/** A sum of times that lacks parts, does not fit or is not known says so wherever it is written. */
+import { expect, test } from 'vitest';
+import { decodePayload } from '../../core';
+import { withLatency } from '../../core/latency/latencyEstimate';
+import type { IGraphModel } from '../../core/types';
+import type { GraphPayload } from '../../schema';
+import { differenceOf } from './totalDifference';
+import { pictureCaption } from '../export/pictureCaption';
+import { withHardware } from '../testing/hardware';
+import { testPayload } from '../testing/payload';
+import { IDENTITY } from '../i18n/translate';
+import { latencyTile } from './latencyTile';
+
+const CHOICE = { device: 'acme-two', precision: '' };
+
+const timed = (payload: GraphPayload): IGraphModel =>
+  withLatency(decodePayload(payload), CHOICE);
+const plain = (text = ''): string => text.replace(/\u00a0/g, ' ');
+const caption = (model: IGraphModel): string =>
+  plain(pictureCaption(model, IDENTITY).lines.join('\n'));
+const tileOf = (model: IGraphModel) => latencyTile(model, CHOICE, IDENTITY)!;
+
+/** Without the kernel that has no time. */
+function whole(payload: GraphPayload): GraphPayload {
+  const { kernels } = payload.hardware!;
+  const count = kernels.kind.length - 1;
+  const node = kernels.node.map(kernel => (kernel < count ? kernel : -1));
+  const hardware = {
+    ...payload.hardware!,
+    kernels: { ...kernels, node, kind: kernels.kind.slice(0, count) }
+  };
+  return { ...payload, hardware };
+}
+
+test('a sum that lacks kernels is a lower bound, its band one of the known part', () => {
+  const model = timed(withHardware(testPayload()));
+  expect(caption(model)).toContain(
+    'Latency on Acme Two, FP32: ≥ 200 µs · 100–400 µs for the known kernels (rough) · fused runtime assumed'
+  );
+  const all = timed(whole(withHardware(testPayload())));
+  expect(caption(all)).toContain(': 200 µs · 100–400 µs (rough)');
+  expect(plain(tileOf(all).note)).toBe('100–400 µs · best case 0.78 ns');
+});
+
+test('what is assumed of experts is told where there are some', () => {
+  const payload = withHardware(testPayload());
+  const assumed = 'Assumes that tokens are spread evenly over the experts.';
+  expect(tileOf(timed(payload)).detail).not.toContain(assumed);
+  payload.hardware!.kernels.routed = [
+    { router: 0, chosen: 1, dims: ['n'], kernels: [0], macs: [0], depth: [0] }
+  ];
+  expect(tileOf(timed(payload)).detail).toContain(assumed);
+});
+
+test('what does not fit into the memory is told instead of the band', () => {
+  const payload = withHardware(testPayload());
+  payload.metrics.peak_activation_bytes = 2 ** 33;
+  const model = timed(payload);
+  const told = 'Does not fit: needs about 9.45 GB, has 8.59 GB.';
+  expect(plain(tileOf(model).note)).toBe(told);
+  expect(plain(tileOf(model).detail)).toContain(told);
+  expect(caption(model)).toContain(told);
+  payload.metrics.peak_activation_bytes = null;
+  expect(tileOf(timed(payload)).detail).not.toContain('memory');
+});
+
+test('without a single time there is none, and the reason', () => {
+  const payload = withHardware(testPayload());
+  const { kernels } = payload.hardware!;
+  kernels.kind = kernels.kind.map(() => -1);
+  const model = timed(payload);
+  expect(tileOf(model)).toMatchObject({ value: '—', known: false });
+  expect(tileOf(model).detail).toMatch(/^Unknown: /);
+  expect(caption(model)).toContain('Latency on Acme Two, FP32 unknown ·');
+});
+
+test('times are compared with device and precision of each', () => {
+  const [here, there] = [3, 2].map(blocks => {
+    const payload = whole(withHardware(testPayload({ blocks })));
+    payload.hardware!.stored = [blocks === 3 ? 'fp16' : 'fp32'];
+    return timed(payload);
+  });
+  const difference = (a: IGraphModel, b: IGraphModel) =>
+    differenceOf(a, b, 'latency', IDENTITY);
+  const { text, detail, known } = difference(here, there);
+  expect([plain(text), known]).toEqual(['+100 µs (+50.0 %)', true]);
+  expect(plain(detail)).toBe(
+    'Here: 300 µs (Acme Two, FP16)\nThere: 200 µs (Acme Two, FP32)\nDifference: +100 µs (+50.0 %)'
+  );
+  const unknown = { text: '—', known: false };
+  expect(difference(here, withLatency(there, null))).toMatchObject(unknown);
+  const partial = timed(withHardware(testPayload()));
+  expect(difference(here, partial)).toMatchObject(unknown);
+});
+
+test('a model that cannot run has no latency, whatever is known of its first kernels', () => {
+  const payload = whole(withHardware(testPayload()));
+  expect(tileOf(timed(payload)).known).toBe(true);
+  const found = timed({
+    ...payload,
+    runnable: { verdict: 'no', reason: 'fc: sizes', node: 1, sizes: true }
+  });
+  const tile = tileOf(found);
+  expect(tile.value).toBe('cannot run');
+  expect(tile.known).toBe(false);
+  expect(tile.detail).toContain('fc: sizes');
+  expect(differenceOf(found, timed(payload), 'latency', IDENTITY).known).toBe(
+    false
+  );
+});

@@ -1,0 +1,87 @@
+/** The model in words: one line, and the reasons for each of its facts. */
+
+import { formatExact, formatShape } from '../../core/base/numberFormat';
+import type { GraphPayload, Identity, IdentityValue } from '../../schema';
+import type { ITranslate } from '../i18n/translate';
+import { shortLabel } from '../ui/text';
+
+/** The line, its shapes those of the sizes that are shown now: they may have changed since the analysis. */
+export function descriptionLine(payload: GraphPayload, made: Identity): string {
+  const { inputs, outputs } = payload.tensors;
+  let at = 0;
+  let line = '';
+  const follow = (values: readonly IdentityValue[], ids: readonly number[]) => {
+    for (const value of values.filter(({ shown }) => shown)) {
+      const before = sizesOf(value.shape);
+      const place = made.text.indexOf(before, at);
+      if (place >= 0) {
+        const now = sizesOf(shapeNow(payload, ids, value));
+        line += made.text.slice(at, place) + now;
+        at = place + before.length;
+      }
+    }
+  };
+  follow(made.inputs, inputs);
+  follow(made.outputs, outputs);
+  return shortLabel(line + made.text.slice(at), 1000);
+}
+
+/** The tensor of an input or output among the graph's; -1 without. */
+export function tensorOf(
+  payload: GraphPayload,
+  ids: readonly number[],
+  { name }: IdentityValue
+): number {
+  return ids.find(id => payload.tensors.name[id] === name) ?? -1;
+}
+
+export function shapeNow(
+  payload: GraphPayload,
+  ids: readonly number[],
+  value: IdentityValue
+): IdentityValue['shape'] {
+  const id = tensorOf(payload, ids, value);
+  return id < 0
+    ? value.shape
+    : (payload.shapes[payload.tensors.shape[id]] ?? value.shape);
+}
+
+/** `1×3×224×1,000`. */
+function sizesOf(shape: IdentityValue['shape']): string {
+  return formatShape(
+    shape?.map(size => (typeof size === 'number' ? formatExact(size) : size))
+  );
+}
+
+export interface IReason {
+  readonly about: keyof Identity['known'];
+  readonly label: string;
+  readonly text: string;
+  /** How it is known. */
+  readonly known: string;
+  readonly why: readonly string[];
+}
+
+/** The facts of the line with their reasons. */
+export function reasonsOf(made: Identity, trans: ITranslate): IReason[] {
+  const labels = {
+    task: trans.__('Task'),
+    family: trans.__('Kind'),
+    precision: trans.__('Precision')
+  };
+  const known: Readonly<Record<string, string>> = {
+    file: trans.__('the file names it'),
+    structure: trans.__('read from the structure'),
+    likely: trans.__('likely, not certain'),
+    unknown: trans.__('no evidence')
+  };
+  return (['task', 'family', 'precision'] as const).map(about => ({
+    about,
+    label: labels[about],
+    text: shortLabel(made[about], 120),
+    known: known[made.known[about]] ?? '',
+    why: made.evidence
+      .filter(line => line.about === about)
+      .map(({ text }) => shortLabel(text, 400))
+  }));
+}

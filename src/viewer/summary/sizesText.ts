@@ -1,0 +1,20 @@
+/** The sizes that numbers are for, in one line. */
+
+import { sizable } from '../../core/expressions/rebind';
+import type { GraphPayload } from '../../schema';
+import type { ITranslate } from '../i18n/translate';
+import { shortLabel } from '../ui/text';
+
+/** `batch = 1, seq = 128 (assumed)`; empty where the model has no sizes to choose. */
+export function sizesText(payload: GraphPayload, trans: ITranslate): string {
+  return sizable(payload)
+    .map(({ name, value, assumed }) => {
+      const shown = shortLabel(name, 40);
+      return value === null
+        ? trans.__('%1 free', shown)
+        : assumed
+          ? trans.__('%1 = %2 (assumed)', shown, value)
+          : `${shown} = ${value}`;
+    })
+    .join(', ');
+}

@@ -1,0 +1,167 @@
+/** The numbers of the strip: what they are, how they are written, why one is missing. */
+
+import {
+  formatBytes,
+  formatCount,
+  formatExact,
+  formatShare,
+  UNKNOWN
+} from '../../core/base/numberFormat';
+import { cannotRun } from '../../core/model/runnable';
+import { totalOf } from '../../core/model/modelTotals';
+import type { GraphPayload } from '../../schema';
+import {
+  METRICS,
+  SHOWN,
+  type TotalMetric,
+  type Unit
+} from '../../schema/metrics';
+import type { OverlayId } from '../overlays';
+import type { ITranslate } from '../i18n/translate';
+
+export interface ITile {
+  readonly id: string;
+  readonly label: string;
+  /** Short, with unit. */
+  readonly value: string;
+  /** More about it, smaller. */
+  readonly note?: string;
+  /** Exact value and what it means. */
+  readonly detail: string;
+  readonly known: boolean;
+  /** The heatmap of the same number. */
+  readonly overlay: OverlayId | null;
+}
+
+/** Why a total is missing, in one sentence. */
+export function missingReason(
+  payload: GraphPayload,
+  trans: ITranslate
+): string {
+  const impossible = cannotRun(payload);
+  if (impossible) {
+    return trans.__('The model cannot run with these sizes: %1.', impossible);
+  }
+  const free = payload.dims.filter(dim => dim.value === null);
+  if (free.length > 0) {
+    return trans.__(
+      'Unknown: depends on %1. Set values in the Dimensions tab.',
+      free.map(dim => dim.name).join(', ')
+    );
+  }
+  const [reason] = topReasons(payload, 1);
+  return reason
+    ? trans.__('Unknown: %1.', reason)
+    : trans.__('Unknown: it could not be computed for any node.');
+}
+
+/** The commonest reasons for unknown costs, `reason (n nodes)`. */
+function topReasons(payload: GraphPayload, count: number): string[] {
+  return Object.entries(payload.coverage.reasons)
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, count)
+    .map(([reason, nodes]) => `${reason} (${nodes})`);
+}
+
+/** A unit where there is room for it. */
+export function unitWord(unit: Unit, trans: ITranslate): string {
+  return unit === 'bytes'
+    ? trans.__('bytes')
+    : unit === 'params'
+      ? trans.__('parameters')
+      : unit;
+}
+
+function totalTile(
+  payload: GraphPayload,
+  trans: ITranslate,
+  id: TotalMetric
+): ITile {
+  const { label, unit, total } = METRICS[id];
+  const { value, partial: isPartial, reason } = totalOf(payload, id);
+  const known = value !== null;
+  const impossible = !known && cannotRun(payload) !== '';
+  const short = unit === 'bytes' ? formatBytes(value) : formatCount(value);
+  const about = total?.about?.(trans) ?? '';
+  const partial = trans.__(
+    'Lower bound: nodes with unknown cost are not included.'
+  );
+  const lines = [
+    formatExact(value, unitWord(unit, trans)),
+    about,
+    id === 'peak' ? withoutReuse(payload, trans) : '',
+    isPartial ? partial : ''
+  ];
+  return {
+    id,
+    label: (total?.label ?? label)(trans),
+    value: impossible
+      ? trans.__('cannot run')
+      : known && isPartial
+        ? `≥ ${short}`
+        : short,
+    detail: known
+      ? lines.filter(line => line).join('\n')
+      : reason && !impossible
+        ? trans.__('Unknown: %1.', reason)
+        : missingReason(payload, trans),
+    known,
+    overlay: total?.heatmap ?? null
+  };
+}
+
+export function tilesOf(payload: GraphPayload, trans: ITranslate): ITile[] {
+  return [
+    ...SHOWN.strip.map(id => totalTile(payload, trans, id)),
+    coverageTile(payload, trans)
+  ];
+}
+
+function withoutReuse({ metrics }: GraphPayload, trans: ITranslate): string {
+  const simple = metrics.peak_activation_bytes_simple;
+  return simple === null
+    ? ''
+    : trans.__('Without buffer reuse: %1.', formatBytes(simple));
+}
+
+function coverageTile(payload: GraphPayload, trans: ITranslate): ITile {
+  const { coverage } = payload;
+  const unknown = Object.entries(coverage.unknown_ops)
+    .map(([type, count]) => `${type} ×${count}`)
+    .slice(0, 6);
+  const lines = [
+    trans.__(
+      'Costs known for %1 of %2 nodes.',
+      formatExact(coverage.nodes_known),
+      formatExact(coverage.nodes_total)
+    ),
+    coverage.macs === null
+      ? ''
+      : trans.__(
+          'MACs known for %1 of the nodes with MACs.',
+          formatShare(coverage.macs)
+        ),
+    trans.__('Shapes known for %1 of tensors.', formatShare(coverage.shapes)),
+    unknown.length > 0
+      ? trans.__('No cost rule for: %1.', unknown.join(', '))
+      : '',
+    ...topReasons(payload, 4)
+  ];
+  const empty = coverage.nodes_total === 0;
+  // A share of what does not depend on the sizes says nothing.
+  const unsized =
+    coverage.nodes_known < coverage.nodes_total &&
+    payload.dims.some(dim => dim.value === null);
+  return {
+    id: 'coverage',
+    label: trans.__('Coverage'),
+    value: empty
+      ? UNKNOWN
+      : unsized
+        ? trans.__('needs sizes')
+        : formatShare(coverage.nodes),
+    detail: lines.filter(line => line).join('\n'),
+    known: !empty && !unsized,
+    overlay: null
+  };
+}

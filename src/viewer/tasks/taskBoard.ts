@@ -1,0 +1,191 @@
+/** Tasks of a view: they go on while the panel is closed, and what they found stays. */
+
+import { useSyncExternalStore } from 'react';
+import {
+  isAbort,
+  problemOf,
+  type GivenFile,
+  type TaskOrder
+} from '../../providers/provider';
+import type { Problem, Task, TaskResult } from '../../schema';
+import { selectNodes, showUserValues } from '../session/hostSelection';
+import type { Session } from '../session/session';
+
+/** What can be asked for. */
+export type TaskKind =
+  'measure' | 'profile' | 'verify' | 'sensitivity' | 'quantize';
+
+/** Kinds that the Run tab tells of. */
+export const RUNS: ReadonlySet<TaskKind> = new Set([
+  'measure',
+  'profile',
+  'verify'
+]);
+
+/** Kinds that the Quantize tab tells of. */
+export const QUANTIZING: ReadonlySet<TaskKind> = new Set([
+  'measure',
+  'sensitivity',
+  'quantize'
+]);
+
+/** Kinds whose numbers are errors: a block has the largest of its layers. */
+const ERRORS: ReadonlySet<TaskKind> = new Set(['sensitivity', 'verify']);
+
+export interface ITaskBoard {
+  readonly running: {
+    readonly kind: TaskKind;
+    readonly task: Task | null;
+  } | null;
+  readonly problem: { readonly kind: TaskKind; readonly what: Problem } | null;
+  readonly results: Readonly<Partial<Record<TaskKind, TaskResult>>>;
+  /** What was run last, of what the Run tab tells of. */
+  readonly shown: TaskKind | null;
+  /** Tensors of the layers that stay float. */
+  readonly kept: ReadonlySet<string>;
+  readonly data: string;
+  /** What the model is verified against. */
+  readonly against: string;
+  readonly out: string;
+  readonly method: string;
+}
+
+class TaskBoard {
+  private _state: ITaskBoard;
+  private _stop: AbortController | null = null;
+  private readonly _listeners = new Set<() => void>();
+
+  constructor(private readonly _session: Session) {
+    this._state = {
+      running: null,
+      problem: null,
+      results: {},
+      shown: null,
+      kept: new Set(),
+      data: '',
+      against: '',
+      out: `${_session.provider.exportName}_int8.onnx`,
+      method: 'static'
+    };
+  }
+
+  readonly get = (): ITaskBoard => this._state;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this._listeners.add(listener);
+    return () => this._listeners.delete(listener);
+  };
+
+  set(change: Partial<ITaskBoard>): void {
+    this._state = { ...this._state, ...change };
+    this._listeners.forEach(listener => listener());
+  }
+
+  /** Starts a task, unless one runs. */
+  async start(kind: TaskKind, order: Omit<TaskOrder, 'kind'>): Promise<void> {
+    const { provider } = this._session;
+    await this._run(kind, (onChange, signal) =>
+      provider.task?.({ ...order, kind }, onChange, signal)
+    );
+  }
+
+  /** Attributes a profile, unless a task runs. */
+  async profile(files: readonly GivenFile[]): Promise<void> {
+    const { provider } = this._session;
+    await this._run('profile', (onChange, signal) =>
+      provider.profile?.(files, onChange, signal)
+    );
+  }
+
+  private async _run(
+    kind: TaskKind,
+    work: (
+      onChange: (task: Task) => void,
+      signal: AbortSignal
+    ) => Promise<TaskResult> | undefined
+  ): Promise<void> {
+    if (this._state.running) {
+      return;
+    }
+    const stop = new AbortController();
+    this._stop = stop;
+    this.set({ running: { kind, task: null }, problem: null });
+    try {
+      const result = await work(
+        task => this.set({ running: { kind, task } }),
+        stop.signal
+      );
+      if (result) {
+        this._take(kind, result);
+      } else {
+        this.set({ running: null });
+      }
+    } catch (error) {
+      this.set({
+        running: null,
+        problem: isAbort(error) ? null : { kind, what: problemOf(error) }
+      });
+    }
+  }
+
+  cancel(): void {
+    this._stop?.abort();
+  }
+
+  private _take(kind: TaskKind, result: TaskResult): void {
+    const { results, kept, shown } = this._state;
+    const chosen = result.layers.filter(one => one.keep).map(one => one.tensor);
+    this.set({
+      running: null,
+      results: { ...results, [kind]: result },
+      shown: RUNS.has(kind) ? kind : shown,
+      kept: kind === 'sensitivity' ? new Set(chosen) : kept
+    });
+    if (result.path) {
+      this._session.files?.added(result.path);
+    }
+    const numbers = Object.entries(result.values);
+    if (numbers.length > 0) {
+      showUserValues(this._session, {
+        label: result.label,
+        unit: result.unit,
+        largest: ERRORS.has(kind),
+        values: new Map(numbers.map(([node, value]) => [Number(node), value]))
+      });
+    }
+    const { verification } = result;
+    if (verification && verification.first !== null) {
+      const { node } = verification.layers[verification.first];
+      void opened(this._session).then(() => selectNodes(this._session, [node]));
+    }
+  }
+}
+
+/** When the model is shown: a task may be done before. */
+function opened({ store }: Session): Promise<void> {
+  return new Promise(resolve => {
+    const look = (): boolean => {
+      const there = store.get().document !== null;
+      if (there) {
+        stop();
+        resolve();
+      }
+      return there;
+    };
+    const stop = store.subscribe(look);
+    look();
+  });
+}
+
+const boards = new WeakMap<Session, TaskBoard>();
+
+/** The board of a session, the same each time. */
+export function boardOf(session: Session): TaskBoard {
+  const known = boards.get(session) ?? new TaskBoard(session);
+  boards.set(session, known);
+  return known;
+}
+
+export function useBoard(board: TaskBoard): ITaskBoard {
+  return useSyncExternalStore(board.subscribe, board.get);
+}

@@ -1,0 +1,96 @@
+/** What the Run tab tells of, from wherever it is asked for; a clear line where nobody is there to do it. */
+
+import { piece } from '../lazy/lazily';
+import type { GivenFile, TaskOrder } from '../../providers/provider';
+import type { Session } from '../session/session';
+
+/** What a browser offers when it asks for a profile. */
+const KINDS = '.json,.csv,.txt';
+
+/** Absent from a page: it has neither a server nor a kernel. */
+const serverCode = piece(() => import('./serverWork'));
+
+/** Starts a task and shows the tab that tells of it. */
+export async function startTask(
+  session: Session,
+  order: TaskOrder
+): Promise<void> {
+  if (session.provider.task) {
+    (await serverCode.get()).startTask(session, order);
+    return;
+  }
+  session.store.set({
+    notice: session.trans.__(
+      'Models are run by a server: open the model in JupyterLab, or use onnx-autodoc on the command line.'
+    )
+  });
+}
+
+/** Has times that were measured elsewhere attributed, and paints them. */
+export async function loadProfile(
+  session: Session,
+  files: readonly GivenFile[]
+): Promise<void> {
+  if (!session.provider.profile) {
+    session.store.set({ notice: unread(session) });
+  } else if (files.length > 0) {
+    await (await serverCode.get()).attribute(session, files);
+  }
+}
+
+function unread({ trans }: Session): string {
+  return trans.__(
+    'Profiles are read by a server or a kernel. Open the model in JupyterLab or run the cell again, or use: onnx-autodoc run MODEL --profile FILE --out-html PAGE'
+  );
+}
+
+/** Asks the user for a profile among their own files, where somebody is there to read it. */
+export function askProfile(session: Session): void {
+  if (!session.provider.profile) {
+    session.store.set({ notice: unread(session) });
+    return;
+  }
+  const input = document.createElement('input');
+  input.type = 'file';
+  input.multiple = true;
+  input.accept = KINDS;
+  input.addEventListener('change', () => {
+    void loadProfile(session, [...(input.files ?? [])]);
+  });
+  input.click();
+}
+
+const taking = new WeakMap<HTMLElement, Session>();
+
+/** Takes files that are dropped on a viewer, from the first that is dragged over it on. */
+export function takeDrops(root: HTMLElement, session: Session): void {
+  const known = taking.has(root);
+  taking.set(root, session);
+  if (known) {
+    return;
+  }
+  const mark = (over: boolean): void => {
+    root.toggleAttribute('data-drop', over);
+  };
+  root.addEventListener('dragover', event => {
+    if (event.dataTransfer?.types.includes('Files')) {
+      // Otherwise the browser leaves the page for the file.
+      event.preventDefault();
+      event.dataTransfer.dropEffect = 'copy';
+      mark(true);
+    }
+  });
+  root.addEventListener('dragleave', ({ relatedTarget }) =>
+    mark(relatedTarget instanceof Node && root.contains(relatedTarget))
+  );
+  root.addEventListener('drop', event => {
+    mark(false);
+    const files = [...(event.dataTransfer?.files ?? [])];
+    const there = taking.get(root);
+    if (there && files.length > 0) {
+      event.preventDefault();
+      event.stopPropagation();
+      void loadProfile(there, files);
+    }
+  });
+}

@@ -1,0 +1,118 @@
+/** Windowing for long lists of equal rows. */
+
+import { useCallback, useEffect, useState, type RefObject } from 'react';
+
+/** Rows drawn beyond each edge at rest: each is redrawn with every change of the model's sizes. */
+const MARGIN = 2;
+/** While it scrolls, so that quick scrolling shows no gaps. */
+const SCROLLING_MARGIN = 12;
+/** Milliseconds after the last scrolling. */
+const SCROLL_IDLE_MS = 200;
+/** Assumed before the element has a size. */
+const DEFAULT_HEIGHT = 400;
+
+export interface IWindow {
+  /** First row to draw and the one after the last. */
+  readonly first: number;
+  readonly end: number;
+  /** Rows that fit on one page. */
+  readonly page: number;
+  scrollTo(row: number): void;
+}
+
+/**
+ * Which of `count` rows of `rowHeight` px to draw in the scroller. `inset` is the height of what
+ * sticks to its top.
+ */
+export function useWindow(
+  scroller: RefObject<HTMLElement>,
+  count: number,
+  rowHeight: number,
+  inset = 0
+): IWindow {
+  const [view, setView] = useState({ top: 0, height: DEFAULT_HEIGHT });
+  const [margin, setMargin] = useState(MARGIN);
+  useEffect(() => {
+    const element = scroller.current;
+    if (!element) {
+      return undefined;
+    }
+    const read = (): void =>
+      setView(before => {
+        const top = element.scrollTop;
+        const height = element.clientHeight || DEFAULT_HEIGHT;
+        return before.top === top && before.height === height
+          ? before
+          : { top, height };
+      });
+    let rest: number | undefined;
+    const scroll = (): void => {
+      read();
+      setMargin(SCROLLING_MARGIN);
+      window.clearTimeout(rest);
+      rest = window.setTimeout(() => setMargin(MARGIN), SCROLL_IDLE_MS);
+    };
+    read();
+    element.addEventListener('scroll', scroll, { passive: true });
+    const observer =
+      typeof ResizeObserver === 'undefined' ? null : new ResizeObserver(read);
+    observer?.observe(element);
+    return () => {
+      element.removeEventListener('scroll', scroll);
+      window.clearTimeout(rest);
+      observer?.disconnect();
+    };
+  }, [scroller, count]);
+  const page = Math.max(1, Math.floor((view.height - inset) / rowHeight) - 1);
+  const scrollTo = useCallback(
+    (row: number) => {
+      const element = scroller.current;
+      if (!element || row < 0) {
+        return;
+      }
+      const room = (element.clientHeight || DEFAULT_HEIGHT) - inset;
+      const top = row * rowHeight;
+      if (top < element.scrollTop) {
+        element.scrollTop = top;
+      } else if (top + rowHeight > element.scrollTop + room) {
+        element.scrollTop = top + rowHeight - room;
+      }
+    },
+    [scroller, rowHeight, inset]
+  );
+  // A list that became shorter may be scrolled beyond its end for one frame.
+  const top = Math.min(view.top, Math.max(0, count * rowHeight - view.height));
+  return {
+    first: Math.max(0, Math.floor(top / rowHeight) - margin),
+    end: Math.min(count, Math.ceil((top + view.height) / rowHeight) + margin),
+    page,
+    scrollTo
+  };
+}
+
+/** Row to go to for a key, null when the key does not move. */
+export function moveOf(
+  key: string,
+  at: number,
+  count: number,
+  page: number
+): number | null {
+  const last = count - 1;
+  const clamp = (row: number): number => Math.max(0, Math.min(last, row));
+  switch (key) {
+    case 'ArrowDown':
+      return clamp(at + 1);
+    case 'ArrowUp':
+      return clamp(at < 0 ? last : at - 1);
+    case 'PageDown':
+      return clamp(at + page);
+    case 'PageUp':
+      return clamp(at - page);
+    case 'Home':
+      return clamp(0);
+    case 'End':
+      return clamp(last);
+    default:
+      return null;
+  }
+}

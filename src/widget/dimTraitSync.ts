@@ -1,0 +1,70 @@
+/** The sizes of a widget's free dimensions: the trait, which others may move, and what the viewer shows. */
+
+import type { IViewerHandle } from '../viewer';
+import type { IManagedModel } from './model';
+import { sameSizes, type TraitSizes } from './provider';
+
+export class DimTraitSync {
+  private _base: TraitSizes = {};
+  private _shown: TraitSizes = {};
+  private _resizing = false;
+  private _again = false;
+
+  constructor(
+    private readonly _model: IManagedModel,
+    private readonly _put: (sizes: TraitSizes) => void,
+    private readonly _isLive: () => boolean
+  ) {}
+
+  /** Another model is shown, analysed with these sizes. */
+  start(base: TraitSizes): void {
+    this._base = this._shown = base;
+  }
+
+  /** The viewer shows these sizes now. */
+  shown(sizes: TraitSizes): void {
+    this._shown = sizes;
+    // While sizes from outside are being followed, the trait is ahead of the picture.
+    const ahead = this._resizing || this._model.get('_fixed') === true;
+    if (!ahead && !sameSizes({ ...this._base, ...this._given() }, sizes)) {
+      this._put(sizes);
+    }
+  }
+
+  /** Follows the trait; of several changes in a row the last one counts. */
+  async follow(handle: () => IViewerHandle | null): Promise<void> {
+    this._again = true;
+    if (this._resizing) {
+      return;
+    }
+    this._resizing = true;
+    try {
+      while (this._again) {
+        this._again = false;
+        await this._step(handle());
+      }
+    } finally {
+      this._resizing = false;
+    }
+  }
+
+  private async _step(handle: IViewerHandle | null): Promise<void> {
+    const wanted = { ...this._shown, ...this._given() };
+    if (!handle || sameSizes(wanted, this._shown)) {
+      return;
+    }
+    if (await handle.preview(wanted)) {
+      this._shown = wanted;
+    } else if (this._isLive() && this._model.get('_fixed') !== true) {
+      this._shown = wanted;
+      handle.bind(wanted);
+    } else {
+      // Nobody can tell the numbers under these sizes: what is shown stays true.
+      this._put(this._shown);
+    }
+  }
+
+  private _given(): TraitSizes {
+    return (this._model.get('dims') ?? {}) as TraitSizes;
+  }
+}

@@ -1,0 +1,72 @@
+import { expect, test, vi } from 'vitest';
+import type { IViewerHandle } from '../viewer';
+import { PairRegistry } from './pairRegistry';
+
+interface IFake extends IViewerHandle {
+  readonly partners: unknown[];
+  readonly ended: ReturnType<typeof vi.fn>;
+}
+
+/** A handle that notes with whom it was linked. */
+function view(): IFake {
+  const partners: unknown[] = [];
+  const ended = vi.fn();
+  const handle = {
+    partners,
+    ended,
+    link: (other: unknown, options: unknown, callbacks: { onEnd?(): void }) => {
+      partners.push(other);
+      return {
+        options,
+        end: () => {
+          ended();
+          callbacks.onEnd?.();
+        }
+      };
+    }
+  };
+  return handle as unknown as IFake;
+}
+
+test('two widgets of a pair are linked, the left with the right', () => {
+  const pairs = new PairRegistry();
+  const [left, right] = [view(), view()];
+  pairs.register('p-1:1', right);
+  expect(left.partners).toEqual([]);
+  pairs.register('p-1:0', left);
+  expect(left.partners).toEqual([right]);
+  expect(right.partners).toEqual([]);
+});
+
+test('widgets of other pairs, of none, or of odd names stay alone', () => {
+  const pairs = new PairRegistry();
+  const views = ['', 'a:0', 'b:1', 'c:2', 'a/b:1', null, 7].map(place => {
+    const made = view();
+    pairs.register(place, made)();
+    pairs.register(place, made);
+    return made;
+  });
+  expect(views.flatMap(({ partners }) => partners)).toEqual([]);
+});
+
+test('one that goes ends the link; another takes its place', () => {
+  const pairs = new PairRegistry();
+  const [left, right, again] = [view(), view(), view()];
+  pairs.register('p:0', left);
+  const leave = pairs.register('p:1', right);
+  leave();
+  expect(left.ended).toHaveBeenCalledTimes(1);
+  pairs.register('p:1', again);
+  expect(left.partners).toEqual([right, again]);
+});
+
+test('a pair shown twice makes two links', () => {
+  const pairs = new PairRegistry();
+  const [a, b, c, d] = [view(), view(), view(), view()];
+  pairs.register('p:0', a);
+  pairs.register('p:1', b);
+  pairs.register('p:0', c);
+  pairs.register('p:1', d);
+  expect(a.partners).toEqual([b]);
+  expect(c.partners).toEqual([d]);
+});

@@ -1,0 +1,58 @@
+/** Widgets that stand side by side: linked as soon as both are drawn, without a kernel too. */
+
+import type { IViewerHandle, IViewerLink } from '../viewer';
+
+interface IPairedView {
+  readonly handle: IViewerHandle;
+  link: IViewerLink | null;
+}
+
+/** `name:0` or `name:1`, as the kernel writes it. */
+const PLACE = /^([\w-]{1,64}):([01])$/;
+
+export class PairRegistry {
+  /** Drawn views by pair and side; a pair may be shown several times. */
+  private readonly _drawn = new Map<string, [IPairedView[], IPairedView[]]>();
+
+  /** A widget is drawn; what comes back takes it out again. Does nothing for a widget without a pair. */
+  register(place: unknown, handle: IViewerHandle): () => void {
+    const found = typeof place === 'string' ? PLACE.exec(place) : null;
+    if (!found) {
+      return () => undefined;
+    }
+    const [, name, side] = found;
+    const pair = this._drawn.get(name) ?? [[], []];
+    this._drawn.set(name, pair);
+    const own: IPairedView = { handle, link: null };
+    pair[side === '0' ? 0 : 1].push(own);
+    join(pair);
+    return () => {
+      own.link?.end();
+      pair.forEach(row => row.includes(own) && row.splice(row.indexOf(own), 1));
+      if (pair.every(row => row.length === 0)) {
+        this._drawn.delete(name);
+      } else {
+        // The one that stays may have another partner.
+        join(pair);
+      }
+    };
+  }
+}
+
+/** Links the first of each side that has no partner. */
+function join([left, right]: [IPairedView[], IPairedView[]]): void {
+  const first = left.find(({ link }) => link === null);
+  const second = right.find(({ link }) => link === null);
+  if (first && second) {
+    const link = first.handle.link(
+      second.handle,
+      {},
+      {
+        onEnd: () => {
+          first.link = second.link = null;
+        }
+      }
+    );
+    first.link = second.link = link;
+  }
+}
