@@ -358,8 +358,8 @@ def total_label(metric: str) -> str:
 def derived(metric: Metric, part: Callable[[str], float | None]) -> float | None:
     """A number that is computed from columns, from what ``part`` gives for them; None where one is unknown.
 
-    0 by 0 is 0: what moves nothing and computes nothing (a view) has no intensity. ``src/core/model/derivedMetric.ts``
-    does the same.
+    0 by 0 is 0: what moves nothing and computes nothing (a view) has no intensity.
+    ``src/core/model/derivedMetric.ts`` does the same.
     """
     over = _sum(metric.over, part)
     if over is None or not metric.under:
