@@ -590,7 +590,7 @@ export interface components {
     };
     /**
      * BlockKind
-     * @description What structural blocks that are alike have in common; fields as those of `MarkdownBlock`.
+     * @description What structural blocks that are alike have in common; fields as those of `Block`.
      */
     BlockKind: {
       kind: string;

@@ -4,8 +4,8 @@
     op=Conv & macs>1e8             conditions on fields
     in[0].shape[1]>=256 | !(op~norm)
 
-The same grammar as the viewer's (``src/core/query/queryParser.ts``); both are tested on one fixture. Terms side
-by side must all match, as if joined by ``&``, which binds tighter than ``|``. A text is compared without
+The same grammar as the viewer's (``src/core/query/queryParser.ts``); both are tested on one fixture. Terms
+side by side must all match, as if joined by ``&``, which binds tighter than ``|``. A text is compared without
 regard to case: ``=`` the whole (``*`` stands for anything), ``~`` a part of it. ``=?`` asks for what is
 unknown. What the fields are is told by ``query_fields``, what matches by ``node_matcher``.
 """
