@@ -78,7 +78,7 @@ def _carried(carried: Mapping[str, Any] | None) -> list[tuple[str, str]]:
         more = f" and {len(files) - 1} more" if len(files) > 1 else ""
         held = f"{largest['name']} {units.size(largest['bytes'])}{more}, {stored} in the file"
     else:
-        held = "left out" if carried["left_out"] else "none found"
+        held = "not included" if carried["left_out"] else "none found"
     return [("Task", task), ("Processor", held), ("Metadata", units.size(carried["characters"]))]
 
 

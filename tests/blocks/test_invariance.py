@@ -86,7 +86,7 @@ def check_same(proto: onnx.ModelProto, seed: int) -> None:
     assert ours.totals() == theirs.totals()
     one, two = ours.analysis.structure, theirs.analysis.structure
     assert one.gave_up == two.gave_up == ()
-    for name, tell in (("found", "found"), ("attention", "attention"), ("repeats", "repeat")):
+    for name, tell in (("blocks", "found"), ("attention", "attention"), ("repeats", "repeat")):
         a = sorted((getattr(ours, tell)(item) for item in getattr(one, name)), key=repr)
         b = sorted((getattr(theirs, tell)(item) for item in getattr(two, name)), key=repr)
         assert a == b, name

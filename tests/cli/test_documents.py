@@ -110,7 +110,7 @@ def test_update_refused(tmp_path, text, code, words):
     ("args", "code", "words"),
     [
         (["--assets-dir", "{}/none/there"], 3, ["does not exist"]),
-        (["--assets-dir", "{}/file"], 3, ["no folder"]),
+        (["--assets-dir", "{}/file"], 3, ["not a folder"]),
         ([MODEL, "--out-md", "{}/a.md"], 1, ["--out-md", "one model"]),
         (["--out-md", MODEL], 3, ["the model itself"]),
         (["--update", MODEL], 3, ["the model itself"]),

@@ -210,7 +210,7 @@ def test_external_data(tmp_path):
         ("in.bin", 0, 1 << 62, "it needs 40 bytes"),
         ("in.bin", 0, 36, "it needs 40 bytes"),
         ("in.bin", -4, 40, "negative"),
-        ("in.bin", "many", 40, "no number"),
+        ("in.bin", "many", 40, "not a number"),
         ("in.bin", "9" * 5000, 40, "reach to byte"),
         ("folder", 0, 40, "cannot be read"),
         ("pipe", 0, 40, "cannot be read"),

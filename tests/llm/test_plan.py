@@ -292,8 +292,8 @@ def test_what_is_no_decoder(tmp_path):
 
 @pytest.mark.parametrize(
     ("args", "words"),
-    [(["--hardware", "h999"], "no hardware profile"), (["--hardware", "l4", "--context", "x"], "--context"),
-     (["--hardware", "l4", "--link", "rope"], "no link"),
+    [(["--hardware", "h999"], "Unknown hardware profile"), (["--hardware", "l4", "--context", "x"], "--context"),
+     (["--hardware", "l4", "--link", "rope"], "Unknown link"),
      (["--hardware", "l4", "--cloud", "moon"], "Unknown provider"),
      (["--hardware", "l4", "--pipeline-parallel", "4"], "too few for 4 stages"),
      (["--hardware", "l4", "--price", "-1"], "--price")],
@@ -374,7 +374,7 @@ def test_a_configuration_has_no_operators(big):
         plan(big, PlanOptions(["h100-sxm"], [1], [4096], runtime=name)) for name in ("", "torch-compile")
     )
     assert one.plans[0].points == other.plans[0].points
-    with pytest.raises(InputError, match="no runtime 'tesnorrt'"):
+    with pytest.raises(InputError, match="Unknown runtime 'tesnorrt'"):
         plan(big, PlanOptions(["h100-sxm"], runtime="tesnorrt"))
 
 

@@ -127,7 +127,7 @@ def test_exclude_that_means_nothing(tmp_path):
         (DIGITS, DATA, Recipe(method="int4-weights"), "nothing that int4-weights quantizes"),
         (DIGITS, {"image": np.full((2, 1, 8, 8), np.nan)}, Recipe(), "NaN or infinity"),
         (DIGITS, {"image": np.zeros((2, 1, 9, 9))}, Recipe(), "the model takes image"),
-        (DIGITS, DATA, Recipe(method="magic"), "no method 'magic'"),
+        (DIGITS, DATA, Recipe(method="magic"), "Unknown method 'magic'"),
     ],
 )
 def test_bad_input_leaves_nothing(model, data, recipe, said, tmp_path):

@@ -85,7 +85,7 @@ async def test_a_large_body_comes_whole(client: Any) -> None:
         ({"path": "m.onnx", "bindings": {"n": "many"}}, "$.bindings"),
         ({"path": "m.onnx", "input_shapes": {"x": [1.5]}}, "$.input_shapes"),
         ({"path": "m.onnx", "assume": "yes"}, "$.assume"),
-        (b'{"path": "m.onnx", "bindings": {"batch": 1, "batch": 2}}', "'batch' stands twice"),
+        (b'{"path": "m.onnx", "bindings": {"batch": 1, "batch": 2}}', "'batch' occurs twice"),
     ],
 )
 async def test_bad_requests_name_the_place(body: Any, place: str, client: Any) -> None:

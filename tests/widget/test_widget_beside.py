@@ -70,7 +70,7 @@ def test_widgets_that_are_there_stay_what_they_are():
     pair = py_autodoc.side_by_side(left, TINY, overlay="flops")
     assert pair.left is left
     assert (left.overlay, pair.right.overlay) == ("params", "flops")
-    with pytest.raises(OptionError, match="beside itself"):
+    with pytest.raises(OptionError, match="compared with itself"):
         py_autodoc.side_by_side(left, left)
 
 

@@ -128,7 +128,7 @@ def test_an_array_is_a_number_a_layer(widget):
     assert (values[str(first)], values[str(last)]) == (2.0, count - 1.0)
     with pytest.raises(TraitFault, match="3 numbers"):
         widget.overlay = np.zeros(3)
-    with pytest.raises(TraitFault, match="no overlay"):
+    with pytest.raises(TraitFault, match="Unknown overlay"):
         widget.overlay = np.zeros((count, 2))
     widget.overlay = pd.Series([1.0, pd.NA, *range(2, count)], dtype="Float64")
     assert len(widget.overlay["values"]) == count - 1
@@ -154,5 +154,5 @@ def test_pictures_are_set_as_the_widget_is(widget, tmp_path):
         widget.direction = "sideways"
     with pytest.raises(OptionError, match="auto, right, down, wrapped"):
         widget.to_svg(tmp_path / "e.svg", direction="sideways")
-    with pytest.raises(OptionError, match="no shape"):
+    with pytest.raises(OptionError, match="not a shape"):
         widget.to_svg(tmp_path / "e.svg", aspect=0)

@@ -214,7 +214,7 @@ def longer_than_its_table(n):
     return positions_are_cut(n)
 
 
-@bad(16, 24, "no sequence counted from its beginning")
+@bad(16, 24, "not a sequence counted from its beginning")
 def table_over_a_picture(n):
     m = Maker()
     h = m("Conv", m.x(1, 3, n, n), m.w(8, 3, 4, 4), strides=[4, 4])
@@ -222,7 +222,7 @@ def table_over_a_picture(n):
     return m.done(m("Add", h, m.w(1, n * n // 16, 8)))
 
 
-@bad(16, 8, "no sequence counted from its beginning")
+@bad(16, 8, "not a sequence counted from its beginning")
 def smaller_table_over_a_picture(n):
     return table_over_a_picture(n)
 
@@ -251,7 +251,7 @@ def mean_by_a_stored_share(n):
     return m.done(m("Mul", m("ReduceSum", m.x(1, n, 4), m.c([1])), m.c(np.float32(1 / n))))
 
 
-@bad(12, 6, "no sequence counted from its beginning")
+@bad(12, 6, "not a sequence counted from its beginning")
 def table_behind_a_turn(n):
     """Position i is no longer the i-th from the front."""
     m = Maker()
@@ -259,7 +259,7 @@ def table_behind_a_turn(n):
     return m.done(m("Add", h, m.w(1, n, 4)))
 
 
-@bad(12, 6, "no sequence counted from its beginning")
+@bad(12, 6, "not a sequence counted from its beginning")
 def table_behind_two_sequences(n):
     m = Maker()
     h = m("Concat", m.x(1, n, 4), m.w(1, 3, 4), axis=1)
@@ -306,7 +306,7 @@ def filled_up(n):
     return m.done(m("Pad", m.x(1, 3, n, n), m.c([0, 0, 0, 0, 0, 0, -n % 8, -n % 8])))
 
 
-@bad(12, 6, "no sequence counted from its beginning")
+@bad(12, 6, "not a sequence counted from its beginning")
 def table_over_repeated_positions(n):
     m = Maker()
     h = m("Reshape", m.x(1, n, 4), m.c([1, n, 4]))
