@@ -292,7 +292,8 @@ def test_what_is_no_decoder(tmp_path):
 
 @pytest.mark.parametrize(
     ("args", "words"),
-    [(["--hardware", "h999"], "Unknown hardware profile"), (["--hardware", "l4", "--context", "x"], "--context"),
+    [(["--hardware", "h999"], "Unknown hardware profile"),
+     (["--hardware", "l4", "--context", "x"], "--context"),
      (["--hardware", "l4", "--link", "rope"], "Unknown link"),
      (["--hardware", "l4", "--cloud", "moon"], "Unknown provider"),
      (["--hardware", "l4", "--pipeline-parallel", "4"], "too few for 4 stages"),

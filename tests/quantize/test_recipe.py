@@ -30,7 +30,10 @@ def test_number_formats_by_target(target, activations, weights):
             {"target": "cpu-vnni", "activations": "s8", "weights": "u8"},
             "No kernels exist for s8 data and u8 weights",
         ),
-        ({"target": "cpu-vnni", "activations": "u16", "format": "qoperator"}, "No operators exist for 16-bit data"),
+        (
+            {"target": "cpu-vnni", "activations": "u16", "format": "qoperator"},
+            "No operators exist for 16-bit data",
+        ),
         ({"target": "cpu-vnni", "method": "dynamic", "format": "qoperator"}, "operators of its own"),
         ({"method": "magic"}, "'magic' is unknown"),
         ({"weights": "s5"}, "'s5' is unknown"),
