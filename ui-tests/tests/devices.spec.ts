@@ -119,7 +119,7 @@ for (const dark of [false, true]) {
       .getByRole('option', { name: /Tesla T4|NVIDIA T4/ })
       .first()
       .click();
-    await expect(panel).toContainText(/the device that it was made for/);
+    await expect(panel).toContainText(/results for one device/);
   });
 }
 
