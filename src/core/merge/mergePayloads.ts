@@ -8,6 +8,13 @@ import type { GraphPayload } from '../../schema';
 import type { IAlignmentColumns } from '../matching/alignmentChanges';
 import { MergedScopes } from './mergedScopes';
 import { TENSOR_KIND } from '../model/decodePayload';
+import {
+  copyColumns,
+  pairOutputs,
+  row,
+  sameInputs,
+  toCsr
+} from './columnPairs';
 import { mergeOrder } from './mergeOrder';
 import { PairWires, shownInputs, WIRE, type WireSide } from './mergedWires';
 
@@ -383,90 +390,6 @@ class PayloadMerger {
     this._graphOf.set(graph, found);
     return found;
   }
-}
-
-/** Columns that can be added to without touching the others'. */
-function copyColumns<T extends object>(columns: T): T {
-  return Object.fromEntries(
-    Object.entries(columns).map(([name, column]) => [
-      name,
-      Array.isArray(column)
-        ? column.map((one: unknown) => (Array.isArray(one) ? [...one] : one))
-        : column
-    ])
-  ) as T;
-}
-
-function row(
-  { nodes }: GraphPayload,
-  what: 'input' | 'output',
-  node: number
-): number[] {
-  const [offsets, values] =
-    what === 'input'
-      ? [nodes.input_offsets, nodes.inputs]
-      : [nodes.output_offsets, nodes.outputs];
-  return values.slice(offsets[node], offsets[node + 1]);
-}
-
-function toCsr(rows: readonly (readonly number[])[]): {
-  offsets: number[];
-  values: number[];
-} {
-  const offsets = [0];
-  const values: number[] = [];
-  for (const one of rows) {
-    for (const value of one) {
-      values.push(value);
-    }
-    offsets.push(values.length);
-  }
-  return { offsets, values };
-}
-
-/** By pair: tensors that leave it, in the order of its nodes; else all that it makes. */
-function pairOutputs(
-  payload: GraphPayload,
-  column: readonly number[]
-): number[][] {
-  const { nodes, tensors, graphs } = payload;
-  const leaves = new Set([tensors.outputs, ...graphs.outputs].flat());
-  nodes.op.forEach((_, node) => {
-    for (const tensor of row(payload, 'input', node)) {
-      const maker = tensor < 0 ? NONE : tensors.producer[tensor];
-      if (maker >= 0 && column[maker] !== column[node]) {
-        leaves.add(tensor);
-      }
-    }
-  });
-  const found: number[][] = [];
-  const made: number[][] = [];
-  column.forEach((pair, node) => {
-    if (pair >= 0) {
-      const all = row(payload, 'output', node).filter(one => one >= 0);
-      (made[pair] ??= []).push(...all);
-      (found[pair] ??= []).push(...all.filter(one => leaves.has(one)));
-    }
-  });
-  return Array.from(made, (all, pair) =>
-    found[pair]?.length ? found[pair] : (all ?? [])
-  );
-}
-
-/** By model input of the second: that of the first of the same name, else of the same place among equally many. */
-function sameInputs(a: GraphPayload, b: GraphPayload): Map<number, number> {
-  const [here, there] = [a, b].map(one => one.tensors.inputs);
-  const byName = new Map(here.map(one => [a.tensors.name[one], one]));
-  const found = new Map<number, number>();
-  there.forEach((tensor, place) => {
-    const named = byName.get(b.tensors.name[tensor]);
-    const same = here.length === there.length ? here[place] : undefined;
-    const made = named ?? same;
-    if (made !== undefined) {
-      found.set(tensor, made);
-    }
-  });
-  return found;
 }
 
 /** One graph of both; the columns must be those of these payloads. About linear time. */
