@@ -139,11 +139,16 @@ for (const host of HOSTS) {
         ? opened.frame().locator('.oad-Widget').nth(at)
         : opened.frame(at).locator('.oad-Widget');
     for (const at of [0, 19, 7, 0]) {
-      // A frame out of sight is not drawn: its own elements cannot be scrolled to.
-      await (
-        host === 'vscode' ? widget(at) : opened.page.locator('iframe').nth(at)
-      ).scrollIntoViewIfNeeded();
-      await drawn(widget(at));
+      // A frame out of sight is not drawn: its own elements cannot be scrolled to. Frames above it may grow
+      // after that and move it away, so it is scrolled to until it is drawn.
+      const place =
+        host === 'vscode' ? widget(at) : opened.page.locator('iframe').nth(at);
+      await expect(async () => {
+        await place.scrollIntoViewIfNeeded();
+        await expect(
+          widget(at).locator('.oad-GraphHost[data-scene-version]')
+        ).toBeVisible({ timeout: 2_000 });
+      }).toPass({ timeout: 60_000 });
       await widget(at)
         .locator('.oad-GraphHost [role=button]', { hasText: /^ResNetEmb/ })
         // Its title: in the middle of an open block there are others.
