@@ -37,7 +37,7 @@ def read_layer_info(file: PathLike) -> dict[str, TensorRTLayer]:
 
     Raises:
         PathError: no such file, or it is not text.
-        InputError: it is not a layer information, too large, or does not say which nodes the layers are of.
+        InputError: it is not layer information, is too large, or does not say which nodes the layers are of.
     """
     name = base_name(file)[:200]
     try:

@@ -88,7 +88,7 @@ def given_preprocessing(text: PathLike) -> Preprocessing:
         content = parse_json(path.read_bytes(), TABLE)
     except OSError as fault:
         raise OptionError(
-            "bad-preprocessing", f"{name} is not a preprocessing, nor a file that can be read.",
+            "bad-preprocessing", f"{name} is neither a known preprocessing nor a readable file.",
             f"Pass a preprocessor_config.json, or one of {known}.",
         ) from fault  # fmt: skip
     except ValueError as fault:

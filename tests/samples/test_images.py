@@ -189,7 +189,7 @@ def test_quantize_from_images(tmp_path):
         ({"a.png": b"\x89PNG broken"}, "0..1", "a.png cannot be read as an image"),
         ({"a.jpg": b""}, "0..1", "a.jpg cannot be read as an image"),
         ({"a.txt": b"text"}, "0..1", "the folder holds no image"),
-        ({"a.png": None}, "magic", "magic is not a preprocessing, nor a file"),
+        ({"a.png": None}, "magic", "magic is neither a known preprocessing nor a readable file"),
         ({"a.png": None, "p.json": b"{}"}, "p.json", "does not say how images are scaled"),
         ({"a.png": None, "p.json": b"[1"}, "p.json", "p.json is not a JSON file"),
         ({"a.png": None, "p.json": b'{"size": 16, "image_mean": [0.5], "image_std": [0.5]}'}, "p.json",

@@ -6,12 +6,13 @@ they share is here; how a fault is raised, where types come from and what a valu
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 from py_autodoc.graph.ir.model import ConstTensor, Node
 
 
-class NodeReader:
+class NodeReader(ABC):
     """Base of what rules read a node through. Inputs and outputs are counted from 0."""
 
     __slots__ = ("inputs", "node", "outputs")
@@ -23,17 +24,17 @@ class NodeReader:
 
     # of each kind of rule
 
+    @abstractmethod
     def dtype_of(self, tensor: int) -> int:
         """ONNX element type of a tensor, 0 when unknown."""
-        raise NotImplementedError
 
+    @abstractmethod
     def value_of(self, tensor: int) -> Any:
         """What is known of a tensor's value; None: nothing."""
-        raise NotImplementedError
 
+    @abstractmethod
     def malformed(self, message: str) -> Exception:
         """The exception for an attribute that the operator does not allow."""
-        raise NotImplementedError
 
     # of all
 
