@@ -7,7 +7,9 @@ const common = {
   // Style sheets are what they are: colours are read from one.
   css: true,
   // Fuzz tests on a busy machine; no test asserts time.
-  testTimeout: 60_000
+  testTimeout: 60_000,
+  // As with the browser tests, one that fails on CI runs a second time, and the output says so.
+  retry: process.env.CI ? 1 : 0
 };
 
 /**

@@ -2,7 +2,8 @@
 import { act, fireEvent } from '@testing-library/react';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Bundle } from '../schema';
-import { guardConsole } from '../viewer/testing/render';
+import { fetchAll } from '../viewer/lazy/lazily';
+import { guardConsole, settleDrawn } from '../viewer/testing/render';
 import { FakeSurface } from '../viewer/testing/surface';
 import { testPayload } from '../viewer/testing/payload';
 import { FakeModel } from './fakeModel';
@@ -40,7 +41,9 @@ vi.mock('../providers/bundleProvider', async original => ({
 /** What the page says of what is in view. */
 let look: (visible: boolean) => void;
 
-beforeEach(() => {
+beforeEach(async () => {
+  // A busy machine takes its time to fetch what is shown in the first picture.
+  await fetchAll();
   reading.clear();
   vi.stubGlobal('matchMedia', () => ({
     matches: false,
@@ -88,11 +91,12 @@ function shown(traits: Record<string, unknown> = {}): FakeModel {
   return model;
 }
 
-/** Promises and what React makes of them. */
+/** Promises, what React makes of them, and the picture. */
 async function rest(): Promise<void> {
   await act(async () => {
     await new Promise(resolve => setTimeout(resolve, 20));
   });
+  await settleDrawn(document.body);
 }
 
 async function read(blocks: number): Promise<void> {
