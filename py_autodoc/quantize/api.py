@@ -21,6 +21,7 @@ from py_autodoc.outputs.temporary import scratch
 from py_autodoc.quantize.clipping import clipping_pairs
 from py_autodoc.quantize.document import GAP_DB, Quantization
 from py_autodoc.quantize.exclude import excluded
+from py_autodoc.quantize.kept_float import double_nodes, infinite_constants, infinite_nodes
 from py_autodoc.quantize.methods import BUILT_IN, apply, method
 from py_autodoc.quantize.prepare import fitted, loaded, prepared
 from py_autodoc.quantize.recipe import VNNI, Recipe, completed
@@ -30,6 +31,7 @@ from py_autodoc.tags import read_tags, restore_file, tag_file
 from py_autodoc.tags.model import ROOT
 from py_autodoc.tags.model_files import finish, staging, targets, to_ir
 from py_autodoc.tags.read import table_in
+from py_autodoc.units import plural
 from py_autodoc.verify.api import verify
 from py_autodoc.verify.document import VerifiedOutput
 from py_autodoc.version import version
@@ -95,6 +97,7 @@ def quantize(
         )  # fmt: skip
     tell("reading", 0, 4)
     proto = loaded(model, "static" if plugin else chosen.method)
+    constants = frozenset[str]() if chosen.method == "fp16" else infinite_constants(proto, name)
     chosen = chosen if plugin else fitted(chosen, given, proto, name)
     analysis = analysis_at_sizes(model, data, bindings, input_shapes)
     inputs, said = choose_samples(data, input_specs(analysis), samples, seed, (SAMPLES, MADE))
@@ -108,7 +111,11 @@ def quantize(
         store(proto, source)
         proto = _tagged(source)
         tell("quantizing", 1, 4)
-        apply(run, source, made, chosen, inputs if chosen.method == "static" or plugin else [], names, name)
+        ranges = inputs if chosen.method == "static" or plugin else []
+        static = chosen.method == "static"
+        infinite = infinite_nodes(source, proto, constants, ranges, name) if static else []
+        double = double_nodes(proto, analysis) if static else []
+        apply(run, source, made, chosen, ranges, [*names, *infinite, *double], name)
         tell("tags", 2, 4)
         share = _finished(proto, made, final, _noted(chosen, runtime, said, len(inputs)))
         tell("comparing", 3, 4)
@@ -120,7 +127,7 @@ def quantize(
         result = onnx.load(final)
         pairs = clipping_pairs(result) if chosen.activations == "u8" and chosen.weights == "s8" else None
         machine = cpu()
-        findings = _findings(chosen, outputs, pairs, machine["flags"], data is None)
+        findings = _findings(chosen, outputs, pairs, machine["flags"], data is None, len(infinite))
         # What restored the tags marked its own file.
         unmark(result)
         with staging(places[0].path) as stage:
@@ -204,9 +211,15 @@ def _finished(source: onnx.ModelProto, made: Path, final: Path, noted: str) -> f
     return known / len(tags.records) if tags.records else None
 
 
-def _findings(recipe: Recipe, outputs: Any, pairs: Any, flags: Sequence[str], made_up: bool) -> list[str]:
+def _findings(
+    recipe: Recipe, outputs: Any, pairs: Any, flags: Sequence[str], made_up: bool, infinite: int
+) -> list[str]:
     """What is to be known of the result, one sentence each."""
     found = []
+    if infinite:
+        found.append(
+            f"{plural(infinite, 'node')} read or give infinite values, as masks do, and stay in float32."
+        )
     if made_up:
         what = "ranges" if recipe.method == "static" else "scores"
         found.append(f"The {what} come from made-up inputs: measure again with real data.")

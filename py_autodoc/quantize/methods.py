@@ -149,6 +149,12 @@ def apply(
                 f"{name}: tensors inside the model are NaN or infinite with these samples.",
                 "Use other samples. `verify` names the layer.",
             ) from fault  # fmt: skip
+        if recipe.format == "qoperator" and "unknown initializers/tensors" in str(fault):
+            raise InputError(
+                "format-unsupported",
+                f"{name}: the format qoperator cannot keep Where in float between quantized operators.",
+                "Use --format qdq.",
+            ) from fault  # fmt: skip
         raise AnalysisError(
             "quantizer-failed",
             f"{name}: the {recipe.method} quantizer fails: {_plain(one_line(fault, source))}",

@@ -23,8 +23,7 @@ _LEAST = {"static": 11, "dynamic": 11, "int8-weights": 13, "int4-weights": 13, "
 def loaded(path: PathLike, method: str) -> onnx.ModelProto:
     """The model with its weights.
 
-    Raises: InputError: it cannot be read whole, is quantized already, its operators are too old, or a
-        weight is NaN or infinite.
+    Raises: InputError: it cannot be read whole, is quantized already, or its operators are too old.
     """
     name = base_name(path)
     proto = read_model(path, weights=True)
@@ -38,13 +37,6 @@ def loaded(path: PathLike, method: str) -> onnx.ModelProto:
             "opset-too-old", f"{name} has opset {opset}; {method} needs {_LEAST[method]}.",
             "Convert it with onnx.version_converter.",
         )  # fmt: skip
-    if method != "fp16":
-        for one in proto.graph.initializer:
-            if one.data_type == onnx.TensorProto.FLOAT and not np.isfinite(numpy_helper.to_array(one)).all():
-                raise InputError(
-                    "weights-not-finite", f"{name}: the weight {one.name[:80]} holds NaN or infinity.",
-                    "`analyze --read-weights` lists all of them.",
-                )  # fmt: skip
     unmark(proto)
     return proto
 

@@ -273,6 +273,58 @@ def test_models_that_cannot_be_quantized(op, weight, said, tmp_path):
     assert [one.name for one in tmp_path.iterdir()] == ["m.onnx"]
 
 
+def masked(dtype):
+    """Attention scores with a mask of minus infinity, whose softmax has one type, between two products."""
+    one = TensorProto.FLOAT
+    rng = np.random.default_rng(0)
+    weights = [
+        numpy_helper.from_array(rng.normal(size=(8, 8)).astype(np.float32), name) for name in ("w", "v")
+    ]
+    weights += [
+        numpy_helper.from_array(np.float32(-np.inf), "low"),
+        numpy_helper.from_array(np.tril(np.ones((8, 8), bool)), "keep"),
+    ]
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["scores"]),
+        helper.make_node("Where", ["keep", "scores", "low"], ["hidden"]),
+        helper.make_node("Cast", ["hidden"], ["wide"], to=dtype),
+        helper.make_node("Softmax", ["wide"], ["attended"]),
+        helper.make_node("Cast", ["attended"], ["narrow"], to=one),
+        helper.make_node("MatMul", ["narrow", "v"], ["y"]),
+    ]
+    sizes = [8, 8]
+    graph = helper.make_graph(
+        nodes, "g", [helper.make_tensor_value_info("x", one, sizes)],
+        [helper.make_tensor_value_info("y", one, sizes)], weights,
+    )  # fmt: skip
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+@pytest.mark.parametrize("dtype", [TensorProto.FLOAT, TensorProto.DOUBLE])
+def test_masks_of_infinity_stay_float(dtype, tmp_path):
+    onnx.save(masked(dtype), tmp_path / "m.onnx")
+    data = {"x": np.random.default_rng(1).normal(size=(4, 8, 8)).astype(np.float32)}
+    found = quantize(tmp_path / "m.onnx", tmp_path / "q.onnx", data, Recipe(target=TARGET))
+    assert found.outputs[0].error.sqnr_db > 25
+    assert found.findings[0] == "3 nodes read or give infinite values, as masks do, and stay in float32."
+    made = onnx.load(tmp_path / "q.onnx")
+    feeds = {one: node.op_type for node in made.graph.node for one in node.output}
+    where = next(node for node in made.graph.node if node.op_type == "Where")
+    assert where.input[2] == "low"
+    softmax = next(node for node in made.graph.node if node.op_type == "Softmax")
+    assert feeds[softmax.input[0]] == "Cast"
+    assert any(node.op_type == "QuantizeLinear" for node in made.graph.node)
+    with pytest.raises(AutodocError, match=r"cannot keep Where in float .* Use --format qdq\."):
+        quantize(tmp_path / "m.onnx", tmp_path / "p.onnx", data, Recipe(target=TARGET, format="qoperator"))
+    assert not (tmp_path / "p.onnx").exists()
+
+
+def test_infinite_weights_of_products_are_refused(tmp_path):
+    onnx.save(product("Relu", -np.inf), tmp_path / "m.onnx")
+    with pytest.raises(AutodocError, match="the weight w holds NaN or infinity"):
+        quantize(tmp_path / "m.onnx", tmp_path / "q.onnx", {"x": np.ones((2, 4))}, Recipe(target=TARGET))
+
+
 def test_values_that_do_not_fit(tmp_path):
     with pytest.raises(AutodocError, match="do not fit float32"):
         quantize(DIGITS, tmp_path / "q.onnx", {"image": np.full((2, 1, 8, 8), 1e300)}, Recipe(target=TARGET))

@@ -1,0 +1,113 @@
+"""Nodes that static quantization leaves in float: those of infinite values, and those in double precision.
+
+Masks of attention and padding are infinite, and infinity has no scale. An infinite constant is followed
+through operators that pass values on; which tensors hold infinity is then measured with samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+from py_autodoc.errors import InputError
+from py_autodoc.ort import open_session, run_session
+from py_autodoc.report.pipeline.analysis import Analysis
+from py_autodoc.samples import Sample
+
+PASSING = frozenset({
+    "Abs", "Add", "Cast", "CastLike", "Ceil", "Clip", "Concat", "ConstantOfShape", "DepthToSpace", "Div",
+    "Expand", "Flatten", "Floor", "Gather", "GatherElements", "GatherND", "Identity", "Max", "MaxPool",
+    "Mean", "Min", "Mul", "Neg", "Pad", "ReduceMax", "ReduceMin", "Relu", "Reshape", "ScatterElements",
+    "ScatterND", "Slice", "SpaceToDepth", "Split", "Squeeze", "Sub", "Sum", "Tile", "Transpose", "Trilu",
+    "Unsqueeze", "Where",
+})  # fmt: skip
+"""Operators whose result can be infinite because an input or an attribute is."""
+_READERS = PASSING | {"Softmax", "LogSoftmax", "Exp", "Sigmoid", "Tanh", "Equal", "Greater", "Less", "IsInf"}
+"""Operators for which an infinite constant is meant. To any other it is a broken weight."""
+_MEASURED = 16
+"""Samples that are run to see where infinity arrives."""
+
+
+def infinite_constants(proto: onnx.ModelProto, name: str) -> frozenset[str]:
+    """Tensors of the main graph that hold infinity or NaN in the file: initializers and constants.
+
+    Raises: InputError: an operator reads one for which such a value is no mask.
+    """
+    stored = {one.name: one for one in proto.graph.initializer}
+    for node in proto.graph.node:
+        if node.op_type in ("Constant", "ConstantOfShape"):
+            stored.update((node.output[0], one.t) for one in node.attribute if one.name == "value")
+    found = frozenset(one for one, tensor in stored.items() if not _finite(tensor))
+    readers = (node for node in proto.graph.node if node.op_type not in _READERS)
+    broken = {one for node in readers for one in found.intersection(node.input)}
+    if broken:
+        raise InputError(
+            "weights-not-finite", f"{name}: the weight {min(broken)[:80]} holds NaN or infinity.",
+            "`analyze --read-weights` lists all of them.",
+        )  # fmt: skip
+    return found
+
+
+def _finite(tensor: onnx.TensorProto) -> bool:
+    if tensor.data_type != onnx.TensorProto.FLOAT:
+        return True
+    return bool(np.isfinite(numpy_helper.to_array(tensor)).all())
+
+
+def infinite_nodes(
+    source: Path, proto: onnx.ModelProto, constants: frozenset[str], samples: Sequence[Sample], name: str
+) -> list[str]:
+    """Nodes that read or make infinite values with these samples.
+
+    Args:
+        source: the prepared file, whose weights are used.
+        proto: its structure.
+        constants: what ``infinite_constants`` found.
+        samples: values of the inputs; the first 16 are run.
+        name: the model, for messages.
+
+    Raises: AnalysisError: ONNX Runtime refuses the model or fails.
+    """
+    if not constants:
+        return []
+    reached = set(constants)
+    made: list[str] = []
+    for node in proto.graph.node:
+        if node.op_type in PASSING and reached.intersection(node.input):
+            made.extend(one for one in node.output if one)
+            reached.update(node.output)
+    infinite = set(constants) | _measured(source, proto, made, samples[:_MEASURED], name)
+    return [node.name for node in proto.graph.node if infinite.intersection((*node.input, *node.output))]
+
+
+def double_nodes(proto: onnx.ModelProto, analysis: Analysis) -> list[str]:
+    """Nodes that compute in float64, which ONNX Runtime's calibration does not measure."""
+    types = zip(analysis.model.tensors, analysis.types.dtypes, strict=True)
+    double = {tensor.name for tensor, dtype in types if dtype == onnx.TensorProto.DOUBLE and not tensor.graph}
+    return [node.name for node in proto.graph.node if double.intersection(node.output)]
+
+
+def _measured(
+    source: Path, proto: onnx.ModelProto, tensors: list[str], samples: Sequence[Sample], name: str
+) -> set[str]:
+    """Those of the tensors that are not finite in a run."""
+    if not tensors:
+        return set()
+    asking = onnx.ModelProto()
+    asking.CopyFrom(proto)
+    present = {one.name for one in proto.graph.output}
+    asking.graph.output.extend(onnx.ValueInfoProto(name=one) for one in tensors if one not in present)
+    session: Any = open_session(source, "Quantization", proto=asking, fuse=False)
+    found: set[str] = set()
+    for sample in samples:
+        values = run_session(session, tensors, dict(sample), name)
+        for one, value in zip(tensors, values, strict=True):
+            array = np.asarray(value)
+            if array.dtype.kind == "f" and not np.isfinite(array).all():
+                found.add(one)
+    return found
