@@ -19,7 +19,7 @@ def quantization_lines(found: Quantization) -> Iterator[str]:
     if one.method in ("static", "dynamic"):
         parts += [one.format] if one.method == "static" else []
         parts.append(f"{one.activations} data, {one.weights} weights")
-        parts.append("a scale each channel" if one.per_channel else "one scale each weight")
+        parts.append("one scale per channel" if one.per_channel else "one scale per weight")
     if one.method == "static":
         parts.append(f"{one.calibration} ranges of {plural(found.samples, 'sample')} ({found.data})")
     yield f"{', '.join(parts)}, for {one.target or 'any target'}."

@@ -114,7 +114,7 @@ class Sensitivity(msgspec.Struct, frozen=True, kw_only=True):
             for one in self.layers
             if one.node is not None and one.quality is not None
         }
-        return {"label": "Error of quantizing it alone", "unit": "", "values": values, "largest": True}
+        return {"label": "Error if quantized alone", "unit": "", "values": values, "largest": True}
 
     def to_json(self, pretty: bool = False) -> str:
         """As JSON."""

@@ -15,7 +15,7 @@ _WIDTH = 44
 
 def sensitivity_lines(found: Sensitivity, every: bool = False) -> Iterator[str]:
     """What all layers quantized do, the ranking, the curve and the choice."""
-    channels = "a scale each channel" if found.per_channel else "one scale"
+    channels = "one scale per channel" if found.per_channel else "one scale"
     yield (
         f"{found.model}: {found.measured} of {plural(len(found.layers), 'layer')} measured, "
         f"{found.activations} data, {found.weights} weights ({channels})."

@@ -50,7 +50,7 @@ class Quantize:
     samples: int | None = None
     """How many are taken; None: 128."""
     quantizer: Any = None
-    """A quantizer of torchao; None: ``X86InductorQuantizer``, u8 data and s8 weights a scale each channel."""
+    """Quantizer of torchao; None: ``X86InductorQuantizer`` (u8 data, s8 weights, one scale per channel)."""
     narrow: bool = False
     """With the default quantizer: 7 bits for data, so that processors without VNNI do not clip sums."""
 

@@ -226,7 +226,7 @@ def test_the_command(tmp_path):
     assert outs.exit_code == 0
     read = json.loads((tmp_path / "s.json").read_text())
     assert (read["schema"], len(read["layers"])) == ("autodoc.sensitivity/1", 7)
-    assert "Error of quantizing it alone" in (tmp_path / "s.html").read_text()
+    assert "Error if quantized alone" in (tmp_path / "s.html").read_text()
     assert run(*data, "--auto", "sqnr>=500").exit_code == 5
     assert "made up" in run("--samples", 1).stderr
     assert run("--data", tmp_path / "none.npz").exit_code == 1

@@ -36,7 +36,7 @@ const EMPTY: TaskResult = {
 const RANKED: TaskResult = {
   ...EMPTY,
   lines: ['8 samples, made up.'],
-  label: 'Error of quantizing it alone',
+  label: 'Error if quantized alone',
   values: { 0: 0.5, 1: 0.25 },
   layers: ['first', 'second'].map((name, node) => ({
     node,
