@@ -74,7 +74,11 @@ class Bench:
         self._weights = weights_of(model, self.layers)
         held = weight_bytes(model.graph)
         if held > LARGEST:  # with sessions and what they pack, memory would be several times that
-            raise InputError("model-too-large", f"{base_name(path)} has more than 2 GB of weights.")
+            raise InputError(
+                "model-too-large",
+                f"{base_name(path)} has more than 2 GB of weights, too many to measure layer by layer.",
+                "Quantize it and let `verify` compare the layers of both files.",
+            )  # fmt: skip
         fixed = 2 * held
         switched = _COPIES * 4 * sum(one.size for one in self.layers)
         self._fits = fixed + switched <= memory
