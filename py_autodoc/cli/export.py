@@ -23,9 +23,9 @@ from py_autodoc.render.terminal_text import printable
 
 if TYPE_CHECKING:
     from py_autodoc.torch.input_options import InputOptions
+    from py_autodoc.torch.loaded_source import LoadedSource
     from py_autodoc.torch.quantizing import Quantize
     from py_autodoc.torch.result import ExportResult
-    from py_autodoc.torch.sources import LoadedSource
 
 STAGES = ("load", "export", "tag", "save", "sidecar")
 KERAS = (".h5", ".hdf5", ".keras")

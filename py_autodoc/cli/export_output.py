@@ -11,8 +11,8 @@ from py_autodoc.errors import AnalysisError, InputError
 from py_autodoc.render.output_target import Target
 
 if TYPE_CHECKING:
+    from py_autodoc.torch.loaded_source import LoadedSource
     from py_autodoc.torch.result import ExportResult
-    from py_autodoc.torch.sources import LoadedSource
 
 
 PARTIAL = 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 from jupyter_server.base.handlers import APIHandler
@@ -18,9 +18,7 @@ from py_autodoc.jobs.job_queue import JobQueue
 from py_autodoc.limits import REQUEST
 from py_autodoc.server.paths import ServedFile, resolve
 from py_autodoc.server.problems import ProblemMixin
-
-if TYPE_CHECKING:
-    from py_autodoc.server.app import AutodocApp
+from py_autodoc.server.services import Services
 
 MAX_REQUEST_BYTES = 1 << 20
 JSON = "application/json"
@@ -43,14 +41,14 @@ class Handler(ProblemMixin, ExtensionHandlerMixin, APIHandler):
     _etag: str | None = None
 
     @property
-    def app(self) -> AutodocApp:
+    def services(self) -> Services:
         """The extension."""
-        return cast("AutodocApp", self.extensionapp)
+        return cast("Services", self.extensionapp)
 
     @property
     def jobs(self) -> JobQueue:
         """The queue."""
-        return self.app.jobs
+        return self.services.jobs
 
     def set_default_headers(self) -> None:
         """Nothing we answer may be kept by anybody: it tells what is in a user's model."""
@@ -79,7 +77,7 @@ class Handler(ProblemMixin, ExtensionHandlerMixin, APIHandler):
 
     async def file(self, path: str) -> ServedFile:
         """The file a client means. Raises like ``paths.resolve``."""
-        return await resolve(self.contents_manager, path, self.app.allow_outside_links)
+        return await resolve(self.contents_manager, path, self.services.allow_outside_links)
 
     def reply(self, value: msgspec.Struct, status: int = 200) -> None:
         """Answers with a small struct."""

@@ -3,37 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from py_autodoc.to_torch.identifiers import NumberedNames, attribute, class_name, unique
 from py_autodoc.to_torch.layout import wrap
-from py_autodoc.to_torch.module import Member, ModuleInstance
+from py_autodoc.to_torch.module import Member, ModuleClass, ModuleInstance
 from py_autodoc.to_torch.module_lists import Lists
 
 ROOT = "Model"
-"""Class of the whole model."""
-
-
-@dataclass(slots=True, eq=False)
-class Class:
-    """A class of the written file."""
-
-    name: str
-    instances: list[ModuleInstance] = field(default_factory=list)
-    parameters: list[str] = field(default_factory=list)
-    """Arguments of the constructor."""
-    given: dict[int, list[str]] = field(default_factory=dict)
-    """Instance (by identity) → literals for them."""
-    literals: dict[tuple[int, str], str] = field(default_factory=dict)
-    """(member, argument) → what stands in the code: a literal or an argument's name."""
+"""ModuleClass of the whole model."""
 
 
 class Classes:
     """All classes of the file, those that others need first."""
 
     def __init__(self) -> None:
-        self.all: list[Class] = []
-        self._by_shape: dict[tuple[object, ...], Class] = {}
+        self.all: list[ModuleClass] = []
+        self._by_shape: dict[tuple[object, ...], ModuleClass] = {}
         self._names: set[str] = {ROOT}
         self._numbered = NumberedNames()
 
@@ -55,7 +40,7 @@ class Classes:
         if held is None:
             name = ROOT if root else self._numbered.free(class_name(instance.name), self._names)
             self._names.add(name)
-            held = self._by_shape[shape] = Class(name)
+            held = self._by_shape[shape] = ModuleClass(name)
             self.all.append(held)
         held.instances.append(instance)
         instance.made = held
@@ -71,7 +56,7 @@ def kept(instance: ModuleInstance) -> list[Member]:
     return [member for member in instance.members if member.kind != "dropped"]
 
 
-def _slots(one: Class) -> Iterator[tuple[int, Member, str, list[str]]]:
+def _slots(one: ModuleClass) -> Iterator[tuple[int, Member, str, list[str]]]:
     """(member, its first form, argument, literal in every instance)."""
     columns = [kept(instance) for instance in one.instances]
     for place, first in enumerate(columns[0]):
@@ -85,7 +70,7 @@ def _slots(one: Class) -> Iterator[tuple[int, Member, str, list[str]]]:
                 yield place, first, name, [member.arguments[number][1] for member in held]
 
 
-def _settle(one: Class) -> None:
+def _settle(one: ModuleClass) -> None:
     known: dict[tuple[str, ...], str] = {}
     one.given = {id(instance): [] for instance in one.instances}
     for place, member, name, values in _slots(one):
@@ -104,7 +89,7 @@ def _settle(one: Class) -> None:
         one.literals[place, name] = known[key]
 
 
-def class_lines(one: Class, doc: list[str]) -> list[str]:
+def class_lines(one: ModuleClass, doc: list[str]) -> list[str]:
     """The source of a class."""
     first = one.instances[0]
     lines = [f"class {one.name}(nn.Module):"]
@@ -123,7 +108,7 @@ def class_lines(one: Class, doc: list[str]) -> list[str]:
     return [*lines, *wrap(f"return {first.returns[0]}", 8)]
 
 
-def _init_lines(one: Class, members: list[Member]) -> list[str]:
+def _init_lines(one: ModuleClass, members: list[Member]) -> list[str]:
     lists = Lists(members)
     lines: list[str] = []
     done: set[str] = set()
@@ -141,7 +126,7 @@ def _init_lines(one: Class, members: list[Member]) -> list[str]:
     return lines
 
 
-def _container(one: Class, members: list[Member], lists: Lists, path: tuple[str, ...]) -> str:
+def _container(one: ModuleClass, members: list[Member], lists: Lists, path: tuple[str, ...]) -> str:
     """A ModuleList or ModuleDict with what is in it; as deep as paths are long."""
     made: dict[str, str] = {}
     for place, member in enumerate(members):
@@ -161,7 +146,7 @@ def _container(one: Class, members: list[Member], lists: Lists, path: tuple[str,
     return f"nn.ModuleList([{', '.join(codes)}])"
 
 
-def _made(one: Class, place: int, member: Member) -> str:
+def _made(one: ModuleClass, place: int, member: Member) -> str:
     if member.child is not None and member.child.made is not None:
         made = member.child.made
         arguments = [f"{name}={one.literals[place, name]}" for name in made.parameters]
@@ -173,7 +158,7 @@ def _made(one: Class, place: int, member: Member) -> str:
     return f"{member.made}({', '.join(parts)})"
 
 
-def _empty(one: Class, place: int, member: Member) -> str:
+def _empty(one: ModuleClass, place: int, member: Member) -> str:
     sizes = [one.literals[place, name] for name, _ in member.arguments]
     shape = ", ".join(sizes) if sizes else "()"
     dtype = "" if member.made == "float32" else f", dtype=torch.{member.made}"

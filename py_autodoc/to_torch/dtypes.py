@@ -39,3 +39,11 @@ RANGES: dict[int, tuple[int, int]] = {
     _T.INT32: (-(2**31), 2**31 - 1), _T.UINT4: (0, 15), _T.INT4: (-8, 7),
 }  # fmt: skip
 """Smallest and largest number of integer types that tensors are quantized to."""
+
+
+def onnx_type(dtype: int) -> str:
+    """Return the name of an ONNX element type, as ``FLOAT8E8M0``, for messages."""
+    try:
+        return str(onnx.TensorProto.DataType.Name(dtype))
+    except ValueError:
+        return f"number {dtype}"

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
+from py_autodoc.to_torch.classes import Classes
 from py_autodoc.to_torch.code import MEMBER, Statement, numbers
 from py_autodoc.to_torch.module import Member, ModuleInstance, SourceScope
 from py_autodoc.to_torch.module_lists import Lists
 from py_autodoc.to_torch.naming import looped, named, pruned
 
-if TYPE_CHECKING:
-    from py_autodoc.to_torch.writer import Writer
 
+def finish(
+    scope: SourceScope, code: list[str], input_names: Sequence[str], classes: Classes
+) -> ModuleInstance:
+    """Complete the instance of a scope and add it to ``classes``.
 
-def finish(writer: Writer, scope: SourceScope, code: list[str]) -> ModuleInstance:
-    """Complete the instance of a scope; ``code`` are the expressions that it returns."""
+    Args:
+        scope: the module, all of whose nodes are written.
+        code: the expressions that it returns.
+        input_names: arguments of the root, one per graph input; not used for other modules.
+        classes: the classes of the file; the children of the module are in it already.
+    """
     instance = scope.instance
     returned = ", ".join(code) if code else "None"
     wanted = set(numbers(returned))
@@ -25,7 +31,7 @@ def finish(writer: Writer, scope: SourceScope, code: list[str]) -> ModuleInstanc
     lists = Lists(instance.members)
     stmts = looped(stmts, scope.tokens, wanted, lists.place)
     if scope.root:
-        names = [writer.inputs[tensor] for tensor in writer.model.graphs[0].inputs]
+        names = list(input_names)
     else:
         names = [scope.tokens.hints[one] for one in scope.arguments]
         names = [name if name != "more" else f"x{n}" for n, name in enumerate(names)]
@@ -38,7 +44,7 @@ def finish(writer: Writer, scope: SourceScope, code: list[str]) -> ModuleInstanc
     instance.arguments = names
     instance.body = [(indent, resolved(text)) for indent, text in lines]
     instance.returns = (resolved(result),)
-    writer.classes.add(instance, scope.root)
+    classes.add(instance, scope.root)
     return instance
 
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from py_autodoc.to_torch.code import CodeTokens, CodeValue, Statement, token
 from py_autodoc.to_torch.identifiers import NumberedNames, attribute
-
-if TYPE_CHECKING:
-    from py_autodoc.to_torch.classes import Class
 
 Transform = Callable[[Any], Any]
 """From the stored array to the one that the layer wants."""
@@ -57,7 +54,21 @@ class ModuleInstance:
     body: list[tuple[int, str]] = field(default_factory=list)
     """Lines of ``forward`` below its head; tokens are named, members still are not."""
     returns: tuple[str, ...] = ()
-    made: Class | None = None
+    made: ModuleClass | None = None
+
+
+@dataclass(slots=True, eq=False)
+class ModuleClass:
+    """A class of the written file; equal modules are instances of it."""
+
+    name: str
+    instances: list[ModuleInstance] = field(default_factory=list)
+    parameters: list[str] = field(default_factory=list)
+    """Arguments of the constructor."""
+    given: dict[int, list[str]] = field(default_factory=dict)
+    """``id`` of an instance → literals for the parameters."""
+    literals: dict[tuple[int, str], str] = field(default_factory=dict)
+    """(member, argument) → its code: a literal or the name of a parameter."""
 
 
 @dataclass(slots=True, eq=False)

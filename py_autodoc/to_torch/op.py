@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import onnx
 
 from py_autodoc.graph.ir.model import ConstTensor, Node
 from py_autodoc.graph.operators.node_reader import NodeReader
 from py_autodoc.to_torch.code import CodeValue, NotCovered, Statement, floating, number, quoted, token
-from py_autodoc.to_torch.dtypes import BOOLS, FLOATS, TORCH
+from py_autodoc.to_torch.dtypes import BOOLS, FLOATS, TORCH, onnx_type
 from py_autodoc.to_torch.module import Member, ModuleWeight, SourceScope
-
-if TYPE_CHECKING:
-    from py_autodoc.to_torch.writer import Writer
+from py_autodoc.to_torch.value_writer import ValueWriter
 
 MISSING: Any = object()
 
@@ -23,7 +20,7 @@ MISSING: Any = object()
 class OpContext(NodeReader):
     """A node, the module it is in, and the writer behind both."""
 
-    def __init__(self, writer: Writer, scope: SourceScope, node: Node, path: tuple[str, ...]) -> None:
+    def __init__(self, writer: ValueWriter, scope: SourceScope, node: Node, path: tuple[str, ...]) -> None:
         super().__init__(node)
         self.writer = writer
         self.scope = scope
@@ -302,14 +299,6 @@ class OpContext(NodeReader):
 
 _COUNTERS = frozenset({"num_batches_tracked"})
 """Buffers of integers that layers of torch.nn have."""
-
-
-def onnx_type(dtype: int) -> str:
-    """``FLOAT8E8M0``, for people."""
-    try:
-        return str(onnx.TensorProto.DataType.Name(dtype))
-    except ValueError:
-        return f"number {dtype}"
 
 
 def fl(value: float) -> str:

@@ -1,25 +1,26 @@
-"""Goes through the nodes and gathers modules: what each reads, makes and holds."""
+"""Writes the nodes of a model, grouped into modules."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from py_autodoc.graph.ir.model import Node, TensorKind
+from py_autodoc.graph.ir.model import Node
 from py_autodoc.to_torch.classes import Classes
-from py_autodoc.to_torch.code import CodeValue, NotCovered, Statement, bare, number, sequence, token
-from py_autodoc.to_torch.dtypes import FLOATS, TORCH, WIDE
+from py_autodoc.to_torch.code import CodeValue, NotCovered, Statement, sequence, token
+from py_autodoc.to_torch.dtypes import TORCH, WIDE, onnx_type
 from py_autodoc.to_torch.finish_module import finish
 from py_autodoc.to_torch.identifiers import identifier, unique
-from py_autodoc.to_torch.module import Member, ModuleInstance, ModuleWeight, SourceScope
-from py_autodoc.to_torch.module_groups import ModuleGroup, Reads, grouped, ordered
-from py_autodoc.to_torch.op import OpContext, onnx_type
+from py_autodoc.to_torch.module import Member, ModuleInstance, SourceScope
+from py_autodoc.to_torch.module_groups import ModuleGroup, grouped, ordered
+from py_autodoc.to_torch.op import OpContext
 from py_autodoc.to_torch.registry import rule_of
-from py_autodoc.to_torch.source import MAX_READ, ModelFile, plain_attribute
+from py_autodoc.to_torch.source import ModelFile
+from py_autodoc.to_torch.value_writer import ValueWriter, received
 
 _MALFORMED = (TypeError, ValueError, IndexError, KeyError, AttributeError)
 MAX_NESTING = 12
-"""Bodies in bodies; Python allows 20 blocks in each other."""
+"""Levels of nested subgraphs; Python allows 20 statically nested blocks."""
 
 
 @dataclass(slots=True)
@@ -32,108 +33,26 @@ class RefusedOperator:
     reasons: dict[str, None] = field(default_factory=dict)
 
 
-class Writer:
+class Writer(ValueWriter):
     """Writes the modules of one model."""
 
     def __init__(self, source: ModelFile) -> None:
-        self.source = source
-        self.model = source.model
-        self.reads = Reads(self.model)
-        self.helpers: set[str] = set()
-        self.counts: dict[int, dict[str, int]] = {}
+        super().__init__(source)
         self.refused: dict[tuple[str, str], RefusedOperator] = {}
         self.classes = Classes()
         self.inputs: dict[int, str] = {}
         """Graph input → argument."""
-        self.folded: dict[int, CodeValue] = {}
-        """Known or constant results, wherever they are read."""
         self._depth = 0
-        self._fused: set[int] = set()
-        self._readers = self._all_readers()
 
     def run(self) -> ModuleInstance:
         """Write the whole model; look at ``refused`` afterwards."""
         skip = frozenset(node.id for node in self.model.nodes if node.is_constant)
         for number_ in skip:
-            self._constant(self.model.nodes[number_])
+            self.fold_constant(self.model.nodes[number_])
         root = grouped(self.model, self.reads, skip)
         return self._group(root, "Model", None)[0]
 
-    # values
-
-    def value(self, scope: SourceScope, tensor: int) -> CodeValue:
-        """What a tensor is inside a module. Raises: NotCovered for one that nothing makes."""
-        held = scope.values.get(tensor) or self.folded.get(tensor)
-        if held is not None:
-            return held
-        if self.source.is_constant(tensor):
-            return CodeValue("constant", tensor=tensor)
-        if scope.parent is None:
-            raise NotCovered("reads a tensor that nothing makes")
-        made = self.value(scope.parent, tensor)
-        if made.fixed or made.kind == "constant":
-            return made
-        one = scope.tokens.new("xyzuvw"[len(scope.arguments)] if len(scope.arguments) < 6 else "more")
-        scope.arguments.append(one)
-        scope.imported.append(tensor)
-        held = scope.values[tensor] = _received(made, token(one))
-        return held
-
-    def tensor(self, scope: SourceScope, value: CodeValue) -> str:
-        """Code that gives a value as a tensor."""
-        if value.kind in ("tensor", "list"):
-            return value.code
-        if value.kind == "host":
-            dtype = f"torch.{TORCH.get(value.dtype, 'int64')}"
-            if value.scalar:
-                more = "" if value.dtype == 7 else f", dtype={dtype}"
-                return f"torch.tensor({bare(value.items[0])}{more})"
-            return f"torch.tensor({sequence(value.items, '[]')}, dtype={dtype})"
-        return self._constant_code(scope, value.tensor)
-
-    def _constant_code(self, scope: SourceScope, tensor: int) -> str:
-        dtype, dims = self.source.dtype(tensor), self.source.dims(tensor)
-        if dims is None or dtype not in TORCH:
-            raise NotCovered(
-                f"a constant of {onnx_type(dtype) if dims is not None else 'sparse data or text'}"
-            )
-        array = self.source.array(tensor)
-        if array is not None and array.ndim == 0 and array.dtype.kind in "fiub":
-            return f"torch.tensor({number(array[()])}, dtype=torch.{TORCH[dtype]})"
-        return self.parameter(scope, ModuleWeight(tensor, dtype, dims))
-
-    def parameter(self, scope: SourceScope, weight: ModuleWeight) -> str:
-        """A constant as a parameter or buffer of the module."""
-        key = (weight.tensor, weight.key)
-        if key not in scope.shared:
-            held = self.model.tensors[weight.tensor]
-            trained = weight.dtype in FLOATS and held.kind == TensorKind.INITIALIZER
-            last = held.name.rpartition(".")[2] if "." in held.name else ""
-            plain = last.isidentifier() and last.isascii() and len(last) <= 30
-            name = last if plain else "weight" if trained else "const"
-            kind = "parameter" if trained else "buffer"
-            sizes = tuple((f"_dim{n}", str(size)) for n, size in enumerate(weight.shape))
-            member = Member(kind, (name,), TORCH[weight.dtype], sizes, {"": weight})
-            scope.shared[key] = scope.member(member)
-        return scope.shared[key]
-
-    def _constant(self, node: Node) -> None:
-        """A Constant node without a tensor becomes a known value where it is one."""
-        if node.outputs and node.outputs[0] >= 0 and not self.source.has_file(node.outputs[0]):
-            array = plain_attribute(node)
-            if array is not None and array.dtype.kind == "i" and array.size <= MAX_READ:
-                items = tuple(int(item) for item in array.reshape(-1))
-                self.folded[node.outputs[0]] = CodeValue("host", "", items, array.ndim == 0)
-
     # modules
-
-    def _all_readers(self) -> dict[int, list[int]]:
-        """Tensor → nodes of the main graph that read it."""
-        found: dict[int, list[int]] = {}
-        for node in self.model.graphs[0].nodes:
-            for tensor in self.reads.of(node):
-                found.setdefault(tensor, []).append(node)
-        return found
 
     def _group(
         self, group: ModuleGroup, name: str, parent: SourceScope | None
@@ -157,7 +76,9 @@ class Writer:
             value = self.value(scope, tensor) if not root else self._result(scope, tensor)
             code.append(self._safe(scope, value) if root else self._handed(scope, value))
         handed = {tensor: scope.values[tensor] for tensor in returned if not root}
-        return finish(self, scope, code), scope.imported, handed
+        names = [self.inputs[tensor] for tensor in self.model.graphs[0].inputs] if root else []
+        instance = finish(scope, code, names, self.classes)
+        return instance, scope.imported, handed
 
     def _open(self, scope: SourceScope) -> None:
         """The inputs of the model are the arguments of the root."""
@@ -180,29 +101,6 @@ class Writer:
             return False
         return len(nodes) == 1 or self.bias_of(self.model.nodes[nodes[0]]) == nodes[1]
 
-    def bias_of(self, node: Node) -> int | None:
-        """The Add of a constant vector that alone reads a product with a constant matrix; None without."""
-        if node.op_type != "MatMul" or node.domain or len(node.inputs) != 2 or node.graph != 0:
-            return None
-        if not node.outputs:
-            return None
-        readers = self._readers.get(node.outputs[0], [])
-        if len(readers) != 1 or self.model.tensors[node.outputs[0]].is_output:
-            return None
-        add = self.model.nodes[readers[0]]
-        others = [t for t in add.inputs if t != node.outputs[0]]
-        if add.op_type != "Add" or add.domain or len(others) != 1 or add.opset < 7 or others[0] < 0:
-            return None
-        if node.inputs[1] < 0 or not all(map(self.source.is_constant, (node.inputs[1], others[0]))):
-            return None
-        matrix, vector = self.source.dims(node.inputs[1]), self.source.dims(others[0])
-        fits = matrix is not None and len(matrix) == 2 and vector == matrix[1:]
-        return add.id if fits and add.scope == node.scope else None
-
-    def fuse(self, node: int) -> None:
-        """A node that another one has already written."""
-        self._fused.add(node)
-
     def _child(self, scope: SourceScope, group: ModuleGroup) -> None:
         """Write a module inside another, and its call."""
         path = _path(group)
@@ -213,7 +111,7 @@ class Writer:
         member = scope.member(Member("child", path, "", child=instance))
         made = [scope.tokens.new(path[-1] if not path[-1].isdigit() else path[0]) for _ in returned]
         for (tensor, value), one in zip(returned.items(), made, strict=True):
-            scope.values[tensor] = _received(value, token(one))
+            scope.values[tensor] = received(value, token(one))
         targets = ", ".join(map(token, made))
         stmt = Statement([(0, f"{targets} = {member}({', '.join(arguments)})")], tuple(made))
         plain = [a[1:-1] for a in arguments if a[0] == "\x01" and a[1:-1].isdigit()]
@@ -231,7 +129,7 @@ class Writer:
             for tensor in self.model.nodes[number_].outputs:
                 if tensor < 0:
                     continue
-                outside = any(reader not in inside for reader in self._readers.get(tensor, ()))
+                outside = any(reader not in inside for reader in self.readers.get(tensor, ()))
                 if outside or self.model.tensors[tensor].is_output:
                     value = scope.values.get(tensor)
                     if value is not None and (value.fixed or value.kind == "constant"):
@@ -267,16 +165,11 @@ class Writer:
             self._refuse("(constant)", "", "", str(why))
             return "None"
 
-    def label(self, tensor: int) -> str:
-        """What a variable for a tensor might be called."""
-        name = self.model.tensors[tensor].name if tensor >= 0 else ""
-        return identifier(name.rpartition("/")[2], "result")[:20]
-
     # nodes
 
     def node(self, scope: SourceScope, node: Node, path: tuple[str, ...]) -> None:
         """Write one node."""
-        if node.id in self._fused:
+        if node.id in self.fused:
             return
         op = OpContext(self, scope, node, path)
         try:
@@ -333,14 +226,6 @@ class Writer:
         finally:
             self._depth -= 1
             scope.stmts = outside
-
-
-def _received(made: CodeValue, code: str) -> CodeValue:
-    """A value of another module under the name it has here."""
-    if made.kind != "host":
-        return CodeValue("list" if made.kind == "list" else "tensor", code)
-    items = (code,) if made.scalar else tuple(f"{code}[{n}]" for n in range(len(made.items)))
-    return CodeValue("host", "", items, made.scalar, made.dtype)
 
 
 def _path(group: ModuleGroup) -> tuple[str, ...]:

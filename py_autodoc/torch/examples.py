@@ -16,8 +16,8 @@ import torch
 
 from py_autodoc.errors import AnalysisError, OptionError
 from py_autodoc.torch.dynamo import quiet
+from py_autodoc.torch.export_errors import as_sentence
 from py_autodoc.torch.input_options import InputOptions
-from py_autodoc.torch.sources import as_sentence
 
 IDS, MASK, TYPES = "input_ids", "attention_mask", "token_type_ids"
 IMAGE, FEATURES, SAMPLES = "pixel_values", "input_features", "input_values"

@@ -21,6 +21,12 @@ def first_line(fault: BaseException) -> str:
     return f"{kind}: {said}"[:_LINE] if said else kind
 
 
+def as_sentence(fault: BaseException) -> str:
+    """Return ``first_line`` with a full stop, so that another sentence can follow."""
+    line = first_line(fault)
+    return line if line.endswith((".", "!", "?")) else f"{line}."
+
+
 def root_cause(fault: BaseException) -> BaseException:
     """The fault that set off the others."""
     seen: set[int] = set()

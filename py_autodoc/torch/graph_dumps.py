@@ -9,8 +9,8 @@ import torch
 
 from py_autodoc.errors import AnalysisError
 from py_autodoc.torch.dynamo import quiet
+from py_autodoc.torch.export_errors import as_sentence
 from py_autodoc.torch.inputs import ModelInputs
-from py_autodoc.torch.sources import as_sentence
 
 
 def jit_graph(model: Any, example: Any) -> str:

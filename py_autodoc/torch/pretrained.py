@@ -25,8 +25,9 @@ from py_autodoc.errors import (
 from py_autodoc.limits import SETTINGS
 from py_autodoc.torch.dynamo import quiet
 from py_autodoc.torch.examples import AcceptedInputs, find_inputs, run
+from py_autodoc.torch.export_errors import as_sentence
 from py_autodoc.torch.input_options import InputOptions, near, read_arrays
-from py_autodoc.torch.sources import PIP, LoadedSource, as_sentence, facts_of
+from py_autodoc.torch.loaded_source import PIP, LoadedSource, facts_of
 
 _PROCESSORS = ("preprocessor_config.json", "processor_config.json", "tokenizer_config.json")
 _WEIGHTS = (".safetensors", ".bin")

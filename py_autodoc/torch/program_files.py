@@ -16,9 +16,9 @@ import torch
 
 from py_autodoc.errors import InputError, OptionError, RequirementError
 from py_autodoc.torch.dynamo import quiet
-from py_autodoc.torch.export_errors import root_cause
+from py_autodoc.torch.export_errors import as_sentence, root_cause
 from py_autodoc.torch.input_options import InputOptions
-from py_autodoc.torch.sources import LoadedSource, as_sentence, facts_of, no_sizes
+from py_autodoc.torch.loaded_source import LoadedSource, facts_of, reject_transformers_options
 
 _FORCE = "TORCH_FORCE_WEIGHTS_ONLY_LOAD"
 NO_LAYERS = (
@@ -34,7 +34,7 @@ def from_program(path: Path, wanted: InputOptions) -> LoadedSource:
         InputError: it is damaged, or holds objects whose reading would run code.
         OptionError: inputs are given.
     """
-    no_sizes(wanted, "an exported program")
+    reject_transformers_options(wanted, "an exported program")
     if wanted.shapes or wanted.arrays or wanted.dynamic:
         raise OptionError(
             "export-program", f"{path.name}: the inputs of an exported program are fixed.", "Export it again."
@@ -83,7 +83,7 @@ def from_keras(path: Path, wanted: InputOptions) -> LoadedSource:
         RequirementError: Keras is not installed, or runs on another backend already.
         InputError: the file cannot be read.
     """
-    no_sizes(wanted, "a model of Keras")
+    reject_transformers_options(wanted, "a model of Keras")
     if importlib.util.find_spec("keras") is None:
         raise RequirementError(
             "keras-missing", f"{path.name}: running it needs Keras 3.", "pip install keras"

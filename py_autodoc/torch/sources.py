@@ -11,15 +11,14 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass, field
 from importlib import import_module, invalidate_caches
 from pathlib import Path
 from typing import Any
 
-from py_autodoc.errors import AutodocError, InputError, OptionError, PathError, RequirementError
+from py_autodoc.errors import AutodocError, InputError, PathError, RequirementError
 from py_autodoc.torch.input_options import InputOptions, near
+from py_autodoc.torch.loaded_source import PIP, LoadedSource, facts_of, reject_transformers_options
 
-PIP = 'pip install "onnx-autodoc[export]"'
 _FACTORY = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 _HUB_ID = re.compile(r"[\w-][\w.-]*(/[\w.-]+)?", re.ASCII)
 PROGRAM, KERAS = (".pt2",), (".h5", ".hdf5", ".keras")
@@ -34,24 +33,6 @@ _REFUSED = {
     ),
     (".onnx",): ("is ONNX already.", "`onnx-autodoc tags FILE --assign OUT.onnx` tags it."),
 }
-
-
-@dataclass(slots=True)
-class LoadedSource:
-    """A model with its example inputs."""
-
-    model: Any
-    """A ``torch.nn.Module`` or a program of ``torch.export``."""
-    example: Any
-    """As ``py_autodoc.torch.export`` takes it."""
-    facts: dict[str, Any]
-    """Kind and name of the source, class, numbers; for the report."""
-    output_names: list[str] | None = None
-    warnings: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    """What the user should know and need not mend."""
-    folder: str | None = None
-    """Where its configuration and processor are: a folder, or an id of the hub."""
 
 
 def load_source(source: str, wanted: InputOptions) -> LoadedSource:
@@ -132,7 +113,7 @@ def from_factory(source: str, wanted: InputOptions) -> LoadedSource:
 
     from py_autodoc.torch.inputs import ModelInputs
 
-    no_sizes(wanted, "package.module:factory")
+    reject_transformers_options(wanted, "package.module:factory")
     name, _, attribute = source.partition(":")
     with redirect_stdout(sys.stderr):
         with _current_folder():
@@ -157,42 +138,6 @@ def from_factory(source: str, wanted: InputOptions) -> LoadedSource:
 _SHAPE_OF_FACTORY = "It must be a function that returns (module, example_inputs)."
 
 
-def no_sizes(wanted: InputOptions, kind: str) -> None:
-    """Raises: OptionError when an option is given that only models of transformers understand."""
-    asked = {
-        "--batch-size": wanted.batch,
-        "--sequence-length": wanted.sequence,
-        "--input-text": wanted.text,
-        "--random-weights": wanted.random_weights or None,
-    }
-    for option, value in asked.items():
-        if value is not None:
-            raise OptionError(
-                "option-for-transformers",
-                f"{option} is for Hugging Face folders, not for {kind}.",
-                "Use --input-shape or --inputs.",
-            )
-
-
-def facts_of(model: Any) -> dict[str, Any]:
-    """Class, number of parameters (shared ones once) and types of the weights."""
-    parameters = list(model.parameters())
-    kinds = sorted({str(one.dtype).removeprefix("torch.") for one in parameters})
-    return {
-        "class": type(model).__name__,
-        "parameters": sum(one.numel() for one in parameters),
-        "weight_types": kinds,
-    }
-
-
-def as_sentence(fault: BaseException) -> str:
-    """What a fault says, as a sentence that another can follow."""
-    from py_autodoc.torch.export_errors import first_line
-
-    line = first_line(fault)
-    return line if line.endswith((".", "!", "?")) else f"{line}."
-
-
 @contextmanager
 def _current_folder() -> Iterator[None]:
     """The current folder on the path of imports, for the time of the block."""
@@ -212,6 +157,8 @@ def _imported(name: str) -> Any:
     except AutodocError:
         raise
     except Exception as fault:
+        from py_autodoc.torch.export_errors import as_sentence
+
         missing = fault.name if isinstance(fault, ModuleNotFoundError) else None
         if missing and (name == missing or name.startswith(f"{missing}.")):
             raise InputError(
@@ -232,6 +179,8 @@ def _called(factory: Any, source: str) -> Any:
     except (AutodocError, MemoryError):
         raise
     except Exception as fault:
+        from py_autodoc.torch.export_errors import as_sentence
+
         raise InputError(
             "source-factory",
             f"{source} failed: {as_sentence(fault)}",

@@ -26,7 +26,7 @@ from py_autodoc.widget.extract_messages import answer_extract, extract_nodes
 from py_autodoc.widget.file_messages import answer_files
 from py_autodoc.widget.picture import picture
 from py_autodoc.widget.profiles import answer_profiles
-from py_autodoc.widget.saved_output import MIME, saved_output
+from py_autodoc.widget.saved_output import MIME, SavableWidget, saved_output
 from py_autodoc.widget.sections import answer_sections
 from py_autodoc.widget.serving import answer_serving
 from py_autodoc.widget.shared_code import ViewerCode, shared_code
@@ -49,7 +49,7 @@ class _Nodes(traitlets.Any):
     allow_none = False
 
 
-class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no types
+class Autodoc(Exports, SavableWidget, anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no types
     """A model in a notebook: the graph, its costs and the selection.
 
     ``model`` is a path, serialized bytes, an ``onnx.ModelProto``, an ``onnx_ir.Model``, a ``Report``, or an

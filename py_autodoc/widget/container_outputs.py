@@ -10,15 +10,12 @@ from __future__ import annotations
 import base64
 import html
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ipywidgets
 from IPython import get_ipython
 
-from py_autodoc.widget.saved_output import MIME, saved_output
-
-if TYPE_CHECKING:
-    from py_autodoc.widget.autodoc import Autodoc
+from py_autodoc.widget.saved_output import MIME, SavableWidget, saved_output
 
 VIEW_MIME = "application/vnd.jupyter.widget-view+json"
 MAX_CHARACTERS = 1_000_000
@@ -48,7 +45,7 @@ def box_output(box: Any) -> Any:
     return found
 
 
-def embed_models(data: dict[str, Any], widgets: Sequence[Autodoc], *, apart: bool = True) -> list[str]:
+def embed_models(data: dict[str, Any], widgets: Sequence[SavableWidget], *, apart: bool = True) -> list[str]:
     """Put models and pictures of several widgets into an output. Returns a line about each."""
     lines, shown, size = [], [], 0
     for widget in widgets:
@@ -62,11 +59,9 @@ def embed_models(data: dict[str, Any], widgets: Sequence[Autodoc], *, apart: boo
     return lines
 
 
-def widgets_in(box: Any) -> list[Autodoc]:
+def widgets_in(box: Any) -> list[SavableWidget]:
     """The widgets of models in a box and in the boxes in it, each once, in their order."""
-    from py_autodoc.widget.autodoc import Autodoc
-
-    found: list[Autodoc] = []
+    found: list[SavableWidget] = []
     seen: set[int] = set()
     stack = [box]
     while stack:
@@ -74,7 +69,7 @@ def widgets_in(box: Any) -> list[Autodoc]:
         if id(item) in seen:
             continue
         seen.add(id(item))
-        if isinstance(item, Autodoc):
+        if isinstance(item, SavableWidget):
             if item.comm is not None:
                 found.append(item)
         elif isinstance(item, ipywidgets.Box):
@@ -82,7 +77,7 @@ def widgets_in(box: Any) -> list[Autodoc]:
     return found
 
 
-def _static(widget: Autodoc) -> tuple[str, str]:
+def _static(widget: Any) -> tuple[str, str]:
     """A line about a widget, and its picture or summary as HTML."""
     found = widget._repr_mimebundle_()
     data = found[0] if isinstance(found, tuple) else found

@@ -19,8 +19,8 @@ from py_autodoc.hf.serving.fixed_shapes import PaddedBatch, fixed_length
 from py_autodoc.hf.serving.infer_task import infer_task as infer
 from py_autodoc.hf.serving.model import OnnxModel, named_after
 from py_autodoc.hf.serving.outputs import check_labels, label_count
-from py_autodoc.hf.serving.pipeline_entry import PIP
 from py_autodoc.hf.serving.processors import ROLES, parts_for
+from py_autodoc.hf.serving.requirements import PIP
 from py_autodoc.hf.serving.session import ServingSession
 from py_autodoc.limits import SETTINGS
 from py_autodoc.ort import one_line

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from py_autodoc.errors import RequirementError
 from py_autodoc.graph.protobuf.probe import PathLike
+from py_autodoc.hf.serving.requirements import require_packages
 
 if TYPE_CHECKING:
     from transformers import Pipeline, PreTrainedConfig
-
-PIP = 'pip install "onnx-autodoc[pipeline]"'
 
 
 def pipeline(
@@ -54,19 +51,7 @@ def pipeline(
         AnalysisError: ONNX Runtime rejects the file.
         RequirementError: transformers 5, torch or onnxruntime is missing; the hint is the pip command.
     """
-    _need()
+    require_packages()
     from py_autodoc.hf.serving.load import build
 
     return build(model, task, processor, config, infer_task, providers, session_options, dict(options))  # type: ignore[no-any-return]
-
-
-def _need() -> None:
-    for name in ("onnxruntime", "torch", "transformers"):
-        try:
-            module = import_module(name)
-        except ImportError as fault:
-            raise RequirementError("pipeline-needs", f"A pipeline needs {name}: {fault}.", PIP) from None
-        if name == "transformers" and int(module.__version__.partition(".")[0]) < 5:
-            raise RequirementError(
-                "pipeline-needs", f"A pipeline needs transformers 5; here is {module.__version__}.", PIP
-            )

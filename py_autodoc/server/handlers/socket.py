@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import msgspec
 from jupyter_core.utils import ensure_async
@@ -17,9 +17,7 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from py_autodoc.server.handlers.jobs import RESOURCE
 from py_autodoc.server.problems import ProblemMixin
-
-if TYPE_CHECKING:
-    from py_autodoc.server.app import AutodocApp
+from py_autodoc.server.services import Services
 
 NORMAL = 1000
 UNKNOWN_JOB = 4404
@@ -45,7 +43,7 @@ class JobSocket(ProblemMixin, ExtensionHandlerMixin, WebSocketMixin, WebSocketHa
         self._following = asyncio.get_running_loop().create_task(self._follow(job_id))
 
     async def _follow(self, job_id: str) -> None:
-        jobs = cast("AutodocApp", self.extensionapp).jobs
+        jobs = cast("Services", self.extensionapp).jobs
         if not jobs.knows(job_id):
             self.close(UNKNOWN_JOB, "unknown-job")
             return

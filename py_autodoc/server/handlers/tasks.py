@@ -33,7 +33,7 @@ class UploadsHandler(Handler):
         content = self.request.body
         name = self.get_query_argument("name", "")
         loop = asyncio.get_running_loop()
-        number, name = await loop.run_in_executor(None, self.app.uploads.add, name, content)
+        number, name = await loop.run_in_executor(None, self.services.uploads.add, name, content)
         self.reply(Upload(id=number, name=name, size=len(content)), 201)
 
 
@@ -63,15 +63,15 @@ class TasksHandler(Handler):
             against = (await self.file(request.against)).os_path
         profiles, sent = [(await self.file(one)).os_path for one in request.profiles[:_PROFILES]], []
         if request.kind == "profile":
-            sent = self.app.uploads.take(request.uploads)
+            sent = self.services.uploads.take(request.uploads)
         files = TaskFiles(
             model=file.os_path, data=data, out=out, against=against, profiles=[*profiles, *sent]
         )
-        order = Order(request=request, files=files, memory_bytes=self.app.task_memory_bytes)
+        order = Order(request=request, files=files, memory_bytes=self.services.task_memory_bytes)
         try:
-            task = self.app.tasks.start(order, lambda: self.app.uploads.release(sent))
+            task = self.services.tasks.start(order, lambda: self.services.uploads.release(sent))
         except TooManyTasks:
-            self.app.uploads.release(sent)
+            self.services.uploads.release(sent)
             raise
         self.set_header("Location", f"{self.request.path.rstrip('/')}/{task.id}")
         self.reply(task, 202)
@@ -84,12 +84,12 @@ class TaskHandler(Handler):
     @authorized("read", RESOURCE)
     async def get(self, task_id: str) -> None:
         """Its state, and its result when it is done."""
-        self.reply(self.app.tasks.get(task_id))
+        self.reply(self.services.tasks.get(task_id))
 
     @web.authenticated
     @authorized("write", RESOURCE)
     async def delete(self, task_id: str) -> None:
         """Stops it."""
-        self.app.tasks.cancel(task_id)
+        self.services.tasks.cancel(task_id)
         self.set_status(204)
         self.finish()

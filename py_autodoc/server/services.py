@@ -1,0 +1,19 @@
+"""The part of the extension that its handlers use."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from py_autodoc.jobs.job_queue import JobQueue
+from py_autodoc.tasks.manager import TaskManager
+from py_autodoc.tasks.uploads import Uploads
+
+
+class Services(Protocol):
+    """Queues and settings that the handlers share; ``AutodocApp`` provides them."""
+
+    jobs: JobQueue
+    tasks: TaskManager
+    uploads: Uploads
+    allow_outside_links: bool
+    task_memory_bytes: int
