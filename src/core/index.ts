@@ -75,5 +75,5 @@ export { parseQuery } from './query/queryParser';
 export type { IQuerySyntaxError, Query } from './query/queryParser';
 export { FIELD_NAMES } from './query/queryFields';
 export { findMatches, compileMatcher } from './query/queryMatcher';
-// The matching of two models is in its own module: what compares fetches it when it is first used.
+// Model matching has its own module, loaded lazily by the code that compares.
 export type { IGroupTree } from './tree/treeTypes';

@@ -1,19 +1,19 @@
 /**
- * What the core offers and the viewer draws. No React and no DOM below this folder.
+ * Types shared by the core and the viewer. The core uses neither React nor the DOM.
  *
- * Entities are ints: `0 … nodeCount-1` are nodes, `nodeCount … nodeCount+groupCount-1` are groups
- * (entity = nodeCount + group). Boxes are indices into a scene and change with every scene.
+ * Entities are ints: `0 … nodeCount-1` are nodes, `nodeCount … nodeCount+groupCount-1` are groups (entity
+ * = nodeCount + group). Boxes are indices into a scene and change with every scene.
  */
 
 import type { DeviceMetric, StoredMetric } from '../schema/metrics';
 import type { GraphPayload, HardwarePart } from '../schema';
 
-/** How a node runs, where that is not as often as the payload says. */
+/** Whether a node runs as often as the payload says, and if not, why. */
 export const NODE_RUNS = {
   told: 0,
-  /** In a loop of unknown length: its cost is that of one iteration. */
+  /** In a loop of unknown length: costs are those of one iteration. */
   endless: 1,
-  /** In a branch of an If that the totals leave out. */
+  /** In a branch of an If that the totals exclude. */
   out: 2
 } as const;
 
@@ -34,7 +34,7 @@ export interface IGraphModel {
   readonly outputOffsets: Int32Array;
   readonly outputs: Int32Array;
   readonly metrics: Readonly<Record<MetricId, Float64Array>>;
-  /** The estimate behind `metrics.latency`; null while no device is chosen. */
+  /** The estimate behind `metrics.latency`; null if no device is chosen. */
   readonly latency: ILatencyEstimate | null;
   readonly tensorKind: Uint8Array;
   readonly tensorProducer: Int32Array;
@@ -45,12 +45,12 @@ export interface IGraphModel {
   opType(node: number): string;
   category(node: number): string;
   tensorName(tensor: number): string;
-  /** `1×64×56×56`, `batch×768`, `?` when unknown. */
+  /** `1×64×56×56`, `batch×768`; `?` if unknown. */
   shapeText(tensor: number): string;
   dtypeText(tensor: number): string;
 }
 
-/** Numbers of a node: columns of the payload, and the seconds that a chosen device takes. */
+/** Metrics of a node: columns of the payload, and the latency on the chosen device. */
 export type MetricId = PayloadMetric | DeviceMetric;
 
 export type PayloadMetric = StoredMetric;
@@ -61,61 +61,63 @@ export interface ITree {
   readonly groupCount: number;
   readonly groupParent: Int32Array;
   readonly groupLabel: readonly string[];
-  /** Class name, or empty. */
+  /** Class name; may be empty. */
   readonly groupType: readonly string[];
-  /** What a group without a class does, told from its operators; or empty. */
+  /** Role of a group without a class, inferred from its operators; may be empty. */
   readonly groupRole: readonly string[];
   /** Nodes below, Constant nodes excluded. */
   readonly groupSize: Int32Array;
   readonly groupDepth: Int32Array;
-  /** 1 for the box around the parts of a repeat. */
+  /** 1 for the box around the instances of a repeat. */
   readonly groupFold: Uint8Array;
-  /** 1 for a box of what only prepares sizes or weights, with the node that it is for or without. */
+  /** 1 for a box of nodes that only prepare sizes or weights, with or without the node that uses them. */
   readonly groupPlumbing: Uint8Array;
-  /** The node that such a box is for; -1 where several read it, and for all other groups. */
+  /**
+   * The node that such a box prepares inputs for; -1 if several nodes read it, and for all other groups.
+   */
   readonly groupMain: Int32Array;
   /**
-   * Groups of what only prepares that are chips on the card of the node or group (entity) which alone reads
-   * them, while both are closed.
+   * Preparing groups that are drawn as chips on the card of their only reader, a node or group (entity),
+   * while both are collapsed.
    */
   readonly groupChips: ReadonlyMap<number, readonly number[]>;
-  /** Group of each node, -1 = root. */
+  /** Group of each node; -1 is the root. */
   readonly nodeParent: Int32Array;
-  /** Entities of each level, in order of first node. */
+  /** Entities of each level, ordered by first node. */
   readonly children: readonly Int32Array[];
-  /** Sum over the nodes below; unknown parts are left out and counted in `groupUnknown`. */
+  /** Sums over the nodes below; unknown values are not included but counted in `groupUnknown`. */
   readonly groupMetrics: Readonly<Record<MetricId, Float64Array>>;
   readonly groupUnknown: Readonly<Record<MetricId, Int32Array>>;
-  /** Model inputs and outputs that the picture shows as one pill, by tensor. */
+  /** Model inputs and outputs that are drawn as one pill, by tensor. */
   readonly series: SeriesByTensor;
   /** Path of labels from the root to the entity's parent group. */
   path(entity: number): string[];
 }
 
-/** Which way tensors flow through the picture: from left to right, or from top to bottom. */
+/** Direction of the data flow: left to right, or top to bottom. */
 export type FlowDirection = 'right' | 'down';
 
 /**
- * How a picture is set. `wrapped`: from left to right in rows, like text. `auto`: in one row or in several,
+ * Arrangement of the graph. `wrapped`: left to right in rows, like text. `auto`: in one row or several,
  * whichever shows more in the pane.
  */
 export type Flow = 'auto' | FlowDirection | 'wrapped';
 
 export const FLOWS: readonly Flow[] = ['auto', 'right', 'down', 'wrapped'];
 
-/** The place for a picture, in pixels of the screen. */
+/** Size of the visible area, in screen pixels. */
 export interface IPane {
   readonly w: number;
   readonly h: number;
 }
 
-/** Rows of a picture: what is wider goes on in a next row. */
+/** Width of the rows of a wrapped layout. */
 export interface IRowWidth {
-  /** Width of the picture, px at zoom 1. */
+  /** Row width, px at zoom 1. */
   readonly room: number;
-  /** Share of a row that may stand beside an open group that is in rows itself. */
+  /** Share of a row that may lie next to an open group that is itself wrapped. */
   readonly beside: number;
-  /** Cards are short ones: with whole cards the picture would not fit its pane. */
+  /** True for compact cards, if the graph with full cards would not fit its pane. */
   readonly compact?: boolean;
 }
 
@@ -127,7 +129,7 @@ export const enum BoxKind {
   OpenGroup = 2,
   Input = 3,
   Output = 4,
-  /** A small named stub that stands for a far or widely shared tensor. */
+  /** A small named connector that replaces a long or widely shared edge. */
   Stub = 5,
   /** Where a tensor enters or leaves an open group. */
   Port = 6
@@ -137,13 +139,15 @@ export const enum BoxKind {
 export interface IScene {
   readonly version: number;
   readonly direction: FlowDirection;
-  /** Whether it is in rows, or a part of it is: what stands lower may come later. */
+  /**
+   * True if the graph, or a part of it, is in rows: boxes further down may then come later in the flow.
+   */
   readonly inRows: boolean;
   readonly width: number;
   readonly height: number;
   readonly boxCount: number;
   readonly boxKind: Uint8Array;
-  /** Node or group entity; for Input/Output/Stub/Port the tensor id. */
+  /** Node or group entity; for Input, Output, Stub and Port, the tensor id. */
   readonly boxEntity: Int32Array;
   /** Top left corner and size. */
   readonly boxX: Float64Array;
@@ -151,71 +155,79 @@ export interface IScene {
   readonly boxW: Float64Array;
   readonly boxH: Float64Array;
   readonly boxDepth: Uint8Array;
-  /** Enclosing open group's box, -1 = none. */
+  /** Box of the enclosing open group; -1 if none. */
   readonly boxParent: Int32Array;
   readonly edgeCount: number;
   readonly edgeSource: Int32Array;
   readonly edgeTarget: Int32Array;
-  /** A tensor the edge carries (the first, where it carries several; of a series, the one it stands under). */
+  /** A tensor that the edge carries: the first of several; for a series, its representative. */
   readonly edgeTensor: Int32Array;
-  /** How many tensors the edge stands for. */
+  /** Number of tensors that the edge stands for. */
   readonly edgeWeight: Int32Array;
   /**
    * Points of edge e: `edgePoints[2*edgeOffsets[e] … 2*edgeOffsets[e+1])` as x, y pairs from source to
-   * target: along the flow, except where an edge closes a cycle and runs back beside its level.
+   * target. They follow the flow, except that an edge which closes a cycle runs back along its level.
    */
   readonly edgeOffsets: Int32Array;
   readonly edgePoints: Float64Array;
-  /** Box of an entity in this scene, or that of its closest visible ancestor; -1 = none. */
+  /** Box of an entity in this scene, or of its closest visible ancestor; -1 if none. */
   boxOf(entity: number): number;
 }
 
-/** Sizes of cards before layout; the viewer supplies text measures. `compact`: of the short form of a card. */
+/**
+ * Sizes of cards before layout; the viewer supplies text measures. `compact` asks for the short form of a
+ * card.
+ */
 export interface ISizer {
   node(node: number, compact?: boolean): { w: number; h: number };
   group(group: number, compact?: boolean): { w: number; h: number };
   pill(text: string): { w: number; h: number };
-  /** How far the title of the open group reaches from the left side of its panel. */
+  /** Right end of the open group's title, measured from the left side of its panel. */
   title(group: number): number;
 }
 
-/** Opens and closes groups and lays out what is visible. Calls may run in a worker; the last wins. */
+/**
+ * Opens and closes groups and lays out the visible ones. Calls may run in a worker; the last one wins.
+ */
 export interface IGraphView {
   readonly tree: ITree;
   readonly scene: IScene;
   readonly direction: FlowDirection;
   readonly flow: Flow;
-  /** The rows of the picture; null = everything in one. */
+  /** The rows of the layout; null for a single row. */
   readonly rows: IRowWidth | null;
-  /** Called while a long layout goes on, with the share that is done; the page breathes in between. */
+  /**
+   * Called during a long layout with the share that is done; the layout yields to the event loop in
+   * between.
+   */
   onProgress: ((share: number) => void) | null;
   isOpen(group: number): boolean;
-  /** Lays what is open out one way, in one row. */
+  /** Lays out the open groups in one direction, in one row. */
   setDirection(direction: FlowDirection): Promise<IScene>;
-  /** Lays what is open out anew for a pane. Until the next such call rows stay as wide as they are. */
+  /** Lays out the open groups for a pane. Rows keep their width until the next such call. */
   setFlow(flow: Flow, pane: IPane): Promise<IScene>;
-  /** Takes other numbers for the same boxes; only what no longer fits its card is laid out again. */
+  /** Replaces the numbers of the same boxes; only levels whose cards no longer fit are laid out again. */
   updateNumbers(tree: ITree, sizer: ISizer): Promise<IScene>;
   /**
-   * First picture: opens groups, outer ones first, while at most `budget` boxes are visible and the
-   * picture is not longer than `length` in the direction it flows.
+   * Initial view: opens groups, outer ones first, as long as at most `budget` boxes are visible and the
+   * graph is not longer than `length` along the flow.
    */
   openInitial(budget: number, length?: number): Promise<IScene>;
-  /** First picture set so: in rows as much as can be read in the pane as a whole. */
+  /** Initial view in the given arrangement; in rows, it opens as much as is readable in the pane. */
   openInitialIn(budget: number, flow: Flow, pane: IPane): Promise<IScene>;
   expand(group: number, recursive?: boolean): Promise<IScene>;
   collapse(group: number, recursive?: boolean): Promise<IScene>;
   expandAll(maxBoxes: number): Promise<IScene>;
   collapseAll(): Promise<IScene>;
-  /** Opens every ancestor of the entity and shows it if it was hidden. */
+  /** Opens every ancestor of the entity and unhides the entity. */
   reveal(entity: number): Promise<IScene>;
-  /** Leaves these entities, and no others, out of the picture. */
+  /** Hides exactly these entities. */
   setHidden(entities: Iterable<number>): Promise<IScene>;
-  /** The hidden entities as few as say it: none lies below another. */
+  /** The hidden entities, reduced to the fewest: none lies below another. */
   hidden(): number[];
   /** Open groups, for saving and restoring a view. */
   openGroups(): number[];
-  /** `rows`: as they were; absent: as they are. */
+  /** `rows` restores the rows; if absent, they stay as they are. */
   restore(
     open: readonly number[],
     hidden?: readonly number[],
@@ -224,11 +236,11 @@ export interface IGraphView {
   dispose(): void;
 }
 
-/** A device by its id, and the precision it computes in; empty: as the model is stored. */
+/** A device by id, and the precision to compute in; empty means as stored. */
 export interface IDeviceChoice {
   readonly device: string;
   readonly precision: string;
-  /** What runs the model there; empty: what the payload was made for. */
+  /** The runtime; empty means the one that the payload was computed for. */
   readonly runtime?: string;
 }
 
@@ -238,37 +250,37 @@ export interface ILatencyEstimate {
   readonly precision: string;
   /** The kernels and constants of the runtime. */
   readonly part: HardwarePart;
-  /** Seconds by node: a kernel's time stands at its anchor, NaN where it is unknown. */
+  /** Seconds by node: a kernel's time is assigned to its anchor; NaN if unknown. */
   readonly nodes: Float64Array;
-  /** Seconds by kernel, its launch included. */
+  /** Seconds by kernel, including its launch. */
   readonly kernels: Float64Array;
-  /** What its arithmetic and what its bytes alone would take; the longer one bounds it. */
+  /** Time of its arithmetic alone and of its data movement alone; the longer one is its bound. */
   readonly compute: Float64Array;
   readonly memory: Float64Array;
   /** Sum of the known kernels; NaN when none is known. */
   readonly seconds: number;
-  /** The band around it. */
+  /** Limits of its error band. */
   readonly low: number;
   readonly high: number;
-  /** At the device's full rates, without launches; faster only with weights that a cache still holds. */
+  /** At the device's full rates, without launches; only weights still held in a cache can be faster. */
   readonly ideal: number;
   readonly label: string;
   /** Share of the time in kernels of kinds that were never compared with measured times. */
   readonly uncompared: number;
   /** Kernels without a time. */
   readonly unknown: number;
-  /** What the model needs of the device's memory, in bytes; NaN where that is unknown. */
+  /** Device memory that the model needs, in bytes; NaN if unknown. */
   readonly required: number;
 }
 
-/** Tensors that one pill stands for. */
+/** Tensors drawn as one pill. */
 export interface ISeries {
   readonly kind: 'input' | 'output';
-  /** The name they share, every number in it a `#`. */
+  /** Their common name, with every number replaced by `#`. */
   readonly pattern: string;
-  /** In the order of the file. The first one stands for all of them in the picture. */
+  /** In file order. The first one represents them in the graph. */
   readonly members: readonly number[];
 }
 
-/** The series of a tensor, for those that are in one. */
+/** The series of each tensor that belongs to one. */
 export type SeriesByTensor = ReadonlyMap<number, ISeries>;

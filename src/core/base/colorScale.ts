@@ -1,4 +1,7 @@
-/** Heat colours: a perceptual ramp that colour-blind readers can follow, and its three mappings. */
+/**
+ * Heat colours: perceptual ramps suitable for colour-blind readers, and three ways to map values onto
+ * them.
+ */
 
 import { RAMPS, type RampId } from '../../schema/metrics';
 import { groupBy } from './csr';
@@ -6,7 +9,7 @@ import { groupBy } from './csr';
 export const SCALE_MODES = ['linear', 'log', 'rank'] as const;
 export type ScaleMode = (typeof SCALE_MODES)[number];
 
-/** Colours are quantised to so many steps: a legend can show them, a renderer can cache them. */
+/** Number of distinct colours of a ramp: few enough for a legend to show and a renderer to cache. */
 export const RAMP_STEPS = 64;
 
 function parseHex(color: string): [number, number, number] {
@@ -79,11 +82,11 @@ export interface IScale {
   value(position: number): number;
   /** Colour, or null for an unknown value. */
   color(value: number): string | null;
-  /** Values for a legend, rising, with their positions. */
+  /** Ascending values for a legend, with their positions. */
   ticks(count: number): { value: number; position: number }[];
 }
 
-/** Known values in rising order. */
+/** Known values in ascending order. */
 function sortKnown(values: ArrayLike<number>): Float64Array {
   const known: number[] = [];
   for (let i = 0; i < values.length; i++) {
@@ -127,10 +130,10 @@ function linear(low: number, max: number): IMapping {
   };
 }
 
-/** Zero is the ramp's start; the smallest positive value lies a little above it. */
+/** Zero maps to the start of the ramp; the smallest positive value lies slightly above it. */
 function logarithmic(least: number, max: number): IMapping {
   const high = Math.log(max);
-  // A single value is the largest there is: it has the ramp's end, as on the other scales.
+  // A single value is also the largest: it gets the end of the ramp, as on the other scales.
   const span = high - Math.log(least) || 1;
   const low = high - span;
   const floor = 0.04;
@@ -173,16 +176,16 @@ function mappingFor(
   return linear(low, max);
 }
 
-/** Part of the values. */
+/** A range of values. */
 export interface ISpan {
   readonly low: number;
   readonly high: number;
 }
 
 /**
- * A scale over the values that are to be coloured; NaN entries are unknown and left out. With
- * `only`, the ramp is spread over the values of that span; those outside it are clamped. A linear
- * ramp starts at zero, or at the span's low end.
+ * Creates a scale over the given values; NaN entries are unknown and ignored. With `only`, the ramp
+ * covers the values of that span and clamps those outside it. A linear ramp starts at zero, or at the low
+ * end of the span.
  */
 export function createScale(
   values: ArrayLike<number>,
@@ -217,7 +220,7 @@ export function createScale(
   };
 }
 
-/** How many of the values fall into each of `bins` equal parts of the ramp. */
+/** Counts the values that fall into each of `bins` equal parts of the ramp. */
 export function histogram(
   scale: IScale,
   values: ArrayLike<number>,

@@ -34,7 +34,7 @@ export function indexBy(rows: number, keys: ArrayLike<number>): ICsrRows {
   return groupBy(rows, keys, positions);
 }
 
-/** An int list that grows without boxing. */
+/** A growable list of ints that avoids boxing. */
 export class IntList {
   get length(): number {
     return this._length;

@@ -1,14 +1,15 @@
-/** Tables as text for other programs: CSV (RFC 4180), or with tabs for the clipboard. */
+/** Tables as text for other programs: CSV (RFC 4180), or tab-separated for the clipboard. */
 
 export type Cell = string | number | null;
 
 /**
- * What a spreadsheet takes for a formula, also behind characters that it passes over; a tab or a line break at
- * the beginning moves the text to another cell. As in `py_autodoc/render/csv.py`; both are tested with one file.
+ * Text that a spreadsheet may take for a formula, also after characters that it ignores; a leading tab or
+ * line break moves the text to another cell. Same as in `py_autodoc/render/csv.py`; both are tested
+ * against one file.
  */
 const FORMULA_START = /^(?:[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠]|[\t\r\n])/u;
 
-/** A cell that no spreadsheet runs and no separator in it breaks. */
+/** Quotes a cell so that no spreadsheet executes it and no separator in it breaks the table. */
 export function safeCell(cell: Cell): string {
   if (cell === null) {
     return '';
@@ -22,7 +23,7 @@ export function safeCell(cell: Cell): string {
     : inert;
 }
 
-/** Rows with a separator between cells. */
+/** Joins rows of cells, with a separator between cells. */
 export function delimitedText(
   rows: Iterable<readonly Cell[]>,
   separator: ',' | '\t'

@@ -15,7 +15,7 @@ import {
 
 type Value = number | null;
 
-/** By the name of the library's function. */
+/** By name of the library's function. */
 const FORMATS: Readonly<
   Record<keyof typeof CASES, (...given: never[]) => string>
 > = {
@@ -84,7 +84,7 @@ describe('all digits, as Intl writes them', () => {
       expect(formatExact(value)).toBe(intl.format(value));
       const whole = Math.floor(random() * 10 ** Math.floor(random() * 16));
       expect(formatExact(whole)).toBe(intl.format(whole));
-      // Halves of the last place that is written.
+      // Halves of the last digit that is written.
       const half = Math.floor(random() * 1e8) / 1e7;
       expect(formatExact(half)).toBe(intl.format(half));
     }

@@ -1,11 +1,11 @@
 /**
- * How numbers are written: three significant digits with SI prefixes, or exact with separators. The library
- * writes them in the same way (`py_autodoc/units.py`); `tests/data/number_cases.json` tests both.
+ * Number formats: three significant digits with SI prefixes, or all digits with separators. The library
+ * formats them identically (`py_autodoc/units.py`); `tests/data/number_cases.json` tests both.
  */
 
 import type { DimValue } from '../../schema';
 
-/** What stands for an unknown number. */
+/** Placeholder for an unknown number. */
 export const UNKNOWN = '—';
 
 const PREFIXES = ['', 'K', 'M', 'G', 'T', 'P', 'E', 'Z', 'Y'];
@@ -18,7 +18,7 @@ function isKnown(value: MaybeNumber): value is number {
   return typeof value === 'number' && Number.isFinite(value);
 }
 
-/** Scales to 1 … 999.5 and returns the text of three significant digits and the power of 1000. */
+/** Scales a value to 1 … 999.5; returns it with three significant digits, and the power of 1000. */
 function scaleToPrefix(value: number): { text: string; power: number } {
   const magnitude = Math.abs(value);
   let power = 0;
@@ -41,7 +41,7 @@ function threeDigits(mantissa: number, power: number): string {
     return mantissa.toFixed(1);
   }
   if (mantissa < 0.01) {
-    // Two places would make it 0.
+    // Two decimals would round it to 0.
     return String(Number(mantissa.toPrecision(3)));
   }
   // Three digits, but `2.0`, not `2.00`.
@@ -92,7 +92,7 @@ export function formatSeconds(value: MaybeNumber): string {
 
 const PLACES = 6;
 
-/** Digits of a number that is not negative, at most `PLACES` after the point, a half rounded up. */
+/** Decimal digits of a non-negative number, with at most `PLACES` decimals, halves rounded up. */
 function digitsOf(value: number): string {
   if (Number.isSafeInteger(value)) {
     return String(value);
@@ -110,7 +110,7 @@ function digitsOf(value: number): string {
   return text.slice(0, -PLACES) + (rest && `.${rest}`);
 }
 
-/** As `Intl.NumberFormat('en-US')` writes it, in engines without `Intl` too. */
+/** Groups digits as `Intl.NumberFormat('en-US')` does, also in engines without `Intl`. */
 function groupDigits(value: number): string {
   return digitsOf(value).replace(/\d(?=(\d{3})+(?!\d))(?<!\..*)/g, '$&,');
 }
@@ -125,8 +125,8 @@ export function formatExact(value: MaybeNumber, unit = ''): string {
 }
 
 /**
- * A share between 0 and 1 with one decimal: `12.5 %`, `42.0 %`. `0 %` and `100 %` are nothing and all of it,
- * nothing less: what is below a tenth of a percent is `<0.1 %`, and all but very little is `99.9 %`.
+ * A share between 0 and 1 as a percentage with one decimal: `12.5 %`, `42.0 %`. `0 %` and `100 %` are
+ * exact: a smaller share than a tenth of a percent is `<0.1 %`, and a share just below 1 is `99.9 %`.
  */
 export function formatShare(value: MaybeNumber): string {
   if (!isKnown(value)) {
@@ -138,7 +138,7 @@ export function formatShare(value: MaybeNumber): string {
   if (value > 0 && value < 0.001) {
     return `<0.1${SPACE}%`;
   }
-  // What a division adds in the sixteenth digit must not decide how a half is rounded.
+  // The rounding error of a division must not decide how a half is rounded.
   let percent = Number((value * 100).toPrecision(12));
   if (value < 1) {
     percent = Math.min(percent, 99.9);
@@ -147,7 +147,7 @@ export function formatShare(value: MaybeNumber): string {
   return `${percent < 0 ? '-' : ''}${text}${SPACE}%`;
 }
 
-/** How sure a guess is, in whole percent: `90 %`. `100 %` is certain, nothing less. */
+/** A confidence in whole percent: `90 %`. Only certainty is `100 %`. */
 export function formatConfidence(value: MaybeNumber): string {
   if (!isKnown(value)) {
     return UNKNOWN;
@@ -166,7 +166,7 @@ export function formatShape(
   return shape.length === 0 ? 'scalar' : shape.map(formatDim).join('×');
 }
 
-/** An expression with operators keeps together in brackets. */
+/** Puts expressions with operators in parentheses. */
 function formatDim(dim: DimValue): string {
   if (dim === null) {
     return '?';
@@ -175,7 +175,7 @@ function formatDim(dim: DimValue): string {
   return /[ +\-*/]/.test(text) && !/^-*\d+$/.test(text) ? `(${text})` : text;
 }
 
-/** What each metric is called and how it is written. */
+/** Unit that a metric is formatted in. */
 export type FormatUnit = 'count' | 'bytes' | 'seconds';
 
 /** Short text of a metric value. */

@@ -25,7 +25,7 @@ function small(trees: unknown[], more: Partial<ExpressionPool> = {}) {
   });
 }
 
-/** The value of the last tree for a = 7, b = 3. */
+/** The value of the last tree for a = 7 and b = 3. */
 function value(...trees: unknown[]): number {
   return small(trees).evaluate({ a: 7, 'batch size': 3 }).totals.macs;
 }

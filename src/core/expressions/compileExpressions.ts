@@ -1,13 +1,13 @@
 /**
- * Costs as expressions in the input sizes: compiled once, evaluated for any sizes.
- * Every value is the nearest double to the exact integer.
+ * Costs as expressions in the input dimensions: compiled once, evaluated for any sizes. Every value is
+ * the double nearest to the exact integer.
  */
 
 import type { ExpressionCondition, ExpressionPool } from '../../schema';
 import { ExpressionCode } from './expressionCode';
 import { ExpressionEvaluator } from './expressionEvaluator';
 
-/** The numbers that expressions give for each node. */
+/** Metrics that expressions give for each node. */
 export const EXPRESSION_METRICS = [
   'macs',
   'flops',
@@ -18,26 +18,26 @@ export const EXPRESSION_METRICS = [
 
 export type ExpressionMetric = (typeof EXPRESSION_METRICS)[number];
 
-/** All expressions under one binding; NaN where there is none, or none that holds. */
+/** Values of all expressions for one binding; NaN where there is no expression or no valid value. */
 export interface IEvaluation {
-  /** Why nothing holds under these sizes; empty when it does. */
+  /** Why the sizes are invalid; empty if they are valid. */
   readonly problem: string;
-  /** By node, of one execution. */
+  /** By node, for one execution. */
   readonly nodes: Readonly<Record<ExpressionMetric, Float64Array>>;
-  /** How often a node runs, by its id as text, where that is not once. */
+  /** Number of runs by node id (as text), for nodes that do not run exactly once. */
   readonly runs: Readonly<Record<string, number>>;
   readonly totals: Readonly<Record<string, number>>;
 }
 
 /** A compiled pool. */
 export interface IExpressions {
-  /** `dims[].name` of the sizes it needs. */
+  /** The `dims[].name` that `evaluate` needs sizes for. */
   readonly dims: readonly string[];
-  /** `sizes` by `dims[].name`, whole numbers of at least 1. Never throws. */
+  /** Evaluates the pool for `sizes` (whole numbers of at least 1) by `dims[].name`. Never throws. */
   evaluate(sizes: Readonly<Record<string, number>>): IEvaluation;
 }
 
-/** True when the value of the tree fulfils the condition. */
+/** True if the value of the tree fulfils the condition. */
 function conditionHolds(
   condition: ExpressionCondition,
   value: number
@@ -58,7 +58,7 @@ function pick(indices: readonly number[], values: Float64Array): Float64Array {
   return Float64Array.from(indices, i => values[i] ?? NaN);
 }
 
-/** Compiles a payload's pool. Throws a TypeError when it is not formed as it should be. */
+/** Compiles a payload's pool. Throws a TypeError if it is malformed. */
 export function compileExpressions(pool: ExpressionPool): IExpressions {
   const code = new ExpressionCode(
     new Map(pool.symbols.map((name, i) => [name, i]))

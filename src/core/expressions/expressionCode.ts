@@ -1,4 +1,4 @@
-/** Expressions as code for a stack machine. */
+/** Expressions compiled to code for a stack machine. */
 
 export const enum Op {
   Number,
@@ -20,7 +20,7 @@ const OPERATORS: ReadonlyMap<unknown, Op> = new Map([
 ]);
 const MAX_DEPTH = 64;
 
-/** Trees as code for a stack machine: pairs of operation and argument (an index, or how many operands). */
+/** Code of expression trees: pairs of operation and argument (an index, or the number of operands). */
 export class ExpressionCode {
   readonly words: number[] = [];
   readonly starts: number[] = [0];
@@ -29,7 +29,7 @@ export class ExpressionCode {
 
   constructor(private readonly _symbols: ReadonlyMap<string, number>) {}
 
-  /** Appends one tree. Throws a TypeError for what is none. */
+  /** Appends one tree. Throws a TypeError if it is not a valid tree. */
   tree(tree: unknown): void {
     this._write(tree, this.starts.length - 1, 0, 1);
     this.starts.push(this.words.length);

@@ -1,7 +1,7 @@
 /**
- * Evaluates the code of expressions. A tree is computed in doubles while every intermediate value stays
- * below 2^53 and is exact therefore; the first that does not is computed again in BigInt and rounded
- * once, at the end.
+ * Evaluates compiled expressions. A tree is computed in doubles as long as every intermediate value stays
+ * below 2^53 and is therefore exact; otherwise it is computed again in BigInt and rounded once, at the
+ * end.
  */
 
 import { Op, type ExpressionCode } from './expressionCode';
@@ -15,7 +15,7 @@ const enum EvaluatorState {
   None
 }
 
-/** Rounded down; exact for whole numbers below 2^53. */
+/** Floor division; exact for whole numbers below 2^53. */
 function floorDivide(a: number, b: number): number {
   const rest = a % b;
   const quotient = (a - rest) / b;
@@ -29,7 +29,7 @@ function floorDivideBig(a: bigint, b: bigint): bigint {
 
 /** Runs the code of a pool for one binding. */
 export class ExpressionEvaluator {
-  /** Nearest double of each tree, NaN without a value. */
+  /** The double nearest to each tree's value; NaN without a value. */
   readonly values: Float64Array;
   private readonly _code: Int32Array;
   private readonly _starts: Int32Array;
@@ -71,7 +71,7 @@ export class ExpressionEvaluator {
     }
   }
 
-  /** The value in doubles; NaN when one on the way is not exact. */
+  /** The value in doubles; NaN if an intermediate value is not exact. */
   private _exact(tree: number): number {
     const { _code: code, _stack: stack, _starts: starts } = this;
     let top = -1;

@@ -50,7 +50,7 @@ describe('a batch that the file has fixed', () => {
           expect(found.shapes[at]).toEqual(expected.shapes[tensor]);
         }
       });
-      // The copies of the token count with the node that reads them.
+      // The copies of the token count and the node that reads them.
       const { read_bytes: read } = decodePayload(found).metrics;
       expect(read.reduce((a, b) => a + b, 0)).toBe(found.metrics.read_bytes);
       expect(found.dims).toEqual([{ ...fixed.batch!.dim, value: batch }]);
@@ -110,7 +110,7 @@ describe('other sizes', () => {
         .rebind(sizes, given as Record<string, number>)!
         .dims.map(dim => dim.assumed);
     expect(marks({ batch: 5, seq: 16 }, { batch: 5 })).toEqual([false, true]);
-    // Given, though it is what was assumed.
+    // Given by the user, although equal to the assumed value.
     expect(marks({ batch: 1, seq: 16 }, { batch: 1 })).toEqual([false, true]);
   });
 
@@ -169,7 +169,7 @@ describe('other sizes', () => {
 
   it('blank every number where they do not fit the model', () => {
     const { expressions } = payload;
-    // As where a table of positions ends: seq <= 8.
+    // As at the end of a table of positions: seq <= 8.
     const trees = [...expressions!.trees, ['+', ['*', -1, 'seq'], 9]];
     const least = { relation: 'positive', tree: trees.length - 1 };
     const bounded = {

@@ -1,4 +1,7 @@
-/** Other sizes for free dimensions without another analysis: the payload's numbers from its expressions. */
+/**
+ * Sets symbolic dimensions without another analysis: recomputes the payload's numbers from its
+ * expressions.
+ */
 
 import type { BatchOffer, DimInfo, GraphPayload } from '../../schema';
 import { compileExpressions, EXPRESSION_METRICS } from './compileExpressions';
@@ -7,7 +10,7 @@ import { Lifetimes } from '../model/tensorLifetimes';
 import { decodePayload, withMetricsOf } from '../model/decodePayload';
 import type { IGraphModel } from '../types';
 
-/** Why nothing is known under sizes that the expressions refuse. */
+/** Reason shown if the expressions reject the sizes. */
 const MISFIT = 'the sizes do not fit each other or the model';
 const UNDECIDED = { verdict: 'unknown', reason: '', node: null, sizes: false };
 
@@ -16,7 +19,7 @@ const PEAKS = [
   'peak_activation_bytes_simple'
 ] as const;
 
-/** Totals of the payload's metrics and the pool's names for them. */
+/** Totals of the payload's metrics and their names in the pool. */
 const TOTALS = {
   total_macs: 'macs',
   total_flops: 'flops',
@@ -27,14 +30,14 @@ const TOTALS = {
 const known = (value: number | undefined): number | null =>
   value === undefined || Number.isNaN(value) ? null : value;
 
-/** The sizes that can be chosen: those that are free, or a batch that the file has fixed. */
+/** The dimensions that can be set: the symbolic ones, or else a batch that the file has fixed. */
 export function sizable(payload: GraphPayload): GraphPayload['dims'] {
   return payload.dims.length > 0 || !payload.batch
     ? payload.dims
     : [payload.batch.dim];
 }
 
-/** A payload with other batches than the one that its file has fixed. */
+/** Returns the payload with a batch other than the one that the file has fixed. */
 export function withBatch(
   payload: GraphPayload,
   batch: BatchOffer
@@ -43,7 +46,7 @@ export function withBatch(
   return { ...payload, batch, shapes, tensors: { ...payload.tensors, shape } };
 }
 
-/** Gives a payload other sizes, as often as wanted. */
+/** Sets the dimensions of a payload, any number of times. */
 export class Rebinder {
   private constructor(
     private readonly _payload: GraphPayload,
@@ -55,8 +58,8 @@ export class Rebinder {
   ) {}
 
   /**
-   * Null when the payload does not hold all it takes: a number that is known now and has no
-   * expression would be lost. `model` is the payload decoded.
+   * Null if the payload lacks an expression for a number that is known now: that number would be lost.
+   * `model` is the decoded payload.
    */
   static of(
     payload: GraphPayload,
@@ -77,7 +80,7 @@ export class Rebinder {
     if (lost || undecided || totals.some(name => !(pool.totals[name] >= 0))) {
       return null;
     }
-    // The sizes of shapes ride along as totals of a pool of their own.
+    // The dimensions of shapes are evaluated as totals of a separate pool.
     const sizes = [...new Set(pool.shapes.flat())].filter(tree => tree >= 0);
     const shapePool = {
       ...pool,
@@ -100,9 +103,9 @@ export class Rebinder {
   }
 
   /**
-   * The payload under other sizes, by `dims[].name`. Without any number where the sizes do not fit the model;
-   * null where only an analysis can tell. `given` names the sizes that a user gave: the others stay assumed
-   * where they were.
+   * Returns the payload for `sizes`, by `dims[].name`: with all numbers unknown if the sizes do not fit
+   * the model, null if only an analysis can tell. `given` names the sizes that the user set; the others
+   * stay assumed if they were.
    */
   rebind(
     sizes: Readonly<Record<string, number>>,
@@ -114,7 +117,7 @@ export class Rebinder {
     }
     const same = this._dims.every(dim => dim.value === sizes[dim.name]);
     if (payload.batch && same) {
-      // What the file has; a rewritten model may copy what all items share.
+      // The file's own batch: a rewritten model may copy tensors that all items share.
       return payload;
     }
     const found = this._expressions.evaluate(sizes);
@@ -179,7 +182,10 @@ export class Rebinder {
     }));
   }
 
-  /** The payload where the sizes fit neither each other nor the model: what depends on them is unknown. */
+  /**
+   * Returns the payload for sizes that do not fit each other or the model: everything that depends on
+   * them is unknown.
+   */
   private _blank(
     sizes: Readonly<Record<string, number>>,
     given: Readonly<Record<string, number>>
@@ -228,7 +234,7 @@ export class Rebinder {
     };
   }
 
-  /** What still speaks of the sizes of the analysis. */
+  /** A diagnostic that lists the results which still use the sizes of the analysis. */
   private _note(timed: boolean): GraphPayload['diagnostics'][number] {
     const sizes = this._dims.map(dim => `${dim.name} = ${dim.value}`);
     const kept = timed
@@ -253,7 +259,7 @@ export class Rebinder {
     );
   }
 
-  /** Sums by operator type, in the order they had. */
+  /** Sums by operator type, in their previous order. */
   private _byOp(model: IGraphModel): GraphPayload['metrics']['by_op'] {
     const { nodes, ops, metrics } = this._payload;
     const constant = new Set(nodes.constant);
@@ -277,8 +283,8 @@ export class Rebinder {
 }
 
 /**
- * Memory over time for other shapes: lifetimes are those of the analysis, sizes are not. Null when the
- * curves cannot be told, or do not reach just the peaks that the expressions give.
+ * Memory over time for other shapes: lifetimes are those of the analysis, sizes are recomputed. Null if
+ * the curves cannot be computed or do not reach exactly the peaks that the expressions give.
  */
 function rebuildTimeline(model: IGraphModel): GraphPayload['timeline'] {
   const { timeline, metrics } = model.payload;
@@ -307,7 +313,7 @@ type ExpressionCoverage = GraphPayload['coverage'];
 const isSized = (shape: Shapes[number] | undefined): boolean =>
   shape?.every(size => typeof size === 'number') ?? false;
 
-/** What was unknown only because a size was. */
+/** Coverage without the unknowns that were due only to an unset dimension. */
 function coverageOf(
   before: GraphPayload,
   after: GraphPayload

@@ -1,10 +1,10 @@
-/** Bytes of tensors as a device moves them: floats at the width of its precision, others at their own. */
+/** Bytes of tensors on a device: floats at the width of its precision, other types at their own. */
 
 import { BITS, tensorBytes } from '../model/tensorBytes';
 import { TENSOR_KIND } from '../model/decodePayload';
 import type { IGraphModel } from '../types';
 
-/** What a runtime converts to its precision; smaller floats stay what they are. */
+/** Types that a runtime converts to its precision; smaller floats keep their type. */
 const FLOAT = /^(float(16|32|64)?|bfloat16|double)$/;
 
 /** Elements of every shape of the payload; NaN where a dimension is unknown. */
@@ -18,15 +18,15 @@ export function shapeElements(model: IGraphModel): Float64Array {
   });
 }
 
-/** Sizes of tensors, asked for by id; NaN when unknown. */
+/** Sizes of tensors by id; NaN if unknown. */
 export class TensorBytes {
   private readonly _elements: Float64Array;
-  /** Bits of an element by type. */
+  /** Bits per element, by type. */
   private readonly _bits: Float64Array;
 
   constructor(
     private readonly _model: IGraphModel,
-    /** Bytes of an element of a float tensor. */
+    /** Bytes per element of a float tensor. */
     width: number
   ) {
     this._elements = shapeElements(_model);
@@ -36,7 +36,7 @@ export class TensorBytes {
     });
   }
 
-  /** `dims` are sizes of symbols. */
+  /** `dims` gives values for symbols. */
   elements(tensor: number, dims?: ReadonlyMap<string, number>): number {
     const { payload } = this._model;
     const { shape } = payload.tensors;
@@ -60,7 +60,7 @@ export class TensorBytes {
     return Math.ceil((this.elements(tensor, dims) * bits) / 8);
   }
 
-  /** True for what is converted to the precision. */
+  /** True if the tensor is converted to the precision. */
   isFloat(tensor: number): boolean {
     return FLOAT.test(this._model.dtypeText(tensor).toLowerCase());
   }
@@ -71,12 +71,12 @@ export class TensorBytes {
   }
 }
 
-/** On top of weights and activations; runtimes differ, and so do the algorithms that they pick. */
+/** Factor on top of weights and activations; it varies with the runtime and its choice of algorithms. */
 const WORKSPACE = 1.1;
 
 /**
- * What a model needs of a device's memory: weights and the peak of live activations at the width of the
- * precision, and a tenth; NaN where it is unknown.
+ * Device memory that a model needs: weights and peak live activations at the width of the precision, plus
+ * a tenth; NaN if unknown.
  */
 export function requiredBytes(model: IGraphModel, bytes: TensorBytes): number {
   const peak = model.payload.metrics.peak_activation_bytes ?? Number.NaN;
@@ -91,7 +91,8 @@ export function requiredBytes(model: IGraphModel, bytes: TensorBytes): number {
       converted += size;
     }
   }
-  // Which tensors make the peak depends on their order, not on their width: it shrinks as all of them do.
+  // Execution order, not element width, decides which tensors are live at the peak: it shrinks as they
+  // all do.
   const activations =
     stored > 0 ? Math.floor((peak * converted) / stored) : peak;
   return Math.floor((weights + activations) * WORKSPACE);

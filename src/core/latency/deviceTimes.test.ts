@@ -1,4 +1,4 @@
-/** What the table of devices says is what a device alone would say, and what the library says. */
+/** The device table agrees with the estimate for a single device, and with the library. */
 
 import { describe, expect, it } from 'vitest';
 import CASES from '../../../tests/data/latency_cases.json?raw';

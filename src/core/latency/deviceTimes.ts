@@ -1,4 +1,4 @@
-/** What each of many devices takes for a model at its present sizes. Equal kernels are timed once. */
+/** Times of many devices for a model at its current sizes. Equal kernels are timed once. */
 
 import type { HardwarePart } from '../../schema';
 import {
@@ -21,10 +21,10 @@ import { TENSOR_KIND } from '../model/decodePayload';
 import { cannotRun } from '../model/runnable';
 import type { IGraphModel } from '../types';
 
-/** What takes most of the time; empty where nothing is known. */
+/** What dominates the time; empty if nothing is known. */
 export type Bound = 'compute' | 'memory' | 'overhead' | '';
 
-/** The estimate of one device, without what each node takes. */
+/** Estimate for one device, without the times per node. */
 export interface IDeviceTime {
   /** Index into the payload's devices. */
   readonly device: number;
@@ -38,18 +38,18 @@ export interface IDeviceTime {
   readonly bound: Bound;
   /** Kernels without a time. */
   readonly unknown: number;
-  /** Bytes that the model needs; NaN where that is unknown. */
+  /** Bytes that the model needs; NaN if unknown. */
   readonly required: number;
 }
 
 interface IKind {
   readonly work: IKernelWorkload;
-  /** It is of a kind that was never compared with measured times. */
+  /** True for a kind of kernel that was never compared with measured times. */
   readonly isGuess: boolean;
   count: number;
 }
 
-/** What is the same for all devices that compute in one width. */
+/** Data shared by all devices that compute at one width. */
 interface IWidth {
   readonly kinds: readonly IKind[];
   readonly resident: number;
@@ -70,7 +70,9 @@ export class DeviceTimes {
     this._runs = cannotRun(_model.payload) === '';
   }
 
-  /** The time of one device; null where it has no peak for the precision. Empty: as the model is stored. */
+  /**
+   * The time on one device; null if it has no peak for the precision. An empty precision means as stored.
+   */
   of(device: number, wish = ''): IDeviceTime | null {
     const part = this._part;
     const precision = part && precisionOf(part, device, wish);
@@ -99,7 +101,7 @@ export class DeviceTimes {
       seconds = starts * issuedIn(rates);
       shares.overhead = seconds;
     }
-    // Where nothing runs nothing is known either.
+    // Without a kernel that runs, the total is unknown, not 0.
     if (!this._runs || known === 0) {
       [seconds, ideal] = [Number.NaN, Number.NaN];
     }
@@ -115,7 +117,7 @@ export class DeviceTimes {
     };
   }
 
-  /** The times of all devices, by index; null where one has no peak for the precision. */
+  /** The times of all devices, by index; null for a device without a peak for the precision. */
   all(wish = ''): (IDeviceTime | null)[] {
     const ids = this._part?.devices.id ?? [];
     return ids.map((_, device) => this.of(device, wish));
@@ -139,7 +141,7 @@ export class DeviceTimes {
   }
 }
 
-/** Kernels that have to do the same, with their number. */
+/** Groups kernels with equal workloads and counts them. */
 function kindsOf(part: HardwarePart, work: KernelWorkloads): IKind[] {
   const kinds = new Map<string, IKind>();
   part.kernels.kind.forEach((kind, kernel) => {
@@ -184,7 +186,10 @@ function mostOf(
   return compute === most ? 'compute' : memory === most ? 'memory' : 'overhead';
 }
 
-/** Items of one inference: the dimension named batch, else the first size of the first input; NaN if unknown. */
+/**
+ * Items per inference: the dimension named batch, else the first dimension of the first input; NaN if
+ * unknown.
+ */
 export function batchOf({ payload }: IGraphModel): number {
   const named = payload.dims.filter(({ name }) => /batch/i.test(name));
   if (named.length === 1) {

@@ -1,8 +1,8 @@
-/** One fused kernel on one device: the seconds of its arithmetic and of its bytes, and its start. */
+/** Time of one fused kernel on one device: arithmetic, data movement and launch. */
 
 import type { HardwarePart, LatencyModel } from '../../schema';
 
-/** `KernelColumns.kind`; what is below 0 cannot be estimated. */
+/** Values of `KernelColumns.kind`; negative kinds cannot be estimated. */
 export const KERNEL = {
   memory: 0,
   product: 1,
@@ -15,52 +15,54 @@ export const KERNEL = {
   experts: 8
 } as const;
 
-/** What a kernel has to do in one execution; NaN where it is unknown. */
+/** Work of a kernel in one execution; NaN where unknown. */
 export interface IKernelWorkload {
   readonly kind: number;
-  /** Executions in one inference. */
+  /** Executions per inference. */
   readonly runs: number;
   readonly flops: number;
   readonly weights: number;
   readonly activations: number;
   /**
-   * m × n sums of k terms; of attention m is the number of blocks of queries, of a mixture of experts the
-   * rows of each expert. A recurrent layer has them in each step.
+   * m × n sums of k terms. For attention, m is the number of query blocks; for a mixture of experts, the
+   * rows of each expert; for a recurrent layer, they apply to each step.
    */
   readonly m: number;
   readonly n: number;
   readonly k: number;
-  /** Of a recurrent layer: its steps, and terms of the sums over its inputs. */
+  /**
+   * Recurrent layers only: the number of steps, and the number of terms of the sums over their inputs.
+   */
   readonly steps?: number;
   readonly inputs?: number;
 }
 
-/** What a device can do in one precision. */
+/** Rates of a device in one precision. */
 export interface IDeviceRates {
   readonly model: LatencyModel;
   readonly cpu: boolean;
   /**
-   * What a CPU was measured to do: shares of its peak for products, convolutions and convolutions by channel,
-   * the share of its bandwidth, seconds of a start.
+   * Measured on a CPU: share of the peak for products, convolutions and depthwise convolutions, share of
+   * the bandwidth, seconds per launch.
    */
   readonly measured: readonly number[] | null;
-  /** FLOP/s; of products, of arithmetic element by element, of attention. */
+  /** FLOP/s of matrix products, of element-wise arithmetic, of attention. */
   readonly peak: number;
   readonly vector: number;
   readonly attention: number;
-  /** Share of them that is held under load. */
+  /** Share of them that is sustained under load. */
   readonly held: number;
   readonly bandwidth: number;
   /** 0 when unknown. */
   readonly units: number;
-  /** Bytes a second of the cache, and how many bytes move at its speed. */
+  /** Bandwidth of the cache in bytes per second, and the number of bytes that move at that speed. */
   readonly cacheRate: number;
   readonly cacheBytes: number;
-  /** Bytes a second of weights: those of the cache where it holds them from one run to the next. */
+  /** Bandwidth of weights in bytes per second: that of the cache if it keeps them between runs. */
   readonly weightRate: number;
-  /** Share of the loss at the ends of a sum that there is. */
+  /** Share of the loss at the ends of a sum that applies. */
   readonly loss: number;
-  /** Seconds that a kernel takes to start. */
+  /** Seconds to launch a kernel. */
   readonly start: number;
 }
 
@@ -68,15 +70,15 @@ export interface IKernelTime {
   readonly seconds: number;
   readonly compute: number;
   readonly memory: number;
-  /** Of all its starts. */
+  /** For all its launches. */
   readonly start: number;
-  /** At full efficiency, without the start. */
+  /** At full efficiency, without the launch. */
   readonly ideal: number;
 }
 
 /**
- * The rates of a device. `resident`: bytes of all weights of a model, beside what a kernel of it works on;
- * what fits into the cache stays there.
+ * The rates of a device. `resident` is the size of all weights of a model and the largest working set of
+ * a kernel, in bytes; if it fits into the cache, it stays there.
  */
 export function ratesOf(
   part: HardwarePart,
@@ -93,14 +95,14 @@ export function ratesOf(
   const cached = units > 0 && clock > 0;
   const own = model.attention_precision[precision] ?? precision;
   const cpu = devices.category[device] === 'cpu';
-  // Payloads of earlier versions have none.
+  // Payloads of earlier versions lack it.
   const told = devices.measured as typeof devices.measured | undefined;
   const measured = (cpu && told?.[String(device)]) || null;
   const cacheRate = cached
     ? Math.max(bandwidth, model.l2_bytes_per_clock * units * clock)
     : bandwidth;
-  // Products off the tensor cores: the rate that was measured there does not hold for them, and the loss at
-  // the ends of a sum, which is a time, is that much less of it.
+  // For products that do not run on tensor cores, the measured rate does not hold; the loss at the ends
+  // of a sum is a time, so its share shrinks in proportion.
   const tensor = Math.max(peakOf('fp16'), peakOf('bf16'));
   const slower = precision === 'fp32' && !cpu && peak < tensor;
   const stays = !cpu && resident <= (devices.l2_bytes[device] ?? 0);
@@ -128,13 +130,13 @@ export function ratesOf(
   };
 }
 
-/** Seconds that the host takes to start a kernel while the device runs others. */
+/** Seconds that the host takes to launch a kernel while the device runs others. */
 export function issuedIn({ model, cpu }: IDeviceRates): number {
-  // Payloads of earlier versions have none.
+  // Payloads of earlier versions lack it.
   return cpu ? 0 : ((model.issue_s as number | undefined) ?? 0);
 }
 
-/** Share of the tiles' time that is work: the best tile. */
+/** Share of the tiles' time that is useful work, for the best tile. */
 function utilisation(
   { m, n, k }: Pick<IKernelWorkload, 'm' | 'n' | 'k'>,
   { model, units, loss }: IDeviceRates
@@ -223,7 +225,7 @@ function peakOf({ kind }: IKernelWorkload, rates: IDeviceRates): number {
   }
 }
 
-/** Seconds to move the bytes at full speed: the activations of a small kernel stay in the cache. */
+/** Seconds to move the bytes at full speed; the activations of a small kernel stay in the cache. */
 function movedIn(
   { weights, activations }: IKernelWorkload,
   rates: IDeviceRates
@@ -233,12 +235,12 @@ function movedIn(
   return weights / weightRate + activations / rate;
 }
 
-/** Share of the bandwidth that is reached. */
+/** Share of the bandwidth that is reached in practice. */
 function memoryShareOf({ model, cpu, measured }: IDeviceRates): number {
   return cpu ? (measured?.[3] ?? model.cpu_memory_e) : model.memory_e;
 }
 
-/** FLOP/s of a product of m × n over k. */
+/** FLOP/s of an m × n product over k. */
 function productRate(
   sizes: Pick<IKernelWorkload, 'm' | 'n' | 'k'>,
   rates: IDeviceRates
@@ -256,7 +258,7 @@ function productRate(
   return peak * Math.min(1, held * share);
 }
 
-/** A recurrent layer: one product for the inputs of all steps, then step after step. */
+/** A recurrent layer: one product for the inputs of all steps, then one step after another. */
 function recurrentTime(
   work: IKernelWorkload,
   rates: IDeviceRates
@@ -292,7 +294,7 @@ function recurrentTime(
   };
 }
 
-/** Seconds of a kernel over all its executions; NaN where a number that they need is unknown. */
+/** Seconds of a kernel over all its executions; NaN if a number that they need is unknown. */
 export function kernelTime(
   work: IKernelWorkload,
   rates: IDeviceRates
@@ -303,7 +305,7 @@ export function kernelTime(
     return recurrentTime(work, rates);
   }
   const top = peakOf(work, rates);
-  // An unknown size makes the share unknown, whatever would be the floor of it.
+  // An unknown size gives NaN, even where shareOf() has a lower limit.
   const known = kind === KERNEL.memory || !Number.isNaN(flops + m + n + k);
   const reached = known
     ? top * Math.min(1, held * shareOf(work, rates))

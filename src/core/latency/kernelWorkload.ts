@@ -1,4 +1,4 @@
-/** What the kernels of a payload have to do at its present sizes. The rule is that of the library. */
+/** Workloads of a payload's kernels at its current sizes. The library uses the same rules. */
 
 import type { HardwarePart } from '../../schema';
 import type { TensorBytes } from './deviceTensorBytes';
@@ -11,7 +11,7 @@ function macsOf({ payload }: IGraphModel, node: number): number {
   return payload.nodes.macs[node] ?? Number.NaN;
 }
 
-/** MACs of one execution of each kernel, NaN where those of a node are unknown. */
+/** MACs of one execution of each kernel; NaN if those of a node are unknown. */
 function kernelMacs(model: IGraphModel, part: HardwarePart): Float64Array {
   const { kind, node } = part.kernels;
   const macs = new Float64Array(kind.length);
@@ -24,17 +24,17 @@ function kernelMacs(model: IGraphModel, part: HardwarePart): Float64Array {
   return macs;
 }
 
-/** A kernel of an expert, whose tokens only a run can tell. */
+/** A kernel of an expert; its number of tokens is known only at run time. */
 interface IExpert {
   readonly router: number;
   readonly chosen: number;
   readonly dims: readonly string[];
-  /** MACs a token, 0 where it moves memory; terms of a sum. */
+  /** MACs per token, 0 for a kernel that only moves memory; terms of a sum. */
   readonly macs: number;
   readonly depth: number;
 }
 
-/** The kernels of experts by kernel. */
+/** Expert kernels, by kernel index. */
 function expertsOf(part: HardwarePart): ReadonlyMap<number, IExpert> {
   const found = new Map<number, IExpert>();
   for (const { router, chosen, dims, kernels, macs, depth } of part.kernels
@@ -55,7 +55,7 @@ function expertsOf(part: HardwarePart): ReadonlyMap<number, IExpert> {
 export class KernelWorkloads {
   private readonly _macs: Float64Array;
   private readonly _experts: ReadonlyMap<number, IExpert>;
-  /** Nodes of which nobody knows how often they run. */
+  /** Nodes with an unknown number of runs. */
   private readonly _endless: ReadonlySet<number>;
 
   constructor(
@@ -68,7 +68,7 @@ export class KernelWorkloads {
     this._endless = new Set(_model.payload.nodes.runs_unknown);
   }
 
-  /** True where tokens are taken to be spread evenly over experts. */
+  /** True if tokens are assumed to be spread evenly over experts. */
   isRouted(kernel: number): boolean {
     return (
       this._experts.has(kernel) ||
@@ -104,7 +104,7 @@ export class KernelWorkloads {
     };
   }
 
-  /** Bytes of all weights, beside the most that a kernel of known size works on. */
+  /** Bytes of all weights, plus the largest working set of a kernel of known size. */
   resident(): number {
     const { kind, reads, writes } = this._part.kernels;
     const held = new Set(
@@ -139,7 +139,10 @@ export class KernelWorkloads {
       : { m: 0, n: 0, k: 0 };
   }
 
-  /** A recurrent layer at its sizes; of its MACs only the width of a step is not in its input's shape. */
+  /**
+   * Workload of a recurrent layer; only the width of a step is derived from its MACs, the rest from the
+   * shape of its input.
+   */
   private _steps(
     kernel: number,
     input: number,
@@ -156,7 +159,9 @@ export class KernelWorkloads {
     return { steps, m, inputs, k, n: executed === 0 ? 0 : macs / executed };
   }
 
-  /** Which share of the experts some token goes to, tokens spread evenly, and the rows of each of these. */
+  /**
+   * Share of experts that receive tokens if these are spread evenly, and the rows of each such expert.
+   */
   private _routing(
     router: number,
     each: number
@@ -174,7 +179,7 @@ export class KernelWorkloads {
     return { m: (tokens * chosen) / (experts * share), n: 1, k: 1, share };
   }
 
-  /** What one expert does, as often as a token goes to it. */
+  /** Work of one expert, weighted by how often it receives tokens. */
   private _ofExpert(
     expert: IExpert,
     runs: number
@@ -193,13 +198,15 @@ export class KernelWorkloads {
         };
   }
 
-  /** Tokens of an expert: of one that gets some for products, else on average. There are no parts of them. */
+  /**
+   * Whole tokens per expert: for products, those of an expert that receives some; otherwise the average.
+   */
   private _tokens({ router, chosen, macs }: IExpert): number {
     const { m, share } = this._routing(router, chosen);
     return Math.ceil((macs === 0 ? m * share : m) - 1e-6);
   }
 
-  /** m × n sums of k terms; products side by side differ in n alone. */
+  /** m × n sums of k terms; parallel products differ only in n. */
   private _product(
     kernel: number,
     tensor: number,
@@ -210,7 +217,7 @@ export class KernelWorkloads {
     const producer = this._model.tensorProducer[tensor];
     const one = macsOf(this._model, producer);
     if (elements === 0 || macs === 0 || one === 0) {
-      // Nothing to multiply: no tiles either.
+      // Nothing to multiply, so no tiles.
       return { m: 0, n: 0, k: 0 };
     }
     const size = this._size(tensor, axis[kernel]);
@@ -221,7 +228,7 @@ export class KernelWorkloads {
     };
   }
 
-  /** m blocks of queries are asked, each beside each. */
+  /** m blocks of queries, each against all keys. */
   private _queries(
     tensor: number,
     heads: number
@@ -229,7 +236,7 @@ export class KernelWorkloads {
     const { shapes, tensors } = this._model.payload;
     const rank = shapes[tensors.shape[tensor]]?.length ?? 0;
     const rows = this._size(tensor, rank - 2);
-    // An unknown width of the rows leaves all of it unknown.
+    // An unknown row width makes the whole workload unknown.
     let batch = Number.isNaN(this._bytes.elements(tensor)) ? Number.NaN : heads;
     for (let axis = 0; axis < rank - 2; axis++) {
       batch *= this._size(tensor, axis);
@@ -244,7 +251,7 @@ export class KernelWorkloads {
     return typeof dim === 'number' ? dim : Number.NaN;
   }
 
-  /** Bytes of one execution that cross the kernel's border. */
+  /** Bytes that one execution moves into and out of the kernel. */
   private _moved(
     kernel: number
   ): Pick<IKernelWorkload, 'weights' | 'activations'> {

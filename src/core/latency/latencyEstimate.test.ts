@@ -1,4 +1,4 @@
-/** The viewer's estimate and the library's are one: the same cases give the same times. */
+/** The viewer and the library give the same times for the same cases. */
 
 import { describe, expect, it } from 'vitest';
 import CASES from '../../../tests/data/latency_cases.json?raw';
@@ -39,7 +39,7 @@ const fixture = JSON.parse(CASES) as {
   readonly cases: readonly ILatencyCase[];
 };
 
-/** Devices and constants stand in the fixture once for all payloads. */
+/** The fixture holds devices and constants once for all payloads. */
 function modelOf(payload: GraphPayload): IGraphModel {
   const { devices, model } = fixture;
   const hardware = { ...payload.hardware!, devices, model };
@@ -120,7 +120,7 @@ describe('times by node', () => {
     } else {
       expect(Math.abs(sum - seconds)).toBeLessThan(1e-12 * seconds);
     }
-    // Blocks add up what is below them.
+    // Blocks show the sum of their nodes.
     const tree = buildTree(model);
     const top = Array.from(tree.children[0], entity =>
       entity < model.nodeCount

@@ -1,4 +1,4 @@
-/** How long a device is estimated to take for a model: a time for every fused kernel, from shapes alone. */
+/** Latency of a model on a device, estimated from shapes alone as a time for every fused kernel. */
 
 import type { GraphPayload, HardwarePart } from '../../schema';
 import { requiredBytes, TensorBytes } from './deviceTensorBytes';
@@ -8,12 +8,12 @@ import { withLatencyMetric } from '../model/decodePayload';
 import { cannotRun } from '../model/runnable';
 import type { IGraphModel, IDeviceChoice, ILatencyEstimate } from '../types';
 
-/** Index of a device, -1 when the payload does not list it. */
+/** Index of a device; -1 if the payload does not list it. */
 export function deviceOf(part: HardwarePart, id: string): number {
   return id === '' ? -1 : part.devices.id.indexOf(id);
 }
 
-/** What an estimate is made of in another runtime; as it is where the payload has none such. */
+/** The hardware section for another runtime; unchanged if the payload does not list that runtime. */
 export function inRuntime(part: HardwarePart, id = ''): HardwarePart {
   const other = (part.runtimes ?? []).find(one => one.id === id);
   if (!other) {
@@ -31,14 +31,16 @@ export function inRuntime(part: HardwarePart, id = ''): HardwarePart {
   return { ...part, kernels, model, runtime: id, runtime_label: label };
 }
 
-/** Precisions that a device has a peak for, in the payload's order. */
+/** Precisions for which a device has a peak, in the payload's order. */
 export function precisionsOf(part: HardwarePart, device: number): string[] {
   return Object.keys(part.devices.peaks).filter(
     name => (part.devices.peaks[name][device] ?? 0) > 0
   );
 }
 
-/** The precision to compute in: what is wished for, else the first of the model's that the device has. */
+/**
+ * The precision to compute in: the requested one, else the first of the model's that the device supports.
+ */
 export function precisionOf(
   part: HardwarePart,
   device: number,
@@ -53,8 +55,8 @@ export function precisionOf(
 }
 
 /**
- * The band of a device; at least the second in a precision that was never compared with measured times, or
- * where such kernels take much of the time (`uncompared`: their share).
+ * The error band of a device: at least the second if the precision was never compared with measured
+ * times, or if such kernels take much of the time (`uncompared` is their share).
  */
 export function errorBandOf(
   { model, devices }: HardwarePart,
@@ -68,7 +70,7 @@ export function errorBandOf(
   return model.bands[Math.max(devices.band[device], least)];
 }
 
-/** Sums over the kernels, and the band that belongs to the device. */
+/** Sums over the kernels, with the error band of the device. */
 function totalsOf(
   part: HardwarePart,
   device: number,
@@ -93,7 +95,7 @@ function totalsOf(
       guessed += isGuess ? kernels[kernel] : 0;
     }
   }
-  // Where nothing runs nothing is known either.
+  // Without a kernel that runs, the total is unknown, not 0.
   if (unknown === kernels.length || !runs) {
     [seconds, ideal] = [Number.NaN, Number.NaN];
   }
@@ -102,7 +104,7 @@ function totalsOf(
   return { ...within(band, seconds, ideal), uncompared, unknown };
 }
 
-/** A time with the band around it, which is never below what the device could do at best. */
+/** A time with its error band, whose low end is never below the ideal time. */
 export function within(
   band: ReturnType<typeof errorBandOf>,
   seconds: number,
@@ -121,7 +123,7 @@ function sumOf(numbers: Float64Array): number {
   return numbers.reduce((sum, number) => sum + number, 0);
 }
 
-/** The times of the kernels at their anchors; whatever else runs takes no time of its own. */
+/** The times of kernels at their anchor nodes; all other nodes that run take no time of their own. */
 function byNode(
   model: IGraphModel,
   anchor: readonly number[],
@@ -137,8 +139,8 @@ function byNode(
 }
 
 /**
- * What a device takes for the model at its present sizes; null without a device that is listed, or where
- * it has no peak for the precision.
+ * Latency of the model at its current sizes; null without a listed device, or if it has no peak for the
+ * precision.
  */
 export function latencyOf(
   model: IGraphModel,
@@ -173,7 +175,7 @@ export function latencyOf(
   const issued =
     issuedIn(rates) * sumOf(times.filter((_, at) => isKnown(kernels[at])));
   if (issued > sumOf(kernels.filter(isKnown))) {
-    // The host is slower than the device: every operator takes as long as its start.
+    // The host is slower than the device: every kernel takes as long as its launch.
     kernels.forEach((seconds, at) => {
       kernels[at] = isKnown(seconds) ? issuedIn(rates) * times[at] : seconds;
     });
@@ -192,7 +194,7 @@ export function latencyOf(
   };
 }
 
-/** Bytes of a device that a model may use; NaN when nobody published them. */
+/** Bytes of a device's memory that a model may use; NaN if not published. */
 export function usableDeviceBytes(
   { devices }: HardwarePart,
   device: number
@@ -201,7 +203,7 @@ export function usableDeviceBytes(
   return Math.floor((devices.memory_bytes[device] ?? Number.NaN) * share);
 }
 
-/** The model with what the device takes for it, or without times. */
+/** The model with its latency on the chosen device, or without latency. */
 export function withLatency(
   model: IGraphModel,
   choice: IDeviceChoice | null
@@ -209,7 +211,7 @@ export function withLatency(
   return withLatencyMetric(model, latencyOf(model, choice));
 }
 
-/** The device that the analysis was asked about; null where it was asked about none. */
+/** The device chosen for the analysis; null if none was. */
 export function chosenDevice(payload: GraphPayload): IDeviceChoice | null {
   const part = hardwareOf(payload);
   return part && deviceOf(part, part.chosen) >= 0
@@ -217,7 +219,7 @@ export function chosenDevice(payload: GraphPayload): IDeviceChoice | null {
     : null;
 }
 
-/** What an estimate is made of; payloads of before have none. */
+/** The hardware section; payloads of earlier versions lack it. */
 export function hardwareOf(payload: GraphPayload): HardwarePart | null {
   return (payload.hardware as HardwarePart | null | undefined) ?? null;
 }

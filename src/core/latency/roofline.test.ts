@@ -1,4 +1,6 @@
-/** The points under the roof: the library's kernels, seconds and bytes, and what they are not. */
+/**
+ * Points of the roofline: the same kernels, seconds and bytes as in the library, and what is not a point.
+ */
 
 import { describe, expect, it } from 'vitest';
 import CASES from '../../../tests/data/latency_cases.json?raw';

@@ -1,4 +1,6 @@
-/** The kernels of a model under the roof of a device: what `report/builders/roofline.py` is in the library. */
+/**
+ * Kernels of a model in the roofline plot of a device, as in the library's `report/builders/roofline.py`.
+ */
 
 import type { Bound } from './deviceTimes';
 import {
@@ -14,19 +16,19 @@ import { KernelWorkloads } from './kernelWorkload';
 import { cannotRun } from '../model/runnable';
 import type { IGraphModel, IDeviceChoice } from '../types';
 
-/** A kernel with arithmetic, of one inference. */
+/** A kernel with arithmetic; values are for one inference. */
 export interface IRoofPoint {
   readonly kernel: number;
-  /** The node that carries its time. */
+  /** The node that is assigned its time. */
   readonly node: number;
   readonly flops: number;
-  /** From and to memory. */
+  /** Bytes read from and written to memory. */
   readonly bytes: number;
   readonly seconds: number;
   readonly bound: Exclude<Bound, ''>;
   /** FLOPs per byte. */
   readonly intensity: number;
-  /** FLOP/s by the estimate. */
+  /** Estimated FLOP/s. */
   readonly rate: number;
 }
 
@@ -35,9 +37,9 @@ export interface IRoofline {
   readonly precision: string;
   /** FLOP/s. */
   readonly peak: number;
-  /** Bytes a second. */
+  /** Bytes per second. */
   readonly bandwidth: number;
-  /** The slowest kernel first. */
+  /** Slowest kernel first. */
   readonly points: readonly IRoofPoint[];
   /** Kernels that only move bytes. */
   readonly moving: number;
@@ -45,7 +47,7 @@ export interface IRoofline {
   readonly unknown: number;
 }
 
-/** Null without a device, or where it has no peak for the precision, or the model cannot run. */
+/** Null without a device, if it has no peak for the precision, or if the model cannot run. */
 export function rooflineOf(
   model: IGraphModel,
   choice: IDeviceChoice | null
@@ -67,7 +69,7 @@ export function rooflineOf(
   part.kernels.kind.forEach((_, kernel) => {
     const one = work.of(kernel);
     const time = kernelTime(one, rates);
-    // Where the host is slower than the device, each takes as long as its start.
+    // If the host is slower than the device, each kernel takes as long as its launch.
     const seconds = latency?.kernels[kernel] ?? Number.NaN;
     const flops = one.runs * one.flops;
     const moved = one.runs * (one.weights + one.activations);

@@ -1,4 +1,4 @@
-/** One model at several sizes of a dimension: the numbers of each point, and which to take. */
+/** One model at several sizes of a dimension: the numbers at each point, and the best choices. */
 
 import type { DimInfo } from '../../schema';
 import { batchOf, DeviceTimes, type IDeviceTime } from './deviceTimes';
@@ -6,39 +6,42 @@ import { deviceOf, hardwareOf, usableDeviceBytes } from './latencyEstimate';
 import { cannotRun } from '../model/runnable';
 import type { IGraphModel, IDeviceChoice } from '../types';
 
-/** Share of the best throughput from which a larger batch is not worth its latency; as the library has it. */
+/**
+ * Share of the best throughput above which a larger batch is not worth its latency; same as in the
+ * library.
+ */
 export const KNEE_SHARE = 0.9;
-/** Points of a curve at most. */
+/** Maximum number of points of a curve. */
 export const MAX_POINTS = 64;
-/** The largest batch that is tried unasked. */
+/** Largest batch that is tried by default. */
 const MAX_BATCH = 256;
 
-/** What is known of a model at some size; NaN where a number is unknown. */
+/** Numbers of a model at one size; NaN where unknown. */
 export interface ISweepPoint {
   readonly size: number;
-  /** Why nothing is known, or the model cannot run; empty where neither is so. */
+  /** Why nothing is known or the model cannot run; otherwise empty. */
   readonly reason: string;
   readonly macs: number;
   readonly flops: number;
-  /** Peak of live activations, as the model stores them. */
+  /** Peak of live activations, in their stored types. */
   readonly peak: number;
-  /** On the device; null without one, or where it has no peak for the precision. */
+  /** On the chosen device; null without one, or if it has no peak for the precision. */
   readonly time: IDeviceTime | null;
-  /** Bytes of the device that a model may use. */
+  /** Bytes of device memory that a model may use. */
   readonly usable: number;
-  /** Null where the need or the memory is unknown, or no device is chosen. */
+  /** Null if the need or the memory is unknown, or if no device is chosen. */
   readonly fits: boolean | null;
   readonly itemsPerSecond: number;
 }
 
-/** True for a dimension that counts the items of an inference. */
+/** True if the dimension is a batch. */
 export function isBatch({ name }: Pick<DimInfo, 'name'>): boolean {
   return /batch/i.test(name) || /^(n|b|bs)$/i.test(name);
 }
 
 /**
- * Sizes worth trying. Of a batch the powers of two; of others those that are the present one, halved and
- * doubled: strides and heads divide them as they divide it.
+ * Sizes worth trying. For a batch, powers of two; for other dimensions, the current size halved and
+ * doubled, so that strides and heads still divide it.
  */
 export function sizesToTry(dim: DimInfo): number[] {
   const now = dim.value ?? dim.suggested ?? 1;
@@ -58,7 +61,7 @@ export function sizesToTry(dim: DimInfo): number[] {
   return [...found].sort((a, b) => a - b);
 }
 
-/** Sizes of a text such as `1, 2, 4`; null where one is not a size, or there are too many. */
+/** Parses sizes such as `1, 2, 4`; null if one is invalid or there are too many. */
 export function readSizes(text: string): number[] | null {
   const words = text.split(/[\s,;]+/).filter(Boolean);
   const sizes = words.map(word =>
@@ -71,7 +74,7 @@ export function readSizes(text: string): number[] | null {
 
 const known = (value: number | null | undefined): number => value ?? Number.NaN;
 
-/** The numbers of a model that has the size. */
+/** Numbers of a model whose dimension has this size. */
 export function pointOf(
   model: IGraphModel,
   size: number,
@@ -102,7 +105,7 @@ export function pointOf(
   };
 }
 
-/** A size of which nothing is known. */
+/** A point without any known number. */
 export function unknownPoint(size: number, reason: string): ISweepPoint {
   const none = Number.NaN;
   return {
@@ -118,7 +121,10 @@ export function unknownPoint(size: number, reason: string): ISweepPoint {
   };
 }
 
-/** Index of the point with the most items a second that fits; of equal ones the quickest. -1 where none has any. */
+/**
+ * Index of the fitting point with the highest throughput, the fastest if several are equal; -1 if there
+ * is none.
+ */
 export function bestOf(points: readonly ISweepPoint[]): number {
   let best = -1;
   points.forEach((point, at) => {
@@ -138,7 +144,10 @@ export function bestOf(points: readonly ISweepPoint[]): number {
   return best;
 }
 
-/** Index of the smallest point that fits and has `KNEE_SHARE` of the best throughput; -1 where none has any. */
+/**
+ * Index of the smallest fitting point that reaches `KNEE_SHARE` of the best throughput; -1 if there is
+ * none.
+ */
 export function kneeOf(points: readonly ISweepPoint[]): number {
   const best = bestOf(points);
   return best < 0

@@ -1,16 +1,16 @@
-/** Pictures in a pane: when all of one is in view, and when it can be read. */
+/** Zoom levels at which a graph fits its pane, and at which it is readable. */
 
 import type { IPane } from '../types';
 
-/** Screen pixels kept free around a picture that is in view as a whole. */
+/** Margin in screen pixels around a graph that fits its pane. */
 export const PADDING = 24;
-/** Below this a card's title cannot be read; the first picture does not start lower. */
+/** Lowest zoom for the initial view; below it, card titles are unreadable. */
 export const MIN_READABLE_ZOOM = 0.5;
 
-/** From here on every title is large enough to be read at a glance, 11 px. */
+/** Zoom at which every title, 11 px high, is comfortable to read. */
 export const COMFORTABLE_READING_ZOOM = 0.885;
 
-/** The zoom at which all of a picture is in view, at most 1. */
+/** The zoom at which the whole graph fits the pane, at most 1. */
 export function fitZoom(
   { width, height }: { readonly width: number; readonly height: number },
   pane: IPane
@@ -22,7 +22,7 @@ export function fitZoom(
   );
 }
 
-/** How long a picture may be, in world units, to be read in a pane of so many pixels without moving. */
+/** Longest graph, in world units, that is readable in this many pixels without panning. */
 export function readableLength(pixels: number): number {
   return (pixels - 2 * PADDING) / MIN_READABLE_ZOOM;
 }

@@ -3,7 +3,7 @@ import { buildTree, decodePayload, type IGroupTree } from '..';
 import { matchGiven, type IAlignmentColumns } from './matchers';
 import { PayloadBuilder } from '../testing/builder';
 
-/** Conv → Relu → Add, as floats or with quantization around the Conv; the tail is a block. */
+/** Conv → Relu → Add, in floats or with quantization around the Conv; the last nodes form a block. */
 function chain(quantized: boolean): IGroupTree {
   const b = new PayloadBuilder('net');
   const scope = ['m:M'];
@@ -23,7 +23,7 @@ function chain(quantized: boolean): IGroupTree {
   return buildTree(decodePayload(b.finish()));
 }
 
-/** Conv with its quantization, Relu; the last two of each has no counterpart. */
+/** Conv with its quantization, then Relu; the last two nodes of each model have no counterpart. */
 const GIVEN: IAlignmentColumns = {
   left: [0, 1, -1, -1],
   right: [0, 0, 0, 1, -1, -1],

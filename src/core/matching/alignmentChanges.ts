@@ -1,22 +1,25 @@
-/** A matching by an alignment that was computed elsewhere: pairs of several nodes a side, and what changed. */
+/**
+ * A matching read from an alignment that was computed elsewhere: pairs of several nodes per side, and
+ * their changes.
+ */
 
 import { PairTable, SIDES, otherSide, type Side } from './nodePairs';
 import type { IGroupTree } from '../tree/treeTypes';
 
 /** The columns that are read here; ids are those of the payloads. */
 export interface IAlignmentColumns {
-  /** By node: its pair, -1 without a counterpart, -2 = takes no part. */
+  /** Pair of each node: -1 without a counterpart, -2 if it takes no part. */
   readonly left: readonly number[];
   readonly right: readonly number[];
-  /** By pair: bits of `kinds`. */
+  /** By pair: a bit mask of `kinds`. */
   readonly changes: readonly number[];
   readonly kinds: readonly string[];
-  /** By pair: the node that computes. */
+  /** By pair: the node that computes the result. */
   readonly main_left: readonly number[];
   readonly main_right: readonly number[];
 }
 
-/** What became of a node or group in the other model. */
+/** State of a node or group relative to the other model. */
 export const CHANGE_STATES = [
   'none',
   'same',
@@ -32,19 +35,19 @@ const [NONE, SAME, PRECISION, FUSED, CHANGED, ONLY] = CHANGE_STATES.map(
 );
 
 export interface IChanges {
-  /** Of a node or group, as `CHANGE_STATES`. */
+  /** State of a node or group. */
   state(side: Side, entity: number): ChangeState;
-  /** Of a node or group: all kinds of changes in it. */
+  /** All kinds of changes in a node or group. */
   kinds(side: Side, entity: number): readonly string[];
-  /** Pair of a node, -1 without. */
+  /** Pair of a node; -1 without one. */
   pair(side: Side, node: number): number;
-  /** Nodes that differ, one a pair, in the order of the graph. */
+  /** Nodes that differ, one per pair, in graph order. */
   readonly differing: readonly [readonly number[], readonly number[]];
-  /** All nodes of pairs that changed, and those without a counterpart. */
+  /** All nodes of changed pairs, and those without a counterpart. */
   nodes(side: Side): Uint8Array;
 }
 
-/** Whether the columns are those of these two models. */
+/** True if the columns belong to these two models. */
 export function isOfModels(
   { left, right }: IAlignmentColumns,
   trees: readonly [IGroupTree, IGroupTree]
@@ -55,7 +58,7 @@ export function isOfModels(
   );
 }
 
-/** By pair: its nodes, in the order of the graph. */
+/** The nodes of each pair, in graph order. */
 function members(
   pairOf: readonly number[],
   count: number
@@ -66,8 +69,8 @@ function members(
 }
 
 /**
- * Joins each node with one of its pair on the other side: the one of the same operator in the same order,
- * else the one that computes.
+ * Joins each node with one of its pair on the other side: the one with the same operator at the same
+ * position, else the one that computes.
  */
 export function joinByAlignment(
   pairs: PairTable,
@@ -99,7 +102,7 @@ export function joinByAlignment(
   }
 }
 
-/** What changed, by node and by group. Linear time. */
+/** Changes by node and by group. Takes linear time. */
 export class Changes implements IChanges {
   readonly differing: readonly [readonly number[], readonly number[]];
   private readonly _states: readonly [Uint8Array, Uint8Array];
@@ -176,7 +179,7 @@ export class Changes implements IChanges {
       bits[node] = pair >= 0 ? this._given.changes[pair] : 0;
       states[node] = pair >= 0 ? state(bits[node]) : pair === -1 ? ONLY : NONE;
     }
-    // A group lies after the one around it: the inner ones are added first.
+    // A group comes after its parent, so inner groups are added first.
     for (const node of tree.nodeOrder) {
       const group = tree.nodeParent[node];
       if (group >= 0) {

@@ -1,24 +1,24 @@
-/** Pairs of groups: the same path where the members do not speak against it, else by the members. */
+/** Pairs of groups: by path if their members do not contradict it, else by their members. */
 
 import { otherSide, SIDES, type PairTable, type Side } from './nodePairs';
 import type { IGroupTree } from '../tree/treeTypes';
 
 type Trees = readonly [IGroupTree, IGroupTree];
 
-/** Members of a group that are looked at, evenly spread. */
+/** Maximum number of members of a group that are checked, evenly spread. */
 const MAX_SAMPLED_MEMBERS = 64;
-/** Levels that are climbed in search of the group around the counterparts. */
+/** Maximum number of levels to climb in search of the group around the counterparts. */
 const MAX_LEVELS = 64;
 /** Share of the counterparts that must lie in the other group. */
 const MIN_SHARED = 0.6;
 
-/** `BertLayer` of `BertLayer ×12`: another number of parts is still the same repeat. */
+/** `BertLayer` of `BertLayer ×12`: a repeat with another number of instances is still the same repeat. */
 function stem(label: string): string {
   const at = label.lastIndexOf(' ×');
   return at < 0 ? label : label.slice(0, at);
 }
 
-/** Numbers for the paths of groups, the same on both sides, and which have just one group. */
+/** Pairs of groups whose path occurs exactly once on each side. */
 function pathPairs(trees: Trees): [number, number][] {
   const ids = new Map<string, number>();
   const holders: [Map<number, number>, Map<number, number>] = [
@@ -49,7 +49,9 @@ function pathPairs(trees: Trees): [number, number][] {
   return found;
 }
 
-/** Places, in the other tree's order, of the counterparts of some of a group's members; rising. */
+/**
+ * Positions, in the other tree's order, of the counterparts of a sample of a group's members; ascending.
+ */
 function sampleCounterparts(
   pairs: PairTable,
   trees: Trees,
@@ -82,7 +84,7 @@ function inside(
   return held.length >= MIN_SHARED * places.length;
 }
 
-/** The smallest group around most of these places, -1 = none. */
+/** The smallest group around most of these positions; -1 if there is none. */
 function around(tree: IGroupTree, places: readonly number[]): number {
   if (places.length === 0) {
     return -1;
@@ -98,7 +100,7 @@ function around(tree: IGroupTree, places: readonly number[]): number {
   return -1;
 }
 
-/** Counterpart of each group by side, -1 = none. Linear time, for a fixed sample. */
+/** Counterpart of each group by side; -1 if there is none. Linear time, for a fixed sample. */
 export function matchGroups(
   pairs: PairTable,
   trees: Trees
@@ -114,7 +116,7 @@ export function matchGroups(
       to[1][b] = a;
     }
   };
-  /** Most of what is matched on either side is matched into the other. */
+  /** True if most matched members of each group are matched into the other. */
   const agree = (a: number, b: number): boolean =>
     inside(right, b, sampleCounterparts(pairs, trees, 0, a)) &&
     inside(left, a, sampleCounterparts(pairs, trees, 1, b));

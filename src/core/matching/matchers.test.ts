@@ -8,18 +8,20 @@ import { randomPayload } from '../testing/randomPayload';
 
 interface INetwork {
   readonly layers: number;
-  /** A layer that is left out: what follows is numbered anew, as a second export does. */
+  /** A layer to omit; later nodes are renumbered, as in a second export. */
   readonly without?: number;
   readonly scopes?: boolean;
   readonly weights?: boolean;
-  /** Names a node; `count` counts its operator from 0. */
+  /** Names a node; `count` is the index of the node among those of its operator. */
   readonly named?: (op: string, count: number, layer: number) => string;
 }
 
 const numbered = (op: string, count: number): string =>
   count === 0 ? `node_${op}` : `node_${op}_${count}`;
 
-/** Layers of Conv → Relu → Add with a residual; layer i keeps its scope and weight when others go. */
+/**
+ * Layers of Conv → Relu → Add with a residual; layer i keeps its scope and weight if others are omitted.
+ */
 function network(how: INetwork): IGroupTree {
   const b = new PayloadBuilder('net');
   const counts = new Map<string, number>();
@@ -43,7 +45,7 @@ function network(how: INetwork): IGroupTree {
   }
   b.output(x);
   const payload = b.finish();
-  // Tensors are numbered by their makers, as exporters do.
+  // Tensors are numbered after their producers, as by exporters.
   payload.tensors.name = payload.tensors.name.map((name, tensor) =>
     payload.tensors.producer[tensor] < 0
       ? name
@@ -62,7 +64,7 @@ function counterparts(
   return [...left.nodeOrder].map(node => matching.counterpart(0, node));
 }
 
-/** What the counterparts are when layer 2 of 5 is gone: each of the others is itself. */
+/** Counterparts if layer 2 of 5 is missing: all others match themselves. */
 const WITHOUT_2 = [0, 1, 2, 3, 4, 5, -1, -1, -1, 6, 7, 8, 9, 10, 11];
 
 describe('a layer that is gone', () => {
@@ -131,7 +133,8 @@ describe('a layer that is gone', () => {
 });
 
 test('numbers that the same source gave are believed', () => {
-  // As a simplifier leaves them: a node gone, the names of the others kept, nothing else to go by.
+  // As after a simplifier: one node is missing, the others keep their names, and there is no other
+  // evidence.
   const how = { layers: 5, scopes: false, weights: false };
   const left = network(how);
   const right = network({
@@ -253,7 +256,7 @@ test.each(['auto', 'name', 'tag'] as const)(
         const count = tree.model.nodeCount + tree.groupCount;
         for (let entity = 0; entity < count; entity++) {
           const other = matching.counterpart(here, entity);
-          // A counterpart's counterpart is the thing itself.
+          // The counterpart of a counterpart is the entity itself.
           expect(other < 0 ? entity : matching.counterpart(there, other)).toBe(
             entity
           );

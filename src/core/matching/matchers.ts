@@ -1,7 +1,7 @@
 /**
- * Which node of one model is which of another, so that two views can be looked at together. Where Python
- * aligned the structures, its pairs are read (`matchGiven`); the matchers are for views without a server or
- * kernel, and for who wants names or modules to decide.
+ * Matches the nodes of two models, so that their views can be compared. Alignments computed in Python are
+ * used as they are (`matchGiven`); the matchers are for views without a server or kernel, and for
+ * matching by names or modules on request.
  */
 
 import {
@@ -33,24 +33,24 @@ export type { MatchMode } from './matchModes';
 
 export interface IMatchCounts {
   readonly matched: number;
-  /** Pairs that are a guess: by their order alone. */
+  /** Pairs that are guessed from order only. */
   readonly guessed: number;
-  /** Nodes drawn, and those of them without a counterpart, by side. */
+  /** By side: drawn nodes, and those of them without a counterpart. */
   readonly nodes: readonly [number, number];
   readonly only: readonly [number, number];
 }
 
-/** Entities are those of `core/types.ts`; -1 = no counterpart. */
+/** Entities are those of `core/types.ts`; -1 means no counterpart. */
 export interface IMatching {
   readonly counts: IMatchCounts;
-  /** The other side's node or group. */
+  /** The corresponding node or group of the other side. */
   counterpart(side: Side, entity: number): number;
   tensor(side: Side, tensor: number): number;
   /** How the node's counterpart was found. */
   rule(side: Side, node: number): MatchRule;
   /** Nodes without a counterpart, in graph order. */
   only(side: Side): number[];
-  /** What differs between counterparts; null where only names and wires were looked at. */
+  /** Differences between counterparts; null if only names and wires were compared. */
   readonly changes: IChanges | null;
 }
 
@@ -93,7 +93,7 @@ class Matching implements IMatching {
       : this._pairs.models[otherSide(side)].nodeCount + group;
   }
 
-  /** The same output of the maker's counterpart; what nobody makes, by its name. */
+  /** The same output of the producer's counterpart; tensors without a producer match by name. */
   tensor(side: Side, tensor: number): number {
     const here = this._pairs.models[side];
     const there = this._pairs.models[otherSide(side)];
@@ -126,7 +126,7 @@ class Matching implements IMatching {
   }
 }
 
-/** The matching of an alignment by structure; null when it is of other models. */
+/** The matching of a structural alignment; null if it belongs to other models. */
 export function matchGiven(
   left: IGroupTree,
   right: IGroupTree,
@@ -141,7 +141,7 @@ export function matchGiven(
   return new Matching(pairs, trees, new Changes(given, trees));
 }
 
-/** The matcher that `joinAll` makes. */
+/** Creates a matcher from the function that joins the pairs. */
 function makeMatcher(joinAll: (pairs: PairTable) => void): GraphMatcher {
   return (left, right) => {
     const pairs = new PairTable([left.model, right.model]);
@@ -150,7 +150,7 @@ function makeMatcher(joinAll: (pairs: PairTable) => void): GraphMatcher {
   };
 }
 
-/** Linear in nodes and wires, each of them. */
+/** Each is linear in nodes and wires. */
 export const MATCHERS: Readonly<Record<MatchMode, GraphMatcher>> = {
   auto: makeMatcher(pairs => {
     const paths = modulePaths(pairs.models);

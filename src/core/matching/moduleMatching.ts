@@ -4,11 +4,11 @@ import type { MatchRule, PairTable, Side } from './nodePairs';
 import { joinInOrder, SIDES } from './nodePairs';
 import type { IGraphModel } from '../types';
 
-/** Origins of boxes that are not modules: their labels say where they stand, not what they are. */
+/** Origins of boxes that are not modules: their labels depend on their position. */
 const NO_MODULE = new Set(['repeat', 'repeat-part', 'structure', 'plumbing']);
 const ROOT = 0;
 
-/** Numbers for paths, the same on both sides: a path is its parent's number and its own label. */
+/** Numbers for paths, shared by both sides: a path is its parent's number and its own label. */
 class PathIds {
   private readonly _ids = new Map<string, number>();
 
@@ -20,7 +20,7 @@ class PathIds {
   }
 }
 
-/** The only module at the top, -1 when there are several: a wrapper's name need not be the same. */
+/** The only top-level module; -1 if there are several. Its name is ignored: wrappers differ. */
 function onlyTop({ payload, nodeScope }: IGraphModel): number {
   const { parent, origin } = payload.scopes;
   const tops = new Set<number>();
@@ -36,7 +36,7 @@ function onlyTop({ payload, nodeScope }: IGraphModel): number {
   return tops.size === 1 ? [...tops][0] : -1;
 }
 
-/** Path of every scope; boxes that are not modules have that of the module around them. */
+/** Path of every scope; boxes that are not modules use the path of the enclosing module. */
 function scopePaths(
   model: IGraphModel,
   paths: PathIds,
@@ -44,7 +44,7 @@ function scopePaths(
 ): Int32Array {
   const { parent, label, origin } = model.payload.scopes;
   const found = new Int32Array(parent.length);
-  // Parents come first; what is out of order hangs under the root, as in the tree.
+  // Parents come first; a scope that is out of order hangs under the root, as in the tree.
   for (let scope = 0; scope < parent.length; scope++) {
     const above = parent[scope];
     const around = above >= 0 && above < scope ? found[above] : ROOT;
@@ -72,13 +72,13 @@ export function modulePaths(
 
 export interface IModuleRule {
   readonly rule: MatchRule;
-  /** Only where both modules have as many nodes of the operator left. */
+  /** Join only if both modules have equally many free nodes of the operator. */
   readonly evenly: boolean;
-  /** Nodes outside every module too. */
+  /** Include nodes outside all modules. */
   readonly root: boolean;
 }
 
-/** Joins what is left of each operator in each module, in order. */
+/** Joins the remaining nodes of each operator in each module, in order. */
 export function joinByModule(
   pairs: PairTable,
   paths: readonly [Int32Array, Int32Array],

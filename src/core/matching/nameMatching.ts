@@ -1,9 +1,8 @@
 /**
- * Pairs by names: of nodes, of the tensors they make, of the weights they alone read.
+ * Pairs by name: names of nodes, of the tensors they produce, and of weights that only they read.
  *
- * Exporters number what has no name (`Conv_17`, `node_relu_3`, `val_509`). Where a layer was taken out,
- * the numbers behind it name other nodes, so numbered names count only when they agree with what else
- * is known of the two models.
+ * Exporters number unnamed nodes (`Conv_17`, `node_relu_3`, `val_509`). After a removed layer, the same
+ * numbers name other nodes, so numbered names count only if they agree with other evidence.
  */
 
 import { TENSOR_KIND } from '../model/decodePayload';
@@ -13,12 +12,12 @@ import { sourceName } from './operatorForms';
 
 type NameOf = (side: Side, node: number) => string;
 
-/** Share of the evidence that must speak for numbered names. */
+/** Share of the evidence that must agree with numbered names. */
 const MIN_EVIDENCE_SHARE = 0.9;
 
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
-/** `Conv` of `Conv_17`; null for a name without a number at its end. A path names a place: no number. */
+/** `Conv` of `Conv_17`; null if the name does not end in a number. A path is never numbered. */
 export function numberedFamily(name: string): string | null {
   let end = name.length;
   while (end > 0 && isDigit(name.charCodeAt(end - 1))) {
@@ -30,7 +29,7 @@ export function numberedFamily(name: string): string | null {
   return name.slice(0, end > 0 && name[end - 1] === '_' ? end - 1 : end);
 }
 
-/** Tells numbered names from given ones: `relu` is numbered where there is a `relu_1`. */
+/** Distinguishes numbered names from given ones: `relu` is numbered if there is a `relu_1`. */
 class Numbering {
   private readonly _families = new Set<string>();
 
@@ -53,7 +52,7 @@ class Numbering {
 type NameMatches = readonly { readonly left: number; readonly right: number }[];
 type NamePaths = readonly [Int32Array, Int32Array];
 
-/** Whether the makers of their inputs are each other's counterparts; null when none has one. */
+/** Whether the producers of their inputs are counterparts; null if none has a counterpart. */
 function sameMakers(
   pairs: PairTable,
   left: number,
@@ -80,7 +79,8 @@ function sameMakers(
     if (others[0] >= 0 && others[0] === makers[1]) {
       return true;
     }
-    // One that has no counterpart says nothing: a fused operator has a Reshape before it, say.
+    // A producer without a counterpart proves nothing: a fused operator may follow a Reshape, for
+    // example.
     if (makers.every((maker, at) => maker < 0 || others[at] >= 0)) {
       if (others[0] >= 0 || others[1] >= 0) {
         return false;
@@ -90,7 +90,7 @@ function sameMakers(
   return null;
 }
 
-/** What is known otherwise of two nodes of one name: true = the same, null = nothing. */
+/** Other evidence on two nodes of the same name: true if they match, null if there is none. */
 function evidence(
   pairs: PairTable,
   paths: NamePaths,
@@ -107,7 +107,7 @@ function evidence(
     !pairs.sameWeights(left, right) ||
     (modules[0] !== modules[1] &&
       modules.every(path => path > 0) &&
-      // What converts an operator may lose its place, and make one up of its name.
+      // A tool that replaces an operator may lose its position and derive a new one from its name.
       a.type(left) === b.type(right))
   ) {
     return false;
@@ -120,8 +120,8 @@ function evidence(
 }
 
 /**
- * The pairs whose numbers can be believed: family by family, where the evidence speaks for it, or
- * where there is none, as for all.
+ * The pairs whose numbers can be trusted: per family if its evidence agrees, or, without any, as for all
+ * families together.
  */
 function trustPairs(
   pairs: PairTable,
@@ -156,7 +156,10 @@ function trustPairs(
 interface INames {
   readonly rule: MatchRule;
   readonly nameOf: NameOf;
-  /** Two nodes of one name may differ in what they do; two makers of one tensor may not. */
+  /**
+   * True if the nodes must have the same operator: nodes of the same name may differ, producers of the
+   * same tensor may not.
+   */
   readonly alike: boolean;
 }
 
@@ -183,7 +186,7 @@ const nodeNames = (pairs: PairTable): INames => ({
   alike: false
 });
 
-/** Of a node's first output. */
+/** Name of a node's first output. */
 const tensorNames = (pairs: PairTable): INames => ({
   rule: 'tensor',
   nameOf: (side, node) => {
@@ -196,7 +199,7 @@ const tensorNames = (pairs: PairTable): INames => ({
   alike: true
 });
 
-/** Of the first weight that no other node reads. */
+/** Name of the first weight that no other node reads. */
 const weightNames = (pairs: PairTable): INames => ({
   rule: 'weight',
   nameOf: (side, node) => {
@@ -218,7 +221,7 @@ const weightNames = (pairs: PairTable): INames => ({
   alike: true
 });
 
-/** Every name as it stands: nodes first, then the tensors they make. */
+/** All exact names: nodes first, then the tensors they produce. */
 export function joinByExactNames(pairs: PairTable): void {
   for (const names of [nodeNames(pairs), tensorNames(pairs)]) {
     const found = uniquePairs(
@@ -229,10 +232,14 @@ export function joinByExactNames(pairs: PairTable): void {
   }
 }
 
-/** Given names first; numbered ones where modules, operators, weights and wires agree. `paths`: of modules, 0 = none. */
+/**
+ * Given names first, then numbered ones where modules, operators, weights and wires agree. In `paths`, 0
+ * means no module.
+ */
 export function joinByTrustedNames(pairs: PairTable, paths: NamePaths): void {
   const kinds = [nodeNames(pairs), tensorNames(pairs), weightNames(pairs)];
-  // A quantizer's product bears its source's name; what only stores otherwise keeps its own.
+  // The output of a quantizer is named after its source; a node that only changes the storage type keeps
+  // its own name.
   const plain = (name: string, side: Side, node: number): string =>
     pairs.operators[side].forwardsInput(node) ? name : sourceName(name);
   const numbered = kinds.map(({ nameOf }) => new Numbering(pairs, nameOf));
@@ -243,7 +250,7 @@ export function joinByTrustedNames(pairs: PairTable, paths: NamePaths): void {
     });
     join(pairs, names, found);
   });
-  // Numbers of weights say nothing that those of their readers do not.
+  // Numbered names of weights add nothing to those of the nodes that read them.
   kinds.slice(0, 2).forEach((names, kind) => {
     const found = uniquePairs(pairs, (side, node) => {
       const name = plain(names.nameOf(side, node), side, node);

@@ -1,10 +1,10 @@
-/** Pairs of nodes of two models, and the two ways to find them: by a key of its own, by order. */
+/** Pairs of nodes of two models, and two ways to find them: by unique key and by order. */
 
 import { OperatorForms } from './operatorForms';
 import { TENSOR_KIND } from '../model/decodePayload';
 import type { IGraphModel } from '../types';
 
-/** Inputs beyond these are not looked at one by one: a node may have as many as the file likes. */
+/** Number of inputs that are compared one by one; a file may give a node any number. */
 export const FIRST_INPUTS = 16;
 
 /** The shapes of the weights among a node's first inputs; empty without weights. */
@@ -21,7 +21,7 @@ export function weightShapes(model: IGraphModel, node: number): string {
   return shapes.join(' ');
 }
 
-/** How a counterpart was found, the surest first; `position` is a guess. */
+/** How a counterpart was found, most reliable first; `position` is a guess. */
 export const MATCH_RULES = [
   'none',
   'structure',
@@ -48,12 +48,12 @@ export type KeyOf = (side: Side, node: number) => Key | null;
 
 /** A matching under construction. Constant nodes are not drawn and take no part. */
 export class PairTable {
-  /** Counterpart of each node by side, -1 = none. */
+  /** Counterpart of each node by side; -1 if there is none. */
   readonly to: Both<Int32Array>;
   /** Index into `MATCH_RULES` by side and node. */
   readonly rules: Both<Uint8Array>;
 
-  /** What their nodes compute. */
+  /** What the nodes of each side compute. */
   readonly operators: Both<OperatorForms>;
 
   constructor(readonly models: Both<IGraphModel>) {
@@ -77,7 +77,7 @@ export class PairTable {
     return this.to[side][node] < 0 && this.isDrawn(side, node);
   }
 
-  /** Joins two free nodes; false when one of them is taken. */
+  /** Joins two free nodes; returns false if one of them is taken. */
   join(left: number, right: number, rule: MatchRule): boolean {
     if (!this.isFree(0, left) || !this.isFree(1, right)) {
       return false;
@@ -90,18 +90,21 @@ export class PairTable {
     return true;
   }
 
-  /** The counterpart of one node, whether that is another's already: a node may stand for several. */
+  /** Sets the counterpart of one node, even if it is taken: one node may correspond to several. */
   assign(side: Side, node: number, other: number): void {
     this.to[side][node] = other;
     this.rules[side][node] = MATCH_RULES.indexOf('structure');
   }
 
-  /** What the node computes: the same for a product and its quantized form. */
+  /** What the node computes: a product and its quantized form give the same. */
   operator(side: Side, node: number): string {
     return this.operators[side].of(node);
   }
 
-  /** Whether two nodes that compute the same have weights of the same shapes, where these can be compared. */
+  /**
+   * True if two nodes with the same operation have weights of the same shapes, or if these cannot be
+   * compared.
+   */
   sameWeights(left: number, right: number): boolean {
     const [a, b] = this.operators;
     return (
@@ -113,10 +116,7 @@ export class PairTable {
 
 const AMBIGUOUS = -2;
 
-/**
- * Pairs whose key occurs just once on each side, joined or not: what occurs twice identifies nothing.
- * Linear time.
- */
+/** Pairs whose key is unique on each side, counting joined nodes too. Linear time. */
 export function uniquePairs(
   pairs: PairTable,
   key: KeyOf
@@ -144,8 +144,8 @@ export function uniquePairs(
 }
 
 /**
- * Joins the free nodes of each key in their order: the first to the first. With `evenly`, only where
- * both sides have as many of them. Linear time.
+ * Joins the free nodes of each key in order. With `evenly`, only if both sides have equally many. Linear
+ * time.
  */
 export function joinInOrder(
   pairs: PairTable,

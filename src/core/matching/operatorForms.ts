@@ -1,11 +1,11 @@
 /**
- * What an operator computes, whatever its weights are stored in and whatever runs it: a quantized, fused or
- * recast product is still the product. Counterparts are sought by these.
+ * What operators compute, independent of storage types and runtimes: a quantized, fused or recast product
+ * is still a product. Matching is based on these.
  */
 
 import type { IGraphModel } from '../types';
 
-/** Operators by the one that they are forms of. */
+/** Operators, grouped by the core operator they are forms of. */
 const OPERATOR_FORMS: Readonly<Record<string, readonly string[]>> = {
   MatMul: [
     'Gemm',
@@ -45,7 +45,7 @@ const FORM_OF = new Map(
   )
 );
 
-/** They change how numbers are stored, not what they are. */
+/** They change how numbers are stored, not their values. */
 const STORAGE_OPS = new Set([
   'Cast',
   'QuantizeLinear',
@@ -53,22 +53,22 @@ const STORAGE_OPS = new Set([
   'DynamicQuantizeLinear'
 ]);
 
-/** Domains of ONNX itself. */
+/** The domains of standard ONNX. */
 const ONNX_DOMAINS = new Set(['', 'ai.onnx']);
 
-/** What quantizers and ONNX Runtime append to the names of nodes and weights that they make anew. */
+/** Suffixes that quantizers and ONNX Runtime append to the names of nodes and weights they create. */
 const APPENDED = new RegExp(
   '(?:_quant(?:ized)?|_Q[248](?:G\\d+|_\\d+)?|_output_quantized|' +
     '_(?:De)?[qQ]uantizeLinear(?:_Output)?|' +
     '/(?:MatMul|Gemm|Conv|Gelu|LayerNorm)\\w*Fusion/?)+$'
 );
 
-/** The name that the source of a quantizer had. */
+/** The name without suffixes added by quantizers. */
 export function sourceName(name: string): string {
   return name.replace(APPENDED, '') || name;
 }
 
-/** The operator that this one is a form of; it says nothing of domains where it is one. */
+/** The core operator, independent of its domain; null if the operator is not a form of one. */
 function coreOf(type: string): string | null {
   const bare = type.startsWith('QLinear') ? type.slice(7) : type;
   return (
@@ -77,12 +77,12 @@ function coreOf(type: string): string | null {
   );
 }
 
-/** The operators of one model, and which nodes only prepare numbers for others. */
+/** The operators of one model, and the nodes that only change how values are stored. */
 export class OperatorForms {
-  /** Operator with its domain, or the one that it is a form of. */
+  /** Operator with its domain, or the core operator it is a form of. */
   private readonly _core: readonly string[];
   private readonly _bare: readonly string[];
-  /** Output that the node only hands on: the input it takes it from, by node; -1 = it computes. */
+  /** By node: the input that it passes on as its output; -1 if it computes. */
   private readonly _through: Int32Array;
 
   constructor(private readonly _model: IGraphModel) {
@@ -98,23 +98,23 @@ export class OperatorForms {
     }
   }
 
-  /** What the node computes. Nodes that only store numbers otherwise are of a kind of their own. */
+  /** What the node computes. Nodes that only change the storage type have kinds of their own. */
   of(node: number): string {
     const core = this._core[this._model.nodeOp[node]] ?? '?';
     return this._through[node] < 0 ? core : `~${core}`;
   }
 
-  /** Whether both are written with the same operator, so that their weights look alike. */
+  /** The operator's name; weights are comparable only between nodes of the same operator. */
   type(node: number): string {
     return this._bare[this._model.nodeOp[node]] ?? '?';
   }
 
-  /** Whether the node only hands on what it reads, stored otherwise or scaled back. */
+  /** True if the node only passes on its input, in another storage type or rescaled. */
   forwardsInput(node: number): boolean {
     return this._through[node] >= 0;
   }
 
-  /** The tensor that was computed: behind nodes that store it otherwise. */
+  /** The computed tensor, behind nodes that only change its storage type. */
   computed(tensor: number): number {
     const { tensorProducer } = this._model;
     for (
@@ -131,7 +131,10 @@ export class OperatorForms {
     return tensor;
   }
 
-  /** Which operand an input is: quantized operators have a scale and a zero point after each. */
+  /**
+   * The operand that an input belongs to: quantized operators have a scale and a zero point after each
+   * operand.
+   */
   operand(node: number, slot: number): number {
     const type = this._bare[this._model.nodeOp[node]] ?? '';
     if (type === 'QLinearConcat') {
@@ -154,7 +157,7 @@ export class OperatorForms {
     if (type !== 'Mul' || end - from !== 2) {
       return -1;
     }
-    // The scales of a product of integers: of its operands, and what brings its result back.
+    // The scales of an integer product: those of its operands, and the one that rescales its result.
     const makers = [inputs[from], inputs[from + 1]].map(tensor =>
       tensor < 0 ? -1 : tensorProducer[tensor]
     );
@@ -180,5 +183,5 @@ export class OperatorForms {
   }
 }
 
-/** Nodes in a row that only store otherwise: more is not a quantizer's work. */
+/** Maximum length of a chain of storage nodes; quantizers do not produce longer ones. */
 const MAX_FORWARDING = 16;

@@ -1,12 +1,12 @@
-/** Pairs by wiring: what stands at the same place of the wires around a pair. */
+/** Pairs by wiring: nodes at the same position relative to an already matched pair. */
 
 import { FIRST_INPUTS, type PairTable, type Side } from './nodePairs';
 import type { IGraphModel } from '../types';
 
-/** Marks a place that several nodes hold. */
+/** Marks a position shared by several nodes. */
 const AMBIGUOUS = -2;
 
-/** Which output of its maker each tensor is. */
+/** Output index of each tensor at its producer. */
 function slots(model: IGraphModel): Int32Array {
   const found = new Int32Array(model.tensorCount).fill(-1);
   for (let node = 0; node < model.nodeCount; node++) {
@@ -20,7 +20,7 @@ function slots(model: IGraphModel): Int32Array {
   return found;
 }
 
-/** Spreads from the pairs there are, along every wire once. Linear in the wires. */
+/** Propagates the existing pairs, along every wire once. Linear in the number of wires. */
 export class WirePropagation {
   private readonly _queue: number[] = [];
 
@@ -78,7 +78,7 @@ export class WirePropagation {
     }
   }
 
-  /** Place of each operand among the inputs. */
+  /** Input index of each operand. */
   private _operands(side: Side, node: number): Map<number, number> {
     const { inputOffsets } = this._pairs.models[side];
     const found = new Map<number, number>();
@@ -88,7 +88,7 @@ export class WirePropagation {
     return found;
   }
 
-  /** Makers of two tensors, and those of the numbers that they store otherwise. */
+  /** Matches the producers of two tensors, and those of the values they store in another type. */
   private _makers(a: number, b: number): void {
     const [left, right] = this._pairs.operators;
     this._madeBy(a, b);
@@ -113,7 +113,7 @@ export class WirePropagation {
     }
   }
 
-  /** Readers of two tensors: the only one of its operator at its place is the same. */
+  /** Matches the readers of two tensors that are the only ones of their operator at their position. */
   private _readers(a: number, b: number): void {
     if (a < 0 || b < 0) {
       return;
@@ -133,7 +133,7 @@ export class WirePropagation {
     const operators = this._pairs.operators[side];
     const found = new Map<string, number>();
     const tensors = [tensor];
-    // The list grows while it is read: what only stores a tensor otherwise is looked through.
+    // The list grows while it is read: nodes that only change the storage type are looked through.
     for (let at = 0; at < tensors.length && at < FIRST_INPUTS; at++) {
       const read = tensors[at];
       const end = model.consumerOffsets[read + 1];

@@ -1,8 +1,8 @@
-/** Columns of payloads, read, copied and written, and the tensors of two payloads that mean the same. */
+/** Reads, copies and writes columns of payloads, and finds corresponding tensors of two payloads. */
 
 import type { GraphPayload } from '../../schema';
 
-/** Columns that can be added to without touching the others'. */
+/** Copies columns so that they can be extended without changing the original. */
 export function copyColumns<T extends object>(columns: T): T {
   return Object.fromEntries(
     Object.entries(columns).map(([name, column]) => [
@@ -14,7 +14,7 @@ export function copyColumns<T extends object>(columns: T): T {
   ) as T;
 }
 
-/** Tensors that a node reads or writes; -1 is an input that is not given. */
+/** Tensors that a node reads or writes; -1 is an omitted input. */
 export function row(
   { nodes }: GraphPayload,
   what: 'input' | 'output',
@@ -27,7 +27,7 @@ export function row(
   return values.slice(offsets[node], offsets[node + 1]);
 }
 
-/** Rows one after another, and where each begins. */
+/** Concatenates rows; returns the offset of each. */
 export function toCsr(rows: readonly (readonly number[])[]): {
   offsets: number[];
   values: number[];
@@ -43,7 +43,7 @@ export function toCsr(rows: readonly (readonly number[])[]): {
   return { offsets, values };
 }
 
-/** By pair: tensors that leave it, in the order of its nodes; else all that it makes. */
+/** By pair: tensors read outside it, in the order of its nodes, or else all that it produces. */
 export function pairOutputs(
   payload: GraphPayload,
   column: readonly number[]
@@ -72,7 +72,7 @@ export function pairOutputs(
   );
 }
 
-/** By model input of the second: that of the first of the same name, else of the same place among equally many. */
+/** Maps the second model's inputs to the first's: by name, else by position if both have equally many. */
 export function sameInputs(
   a: GraphPayload,
   b: GraphPayload

@@ -1,6 +1,8 @@
-/** An order of nodes in which what is read comes first, as near to the places they would have as that allows. */
+/**
+ * Orders nodes so that producers come before readers, as close as possible to their preferred positions.
+ */
 
-/** A heap of nodes by their place. */
+/** A heap of nodes, ordered by position. */
 class PlaceHeap {
   private readonly _heap: number[] = [];
 
@@ -55,8 +57,8 @@ class PlaceHeap {
 }
 
 /**
- * Nodes in order. `reads` and `writes` are tensors by node. Where wires lead round in a circle, which those
- * of two models may do, it is cut at the node with the first place.
+ * Returns the nodes in order. `reads` and `writes` are tensors by node. Cycles, which the merged wires of
+ * two models may form, are cut at the node with the first position.
  */
 export function mergeOrder(
   reads: readonly (readonly number[])[],

@@ -10,7 +10,7 @@ import { Random } from '../testing/random';
 import { buildTree } from '../tree/groupTree';
 import { createGraphView } from '../view/graphView';
 
-/** A chain of these operators, `MarkdownBlock` scopes by their names. */
+/** A chain of these operators, each in the scope of the same index. */
 function chain(
   ops: readonly string[],
   scopes: readonly string[]
@@ -41,7 +41,7 @@ function alignment(left: number[], right: number[]): IAlignmentColumns {
 const types = (payload: GraphPayload): string[] =>
   payload.nodes.op.map(op => payload.ops[op].type);
 
-/** `from → to` by the names of nodes. */
+/** Wires as `from → to`, by node name. */
 function wires(payload: GraphPayload): string[] {
   const { nodes, tensors } = payload;
   return nodes.name.flatMap((name, node) =>
@@ -53,7 +53,7 @@ function wires(payload: GraphPayload): string[] {
   );
 }
 
-/** `from → to side` of what nodes read. */
+/** What nodes read, as `from → to side`. */
 function sides({ payload, wire }: IMergedPayload): string[] {
   const { nodes, tensors } = payload;
   const names = Object.keys(WIRE);
@@ -216,7 +216,7 @@ describe('one graph of two models', () => {
       expect(found.length).toBe(view.scene.edgeCount);
       return [...new Set(found)].sort();
     };
-    // Closed, a box hides the wire that was removed.
+    // A collapsed box hides the removed wire.
     expect(await seen([])).toEqual([WIRE.both, WIRE.added]);
     expect(await seen([0, 1, 2])).toEqual(Object.values(WIRE));
   });
@@ -273,7 +273,7 @@ test.each(Array.from({ length: 40 }, (_, seed) => seed))(
     let pair = 0;
     for (let at = 0; at < most; at++) {
       if (random() < 0.6) {
-        // Pairs that cross each other lead wires round in circles.
+        // Crossing pairs lead to cycles of wires.
         const other = Math.floor(random() * right.length);
         if (right[other] < 0) {
           left[at] = right[other] = pair++;
@@ -303,7 +303,7 @@ test.each(Array.from({ length: 40 }, (_, seed) => seed))(
     const all = a.nodes.op.map((_, node) => node);
     const itself = sides(mergePayloads(a, a, alignment(all, all), 'both'));
     expect(itself.filter(one => !one.endsWith('both'))).toEqual([]);
-    // A wire that one order of the two calls removed, the other calls added.
+    // Wires removed in one direction of the comparison are added in the other.
     const back = mergePayloads(b, a, alignment(right, left), 'both');
     const lone = (one: IMergedPayload, side: number): number =>
       new Set(

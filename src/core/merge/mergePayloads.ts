@@ -1,7 +1,8 @@
 /**
- * Two aligned models as one graph: all of the first, and what only the second has, wired to the counterparts
- * of what it is wired to there. Wires are those of both; which of them only one has is known. It is drawn and
- * folded like any model; it has no costs, which would be those of neither.
+ * Merges two aligned models into one graph: all of the first, and the nodes that only the second has,
+ * wired to the counterparts of their neighbours. Wires of both models are kept, with the model that has
+ * each. The result is drawn and grouped like any model; it has no costs, since they would belong to
+ * neither.
  */
 
 import type { GraphPayload } from '../../schema';
@@ -20,43 +21,43 @@ import { PairWires, shownInputs, WIRE, type WireSide } from './mergedWires';
 
 export interface IMergedPayload {
   readonly payload: GraphPayload;
-  /** By node of the merged graph: 0 of the first model, 1 only in the second. */
+  /** By node of the merged graph: 0 for the first model, 1 if only in the second. */
   readonly side: Uint8Array;
-  /** Its id there. */
+  /** Node id in that model. */
   readonly node: Int32Array;
-  /** By tensor: the model that it is of, and its id there. */
+  /** By tensor: its model, and its id there. */
   readonly tensorSide: Uint8Array;
   readonly tensor: Int32Array;
-  /** The alignment by nodes of the merged graph, on both sides. */
+  /** The alignment in terms of merged nodes, on both sides. */
   readonly alignment: IAlignmentColumns;
-  /** Of which model a node's reading of a tensor is; the node `nodes.op.length` are the model's outputs. */
+  /** The models in which a node reads a tensor; `nodes.op.length` as a node means the model's outputs. */
   wire(node: number, tensor: number): WireSide;
 }
 
 const NO_COSTS = 'Costs are shown where each model has its own picture.';
 
-/** Merged id of each node of the second model that is not in the merged graph. */
+/** Nodes of the second model that are not in the merged graph. */
 const NONE = -1;
 
 class PayloadMerger {
   private readonly _tensors: GraphPayload['tensors'];
   private readonly _scopes: GraphPayload['scopes'];
   private readonly _graphs: GraphPayload['graphs'];
-  /** Tensors that are added, as ids of the second model. */
+  /** Added tensors, as ids of the second model. */
   private readonly _added: number[] = [];
   private readonly _tensorOf = new Map<number, number>();
   private readonly _graphOf = new Map<number, number>();
   private readonly _exits: readonly [number[][], number[][]];
   private readonly _boxes: MergedScopes;
-  /** Nodes that only the second model has. */
+  /** Nodes only in the second model. */
   private readonly _only: readonly number[];
   private readonly _place: ReadonlyMap<number, number>;
-  /** By node of the first: tensors that its counterpart reads besides. */
+  /** By node of the first model: additional tensors read by its counterpart. */
   private readonly _extra = new Map<number, number[]>();
-  /** By model input of the second, its counterpart. */
+  /** By model input of the second model: its counterpart. */
   private readonly _inputOf: ReadonlyMap<number, number>;
   private readonly _wires: readonly [PairWires, PairWires];
-  /** Results that only the second model gives. */
+  /** Results only in the second model. */
   private readonly _newEnds = new Set<number>();
 
   constructor(
@@ -255,7 +256,10 @@ class PayloadMerger {
     };
   }
 
-  /** Where each node would stand: that of the second behind the counterpart of what comes before it there. */
+  /**
+   * Preferred position of each node; those of the second model follow the counterpart of their
+   * predecessor.
+   */
   private _places(): number[] {
     const { _given: given } = this;
     const last = new Map<number, number>();
@@ -272,7 +276,7 @@ class PayloadMerger {
     return places;
   }
 
-  /** Wires of the second model that lead into nodes that both have. */
+  /** Adds wires of the second model that end at nodes of both. */
   private _join(): void {
     const { _b: b, _given: given } = this;
     const [known, there] = this._wires;
@@ -295,7 +299,7 @@ class PayloadMerger {
     });
   }
 
-  /** Results that only the second model gives. */
+  /** Adds results that only the second model has. */
   private _results(): void {
     for (const tensor of this._b.tensors.outputs) {
       const [known, there] = this._wires;
@@ -308,7 +312,7 @@ class PayloadMerger {
     }
   }
 
-  /** The tensor of the merged graph that a tensor of the second model is. */
+  /** The merged tensor of a tensor of the second model. */
   private _of(tensor: number): number {
     if (tensor < 0) {
       return tensor;
@@ -344,7 +348,7 @@ class PayloadMerger {
     into.name.push(b.tensors.name[tensor]);
     into.dtype.push(a.dtypes.length + b.tensors.dtype[tensor]);
     into.shape.push(a.shapes.length + b.tensors.shape[tensor]);
-    // What is computed from constants alone is not drawn.
+    // Values computed from constants alone are not drawn.
     into.kind.push(maker >= 0 && !own ? TENSOR_KIND.constant : kind);
     into.producer.push(
       own ? a.nodes.op.length + this._place.get(maker)! : NONE
@@ -357,7 +361,7 @@ class PayloadMerger {
     return made;
   }
 
-  /** The body of the merged graph that a body of the second model is; 0 = the main graph. */
+  /** The merged subgraph of a subgraph of the second model; 0 is the main graph. */
   private _graph(graph: number): number {
     const { _a: a, _b: b, _given: given } = this;
     const known = graph === 0 ? 0 : this._graphOf.get(graph);
@@ -392,7 +396,9 @@ class PayloadMerger {
   }
 }
 
-/** One graph of both; the columns must be those of these payloads. About linear time. */
+/**
+ * Merges two models into one graph; the columns must belong to these payloads. Takes about linear time.
+ */
 export function mergePayloads(
   a: GraphPayload,
   b: GraphPayload,

@@ -1,13 +1,13 @@
-/** Where the boxes of the second model lie in a merged graph: in those of the first, or in boxes of their own. */
+/** Maps the boxes of the second model in a merged graph: to boxes of the first, or to new ones. */
 
 import type { GraphPayload } from '../../schema';
 
-/** Share of what two boxes have in common from which they are one. */
+/** Minimum share of common nodes for two boxes to be merged. */
 const MIN_SHARED = 0.6;
 
 type Scopes = GraphPayload['scopes'];
 
-/** A box and those around it, the innermost first. A parent has a smaller id, so this ends. */
+/** A box and its ancestors, innermost first. Parents have smaller ids, so the walk ends. */
 function chain({ parent }: Scopes, scope: number): number[] {
   const found: number[] = [];
   for (let at = scope; at >= 0; at = parent[at] < at ? parent[at] : -1) {
@@ -17,13 +17,13 @@ function chain({ parent }: Scopes, scope: number): number[] {
 }
 
 /**
- * Boxes of the second model by those of the first; what it alone has is appended to `into`. `pairs` are
- * nodes that correspond: (node of the first, node of the second).
+ * Boxes of the second model by those of the first; boxes that only the second has are appended to `into`.
+ * `pairs` holds corresponding nodes: (node of the first, node of the second).
  */
 export class MergedScopes {
-  /** -1 until known, -2 = no box of its own. */
+  /** -1 if not yet known, -2 if it gets no box. */
   private readonly _to: Int32Array;
-  /** Pairs in each box of the second. */
+  /** Number of pairs in each box of the second model. */
   private readonly _held: Int32Array;
 
   constructor(
@@ -69,7 +69,7 @@ export class MergedScopes {
     }
   }
 
-  /** The box of a node of the second model; -1 = none. */
+  /** The box of a scope of the second model; -1 if there is none. */
   of(scope: number): number {
     for (const at of chain(this._right.scopes, scope).reverse()) {
       if (this._to[at] === -1 && this._held[at] === 0) {
@@ -79,7 +79,7 @@ export class MergedScopes {
     return this._known(scope);
   }
 
-  /** The innermost box around that is known. */
+  /** The innermost known box around a scope. */
   private _known(scope: number): number {
     const found = chain(this._right.scopes, scope).find(
       at => this._to[at] >= 0
@@ -98,7 +98,7 @@ export class MergedScopes {
     return into.parent.length - 1;
   }
 
-  /** The box of the first model that holds most of what this one holds, inside that of its parent. */
+  /** The box of the first model that shares most nodes with this one, within its parent's box. */
   private _best(
     left: Scopes,
     scope: number,
@@ -113,7 +113,7 @@ export class MergedScopes {
     for (const [other, count] of votes ?? []) {
       const share = (2 * count) / (held[other] + this._held[scope]);
       const inside = above < 0 || chain(left, other).includes(above, 1);
-      // Boxes that hold the same: of the same name, else the outermost.
+      // Among boxes with the same nodes, prefers the same name, else the outermost.
       const named = left.label[other] === scopes.label[scope] ? 0.01 : 0;
       const score = share + named - other * 1e-9;
       if (share >= MIN_SHARED && inside && !taken.has(other) && score > most) {

@@ -1,4 +1,4 @@
-/** Which wires of two models as one graph are those of both, and which of one of them only. */
+/** For two models merged into one graph: the wires of both, and those of only one. */
 
 import { wiresLit } from '../trace/traceHighlight';
 import { TENSOR_KIND } from '../model/decodePayload';
@@ -6,14 +6,14 @@ import type { GraphPayload } from '../../schema';
 import type { IScene } from '../types';
 import type { IGroupTree } from '../tree/treeTypes';
 
-/** Of what a wire is: both models, the first only, the second only. */
+/** Models that have a wire: both, only the first, only the second. */
 export const WIRE = { both: 0, removed: 1, added: 2 } as const;
 export type WireSide = (typeof WIRE)[keyof typeof WIRE];
 
-/** A pair that a wire begins at; model inputs count from here downwards. */
+/** Model inputs as sources of wires are numbered downwards from here. */
 const INPUTS = -10;
 
-/** Of a wire from one pair, or input, to another. */
+/** Key of a wire between two pairs; model inputs are negative. */
 function key(from: number, to: number): number {
   return (from + 2 ** 25) * 2 ** 26 + to;
 }
@@ -25,8 +25,8 @@ export class PairWires {
   private readonly _ends = new Set<number>();
 
   /**
-   * `column`: by node, its pair, -1 without a counterpart, -2 = takes no part and lets wires through.
-   * `inputs`: by model input, what it is called on both sides.
+   * `column`: pair of each node, -1 without a counterpart, -2 if it takes no part and passes wires
+   * through. `inputs`: key of each model input, equal on both sides.
    */
   constructor(
     private readonly _payload: GraphPayload,
@@ -73,12 +73,12 @@ export class PairWires {
     return inputs.slice(at[node], at[node + 1]).filter(tensor => tensor >= 0);
   }
 
-  /** Pairs that a tensor comes from; empty for weights and where it is unknown. */
+  /** Pairs that produce a tensor; empty for weights and if unknown. */
   from(tensor: number): readonly number[] {
     return this._from[tensor] ?? [];
   }
 
-  /** Whether a node's reading of a tensor has no counterpart in the other model. */
+  /** True if the other model has no counterpart of this node's reading of the tensor. */
   isOnly(tensor: number, node: number, other: PairWires): boolean {
     const pair = this._column[node];
     const from = this.from(tensor);
@@ -91,21 +91,24 @@ export class PairWires {
     );
   }
 
-  /** Whether the other model has no output from where this one comes from. */
+  /** True if the other model has no output from the same source. */
   isOnlyEnd(tensor: number, other: PairWires): boolean {
     const from = this.from(tensor);
     return from.length > 0 && !from.some(one => other._ends.has(one));
   }
 }
 
-/** Model inputs that a picture shows. */
+/** Model inputs that are drawn. */
 export function shownInputs({ tensors }: GraphPayload): number[] {
   return tensors.inputs.filter(
     tensor => tensors.kind[tensor] === TENSOR_KIND.input
   );
 }
 
-/** By edge of a scene, as `WIRE`: one that stands for wires of several kinds is of both. Linear. */
+/**
+ * The `WIRE` value of each edge of a scene; an edge that stands for wires of several kinds counts as
+ * both. Linear.
+ */
 export function sceneWires(
   tree: IGroupTree,
   scene: IScene,

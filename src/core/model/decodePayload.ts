@@ -1,4 +1,4 @@
-/** From the wire payload to typed columns: the only place that reads the payload's columns. */
+/** Decodes the wire payload into typed columns: the only module that reads its columns. */
 
 import type { GraphPayload } from '../../schema';
 import { METRICS, type AnyMetric } from '../../schema/metrics';
@@ -22,17 +22,17 @@ export const TENSOR_KIND = {
   formal: 4
 } as const;
 
-/** The numbers of a node that come from the payload, all of one inference. */
+/** Metrics of a node that come from the payload, all for one inference. */
 const PAYLOAD_METRICS = (Object.keys(METRICS) as AnyMetric[]).filter(
   (id): id is PayloadMetric => METRICS[id].stored !== undefined
 );
 
-/** The numbers a node can have. */
+/** All metrics of a node. */
 export const METRIC_IDS: readonly MetricId[] = [...PAYLOAD_METRICS, 'latency'];
 
 type Column = readonly (number | null | undefined)[] | null | undefined;
 
-/** A column of ids; a missing or odd entry becomes `missing`. */
+/** A column of ids; missing or invalid entries become `missing`. */
 function ids(column: Column, length: number, missing = -1): Int32Array {
   const out = new Int32Array(length).fill(missing);
   const given = column ?? [];
@@ -58,7 +58,7 @@ function numbers(column: Column, length: number): Float64Array {
   return out;
 }
 
-/** Offsets of a CSR pair, forced to be rising and inside the list. */
+/** Offsets of a CSR pair, forced to be ascending and within the list. */
 function offsets(column: Column, rows: number, items: number): Int32Array {
   const out = new Int32Array(rows + 1);
   const given = column ?? [];
@@ -69,7 +69,7 @@ function offsets(column: Column, rows: number, items: number): Int32Array {
   return out;
 }
 
-/** Sets ids outside `0 … limit-1` to -1, so that later stages need no checks. */
+/** Sets ids outside `0 … limit-1` to -1, so that later code needs no checks. */
 function within(column: Int32Array, limit: number): Int32Array {
   for (let i = 0; i < column.length; i++) {
     if (column[i] >= limit || column[i] < 0) {
@@ -79,7 +79,7 @@ function within(column: Int32Array, limit: number): Int32Array {
   return column;
 }
 
-/** Nodes reading each tensor, each node once, in ascending order. */
+/** Nodes that read each tensor, each node once, in ascending order. */
 function consumersOf(
   tensorCount: number,
   inputOffsets: Int32Array,
@@ -136,7 +136,7 @@ function runsColumn({
   return column;
 }
 
-/** The model with what a device takes for it; without one nothing is known of its time. */
+/** The model with the latency of a device; without one, all its times are unknown. */
 export function withLatencyMetric(
   model: IGraphModel,
   latency: ILatencyEstimate | null
@@ -150,8 +150,8 @@ export function withLatencyMetric(
 }
 
 /**
- * The model under other sizes: numbers and shapes are those of `payload`, all that is wired and named
- * is shared. The payload must be of the same file.
+ * The model at other sizes: numbers and shapes come from `payload`, wiring and names are shared. The
+ * payload must be of the same file.
  */
 export function withMetricsOf(
   model: IGraphModel,
@@ -172,8 +172,8 @@ export function withMetricsOf(
 /**
  * Decodes a payload for drawing.
  *
- * Tolerant: a null or missing number is NaN, an id outside its table is -1, a short column is
- * filled up. Never throws on a well-typed payload.
+ * Tolerant: null and missing numbers become NaN, ids outside their table become -1, short columns are
+ * padded. Never throws on a well-typed payload.
  */
 export function decodePayload(payload: GraphPayload): IGraphModel {
   const { nodes, tensors, ops, dtypes, shapes, graphs, scopes } = payload;

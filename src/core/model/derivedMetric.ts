@@ -1,10 +1,10 @@
-/** Numbers that are computed from columns: sums of them, and quotients of sums. */
+/** Metrics computed from columns: sums, and quotients of sums. */
 
 import type { IMetric, StoredMetric } from '../../schema/metrics';
 
 /**
- * The number, from those of the columns; NaN when one of them is unknown. 0 by 0 is 0: what moves nothing and
- * computes nothing (a view) has no intensity.
+ * The derived metric, or NaN if one of its columns is unknown. 0 divided by 0 is 0: a node that neither
+ * moves nor computes anything (a view) has no intensity.
  */
 export function derivedOf(
   { over = [], under }: Pick<IMetric, 'over' | 'under'>,

@@ -33,7 +33,7 @@ describe('costs of one inference', () => {
 });
 
 describe('payloads of earlier versions', () => {
-  /** As version 1.0 had it: costs of one inference, and `repeat`. */
+  /** The format of version 1.0: costs of one inference, and `repeat`. */
   function former(repeat: Record<string, number | null>): GraphPayload {
     const { nodes, ...rest } = four();
     const { runs: _, runs_unknown: __, uncounted: ___, ...columns } = nodes;

@@ -1,6 +1,6 @@
 /**
- * How often a node runs, and what it costs in one inference. Payloads hold costs of one execution; this is the
- * only place that multiplies.
+ * Executions of nodes, and their costs per inference. Payloads hold costs of one execution; this is the
+ * only module that multiplies them.
  */
 
 import type { GraphPayload } from '../../schema';
@@ -16,19 +16,21 @@ export function isExecutionCost(metric: AnyMetric): metric is ExecutionMetric {
   return METRICS[metric].stored === 'execution';
 }
 
-/** Costs of which a payload has those of one execution. */
+/** Costs that a payload holds for one execution. */
 export const EXECUTION_COSTS = (Object.keys(METRICS) as AnyMetric[]).filter(
   isExecutionCost
 );
 
-/** How often a node runs in one inference, as the totals take it: loops of unknown length as one iteration. */
+/**
+ * Runs of a node per inference, as counted in the totals: loops of unknown length count as one iteration.
+ */
 export function executionsOf({ runs }: RunColumns, node: number): number {
   return Object.hasOwn(runs, String(node)) ? runs[String(node)] : 1;
 }
 
 /**
- * Turns costs of one execution, by node, into those of one inference, in place. Branches that the totals
- * leave out have none: NaN.
+ * Converts costs by node from one execution to one inference, in place. Branches excluded from the totals
+ * become NaN.
  */
 export function perInference(
   nodes: RunColumns,

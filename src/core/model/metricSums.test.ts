@@ -5,7 +5,7 @@ import { PART_STATE, partStateOf, Tally } from './metricSums';
 import { PayloadBuilder } from '../testing/builder';
 import { buildTree } from '../tree/groupTree';
 
-/** Two boxes of two products, 10 MACs each, inside a third one: an If with its branches. */
+/** Two boxes with two products of 10 MACs each, inside a third: an If and its branches. */
 function branches(): GraphPayload {
   const b = new PayloadBuilder('sums');
   let tensor = b.input('x');
@@ -19,7 +19,7 @@ function branches(): GraphPayload {
   return b.finish();
 }
 
-/** [sum, nodes it lacks] of the MACs of each box. */
+/** The sum of MACs and the number of unknown nodes of each box. */
 function boxes(payload: GraphPayload): Record<string, [number, number]> {
   const tree = buildTree(decodePayload(payload));
   return Object.fromEntries(

@@ -1,8 +1,8 @@
 /**
- * How the numbers of nodes add up, the same wherever a sum is shown: in boxes, tables, charts and inspectors.
+ * Sums of node metrics, by the same rules wherever a sum is shown: boxes, tables, charts and inspectors.
  *
- * The branch of an If that the totals leave out is no missing part: the sum is complete without it. A loop of
- * unknown length counts as one iteration, which makes a sum that holds it a lower bound.
+ * The branch of an If that the totals exclude does not make a sum incomplete. A loop of unknown length
+ * counts as one iteration, which makes its sums a lower bound.
  */
 
 import { isExecutionCost } from './executionCounts';
@@ -13,14 +13,14 @@ import {
   type MetricId
 } from '../types';
 
-/** What a node is to a sum. */
+/** How a node contributes to a sum. */
 export const PART_STATE = {
-  /** Its number is all of it. */
+  /** Its number is complete. */
   known: 0,
-  /** Its number is added, and there is more of it. */
+  /** Its number is a lower bound. */
   least: 1,
   unknown: 2,
-  /** The totals leave it out. */
+  /** Excluded from the totals. */
   out: 3
 } as const;
 
@@ -34,7 +34,7 @@ export function partStateOf(
   const runs = model.nodeRuns[node];
   const perRun = id === 'latency' || isExecutionCost(id);
   if (Number.isNaN(model.metrics[id][node])) {
-    // Of a branch left out the cost of one execution may be unknown as well, which the totals do say.
+    // In an excluded branch, even the cost of one execution may be unknown; the totals do report that.
     const told = id === 'latency' || typeof own(model, id, node) === 'number';
     return runs === NODE_RUNS.out && perRun && told
       ? PART_STATE.out
@@ -46,7 +46,7 @@ export function partStateOf(
     : PART_STATE.known;
 }
 
-/** A column of the payload: of one execution. */
+/** The value in the payload's column, for one execution. */
 function own(
   { payload }: IGraphModel,
   id: Exclude<MetricId, 'latency'>,
@@ -78,27 +78,30 @@ export class Tally {
     this._out += part === PART_STATE.out ? 1 : 0;
   }
 
-  /** What is known of the sum. */
+  /** Sum of the known numbers. */
   get known(): number {
     return this._sum;
   }
 
-  /** Nodes whose number, or a part of it, is missing in the sum. Where nothing else is there, all left out. */
+  /**
+   * Number of nodes whose value is missing or incomplete; excluded nodes count only if there are no
+   * others.
+   */
   get unknown(): number {
     return this._lacking + (this._complete === 0 ? this._out : 0);
   }
 }
 
 export interface ISumColumns {
-  /** Entry 0 is over all nodes, entry g + 1 over those below group g. */
+  /** Entry 0 is for all nodes, entry g + 1 for those below group g. */
   readonly sum: Float64Array;
   /** As `Tally.unknown`. */
   readonly unknown: Int32Array;
-  /** Largest known number of a node, 0 when there is none. */
+  /** Largest known value of a node; 0 if there is none. */
   readonly max: number;
 }
 
-/** Sums of a metric over nodes and over the groups they are in. Linear in nodes and groups. */
+/** Sums a metric over nodes and over their enclosing groups. Linear in nodes and groups. */
 export function sumColumns(
   model: IGraphModel,
   id: MetricId,

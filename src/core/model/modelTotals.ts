@@ -1,14 +1,14 @@
-/** Totals of a model, by the one table of metrics. */
+/** Totals of a model, from the shared table of metrics. */
 
 import type { GraphPayload } from '../../schema';
 import { METRICS, type TotalMetric } from '../../schema/metrics';
 
 export interface ITotalValue {
-  /** Null where it is unknown. */
+  /** Null if unknown. */
   readonly value: number | null;
-  /** Parts without a known number are left out: a lower bound. */
+  /** A lower bound: nodes with unknown values are not included. */
   readonly partial: boolean;
-  /** Why it is unknown, where the payload says it. */
+  /** Why it is unknown, if the payload gives a reason. */
   readonly reason?: string;
 }
 

@@ -1,4 +1,4 @@
-/** The attributes of nodes, as queries read them. */
+/** Attributes of nodes, as used by queries. */
 
 import type { GraphPayload } from '../../schema';
 
@@ -8,7 +8,7 @@ type AttributeValue = AttributeColumns['value'][number];
 interface IIndex {
   /** Lower-case name → node → value. */
   readonly byName: ReadonlyMap<string, ReadonlyMap<number, AttributeValue>>;
-  /** Node → names, and values that are text, lower case. */
+  /** Node → names and text values, lower case. */
   readonly texts: ReadonlyMap<number, readonly string[]>;
 }
 
@@ -33,7 +33,7 @@ function buildIndex({ name, value, node, entry }: AttributeColumns): IIndex {
       known.set(id, value[at]);
     }
     const said = texts.get(id) ?? [];
-    // Not as a copy: a node may have very many attributes.
+    // Pushed one by one: a node may have too many attributes to spread.
     words[at].forEach(word => said.push(word));
     texts.set(id, said);
   });
@@ -52,7 +52,7 @@ function indexOf({ attributes }: GraphPayload): IIndex | null {
   return index;
 }
 
-/** What words find of a node's attributes: names, and values that are text; lower case. */
+/** Searchable texts of a node's attributes: names and text values, lower case. */
 export function attributeTexts(
   payload: GraphPayload,
   node: number
@@ -61,8 +61,8 @@ export function attributeTexts(
 }
 
 /**
- * A number or texts; null where the node has no such attribute or item. A list of whole numbers or texts
- * is `3,3`, `[3,3]` or `3x3`; of one with fractions only items are compared.
+ * A number or texts; null if the node has no such attribute or item. A list of whole numbers or texts
+ * matches `3,3`, `[3,3]` or `3x3`; a list with fractions can only be compared by item.
  */
 export function attributeValue(
   payload: GraphPayload,

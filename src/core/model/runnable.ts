@@ -1,10 +1,10 @@
-/** Whether the model runs with its sizes: where it does not, no total means anything. */
+/** Whether the model can run at its sizes; if not, its totals are meaningless. */
 
 import type { GraphPayload } from '../../schema';
 
-/** Why the model cannot run with the sizes it has; empty when it can, or nobody knows. */
+/** Why the model cannot run at its current sizes; empty if it can, or if that is unknown. */
 export function cannotRun(payload: GraphPayload): string {
-  // Payloads of earlier versions do not say.
+  // Payloads of earlier versions lack it.
   const said = payload.runnable as GraphPayload['runnable'] | undefined;
   return said?.verdict === 'no' ? said.reason : '';
 }

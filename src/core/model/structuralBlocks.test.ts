@@ -10,7 +10,7 @@ const kind = (name: string) => ({
   facts: {}
 });
 
-/** Nodes 1–4 hold 2–3; 5 and 7 are another of the same kind. */
+/** Nodes 1–4 contain 2–3; 5 and 7 form another block of the same kind. */
 const COLUMNS = {
   what: [0, 1, 0],
   kinds: [kind('residual'), kind('mlp')],

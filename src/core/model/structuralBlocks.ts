@@ -1,4 +1,4 @@
-/** Structural blocks: what recognisers found in the graph, whatever its modules are called. */
+/** Structural blocks found by the recognisers, independent of module names. */
 
 import type { GraphPayload } from '../../schema';
 import { groupBy } from '../base/csr';
@@ -11,7 +11,7 @@ export class BlockIndex {
   readonly count: number;
   private readonly _nodes: Int32Array;
   private readonly _offsets: Int32Array;
-  /** Place of each block among those of its kind, from 1. */
+  /** Number of each block among those of its kind, from 1. */
   private readonly _number: Int32Array;
   private readonly _ofNode: ICsrRows;
 
@@ -34,7 +34,7 @@ export class BlockIndex {
       this._number[block] = number;
       const [from, to] = [offsets[block], offsets[block + 1]];
       for (let at = from; at < to; at++) {
-        // A step from the one before, but for the first.
+        // All entries but the first are differences from the previous one.
         this._nodes[at] += at > from ? this._nodes[at - 1] : 0;
         if (this._nodes[at] >= 0 && this._nodes[at] < nodeCount) {
           rows.push(this._nodes[at]);
@@ -49,17 +49,17 @@ export class BlockIndex {
     return this._columns.kinds[this._columns.what[block]];
   }
 
-  /** Its place among the blocks of its kind, as in the report's `attention 3`. */
+  /** The block's number among those of its kind, as in the report's `attention 3`. */
   number(block: number): number {
     return this._number[block];
   }
 
-  /** Ids in ascending order. */
+  /** Node ids in ascending order. */
   nodes(block: number): Int32Array {
     return this._nodes.subarray(this._offsets[block], this._offsets[block + 1]);
   }
 
-  /** Blocks that a node is part of, the smallest first. */
+  /** Blocks that contain a node, smallest first. */
   of(node: number): number[] {
     const { offsets, values } = this._ofNode;
     const size = (block: number): number =>
@@ -69,7 +69,7 @@ export class BlockIndex {
     );
   }
 
-  /** Blocks whose nodes all are among these, in their order. */
+  /** Blocks whose nodes are all among the given ones, in their order. */
   within(nodes: Iterable<number>): number[] {
     const inside = new Set(nodes);
     const found = new Set<number>();
@@ -87,7 +87,7 @@ export class BlockIndex {
 
 const kept = new WeakMap<BlockColumns, BlockIndex>();
 
-/** The blocks of a payload, read once; null where it lists none. Other sizes share them. */
+/** The blocks of a payload, cached; null if it lists none. Payloads for other sizes share them. */
 export function blocksOf(payload: GraphPayload): BlockIndex | null {
   const { blocks, nodes } = payload;
   if (!blocks) {

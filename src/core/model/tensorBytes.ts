@@ -2,7 +2,7 @@
 
 import type { IGraphModel } from '../types';
 
-/** Bits of an element, by type name; packed types have less than 8. */
+/** Bits per element, by type name; packed types have fewer than 8. */
 export const BITS: ReadonlyMap<string, number> = new Map(
   Object.entries({
     float: 32,
@@ -35,7 +35,7 @@ export const BITS: ReadonlyMap<string, number> = new Map(
   })
 );
 
-/** Bytes of a tensor at its stored type; null when a dimension is unknown or the type has no size. */
+/** Bytes of a tensor in its stored type; null if a dimension is unknown or the type has no size. */
 export function tensorBytes(model: IGraphModel, tensor: number): number | null {
   const { shapes, tensors } = model.payload;
   const shape = shapes[tensors.shape[tensor]];

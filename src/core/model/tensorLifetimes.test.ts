@@ -40,7 +40,7 @@ describe('what is alive while a node runs, without weights', () => {
     expect(lifetimes(chain(), { 3: 2 }).at(1)).toEqual([
       { tensor: 3, bytes: 64, sharing: 2 }
     ]);
-    // An owner's owner is the owner.
+    // Owners of owners are resolved.
     const three = lifetimes(chain(), { 2: 0, 3: 2 });
     expect(three.at(1)).toEqual([{ tensor: 3, bytes: 64, sharing: 2 }]);
   });

@@ -1,17 +1,17 @@
-/** Which tensors are alive while a node runs, and how many bytes. */
+/** Live tensors while a node runs, and their bytes. */
 
 import type { TimelineColumns } from '../../schema';
 import { tensorBytes } from './tensorBytes';
 import { TENSOR_KIND } from './decodePayload';
 import type { IGraphModel } from '../types';
 
-/** A piece of memory in use. */
+/** A memory buffer in use. */
 export interface ILiveTensor {
-  /** The tensor in it that was made last. */
+  /** The tensor in it that was produced last. */
   readonly tensor: number;
-  /** Size of the memory; null when unknown. */
+  /** Size of the buffer; null if unknown. */
   readonly bytes: number | null;
-  /** Living tensors that share it. */
+  /** Number of live tensors that share it. */
   readonly sharing: number;
 }
 
@@ -41,14 +41,14 @@ export class Lifetimes {
     const taken = Object.entries(_timeline.tensor_memory)
       .map(([tensor, owner]) => [Number(tensor), owner])
       .filter(([tensor]) => tensor >= 0 && tensor < tensorCount);
-    // In the order they were made, so that an owner's owner is known.
+    // In order of production, so that the owner of an owner is already known.
     taken.sort(([a], [b]) => this._first[a] - this._first[b] || a - b);
     for (const [tensor, owner] of taken) {
       this._owner[tensor] = this._owner[owner] ?? tensor;
     }
   }
 
-  /** Pieces of memory in use at a step, largest first; linear in the number of tensors. */
+  /** Buffers in use at a step, largest first; linear in the number of tensors. */
   at(step: number): ILiveTensor[] {
     const { tensor_last: last } = this._timeline;
     const pieces = new Map<number, { tensor: number; sharing: number }>();
@@ -76,8 +76,8 @@ export class Lifetimes {
   }
 
   /**
-   * The curves for the shapes of the model, as the analysis computes them. Null when a size is unknown
-   * or a node has bodies, whose own peaks are not told by lifetimes. Linear in tensors and steps.
+   * The memory curves for the model's shapes, computed as in the analysis. Null if a size is unknown or a
+   * node has subgraphs, whose own peaks do not follow from lifetimes. Linear in tensors and steps.
    */
   curves(): IMemoryCurves | null {
     const { node, body_step: bodies, tensor_last: last } = this._timeline;
@@ -116,29 +116,29 @@ export class Lifetimes {
   }
 }
 
-/** Sums of changes, the one after the last left out. */
+/** Running sums of the changes, without the entry after the last step. */
 function runningSums(changes: Float64Array): number[] {
   let sum = 0;
   return Array.from(changes.subarray(0, -1), change => (sum += change));
 }
 
-/** Bytes alive at each step. */
+/** Live bytes at each step. */
 export interface IMemoryCurves {
-  /** Every output has its own memory. */
+  /** Every output has its own buffer. */
   readonly simple: number[];
-  /** Views and in-place reuse understood. */
+  /** With views and in-place reuse. */
   readonly inplace: number[];
-  /** Bytes of the graph inputs, alive before the first step. */
+  /** Bytes of the graph inputs, live before the first step. */
   readonly inputs: number;
 }
 
-/** Adds what lives from one step to another to a list of changes. */
+/** Adds the bytes of a tensor that is live from one step to another. */
 function span(changes: Float64Array, from: number, to: number, bytes: number) {
   changes[Math.max(0, from)] += bytes;
   changes[to + 1] -= bytes;
 }
 
-/** The first place of the largest value, -1 for an empty list. */
+/** Index of the first largest value; -1 for an empty list. */
 export function indexOfPeak(values: readonly number[]): number {
   return values.reduce(
     (best, value, at) => (best < 0 || value > values[best] ? at : best),

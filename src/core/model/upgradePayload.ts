@@ -1,11 +1,11 @@
-/** Payloads that an earlier version saved, in the present form. */
+/** Upgrades payloads saved by an earlier version. */
 
 import type { GraphPayload } from '../../schema';
 import { EXECUTION_COSTS } from './executionCounts';
 
 type FormerNodeColumns = GraphPayload['nodes'];
 
-/** The columns as they were before costs stood for one execution. */
+/** The columns from before costs were those of one execution. */
 interface IFormerColumns extends Omit<
   FormerNodeColumns,
   'runs' | 'runs_unknown' | 'uncounted' | 'settings'
@@ -15,8 +15,8 @@ interface IFormerColumns extends Omit<
 }
 
 /**
- * The payload with costs of one execution. Of models with loops the expressions are left out: they were
- * those of one inference.
+ * Returns the payload with costs of one execution. For models with loops, drops the expressions, which
+ * were those of one inference.
  */
 export function upgradePayload(payload: GraphPayload): GraphPayload {
   const former = payload.nodes as IFormerColumns;

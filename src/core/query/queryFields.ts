@@ -1,4 +1,4 @@
-/** The fields a query can compare, and their values for nodes and groups. */
+/** The fields that a query can compare, and their values for nodes and groups. */
 
 import type { DimValue } from '../../schema';
 import { attributeValue } from '../model/nodeAttributes';
@@ -10,19 +10,19 @@ import type { IGraphModel, ITree, MetricId } from '../types';
 export type FieldValue = number | readonly string[] | null;
 
 export interface IField {
-  /** `size`: a dimension, which is a number or the name of a symbol. */
+  /** `size` is a dimension: a number or the name of a symbol. */
   readonly type: 'number' | 'text' | 'size';
   value(tree: ITree, entity: number): FieldValue;
 }
 
-/** A metric of a node, or its sum over a group; NaN when a part of it is unknown. */
+/** A metric of a node, or its sum over a group; NaN if any of its parts is unknown. */
 function column(tree: ITree, id: MetricId, entity: number): number {
   const { model } = tree;
   if (entity < model.nodeCount) {
     return model.metrics[id][entity];
   }
   const group = entity - model.nodeCount;
-  // A sum that lacks parts is a lower bound, which answers no comparison.
+  // An incomplete sum is a lower bound, which cannot decide a comparison.
   return tree.groupUnknown[id][group] > 0
     ? Number.NaN
     : tree.groupMetrics[id][group];
@@ -52,12 +52,12 @@ function nodeText(
   };
 }
 
-/** Labels and classes of the modules around a node and their paths. */
+/** Labels, classes and paths of the modules around a node. */
 function scopeTexts(model: IGraphModel, node: number): string[] {
   const labels: string[] = [];
   const classes: string[] = [];
   const { parent, label, type } = model.payload.scopes;
-  // A parent comes before its children: the walk ends whatever the file says.
+  // A parent comes before its children, so the walk ends even for an invalid file.
   for (let scope = model.nodeScope[node]; scope >= 0;) {
     labels.push(label[scope] ?? '');
     classes.push(type[scope] ?? '');
@@ -79,12 +79,12 @@ function name(tree: ITree, entity: number): readonly string[] {
     : [tree.groupLabel[entity - model.nodeCount]];
 }
 
-/** Which recorded module a node is from; -1 when the file does not say. */
+/** The recorded module of a node; -1 if the file does not record it. */
 function moduleOf(model: IGraphModel, node: number): number {
   return model.payload.modules?.node[node] ?? -1;
 }
 
-/** Labels and classes around a node, and the tag that its exporter recorded. */
+/** Labels and classes around a node, and the tag recorded by its exporter. */
 function tag(tree: ITree, entity: number): readonly string[] {
   const { model } = tree;
   if (entity < model.nodeCount) {
@@ -97,7 +97,7 @@ function tag(tree: ITree, entity: number): readonly string[] {
   return [...path, path.join('/'), tree.groupType[group]];
 }
 
-/** Metrics that queries know, and by which names. */
+/** Metrics that can be queried, and their names in queries. */
 const NUMBERS = (Object.keys(METRICS) as AnyMetric[]).map(
   id => [id, METRICS[id].query ?? []] as const
 );
@@ -134,7 +134,7 @@ const FIELDS: ReadonlyMap<string, IField> = new Map<string, IField>([
   )
 ]);
 
-/** For messages: what one can ask for. */
+/** Field names, for messages. */
 export const FIELD_NAMES: readonly string[] = [
   ...[...FIELDS.keys()].filter(name => !ALIASES.has(name)),
   'in[i].shape[j]',
@@ -171,7 +171,10 @@ function dimOf(
       : dim;
 }
 
-/** A field of an input or output: `in[0].shape[1]`, `out[0].dtype`; counted from 0, axes also from the end. */
+/**
+ * A field of an input or output: `in[0].shape[1]`, `out[0].dtype`. Indices count from 0; negative axes
+ * count from the end.
+ */
 function tensorField(match: RegExpExecArray): IField {
   const [, side, index, shape, axis, other] = match;
   const at = (tree: ITree, entity: number): number =>
@@ -198,7 +201,7 @@ function tensorField(match: RegExpExecArray): IField {
   if (shape) {
     return read('text', (tree, tensor) => {
       const dims = shapeOf(tree, tensor);
-      // As it is shown, and with its expressions out of their brackets.
+      // As shown, and without the parentheses around expressions.
       return dims
         ? [tree.model.shapeText(tensor), dims.map(dim => dim ?? '?').join('×')]
         : null;
@@ -228,7 +231,7 @@ function attributeField([, name, item]: RegExpExecArray): IField {
   };
 }
 
-/** The field of this name, null when there is none. */
+/** The field of this name; null if there is none. */
 export function fieldOf(text: string): IField | null {
   const lower = text.toLowerCase();
   const match = PART.exec(lower);

@@ -1,4 +1,4 @@
-/** The viewer's search and the library's are one: both answer the same queries alike. */
+/** The viewer's search and the library's give the same results for the same queries. */
 
 import { describe, expect, it } from 'vitest';
 import type { GraphPayload } from '../../schema';

@@ -1,4 +1,4 @@
-/** Queries put to a model's nodes and groups. */
+/** Matches queries against a model's nodes and groups. */
 
 import type { ICondition, Query } from './queryParser';
 import { hasConditions, hasWords } from './queryParser';
@@ -6,12 +6,12 @@ import { SearchIndex } from './textSearch';
 import type { ITree } from '../types';
 
 /**
- * How well an entity matches: above 0 it does, 0 it does not, NaN when that depends on something
- * unknown. What is unknown matches neither a condition nor its opposite.
+ * How well an entity matches: positive if it does, 0 if not, NaN if that depends on an unknown value. An
+ * unknown value matches neither a condition nor its negation.
  */
 type Test = (entity: number) => number;
 
-/** An index is made when a model is searched first. */
+/** Created when a model is first searched. */
 const indexes = new WeakMap<ITree, SearchIndex>();
 
 function indexOf(tree: ITree): SearchIndex {
@@ -30,7 +30,7 @@ function textTest(condition: ICondition): (text: string) => boolean {
   }
   const pieces = text.split('*');
   const [first, last] = [pieces[0], pieces[pieces.length - 1]];
-  // Piece by piece: a regular expression could take exponential time.
+  // Matched piece by piece: a regular expression could take exponential time.
   return value => {
     if (!value.startsWith(first) || !value.endsWith(last)) {
       return false;
@@ -79,7 +79,7 @@ function conditionTest(tree: ITree, condition: ICondition): Test {
       return Number.NaN;
     }
     if (typeof value === 'number') {
-      // A size that is asked to be a symbol, `=batch`, is none.
+      // A dimension compared with a symbol, `=batch`.
       return numeric
         ? Number(compare(value, condition))
         : Number(relation === '!=');
@@ -141,7 +141,7 @@ function any(parts: readonly Test[]): Test {
   };
 }
 
-/** Whether nodes and groups match a query. */
+/** Compiles a query to a predicate for nodes and groups. */
 export function compileMatcher(
   tree: ITree,
   query: Query
@@ -151,8 +151,8 @@ export function compileMatcher(
 }
 
 /**
- * All that match: nodes but Constants and groups, best first, groups before nodes as good; of
- * conditions without words the nodes alone, as sums of groups would drown those that make them up.
+ * All matches, best first: nodes except Constants, and groups; groups come before equally good nodes.
+ * Queries of conditions without words match only nodes, since sums of groups would drown their nodes.
  */
 export function findMatches(tree: ITree, query: Query): number[] {
   const { nodeCount, nodeConstant } = tree.model;
@@ -174,7 +174,7 @@ export function findMatches(tree: ITree, query: Query): number[] {
       look(node);
     }
   }
-  // The sort is stable: within a score the order of the model stays.
+  // The sort is stable: equal scores keep the order of the model.
   if (hasWords(query)) {
     found.sort((a, b) => b.score - a.score);
   }

@@ -5,9 +5,9 @@
  *     op=Conv & macs>1e8             conditions on fields
  *     in[0].shape[1]>=256 | !(op~norm)
  *
- * Terms side by side must all match, as if joined by `&`, which binds tighter than `|`. A text is
- * compared without regard to case: `=` the whole (`*` stands for anything), `~` a part of it. `=?` asks
- * for what is unknown. What the fields are is told by `queryFields.ts`.
+ * Adjacent terms must all match, as if joined by `&`, which binds tighter than `|`. Texts are compared
+ * case-insensitively: `=` matches the whole text (`*` is a wildcard), `~` a part of it. `=?` finds
+ * unknown values. `queryFields.ts` defines the fields.
  */
 
 import { fieldOf, type IField } from './queryFields';
@@ -27,13 +27,13 @@ export interface ICondition {
   readonly relation: Relation;
   /** As written, lower case. */
   readonly text: string;
-  /** The value as a number, NaN where it is none. */
+  /** The value as a number; NaN if it is not one. */
   readonly number: number;
-  /** `=?`: true for what is unknown. */
+  /** `=?`: matches unknown values. */
   readonly unknown: boolean;
 }
 
-/** What is wrong with a query, for the interface to put in words. */
+/** A syntax error in a query, to be worded by the UI. */
 export interface IQuerySyntaxError {
   readonly kind:
     | 'unknown-field'
@@ -46,9 +46,9 @@ export interface IQuerySyntaxError {
     | 'unclosed'
     | 'unopened'
     | 'too-deep';
-  /** Where, counted in characters from 0. */
+  /** Position, in characters from 0. */
   readonly at: number;
-  /** What is written there. */
+  /** The text at that position. */
   readonly text: string;
 }
 
@@ -62,7 +62,7 @@ interface IToken {
   readonly at: number;
 }
 
-/** A query in parentheses in parentheses … so deep and no deeper. */
+/** Maximum nesting of parentheses. */
 const MAX_DEPTH = 50;
 const TOKEN =
   /\s*(?:(&&?|\|\|?|\(|\))|(!=|<=|>=|==|[<>=~≤≥≠])|(!)|"([^"]*)"?|((?:[^\s&|()<>=~≤≥≠"!]|!(?!=))+))/gy;
@@ -233,7 +233,7 @@ class QueryParser {
   }
 }
 
-/** Lower case, and shapes as the model writes them: `64x3x7x7` is `64×3×7×7`. */
+/** Lower case, with shapes as the model writes them: `64x3x7x7` becomes `64×3×7×7`. */
 function wordText(text: string): string {
   const lower = text.trim().toLowerCase();
   return /^[\d?]+(?:x[\d?]+)+$/.test(lower)
@@ -241,7 +241,7 @@ function wordText(text: string): string {
     : lower;
 }
 
-/** Reads a query. An empty one is not a query; a wrong one has a fault. Never throws. */
+/** Parses a query. An empty text gives no query; an invalid one gives an error. Never throws. */
 export function parseQuery(text: string): ParseResult {
   try {
     return { query: new QueryParser(text).parseAll(), fault: null };
@@ -253,7 +253,7 @@ export function parseQuery(text: string): ParseResult {
   }
 }
 
-/** True when the query compares a field, not words alone. */
+/** True if the query compares a field, rather than only words. */
 export function hasConditions(query: Query): boolean {
   switch (query.kind) {
     case 'word':
@@ -267,7 +267,7 @@ export function hasConditions(query: Query): boolean {
   }
 }
 
-/** True when some word must be found, so that matches have an order of merit. */
+/** True if the query has a word that must match, so that matches can be ranked. */
 export function hasWords(query: Query): boolean {
   switch (query.kind) {
     case 'word':

@@ -3,10 +3,10 @@
 import { attributeTexts } from '../model/nodeAttributes';
 import type { ITree } from '../types';
 
-/** What is looked for, lower case. */
+/** A search term, lower case. */
 export interface ITerm {
   readonly text: string;
-  /** In quotes: must be a whole name, type, shape or path part. */
+  /** Quoted: must equal a whole name, type, shape or path part. */
   readonly exact: boolean;
 }
 
@@ -22,10 +22,10 @@ const SCORE = {
 
 /** Fields of one entity, lower case. */
 interface IFields {
-  /** Label: last part of a node's name, or a group's label. */
+  /** Last part of a node's name, or a group's label. */
   readonly name: string;
   readonly type: string;
-  /** Everything that can be found, parts separated by a line feed. */
+  /** All searchable texts, separated by line feeds. */
   readonly text: string;
 }
 
@@ -58,7 +58,7 @@ function scoreTerm(fields: IFields, term: ITerm): number {
       : SCORE.elsewhere;
 }
 
-/** An index over all nodes but Constants and all groups. Building is linear. */
+/** An index over all groups and all nodes except Constants. Takes linear time to build. */
 export class SearchIndex {
   constructor(tree: ITree) {
     this._tree = tree;
@@ -78,13 +78,13 @@ export class SearchIndex {
     }
   }
 
-  /** How well an entity matches a term: higher is better, 0 = not at all. */
+  /** How well an entity matches a term: higher is better, 0 is no match. */
   score(entity: number, term: ITerm): number {
     const fields = this._fields[entity];
     return fields ? scoreTerm(fields, term) : 0;
   }
 
-  /** Path of every group, its own label included: `\npart\npart\n`. Parents come first. */
+  /** Path of every group, including its own label: `\npart\npart\n`. Parents come first. */
   private _paths(): string[] {
     const paths: string[] = [];
     const { groupCount, groupParent, groupLabel } = this._tree;
@@ -96,7 +96,7 @@ export class SearchIndex {
     return paths;
   }
 
-  /** The same of every recorded scope, those without a box of their own included. */
+  /** Path of every recorded scope, including those without a box. */
   private _scopePaths(): string[] {
     const { parent, label } = this._tree.model.payload.scopes;
     const paths: string[] = [];

@@ -37,7 +37,7 @@ export class PayloadBuilder {
     this._payload = emptyPayload(name);
   }
 
-  /** A model input (or a body's formal input); returns the tensor. */
+  /** Adds a model input (or a subgraph's formal input); returns the tensor. */
   input(name: string, shape: DimValue[] | null = [1, 16], graph = 0): number {
     const kind = graph === 0 ? TENSOR_KIND.input : TENSOR_KIND.formal;
     const tensor = this._tensor(name, kind, -1, shape);
@@ -52,7 +52,7 @@ export class PayloadBuilder {
     return this._tensor(name, TENSOR_KIND.initializer, -1, shape);
   }
 
-  /** A node; returns its output tensors. */
+  /** Adds a node; returns its output tensors. */
   add(
     op: string,
     inputs: readonly number[],
@@ -93,7 +93,7 @@ export class PayloadBuilder {
     return this._payload.nodes.op.length - 1;
   }
 
-  /** A body of a control-flow node, with its own scope; returns the graph id. */
+  /** Adds a subgraph of a control-flow node, with its own scope; returns the graph id. */
   body(node: number, attribute: string, scope: readonly string[]): number {
     const { graphs } = this._payload;
     graphs.name.push(attribute);

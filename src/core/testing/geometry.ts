@@ -1,4 +1,4 @@
-/** Checks of a finished layout: what a reader would call wrong. */
+/** Checks a finished layout for visible faults. */
 
 import type {
   ILayoutInput,
@@ -10,17 +10,17 @@ export interface IFaults {
   overlaps: number;
   /** Edges whose points do not run from left to right. */
   backward: number;
-  /** Pairs of an edge and a foreign item it runs through. */
+  /** Pairs of an edge and an unrelated item that it passes through. */
   through: number;
   /** Edges that do not start or end at their items. */
   loose: number;
-  /** Items or points outside the picture. */
+  /** Items or points outside the bounds. */
   outside: number;
 }
 
 const SLACK = 1e-6;
 
-/** Whether a segment runs through the inside of a box (Liang and Barsky). */
+/** True if a segment passes through the inside of a box (Liang and Barsky). */
 export function segmentHitsBox(
   [ax, ay, bx, by]: [number, number, number, number],
   [left, top, right, bottom]: [number, number, number, number]

@@ -1,6 +1,6 @@
 import type { ILayoutInput } from '../layout/layered/layoutTypes';
 
-/** A plain graph as layout input: no pins, wires at the centres, one trunk for each source. */
+/** A plain graph as layout input: no pins, wires at the centres, one trunk per source. */
 export function simpleInput(
   width: ArrayLike<number>,
   height: ArrayLike<number>,

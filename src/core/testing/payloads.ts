@@ -1,4 +1,4 @@
-/** Synthetic models with the shapes that matter: chains, residuals, shared tensors, experts, bodies. */
+/** Synthetic models with typical structures: chains, residuals, shared tensors, experts, subgraphs. */
 
 import type { GraphPayload } from '../../schema';
 import { PayloadBuilder } from './builder';
@@ -106,7 +106,7 @@ function heads(b: PayloadBuilder, x: number, scope: readonly string[]): number {
   return b.add('Transpose', [x], { scope })[0];
 }
 
-/** Attention; `extra` tensors (a mask, rotary tables) are read too. */
+/** Attention that also reads the `extra` tensors (a mask, rotary tables). */
 function attention(
   b: PayloadBuilder,
   x: number,
@@ -207,9 +207,9 @@ function rmsNorm(
 }
 
 /**
- * Decoder layers that all read the same `shared` tensors (mask and rotary tables), like Llama;
- * `experts` > 0 puts parallel experts in place of the feed-forward block. About 49 nodes a layer
- * without experts and with 13 shared tensors 73.
+ * Decoder layers that all read the same `shared` tensors (mask and rotary tables), like Llama; with
+ * `experts` > 0, parallel experts replace the feed-forward block. Has about 49 nodes per layer without
+ * experts, and 73 with 13 shared tensors.
  */
 export function llamaPayload(
   layers: number,
@@ -250,7 +250,7 @@ export function llamaPayload(
   return b.finish();
 }
 
-/** A repeat of `count` parts, each a norm, a feed-forward block of two nodes and a sum. */
+/** A repeat of `count` instances, each a norm, a feed-forward block of two nodes and a sum. */
 export function repeatPayload(count: number): GraphPayload {
   const b = new PayloadBuilder('repeat');
   const ids = b.input('input_ids');
@@ -286,7 +286,7 @@ function mixture(
   return b.add('Sum', parts, { scope })[0];
 }
 
-/** An If with two branches and a Loop whose body reads an outer tensor. */
+/** An If with two branches, and a Loop whose subgraph reads an outer tensor. */
 export function controlPayload(): GraphPayload {
   const b = new PayloadBuilder('control');
   const x = b.input('x');

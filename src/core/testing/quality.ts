@@ -1,11 +1,11 @@
 /**
- * How good a drawn layout is: crossings and length of its wires. The same code measures our layout and
- * those of the libraries, from the routes that each of them draws.
+ * Quality of a layout: crossings and length of its wires. The same code measures our layout and those of
+ * other libraries, from the routes they draw.
  */
 
 import { segmentHitsBox } from './geometry';
 
-/** A graph to lay out: sizes of the items, wires by their ends. */
+/** A graph to lay out: sizes of the items, and wires by their ends. */
 export interface IPlainGraph {
   readonly width: readonly number[];
   readonly height: readonly number[];
@@ -18,7 +18,7 @@ export interface IPlainGraph {
 /** Route of each wire as `x0, y0, x1, y1, …` from its source to its target. */
 export type Routes = readonly (readonly number[])[];
 
-/** What an engine makes of a graph. */
+/** Layout of a graph by some engine. */
 export interface IDrawnGraph {
   /** Centres of the items. */
   readonly x: ArrayLike<number>;
@@ -28,15 +28,14 @@ export interface IDrawnGraph {
 
 export interface IQuality {
   /**
-   * Places where two wires cross that have no end in common (wires of a tensor that lie on each other
-   * are one stroke there), and items that a foreign wire runs through: a wire hidden behind a card would
-   * else count as uncrossed.
+   * Crossings of wires without a common end (overlapping wires of a tensor count once), plus unrelated
+   * items that a wire passes through: a wire hidden behind a card would otherwise not count.
    */
   readonly crossings: number;
   /**
-   * Sum over all wires of the way along plus the way across, from the middle of the source's right side
-   * through the route's bends to the middle of the target's left side. So it does not matter whether an
-   * engine draws corners, slants or curves, nor where on an item's border it ends a wire.
+   * Sum over all wires of the distances along and across, from the middle of the source's right side
+   * through the route's bends to the middle of the target's left side. So it does not depend on whether
+   * an engine draws corners, slopes or curves, or where on an item's border it ends a wire.
    */
   readonly length: number;
 }
@@ -62,13 +61,13 @@ function piecesOf(routes: Routes): IWirePiece[] {
   return pieces.sort((a, b) => a.ends[0] - b.ends[0]);
 }
 
-/** On which side of the line through a piece the point lies. */
+/** Side of the line through a piece on which the point lies. */
 function side({ ends }: IWirePiece, x: number, y: number): number {
   const [x0, y0, x1, y1] = ends;
   return Math.sign((x1 - x0) * (y - y0) - (y1 - y0) * (x - x0));
 }
 
-/** Where the pieces cross, to a tenth of a pixel; null = nowhere. */
+/** Where the pieces cross, to a tenth of a pixel; null if they do not. */
 function crossing(a: IWirePiece, b: IWirePiece): string | null {
   const apart = (p: IWirePiece, [x0, y0, x1, y1]: readonly number[]) =>
     side(p, x0, y0) * side(p, x1, y1) < 0;
@@ -82,7 +81,7 @@ function crossing(a: IWirePiece, b: IWirePiece): string | null {
   return `${(ax + t * (bx - ax)).toFixed(1)} ${(ay + t * (by - ay)).toFixed(1)}`;
 }
 
-/** Whether the wires have no end in common. */
+/** True if the wires have no common end. */
 function strangers({ source, target }: IPlainGraph, e: number, f: number) {
   return (
     source[e] !== source[f] &&
@@ -134,10 +133,10 @@ function lengthOf(
   return length;
 }
 
-/** Width of the strips by which items are found. */
+/** Width of the strips used to look up items. */
 const STRIP = 256;
 
-/** Pairs of a wire and an item that is not its end but that it runs through. */
+/** Number of pairs of a wire and an unrelated item that it passes through. */
 function countThrough(
   graph: IPlainGraph,
   { x, y, routes }: IDrawnGraph
@@ -172,7 +171,7 @@ function countThrough(
   return hits.size;
 }
 
-/** Measures what was drawn; quadratic in the wires side by side. */
+/** Measures a layout; quadratic in overlapping wires. */
 export function qualityOf(graph: IPlainGraph, drawn: IDrawnGraph): IQuality {
   const { routes } = drawn;
   return {

@@ -5,7 +5,7 @@ import type { ILayoutInput } from '../layout/layered/layoutTypes';
 import { simpleInput } from './layoutInput';
 import type { Random } from './random';
 
-/** A random graph: chain-like with skips, or loose; with cycles and self-loops on request. */
+/** A random graph: chain-like with skips, or loose; optionally with cycles and self-loops. */
 export function randomGraph(random: Random, cyclic: boolean): ILayoutInput {
   const count = random.int(40);
   const source: number[] = [];

@@ -1,10 +1,16 @@
-/** Random nested models: shared tensors, several outputs, scopes that make groups depend in cycles. */
+/**
+ * Random nested models: shared tensors, several outputs, scopes that make groups depend on each other in
+ * cycles.
+ */
 
 import type { GraphPayload } from '../../schema';
 import { PayloadBuilder } from './builder';
 import type { Random } from './random';
 
-/** A model of up to `most` nodes with scopes three deep. Each group has own, near and far inputs. */
+/**
+ * A model of up to `most` nodes with scopes three deep. Each group reads its own, nearby and distant
+ * tensors.
+ */
 export function randomPayload(random: Random, most: number): GraphPayload {
   const b = new PayloadBuilder('random');
   const tensors = [b.input('x'), b.input('y')];
@@ -13,7 +19,7 @@ export function randomPayload(random: Random, most: number): GraphPayload {
     const scope: string[] = [];
     const depth = random.int(4);
     for (let d = 0; d < depth; d++) {
-      // Mostly in order, sometimes back in an earlier group: cycles among groups.
+      // Mostly in order, sometimes back in an earlier group, which makes cycles among groups.
       const part = random.chance(0.1)
         ? random.int(6)
         : Math.floor((i * (d + 2)) / 8);

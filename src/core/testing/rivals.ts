@@ -1,4 +1,4 @@
-/** Layouts of a plain graph by our engine and by the libraries, with the same sizes and gaps. */
+/** Layouts of a plain graph by our engine and by other libraries, with the same sizes and gaps. */
 
 import dagre from '@dagrejs/dagre';
 import type { ELK, ElkNode } from 'elkjs/lib/elk-api';
@@ -19,7 +19,7 @@ export function inputOf(graph: IPlainGraph): ILayoutInput {
   };
 }
 
-/** Ours; every wire is routed, none runs in a lane of its own. */
+/** Our layout; every wire is routed through the columns, none in a lane. */
 export function drawOurs(graph: IPlainGraph): IDrawnGraph {
   const options = { ...LAYOUT_OPTIONS, maxSpan: Infinity };
   const { x, y, points, pointOffsets } = layered(inputOf(graph), options);
@@ -34,7 +34,7 @@ interface IRivalPoint {
   readonly y: number;
 }
 
-/** What dagre calls a graph. */
+/** The graph in dagre's format. */
 export function dagreGraph(graph: IPlainGraph) {
   const g = new dagre.graphlib.Graph();
   g.setGraph({
@@ -51,12 +51,12 @@ export function dagreGraph(graph: IPlainGraph) {
   return g;
 }
 
-/** Lays a graph of dagre's out, and does nothing else. */
+/** Only runs dagre's layout of a graph. */
 export function runDagre(g: ReturnType<typeof dagreGraph>): void {
   dagre.layout(g);
 }
 
-/** dagre's; it throws where the graph is deeper than the stack. */
+/** dagre's layout; throws if the graph is deeper than the stack. */
 export function drawDagre(graph: IPlainGraph): IDrawnGraph {
   const g = dagreGraph(graph);
   runDagre(g);
@@ -72,7 +72,7 @@ export function drawDagre(graph: IPlainGraph): IDrawnGraph {
   };
 }
 
-/** What elk calls a graph. */
+/** The graph in elk's format. */
 export function elkGraph(graph: IPlainGraph): ElkNode {
   return {
     id: 'root',

@@ -1,4 +1,4 @@
-/** Checks of a scene: what a reader would call wrong, in words. */
+/** Checks a scene for visible faults and describes them. */
 
 import { PANEL } from '../layout/compound/layoutMetrics';
 import { BoxKind } from '../types';
@@ -7,7 +7,7 @@ import { segmentHitsBox } from './geometry';
 
 const SLACK = 0.01;
 
-/** A scene that flows down as one that flows right: x and y change places. */
+/** Transposes a scene that flows down into one that flows right. */
 function flowingRight(scene: IScene): IScene {
   if (scene.direction === 'right') {
     return scene;
@@ -44,7 +44,7 @@ function overlap(a: Box, b: Box): boolean {
   return a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
 }
 
-/** Every box lies in its panel; ports stand on its sides. */
+/** Every box lies in its panel; ports lie on its sides. */
 function nesting(scene: IScene, faults: string[]): void {
   for (let b = 0; b < scene.boxCount; b++) {
     const parent = scene.boxParent[b];
@@ -67,7 +67,7 @@ function nesting(scene: IScene, faults: string[]): void {
   }
 }
 
-/** Nothing but wires and ports lies under the title of a panel. */
+/** Only wires and ports lie under the title of a panel. */
 function titles(scene: IScene, faults: string[]): void {
   for (let b = 0; b < scene.boxCount; b++) {
     const parent = scene.boxParent[b];
@@ -111,7 +111,7 @@ function overlaps(scene: IScene, faults: string[]): void {
   }
 }
 
-/** Edges begin and end at their boxes and run through no card of their level. */
+/** Edges begin and end at their boxes and pass through no card of their level. */
 function edges(scene: IScene, faults: string[]): void {
   const rows = new Map(
     siblings(scene).map((row): [number, number[]] => [
@@ -125,7 +125,7 @@ function edges(scene: IScene, faults: string[]): void {
     const [s, t] = [scene.edgeSource[e], scene.edgeTarget[e]];
     const x = (i: number) => scene.edgePoints[2 * i];
     const y = (i: number) => scene.edgePoints[2 * i + 1];
-    // A wire may stop at a port's middle (the panel's side) or at its edge.
+    // A wire may end at a port's centre (the panel's side) or at its edge.
     const near = (b: number, i: number) =>
       x(i) >= scene.boxX[b] - SLACK - PORT_REACH &&
       x(i) <= scene.boxX[b] + scene.boxW[b] + SLACK + PORT_REACH &&
@@ -155,7 +155,7 @@ function holds(scene: IScene, panel: number, box: number): boolean {
   return scene.boxParent[box] === panel;
 }
 
-/** The panel an edge is drawn in: that of its ends, ports of open children lifted out. */
+/** The panel that an edge is drawn in: that of its ends, with ports of open children lifted out. */
 function levelOf(scene: IScene, s: number, t: number): number {
   const [ps, pt] = [scene.boxParent[s], scene.boxParent[t]];
   if (ps === pt) {
@@ -168,7 +168,7 @@ function levelOf(scene: IScene, s: number, t: number): number {
   return above(pt) === ps ? ps : above(ps);
 }
 
-/** A wire at a port, pill or stub carries that tensor. */
+/** A wire at a port, pill or connector carries that tensor. */
 function tensors(scene: IScene, faults: string[]): void {
   for (let e = 0; e < scene.edgeCount; e++) {
     for (const b of [scene.edgeSource[e], scene.edgeTarget[e]]) {
@@ -180,7 +180,7 @@ function tensors(scene: IScene, faults: string[]): void {
   }
 }
 
-/** Everything wrong with the scene; empty when it is right. Quadratic in a level's boxes. */
+/** All faults of a scene; empty if there are none. Quadratic in a level's boxes. */
 export function sceneFaults(scene: IScene): string[] {
   const faults: string[] = [];
   const right = flowingRight(scene);

@@ -1,10 +1,10 @@
-/** Card sizes for tests and benchmarks, without text measuring. */
+/** Card sizes for tests and benchmarks, without measuring text. */
 
 import type { IGraphModel, ISizer, ITree } from '../types';
 
 const PER_CHARACTER = 7;
 
-/** Cards as wide as their texts need at 7 px a character. */
+/** Cards as wide as their texts at 7 px per character. */
 export function plainSizer(model: IGraphModel, tree: ITree): ISizer {
   return {
     node: node => ({

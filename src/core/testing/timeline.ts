@@ -1,4 +1,4 @@
-/** A timeline for a made payload: every node a step, tensors live from producer to last reader. */
+/** A timeline for a synthetic payload: one step per node, tensors live from producer to last reader. */
 
 import type { GraphPayload, TimelineColumns } from '../../schema';
 

@@ -19,7 +19,7 @@ import type { IGroupTree } from '../tree/treeTypes';
 const on = (marks: Uint8Array): number[] =>
   [...marks.keys()].filter(i => marks[i]);
 
-/** The plain definition: by repeated passes over all reads. */
+/** A naive reference: repeated passes over all reads. */
 function slowly(tree: IGroupTree, seed: number, forward: boolean): number[] {
   const { model, reads } = tree;
   const found = new Set([seed]);
@@ -86,7 +86,7 @@ describe('walks', () => {
     const [second] = b.add('Relu', [first]);
     b.output(second);
     const payload = b.finish();
-    // No valid model has one, but a broken file may.
+    // No valid model has a cycle, but a broken file may.
     payload.nodes.inputs[1] = second;
     const tree = buildTree(decodePayload(payload));
     expect(on(collectAncestors(tree, { nodes: [0] }).nodes)).toEqual([0, 1]);
@@ -133,7 +133,7 @@ describe('walks', () => {
   });
 });
 
-/** Nodes behind every edge end, so that lit wires can be checked against the model. */
+/** Checks the highlighted wires against the nodes behind their ends. */
 function checkLit(tree: IGroupTree, scene: IScene, lit: Uint8Array[]): void {
   const [nodes, tensors, boxes, edges] = lit;
   const { model, reads } = tree;
@@ -222,7 +222,7 @@ describe('lighting a scene', () => {
     }
     expect(reached.has(scene.boxOf(last))).toBe(true);
     expect([...reached].every(box => boxes[box])).toBe(true);
-    // Every lit wire ends at something lit: nothing hangs in the air.
+    // Every highlighted wire ends at a highlighted box.
     const outOf = new Set(
       [...edges.keys()].filter(e => edges[e]).map(e => scene.edgeSource[e])
     );

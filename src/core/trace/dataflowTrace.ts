@@ -1,34 +1,34 @@
 /**
- * What a value depends on and what depends on it: walks along the tensors, through the bodies of
- * control-flow nodes. Everything takes linear time and no recursion, and cycles do no harm.
+ * Dependencies of a value in both directions: traversals along tensors, also through subgraphs of
+ * control-flow nodes. All take linear time without recursion and tolerate cycles.
  */
 
 import { groupBy, IntList } from '../base/csr';
 import type { ICsrRows } from '../base/csr';
 import type { IGroupTree } from '../tree/treeTypes';
 
-/** Where a walk starts. */
+/** Start of a traversal. */
 export interface ISeeds {
   readonly nodes: readonly number[];
   readonly tensors?: readonly number[];
 }
 
-/** What a walk reached; 1 = reached. A wire belongs to it when its tensor and its reader do. */
+/** Result of a traversal; 1 means reached. A wire belongs to it if its tensor and its reader do. */
 export interface ITrace {
   readonly nodes: Uint8Array;
   readonly tensors: Uint8Array;
-  /** How many nodes were reached, the first ones included. */
+  /** Number of nodes reached, including the seeds. */
   readonly count: number;
-  /** Whether a model output made on the way belongs to it. */
+  /** True if reached model outputs belong to it. */
   readonly outputs: boolean;
 }
 
-/** Who reads each tensor, and how values get into the bodies of control-flow nodes. */
+/** Readers of each tensor, and the inputs of control-flow subgraphs. */
 interface IReaderIndex {
   readonly readers: ICsrRows;
-  /** Graph of a body's formal input, -1 for any other tensor. */
+  /** Graph of a subgraph's formal input; -1 for any other tensor. */
   readonly formalOf: Int32Array;
-  /** Formal inputs of the bodies of a node. */
+  /** Formal inputs of the subgraphs of a node. */
   readonly formals: ReadonlyMap<number, readonly number[]>;
 }
 
@@ -64,7 +64,7 @@ function readerIndexOf(tree: IGroupTree): IReaderIndex {
   return flow;
 }
 
-/** Marks of one walk and what is still to be looked at. */
+/** Marks and pending work of one traversal. */
 class GraphWalk {
   constructor(protected readonly tree: IGroupTree) {
     this.nodes = new Uint8Array(tree.model.nodeCount);
@@ -95,7 +95,7 @@ class GraphWalk {
     }
   }
 
-  /** Looks at everything that is open, and at what that opens. */
+  /** Visits all pending nodes and tensors, including those added on the way. */
   run(onNode: (node: number) => void, onTensor: (tensor: number) => void) {
     for (let at = 0; at < this._open.length; at++) {
       const next = this._open.at(at);
@@ -121,7 +121,7 @@ function start(tree: IGroupTree, seeds: ISeeds): GraphWalk {
   return walk;
 }
 
-/** All that the seeds depend on, the seeds included. */
+/** Everything the seeds depend on, including the seeds. */
 export function collectAncestors(tree: IGroupTree, seeds: ISeeds): ITrace {
   const { model, reads } = tree;
   const { graphs } = model.payload;
@@ -139,7 +139,7 @@ export function collectAncestors(tree: IGroupTree, seeds: ISeeds): ITrace {
       if (graph < 0) {
         return;
       }
-      // A body's input comes from its node's inputs and, in a loop, from the round before.
+      // A subgraph's input comes from its node's inputs and, in a loop, from the previous iteration.
       const parent = graphs.parent_node[graph];
       const end = model.inputOffsets[parent + 1] ?? 0;
       for (let k = model.inputOffsets[parent] ?? 0; k < end; k++) {
@@ -151,7 +151,7 @@ export function collectAncestors(tree: IGroupTree, seeds: ISeeds): ITrace {
   return { ...marksOf(walk), outputs: false };
 }
 
-/** All that depends on the seeds, the seeds included. */
+/** Everything that depends on the seeds, including the seeds. */
 export function collectDescendants(tree: IGroupTree, seeds: ISeeds): ITrace {
   const { model } = tree;
   const { readers, formals } = readerIndexOf(tree);
@@ -178,7 +178,7 @@ function marksOf({ nodes, tensors, count }: GraphWalk) {
   return { nodes, tensors, count };
 }
 
-/** What lies on any path from one set to the other; null when no path leads there. */
+/** Everything on a path from one set to the other; null if there is no path. */
 function oneWay(
   tree: IGroupTree,
   from: ISeeds,
@@ -202,7 +202,7 @@ function oneWay(
   return { nodes, tensors, count };
 }
 
-/** Everything on the paths between two sets, in whichever direction there are any; null: none. */
+/** Everything on the paths between two sets, in either direction; null if there are none. */
 export function pathsBetween(
   tree: IGroupTree,
   a: ISeeds,

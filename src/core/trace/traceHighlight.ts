@@ -1,16 +1,16 @@
-/** What of a scene belongs to a trace: boxes at any level of closing, and wires. */
+/** The boxes and wires of a scene that belong to a trace, however many groups are collapsed. */
 
 import type { ITrace } from './dataflowTrace';
 import { BoxKind, type IScene } from '../types';
 import type { IGroupTree } from '../tree/treeTypes';
 
-/** 1 = belongs to it. */
+/** 1 if it belongs to the trace. */
 export interface ITraceHighlight {
   readonly boxes: Uint8Array;
   readonly edges: Uint8Array;
 }
 
-/** Whether a node's reading of a tensor counts; as a reader, `nodeCount` is the end of the model. */
+/** Whether a node's reading of a tensor counts; `nodeCount` as the reader means the end of the model. */
 export type WireTest = (node: number, tensor: number) => boolean;
 
 class TraceHighlighter {
@@ -50,7 +50,7 @@ class TraceHighlighter {
     return { boxes: this.boxes, edges: this.edges };
   }
 
-  /** The box that shows the node, the panels around it, and the tensors it reads. */
+  /** Adds the box that shows the node, the panels around it, and the tensors it reads. */
   private _addNode(node: number): void {
     const { reads, model, nodePlace } = this._tree;
     const { boxParent } = this._scene;
@@ -67,7 +67,7 @@ class TraceHighlighter {
       this._first[tensor] = Math.min(this._first[tensor], place);
       this._last[tensor] = Math.max(this._last[tensor], place);
       for (let b = target; b >= 0 && this._reach(tensor, b); b = boxParent[b]) {
-        // Goes up until the panels are known already.
+        // Stops at panels that are already marked.
       }
       const producer = model.tensorProducer[tensor];
       const source = producer >= 0 ? this._scene.boxOf(producer) : -1;
@@ -88,7 +88,7 @@ class TraceHighlighter {
     }
   }
 
-  /** Whether the tensor's way to a model output belongs to it. */
+  /** True if the path from the tensor to a model output belongs to the trace. */
   private _isEnd(tensor: number): boolean {
     const { outputs, tensors } = this._trace;
     return (
@@ -98,7 +98,7 @@ class TraceHighlighter {
     );
   }
 
-  /** False when it was known. */
+  /** Marks a tensor as read in a box; returns false if it was marked before. */
   private _reach(tensor: number, box: number): boolean {
     const key = tensor * this._scene.boxCount + box;
     const fresh = !this._reached.has(key);
@@ -108,13 +108,13 @@ class TraceHighlighter {
 
   private _isMember(edge: number): boolean {
     const tensor = this._scene.edgeTensor[edge];
-    // A wire bears the first of a series when it carries several of them.
+    // A wire with several members of a series is labelled with the first.
     const members = this._tree.series.get(tensor)?.members;
     const tensors = members?.[0] === tensor ? members : [tensor];
     return tensors.some(one => this._carries(edge, one));
   }
 
-  /** Whether the wire belongs to the trace when it carries this tensor. */
+  /** True if the wire belongs to the trace when it carries this tensor. */
   private _carries(edge: number, tensor: number): boolean {
     const { edgeSource, edgeTarget, boxKind, boxCount } = this._scene;
     const [source, target] = [edgeSource[edge], edgeTarget[edge]];
@@ -138,7 +138,7 @@ class TraceHighlighter {
     }
   }
 
-  /** Whether the wire comes from inside the port's panel, so that the tensor leaves it. */
+  /** True if the wire starts inside the port's panel, so that the tensor leaves it. */
   private _isInside(source: number, port: number): boolean {
     const { boxParent, boxKind } = this._scene;
     const panel = boxParent[port];
@@ -162,7 +162,7 @@ class TraceHighlighter {
     );
   }
 
-  /** An input without wires that the trace began at. */
+  /** Adds inputs without wires that are seeds of the trace. */
   private _addLonePills(): void {
     const { boxKind, boxEntity, boxCount } = this._scene;
     for (let b = 0; b < boxCount; b++) {
@@ -177,11 +177,11 @@ class TraceHighlighter {
     }
   }
 
-  /** Boxes that show or hold a reader of a tensor on the way: `tensor · boxCount + box`. */
+  /** Boxes that show or contain a reader of a traced tensor: `tensor · boxCount + box`. */
   private readonly _reached = new Set<number>();
-  /** Pairs of boxes with a tensor on the way between them: `source · boxCount + target`. */
+  /** Pairs of boxes connected by a traced tensor: `source · boxCount + target`. */
   private readonly _pairs = new Set<number>();
-  /** First and last place that reads a tensor on the way. */
+  /** First and last position that reads a traced tensor. */
   private readonly _first: Int32Array;
   private readonly _last: Int32Array;
 }
@@ -195,7 +195,9 @@ export function computeTraceHighlight(
   return new TraceHighlighter(tree, scene, trace).run();
 }
 
-/** By edge of a scene: whether it stands for a wire that counts. Linear in nodes, reads and wires. */
+/**
+ * By edge of a scene: true if any wire it stands for passes the test. Linear in nodes, reads and wires.
+ */
 export function wiresLit(
   tree: IGroupTree,
   scene: IScene,

@@ -13,7 +13,7 @@ const MASK = ['Mask::plumbing'];
 const SIZES = ['Sizes::plumbing'];
 const LAYER = ['layer:Layer'];
 
-/** A layer that reads a mask, which reads sizes; both are made of two nodes. */
+/** A layer that reads a mask, which reads sizes; each is made of two nodes. */
 function masked(alsoRead = false): GraphPayload {
   const b = new PayloadBuilder();
   const x = b.input('x');
@@ -54,7 +54,7 @@ it('What prepares for one box is on its card, with what prepares for that', asyn
   expect(scene.boxOf(entity('Sizes'))).toBe(layer);
   const m1 = model.payload.nodes.name.indexOf('m1');
   expect(scene.boxOf(m1)).toBe(layer);
-  // Two inputs, the layer, a Relu, an output: what the mask reads the layer reads.
+  // Two inputs, the layer, a Relu and an output: the layer also reads what the mask reads.
   expect(scene.boxCount).toBe(5);
   const into = [...scene.edgeTarget].filter(box => box === layer);
   expect(into).toHaveLength(2);
@@ -67,7 +67,7 @@ it('Opened it is a box with its wires, closed a chip again', async () => {
   const open = await view.expand(group('Mask'));
   const mask = open.boxOf(entity('Mask'));
   expect(open.boxEntity[mask]).toBe(entity('Mask'));
-  // What only the open box reads has wires too.
+  // Tensors read only by the open box have wires too.
   const sizes = open.boxOf(entity('Sizes'));
   expect(open.boxEntity[sizes]).toBe(entity('Sizes'));
   expect(sceneFaults(open)).toEqual([]);
@@ -94,7 +94,7 @@ it('An open box has no card for chips', async () => {
   const scene = await view.expand(group('layer'));
   const mask = scene.boxOf(entity('Mask'));
   expect(scene.boxEntity[mask]).toBe(entity('Mask'));
-  // The mask has a card, and the sizes are for it alone.
+  // The mask is drawn as a card, and the sizes belong to it alone.
   expect(sceneFaults(scene)).toEqual([]);
 });
 

@@ -1,6 +1,6 @@
 /**
- * What only prepares sizes, masks or weights for one box stands on the card of that box, as a chip, while
- * both are closed. Opened it is a box with its wires.
+ * Groups that only prepare sizes, masks or weights for one box are drawn as chips on its card while both
+ * are collapsed. An expanded one is a box with wires.
  */
 
 import { removeHidden } from './hiddenEntities';
@@ -8,10 +8,10 @@ import type { ITree } from '../types';
 import { formatCount } from '../base/numberFormat';
 import type { IGroupTree, ILevel } from './treeTypes';
 
-/** So many stand on one card; more are boxes. */
+/** Maximum number of chips per card; the others are boxes. */
 const MAX_CHIPS = 2;
 
-/** The child of a level (-1 = root) that holds the node; -1 where it lies elsewhere. */
+/** The child of a level (-1 = root) that contains the node; -1 if it lies elsewhere. */
 function childOf(
   {
     model,
@@ -31,8 +31,8 @@ function childOf(
 }
 
 /**
- * Groups that can be chips, by the node or group of their level that reads all they make: by itself, or
- * through other such groups.
+ * Groups that can be chips, by the only node or group of their level that reads all their outputs,
+ * directly or through other such groups.
  */
 export function chipsByHost(
   tree: Omit<IGroupTree, 'groupChips'>
@@ -41,7 +41,7 @@ export function chipsByHost(
   const { consumerOffsets, consumers } = model;
   const hosts = new Map<number, number>();
   const chips = new Map<number, number[]>();
-  // Who reads comes later.
+  // Readers come later.
   for (let group = tree.groupCount - 1; group >= 0; group--) {
     if (!groupPlumbing[group] || groupMain[group] >= 0) {
       continue;
@@ -70,7 +70,10 @@ export function chipsByHost(
   return chips;
 }
 
-/** The level with chips on its closed cards; told by `chips`. `isClosed`: drawn, and no open group. */
+/**
+ * The level with chips on its collapsed cards, listed in `chips`. `isClosed`: drawn, but not an open
+ * group.
+ */
 export function withChips(
   { model, groupChips }: Pick<ITree, 'model' | 'groupChips'>,
   level: ILevel,
@@ -89,7 +92,7 @@ export function withChips(
       }
     }
   }
-  // What another chip reads that is open now has wires.
+  // Tensors read by another chip that is now expanded need wires.
   for (let before = -1; before !== folded.size;) {
     before = folded.size;
     level.linkTarget.forEach((target, l) => {
@@ -106,7 +109,7 @@ export function withChips(
     `${linkSource[l]} ${target} ${linkTensor[l]}`;
   const read = new Set<string>();
   level.linkTarget.forEach((target, l) => read.add(key(l, target)));
-  // What a chip reads its host reads; the wires between them go with the chip.
+  // The host reads the chip's inputs; wires between the two disappear with the chip.
   const linkTarget = level.linkTarget.map((target, l) => {
     const host = folded.get(target) ?? target;
     const wire = key(l, host);
@@ -125,7 +128,7 @@ export function withChips(
   };
 }
 
-/** `sizes · 5`: what a group prepares, and in how many nodes. */
+/** `sizes · 5`: what a group prepares, and its number of nodes. */
 export function chipText(tree: ITree, group: number): string {
   const [label] = tree.groupLabel[group].split(' · ');
   const kind = label
@@ -143,7 +146,7 @@ export function chipGroups(tree: ITree, entity: number): readonly number[] {
   return own >= 0 && tree.groupMain[own] >= 0 ? [own, ...others] : others;
 }
 
-/** The node that a group is drawn as, where it is there for one; else the entity itself. */
+/** The node that a preparing group is drawn as, if it has one; else the entity itself. */
 export function faceOf(tree: ITree, entity: number): number {
   const main = tree.groupMain[entity - tree.model.nodeCount] ?? -1;
   return main < 0 ? entity : main;

@@ -1,14 +1,16 @@
-/** What goes into a group and what comes out of it. */
+/** The inputs and outputs of a group. */
 
 import type { IGroupTree } from './treeTypes';
 
-/** Tensors that a group reads from outside, and its own that others read or the model gives. */
+/**
+ * Tensors read from outside the group, and its own tensors that are read outside or are model outputs.
+ */
 export interface IBoundary {
   readonly inputs: readonly number[];
   readonly outputs: readonly number[];
 }
 
-/** Each tensor once, in the order in which the group reads or makes them. Weights are not inputs. */
+/** Each tensor once, in the order in which the group reads or produces them. Weights are not inputs. */
 export function boundary(tree: IGroupTree, group: number): IBoundary {
   const { model, nodeOrder, nodePlace, reads, firstRead, lastRead } = tree;
   const [start, end] = [tree.groupStart[group], tree.groupEnd[group]];

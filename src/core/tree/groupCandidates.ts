@@ -1,18 +1,20 @@
-/** From recorded scopes and subgraphs to the groups worth drawing. Everything is iterative. */
+/** Turns recorded scopes and subgraphs into the groups worth drawing. Nothing is recursive. */
 
 import { indexBy } from '../base/csr';
 import type { IGraphModel } from '../types';
 
-/** Candidate groups before trimming: scopes, then one per control-flow node, then odd bodies. */
+/**
+ * Candidate groups before trimming: scopes, then one per control-flow node, then subgraphs without one.
+ */
 export interface IRawGroups {
   readonly parent: number[];
   readonly label: string[];
   readonly type: string[];
-  /** Graph id of the body the group stands for, -1 otherwise. */
+  /** Graph id of the subgraph that the group stands for; -1 otherwise. */
   readonly body: number[];
-  /** Control-flow node the group stands for, -1 otherwise. */
+  /** Control-flow node that the group stands for; -1 otherwise. */
   readonly control: number[];
-  /** Group of each node; -1 = root. */
+  /** Group of each node; -1 is the root. */
   readonly nodeGroup: Int32Array;
 }
 
@@ -22,7 +24,7 @@ function controlLabel(model: IGraphModel, node: number): string {
   return name || model.opType(node);
 }
 
-/** An If, Loop or Scan becomes a group that holds the node itself beside its bodies. */
+/** Adds a group for each If, Loop or Scan, with the node itself and its subgraphs. */
 function addControlGroups(model: IGraphModel, raw: IRawGroups): Int32Array {
   const { graphs } = model.payload;
   const bodyGroup = new Int32Array(graphs.name.length).fill(-1);
@@ -70,7 +72,7 @@ function addControlGroups(model: IGraphModel, raw: IRawGroups): Int32Array {
   return bodyGroup;
 }
 
-/** Groups with parents first. A group in a cycle of parents is hung under the root. */
+/** Groups with parents first. A group in a cycle of parents is attached to the root. */
 function topDown(parent: number[]): Int32Array {
   const count = parent.length;
   const children = indexBy(
@@ -108,7 +110,7 @@ function topDown(parent: number[]): Int32Array {
   return order;
 }
 
-/** A node of a body whose scope lies outside that body is put directly into the body. */
+/** Moves nodes of a subgraph whose scope lies outside it directly into the subgraph. */
 function confineToBodies(
   model: IGraphModel,
   raw: IRawGroups,
@@ -153,9 +155,9 @@ export function collectGroups(model: IGraphModel): {
 }
 
 /**
- * Decides which groups stay: empty ones go, a group whose only child is a group is joined with it
- * (`encoder / layer`), a group whose only child is a node gives way to the node. Bodies stay.
- * Returns the closest staying group of every group (itself when it stays), -1 = root.
+ * Decides which groups stay: empty ones are removed, a group whose only child is a group is joined with
+ * it (`encoder / layer`), a group whose only child is a node is replaced by the node. Subgraphs stay.
+ * Returns, for every group, the closest group that stays (itself if it does); -1 is the root.
  */
 export function trimGroups(
   model: IGraphModel,

@@ -1,6 +1,6 @@
 /**
- * One level of the tree: the children of a group, where tensors enter and leave it, and the links
- * between them. Links are lifted to the level: whatever happens inside a child belongs to it.
+ * One level of the tree: the children of a group, the tensors that enter and leave it, and the links
+ * between them. Links are lifted to the level: links inside a child belong to that child.
  */
 
 import { LinkList, TO_CHILD, TO_OUTPUT, TO_PORT } from './levelLinks';
@@ -37,7 +37,7 @@ export class LevelBuilder {
     }
   }
 
-  /** The level of a group, -1 = root. Linear in the nodes below it. */
+  /** The level of a group; -1 is the root. Linear in the nodes below it. */
   build(group: number): ILevel {
     const { nodeOrder, groupStart, groupEnd } = this._tree;
     this._group = group;
@@ -97,7 +97,7 @@ export class LevelBuilder {
         if (this._source[tensor] === target) {
           continue;
         }
-        // The nodes of one child are neighbours, so the last target tells a repeat.
+        // The nodes of one child are adjacent, so the last target identifies duplicates.
         const fresh = this._lastTarget[tensor] !== target;
         if (fresh) {
           this._lastTarget[tensor] = target;
@@ -157,7 +157,7 @@ export class LevelBuilder {
     return { outputs, leaving };
   }
 
-  /** Links a model output's pill to its producer or to the input it repeats. */
+  /** Links a model output's pill to its producer, or to the input that it passes on. */
   private _linkOutput(tensor: number, lead: number, pill: number): void {
     const { model, nodePlace } = this._tree;
     const producer = model.tensorProducer[tensor];
@@ -175,7 +175,7 @@ export class LevelBuilder {
     this._lastTarget[tensor] = -1;
   }
 
-  /** Where the tensor comes from, seen from this level: a child, or a new pill or port. */
+  /** The item that the tensor comes from on this level: a child, or a new pill or port. */
   private _locate(tensor: number): number {
     const tree = this._tree;
     const producer = tree.model.tensorProducer[tensor];
@@ -246,7 +246,7 @@ export class LevelBuilder {
   }
 
   private readonly _tree: IGroupTree;
-  /** Item of each place in the level's range. */
+  /** Item at each position in the level's range. */
   private readonly _local: Int32Array;
   private readonly _stamp: Int32Array;
   private readonly _source: Int32Array;
@@ -256,7 +256,7 @@ export class LevelBuilder {
   private _start = 0;
   private _end = 0;
   private readonly _links: LinkList;
-  /** By tensor: the input that stands for it. */
+  /** By tensor: the input that represents it. */
   private readonly _lead: Int32Array;
   private readonly _inSeries: Uint8Array;
   private _inputs: number[] = [];

@@ -173,7 +173,7 @@ describe('bodies', () => {
     const b = new PayloadBuilder();
     b.add('If', [b.input('x')], { scope: ['a'] });
     const node = b.lastNode;
-    // The body's scope is the scope its own control node lies in.
+    // The subgraph's scope is that of its own control node.
     const body = b.body(node, 'then_branch', ['a']);
     b.add('Relu', [0], { scope: ['a'], graph: body });
     b.add('Relu', [0], { scope: ['a'], graph: body });
@@ -208,7 +208,7 @@ describe('flat and deep models', () => {
       payload.scopes.origin.push('scope');
     }
     const tree = treeOf(payload);
-    // The innermost scope holds one node and gives way to it.
+    // The innermost scope holds a single node and is replaced by it.
     expect(tree.groupCount).toBe(depth - 1);
     expect(tree.groupSize[0]).toBe(depth);
     expect(tree.path(depth - 1).length).toBe(depth - 1);
@@ -216,7 +216,7 @@ describe('flat and deep models', () => {
 });
 
 describe('levels', () => {
-  /** Links as `source > target: tensor` with items by name. */
+  /** Links as `source > target: tensor`, with items by name. */
   function links(tree: IGroupTree, group: number): string[] {
     const level = new LevelBuilder(tree).build(group);
     const name = (item: number) => {
@@ -294,7 +294,7 @@ describe('levels', () => {
     );
   });
 
-  /** Layers with a cache: `past.0.key` … and `present.0.key` …, read and written by one layer each. */
+  /** Layers with a cache: `past.0.key` … and `present.0.key` …, each read and written by one layer. */
   function cached(layers: number, size: (layer: number) => number) {
     const b = new PayloadBuilder();
     let x = b.input('input_ids');
@@ -308,7 +308,7 @@ describe('levels', () => {
     }
     b.output(x);
     const payload = b.finish();
-    // A series is told by its names.
+    // Series are recognised by name.
     payload.tensors.outputs.forEach((tensor, i) => {
       payload.tensors.name[tensor] = i < layers ? `present.${i}.key` : 'logits';
     });
@@ -317,7 +317,7 @@ describe('levels', () => {
 
   it('show inputs and outputs that differ in their numbers as one pill', () => {
     const tree = cached(4, () => 16);
-    // Told by the first of them.
+    // Represented by the first of them.
     expect(links(tree, -1)).toEqual(
       [
         'input input_ids > layers',

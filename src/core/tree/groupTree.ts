@@ -1,4 +1,4 @@
-/** The tree of boxes: groups, their nodes, their totals, and who reads which tensor where. */
+/** The tree of boxes: groups, their nodes, their totals, and the reads of each tensor. */
 
 import { chipsByHost } from './chips';
 import { groupBy, IntList } from '../base/csr';
@@ -13,10 +13,12 @@ import { sumColumns } from '../model/metricSums';
 import type { IGraphModel, MetricId } from '../types';
 import type { IGroupTree } from './treeTypes';
 
-/** Origin of the boxes that stand around the parts of a repeat. */
+/** Origin of boxes around the instances of a repeat. */
 const FOLD = 'repeat';
 
-/** Origin of the boxes of what only prepares sizes and weights, with what reads it or without. */
+/**
+ * Origin of boxes of nodes that only prepare sizes and weights, with or without the node that reads them.
+ */
 const PLUMBING = 'plumbing';
 
 interface INumbering {
@@ -29,7 +31,7 @@ interface INumbering {
   children: Int32Array[];
 }
 
-/** Children of every raw group (row 0 = root) in the order in which they are needed. */
+/** Children of every raw group (row 0 is the root), ordered by first use. */
 function orderedChildren(
   model: IGraphModel,
   raw: IRawGroups,
@@ -106,7 +108,7 @@ function number(
   return { count, rawOf, parent, depth, nodeParent, children };
 }
 
-/** Places of nodes in pre-order and the range of every group. */
+/** Pre-order positions of nodes, and the range of every group. */
 function ranges(model: IGraphModel, numbering: INumbering) {
   const { nodeCount } = model;
   const { count, children } = numbering;
@@ -118,7 +120,7 @@ function ranges(model: IGraphModel, numbering: INumbering) {
   }
   const start = new Int32Array(count);
   const place = new Int32Array(nodeCount).fill(-1);
-  // Pre-order ids make a recursive walk needless: a group's start is known when its parent is done.
+  // With pre-order ids no recursion is needed: a group's start is known once its parent is done.
   let total = 0;
   const settle = (list: Int32Array, first: number) => {
     let next = first;
@@ -146,7 +148,7 @@ function ranges(model: IGraphModel, numbering: INumbering) {
   return { nodeOrder, nodePlace: place, start, end, size };
 }
 
-/** Sums of every metric over the nodes below each group, and how many of them are unknown. */
+/** Sums of every metric over the nodes below each group, and their number of unknown values. */
 function aggregate(
   model: IGraphModel,
   numbering: Pick<INumbering, 'count' | 'parent' | 'nodeParent'>
@@ -169,7 +171,7 @@ function aggregate(
   return { sums, unknown };
 }
 
-/** The tree over the same model with other numbers: sums are new, all else is shared. */
+/** The tree of the same model with other numbers: only the sums are new. */
 export function withModel(tree: IGroupTree, model: IGraphModel): IGroupTree {
   const { sums, unknown } = aggregate(model, {
     count: tree.groupCount,
@@ -179,7 +181,7 @@ export function withModel(tree: IGroupTree, model: IGraphModel): IGroupTree {
   return { ...tree, model, groupMetrics: sums, groupUnknown: unknown };
 }
 
-/** See `ISpanningTree.groupMain`: the last node of the box that has the type which the box has. */
+/** See `ITree.groupMain`: the last node in the box that has the box's type. */
 function mains(
   model: IGraphModel,
   plumbing: Uint8Array,
@@ -194,7 +196,7 @@ function mains(
   });
 }
 
-/** Builds the tree of a model. A model without scopes gives a flat one. Linear time, no recursion. */
+/** Builds the tree of a model; without scopes it is flat. Linear time, no recursion. */
 export function buildTree(model: IGraphModel): IGroupTree {
   const { raw, order } = collectGroups(model);
   const closest = trimGroups(model, raw, order);
@@ -226,7 +228,7 @@ export function buildTree(model: IGraphModel): IGroupTree {
     groupParent: parent,
     groupLabel,
     groupType,
-    // Payloads of earlier versions have no roles.
+    // Payloads of earlier versions lack roles.
     groupRole: Array.from(
       rawOf,
       group => model.payload.scopes.role?.[group] ?? ''

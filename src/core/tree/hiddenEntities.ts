@@ -1,11 +1,11 @@
-/** Leaving entities out of the picture: which ones, and what a level looks like without them. */
+/** Hiding entities: which ones, and the level without them. */
 
 import { IntList } from '../base/csr';
 import type { ITree } from '../types';
 import type { IGroupTree, IHiddenLink, ILevel } from './treeTypes';
 
 /**
- * The entities as few as say the same: nothing below another one, and a group in place of all its
+ * The same hidden entities in canonical form: none below another, and a group in place of all its
  * children. Ascending. Linear in the size of the tree.
  */
 export function canonicalHidden(
@@ -19,7 +19,7 @@ export function canonicalHidden(
       marks[entity] = 1;
     }
   }
-  // Children have larger ids than their parents: upwards from the last.
+  // Children have larger ids than their parents, so this runs from the last to the first.
   for (let group = tree.groupCount - 1; group >= 0; group--) {
     const children = tree.children[group + 1];
     if (children.length > 0 && children.every(child => marks[child])) {
@@ -31,7 +31,7 @@ export function canonicalHidden(
     const above = row > 0 && marks[nodeCount + row - 1];
     for (const child of tree.children[row]) {
       if (above) {
-        // Tells the rows below; their own children come later.
+        // Marks the children; their own children come later.
         marks[child] = 2;
       } else if (marks[child] === 1) {
         found.push(child);
@@ -42,15 +42,15 @@ export function canonicalHidden(
 }
 
 /**
- * What to hide so that only these entities, what is below them and the groups around them are left.
- * Empty when there is nothing to keep.
+ * Entities to hide so that only the given ones, their descendants and their ancestors remain. Empty if
+ * there is nothing to keep.
  */
 export function allExcept(
   tree: IGroupTree,
   entities: Iterable<number>
 ): number[] {
   const { nodeCount } = tree.model;
-  /** 1 = kept whole, 2 = some of it is kept. */
+  /** 1: kept entirely; 2: partly kept. */
   const marks = new Uint8Array(nodeCount + tree.groupCount);
   let some = false;
   for (const entity of entities) {
@@ -80,7 +80,7 @@ export function allExcept(
   return others;
 }
 
-/** Drawn nodes that the entities stand for; none may lie below another. */
+/** Number of drawn nodes that the entities stand for; none may lie below another. */
 export function countHiddenNodes(
   tree: IGroupTree,
   entities: readonly number[]
@@ -94,8 +94,8 @@ export function countHiddenNodes(
 }
 
 /**
- * Whether the entity has a box of its own, or the card of what prepares for it: nothing else around it is
- * closed, and nothing hidden.
+ * True if the entity has its own box, or the card of its preparing group: neither it nor an ancestor is
+ * hidden, and all other ancestors are expanded.
  */
 export function isDrawn(
   tree: IGroupTree,
@@ -116,7 +116,7 @@ export function isDrawn(
   );
 }
 
-/** The entity and the groups around it, innermost first. */
+/** The entity and its ancestors, innermost first. */
 export function selfAndAncestors(tree: ITree, entity: number): number[] {
   const { nodeCount } = tree.model;
   const found = [entity];
@@ -130,7 +130,7 @@ export function selfAndAncestors(tree: ITree, entity: number): number[] {
   return found;
 }
 
-/** The level's items that stay, by their new numbers; -1 = gone. */
+/** The remaining items of a level by their new numbers; -1 if removed. */
 function renumber(level: ILevel, hidden: Pick<ReadonlySet<number>, 'has'>) {
   const gone = new Uint8Array(level.itemCount);
   level.children.forEach((entity, item) => {
@@ -138,7 +138,7 @@ function renumber(level: ILevel, hidden: Pick<ReadonlySet<number>, 'has'>) {
   });
   const { length } = level.children;
   const pills = length + level.inputs.length + level.outputs.length;
-  // A pill goes with the last of what it is wired to; one without wires stays.
+  // A pill is removed with the last item it is wired to; one without wires stays.
   const wired = new Uint8Array(level.itemCount);
   const kept = new Uint8Array(level.itemCount);
   for (let l = 0; l < level.linkSource.length; l++) {
@@ -157,8 +157,8 @@ function renumber(level: ILevel, hidden: Pick<ReadonlySet<number>, 'has'>) {
 }
 
 /**
- * The level without some of its children. Wires to them end in named stubs, told by `cuts`: every
- * tensor that comes from a hidden child, and every tensor that only hidden children read.
+ * Removes children from a level. Their wires end in named connectors, listed in `hiddenLinks`: one for
+ * every tensor that comes from a hidden child or is read only by hidden children.
  */
 export function removeHidden(
   level: ILevel,
@@ -216,7 +216,8 @@ function cutsOf(
     const [s, t] = [level.linkSource[l], level.linkTarget[l]];
     const tensor = level.linkTensor[l];
     const key = `${s} ${tensor}`;
-    // A pill or port of several tensors that still gets some of them needs no stub for the others.
+    // A pill or port of several tensors that still receives some of them needs no connector for the
+    // others.
     const fed = t >= level.children.length && kept[t];
     if (gone[s] && !gone[t] && !fed) {
       cuts.push({ item: place[t], tensor, enters: true });

@@ -1,13 +1,13 @@
-/** The links of a level while it is being built: one for each tensor and pair of items. */
+/** The links of a level under construction: one per tensor and pair of items. */
 
 import { IntList } from '../base/csr';
 
-/** What a link's target number counts. */
+/** Kinds of items that a link's target number refers to. */
 export const TO_CHILD = 0;
 export const TO_OUTPUT = 1;
 export const TO_PORT = 2;
 
-/** Links in the order they are found; keeps its room between levels. */
+/** Links in the order they are found; reuses its memory between levels. */
 export class LinkList {
   readonly sources = new IntList();
   readonly targets = new IntList();
@@ -16,7 +16,7 @@ export class LinkList {
   readonly weights = new IntList();
   readonly members = new IntList();
 
-  /** `inSeries` tells the tensors that share a pill. */
+  /** `inSeries` marks the tensors that share a pill. */
   constructor(private readonly _inSeries: Uint8Array) {
     this._linkOf = new Int32Array(_inSeries.length);
   }
@@ -41,7 +41,9 @@ export class LinkList {
     this.members.push(tensor);
   }
 
-  /** A link of a result, or one more of its series in a link that is there; `lead` stands for it. */
+  /**
+   * Adds the link of a result, or counts it in the existing link of its series, represented by `lead`.
+   */
   addResult(
     source: number,
     target: number,
@@ -64,7 +66,7 @@ export class LinkList {
     }
   }
 
-  /** Counts a member of a series once for each target, in the last link of the series. */
+  /** Counts a member of a series once per target, in the last link of the series. */
   count(member: number, target: number, lead: number, fresh: boolean): void {
     if (this._counted.get(member) !== target) {
       this._counted.set(member, target);
@@ -77,14 +79,14 @@ export class LinkList {
     }
   }
 
-  /** One more member of a series in a link. */
+  /** Adds one more member of a series to a link. */
   private _addTo(link: number, lead: number): void {
     this.weights.set(link, this.weights.at(link) + 1);
     this.members.set(link, lead);
   }
 
-  /** By tensor: its last link. */
+  /** Last link of each tensor. */
   private readonly _linkOf: Int32Array;
-  /** By member of a series: the target it was counted for last. */
+  /** By member of a series: the last target it was counted for. */
   private readonly _counted = new Map<number, number>();
 }

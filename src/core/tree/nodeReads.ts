@@ -1,11 +1,11 @@
-/** Which tensors are drawn into which nodes, and how far along each tensor is read. */
+/** The drawn reads of each node, and the range of positions that reads each tensor. */
 
 import { groupBy, indexBy, IntList } from '../base/csr';
 import type { ICsrRows } from '../base/csr';
 import { TENSOR_KIND } from '../model/decodePayload';
 import type { IGraphModel } from '../types';
 
-/** Whether edges are drawn from the tensor: it has a visible producer or is an input. */
+/** Marks tensors that edges are drawn from: those with a visible producer, and inputs. */
 function drawnTensors(model: IGraphModel): Uint8Array {
   const out = new Uint8Array(model.tensorCount);
   for (let tensor = 0; tensor < model.tensorCount; tensor++) {
@@ -20,7 +20,7 @@ function drawnTensors(model: IGraphModel): Uint8Array {
   return out;
 }
 
-/** Main graph inputs and the formal inputs of every body. */
+/** Inputs of the main graph, and the formal inputs of every subgraph. */
 function interfaceTensors(model: IGraphModel): number[] {
   const { tensors, graphs } = model.payload;
   const formal = graphs.inputs.slice(1).flat();
@@ -30,7 +30,7 @@ function interfaceTensors(model: IGraphModel): number[] {
   return [...inputs, ...formal].filter(t => t >= 0 && t < model.tensorCount);
 }
 
-/** By node: whether it computes from constants alone. */
+/** Marks nodes that compute from constants only. */
 function computesAlone(model: IGraphModel, isDrawn: Uint8Array): Uint8Array {
   const { nodeCount, inputs, inputOffsets, tensorProducer } = model;
   const alone = new Uint8Array(nodeCount);
@@ -38,14 +38,17 @@ function computesAlone(model: IGraphModel, isDrawn: Uint8Array): Uint8Array {
     tensor < 0 || !isDrawn[tensor] || alone[tensorProducer[tensor]] === 1;
   for (let node = 0; node < nodeCount; node++) {
     const reads = inputs.subarray(inputOffsets[node], inputOffsets[node + 1]);
-    // What reads nothing at all makes numbers of its own: noise.
+    // A node without any input creates its own values, such as noise.
     const mayBe = reads.length > 0 || model.opType(node) === 'ConstantOfShape';
     alone[node] = mayBe && reads.every(isMade) ? 1 : 0;
   }
   return alone;
 }
 
-/** See `IGroupTree.reads`. Weights that the graph makes are not data flow: wires show them in their box alone. */
+/**
+ * See `IGroupTree.reads`. Weights computed in the graph are not data flow: their wires are drawn only
+ * within their box.
+ */
 export function collectReads(
   model: IGraphModel,
   nodeParent: Int32Array
@@ -88,7 +91,7 @@ export function collectReads(
   return groupBy(model.nodeCount, readers.toArray(), tensors.toArray());
 }
 
-/** First and last place where each tensor is read. */
+/** First and last position that reads each tensor. */
 export function computeReadRange(
   model: IGraphModel,
   reads: ICsrRows,
@@ -114,8 +117,8 @@ export function computeReadRange(
 }
 
 /**
- * The nodes in the file's order, but what computes from constants alone (weights that the graph makes) where
- * it is first read: some files have all of that at the start.
+ * The nodes in file order, except that computations from constants (such as weights) come where they are
+ * first read: some files have all of them at the start.
  */
 export function orderByFirstUse(model: IGraphModel): Int32Array {
   const { nodeCount, outputs, outputOffsets } = model;
@@ -134,7 +137,7 @@ export function orderByFirstUse(model: IGraphModel): Int32Array {
         first = Math.min(first, when[consumers[c]]);
       }
     }
-    // Without a reader it stays.
+    // Without a reader it keeps its position.
     when[node] = first < nodeCount ? Math.max(node, first) : node;
   }
   return indexBy(nodeCount, when).values;

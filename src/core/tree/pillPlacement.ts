@@ -1,13 +1,13 @@
 /**
- * Where the pills of inputs and outputs stand. Most stand at the root, a series of alike ones as one
- * pill; long series that cannot share one (their shapes differ, or other blocks read them too) stand
- * inside the group that uses them, or they would bury the rest.
+ * Places the pills of inputs and outputs. Most are at the root, where similar tensors share one pill;
+ * long series that cannot share one (different shapes, or read by other blocks too) go into the group
+ * that uses them, since they would clutter the root.
  */
 
 import type { ICsrRows } from '../base/csr';
 import type { IGraphModel, SeriesByTensor } from '../types';
 
-/** A series is so many names that differ in their numbers only. */
+/** Minimum number of names that differ only in their numbers to form a series. */
 const SERIES = 8;
 
 interface IParents {
@@ -16,7 +16,7 @@ interface IParents {
   readonly nodeParent: Int32Array;
 }
 
-/** The tensors that belong to a series, but for those that share a pill at the root. */
+/** Tensors that belong to a series but do not share a pill at the root. */
 function isSerialCode(
   model: IGraphModel,
   tensors: readonly number[],
@@ -36,7 +36,7 @@ function isSerialCode(
   return new Set(long.flat());
 }
 
-/** The deepest group that holds both; -1 = root. */
+/** The deepest group that contains both; -1 is the root. */
 function commonGroup({ parent, depth }: IParents, a: number, b: number) {
   while (a !== b) {
     const rise = b < 0 || (a >= 0 && depth[a] >= depth[b]);

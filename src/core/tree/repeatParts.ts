@@ -1,25 +1,25 @@
 /**
- * Looking at one part of a repeat: "LlamaDecoderLayer ×32" open with its third part alone. There is no
- * state for it besides what is hidden: a repeat shows one part when all its others are hidden.
+ * Shows a single instance of a repeat: "LlamaDecoderLayer ×32" expanded to its third instance. The hidden
+ * entities are its only state: a repeat shows one instance if all the others are hidden.
  */
 
 import { selfAndAncestors } from './hiddenEntities';
 import type { ITree } from '../types';
 
-/** A repeat and the place of one of its parts. */
+/** A repeat and the index of one of its instances. */
 export interface IRepeatPart {
-  /** Group id of the box around the parts. */
+  /** Group id of the box around the instances. */
   readonly repeatGroup: number;
-  /** Place among the parts; -1 = the repeat itself. */
+  /** Index among the instances; -1 is the repeat itself. */
   readonly index: number;
 }
 
-/** The parts of a repeat, as entities. */
+/** The instances of a repeat, as entities. */
 export function partsOf(tree: ITree, fold: number): Int32Array {
   return tree.children[fold + 1];
 }
 
-/** The innermost repeat that is the entity or holds it; null when there is none. */
+/** The innermost repeat that is or contains the entity; null if there is none. */
 export function partAt(tree: ITree, entity: number): IRepeatPart | null {
   const { nodeCount } = tree.model;
   let below = -1;
@@ -34,7 +34,7 @@ export function partAt(tree: ITree, entity: number): IRepeatPart | null {
   return null;
 }
 
-/** Group id of the repeat that the entity is a part of, -1 when it is none. */
+/** Group id of the repeat whose instance the entity is; -1 if it is not one. */
 function repeatAround(tree: ITree, entity: number): number {
   const { nodeCount } = tree.model;
   const fold =
@@ -44,7 +44,7 @@ function repeatAround(tree: ITree, entity: number): number {
   return fold >= 0 && tree.groupFold[fold] ? fold : -1;
 }
 
-/** The repeat that the entity is a part of; null when it is none. */
+/** The repeat whose instance the entity is; null if it is not one. */
 export function partOf(tree: ITree, entity: number): IRepeatPart | null {
   const repeatGroup = repeatAround(tree, entity);
   return repeatGroup < 0
@@ -52,7 +52,7 @@ export function partOf(tree: ITree, entity: number): IRepeatPart | null {
     : { repeatGroup, index: partsOf(tree, repeatGroup).indexOf(entity) };
 }
 
-/** The place of the only part of a repeat that is not hidden; -1 when none or several are shown. */
+/** Index of the only instance of a repeat that is not hidden; -1 if none or several are shown. */
 export function soloPart(
   tree: ITree,
   fold: number,
@@ -71,7 +71,10 @@ export function soloPart(
   return parts.length > 1 ? chosen : -1;
 }
 
-/** What to hide so that a repeat shows this part alone, all its parts for -1; other things stay hidden. */
+/**
+ * Entities to hide so that a repeat shows only this instance, or all of them for -1; other hidden
+ * entities stay hidden.
+ */
 export function withPart(
   tree: ITree,
   hidden: Iterable<number>,
@@ -83,7 +86,7 @@ export function withPart(
   return index < 0 ? kept : [...kept, ...parts.filter((_, i) => i !== index)];
 }
 
-/** Hidden entities but for the parts that stand aside while another one is looked at. */
+/** Hidden entities, without the instances hidden only because a single one is shown. */
 export function userHidden(
   tree: ITree,
   hidden: readonly number[]
@@ -103,7 +106,7 @@ export function userHidden(
   return hidden.filter(entity => !standsAside(entity));
 }
 
-/** Groups below an entity, itself first: pre-order makes them the ids after it. */
+/** Number of groups from an entity downwards, itself included: in pre-order, their ids follow it. */
 function groupsFrom(tree: ITree, entity: number): number {
   const first = entity - tree.model.nodeCount;
   let end = first + 1;
@@ -117,8 +120,8 @@ function groupsFrom(tree: ITree, entity: number): number {
 }
 
 /**
- * The entity that stands in one part where `entity` stands in another. The parts of a repeat are alike
- * in their nodes; where their blocks differ, it is the part itself.
+ * The entity of one instance that corresponds to `entity` in another. Instances have the same nodes; if
+ * their blocks differ, it is the instance itself.
  */
 export function correspondingEntity(
   tree: ITree & {

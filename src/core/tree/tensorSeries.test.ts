@@ -166,7 +166,7 @@ describe('what stands for tensors', () => {
     expect(tensorIdsOf(series, { kind: 'node', id: 0 })).toEqual([]);
     expect(tensorIdsOf(series, { kind: 'none' })).toEqual([]);
     expect(tensorIdsOf(series, null)).toEqual([]);
-    // A series of another model: what is left of it is its first member.
+    // A series of another model: only its first member is left.
     expect(tensorIdsOf(new Map(), { kind: 'series', id: 7 })).toEqual([7]);
   });
 

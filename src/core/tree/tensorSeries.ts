@@ -1,12 +1,12 @@
 /**
- * Model inputs and outputs that differ in their numbers only: a key and a value for every layer, say.
- * The picture shows such a series as one pill. Told by name, type and shape alone.
+ * Model inputs and outputs whose names differ only in numbers, such as a key and a value for every layer.
+ * They are drawn as one pill. Recognised by name, type and shape alone.
  */
 
 import type { ICsrRows } from '../base/csr';
 import type { IGraphModel, IScene, ISeries, SeriesByTensor } from '../types';
 
-/** Fewer than this are shown one by one. */
+/** Minimum length of a series; fewer are drawn individually. */
 const MIN_SERIES = 3;
 
 interface IHomes {
@@ -18,7 +18,7 @@ interface IHomes {
 
 const withoutNumbers = (text: string) => text.replace(/\d+/g, '#');
 
-/** Sizes must be equal; what stands for one (`s16`, `s17`) may be numbered too. */
+/** Numeric dimensions must be equal; symbols (`s16`, `s17`) may be numbered too. */
 function shapePattern(shape: string): string {
   return shape
     .split('×')
@@ -56,7 +56,7 @@ function collect(
   }
 }
 
-/** Results that nodes beyond the group around their maker read: these need wires of their own. */
+/** Results read by nodes outside their producer's group: these need their own wires. */
 function readElsewhere(
   model: IGraphModel,
   reads: ICsrRows,
@@ -113,7 +113,7 @@ export function findSeries(
   return series;
 }
 
-/** The tensor that stands for this one in the picture. */
+/** The tensor that represents this one in the graph. */
 export function seriesRepresentative(
   series: SeriesByTensor,
   tensor: number
@@ -121,13 +121,13 @@ export function seriesRepresentative(
   return series.get(tensor)?.members[0] ?? tensor;
 }
 
-/** What stands for tensors in the picture: one of them, or all of a series, named by its first member. */
+/** What is drawn for tensors: a single one, or a series named by its first member. */
 export interface ITensorRef {
   readonly kind: 'tensor' | 'series';
   readonly id: number;
 }
 
-/** The tensors that something stands for; none for what is not a tensor. */
+/** The tensors that a selection stands for; empty if it is not a tensor. */
 export function tensorIdsOf(
   series: SeriesByTensor,
   what: { readonly kind: string; readonly id?: number } | null
@@ -143,7 +143,7 @@ export function tensorIdsOf(
   }
 }
 
-/** What a pill stands for. */
+/** The tensor or series that a pill stands for. */
 export function pillTensorRef(
   series: SeriesByTensor,
   tensor: number
@@ -154,7 +154,7 @@ export function pillTensorRef(
     : { kind: 'tensor', id: tensor };
 }
 
-/** What a wire stands for: all of the series when it carries several of it. */
+/** The tensor or series that a wire stands for: the series if it carries several of its members. */
 export function wireTensorRef(
   scene: Pick<IScene, 'edgeTensor' | 'edgeWeight'>,
   series: SeriesByTensor,
@@ -166,7 +166,7 @@ export function wireTensorRef(
   return several ? pillTensorRef(series, id) : { kind: 'tensor', id };
 }
 
-/** What a pill says: the tensor's name, or that of its series and how many they are. */
+/** Label of a pill: the tensor's name, or that of its series with the number of members. */
 export function pillText(
   tree: { readonly model: IGraphModel; readonly series: SeriesByTensor },
   tensor: number

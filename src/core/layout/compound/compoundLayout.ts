@@ -1,4 +1,4 @@
-/** Lays out open groups, children first: levels, memory of equal ones, panels and their ports. */
+/** Lays out open groups, children first: levels, cached layouts of equal ones, panels and their ports. */
 
 import { withChips } from '../../tree/chips';
 import { removeHidden } from '../../tree/hiddenEntities';
@@ -27,7 +27,7 @@ import type { ILayoutOptions, ILayoutResult } from '../layered/layoutTypes';
 import type { IItemMeasures, IBoxSize, IPlacedLevel } from './levelTypes';
 import type { IGroupTree, ILevel } from '../../tree/treeTypes';
 
-/** A layout in rows, and what it was made of: while that stays, so does it. */
+/** A layout in rows and its inputs; it stays valid as long as they do. */
 interface IPlacedRows {
   readonly placed: IPlacedLevel;
   readonly room: number;
@@ -35,7 +35,7 @@ interface IPlacedRows {
   readonly inner: readonly (IPlacedLevel | undefined)[];
 }
 
-/** How wide a level may be, and whether rows begin where they began. */
+/** Maximum width of a level, and whether rows keep their first items. */
 export interface IRowRequest {
   readonly room: number;
   readonly keep: boolean;
@@ -45,7 +45,7 @@ function capWidth(size: IBoxSize, most: number): IBoxSize {
   return { w: Math.min(size.w, most), h: size.h };
 }
 
-/** The layout of a level that looks like another one: only tensors and entities are its own. */
+/** The layout of a level that equals another; only its tensors and entities differ. */
 function twinOf(level: ILevel, twin: IPlacedLevel): IPlacedLevel {
   const { link } = twin;
   let tensor = level.linkTensor;
@@ -72,7 +72,7 @@ function beginsOf({ geometry }: IPlacedLevel): readonly number[] {
   return items;
 }
 
-/** The next step at once where the one before answered at once. */
+/** Calls `next` synchronously if the previous step finished synchronously. */
 function after<A, B>(
   value: A | Promise<A>,
   next: (value: A) => B | Promise<B>
@@ -80,12 +80,12 @@ function after<A, B>(
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** `IItemMeasures.likeness` of items that are not open groups; those have their shape. */
+/** `IItemMeasures.likeness` of items that are not open groups; open groups use their shape. */
 const NODE = 0;
 const CLOSED_GROUP = 1;
 const FIRST_SHAPE = 2;
 
-/** Levels with something hidden have stubs, which bear names: none is like another. */
+/** Levels with hidden entities have named connectors and never equal another. */
 const NO_TWIN: ISignatureQuery = { twin: null, remember: () => undefined };
 
 export class CompoundLayout {
@@ -102,42 +102,42 @@ export class CompoundLayout {
     this._sizes = [sizes(), sizes()];
   }
 
-  /** Entities that are left out. */
+  /** Hidden entities. */
   hidden: ReadonlySet<number> = new Set();
 
-  /** Which way the pictures flow; what is kept of the other way stays remembered. */
+  /** Direction of the flow; cached layouts of the other direction are kept. */
   direction: FlowDirection = 'right';
 
-  /** Cards are short ones. What is laid out with others is to be laid out again. */
+  /** True for compact cards. Levels laid out with the other form must be laid out again. */
   compact = false;
 
-  /** Layouts computed, and layouts taken from memory. */
+  /** Number of computed and of cached layouts. */
   counts(): { computed: number; remembered: number } {
     const { misses, hits } = this._memo;
     return { computed: misses, remembered: hits + this._shapes.hits };
   }
 
-  /** The level of a group (-1 = root), built on first need. */
+  /** The level of a group (-1 = root), built lazily. */
   level(group: number): ILevel {
     return (this._levels[group + 1] ??= this._builder.build(group));
   }
 
-  /** The layout of a group that is drawn: in rows where it is in rows. */
+  /** The layout of a drawn group: in rows if it has several. */
   layoutOf(group: number): IPlacedLevel | undefined {
     return this._rows.get(group)?.placed ?? this._placed[group + 1];
   }
 
-  /** The last layout of a group in one row, and so all that is in it. */
+  /** The last layout of a group, with all its descendants, in one row. */
   straight(group: number): IPlacedLevel | undefined {
     return this._placed[group + 1];
   }
 
-  /** Makes a layout in one row the group's current one. */
+  /** Makes a single-row layout the group's current one. */
   storeLayout(group: number, placed: IPlacedLevel): void {
     this._placed[group + 1] = placed;
   }
 
-  /** Puts no group in rows but these. */
+  /** Drops the rows of all groups but these. */
   storeRows(groups: ReadonlySet<number>): void {
     for (const group of this._rows.keys()) {
       if (!groups.has(group)) {
@@ -147,8 +147,8 @@ export class CompoundLayout {
   }
 
   /**
-   * Lays out a group in one row; its open children are laid out and kept already. Answers at once unless
-   * a worker does the work.
+   * Lays out a group in one row; its open children must already be laid out. Synchronous unless a worker
+   * does the work.
    */
   layOutLevel(
     group: number,
@@ -158,8 +158,8 @@ export class CompoundLayout {
   }
 
   /**
-   * Lays out a group in rows and makes that what is drawn; its open children are laid out already, in one
-   * row and, where they have several, in rows.
+   * Lays out a group in rows and draws that layout; its open children must already be laid out, in one
+   * row and, if they have several, in rows.
    */
   layOutRows(
     group: number,
@@ -212,7 +212,7 @@ export class CompoundLayout {
     const items = this._items(level, isOpen, placedOf);
     const title = this._title(level);
     const room = rows?.room ?? Infinity;
-    // Rows that keep their beginnings have a past that equal levels need not share.
+    // Rows that keep their first items depend on earlier layouts, which equal levels need not share.
     const shape =
       level.hiddenLinks || rows?.kept.length
         ? NO_TWIN
@@ -266,8 +266,8 @@ export class CompoundLayout {
   }
 
   /**
-   * Takes other sizes. Cards that still have room for what stands on them stay as they are; answers
-   * with those that do not.
+   * Applies other card sizes. Cards whose content still fits keep their size; returns those whose content
+   * does not.
    */
   resize(sizer: ISizer): number[] {
     this._sizer = sizer;
@@ -337,14 +337,14 @@ export class CompoundLayout {
     return this._turned(capWidth(this._sizer.pill(text), most));
   }
 
-  /** Texts stay level whichever way the picture flows: only what is along and across changes. */
+  /** Text is horizontal in either direction; only the meaning of along and across changes. */
   private _turned(size: IBoxSize): IBoxSize {
     return this.direction === 'right' ? size : { w: size.h, h: size.w };
   }
 
   /**
-   * The port of the tensor that lives shortest: the stream that runs through the layers goes from one to
-   * the next, where masks, tables and skips are kept for long.
+   * The port of the tensor with the shortest lifetime: the main stream goes from layer to layer, while
+   * masks, tables and skip connections live long.
    */
   private _mainPort(level: ILevel): number {
     const { model, nodePlace, lastRead } = this._tree;
@@ -373,7 +373,7 @@ export class CompoundLayout {
         : this._sizer.group(entity - nodeCount, compact));
   }
 
-  /** The panel is as wide as the group's card at least. */
+  /** The panel is at least as wide as the group's card. */
   private _title({ group }: ILevel): ITitleRoom {
     return group < 0
       ? { panel: 0, text: 0 }
@@ -393,10 +393,10 @@ export class CompoundLayout {
   private readonly _shapes = new LevelSignatureCache();
   private _lastShape = FIRST_SHAPE;
   private readonly _levels: (ILevel | undefined)[];
-  /** In one row, by group + 1. */
+  /** Single-row layouts, by group + 1. */
   private readonly _placed: (IPlacedLevel | undefined)[];
-  /** In rows, by group. */
+  /** Layouts in rows, by group. */
   private readonly _rows = new Map<number, IPlacedRows>();
-  /** By entity: of whole cards, of short ones. */
+  /** By entity: sizes of full cards, and of compact ones. */
   private readonly _sizes: readonly (IBoxSize | undefined)[][];
 }

@@ -1,10 +1,13 @@
-/** Stubs where wires led to what is hidden now. */
+/** Connectors at wires that led to entities which are now hidden. */
 
 import { IntList } from '../../base/csr';
 import type { IItemMeasures, IWireTable } from './levelTypes';
 import type { IHiddenLink, ILevel } from '../../tree/treeTypes';
 
-/** Wires with a stub at one end, after all others. A closed group has one stub a side. */
+/**
+ * Wires with a connector at one end, added after all others. A collapsed group has one connector per
+ * side.
+ */
 class HiddenStubBuilder {
   constructor(
     private readonly _level: ILevel,
@@ -53,7 +56,7 @@ function appendInts(a: Int32Array, b: IntList): Int32Array {
   return both;
 }
 
-/** The wires and stubs of a level with those of its cuts. */
+/** Returns the wires and connectors of a level with those of its hidden links. */
 export function addHiddenLinkStubs(
   level: ILevel,
   items: IItemMeasures,
@@ -74,7 +77,7 @@ export function addHiddenLinkStubs(
       targetPort: appendInts(wires.targetPort, cutter.targetPort),
       tensor: appendInts(wires.tensor, cutter.tensor),
       weight: appendInts(wires.weight, cutter.weight),
-      // They stand for no link of the level.
+      // They correspond to no link of the level.
       link: Int32Array.from([
         ...wires.link,
         ...new Array<number>(length).fill(-1)

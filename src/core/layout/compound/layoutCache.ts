@@ -1,4 +1,4 @@
-/** Remembers layouts by geometry: equal blocks of a model are laid out once. */
+/** Caches layouts by geometry: equal blocks of a model are laid out once. */
 
 import type {
   ILayoutInput,
@@ -12,7 +12,7 @@ interface IEntry {
   readonly result: ILayoutResult;
 }
 
-/** Levels beyond this size are not remembered: they are rare, and keys would cost memory. */
+/** Larger levels are not cached: they are rare, and their keys would use much memory. */
 const MAX_CACHED_ITEMS = 5000;
 
 function columns(input: ILayoutInput): ArrayLike<number>[] {
@@ -29,7 +29,7 @@ function columns(input: ILayoutInput): ArrayLike<number>[] {
   ];
 }
 
-/** FNV-1a over the numbers, rounded to a 64th of a px. */
+/** FNV-1a over the numbers, rounded to 1/64 px. */
 function hash(input: ILayoutInput, { rankGap }: ILayoutOptions): number {
   let h = 0x811c9dc5 ^ Math.round(rankGap * 64);
   for (const column of columns(input)) {
@@ -71,11 +71,11 @@ function same(a: ILayoutInput, b: ILayoutInput): boolean {
 }
 
 export class LayoutCache {
-  /** Answers given from memory and layouts computed. */
+  /** Number of cached and of computed results. */
   hits = 0;
   misses = 0;
 
-  /** The remembered result, or what `compute` gives. */
+  /** The cached result, or that of `compute`. */
   get(
     input: ILayoutInput,
     options: ILayoutOptions,

@@ -1,26 +1,26 @@
-/** Measures of the things a level adds around the cards, in px. */
+/** Sizes of what a level adds around the cards, in px. */
 
 export const PANEL = {
-  /** Title bar on top of an open group, whichever way its contents flow. */
+  /** Height of an open group's title bar, for either direction of the flow. */
   title: 32,
-  /** Inner margin below and at sides without ports. */
+  /** Inner margin at the bottom and at sides without ports. */
   padding: 16,
-  /** Side of a port. */
+  /** Side length of a port. */
   port: 8
 } as const;
 
-/** So much of a title at least stands beside the wires that enter its panel from above. */
+/** Minimum width of a title next to wires that enter its panel from above. */
 export const TITLE_BESIDE = 220;
-/** From a title's end to the middle of the first port. */
+/** From the end of a title to the centre of the first port. */
 export const TITLE_GAP = 8;
 
-/** Widest pill and stub; longer names are cut by the renderer. */
+/** Maximum width of pills and connectors; the renderer truncates longer names. */
 export const PILL_MAX = 180;
 export const STUB_MAX = 110;
 
-/** From so many readers on, a tensor that reaches far is drawn as named stubs. */
+/** Minimum number of readers for a far-reaching tensor to be drawn with named connectors. */
 export const STUB_FANOUT = 8;
-/** It reaches far when its farthest reader is so many columns away. */
+/** Minimum number of columns to its farthest reader for a tensor to be far-reaching. */
 export const STUB_REACH = 6;
-/** A wire over so many columns becomes a stub whatever its tensor. */
+/** Minimum number of columns for any wire to be replaced by a connector. */
 export const STUB_SPAN = 32;

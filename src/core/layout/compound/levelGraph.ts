@@ -1,4 +1,4 @@
-/** Turns a level into layout input: links become wires, far ones become stubs. */
+/** Turns a level into layout input: links become wires, long ones become connectors. */
 
 import { IntList } from '../../base/csr';
 import { addHiddenLinkStubs } from './hiddenLinkStubs';
@@ -9,7 +9,7 @@ import type { ILayoutInput } from '../layered/layoutTypes';
 import type { IItemMeasures, IWireTable, IAssembly } from './levelTypes';
 import type { ILevel } from '../../tree/treeTypes';
 
-/** Joins links with the same ends: between closed items one wire stands for several tensors. */
+/** Joins links with the same ends: between collapsed items, one wire stands for several tensors. */
 function joinLinks(level: ILevel, items: IItemMeasures): IWireTable {
   const links = level.linkSource.length;
   const table = {
@@ -60,7 +60,10 @@ function withStubs(table: IWireTable, count: number): IWireTable {
   };
 }
 
-/** A stub for each far wire (one for all of a closed group's), and one where its tensor starts. */
+/**
+ * Adds a connector for each long wire (one for all wires of a collapsed group), and one at the source of
+ * its tensor.
+ */
 class StubInserter {
   constructor(level: ILevel, items: IItemMeasures, wires: IWireTable) {
     this._level = level;
@@ -107,7 +110,7 @@ class StubInserter {
     this._push(source[e], target[e], sourcePort[e], targetPort[e], e);
   }
 
-  /** The tensor's stub at its source, once. */
+  /** Adds the connector at the tensor's source, once. */
   private _begin(e: number): void {
     const { source, sourcePort, tensor } = this._wires;
     if (!this._begun.has(tensor[e])) {
@@ -153,10 +156,13 @@ class StubInserter {
   private readonly _link = new IntList();
 }
 
-/** The main path rather begins at its port than with a table made in the level: see importance.ts. */
+/**
+ * Weight that makes the main path begin at its port rather than at a table computed in the level; see
+ * pathImportance.ts.
+ */
 const MAIN_PORT = 2;
 
-/** The items' sizes and the wires as the layout wants them. */
+/** The items' sizes and the wires as layout input. */
 function layoutInput(
   level: ILevel,
   items: IItemMeasures,
@@ -201,7 +207,7 @@ function layoutInput(
   };
 }
 
-/** Where wires meet the ports of open children. */
+/** Positions where wires meet the ports of open children. */
 function portOffsets(items: IItemMeasures, wires: IWireTable) {
   const count = wires.source.length;
   const sourceOffset = new Float64Array(count);

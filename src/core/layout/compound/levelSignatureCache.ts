@@ -1,6 +1,6 @@
 /**
- * Recognises levels that look exactly alike (the blocks of a model), before anything is assembled:
- * a level with a known signature shares its wires, positions and panel with the first of its kind.
+ * Recognises equal levels (the repeated blocks of a model) before they are assembled: a level with a
+ * known signature shares the wires, positions and panel of the first one.
  */
 
 import type { FlowDirection } from '../../types';
@@ -8,7 +8,7 @@ import type { ITitleRoom } from './panelGeometry';
 import type { IItemMeasures, IPlacedLevel } from './levelTypes';
 import type { ILevel } from '../../tree/treeTypes';
 
-/** A signature of growing length, reused between levels. */
+/** A growing signature, reused between levels. */
 class Signature {
   clear(): void {
     this._length = 0;
@@ -23,7 +23,7 @@ class Signature {
     this._data[this._length++] = value;
   }
 
-  /** FNV-1a over the numbers, rounded to a 64th. */
+  /** FNV-1a over the numbers, rounded to 1/64. */
   hash(): number {
     let h = 0x811c9dc5;
     for (let i = 0; i < this._length; i++) {
@@ -60,13 +60,13 @@ interface ICachedLevel {
   readonly placed: IPlacedLevel;
 }
 
-/** Levels with more links are not remembered: they are rare, and signatures cost memory. */
+/** Levels with more links are not cached: they are rare, and signatures use memory. */
 const MAX_CACHED_LINKS = 5000;
 
-/** What `LevelSignatureCache.find` gives: the level's twin, or a place to remember it. */
+/** Result of `LevelSignatureCache.find`: an equal level, or a way to store this one. */
 export interface ISignatureQuery {
   readonly twin: IPlacedLevel | null;
-  /** Remembers the layout for later twins; does nothing for one that cannot be shared. */
+  /** Stores the layout for later equal levels, unless it cannot be shared. */
   remember(placed: IPlacedLevel): void;
 }
 
@@ -101,7 +101,7 @@ export class LevelSignatureCache {
     return {
       twin: null,
       remember: placed => {
-        // Stubs bear names, and names have widths: such levels are not alike.
+        // Connectors have names of different widths, so levels with connectors are not shared.
         if (placed.stubs.length === 0) {
           bucket.push({ signature, placed });
           this._known.set(hash, bucket);
@@ -110,7 +110,7 @@ export class LevelSignatureCache {
     };
   }
 
-  /** `head` tells titles of other widths and the directions apart. */
+  /** `head` distinguishes titles of different widths, and the directions. */
   private _sign(level: ILevel, items: IItemMeasures, head: number[]): void {
     const s = this._signature;
     s.clear();
@@ -147,7 +147,7 @@ export class LevelSignatureCache {
       s.push(target);
       s.push(trunk);
       s.push(level.linkWeight[l]);
-      // Open children meet their wires at ports, by tensor.
+      // Wires of open children end at ports, by tensor.
       s.push(items.ports(source)?.leaving(tensor) ?? -1);
       s.push(items.ports(target)?.entering(tensor) ?? -1);
     }

@@ -2,9 +2,9 @@ import type { ILayoutInput, ILayoutResult } from '../layered/layoutTypes';
 import type { IPanelGeometry } from './panelGeometry';
 import type { ILevel } from '../../tree/treeTypes';
 
-/** Ports of an open child; offsets from the panel's centre. */
+/** Ports of an open child; offsets are from the panel's centre. */
 export interface IChildPorts {
-  /** Port of a tensor, -1 = none. */
+  /** Port of a tensor; -1 if there is none. */
   entering(tensor: number): number;
   leaving(tensor: number): number;
   readonly enterOffset: Float64Array;
@@ -16,25 +16,25 @@ export interface IBoxSize {
   readonly h: number;
 }
 
-/** What assembling needs to know of the items. */
+/** Measures of the items that are needed to build a level graph. */
 export interface IItemMeasures {
   /** Size of an item of the level. */
   size(item: number): IBoxSize;
-  /** Size of a tensor's stub. */
+  /** Size of a tensor's connector. */
   stub(tensor: number): IBoxSize;
-  /** Ports of an open child, null for anything else. */
+  /** Ports of an open child; null for any other item. */
   ports(item: number): IChildPorts | null;
   /** See `ILayoutInput.importance`. */
   importance(item: number): number;
-  /** The port where the main path comes in, as far as can be told; -1 = none. */
+  /** The port where the main path probably enters; -1 if there is none. */
   readonly mainPort: number;
-  /** Equal for items that take wires in the same way: nodes, closed groups, equal open groups. */
+  /** Equal for items that connect to wires alike: nodes, collapsed groups, equal open groups. */
   likeness(item: number): number;
-  /** Whether the item is a closed group. */
+  /** True if the item is a collapsed group. */
   closedGroup(item: number): boolean;
 }
 
-/** Wires of a level; `…Port` is a port of an open child at that end, -1 otherwise. */
+/** Wires of a level; `…Port` is the port if that end is an open child, else -1. */
 export interface IWireTable {
   readonly source: Int32Array;
   readonly target: Int32Array;
@@ -48,13 +48,13 @@ export interface IWireTable {
 
 export interface IAssembly extends IWireTable {
   readonly input: ILayoutInput;
-  /** Tensors of the stubs; stub i is item `level.itemCount + i`. */
+  /** Tensors of the connectors; connector i is item `level.itemCount + i`. */
   readonly stubs: Int32Array;
 }
 
 /**
- * A level with its positions. Everything is said along and across the flow, as in the layout; the
- * scene turns it for a picture from top to bottom.
+ * A level with its positions, in coordinates along and across the flow as in the layout; the scene
+ * transposes them for a graph from top to bottom.
  */
 export interface IPlacedLevel extends IAssembly, IPanelGeometry {
   readonly level: ILevel;
@@ -62,6 +62,6 @@ export interface IPlacedLevel extends IAssembly, IPanelGeometry {
   readonly ports: IChildPorts;
   /** Equal for levels that share their layout. */
   readonly shape: number;
-  /** Whether it is in rows, or something in it is: what it leads on leaves lower than it came in. */
+  /** True if the level or one inside it is in rows: its main path then leaves lower than it entered. */
   readonly falls: boolean;
 }

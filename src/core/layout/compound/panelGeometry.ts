@@ -1,4 +1,6 @@
-/** Open groups around their layouts: margins, titles, ports. In both directions of the flow. */
+/**
+ * Panels of open groups around their layouts: margins, titles and ports, in both directions of the flow.
+ */
 
 import type { FlowDirection } from '../../types';
 import { PANEL, TITLE_BESIDE, TITLE_GAP } from './layoutMetrics';
@@ -11,7 +13,7 @@ import type {
 } from '../layered/layoutTypes';
 import type { ILevel } from '../../tree/treeTypes';
 
-/** A panel's size and where its layout's origin lies in it, along and across the flow. */
+/** Size of a panel and origin of its layout, along and across the flow. */
 export interface IPanelGeometry {
   readonly along: number;
   readonly across: number;
@@ -24,7 +26,7 @@ const OPTIONS: Readonly<Record<FlowDirection, ILayoutOptions>> = {
     ...LAYOUT_OPTIONS,
     // Wide enough for a shape such as `1×512×28×28` on the wire.
     rankGap: 76,
-    // The wire has its shape outside the panel.
+    // The wire's shape is shown outside the panel.
     portGap: 40,
     portWidth: PANEL.port,
     maxSpan: Infinity
@@ -34,19 +36,19 @@ const OPTIONS: Readonly<Record<FlowDirection, ILayoutOptions>> = {
     // High enough for a panel's title between its ports and its first row.
     rankGap: 52,
     portGap: 52,
-    // Shapes stand beside the wires, between the cards of a row.
+    // Shapes are shown next to the wires, between the cards of a row.
     itemGap: 28,
     wireGap: 16,
     maxSpan: Infinity
   }
 };
 
-/** How levels are laid out that flow this way. */
+/** Layout options for a direction. */
 export function layoutOptionsFor(direction: FlowDirection): ILayoutOptions {
   return OPTIONS[direction];
 }
 
-/** First item that enters and first that leaves a level as a port. */
+/** First entering and first leaving port among the items of a level. */
 export function firstPorts(level: ILevel): {
   entering: number;
   leaving: number;
@@ -55,7 +57,7 @@ export function firstPorts(level: ILevel): {
   return { entering: leaving - level.portsIn.length, leaving };
 }
 
-/** Margins along the flow; ports stand on the border itself. */
+/** Margins along the flow; ports lie on the border itself. */
 export function margins(
   level: ILevel,
   direction: FlowDirection
@@ -68,7 +70,7 @@ export function margins(
   };
 }
 
-/** Width that rows lose to what stands at a panel's sides: margins, ports and the gaps beside them. */
+/** Width taken from rows by the sides of a panel: margins, ports and their gaps. */
 export function widthAround(level: ILevel): number {
   if (level.group < 0) {
     return 0;
@@ -78,7 +80,7 @@ export function widthAround(level: ILevel): number {
   return side(level.portsIn) + side(level.portsOut);
 }
 
-/** Wider gaps when the panel would be narrower than its title; null = wide enough. */
+/** Options with wider gaps if the panel would be narrower than its title; null if it is wide enough. */
 export function widenForTitle(
   level: ILevel,
   geometry: ILayoutResult,
@@ -101,8 +103,8 @@ export function widenForTitle(
 }
 
 /**
- * Rows that are narrower than the title of their panel: what leaves them does so at the panel's border all
- * the same. In a picture that flows to the right.
+ * Extends rows that are narrower than their panel's title, so that tensors leave at the panel's border.
+ * For graphs that flow to the right.
  */
 export function reachingTitle(
   level: ILevel,
@@ -128,17 +130,17 @@ export function reachingTitle(
   return { ...geometry, x, points, width: geometry.width + missing };
 }
 
-/** The widths that a title asks for. */
+/** Widths required by a title. */
 export interface ITitleRoom {
-  /** Least width of the panel. */
+  /** Minimum width of the panel. */
   readonly panel: number;
-  /** Where its text ends. */
+  /** Right end of the text. */
   readonly text: number;
 }
 
 /**
- * The panel around a layout; the root has none. In a picture that flows down wires come in through
- * the title bar: the contents stand so far to the right that the title ends before the first of them.
+ * The panel around a layout; the root has none. In a graph that flows down, wires enter through the title
+ * bar, so the contents are moved right until the first wire clears the title.
  */
 export function panelAround(
   level: ILevel,
@@ -176,7 +178,7 @@ export function panelAround(
   };
 }
 
-/** The first port that enters, across the flow; none is infinitely far. */
+/** Position of the first entering port across the flow; infinite if there is none. */
 function firstPortPlace(level: ILevel, geometry: ILayoutResult): number {
   const { entering, leaving } = firstPorts(level);
   let least = Infinity;
@@ -186,7 +188,7 @@ function firstPortPlace(level: ILevel, geometry: ILayoutResult): number {
   return least;
 }
 
-/** Where ports stand across the flow, from the panel's centre. */
+/** Positions of ports across the flow, from the panel's centre. */
 export function portPlaces(
   geometry: ILayoutResult,
   { originAcross, across }: IPanelGeometry,

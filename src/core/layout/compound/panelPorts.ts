@@ -1,4 +1,4 @@
-/** Where tensors enter and leave an open group. */
+/** Ports of open groups. */
 
 import { firstPorts, portPlaces } from './panelGeometry';
 import type { IPanelGeometry } from './panelGeometry';
@@ -6,7 +6,7 @@ import type { ILayoutResult } from '../layered/layoutTypes';
 import type { IChildPorts } from './levelTypes';
 import type { ILevel } from '../../tree/treeTypes';
 
-/** The ports of a laid out panel. */
+/** The ports of a panel that has been laid out. */
 export function childPorts(
   level: ILevel,
   geometry: ILayoutResult,
@@ -22,7 +22,7 @@ export function childPorts(
   };
 }
 
-/** Finds a tensor's place in a list; only long lists are worth a map. */
+/** Returns a function that finds a tensor's index in a list; uses a map only for long lists. */
 export function portFinder(tensors: Int32Array): (tensor: number) => number {
   if (tensors.length <= 16) {
     return tensor => tensors.indexOf(tensor);

@@ -1,13 +1,13 @@
-/** How much things matter when the main path through a level is chosen. */
+/** Importance of entities when the main path through a level is chosen. */
 
 import type { IGroupTree } from '../../tree/treeTypes';
 
-/** A node with weights, one that computes, and one that only moves or shapes data. */
+/** Weights of a node with weights, a node that computes, and a node that only moves or reshapes data. */
 const WEIGHTED = 9;
 const COMPUTES = 1;
 const MOVES = 0.25;
 
-/** By entity: of a node its own, of a group the sum of its nodes. Constants do not count. */
+/** Importance by entity: a node's own, or the sum over a group's nodes. Constants do not count. */
 export function computeImportance(tree: IGroupTree): Float64Array {
   const { model, groupCount, groupParent, nodeParent } = tree;
   const { nodeCount, nodeConstant, metrics } = model;
@@ -16,7 +16,7 @@ export function computeImportance(tree: IGroupTree): Float64Array {
     if (nodeConstant[node]) {
       continue;
     }
-    // Unknown numbers compare as false: such a node counts as moving data.
+    // Comparisons with NaN are false, so a node with unknown FLOPs counts as moving data.
     const computes = metrics.flops[node] > 0 ? COMPUTES : MOVES;
     importance[node] = metrics.params[node] > 0 ? WEIGHTED : computes;
     if (nodeParent[node] >= 0) {

@@ -1,4 +1,4 @@
-/** How wide each open group may be for the whole picture to be so wide. */
+/** Widths of open groups for a given width of the whole graph. */
 
 import type { IRowWidth } from '../../types';
 import { widthAround } from './panelGeometry';
@@ -8,17 +8,20 @@ import type { IGroupTree } from '../../tree/treeTypes';
 export interface IRowWidthQuery {
   readonly tree: IGroupTree;
   isOpen(group: number): boolean;
-  /** The layouts in one row each. */
+  /** The single-row layouts. */
   straight(group: number): IPlacedLevel | undefined;
 }
 
-/** Groups inside groups that all leave room beside them would end as narrow columns. */
+/**
+ * Minimum share of the width for a group, so that nested groups which leave space next to them do not end
+ * as narrow columns.
+ */
 const NARROW = 0.6;
 
 /**
- * Widths of the groups that are set in rows, root (-1) first, every group after the one it lies in. What
- * fits stays in one row, and all in it. An open group that does not fit leaves room for what stands
- * beside it where that is at most `beside` of the width; else it has rows of its own.
+ * Widths of the groups to lay out in rows, root (-1) first and parents before children. Groups that fit
+ * stay in one row with all their contents. An open group that does not fit leaves space for its
+ * neighbours if they need at most `beside` of the width; otherwise it gets rows of its own.
  */
 export function rowWidthsFor(
   { tree, isOpen, straight }: IRowWidthQuery,

@@ -1,17 +1,20 @@
-/** Which wires become named stubs: far readers of widely shared tensors, and very long wires. */
+/**
+ * Selects the wires to replace with named connectors: long reads of widely shared tensors, and very long
+ * wires.
+ */
 
 import { classifyEdges, EDGE } from '../layered/cycleRemoval';
 import { STUB_FANOUT, STUB_REACH, STUB_SPAN } from './layoutMetrics';
 import { assignRanks } from '../layered/rankAssignment';
 import type { ILayoutInput } from '../layered/layoutTypes';
 
-/** Wires of a level before stubs; `tensor` by wire. */
+/** Wires of a level before connectors are added; `tensor` is by wire. */
 export interface IWires {
   readonly input: ILayoutInput;
   readonly tensor: Int32Array;
 }
 
-/** Number of wires by tensor and source, as a key to their trunk. */
+/** The trunk (tensor and source) of each wire, and the number of wires of each trunk. */
 function groupTrunks({ input, tensor }: IWires): {
   key: Int32Array;
   fanout: number[];
@@ -33,7 +36,7 @@ function groupTrunks({ input, tensor }: IWires): {
   return { key, fanout };
 }
 
-/** 1 for every wire that is to be a stub. */
+/** 1 for every wire that becomes a connector. */
 export function selectStubbedWires(wires: IWires): Uint8Array {
   const { input } = wires;
   const edges = input.source.length;

@@ -1,12 +1,12 @@
 /**
- * The worker of the labextension. Kept apart because only a bundler understands `import.meta.url`
- * here; unit tests must not import this file.
+ * The layout worker of the labextension. In a file of its own, because only a bundler understands
+ * `import.meta.url` here; unit tests must not import it.
  */
 
 import { WorkerEngine } from './layoutEngine';
 import type { ILayoutEngine } from './layoutEngine';
 
-/** The name must end in `.js`: the compiler leaves the string alone and the bundler resolves it. */
+/** The name must end in `.js`: the compiler leaves the string unchanged and the bundler resolves it. */
 export function labLayoutEngine(): ILayoutEngine {
   return new WorkerEngine(
     () => new Worker(new URL('./layout.worker.js', import.meta.url))

@@ -1,4 +1,4 @@
-/** The worker's entry: answers layout requests one by one. */
+/** Entry point of the worker: runs layout requests one by one. */
 
 import { runLayoutRequest, transferables } from './layoutEngine';
 import type { ILayoutAnswer, ILayoutRequest } from './layoutEngine';

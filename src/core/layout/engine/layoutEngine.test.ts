@@ -12,7 +12,7 @@ import { LAYOUT_OPTIONS } from '../layered/layoutTypes';
 const input = simpleInput([40, 40], [20, 20], [0], [1]);
 const expected = layered(input, LAYOUT_OPTIONS);
 
-/** A worker in this thread; answers when told to. */
+/** A worker on this thread that answers on demand. */
 class FakeWorker implements ILayoutWorker {
   onmessage: ((event: MessageEvent<ILayoutAnswer>) => void) | null = null;
   onerror: ((event: ErrorEvent) => void) | null = null;

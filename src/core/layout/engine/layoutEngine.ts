@@ -1,4 +1,4 @@
-/** Who runs the layout: this thread, or a worker for levels that would freeze the page. */
+/** Runs layouts: on this thread, or in a worker for levels that would freeze the page. */
 
 import type { IRowOptions } from '../rows/rowedResult';
 import type {
@@ -9,13 +9,13 @@ import type {
 import { runLayoutWork } from './layoutWork';
 import type { LayoutWork } from './layoutWork';
 
-/** Runs one layout. Small levels answer at once, so callers need not wait for a turn each. */
+/** Runs one layout. Results of small levels are synchronous, so that callers need not wait. */
 export interface ILayoutEngine {
   layout(
     input: ILayoutInput,
     options: ILayoutOptions
   ): ILayoutResult | Promise<ILayoutResult>;
-  /** Sets a layout in rows. */
+  /** Wraps a layout into rows. */
   inRows(
     input: ILayoutInput,
     straight: ILayoutResult,
@@ -24,10 +24,10 @@ export interface ILayoutEngine {
   dispose(): void;
 }
 
-/** What goes to the worker. */
+/** Message to the worker. */
 export type ILayoutRequest = LayoutWork & { readonly id: number };
 
-/** What comes back: a result, or why there is none. */
+/** Message from the worker: a result or an error. */
 export interface ILayoutAnswer {
   readonly id: number;
   readonly result?: ILayoutResult;
@@ -42,7 +42,7 @@ export interface ILayoutWorker {
   terminate(): void;
 }
 
-/** Items from which a level goes to the worker. */
+/** Minimum number of items for a level to be laid out in the worker. */
 const WORKER_THRESHOLD = 3000;
 
 /** Lays out on this thread. */
@@ -60,11 +60,11 @@ export class InlineEngine implements ILayoutEngine {
   }
 
   dispose(): void {
-    // Nothing is held.
+    // There is nothing to release.
   }
 }
 
-/** Answers a request; runs inside the worker. */
+/** Runs a request inside the worker. */
 export function runLayoutRequest(request: ILayoutRequest): ILayoutAnswer {
   try {
     return { id: request.id, result: runLayoutWork(request) };
@@ -73,7 +73,7 @@ export function runLayoutRequest(request: ILayoutRequest): ILayoutAnswer {
   }
 }
 
-/** Buffers of a result, to be moved and not copied. */
+/** Buffers of a result, to be transferred rather than copied. */
 export function transferables(result: ILayoutResult): ArrayBufferLike[] {
   return [
     result.x.buffer,
@@ -90,8 +90,8 @@ interface IPending {
 }
 
 /**
- * Sends big levels to a worker, made on first need. When the worker cannot be made or breaks (a
- * page may forbid it), the layout runs here instead: slower, never missing.
+ * Sends large levels to a worker, created lazily. If the worker cannot be created or fails (a page may
+ * forbid it), layouts run on this thread instead: slower, but never missing.
  */
 export class WorkerEngine implements ILayoutEngine {
   constructor(
@@ -149,7 +149,7 @@ export class WorkerEngine implements ILayoutEngine {
       return null;
     }
     this._worker.onmessage = event => this._receive(event.data);
-    // Without a message when the page's rules forbid the worker.
+    // There is no message if the page's content security policy blocks the worker.
     this._worker.onerror = event =>
       this._giveUp(event.message ?? 'the page allows none');
     return this._worker;
@@ -169,7 +169,7 @@ export class WorkerEngine implements ILayoutEngine {
     }
   }
 
-  /** The worker is gone: answer what is open here. */
+  /** Stops using the worker and runs its pending requests on this thread. */
   private _giveUp(message: string): void {
     console.warn(`Layout worker stopped: ${message}`);
     this._worker?.terminate();

@@ -1,4 +1,4 @@
-/** The work of an engine, wherever it is done: a layout, or a layout to set in rows. */
+/** The work of a layout engine, on either thread: a layout, or wrapping one into rows. */
 
 import { layered } from '../layered/layered';
 import type { IRowOptions } from '../rows/rowedResult';

@@ -1,10 +1,10 @@
-/** Steps that must not be straightened because they cross something more important. */
+/** Finds steps that must not be straightened because they cross something more important. */
 
 import type { IOrder } from './crossingCounter';
 import type { IProperGraph } from './properGraph';
 import type { ISpine } from './spine';
 
-/** The spine's vertex of every column and its step to the next. */
+/** Blocks steps that cross the spine's step to the next column. */
 function markSpine(
   graph: IProperGraph,
   order: IOrder,
@@ -45,7 +45,7 @@ function markSpine(
   }
 }
 
-/** The bend before a bend, -1 for anything else. */
+/** The dummy node before a dummy node; -1 for any other vertex. */
 function innerNeighbour(graph: IProperGraph, v: number): number {
   if (v < graph.itemCount) {
     return -1;
@@ -79,7 +79,7 @@ function markInner(
   }
 }
 
-/** Blocks the steps into v from places outside `low … high`, inner steps excepted. */
+/** Blocks the steps into v from positions outside `low … high`, except inner steps. */
 function blockOutside(
   graph: IProperGraph,
   place: Int32Array,
@@ -97,7 +97,7 @@ function blockOutside(
   }
 }
 
-/** 1 for every step that alignment must leave alone. */
+/** 1 for every step that alignment must not straighten. */
 export function blockedSteps(
   graph: IProperGraph,
   order: IOrder,
@@ -106,7 +106,7 @@ export function blockedSteps(
   const blocked = new Uint8Array(graph.stepCount);
   markSpine(graph, order, spine, blocked);
   markInner(graph, order, blocked);
-  // Nothing wins over the spine.
+  // The spine has priority over everything else.
   for (let v = 0; v < graph.vertexCount; v++) {
     if (spine.stepIn[v] >= 0) {
       blocked[spine.stepIn[v]] = 0;

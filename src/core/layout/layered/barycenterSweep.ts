@@ -1,14 +1,16 @@
-/** Changes the order within the columns: barycentre sweeps and swaps of neighbours. */
+/** Improves the order within columns: barycentre sweeps, and swaps of neighbours. */
 
 import { indexBy } from '../../base/csr';
 import { CrossingCounter, portNumbers } from './crossingCounter';
 import type { IOrder } from './crossingCounter';
 import type { IProperGraph, IAdjacency } from './properGraph';
 
-/** A pair of vertices with more wire pairs than this is not tried for a swap. */
+/** Maximum number of wire pairs for which a swap of two vertices is tried. */
 const SWAP_LIMIT = 4096;
 
-/** A side with the far end as a fraction of a place: ports lie between -0.5 and 0.5. */
+/**
+ * Adjacency on one side, with the far ends as fractions of a position: ports lie between -0.5 and 0.5.
+ */
 interface IGuide {
   readonly offsets: Int32Array;
   readonly vertex: Int32Array;
@@ -32,7 +34,7 @@ function guide(near: IAdjacency, far: IAdjacency): IGuide {
   };
 }
 
-/** Sorts a short stretch of vertices by key; stable. */
+/** Sorts a short list of vertices by key; stable. */
 function sortByKey(list: Int32Array, key: Float64Array): void {
   if (list.length > 32) {
     const place = new Map<number, number>();
@@ -53,7 +55,7 @@ function sortByKey(list: Int32Array, key: Float64Array): void {
   }
 }
 
-/** An order and what improves it. */
+/** An order, and the operations that improve it. */
 export class LayerSweep {
   constructor(graph: IProperGraph) {
     this._graph = graph;
@@ -71,7 +73,10 @@ export class LayerSweep {
 
   readonly order: IOrder;
 
-  /** Depth-first from the sources (or sinks): a wire's ends get near places at once. */
+  /**
+   * Orders vertices depth-first from the sources (or sinks), so that the ends of a wire get nearby
+   * positions.
+   */
   start(forward: boolean): void {
     const { vertices, columns, place } = this.order;
     const { rankCount, rank, vertexCount } = this._graph;
@@ -107,7 +112,9 @@ export class LayerSweep {
     return this._counter.total(this.order);
   }
 
-  /** One pass over the columns. Vertices without a guide keep their place if `fixed`. */
+  /**
+   * One pass over the columns. If `fixed`, vertices without neighbours on that side keep their position.
+   */
   sweep(rightwards: boolean, fixed: boolean, median: boolean): void {
     const { rankCount } = this._graph;
     const side = rightwards ? this._left : this._right;
@@ -117,7 +124,7 @@ export class LayerSweep {
     }
   }
 
-  /** Swaps neighbours as long as it removes crossings, three rounds at most. */
+  /** Swaps neighbours as long as that removes crossings, for at most three rounds. */
   transpose(): void {
     const { vertices, columns, place } = this.order;
     let improved = true;
@@ -155,7 +162,9 @@ export class LayerSweep {
     }
   }
 
-  /** All vertices by column, from the first column or from the last; each column as given. */
+  /**
+   * All vertices by column, starting at the first or the last column; in each column in the given order.
+   */
   private _seeds(forward: boolean): Int32Array {
     const { rankCount, rank } = this._graph;
     const last = rankCount - 1;
@@ -194,7 +203,7 @@ export class LayerSweep {
     }
   }
 
-  /** Where the neighbours would like the vertex; its own place without any. */
+  /** Position preferred by the vertex's neighbours; its own if it has none. */
   private _position(side: IGuide, v: number, median: boolean): number {
     const [begin, end] = [side.offsets[v], side.offsets[v + 1]];
     const { place } = this.order;
@@ -215,7 +224,7 @@ export class LayerSweep {
     return sum / (end - begin);
   }
 
-  /** Crossings that go when b moves before its neighbour a, less those that come. */
+  /** Number of crossings saved by moving b before its neighbour a. */
   private _swapGain(side: IGuide, a: number, b: number): number {
     const [a0, a1] = [side.offsets[a], side.offsets[a + 1]];
     const [b0, b1] = [side.offsets[b], side.offsets[b + 1]];
@@ -235,7 +244,7 @@ export class LayerSweep {
   }
 
   private readonly _graph: IProperGraph;
-  /** Guides by the column to the left and to the right. */
+  /** Adjacency to the column on the left and on the right. */
   private readonly _left: IGuide;
   private readonly _right: IGuide;
   private readonly _counter: CrossingCounter;

@@ -1,7 +1,7 @@
 /**
- * Spreads what runs beside the spine over its two sides: short things next to it, long ones outside,
- * each on the side where it crosses less and is closer. So the spine stands in the middle of parallel
- * branches, and a skip runs on the free side of the block that it skips.
+ * Distributes branches over the two sides of the spine: short ones next to it, long ones outside, each on
+ * the side with fewer crossings and less distance. The spine then runs in the middle of parallel
+ * branches, and a skip connection on the free side of the block that it skips.
  */
 
 import type { IOrder } from './crossingCounter';
@@ -9,30 +9,30 @@ import type { IProperGraph, IAdjacency } from './properGraph';
 import { findSpine } from './spine';
 
 const MAX_PASSES = 6;
-/** With more pairs in each other's way no side is good. */
+/** Maximum number of conflicting pairs for which sides are still compared. */
 const MAX_CONFLICTS = 400_000;
 
-/** What hangs together beside the spine. */
+/** A connected part of the graph next to the spine. */
 interface IBranch {
   readonly first: number;
   readonly last: number;
   /** Its vertices, column by column, top to bottom. */
   readonly vertices: number[];
-  /** Whether it stands above the spine in the given order. */
+  /** True if it lies above the spine in the given order. */
   readonly above: boolean;
 }
 
-/** What stands on one side of the spine already. */
+/** Branches already placed on one side of the spine. */
 class SideProfile {
   constructor(columns: number) {
     this._height = new Float64Array(columns);
     this._cover = new Int32Array(columns);
   }
 
-  /** Parts in their order from the spine outwards. */
+  /** Branches in order from the spine outwards. */
   readonly parts: number[] = [];
 
-  /** Distance from the spine at which a part would stand. */
+  /** Distance from the spine at which a branch would be placed. */
   distance({ first, last }: IBranch): number {
     let most = 0;
     for (let r = first; r <= last; r++) {
@@ -41,7 +41,7 @@ class SideProfile {
     return most;
   }
 
-  /** Parts that run from column r to the next. */
+  /** Number of branches that run from column r to the next. */
   cover(r: number): number {
     return this._cover[r];
   }
@@ -61,7 +61,7 @@ class SideProfile {
   private readonly _cover: Int32Array;
 }
 
-/** Vertices beside the spine, by what hangs together; -1 on the spine. */
+/** Branch of each vertex; -1 on the spine. */
 function labelParts(graph: IProperGraph, onSpine: Uint8Array): Int32Array {
   const label = new Int32Array(graph.vertexCount).fill(-1);
   const stack: number[] = [];
@@ -142,7 +142,7 @@ class BranchPlacer {
     const mass = this._parts.map(({ vertices }) =>
       vertices.reduce((sum, v) => sum + this._graph.height[v], 0)
     );
-    // Of equally long ones the slight come first: they move the others least.
+    // Among equally long branches, light ones come first: they move the others least.
     ids.sort((a, b) => span(a) - span(b) || mass[a] - mass[b] || a - b);
     const above = new Uint8Array(ids.length);
     for (const id of ids) {
@@ -165,8 +165,8 @@ class BranchPlacer {
   }
 
   /**
-   * Moves parts to the other side as long as that removes crossings: a short one may have to make way
-   * for a long one that was not there yet when it was placed. Returns whether any moved.
+   * Moves branches to the other side as long as that removes crossings: a short one may have to make room
+   * for a long one that was placed later. Returns whether any moved.
    */
   private _settle(ids: readonly number[], above: Uint8Array): boolean {
     const conflicts = this._conflicts(ids);
@@ -189,7 +189,10 @@ class BranchPlacer {
     return any;
   }
 
-  /** Crossings of parts that stand on one side, inner parts first in `ids`; null = too many to tell. */
+  /**
+   * Crossings between branches on the same side, inner ones first in `ids`; null if there are too many to
+   * compare.
+   */
   private _conflicts(
     ids: readonly number[]
   ): (Map<number, number> | undefined)[] | null {
@@ -226,7 +229,7 @@ class BranchPlacer {
     return conflicts;
   }
 
-  /** Whether above is better: where the part crosses less, then is closer, then is already. */
+  /** True if above is better: fewer crossings, then less distance, then the current side. */
   private _better(part: IBranch): boolean {
     const [own, other] = part.above
       ? [this._above, this._below]
@@ -248,7 +251,7 @@ class BranchPlacer {
     return closer ? !part.above : part.above;
   }
 
-  /** Steps between the vertex and the spine. */
+  /** Number of steps between the vertex and the spine. */
   private _ties({ offsets, vertex }: IAdjacency, v: number): number {
     let ties = 0;
     for (let k = offsets[v]; k < offsets[v + 1]; k++) {
@@ -266,7 +269,7 @@ class BranchPlacer {
     return thickness;
   }
 
-  /** All columns: the parts above from outside in, the spine, the parts below from inside out. */
+  /** All columns: branches above from outside in, the spine, branches below from inside out. */
   private _order(): Int32Array {
     const { rankCount, vertexCount } = this._graph;
     const rows: number[][] = Array.from({ length: rankCount }, () => []);
@@ -296,14 +299,14 @@ class BranchPlacer {
   private readonly _graph: IProperGraph;
   private readonly _gap: number;
   private readonly _onSpine: Uint8Array;
-  /** The spine's vertex in each column, -1 = none. */
+  /** The spine's vertex in each column; -1 if there is none. */
   private readonly _spineAt: Int32Array;
   private readonly _parts: IBranch[];
   private _above: SideProfile;
   private _below: SideProfile;
 }
 
-/** The order with the sides chosen anew, column by column. `gap` stands between vertices. */
+/** The order with newly chosen sides, column by column. `gap` is the space between vertices. */
 export function placeBranches(
   graph: IProperGraph,
   order: IOrder,

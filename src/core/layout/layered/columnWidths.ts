@@ -1,16 +1,16 @@
-/** Widths of columns: items share the wide ones. */
+/** Column widths: moves wide items into columns that are wide anyway. */
 
 import { inDegree, nextRank, outDegree, previousRank } from './dag';
 import type { IDag } from './dag';
 import { PIN } from './layoutTypes';
 
-/** Columns farther away are not looked at for a better place. */
+/** Maximum distance, in columns, of a better position. */
 const MAX_STEPS = 32;
 
-/** From fuller columns nothing moves: what it takes grows with what stands there. */
+/** Items of fuller columns are not moved, since the cost grows with the number of items. */
 const MAX_ITEMS = 256;
 
-/** The two widest items of every column. */
+/** The widths of the two widest items of every column. */
 class ColumnWidths {
   constructor(
     private readonly _width: Float64Array,
@@ -26,14 +26,14 @@ class ColumnWidths {
     }
   }
 
-  /** How much wider the picture is for v's standing in column r, where it stands. */
+  /** Width that the graph gains because v is in its column r. */
   costIn(v: number, r: number): number {
     return this._rows[r].length > MAX_ITEMS
       ? 0
       : Math.max(0, this._width[v] - this._second[r]);
   }
 
-  /** How much wider it would be if v stood there too. */
+  /** Width that the graph would gain if v were in column r. */
   costOf(v: number, r: number): number {
     return Math.max(0, this._width[v] - this._first[r]);
   }
@@ -63,8 +63,8 @@ class ColumnWidths {
 }
 
 /**
- * Where it makes no wire longer in columns, an item moves to a column that is wide anyway: the picture
- * gets narrower.
+ * Moves items to columns that are wide anyway, if that makes no wire longer (in columns): the graph
+ * becomes narrower.
  */
 export function compactColumns(
   dag: IDag,

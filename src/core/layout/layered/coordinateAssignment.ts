@@ -1,7 +1,7 @@
 /**
- * Heights of all vertices: Brandes and Köpf, "Fast and simple horizontal coordinate assignment"
- * (GD 2001), turned by 90 degrees, with ports (a block's vertices are shifted against each other
- * so that its wire is straight) and with the spine as one block in all four alignments.
+ * Heights of all vertices: Brandes and Köpf, "Fast and simple horizontal coordinate assignment" (GD
+ * 2001), rotated by 90 degrees and extended by ports (the vertices of a block are offset so that its wire
+ * is straight) and by the spine, which is one block in all four alignments.
  */
 
 import { indexBy } from '../../base/csr';
@@ -13,13 +13,13 @@ import type { ISpine } from './spine';
 import { PIN } from './layoutTypes';
 import type { ILayoutOptions } from './layoutTypes';
 
-/** One alignment: `fromLeft` aligns with the column before, `upwards` prefers upper neighbours. */
+/** One alignment: `fromLeft` aligns with the column before, `upper` prefers upper neighbours. */
 interface IDirection {
   readonly fromLeft: boolean;
   readonly upper: boolean;
 }
 
-/** Vertices aligned into blocks; `shift` is a vertex's height above its block's reference. */
+/** Vertices aligned into blocks; `shift` is a vertex's height relative to the reference of its block. */
 interface IBlocks {
   readonly root: Int32Array;
   readonly shift: Float64Array;
@@ -33,7 +33,7 @@ interface IAlignmentContext {
   readonly options: ILayoutOptions;
 }
 
-/** Entries of v in order of the far ends, upper first. */
+/** Adjacency entries of v in order of their far ends, topmost first. */
 function entriesByPlace(
   side: IAdjacency,
   place: Int32Array,
@@ -53,7 +53,7 @@ function entriesByPlace(
   return entries;
 }
 
-/** The entries alignment may use: the spine's step, or the one or two medians. */
+/** The entries that v may be aligned with: the spine's step, or the one or two medians. */
 function candidates(
   context: IAlignmentContext,
   direction: IDirection,
@@ -79,7 +79,7 @@ function candidates(
   return direction.upper ? [low, high] : [high, low];
 }
 
-/** Chains of vertices that shall lie on one straight wire. */
+/** Builds chains of vertices that should lie on one straight wire. */
 function align(context: IAlignmentContext, direction: IDirection): IBlocks {
   const { graph, order, blocked } = context;
   const { vertices, columns, place } = order;
@@ -109,7 +109,7 @@ function align(context: IAlignmentContext, direction: IDirection): IBlocks {
   return { root, shift };
 }
 
-/** Least distance between the centres of neighbours in a column. */
+/** Minimum distance between the centres of neighbours in a column. */
 function separation(context: IAlignmentContext, a: number, b: number): number {
   const { graph, options } = context;
   const gap = (v: number) =>
@@ -199,7 +199,7 @@ function compact(
   return y;
 }
 
-/** Highest and lowest point of the vertices. */
+/** Top and bottom of the vertices. */
 export function extent(
   y: Float64Array,
   height: Float64Array
@@ -213,7 +213,7 @@ export function extent(
   return y.length > 0 ? { top, bottom } : { top: 0, bottom: 0 };
 }
 
-/** Moves the four results to the flattest of them and takes the mean of the two medians. */
+/** Aligns the four results with the flattest one and takes the mean of the two medians. */
 function combine(
   results: { y: Float64Array; upper: boolean }[],
   height: Float64Array
@@ -236,8 +236,8 @@ function combine(
 }
 
 /**
- * The spine enters and leaves at the same height where both ends are pinned (ports of a group): the
- * last column moves, and the last wires bend. Else a chain of equal blocks would be a staircase.
+ * Makes the spine enter and leave at the same height if both its ends are pinned (ports of a group): the
+ * last column moves, and its wires bend. Otherwise a chain of equal blocks would form a staircase.
  */
 function closeDrift(
   { graph, order, spine }: IAlignmentContext,
@@ -262,7 +262,7 @@ function closeDrift(
   }
 }
 
-/** Heights (centres) of all vertices; neighbours of a column keep their distance. */
+/** Heights (centres) of all vertices, with the required distance between neighbours in a column. */
 export function assignHeights(
   graph: IProperGraph,
   order: IOrder,

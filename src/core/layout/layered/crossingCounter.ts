@@ -1,4 +1,4 @@
-/** Counts wire crossings between neighbouring columns, ports of one item told apart. */
+/** Counts wire crossings between adjacent columns, distinguishing the ports of an item. */
 
 import type { IProperGraph, IAdjacency } from './properGraph';
 
@@ -8,11 +8,11 @@ export interface IOrder {
   readonly vertices: Int32Array;
   /** Column r is `vertices[columns[r] … columns[r+1])`. */
   readonly columns: Int32Array;
-  /** Place of each vertex within its column. */
+  /** Position of each vertex within its column. */
   readonly place: Int32Array;
 }
 
-/** Number of the port (distinct offset) by entry of a side, and the number of ports by vertex. */
+/** Port number (by distinct offset) of each entry on one side, and the number of ports of each vertex. */
 export function portNumbers(side: IAdjacency): {
   port: Int32Array;
   count: Int32Array;
@@ -33,7 +33,7 @@ export function portNumbers(side: IAdjacency): {
   return { port, count };
 }
 
-/** Counts with a Fenwick tree, O(E log V) for one pair of columns. */
+/** Counts with a Fenwick tree: O(E log V) per pair of columns. */
 export class CrossingCounter {
   constructor(graph: IProperGraph) {
     this._graph = graph;
@@ -104,7 +104,7 @@ export class CrossingCounter {
     return this._base[vertex[entry]] + this._portOfStep[step[entry]] + 1;
   }
 
-  /** How many earlier wires end at this slot or above it. */
+  /** Number of earlier wires that end at or above this slot. */
   private _upTo(slot: number): number {
     let sum = 0;
     for (let i = slot; i > 0; i -= i & -i) {

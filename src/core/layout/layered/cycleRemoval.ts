@@ -2,11 +2,11 @@
 
 import { indexBy } from '../../base/csr';
 
-/** How an edge takes part in the layout. */
+/** Role of an edge in the layout. */
 export const EDGE = {
-  /** Goes through the columns. */
+  /** Runs through the columns. */
   normal: 0,
-  /** Closes a cycle: drawn in a lane above, ranks see it reversed. */
+  /** Closes a cycle: drawn in a lane above; reversed for rank assignment. */
   back: 1,
   /** Too long: drawn in a lane below. */
   bus: 2,
@@ -14,7 +14,7 @@ export const EDGE = {
   loop: 3
 } as const;
 
-/** Marks the edges that lead back to an item the depth-first walk is still inside of. */
+/** Marks edges to items that are still on the stack of the depth-first search. */
 function markBack(
   itemCount: number,
   source: Int32Array,
@@ -54,8 +54,8 @@ function markBack(
 }
 
 /**
- * Classes of the edges: back edges of a depth-first walk that starts at the items nothing points
- * to, in their given order, so that the given (execution) order is kept where it can be.
+ * Classifies the edges. Back edges are those of a depth-first search that starts at items without
+ * incoming edges, in the given order, so that the given (execution) order is kept where possible.
  */
 export function classifyEdges(
   itemCount: number,
@@ -74,7 +74,7 @@ export function classifyEdges(
   }
   const starts = indexBy(2, incoming).values;
   markBack(itemCount, source, target, starts, edgeClass);
-  // Nothing may stand left of the first column or right of the last.
+  // Nothing may be placed left of the first column or right of the last.
   for (let e = 0; e < source.length; e++) {
     const wrong = pin[target[e]] < 0 || pin[source[e]] > 0;
     if (wrong && edgeClass[e] === EDGE.normal) {

@@ -4,7 +4,7 @@ import { indexBy } from '../../base/csr';
 import { EDGE } from './cycleRemoval';
 import type { ILayoutInput } from './layoutTypes';
 
-/** The acyclic view of the edges: back edges reversed, loops left out. */
+/** The edges as a DAG: back edges reversed, loops omitted. */
 export interface IDag {
   readonly count: number;
   readonly from: Int32Array;

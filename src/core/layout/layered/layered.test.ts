@@ -158,7 +158,7 @@ describe('layered layout of special graphs', () => {
   });
 
   it('keeps wires apart that meet two ports of one item', () => {
-    // Items 0 and 1 into item 2; item 0 (listed first) goes to the lower port.
+    // Items 0 and 1 lead into item 2; item 0 (listed first) uses the lower port.
     const input: ILayoutInput = {
       ...simpleInput([40, 40, 90], [20, 20, 80], [0, 1], [2, 2]),
       targetOffset: Float64Array.from([25, -25])

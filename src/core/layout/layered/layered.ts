@@ -1,6 +1,6 @@
 /**
- * Layered layout, left to right, for nearly sequential graphs (Sugiyama, Tagawa and Toda 1981):
- * cycles, columns, order within columns, heights, wires. Pure, iterative, deterministic.
+ * Layered layout, left to right, for nearly sequential graphs (Sugiyama, Tagawa and Toda 1981): cycles,
+ * columns, order within columns, heights, wires. Pure, iterative, deterministic.
  */
 
 import { classifyEdges } from './cycleRemoval';
@@ -18,7 +18,7 @@ import type {
   ILayoutResult
 } from './layoutTypes';
 
-/** Lays out one level. Time is near linear in items and wires; 50,000 items take about a second. */
+/** Lays out one level. Time is nearly linear in items and wires; 50,000 items take about a second. */
 export function layered(
   input: ILayoutInput,
   options: ILayoutOptions = LAYOUT_OPTIONS
@@ -42,7 +42,7 @@ export function layered(
   };
 }
 
-/** The heights with the shortest wires. */
+/** The heights of the order with the shortest wires. */
 function shortest(
   graph: IProperGraph,
   orders: readonly IOrder[],
@@ -62,7 +62,7 @@ function shortest(
   return best;
 }
 
-/** How much all wires climb and fall together. */
+/** Sum of the height differences of all wires. */
 function climb({ out, vertexCount }: IProperGraph, y: Float64Array): number {
   let sum = 0;
   for (let v = 0; v < vertexCount; v++) {

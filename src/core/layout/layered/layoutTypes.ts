@@ -1,11 +1,11 @@
 /**
- * What the layered layout takes and gives. Typed arrays only, so that a worker can carry them.
+ * Input and output of the layered layout. Only typed arrays, so that they can be sent to a worker.
  *
- * All is said for a picture that flows from left to right. One from top to bottom is the same turned:
- * sizes are swapped on the way in, positions on the way out.
+ * Everything is defined for a graph that flows from left to right. For one from top to bottom, sizes are
+ * swapped in the input and positions in the output.
  */
 
-/** Items that must stand in the first or the last column. */
+/** Items that must be in the first or the last column. */
 export const PIN = { none: 0, first: -1, last: 1 } as const;
 
 /** A left-to-right graph to lay out. Sizes and offsets in px. */
@@ -15,14 +15,14 @@ export interface ILayoutInput {
   readonly height: Float64Array;
   /** One of `PIN`, by item. */
   readonly pin: Int8Array;
-  /** How much an item matters: the path of the largest sum is kept straight. */
+  /** Importance of an item: the path with the largest sum is kept straight. */
   readonly importance: Float64Array;
   readonly source: Int32Array;
   readonly target: Int32Array;
-  /** Where an edge leaves or enters, as a distance below the item's centre. */
+  /** Position where an edge leaves or enters, as an offset downwards from the item's centre. */
   readonly sourceOffset: Float64Array;
   readonly targetOffset: Float64Array;
-  /** Edges of one source with the same trunk (a tensor) share one wire as far as they can. */
+  /** Edges of one source with the same trunk (a tensor) share a wire as far as possible. */
   readonly trunk: Int32Array;
 }
 
@@ -31,16 +31,16 @@ export interface ILayoutOptions {
   readonly itemGap: number;
   /** Gap between columns. */
   readonly rankGap: number;
-  /** Gap beside a column of nothing wider than `portWidth`: what stands on a panel's border. */
+  /** Gap next to a column whose items are at most `portWidth` wide, i.e. ports on a panel's border. */
   readonly portGap: number;
   readonly portWidth: number;
   /** Gap between wires. */
   readonly wireGap: number;
-  /** Longer edges, in columns, run in a lane below the picture. */
+  /** Longer edges, in columns, run in a lane below the graph. */
   readonly maxSpan: number;
-  /** Sweeps of crossing reduction for each start. */
+  /** Number of crossing-reduction sweeps for each initial order. */
   readonly sweeps: number;
-  /** Whether the main path may leave lower than it entered: it goes through rows. */
+  /** True if the main path may leave lower than it entered, because it runs through rows. */
   readonly falls?: boolean;
 }
 
@@ -54,7 +54,7 @@ export const LAYOUT_OPTIONS: ILayoutOptions = {
   sweeps: 8
 };
 
-/** Positions; the top left of everything drawn, wires included, is at 0, 0. */
+/** Positions; the top left corner of everything drawn, wires included, is at 0, 0. */
 export interface ILayoutResult {
   /** Centres of the items. */
   readonly x: Float64Array;
@@ -64,11 +64,11 @@ export interface ILayoutResult {
   /** Column of each item. */
   readonly rank: Int32Array;
   /**
-   * Points of edge e: `points[2*pointOffsets[e] … 2*pointOffsets[e+1])`, from source to target.
-   * Left to right, except for an edge that closes a cycle: it runs back in a lane above.
+   * Points of edge e: `points[2*pointOffsets[e] … 2*pointOffsets[e+1])`, from source to target. They run
+   * left to right, except that an edge which closes a cycle runs back in a lane above.
    */
   readonly pointOffsets: Int32Array;
   readonly points: Float64Array;
-  /** Crossings left between neighbouring columns. */
+  /** Remaining crossings between adjacent columns. */
   readonly crossings: number;
 }

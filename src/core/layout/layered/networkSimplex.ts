@@ -1,8 +1,8 @@
 /**
  * Shortens wires by moving parts of the graph between columns: the network simplex method of Gansner,
  * Koutsofios, North and Vo ("A technique for drawing directed graphs", 1993), with two differences. A
- * pass makes all moves of one tree before the next tree is built, and the work is bounded: ranks are
- * feasible after every move, so that it may stop at any time.
+ * pass makes all moves of one tree before it builds the next, and the work is bounded: ranks are feasible
+ * after every move, so it may stop at any time.
  */
 
 import { indexBy } from '../../base/csr';
@@ -13,20 +13,20 @@ export interface IWeighted {
   readonly count: number;
   readonly from: Int32Array;
   readonly to: Int32Array;
-  /** How much a wire's length counts; 0 = it only keeps its ends in order. */
+  /** Weight of a wire's length; 0 means that it only keeps its ends in order. */
   readonly weight: Float64Array;
 }
 
 const MAX_PASSES = 80;
-/** Passes without gain after which nothing better is expected. */
+/** Number of passes without gain after which the search stops. */
 const MAX_STALE_PASSES = 4;
 
 /** A spanning tree of tight wires, parents first. */
 interface ISpanningTree {
   readonly order: Int32Array;
-  /** Wire to the parent, -1 for a root. */
+  /** Wire to the parent; -1 for a root. */
   readonly wire: Int32Array;
-  /** Place in `order` after the last vertex below. */
+  /** Index in `order` after the last descendant. */
   readonly end: Int32Array;
   readonly place: Int32Array;
 }
@@ -64,7 +64,9 @@ class NetworkSimplex {
     return this._rank[to[e]] - this._rank[from[e]] - 1;
   }
 
-  /** Depth-first over tight wires, the preferred ones first, from the vertices without a predecessor. */
+  /**
+   * Depth-first search over tight wires, preferred ones first, from the vertices without a predecessor.
+   */
   private _tree(preferred: readonly number[]): ISpanningTree {
     const { count } = this._graph;
     const linked = this._forest(preferred);
@@ -111,7 +113,7 @@ class NetworkSimplex {
     return { order, wire, end, place };
   }
 
-  /** Tight wires without cycles that join as much as they can. */
+  /** A spanning forest of tight wires. */
   private _forest(preferred: readonly number[]): number[] {
     const { count, from, to } = this._graph;
     const parent = Int32Array.from({ length: count }, (_, v) => v);
@@ -143,7 +145,7 @@ class NetworkSimplex {
     return linked;
   }
 
-  /** Moves every subtree that wants to, as far as the wires around it allow. */
+  /** Moves every subtree that gains from it, as far as the wires around it allow. */
   private _moves(tree: ISpanningTree): { gain: number; entering: number[] } {
     const { order, wire, end, place } = tree;
     const { from } = this._graph;
@@ -158,7 +160,7 @@ class NetworkSimplex {
         const up = from[e] === v ? this._graph.to[e] : from[e];
         sum[up] += sum[v];
       }
-      // A tight wire to the parent holds the subtree back on one side only; a root is free.
+      // A tight wire to the parent blocks the subtree in one direction only; a root is free.
       const right = sum[v] > 0 && (e < 0 || from[e] !== v);
       const left = sum[v] < 0 && (e < 0 || from[e] === v);
       if ((right || left) && this._work > 0) {
@@ -171,12 +173,12 @@ class NetworkSimplex {
         }
       }
     }
-    // What a move let go of comes last when the next tree is made.
+    // Wires that a move released come last when the next tree is built.
     this._kept = this._kept.filter(e => !leaving.has(e));
     return { gain, entering };
   }
 
-  /** The wire that stops a subtree first on its way. */
+  /** The first wire that stops a subtree on its way. */
   private _limit(
     order: Int32Array,
     place: Int32Array,
@@ -211,14 +213,14 @@ class NetworkSimplex {
   private readonly _rank: Int32Array;
   private readonly _out: ICsrRows;
   private readonly _in: ICsrRows;
-  /** Weight of the wires that leave less that of those that enter: what moving right gains. */
+  /** Weight of outgoing wires minus that of incoming ones: the gain of moving right. */
   private readonly _pull: Float64Array;
   private _kept: number[] = [];
-  /** Steps left. */
+  /** Remaining steps. */
   private _work: number;
 }
 
-/** Improves feasible columns in place; `work` bounds the steps. Deterministic. */
+/** Improves a feasible rank assignment in place; `work` limits the steps. Deterministic. */
 export function minimizeWireLength(
   graph: IWeighted,
   rank: Int32Array,

@@ -1,38 +1,38 @@
-/** The proper graph: every wire is cut into steps from one column to the next. */
+/** The proper graph: every wire is split into steps from one column to the next. */
 
 import { groupBy, IntList } from '../../base/csr';
 import { EDGE } from './cycleRemoval';
 import type { ILayoutInput } from './layoutTypes';
 
-/** Steps that meet a vertex on one side; parallel arrays, rows by vertex. */
+/** Steps on one side of the vertices; parallel arrays, rows by vertex. */
 export interface IAdjacency {
   readonly offsets: Int32Array;
   /** The vertex at the other end. */
   readonly vertex: Int32Array;
   readonly step: Int32Array;
-  /** Where the step meets the vertex itself, below its centre. */
+  /** Where the step meets this vertex, below its centre. */
   readonly ownOffset: Float64Array;
-  /** Where it meets the other end. */
+  /** Where the step meets the far end. */
   readonly farOffset: Float64Array;
 }
 
-/** Items 0 … itemCount-1, then the bends (points where a wire passes a column). */
+/** Vertices are the items 0 … itemCount-1, then the dummy nodes (where a wire passes a column). */
 export interface IProperGraph {
   readonly itemCount: number;
   readonly vertexCount: number;
   readonly rankCount: number;
   readonly rank: Int32Array;
   readonly height: Float64Array;
-  /** Zero for bends. */
+  /** Zero for dummy nodes. */
   readonly importance: Float64Array;
   readonly stepCount: number;
   readonly out: IAdjacency;
   readonly in: IAdjacency;
-  /** First bend of the edge's trunk (in the column after its source), -1 when there is none. */
+  /** First dummy node of the edge's trunk (in the column after its source); -1 if there is none. */
   readonly firstDummy: Int32Array;
 }
 
-/** Farthest column before a target that each edge's trunk must reach. */
+/** The last column that each edge's trunk must reach, before its targets. */
 function trunks(
   input: ILayoutInput,
   rank: Int32Array,
@@ -80,7 +80,7 @@ function adjacencyOf(
   const steps = Int32Array.from({ length: own.length }, (_, s) => s);
   const rows = groupBy(count, own, steps);
   const order = rows.values;
-  // Steps in the order in which they meet the vertex, so that equal ends are neighbours.
+  // Steps ordered by where they meet the vertex, so that equal ends are adjacent.
   for (let v = 0; v < count; v++) {
     const begin = rows.offsets[v];
     const end = rows.offsets[v + 1];
@@ -97,7 +97,7 @@ function adjacencyOf(
   };
 }
 
-/** Steps while they are collected. */
+/** Collects steps. */
 class StepList {
   add(from: number, to: number, fromAt: number, toAt: number): void {
     this._from.push(from);
@@ -106,7 +106,7 @@ class StepList {
     this._toAt.push(toAt);
   }
 
-  /** Both sides of every vertex. */
+  /** The adjacency of every vertex on both sides. */
   sides(vertexCount: number): {
     count: number;
     out: IAdjacency;
@@ -129,7 +129,7 @@ class StepList {
   private readonly _toAt: number[] = [];
 }
 
-/** Steps of all wires; returns the first bend of each edge's trunk. */
+/** Adds the steps of all wires; returns the first dummy node of each edge's trunk. */
 function splitWire(
   input: ILayoutInput,
   itemRank: Int32Array,
@@ -167,7 +167,7 @@ function splitWire(
   return firstBend;
 }
 
-/** Cuts the edges of class `normal` into steps; wires of one trunk share their bends. */
+/** Splits the edges of class `normal` into steps; wires of one trunk share their dummy nodes. */
 export function properGraph(
   input: ILayoutInput,
   itemRank: Int32Array,

@@ -7,16 +7,14 @@ import type { IPlainGraph, IQuality } from '../../testing/quality';
 import { drawDagre, drawElk, drawOurs, inputOf } from '../../testing/rivals';
 import { layered } from './layered';
 
-/*
- * Crossings and length of the wires against the best of dagre and elk (layered), with the same sizes and
- * gaps; what is counted stands in testing/quality.ts. The libraries' figures are kept in layouts.json,
- * because elk takes seconds; two graphs are measured live, so that the figures are known to be true.
- */
+/* Crossings and wire lengths, compared with the best of dagre and elk (layered) at the same sizes and
+   gaps; testing/quality.ts defines the measures. The libraries' results are stored in layouts.json,
+   since elk takes seconds; two graphs are measured live to verify them. */
 
-/** Where a library is shorter, by how much at most, and why. */
+/** Graphs for which a library has shorter wires: the maximum ratio, and why. */
 const EXCUSES: Readonly<Record<string, number>> = {
-  // elk sets the cards of parallel branches into columns of their own and bends the wires between; ours
-  // begin side by side and run straight.
+  // elk puts the cards of parallel branches into separate columns and bends the wires between them; ours
+  // are side by side and have straight wires.
   inception: 1.05
 };
 

@@ -37,7 +37,7 @@ function total(input: ILayoutInput, rank: ArrayLike<number>): number {
   return sum;
 }
 
-/** The least sum of spans, by trying all columns; the items are in topological order. */
+/** The least sum of spans, by exhaustive search; the items are in topological order. */
 function leastTotal(input: ILayoutInput): number {
   const rank = new Int32Array(input.itemCount);
   let least = Infinity;

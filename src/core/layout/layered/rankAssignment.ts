@@ -1,4 +1,4 @@
-/** Columns: longest path, then slack is used to shorten wires. */
+/** Rank assignment: longest path, then slack is used to shorten wires. */
 
 import { EDGE } from './cycleRemoval';
 import { dagOf, inDegree, nextRank, outDegree, previousRank } from './dag';
@@ -34,7 +34,7 @@ function longestPath(dag: IDag, lowest: number) {
   return { rank, order };
 }
 
-/** Puts the items pinned last into one column behind all others. */
+/** Moves the items pinned last into one column after all others. */
 function settleLast(dag: IDag, rank: Int32Array): void {
   let last = -1;
   for (let v = 0; v < dag.count; v++) {
@@ -49,7 +49,7 @@ function settleLast(dag: IDag, rank: Int32Array): void {
   }
 }
 
-/** Moves every item with slack towards the side where it has more wires. */
+/** Moves every item with slack towards the side with more wires. */
 function balance(dag: IDag, rank: Int32Array, order: Int32Array): void {
   for (let i = dag.count - 1; i >= 0; i--) {
     const v = order[i];
@@ -64,7 +64,7 @@ function balance(dag: IDag, rank: Int32Array, order: Int32Array): void {
   }
 }
 
-/** Pulls side inputs (sources and the chains behind them) next to what reads them. */
+/** Moves side inputs (sources and the chains behind them) next to their readers. */
 function pullSources(dag: IDag, rank: Int32Array, order: Int32Array): void {
   const free = new Uint8Array(dag.count);
   for (const v of order) {
@@ -82,7 +82,10 @@ function pullSources(dag: IDag, rank: Int32Array, order: Int32Array): void {
   }
 }
 
-/** Where it makes no wire longer in sum, an item follows its input at once: branches begin side by side. */
+/**
+ * Moves items next to their inputs if that does not lengthen the wires in total, so that branches start
+ * side by side.
+ */
 function followInputs(dag: IDag, rank: Int32Array, order: Int32Array): void {
   for (const v of order) {
     const links = inDegree(dag, v);
@@ -92,12 +95,12 @@ function followInputs(dag: IDag, rank: Int32Array, order: Int32Array): void {
   }
 }
 
-/** Steps that shortening may take: what is laid out at once stays quick. */
+/** Maximum number of steps for shortening wires, so that large graphs stay fast. */
 const MAX_SIMPLEX_STEPS = 3e6;
 
 /**
- * Shortens wires. The items pinned first are one vertex, those pinned last another; wires of no weight
- * keep all else between the two.
+ * Shortens wires. All items pinned first are one vertex, all pinned last another; wires of weight 0 keep
+ * everything else between the two.
  */
 function shortenWires(dag: IDag, rank: Int32Array): void {
   const [first, last] = [dag.count, dag.count + 1];
@@ -139,7 +142,7 @@ function shortenWires(dag: IDag, rank: Int32Array): void {
   }
 }
 
-/** Column of every item, from 0 without gaps at the ends. Every edge but a back edge points right. */
+/** Column of every item, from 0 without gaps at the ends. All edges except back edges point right. */
 export function assignRanks(
   input: ILayoutInput,
   edgeClass: Uint8Array
@@ -169,7 +172,7 @@ export function assignRanks(
   return rank;
 }
 
-/** Marks edges that span more than `maxSpan` columns: they leave the columns for a lane. */
+/** Marks edges that span more than `maxSpan` columns, to be routed in a lane outside the columns. */
 export function markLaneEdges(
   input: ILayoutInput,
   rank: Int32Array,

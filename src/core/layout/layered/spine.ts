@@ -1,15 +1,15 @@
-/** The spine: the main path through the model, which the coordinates keep straight. */
+/** The spine: the main path through the model, which coordinate assignment keeps straight. */
 
 import type { IOrder } from './crossingCounter';
 import type { IProperGraph } from './properGraph';
 
-/** The spine's step into and out of each vertex, -1 off the spine. */
+/** The spine's step into and out of each vertex; -1 off the spine. */
 export interface ISpine {
   readonly stepIn: Int32Array;
   readonly stepOut: Int32Array;
 }
 
-/** Largest sum of importance over the paths that end in each vertex. */
+/** Largest sum of importance over all paths that end at each vertex. */
 function pathWeights(graph: IProperGraph, order: IOrder): Float64Array {
   const weight = new Float64Array(graph.vertexCount);
   for (const v of order.vertices) {
@@ -22,7 +22,7 @@ function pathWeights(graph: IProperGraph, order: IOrder): Float64Array {
   return weight;
 }
 
-/** Where the heaviest path ends; the later column wins a tie. */
+/** End of the heaviest path; the later column wins a tie. */
 function spineEnd(graph: IProperGraph, weight: Float64Array): number {
   let best = 0;
   for (let v = 1; v < graph.itemCount; v++) {
@@ -34,7 +34,7 @@ function spineEnd(graph: IProperGraph, weight: Float64Array): number {
   return best;
 }
 
-/** The entry of v's heaviest path; the middle one where several weigh the same. */
+/** Entry of v on its heaviest path; the middle one of several equals. */
 function heaviestEntry(
   graph: IProperGraph,
   order: IOrder,
@@ -63,8 +63,8 @@ function heaviestEntry(
 }
 
 /**
- * Walks back from the end along the heaviest path. Among equals (parallel branches) the
- * middle one is taken, so that the others spread evenly above and below it.
+ * Follows the heaviest path back from its end. Among equals (parallel branches), takes the middle one, so
+ * that the others spread evenly above and below it.
  */
 export function findSpine(graph: IProperGraph, order: IOrder): ISpine {
   const stepIn = new Int32Array(graph.vertexCount).fill(-1);

@@ -1,19 +1,19 @@
-/** Order within the columns: best of several starts, sweeps, and sides chosen anew. */
+/** Order within the columns: the best of several initial orders, sweeps, and branch placements. */
 
 import type { IOrder } from './crossingCounter';
 import type { IProperGraph } from './properGraph';
 import { placeBranches } from './branchSides';
 import { LayerSweep } from './barycenterSweep';
 
-/** Above this many vertices two starts must do, below it four. */
+/** Up to this many vertices, four initial orders are tried; above, two. */
 const MAX_FOUR_STARTS = 4000;
 const STALE_SWEEPS = 4;
-/** Of larger graphs one order is given: to compare them takes as long as to place them. */
+/** Larger graphs get a single order: comparing orders takes as long as assigning coordinates. */
 const MAX_COMPARED = 20_000;
-/** How often the sides are chosen anew and swept again. */
+/** How often branches are placed and swept again. */
 const SPREADS = 3;
 
-/** An order that was found, column by column. */
+/** A candidate order, column by column. */
 interface IOrderCandidate {
   readonly crossings: number;
   readonly saved: Int32Array;
@@ -23,7 +23,7 @@ function captureCandidate(sweeper: LayerSweep): IOrderCandidate {
   return { crossings: sweeper.crossings(), saved: sweeper.save() };
 }
 
-/** Sweeps from the present order. Returns the best order seen when it beats `best`. */
+/** Sweeps from the current order. Returns the best order seen if it beats `best`. */
 function sweep(
   sweeper: LayerSweep,
   forward: boolean,
@@ -52,7 +52,7 @@ function sweep(
   return best;
 }
 
-/** The order with its sides chosen anew. */
+/** The order with newly placed branches. */
 function spread(
   graph: IProperGraph,
   sweeper: LayerSweep,
@@ -67,13 +67,13 @@ function spread(
   return captureCandidate(sweeper);
 }
 
-/** Orders with equally few crossings, and how many. */
+/** Orders with the same lowest number of crossings, and that number. */
 export interface IOrderings {
   readonly crossings: number;
   readonly orders: readonly IOrder[];
 }
 
-/** Orders every column with few crossings. `gap` stands between vertices. Deterministic. */
+/** Orders every column with few crossings. `gap` is the space between vertices. Deterministic. */
 export function orderVertices(
   graph: IProperGraph,
   sweeps: number,

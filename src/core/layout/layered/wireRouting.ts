@@ -1,4 +1,4 @@
-/** Columns on the page and the points of every wire. */
+/** Positions of columns, and the points of every wire. */
 
 import { EDGE } from './cycleRemoval';
 import { extent } from './coordinateAssignment';
@@ -9,7 +9,7 @@ import type {
   ILayoutResult
 } from './layoutTypes';
 
-/** Distance of the first lane from the picture and of the lanes from each other. */
+/** Distance of the first lane from the graph, and between lanes. */
 const LANE_START = 22;
 const LANE_GAP = 10;
 
@@ -42,7 +42,7 @@ function placeColumns(
   return { left, width, total: x };
 }
 
-/** Points that grow; a point on the line between its neighbours is dropped. */
+/** A growing list of points; a point on the line between its neighbours is dropped. */
 class PointList {
   /** Starts the next edge. */
   begin(): void {
@@ -79,7 +79,7 @@ class PointList {
   private _first = 0;
 }
 
-/** Lanes above (back edges) or below (buses): one lane for each source and trunk. */
+/** Lanes above (back edges) or below (long edges): one per source and trunk. */
 class Lanes {
   /** Number of the lane. */
   of(source: number, trunk: number): number {
@@ -130,7 +130,7 @@ class Router {
     return [x, this._y[v] + this._input.targetOffset[e]];
   }
 
-  /** Ends of paths stand next to what they are tied to, all else in the middle of the column. */
+  /** Ends of paths lie next to their neighbours, all other items in the middle of the column. */
   private _centre(v: number): number {
     const r = this._graph.rank[v];
     const left = this._columns.left[r];
@@ -143,7 +143,7 @@ class Router {
     return isSink ? left + this._input.width[v] / 2 : left + width / 2;
   }
 
-  /** Through the columns, along the trunk's bends. */
+  /** Routes a wire through the columns, along the trunk's dummy nodes. */
   through(e: number, points: PointList): void {
     const { left, width } = this._columns;
     const { rank } = this._graph;
@@ -162,7 +162,7 @@ class Router {
     points.add(x1, y1);
   }
 
-  /** Out of the columns into a lane and back; verticals run between columns. */
+  /** Routes a wire out of the columns, along a lane and back; vertical pieces run between columns. */
   alongLane(e: number, above: boolean, points: PointList): void {
     const { left, width } = this._columns;
     const { rank } = this._graph;
@@ -172,7 +172,7 @@ class Router {
     const y = above
       ? this._extent.top - distance
       : this._extent.bottom + distance;
-    // Verticals of different lanes stand side by side.
+    // Vertical pieces of different lanes run side by side.
     const inset = this._rankGap * (0.2 + 0.06 * (lane % 5));
     const from = rank[this._input.source[e]];
     const to = rank[this._input.target[e]];
@@ -207,7 +207,7 @@ class Router {
   private readonly _below = new Lanes();
 }
 
-/** Moves everything so that the top left is at 0, 0. */
+/** Moves everything so that the top left corner is at 0, 0. */
 function normalise(
   input: ILayoutInput,
   x: Float64Array,

@@ -1,16 +1,17 @@
-/** Where a wire that goes on in a later row may turn down before its row ends. */
+/** Finds where a wire that continues in a later row may turn down before its row ends. */
 
 import type { RowedLevel } from './rowedLevel';
 
-/** Beyond so many columns a wire that passes is no longer looked at: no row is so long on a screen. */
+/** Maximum number of columns over which passing wires are checked; no row on a screen is longer. */
 const MAX_LOOKAHEAD = 64;
 
 export class DropColumns {
   constructor(private readonly _level: RowedLevel) {}
 
   /**
-   * The column after which a wire leaves its row: one behind which nothing lies below it, else the last
-   * of the row. Else a wire that skips rows would run to the end of its row and all the way back.
+   * The column after which a wire leaves its row: the first with nothing below the wire from there on,
+   * else the last of the row. Without it, a wire that skips rows would run to the end of its row and all
+   * the way back.
    */
   of(source: number, e: number, row: number): number {
     const { columns, geometry, end } = this._level;
@@ -27,7 +28,7 @@ export class DropColumns {
     return last;
   }
 
-  /** Lowest edge in an item's column, but for the item itself: its centre where it is the lowest. */
+  /** Lowest edge in an item's column, ignoring the item itself; its centre if it is the lowest. */
   private _below(v: number): number {
     const { geometry, input } = this._level;
     const { y, rank } = geometry;
@@ -49,7 +50,7 @@ export class DropColumns {
     return this._byColumn[column] ?? [];
   }
 
-  /** Whether no other wire of the row lies below in the gap after a column. */
+  /** True if no other wire of the row lies lower in the gap after a column. */
   private _isLowest(e: number, column: number, y: number): boolean {
     const level = this._level;
     const { source, target } = level.input;
@@ -58,7 +59,7 @@ export class DropColumns {
     return !this._passing(column).some(
       other =>
         source[other] !== source[e] &&
-        // What only goes by runs at the left, beside the row.
+        // Wires that only pass by run on the left, next to the row.
         (level.row(source[other]) === row ||
           level.row(target[other]) === row) &&
         Math.max(

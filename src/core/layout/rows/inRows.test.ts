@@ -9,14 +9,14 @@ import { LAYOUT_OPTIONS, PIN } from '../layered/layoutTypes';
 import { asRowedResult } from './rowedResult';
 import { layOutInRows } from './inRows';
 
-/** As levels are laid out: no wire takes a lane below. */
+/** As levels are laid out: no wire uses a lane below. */
 const OPTIONS = { ...LAYOUT_OPTIONS, rankGap: 76, maxSpan: Infinity };
 
 function straightOf(input: ILayoutInput): ILayoutResult {
   return layered(input, OPTIONS);
 }
 
-/** `count` cards in a chain, and more wires between them. */
+/** A chain of `count` cards, with additional wires. */
 function chain(count: number, more: readonly [number, number][] = []) {
   const source = Array.from({ length: count - 1 }, (_, i) => i);
   const target = source.map(v => v + 1);
@@ -42,7 +42,7 @@ function points(result: ILayoutResult, e: number): [number, number][] {
   return found;
 }
 
-/** Level and upright pieces of two wires that cross inside both. */
+/** Number of crossings between horizontal and vertical pieces of two wires. */
 function crossings(result: ILayoutResult): number {
   const level: [number, number, number, number][] = [];
   const upright: [number, number, number, number][] = [];
@@ -89,7 +89,7 @@ describe('a chain in rows', () => {
       expect(result.x[v] > result.x[v - 1]).toBe(sameRow);
       expect(result.y[v] > result.y[v - 1]).toBe(!sameRow);
     }
-    // Rows begin at one place.
+    // All rows start at the same position.
     const begins = rows.flatMap((row, v) =>
       v === 0 || row > rows[v - 1] ? [result.x[v]] : []
     );
@@ -120,14 +120,14 @@ describe('a chain in rows', () => {
   });
 
   it('breaks where few wires pass, not where a row is full', () => {
-    // A block of three side branches around the place where the row would be fullest.
+    // A block of three side branches where the row would be fullest.
     const tangled = chain(10, [
       [3, 5],
       [3, 6],
       [4, 6]
     ]);
     const result = layOutInRows(tangled, straightOf(tangled), { room: 1150 });
-    // Six cards have room; after five or six two tensors would be torn.
+    // Six cards fit; a break after five or six would cut two tensors.
     const begins = asRowedResult(result)?.breaks.map(column =>
       result.rank.indexOf(column)
     );
@@ -136,7 +136,7 @@ describe('a chain in rows', () => {
   });
 
   it('keeps a row’s beginning where that costs little', () => {
-    // Twelve cards in rows of six or seven: several breaks are nearly as good.
+    // Twelve cards in rows of six or seven: several breaks are almost equally good.
     const before = asRowedResult(layOutInRows(input, straight, { room: 1400 }));
     const begin = before?.rank.indexOf(before.breaks[0]) ?? 0;
     const kept = asRowedResult(
@@ -157,7 +157,7 @@ it('Rows of a very long level are full, and break where least is torn', () => {
   );
   const ends = [...(result?.breaks ?? []), 4000];
   const rows = ends.map((end, row) => end - (row > 0 ? ends[row - 1] : 0));
-  // 34 cards have room; the last row is what is left.
+  // 34 cards fit; the last row has the rest.
   expect(Math.min(...rows.slice(0, -1))).toBeGreaterThan(0.75 * 34);
   expect(result?.returning).toBe(result?.breaks.length);
 });
@@ -192,7 +192,7 @@ describe('wires that skip rows', () => {
         .filter(([, y]) => y < result.y[1] + 200)
         .map(([x]) => x)
     );
-    // Either beside the second card or, where the wire lies above the others, at the row's end.
+    // Next to the second card, or at the end of the row if the wire lies above the others.
     const below = points(result, 15)[1][1] >= result.y[1];
     expect(reach < end || !below).toBe(true);
   });
@@ -200,7 +200,7 @@ describe('wires that skip rows', () => {
 
 describe('ports', () => {
   it('stand on the borders beside the row that needs them', () => {
-    // 0 feeds the first card, 1 the tenth; the last card and the third lead out.
+    // 0 feeds the first card, 1 the tenth; the last card and the third lead to outputs.
     const inner = 12;
     const count = inner + 4;
     const width = new Array<number>(count).fill(100);
@@ -233,13 +233,13 @@ describe('ports', () => {
     expect(inRowOf(1, 11)).toBe(true);
     expect(inRowOf(inner + 2, 4)).toBe(true);
     expect(inRowOf(inner + 3, inner + 1)).toBe(true);
-    // They cost no returns: one a break.
+    // They cause no additional returns: one per break.
     const found = asRowedResult(result);
     expect(found?.returning).toBe(found?.breaks.length);
   });
 });
 
-/** Pinned items as the ports of panels are: dots that wires meet in the middle. */
+/** Pinned items like the ports of panels: dots with wires at their centres. */
 function withDots(input: ILayoutInput): ILayoutInput {
   const isPort = (v: number) => input.pin[v] !== PIN.none;
   const dots = (sizes: Float64Array) =>
@@ -269,7 +269,7 @@ describe('random graphs in rows', () => {
       outside: 0
     });
     expect(through).toBe(findFaults(input, straight).through);
-    // Order in the columns stays.
+    // The order within columns is unchanged.
     for (let v = 1; v < input.itemCount; v++) {
       const sameColumn = straight.rank[v] === straight.rank[v - 1];
       if (sameColumn && input.pin[v] === PIN.none && input.pin[v - 1] === 0) {

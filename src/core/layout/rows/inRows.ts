@@ -1,9 +1,9 @@
 /**
- * Wrapped flow: a laid out level set in rows, like text. A row ends at a column that few wires pass; what
- * passes it returns in the gutter below and goes on at the left of the row that reads it.
+ * Wrapped flow: wraps a layout into rows, like text. A row ends at a column that few wires pass; those
+ * that do return in the gutter below and continue at the left of the row that reads them.
  *
- * A pass over a finished layout: columns, order and heights stay, whole columns move. Linear in items and
- * bends, but for the choice of the breaks: columns times columns a row.
+ * This is a pass over a finished layout: columns, order and heights stay, whole columns move. Linear in
+ * items and bends, except for the choice of breaks, which is quadratic in the columns of a row.
  */
 
 import type { ILayoutInput, ILayoutResult } from '../layered/layoutTypes';
@@ -17,7 +17,9 @@ import { returnsOf } from './returningWires';
 import { OUT_SIDE, PORTS_SIDE, TRACK, TURN } from './rowSpacing';
 import { routeRowWires } from './rowWires';
 
-/** The layout in rows no wider than the room, as far as columns allow; itself where it fits. */
+/**
+ * The layout in rows that are no wider than `room`, as far as the columns allow; unchanged if it fits.
+ */
 export function layOutInRows(
   input: ILayoutInput,
   geometry: ILayoutResult,

@@ -1,40 +1,40 @@
 /**
- * Wires on their way from one row to later ones. The right side of a row, the gutter below it and the left
- * side of the next are one nest: what leaves on top runs outermost at the right, lowest in the gutter,
- * innermost at the left, and comes in on top. So wires keep their order and none crosses another between
- * two rows. A wire that skips rows runs down at the left, beside them.
+ * Wires from one row to later ones. The right side of a row, the gutter below it and the left side of the
+ * next are nested: the topmost wire to leave runs outermost on the right, lowest in the gutter and
+ * innermost on the left, and enters on top. So wires keep their order and do not cross between two rows.
+ * A wire that skips rows runs down on the left, next to them.
  */
 
 import { isIn } from './rowColumns';
 import { DropColumns } from './dropColumns';
 import type { RowedLevel } from './rowedLevel';
 
-/** A tensor on its way to later rows. */
+/** A tensor that continues in later rows. */
 export interface IReturn {
   readonly trunk: number;
-  /** Row that it leaves; that of its port, where it comes in from outside. */
+  /** The row that it leaves; for a tensor from outside, that of its port. */
   readonly row: number;
   readonly entry: boolean;
-  /** Last row that reads it. */
+  /** The last row that reads it. */
   readonly last: number;
-  /** Column after which it leaves its row, down to the gutter; -1 for one from outside. */
+  /** The column after which it goes down to the gutter; -1 for a tensor from outside. */
   readonly drop: number;
-  /** Heights in the layout: where it leaves, and where it comes into the last row. */
+  /** Heights in the layout where it leaves, and where it enters the last row. */
   readonly exitY: number;
   readonly lastY: number;
-  /** Places counted from the row: at the right, in the gutter, at the left. */
+  /** Track numbers, counted from the row: on the right, in the gutter, on the left. */
   right: number;
   gutter: number;
   left: number;
 }
 
 export interface IReturns {
-  /** By trunk; null for one that stays in its row. */
+  /** By trunk; null if it stays in its row. */
   readonly byTrunk: readonly (IReturn | null)[];
-  /** By row: wires in the gutter below, and those of them that turn at the end of the row. */
+  /** By row: number of wires in the gutter below, and how many of them turn at the end of the row. */
   readonly inGutter: readonly number[];
   readonly turning: readonly number[];
-  /** Tracks at the left. */
+  /** Number of tracks on the left. */
   readonly tracks: number;
 }
 
@@ -81,7 +81,10 @@ function collect(level: RowedLevel): (IReturn | null)[] {
   });
 }
 
-/** Tracks at the left, innermost first: what ends soon, and on top. Returns how many there are. */
+/**
+ * Assigns tracks on the left, innermost first: wires that end soon, and upper ones. Returns the number of
+ * tracks.
+ */
 function orderLeft(returns: readonly IReturn[]): number {
   const inner = [...returns].sort(
     (a, b) => a.last - a.row - (b.last - b.row) || a.lastY - b.lastY
@@ -101,7 +104,10 @@ function orderLeft(returns: readonly IReturn[]): number {
   return taken.length;
 }
 
-/** Gutter and right side of one row. Returns how many turn at its end: the others have no track there. */
+/**
+ * Orders the gutter and the right side of one row. Returns the number of wires that turn at its end; the
+ * others need no track there.
+ */
 function orderRight(here: readonly IReturn[], lastColumn: number): number {
   const outer = [...here].sort((a, b) => b.left - a.left);
   outer.forEach((one, i) => (one.gutter = i));

@@ -1,27 +1,30 @@
-/** Where the rows of a level begin. */
+/** Chooses the columns at which rows begin. */
 
 import type { IRowColumns } from './rowColumns';
 import { GUTTER, MIN_GUTTER, TRACK, TURN } from './rowSpacing';
 
-/** What a break costs, in px of height, for each wire but the first that it tears. */
+/** Cost of a break, in px of height, for each wire after the first that it cuts. */
 const TORN_WIRE_COST = 30;
-/** A row of which half is empty. */
+/** Cost of a half-empty row. */
 const RAGGED_ROW_COST = 90;
-/** In a level of so many columns rows that are less full are not tried. */
+/** In levels with more columns, rows that are less full are not tried. */
 const MAX_UNEVEN_COLUMNS = 1500;
 const FULL_ROW_SHARE = 0.8;
-/** A row that is nearly empty, as a last one with a lone result, and up to which share it is that. */
+/**
+ * Cost of an almost empty row, such as a last row with a single result, and the share up to which it
+ * applies.
+ */
 const WIDOW_COST = 70;
 const NEARLY_EMPTY = 0.3;
-/** A break where one was before; taken off. */
+/** Bonus for a break at a previous position. */
 const KEPT_BREAK_BONUS = 60;
 
-/** Breaks that a long level chooses between, a row. */
+/** Number of candidate breaks per row of a long level. */
 const CANDIDATES_PER_ROW = 16;
 
 /**
- * Columns before which a row of a long level may begin: of some neighbours the one where least is torn.
- * All, where the level is short.
+ * Columns before which a row may begin: in a long level, those that cut the fewest wires among their
+ * neighbours; in a short one, all.
  */
 function breakCandidates(
   { from, to, torn, left, right }: IRowColumns,
@@ -45,9 +48,9 @@ function breakCandidates(
 }
 
 /**
- * First columns of the rows after the first, by shortest path over the columns: the rows of least cost
- * altogether, as lines of a paragraph are found in Knuth and Plass, "Breaking paragraphs into lines",
- * 1981. `keeps` tells columns that began a row before.
+ * First columns of all rows but the first, found as a shortest path over the columns: the breaks with the
+ * lowest total cost, like lines of a paragraph in Knuth and Plass, "Breaking paragraphs into lines",
+ * 1981. `keeps` marks columns that began a row before.
  */
 export function chooseBreaks(
   columns: IRowColumns,
@@ -71,7 +74,7 @@ export function chooseBreaks(
           Math.max(MIN_GUTTER, 2 * GUTTER + torn[i] * TRACK) +
           TORN_WIRE_COST * Math.max(0, torn[i] - 1) -
           (keeps(i) ? KEPT_BREAK_BONUS : 0);
-    // The longest row, for where no choice lies in reach.
+    // The longest row, used if no candidate is within reach.
     let [last, lastCost, chosen] = [-1, Infinity, false];
     for (let j = i + 1; j <= to; j++) {
       high = Math.min(high, top[j - 1]);
@@ -79,7 +82,7 @@ export function chooseBreaks(
       const ends = j < to;
       const turn = ends && torn[j] > 0 ? TURN + torn[j] * TRACK : 0;
       const width = right[j - 1] - left[i] + turn;
-      // One column stands alone whatever its width.
+      // A single column is allowed whatever its width.
       if (width > room && j > i + 1) {
         break;
       }
@@ -88,7 +91,7 @@ export function chooseBreaks(
       }
       const free = Math.max(0, room - width) / room;
       const ragged = RAGGED_ROW_COST * 4 * free * free;
-      // The last row may be as short as it likes.
+      // The last row may have any length.
       let cost = begun + (low - high) + (ends ? ragged : ragged / 6);
       if (width < NEARLY_EMPTY * room) {
         cost += WIDOW_COST;

@@ -1,23 +1,23 @@
-/** The columns of a laid out level, and what a break before each of them would tear. */
+/** The columns of a layout, and the wires that a break before each of them would cut. */
 
 import { PIN } from '../layered/layoutTypes';
 import type { ILayoutInput, ILayoutResult } from '../layered/layoutTypes';
 
-/** Columns of the layout that go into rows, by number; ports have columns of their own beside them. */
+/** Columns of the layout that are placed in rows, by number; ports have separate columns next to them. */
 export interface IRowColumns {
-  /** First, and first after the last. */
+  /** First column, and the one after the last. */
   readonly from: number;
   readonly to: number;
   readonly left: Float64Array;
   readonly right: Float64Array;
-  /** Extent of what stands in a column or passes it. */
+  /** Vertical extent of the items and wires in a column. */
   readonly top: Float64Array;
   readonly bottom: Float64Array;
-  /** Wires that a break before the column tears. */
+  /** Number of wires that a break before the column cuts. */
   readonly torn: Float64Array;
 }
 
-/** All wires of one tensor from one item that run with the flow. */
+/** All wires of one tensor from one item that follow the flow. */
 export interface ITrunk {
   readonly source: number;
   readonly edges: number[];
@@ -45,14 +45,14 @@ export function trunksOf(input: ILayoutInput, rank: Int32Array): ITrunk[] {
   return [...found.values()];
 }
 
-/** Height of a wire, whose points go from left to right, where a column begins or ends. */
+/** Height of a wire, whose points go from left to right, at a given x. */
 export function heightAt(
   { points, pointOffsets }: ILayoutResult,
   e: number,
   x: number
 ): number {
   const last = pointOffsets[e + 1] - 1;
-  // The first point at or behind the place: long wires have one a column.
+  // The first point at or after x: long wires have one per column.
   let [low, high] = [pointOffsets[e] + 1, last];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -70,7 +70,7 @@ export function heightAt(
   return x <= x0 || x1 === x0 ? y0 : y0 + ((y1 - y0) * (x - x0)) / (x1 - x0);
 }
 
-/** The columns; null where a port shares one with something else. */
+/** The columns; null if a port shares one with another item. */
 export function rowColumns(
   input: ILayoutInput,
   geometry: ILayoutResult,
@@ -107,7 +107,7 @@ export function rowColumns(
   return { ...columns, torn: tornAt(input, geometry, trunks, columns) };
 }
 
-/** Counts the wires that pass each column's beginning, and widens the columns by them. */
+/** Counts the wires that pass the left edge of each column, and extends the columns by them. */
 function tornAt(
   input: ILayoutInput,
   geometry: ILayoutResult,
@@ -122,7 +122,7 @@ function tornAt(
     for (const e of edges) {
       const t = input.target[e];
       const end = Math.min(to, rank[t]);
-      // Wires of one trunk run together: what is measured once need not be again.
+      // Wires of one trunk run together, so each part is measured once.
       for (let r = reached; r < end; r++) {
         const lane = heightAt(geometry, e, left[r]);
         top[r] = Math.min(top[r], lane);
@@ -134,7 +134,7 @@ function tornAt(
         last = Math.max(last, rank[t]);
       }
     }
-    // What comes in from outside comes in beside the row that reads it.
+    // A tensor from outside enters next to the row that reads it.
     const first = isIn(input, source)
       ? edges.reduce((least, e) => Math.min(least, rank[input.target[e]]), last)
       : rank[source];
@@ -147,5 +147,5 @@ function tornAt(
   return torn;
 }
 
-/** Of a trunk with more wires only what goes beyond the others is measured. */
+/** In larger trunks, only the parts beyond the other wires are measured. */
 const MAX_TRUNK_WIRES = 64;

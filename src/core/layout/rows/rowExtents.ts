@@ -1,4 +1,7 @@
-/** How high each row is with its wires, and where ports stand beside it. All in the layout's heights. */
+/**
+ * Vertical extent of each row with its wires, and positions of ports next to it, in the layout's
+ * coordinates.
+ */
 
 import { PIN } from '../layered/layoutTypes';
 import { isIn, isOut } from './rowColumns';
@@ -10,7 +13,7 @@ export interface IRowExtents {
   /** By row. */
   readonly top: Float64Array;
   readonly bottom: Float64Array;
-  /** Wires that run back above each row. */
+  /** Number of wires that run back above each row. */
   readonly lanes: Int32Array;
   readonly portHeight: ReadonlyMap<number, number>;
 }
@@ -57,7 +60,7 @@ class ExtentMeasurer implements IRowExtents {
     this.bottom[row] = Math.max(this.bottom[row], bottom);
   }
 
-  /** The parts of a wire that lie in rows: what it does between them says nothing of their heights. */
+  /** Measures the parts of a wire that lie in rows; the parts in between do not affect row heights. */
   private _measureWire(e: number, returns: IReturn | null): void {
     const level = this._level;
     const { columns, input } = level;
@@ -162,8 +165,8 @@ class ExtentMeasurer implements IRowExtents {
   }
 
   /**
-   * Ports on one side of a row keep their distance, else as close as can be to where their wires would
-   * have them: least squares, by pooling neighbours that are too close (Ayer et al. 1955).
+   * Spaces ports on one side of a row, as close as possible to the heights of their wires: least squares,
+   * by pooling adjacent violators (Ayer et al. 1955).
    */
   private _spread(ports: number[], row: number): void {
     const { input, geometry } = this._level;

@@ -1,4 +1,4 @@
-/** Puts the rows below each other: how far each moves, and where its gutter is. */
+/** Stacks the rows: the offset of each, and the position of its gutter. */
 
 import { PIN } from '../layered/layoutTypes';
 import { isIn, isOut } from './rowColumns';
@@ -17,9 +17,9 @@ import {
 } from './rowSpacing';
 
 export interface IRowPlaces {
-  /** Where rows begin. */
+  /** Left edge of the rows. */
   readonly start: number;
-  /** By row: from the layout to the picture. */
+  /** By row: offset from the layout to the final position. */
   readonly shiftX: Float64Array;
   readonly shiftY: Float64Array;
   /** Height of the first wire in the gutter below each row. */
@@ -45,7 +45,7 @@ export function placeRows(
   return { ...places, ...movedItems(level, extents, places) };
 }
 
-/** Room at the left for what comes in and what runs down beside the rows. */
+/** Width on the left for incoming wires and for those that run down next to the rows. */
 function startOf(
   { columns, first }: RowedLevel,
   returns: IReturns,
@@ -89,7 +89,7 @@ function widthOf(
 ): number {
   const { columns, input } = level;
   const hasOut = columns.to < columns.left.length;
-  // Beside a border with ports even the outermost keeps its distance.
+  // Next to a border with ports, even the outermost wire keeps its distance.
   const border = hasOut ? TRACK : 0;
   const end = (row: number) => shiftX[row] + level.rightOf(row);
   let width = 0;

@@ -1,4 +1,6 @@
-/** The wires of a level in rows: their pieces within rows as laid out, and the way between the rows. */
+/**
+ * The wires of a level in rows: their pieces within rows as laid out, and the connections between rows.
+ */
 
 import { isIn, isOut } from './rowColumns';
 import type { IRowExtents } from './rowExtents';
@@ -73,12 +75,13 @@ class RowWireRouter {
       this._return(returns, e, from, to);
     }
     if (to > from || isIn(input, s)) {
-      // A wire to a port at the right leaves its row at the end.
+      // A wire to a port on the right leaves its row at the end.
       const limit = isOut(input, t) ? level.rightOf(to) : Infinity;
       this._slice(e, to, columns.left[level.first[to]], limit);
     }
     if (isOut(input, t)) {
-      // One that is not level with its port bends behind the last card: shapes stand on the rest.
+      // A wire at another height than its port bends behind the last card, because shapes are shown on
+      // the rest of it.
       const last = level.rightOf(to) + places.shiftX[to];
       const y = places.y[t] + input.targetOffset[e];
       this._add(last + PORT_GAP - PORT_GAP / 4, y);
@@ -86,13 +89,13 @@ class RowWireRouter {
     }
   }
 
-  /** Where a wire leaves its source. */
+  /** Height at which a wire leaves its source. */
   private _sourceY(e: number): number {
     const { source, sourceOffset } = this._level.input;
     return this._places.y[source[e]] + sourceOffset[e];
   }
 
-  /** Points of a wire in a row, between two places along it. */
+  /** Adds the points of a wire in a row, between two x positions. */
   private _slice(e: number, row: number, from: number, to: number): void {
     const { points, pointOffsets } = this._level.geometry;
     const dx = this._places.shiftX[row];
@@ -112,7 +115,7 @@ class RowWireRouter {
     }
   }
 
-  /** From the end of a row, or a port, to the beginning of a later row. */
+  /** Routes a wire from the end of a row, or a port, to the beginning of a later row. */
   private _return(r: IReturn, e: number, from: number, to: number): void {
     const { _level: level, _places: places } = this;
     const x = places.start - TURN - r.left * TRACK;
@@ -130,7 +133,10 @@ class RowWireRouter {
     this._add(x, level.entryY(e, to) + places.shiftY[to]);
   }
 
-  /** A wire that closes a cycle runs above its row, or up at the left; it turns in gaps between columns. */
+  /**
+   * Routes a wire that closes a cycle: above its row, or up on the left; it turns in gaps between
+   * columns.
+   */
   private _back(e: number): void {
     const { _level: level, _places: places } = this;
     const { source, target, width, targetOffset } = level.input;
@@ -164,7 +170,7 @@ class RowWireRouter {
     return top - FIRST_LANE - this._lanes[row]++ * LANE;
   }
 
-  /** Adds a point; one that only lengthens a level piece takes the place of the last. */
+  /** Adds a point; one that only extends a horizontal piece replaces the last. */
   private _add(x: number, y: number): void {
     const points = this._points;
     const n = points.length;
@@ -182,7 +188,7 @@ class RowWireRouter {
     points.push(x, y);
   }
 
-  /** Lanes taken above each row. */
+  /** Number of lanes used above each row. */
   private readonly _lanes: Int32Array;
   private readonly _points: number[] = [];
   private _begin = 0;

@@ -1,4 +1,4 @@
-/** A level with its rows: which row an item, a port or a wire's end belongs to. */
+/** A level with its rows: the row of each item, port and wire end. */
 
 import type { ILayoutInput, ILayoutResult } from '../layered/layoutTypes';
 import type { IRowColumns, ITrunk } from './rowColumns';
@@ -23,7 +23,7 @@ export class RowedLevel {
     this._placeInPorts();
   }
 
-  /** First column of each row, and first after its last. */
+  /** First column of each row, and the one after its last. */
   readonly first: readonly number[];
   readonly end: readonly number[];
   /** Row of each port that has a wire. */
@@ -33,7 +33,7 @@ export class RowedLevel {
     return this.first.length;
   }
 
-  /** Row of an item; of a port, that beside which it stands. */
+  /** Row of an item; for a port, the row next to it. */
   row(v: number): number {
     return this.portRow.get(v) ?? this._rowOf[this.geometry.rank[v]];
   }
@@ -47,7 +47,7 @@ export class RowedLevel {
     return heightAt(this.geometry, e, x);
   }
 
-  /** Where a wire comes into a row, in the layout. */
+  /** Height in the layout at which a wire enters a row. */
   entryY(e: number, row: number): number {
     return this.heightAt(e, this.columns.left[this.first[row]]);
   }
@@ -57,7 +57,7 @@ export class RowedLevel {
     return this.columns.right[this.end[row] - 1];
   }
 
-  /** Ports that lead out stand beside the row of what they carry. */
+  /** Places leaving ports next to the row that produces their tensor. */
   private _placeOutPorts(): void {
     const { input, portRow } = this;
     const lastRow = this.rowCount - 1;
@@ -74,7 +74,7 @@ export class RowedLevel {
     }
   }
 
-  /** Ports that lead in stand beside the first row that reads them. */
+  /** Places entering ports next to the first row that reads them. */
   private _placeInPorts(): void {
     const { input, portRow } = this;
     for (const { source, edges } of this.trunks) {

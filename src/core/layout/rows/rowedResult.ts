@@ -1,4 +1,4 @@
-/** What setting a level in rows takes and gives. */
+/** Input and output of wrapping a level into rows. */
 
 import type { ILayoutResult } from '../layered/layoutTypes';
 
@@ -6,18 +6,18 @@ import type { ILayoutResult } from '../layered/layoutTypes';
 export interface IRowedResult extends ILayoutResult {
   /** First column of each row after the first. */
   readonly breaks: readonly number[];
-  /** Tensors that return in gutters. */
+  /** Number of tensors that return in gutters. */
   readonly returning: number;
 }
 
 export interface IRowOptions {
-  /** Width that a row may take, with what returns at its sides, px. */
+  /** Maximum width of a row, including returning wires at its sides, px. */
   readonly room: number;
-  /** Items that began a row when the level was laid out last: breaks before them are kept where they can. */
+  /** Items that began a row in the previous layout: their breaks are kept if possible. */
   readonly kept?: readonly number[];
 }
 
-/** The rows of a layout; null for one that is not in rows. */
+/** The layout as a layout in rows; null if it has a single row. */
 export function asRowedResult(result: ILayoutResult): IRowedResult | null {
   return 'breaks' in result ? (result as IRowedResult) : null;
 }
