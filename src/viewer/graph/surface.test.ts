@@ -70,7 +70,7 @@ describe('what is drawn', () => {
     surface.setCamera({ ...surface.camera, x: surface.camera.x + 20 });
     paint();
     expect(isMoving()).toBe(true);
-    // The camera rests, and the next frame is not there yet.
+    // The camera is at rest, and the next frame has not been drawn yet.
     await vi.waitFor(() => expect(frames).toHaveLength(1));
     expect(isMoving()).toBe(true);
     paint();
@@ -246,7 +246,7 @@ describe('pointer', () => {
     root().dispatchEvent(new MouseEvent('dblclick', { bubbles: true, ...at }));
     expect(calls.onActivate).toHaveBeenCalledTimes(1);
     expect(calls.onSelect).not.toHaveBeenCalled();
-    // Elsewhere it is a click like any other.
+    // Elsewhere it is an ordinary click.
     const far = { clientX: at.clientX, clientY: at.clientY + 200 };
     click(root(), far);
     expect(calls.onSelect).toHaveBeenCalledTimes(1);

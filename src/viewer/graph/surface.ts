@@ -1,4 +1,4 @@
-/** The drawing surface: one imperative scene inside one host element. */
+/** The drawing surface: a scene in a host element, controlled imperatively. */
 import type { ITraceHighlight } from '../../core/trace/traceHighlight';
 import type { IGraphModel, IScene, ITree } from '../../core/types';
 import { groupAnnouncement } from './a11y/groupAnnouncement';
@@ -39,7 +39,7 @@ import type { IInteractionHost } from './input/interactionHost';
 
 export * from './surfaceApi';
 
-/** Draws scenes; the host needs a size. Throws nothing on empty scenes or hidden hosts. */
+/** Draws scenes; the host needs a size. Does not throw on empty scenes or hidden hosts. */
 export class GraphSurface implements IInteractionHost {
   readonly callbacks: Partial<ISurfaceCallbacks>;
   private readonly _strings: ISurfaceStrings;
@@ -94,7 +94,9 @@ export class GraphSurface implements IInteractionHost {
     );
   }
 
-  /** Shows a scene. The first one is fitted; later ones keep the camera, or hold `anchorEntity` still. */
+  /**
+   * Shows a scene. The first one is fitted; later ones keep the camera, or keep `anchorEntity` in place.
+   */
   setScene(
     scene: IScene,
     model: IGraphModel,
@@ -104,7 +106,7 @@ export class GraphSurface implements IInteractionHost {
     const before = this.scene
       ? { scene: this.scene, camera: this.camera }
       : null;
-    // What opens out of a chip takes the cursor along from the card, and brings it back.
+    // The cursor moves from a card to the group expanded from its chip, and back.
     const { anchorEntity: anchor = -1 } = how;
     const moves =
       this._cursor >= 0 && this.scene?.boxOf(anchor) === this._cursor;
@@ -118,7 +120,7 @@ export class GraphSurface implements IInteractionHost {
     const ringed =
       this._decorations.decorations.cursor >= 0 ? this._cursor : -1;
     this._decorations.onSceneChange(scene, ringed);
-    // What it told may be gone; the next move of the pointer tells what is there now.
+    // Its target may be gone; the next pointer move sets a new tooltip.
     this._dom.setTooltip(null);
     this._cameraController.onSceneChange(before, scene, how, held);
     this._frame();
@@ -139,13 +141,13 @@ export class GraphSurface implements IInteractionHost {
     this._redraw();
   }
 
-  /** Changes what cards show; the scene should be laid out again with a sizer of the same details. */
+  /** Changes what cards show; lay out the scene again with a sizer for the same details. */
   setDetails(details: ICardDetails): void {
     this._contexts.setDetails(details);
     this._redraw();
   }
 
-  /** Reads the theme's colours again. */
+  /** Resolves the theme's colours again. */
   setTheme(): void {
     invalidatePageFont();
     this.renderer.setTheme();
@@ -156,18 +158,21 @@ export class GraphSurface implements IInteractionHost {
     this._decorations.select(entities, this.scene);
   }
 
-  /** Dims all but these boxes and wires of the present scene; null = dims nothing. */
+  /** Dims all but these boxes and wires of the current scene; null dims nothing. */
   setTraceHighlight(lit: ITraceHighlight | null): void {
     this.renderer.setTraceHighlight(lit);
     this._schedule();
   }
 
-  /** Tensors to keep bright. */
+  /** Sets the tensors to highlight. */
   setTensors(tensors: readonly number[]): void {
     this._decorations.update({ tensors });
   }
 
-  /** Search hits; `current` gets the stronger mark. Hidden ones mark the group that hides them. */
+  /**
+   * Sets the search matches; `current` gets the stronger mark. A hidden match marks the group that hides
+   * it.
+   */
   setHighlights(
     entities: readonly number[],
     current: number | null = null
@@ -183,7 +188,7 @@ export class GraphSurface implements IInteractionHost {
     this._cameraController.moveTo(camera, animate);
   }
 
-  /** The first look at the picture: all of it, or its beginning. */
+  /** Initial view: the whole graph, or its beginning. */
   home(): void {
     this._cameraController.home();
   }
@@ -192,12 +197,12 @@ export class GraphSurface implements IInteractionHost {
     this._cameraController.fit(animate);
   }
 
-  /** Brings the entity, or its closest visible ancestor, to the middle at a zoom that can be read. */
+  /** Centres the entity, or its closest visible ancestor, at a readable zoom. */
   zoomTo(entity: number, animate = true): void {
     this._cameraController.zoomTo(entity, animate);
   }
 
-  /** Brings these, or what hides them, into view as large as they fit. */
+  /** Fits the entities, or the groups that hide them, into the view. */
   fitEntities(entities: readonly number[]): void {
     this._cameraController.fitEntities(entities);
   }
@@ -214,7 +219,7 @@ export class GraphSurface implements IInteractionHost {
     this.renderer.focusBox(this._cursor);
   }
 
-  /** Takes a key that was pressed where nothing in the graph had the focus. */
+  /** Handles a key pressed while nothing in the graph had the focus. */
   press(event: KeyboardEvent): void {
     this._interaction.press(event);
   }
@@ -270,7 +275,7 @@ export class GraphSurface implements IInteractionHost {
   setHover(box: number, what: IHitTarget): void {
     const { drawing } = this;
     if (this._decorations.setHover(box, what, drawing?.tree.series ?? null)) {
-      // What has a tip of its own needs no few words.
+      // Entities have their own tooltip.
       const told = drawing && what && what.kind !== 'entity';
       const few = told && !isPill(drawing.scene, box);
       this._dom.setTooltip(
@@ -336,7 +341,7 @@ export class GraphSurface implements IInteractionHost {
       this._motion.moving
     );
     if (!this._motion.moving) {
-      // Only now: until it is painted at rest, the picture is shifted as a whole.
+      // Only now: until it is painted at rest, the graph is moved as a whole.
       this._dom.root.classList.remove('oad-moving');
     }
     const { scene, view, index } = this;
@@ -362,13 +367,13 @@ export class GraphSurface implements IInteractionHost {
 
 export interface ISurfaceOptions {
   readonly callbacks?: Partial<ISurfaceCallbacks>;
-  /** Gives what stands over the picture its place; absent: the strip has the corner it likes. */
+  /** Places legend and minimap; without it, the minimap uses its preferred corner. */
   readonly docks?: CornerDocks;
   readonly strings?: Partial<ISurfaceStrings>;
   readonly details?: ICardDetails;
-  /** Overview strip in the corner; default true. */
+  /** Minimap in the corner; default true. */
   readonly minimap?: boolean;
-  /** What a plain wheel does; default `pan`. Ctrl/Meta+wheel and pinch always zoom. */
+  /** Action of the plain wheel; default `pan`. Ctrl/Meta+wheel and pinch always zoom. */
   readonly wheel?: 'pan' | 'zoom';
   /** Default: the system's `prefers-reduced-motion`. */
   readonly reducedMotion?: boolean;

@@ -1,11 +1,11 @@
 /**
- * What the rest of the viewer may know about the drawing surface. Entities and tensors are the ids
- * of `core/types.ts`; the surface never fetches, never lays out and holds no application state.
+ * Interface of the drawing surface for the rest of the viewer. Entities and tensors are ids of
+ * `core/types.ts`; the surface never fetches data, never lays out and holds no application state.
  */
 import type { ITensorRef } from '../../core/tree/tensorSeries';
 import type { IScene } from '../../core/types';
 
-/** Centre of the view in world units and the zoom; survives a resize of the host. */
+/** Centre of the view in world units, and the zoom; unchanged by a resize of the host. */
 export interface ICamera {
   readonly x: number;
   readonly y: number;
@@ -13,32 +13,35 @@ export interface ICamera {
   readonly k: number;
 }
 
-/** How a wire is drawn that is not like the others. */
+/** Style of a wire that differs from the others. */
 export interface IWireLook {
   readonly color: string;
   /** Dashes and gaps, in world units. */
   readonly dash: readonly number[];
 }
 
-/** A number per entity painted on the graph. */
+/** A value per entity, shown as a colour. */
 export interface IOverlay {
-  /** 0 … 1 along the ramp; exactly 0 = costs nothing (a quiet card); NaN = unknown (grey). */
+  /** 0 … 1 along the ramp; exactly 0 means no cost (a plain card), NaN unknown (grey). */
   value(entity: number): number;
-  /** Fill of the card at a value of 0 … 1, any CSS colour. */
+  /** Fill of the card for a value of 0 … 1, any CSS colour. */
   color(value: number): string;
-  /** Text colour that stays readable on `color(value)`. */
+  /** A readable text colour on `color(value)`. */
   textColor(value: number): string;
-  /** Replaces the quiet cost line, e.g. `118 M MACs`; empty = keep the cost line. */
+  /** Replaces the cost line, e.g. with `118 M MACs`; if empty, the cost line stays. */
   text?(entity: number): string;
-  /** Stands in a corner of the card and tells the state without its colour; empty = none. */
+  /** Sign in a corner of the card that shows the state without relying on colour; empty for none. */
   sign?(entity: number): string;
-  /** Drawn as an outline only: it is not there any more. */
+  /** True to draw only an outline, for something that was removed. */
   ghost?(entity: number): boolean;
-  /** Of an edge of the scene; null = as all others. */
+  /** Style of an edge of the scene; null for the default. */
   wire?(edge: number): IWireLook | null;
 }
 
-/** What cards show below the title, from zoom 0.8 up. Sizes depend on it: give the sizer the same. */
+/**
+ * Contents of cards below the title, from zoom 0.8 up. Card sizes depend on them: pass the same to the
+ * sizer.
+ */
 export interface ICardDetails {
   /** Shapes of the weights, `W 64×3×7×7`. */
   readonly weights: boolean;
@@ -54,53 +57,56 @@ export const DEFAULT_DETAILS: ICardDetails = {
   costs: true
 };
 
-/** What is under the pointer. */
+/** The target under the pointer. */
 export type IHitTarget =
   { readonly kind: 'entity'; readonly id: number } | ITensorRef | null;
 
 export interface ISurfaceCallbacks {
-  /** A click or a keyboard step onto an entity; null = onto nothing (Esc, click on the ground). */
+  /** A click or a keyboard step on an entity; null on none (Esc, click on the background). */
   onSelect(entity: number | null, how: { additive: boolean }): void;
-  /** Double-click, chevron or Enter: groups expand or collapse, nodes show their details. */
+  /** Double-click, chevron or Enter: expands or collapses groups, shows the details of nodes. */
   onActivate(entity: number, how: { recursive: boolean }): void;
-  /** The next (1) or previous (-1) part of a repeat, or all of them (0): a click in its title. */
+  /** A click in the title of a repeat: next (1) or previous (-1) instance, or all of them (0). */
   onStep?(entity: number, step: 1 | -1 | 0): void;
-  /** Cards and nodes in a rectangle that was drawn with Shift. */
+  /** Nodes and groups in a rectangle drawn with Shift. */
   onSelectArea?(entities: readonly number[], how: { additive: boolean }): void;
-  /** Esc; false = the key goes on to the host. Absent: as a click on the ground. */
+  /**
+   * Esc; returns false if the key should propagate to the host. If absent, Esc acts like a click on the
+   * background.
+   */
   onEscape?(): boolean;
-  /** A click on a wire, an input or output pill, a stub or a port; `activated`: by Enter. */
+  /** A click on a wire, an input or output pill, a connector or a port; `activated` by Enter. */
   onSelectTensor(what: ITensorRef, how: { activated: boolean }): void;
-  /** `box`: where it is in the scene, -1 for a wire and for nothing. */
+  /** `box` is its box in the scene, -1 for a wire or nothing. */
   onHover(what: IHitTarget, box: number): void;
-  /** The box that has the ring of the keyboard; -1 = none has it any more. */
+  /** The box with the keyboard's focus ring; -1 if there is none. */
   onRing?(box: number): void;
-  /** After every change of the camera, at most once a frame. */
+  /** After every camera change, at most once per frame. */
   onCameraChange(camera: ICamera): void;
-  /** A secondary click or the menu key; client coordinates. */
+  /** A secondary click or the menu key; in client coordinates. */
   onContextMenu(what: IHitTarget, at: { x: number; y: number }): void;
 }
 
-/** Every sentence the surface says itself; the host passes translated ones. */
+/** All sentences of the surface; the host passes translated ones. */
 export interface ISurfaceStrings {
   graph: string;
   group: string;
   input: string;
   output: string;
-  /** `%1` inputs, or outputs, that one pill stands for. */
+  /** `%1`: number of inputs, or outputs, of a pill. */
   inputs: string;
   outputs: string;
   tensor: string;
-  /** Where a tensor comes from, and where it goes: `%1` a node, a model input, so many nodes. */
+  /** Source and destination of a tensor; `%1` is a node, a model input, or a number of nodes. */
   from: string;
   to: string;
   expanded: string;
   collapsed: string;
-  /** `%1` nodes. */
+  /** `%1`: number of nodes. */
   nodes: string;
-  /** `%1` is what prepares sizes, masks or weights for a box: `sizes · 5`. */
+  /** `%1`: a group that prepares sizes, masks or weights for a box, such as `sizes · 5`. */
   prepared: string;
-  /** `%1` share. */
+  /** `%1`: the share. */
   share: string;
   unknown: string;
   overview: string;
@@ -128,14 +134,14 @@ export const DEFAULT_STRINGS: ISurfaceStrings = {
 };
 
 export interface ISetSceneOptions {
-  /** The scene to move from; null or absent = no motion. */
+  /** The scene to animate from; null or absent for no animation. */
   readonly animateFrom?: IScene | null;
-  /** Its box stays where it is on the screen (its top left corner, where the chevron is). */
+  /** Entity whose box stays in place on the screen (its top left corner, with the chevron). */
   readonly anchorEntity?: number;
-  /** Only numbers changed: what is in the middle of the view stays there. */
+  /** Only numbers changed: the middle of the view stays in place. */
   readonly still?: boolean;
-  /** Show all of it, or at a zoom that can be read what was in the middle of the view. */
+  /** Show the whole graph, or the previous middle of the view, at a readable zoom. */
   readonly readable?: boolean;
-  /** Keep the camera as it is (default true when a scene was there before, else the view is fitted). */
+  /** Keep the camera (default true if there was a scene before; otherwise the view is fitted). */
   readonly keepCamera?: boolean;
 }

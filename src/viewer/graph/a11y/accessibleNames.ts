@@ -1,4 +1,4 @@
-/** What is said of boxes and tensors: to a screen reader, and by the pointer. */
+/** Accessible names and tooltips of boxes and tensors. */
 import {
   type ITensorRef,
   pillTensorRef,
@@ -19,7 +19,7 @@ import { cleanText } from '../text/textMeasure';
 import { fillTemplate } from '../text/fillTemplate';
 import { mainGraphMacs, settingOf } from '../cards/cardContents';
 
-/** What a screen reader says of an entity: `Conv conv1, 7×7, 118 M MACs, 9.4 K params`. */
+/** Accessible name of an entity: `Conv conv1, 7×7, 118 M MACs, 9.4 K params`. */
 export function entityDescription(
   model: IGraphModel,
   tree: ITree,
@@ -60,7 +60,7 @@ export function entityDescription(
   return parts.join(', ');
 }
 
-/** The number that colours the box belongs to what is said of it, once. */
+/** Appends the overlay's value, unless the text already has it. */
 function withOverlayValue(
   d: IDrawContext,
   entity: number,
@@ -72,12 +72,12 @@ function withOverlayValue(
     : `${text}, ${painted}`;
 }
 
-/** A node as it is named in a sentence: `Conv conv1`. */
+/** A node's name within a sentence: `Conv conv1`. */
 function nodeText(model: IGraphModel, node: number): string {
   return cleanText(`${model.opType(node)} ${model.nodeName(node)}`.trim());
 }
 
-/** `from Where mask`, `from 6 nodes`, `from Input ids`; empty when there is nothing to say. */
+/** `from Where mask`, `from 6 nodes`, `from Input ids`; empty if unknown. */
 function endText(
   model: IGraphModel,
   nodes: ReadonlySet<number>,
@@ -95,13 +95,15 @@ function endText(
   return end && fillTemplate(sentence, end);
 }
 
-/** Texts of tensors, by tree: a tensor that thousands of nodes read has a stub at each of them. */
+/**
+ * Texts of tensors, cached by tree: a tensor with thousands of readers has a connector at each of them.
+ */
 const tensorTexts = new WeakMap<
   ITree,
   { readonly strings: ISurfaceStrings; readonly texts: Map<string, string> }
 >();
 
-/** What the pointer tells of a wire or a stub: its name and both of its ends. */
+/** Tooltip of a wire or a connector: its name and both ends. */
 export function tensorTooltip(
   d: IDrawContext,
   what: ITensorRef,
@@ -119,8 +121,8 @@ export function tensorTooltip(
 }
 
 /**
- * Tensors with where they come from and where they go, as a wire shows it:
- * `Tensor mask, 1×1×16×16, from Where mask, to 12 nodes`.
+ * Describes tensors with their source and destinations, as a wire shows them: `Tensor mask, 1×1×16×16,
+ * from Where mask, to 12 nodes`.
  */
 function describeTensors(
   { model, tree }: IDrawContext,
@@ -155,7 +157,7 @@ function describeTensors(
     .join(', ');
 }
 
-/** What a screen reader says of a box. */
+/** Accessible name of a box. */
 export function boxDescription(
   d: IDrawContext,
   box: number,

@@ -1,4 +1,4 @@
-/** What a screen reader is told after a block opened or closed. */
+/** Screen reader announcement after a block was expanded or collapsed. */
 import { BoxKind } from '../../../core/types';
 import type { ISurfaceStrings } from '../surfaceApi';
 import { chipsOn } from '../draw/drawChips';
@@ -6,7 +6,7 @@ import { entityAt } from '../scene/entityBoxes';
 import type { IDrawContext } from '../draw/drawTarget';
 import { boxDescription } from './accessibleNames';
 
-/** The block's name and state; null when there is none or it has no box of its own. */
+/** The block's name and state; null if there is no block or it has no box of its own. */
 export function groupAnnouncement(
   drawing: IDrawContext | null,
   entity: number | undefined,
@@ -17,7 +17,7 @@ export function groupAnnouncement(
   }
   const { scene, model } = drawing;
   const box = scene.boxOf(entity);
-  // A chip says what its card says.
+  // A chip is announced with its card.
   const isThere =
     entityAt(scene, box) === entity ||
     (box >= 0 && chipsOn(drawing, box).includes(entity - model.nodeCount));

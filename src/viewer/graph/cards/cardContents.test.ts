@@ -20,7 +20,7 @@ describe('cards', () => {
   it('shows the weights and the costs of a layer', () => {
     const card = cards.of(find('Conv'));
     expect(card.title).toBe('Conv');
-    // Which space stands before a unit is the core's choice.
+    // The kind of space before a unit is up to the core.
     const lines = card.lines.map(l => l.text.replace(/\s/g, ' '));
     expect(lines).toEqual([
       'W 768×3×16×16 · B 768',
@@ -50,7 +50,7 @@ describe('cards', () => {
     const card = set.of(relu);
     expect(card.instance).toBe('0 … 6');
     expect(card.w).toBeGreaterThan(cards.of(relu).w);
-    // A setting does not cost the room that the picture has not.
+    // A short setting must not widen compact cards.
     expect(set.short(relu).w).toBe(cards.short(relu).w);
     expect(entityDescription(told, tree, relu)).toMatch(/^Relu\b.*, 0 … 6/);
   });
@@ -114,7 +114,7 @@ describe('cards', () => {
     expect(card.title.length).toBeLessThan(200);
     expect(card.w).toBeLessThanOrEqual(MAX_CARD);
     expect(cleanText('n\n\u2028\u0000m')).toBe('n m');
-    // An override that would show `evil` as `live`, and letters that nobody sees.
+    // A bidirectional override that would show `evil` as `live`, and invisible characters.
     expect(cleanText('\u202eevil\u202c a\u200bb')).toBe(
       '\\u202eevil\\u202c a\\u200bb'
     );

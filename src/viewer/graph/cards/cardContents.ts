@@ -1,4 +1,4 @@
-/** What stands on a card: the one place that decides, for sizing, drawing and reading aloud. */
+/** Contents of cards: the single source for sizing, drawing and accessible names. */
 import type { IGraphModel, ITree } from '../../../core/types';
 import { formatCount } from '../../../core/base/numberFormat';
 import { faceOf } from '../../../core/tree/chips';
@@ -39,29 +39,29 @@ export interface ICardLine {
 }
 
 export interface ICard {
-  /** Operator type, class of the group or its label. */
+  /** Operator type, or the group's class or label. */
   readonly title: string;
-  /** Instance of a group, empty where the title says it; the short setting of a node, `× 0.125`. */
+  /** Instance of a group, empty if it equals the title; for a node its short setting, `× 0.125`. */
   readonly instance: string;
   readonly category: string;
   readonly lines: readonly ICardLine[];
-  /** Share of the model's MACs, NaN = unknown or none. Groups only. */
+  /** Share of the model's MACs; NaN if unknown or none. Groups only. */
   readonly share: number;
   readonly w: number;
-  /** What stands behind the title where it is closed. */
+  /** Chips after the title of a collapsed card. */
   readonly chips: readonly IChip[];
-  /** Width without the setting; the same as `w` where there is none. */
+  /** Width without the setting; equals `w` if there is none. */
   readonly bare: number;
   readonly h: number;
 }
 
-/** Kinds in the payload: 2 initializer, 3 constant. */
+/** Values of `tensors.kind`: 2 initializer, 3 constant. */
 const INITIALIZER = 2;
 const CONSTANT = 3;
 const MAX_WEIGHTS = 3;
 
 const BODY_CATEGORIES = new Set(['layer', 'normalization', 'attention']);
-/** Fewer parameters than this are settings (bounds of a Clip), not weights. */
+/** Fewer parameters than this are settings (such as the bounds of a Clip), not weights. */
 const MAX_SETTING_PARAMS = 8;
 const ELEMENTWISE = new Set([
   'Add',
@@ -73,7 +73,7 @@ const ELEMENTWISE = new Set([
   'Sum'
 ]);
 
-/** Letters the ONNX schema gives to inputs that are usually weights, by position. */
+/** Names in the ONNX schema of inputs that are usually weights, by position. */
 const INPUT_NAMES: Readonly<Record<string, readonly string[]>> = {
   Conv: ['X', 'W', 'B'],
   ConvTranspose: ['X', 'W', 'B'],
@@ -120,9 +120,9 @@ const INPUT_NAMES: Readonly<Record<string, readonly string[]>> = {
   PRelu: ['X', 'slope']
 };
 
-/** Between a title and what stands behind it. */
+/** Gap between a title and the text after it. */
 export const TITLE_GAP = 6;
-/** Room of the shortest name behind a title: with less it is left out. */
+/** Minimum width for a name after a title; with less, it is omitted. */
 const MIN_NAME_ROOM = 19;
 
 export class CardContents {
@@ -149,7 +149,9 @@ export class CardContents {
     return card;
   }
 
-  /** The card without the shapes of weights, and no wider than the short one may be without its setting. */
+  /**
+   * The compact card: without the shapes of weights, and at most as wide as allowed without its setting.
+   */
   short(entity: number): ICard {
     const card = this.of(entity);
     const lines = card.lines.filter(line => line.kind !== 'weight');
@@ -162,13 +164,13 @@ export class CardContents {
     };
   }
 
-  /** The form of the card that a box of that height is for. */
+  /** The form of the card that fits a box of the given height. */
   fitting(entity: number, h: number): ICard {
     const card = this.of(entity);
     return h < card.h ? this.short(entity) : card;
   }
 
-  /** The card of a node, or of the group of what prepares for it. */
+  /** The card of a node, or of the group that prepares its inputs. */
   private _node(node: number, entity: number): ICard {
     const { _model: model, _tree: tree, _details: details, _text: text } = this;
     const group = entity - model.nodeCount;
@@ -270,7 +272,7 @@ export class CardContents {
     };
   }
 
-  /** `118 M MACs · 9.4 K params`; what is zero is left out, a sum that lacks parts is a lower bound. */
+  /** `118 M MACs · 9.4 K params`; zeros are omitted, incomplete sums are lower bounds. */
   private _cost(
     macs: number,
     params: number,
@@ -287,7 +289,7 @@ export class CardContents {
     return parts.join(' · ');
   }
 
-  /** Whether the card has a body: a bias added on its own stays small. */
+  /** True if the card has a body; a separate bias addition stays small. */
   private _isHeavy(node: number): boolean {
     const { macs, params } = this._model.metrics;
     return (
@@ -298,7 +300,7 @@ export class CardContents {
     );
   }
 
-  /** Lines `W 64×3×7×7`; short neighbours share a line. */
+  /** Lines such as `W 64×3×7×7`; adjacent short items share a line. */
   private _weights(node: number): string[] {
     const { _model: model } = this;
     const names = INPUT_NAMES[model.opType(node)];
@@ -363,13 +365,13 @@ function body(lines: number): number {
   return lines > 0 ? lines * CARD_LINE_H + 2 * BODY_PAD : 0;
 }
 
-/** MACs of the main graph and its groups: the sum over the top level, unknown parts left out. */
+/** MACs of the main graph, as reported by the model's totals; NaN if unknown. */
 export function mainGraphMacs(model: IGraphModel): number {
   const known = model.payload.metrics?.total_macs;
   return typeof known === 'number' ? known : NaN;
 }
 
-/** The scalars and short settings of a node, empty where it has none. */
+/** Scalars and other short settings of a node; empty if it has none. */
 export function settingOf(model: IGraphModel, node: number): string {
   const { settings } = model.payload.nodes;
   return Object.hasOwn(settings, String(node)) ? cleanText(settings[node]) : '';

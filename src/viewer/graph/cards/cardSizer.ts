@@ -1,4 +1,4 @@
-/** Sizes of cards before layout, from measured text. */
+/** Card sizes before layout, from measured text. */
 import type { IGraphModel, ISizer, ITree } from '../../../core/types';
 import {
   DEFAULT_DETAILS,
@@ -19,10 +19,10 @@ import { pageTextMeasure } from '../text/textMeasure';
 const PILL_HEIGHT = 26;
 const PILL_PAD = 12;
 const MAX_PILL_W = 180;
-/** Room for the control in the title of a repeat. */
+/** Width of the stepper in the title of a repeat. */
 const STEPPER = 2 * STEPPER_ARROW_W + 50;
 
-/** A sizer for the model's cards; the same details and strings must be given to the surface. */
+/** Creates a sizer for the model's cards; the surface must use the same details and strings. */
 export function createSizer(
   model: IGraphModel,
   tree: ITree,

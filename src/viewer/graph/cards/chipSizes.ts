@@ -1,10 +1,10 @@
-/** How wide the chips on a card are. */
+/** Widths of the chips on a card. */
 import { chipGroups, chipText } from '../../../core/tree/chips';
 import type { ITree } from '../../../core/types';
 import { LABEL_SIZE } from '../style/metrics';
 import { cleanText, type TextMeasure } from '../text/textMeasure';
 
-/** Between two chips. */
+/** Gap between two chips. */
 export const CHIP_GAP = 4;
 const INSET = 6;
 
@@ -15,7 +15,7 @@ export interface IChip {
   readonly w: number;
 }
 
-/** Chips that can be on the card of an entity. */
+/** The chips that an entity's card may have. */
 export function chipsFor(
   tree: ITree,
   entity: number,
@@ -27,7 +27,7 @@ export function chipsFor(
   });
 }
 
-/** Room that chips take beside a title. */
+/** Width of chips next to a title. */
 export function roomOf(chips: readonly IChip[]): number {
   return chips.reduce((sum, { w }) => sum + w + CHIP_GAP, 0);
 }

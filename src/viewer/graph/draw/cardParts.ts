@@ -1,4 +1,4 @@
-/** What cards and panels have in common: the mark that opens and closes them, the bar of their share. */
+/** Parts shared by cards and panels: the chevron and the share bar. */
 import { SHARE_BAR } from '../style/metrics';
 import type { IDrawTarget } from './drawTarget';
 

@@ -55,7 +55,7 @@ describe('a picture that flows down', () => {
         piece.slice(1).split(/[ ,]/).map(Number)
       );
       expect(path).not.toContain('H');
-      // The last handle stands straight above the end.
+      // The last control point lies straight above the end.
       numbers.forEach(([, , x2, , x3]) => expect(x2).toBeCloseTo(x3, 0));
     }
   });
@@ -67,7 +67,7 @@ describe('a picture that flows down', () => {
       const i = scene.edgeOffsets[e];
       const [x0, y0, x1, y1] = scene.edgePoints.subarray(2 * i, 2 * i + 4);
       if (Math.abs(x1 - x0) > 40 && y1 > y0) {
-        // A quarter of the way down an upright S the wire is still near its beginning.
+        // At a quarter of an upright S-curve, the wire is still close to its start.
         const x = x0 + (x1 - x0) * 0.15625;
         const y = y0 + (y1 - y0) * 0.34375;
         const edge = index.pickEdge(x, y, 3);
@@ -166,7 +166,7 @@ describe('turning', () => {
     const surface = surfaceOf(across);
     const entity = scene.boxEntity[boxes(BoxKind.Node).at(-1)!];
     const around = scene.boxEntity[boxes(BoxKind.OpenGroup)[0]];
-    // At the right edge, half hidden by a panel there.
+    // At the right edge, partly covered by a panel.
     surface.zoomTo(entity, false);
     const { x, y, k } = surface.camera;
     surface.setCamera({ x: x - (0.45 * VIEW.w) / k, y, k });

@@ -1,7 +1,4 @@
-/**
- * What a box looks like, in the box's own coordinates. The one place that screen elements, canvas and
- * export draw from.
- */
+/** Draws boxes in their own coordinates; used for screen elements, canvas and export. */
 import { pillText } from '../../../core/tree/tensorSeries';
 import { BoxKind } from '../../../core/types';
 import { drawCompactCard, drawCard } from './drawCard';
@@ -46,7 +43,7 @@ function drawPort(w: number, h: number, sink: IDrawTarget): void {
   });
 }
 
-/** Inputs, outputs and stubs. */
+/** Inputs, outputs and connectors. */
 function drawPill(
   d: IDrawContext,
   box: number,

@@ -1,4 +1,4 @@
-/** The face of a card, of a node as of a closed group: at reading size, and as a block of colour. */
+/** Cards of nodes and collapsed groups: in full, and in compact form for low zoom. */
 import { TITLE_GAP, type ICard } from '../cards/cardContents';
 import { drawChips, drawMarks, isStack, placedChips } from './drawChips';
 import { compactTitleSize } from '../style/levelOfDetail';
@@ -18,7 +18,7 @@ import type { ColorToken } from '../style/boxColors';
 import type { IDrawContext, IDrawTarget } from './drawTarget';
 import { drawStepper, fitFontSize, repeatStepper } from './groupTitle';
 
-/** With less room behind a title, nothing is written there. */
+/** Minimum width for text after a title. */
 const MIN_ROOM_BESIDE = 16;
 
 function topRounded(w: number, h: number, r: number): string {
@@ -30,12 +30,12 @@ function leftEdge(h: number, r: number): string {
   return `M${t},0V${h}H${r}Q0,${h} 0,${h - r}V${r}Q0,0 ${r},0Z`;
 }
 
-/** The two outlines behind a collapsed group that say "there is more inside". */
+/** The second outline behind a collapsed group, which indicates its contents. */
 function drawStack(w: number, h: number, sink: IDrawTarget): void {
   sink.rect(4, 4, w, h, RADIUS, { fill: '--oad-card', stroke: '--oad-border' });
 }
 
-/** From afar: one block of colour, its title as large as fits. */
+/** At low zoom: a flat coloured card with its title as large as fits. */
 export function drawCompactCard(
   d: IDrawContext,
   box: number,
@@ -81,7 +81,7 @@ export function drawCompactCard(
   drawMarks(d, box, sink);
 }
 
-/** An outline of what is no longer there. */
+/** The outline of a removed node or group. */
 function drawGhost(
   w: number,
   h: number,
@@ -100,7 +100,7 @@ function drawGhost(
 
 const SIGN_SIZE = 11;
 
-/** The state in a sign, on the upper right corner. */
+/** The change sign at the upper right corner. */
 function drawSign(d: IDrawContext, box: number, sink: IDrawTarget): void {
   const { paint, scene, measure } = d;
   const sign = paint.sign(box);
@@ -118,7 +118,7 @@ function drawSign(d: IDrawContext, box: number, sink: IDrawTarget): void {
   });
 }
 
-/** At reading size: coloured header, weights, cost, share. */
+/** At reading zoom: coloured header, weights, cost, share. */
 export function drawCard(
   d: IDrawContext,
   box: number,

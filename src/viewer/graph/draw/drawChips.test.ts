@@ -20,7 +20,7 @@ import {
 
 onSurface();
 
-/** A Reshape with the sizes that it alone reads, then a layer with a mask that it alone reads. */
+/** A Reshape with its own size computation, then a layer with its own mask. */
 function prepared(): GraphPayload {
   const b = new PayloadBuilder();
   const x = b.input('x');
@@ -56,7 +56,7 @@ describe('chips', () => {
       'Reshape'
     ]);
     expect(texts(element('Layer'))).toContain('mask · 2');
-    // One is an operator, the other a block with more inside.
+    // One is an operator, the other a block with contents.
     const outlines = (name: string) =>
       element(name).querySelectorAll('rect').length;
     expect(outlines('Reshape')).toBeLessThan(outlines('Layer'));
@@ -82,7 +82,7 @@ describe('chips', () => {
       { recursive: false }
     );
     expect(calls.onSelect).not.toHaveBeenCalled();
-    // Beside it the card is selected.
+    // Next to it, a click selects the card.
     click(element('Reshape'), {}, 20);
     expect(calls.onActivate).toHaveBeenCalledTimes(1);
     expect(calls.onSelect).toHaveBeenCalledTimes(1);

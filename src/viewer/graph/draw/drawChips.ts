@@ -1,4 +1,6 @@
-/** Chips on cards: what prepares sizes, masks or weights for a box, closed. A click opens it. */
+/**
+ * Chips on cards: collapsed groups that prepare sizes, masks or weights for a box. A click expands them.
+ */
 import { chipGroups } from '../../../core/tree/chips';
 import { BoxKind } from '../../../core/types';
 import { CHIP_GAP, chipsFor, type IChip, roomOf } from '../cards/chipSizes';
@@ -13,17 +15,17 @@ import type { IDrawContext, IDrawTarget } from './drawTarget';
 import { repeatStepper } from './groupTitle';
 
 const CHIP_H = 16;
-/** Room that the title keeps; with less, chips have no words. */
+/** Minimum width of the title; with less, chips have no text. */
 const MIN_TITLE_ROOM = 44;
-/** A chip from afar, on the border of its card. */
+/** A chip at low zoom, on the border of its card. */
 const FAR_MARK = { w: 11, h: 6 };
 
-/** A chip in the coordinates of its card. */
+/** A chip in its card's coordinates. */
 export interface IPlacedChip extends IChip {
   readonly x: number;
 }
 
-/** A closed group; one that is there for a single node looks like that node. */
+/** True for a collapsed group, unless it belongs to a single node and is drawn like that node. */
 export function isStack({ scene, tree }: IDrawContext, box: number): boolean {
   return (
     scene.boxKind[box] === BoxKind.Group &&
@@ -31,7 +33,7 @@ export function isStack({ scene, tree }: IDrawContext, box: number): boolean {
   );
 }
 
-/** Groups that are chips on the card of a box now. */
+/** Groups that are currently chips on a box's card. */
 export function chipsOn(
   { scene, tree }: Pick<IDrawContext, 'scene' | 'tree'>,
   box: number
@@ -45,7 +47,7 @@ export function chipsOn(
       );
 }
 
-/** The chips of a card at reading size, the last one first. */
+/** The chips of a card at reading zoom, last one first. */
 export function placedChips(
   d: IDrawContext,
   box: number,
@@ -72,7 +74,7 @@ export function placedChips(
   });
 }
 
-/** Draws them; answers with where the title must end. */
+/** Draws chips; returns where the title must end. */
 export function drawChips(
   chips: readonly IPlacedChip[],
   end: number,
@@ -96,7 +98,7 @@ export function drawChips(
     : end;
 }
 
-/** From afar: a mark for each on the upper border. */
+/** At low zoom: draws one mark per chip on the upper border. */
 export function drawMarks(
   d: IDrawContext,
   box: number,
@@ -113,7 +115,7 @@ export function drawMarks(
   }
 }
 
-/** The group of the chip at a point of the card; -1 = none. */
+/** The group of the chip at a point of the card; -1 if there is none. */
 export function chipAt(
   chips: readonly IPlacedChip[],
   x: number,

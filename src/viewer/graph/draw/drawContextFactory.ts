@@ -1,4 +1,4 @@
-/** What a scene is drawn with: its cards, kept while the model is the same, and its colours. */
+/** Creates the draw context of a scene: its cards, cached per model, and its colours. */
 import type { IGraphModel, IScene, ITree } from '../../../core/types';
 import type { ICardDetails, IOverlay, ISurfaceStrings } from '../surfaceApi';
 import { CardContents } from '../cards/cardContents';
@@ -7,7 +7,7 @@ import type { IDrawContext } from './drawTarget';
 import { pageTextMeasure } from '../text/textMeasure';
 
 export class DrawContextFactory {
-  /** Numbers to paint the cards by; null = the colours of the operators. */
+  /** Overlay that colours the cards; null for the colours of operator categories. */
   overlay: IOverlay | null = null;
   private _cards: {
     model: IGraphModel;

@@ -1,4 +1,4 @@
-/** An open group: the panel behind what is in it, and its title. */
+/** Open groups: the panel behind their contents, and the title. */
 import { Lod } from '../style/levelOfDetail';
 import { BODY_SIZE, CARD_PAD_X, SHARE_BAR } from '../style/metrics';
 import { chevronPath, drawShareBar } from './cardParts';
@@ -6,12 +6,12 @@ import type { IDrawContext, IDrawTarget } from './drawTarget';
 import { titleRoom } from './titleRoom';
 import { drawStepper, panelTitle, repeatStepper } from './groupTitle';
 
-/** The share of a group that is the whole model says nothing. */
+/** Share above which a group is almost the whole model and its share is not shown. */
 const NEARLY_ALL = 0.99;
 
 /**
- * An open group: a soft panel, tinted once more a level, with its title on top. Returns where the
- * title ends.
+ * Draws an open group: a panel, tinted once more per level, with its title on top. Returns where
+ * the title ends.
  */
 export function drawGroupPanel(
   d: IDrawContext,
@@ -55,7 +55,7 @@ export function drawGroupPanel(
     return at;
   }
   const painted = d.paint.overlay?.text?.(scene.boxEntity[box]) ?? '';
-  // The bar is of the MACs: under a heatmap the number of the heatmap stands alone.
+  // The bar shows the share of MACs; under a heatmap, only the heatmap's value is shown.
   const bar = !painted && card.share > 0 && card.share < NEARLY_ALL;
   if (bar && room - at > 72) {
     drawShareBar(at, mid - SHARE_BAR / 2, 56, card.share, sink);

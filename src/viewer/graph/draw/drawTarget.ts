@@ -1,4 +1,4 @@
-/** What pictures are made of: rectangles, texts and paths, and what takes them. */
+/** Drawing primitives (rectangles, texts and paths) and their targets. */
 import type { IGraphModel, IScene, ITree } from '../../../core/types';
 import type { CardContents } from '../cards/cardContents';
 import type { ColorToken, BoxColors } from '../style/boxColors';
@@ -9,11 +9,11 @@ export interface IShape {
   readonly stroke?: ColorToken;
   readonly width?: number;
   readonly opacity?: number;
-  /** True: as an outline; else its pattern. */
+  /** True for a default dash, or a dash pattern. */
   readonly dash?: boolean | readonly number[];
 }
 
-/** Dashes and gaps of a shape; empty: it is drawn through. */
+/** Dash pattern of a shape; empty for a solid line. */
 export function dashesOf({ dash }: IShape): readonly number[] {
   return dash === true ? [4, 3] : dash || [];
 }
@@ -26,7 +26,7 @@ export interface ITextStyle {
   readonly opacity?: number;
 }
 
-/** Takes primitives; implementations make elements, draw pixels or write a file. */
+/** Receives primitives; implementations create elements, paint pixels or write a file. */
 export interface IDrawTarget {
   rect(
     x: number,
@@ -49,6 +49,6 @@ export interface IDrawContext {
   readonly paint: BoxColors;
   readonly cards: CardContents;
   readonly measure: TextMeasure;
-  /** Drawn for somebody who can click on it. */
+  /** True if the drawing is interactive. */
   readonly controls?: boolean;
 }

@@ -1,4 +1,4 @@
-/** Titles of groups: how large, how long, and the control in the title of a repeat. */
+/** Titles of groups: size, length, and the stepper in the title of a repeat. */
 import { BoxKind } from '../../../core/types';
 import { soloPart, partsOf } from '../../../core/tree/repeatParts';
 import { compactTitleSize, Lod, lodOf } from '../style/levelOfDetail';
@@ -16,10 +16,10 @@ import type { IDrawContext, IDrawTarget } from './drawTarget';
 import { titleRoom } from './titleRoom';
 import type { TextMeasure } from '../text/textMeasure';
 
-/** Between the title and the control, and around its text. */
+/** Gap between the title and the stepper, and around its text. */
 const CONTROL_GAP = 6;
 
-/** The size at which the text fills the room, between 9 and what is wanted. */
+/** The font size at which the text fills the room, between 9 and `wanted`. */
 export function fitFontSize(
   measure: TextMeasure,
   text: string,
@@ -28,21 +28,21 @@ export function fitFontSize(
   weight: number
 ): number {
   const width = measure.width(text, wanted, weight);
-  // A hair less than exact, so that shortening to the same room never bites.
+  // Slightly less than exact, so that shortening to the same room never truncates.
   return width <= room ? wanted : Math.max(9, (wanted * room * 0.995) / width);
 }
 
-/** The title of an open group, in the coordinates of its panel. */
+/** The title of an open group, in its panel's coordinates. */
 export interface IPanelTitle {
   readonly x: number;
-  /** Middle of the title bar. */
+  /** Vertical centre of the title bar. */
   readonly mid: number;
   readonly size: number;
   readonly text: string;
   readonly end: number;
 }
 
-/** Titles grow as the picture shrinks, as far as there is room for all of them. */
+/** Titles grow as the zoom falls, as long as they fit. */
 export function panelTitle(
   d: IDrawContext,
   box: number,
@@ -62,7 +62,7 @@ export function panelTitle(
   return { x, mid: TITLE_BAR / 2 + 1, size, text, end };
 }
 
-/** The control that goes through the parts of a repeat: an arrow, which part, an arrow. */
+/** The stepper through the instances of a repeat: arrow, instance, arrow. */
 export interface IStepper {
   readonly x: number;
   readonly mid: number;
@@ -74,7 +74,7 @@ export interface IStepper {
   readonly size: number;
 }
 
-/** Null when the box is not a repeat, is seen from afar, or has no room for it. */
+/** Null if the box is not a repeat, the zoom is low, or there is no room. */
 export function repeatStepper(
   d: IDrawContext,
   box: number,
@@ -110,7 +110,7 @@ export function repeatStepper(
   return fits ? { x: end, mid, text, inner, step, size } : null;
 }
 
-/** Draws the control; returns where it ends. Pictures that nobody can click on have no arrows. */
+/** Draws the stepper; returns where it ends. Non-interactive pictures have no arrows. */
 export function drawStepper(
   { x, mid, text, inner, step, size }: IStepper,
   fill: ColorToken,
@@ -139,7 +139,10 @@ export function drawStepper(
   return end;
 }
 
-/** What a click in the box means: 1 or -1 the next or previous part, 0 all of them; null nothing. */
+/**
+ * Meaning of a click in the box: 1 or -1 for the next or previous instance, 0 for all of them, null for
+ * none.
+ */
 export function stepperHit(
   stepper: IStepper,
   x: number,

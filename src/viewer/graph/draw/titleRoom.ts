@@ -1,8 +1,8 @@
-/** How much of a panel's title bar is free: wires that come in from above pass through it. */
+/** Free width of a panel's title bar: wires that enter from above pass through it. */
 import { BoxKind, type IScene } from '../../../core/types';
 
 const titleRooms = new WeakMap<IScene, Float64Array>();
-/** From a title's end to the first wire. */
+/** Gap between the end of a title and the first wire. */
 const WIRE_GAP = 4;
 
 function measureRooms(scene: IScene): Float64Array {

@@ -88,7 +88,7 @@ describe('camera', () => {
     expect(interpolateCamera(a, b, 0)).toEqual(a);
     const half = interpolateCamera(a, b, 0.5);
     expect(half.k).toBeCloseTo(0.5);
-    // The fixed point of the zoom is where both cameras show it at the same place.
+    // The fixed point of the zoom: both cameras show it at the same position.
     const still = { x: -1000 / 3, y: -200 / 3 };
     const s0 = toScreen(a, view, still.x, still.y);
     const s1 = toScreen(half, view, still.x, still.y);

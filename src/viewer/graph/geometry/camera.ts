@@ -1,4 +1,4 @@
-/** Camera arithmetic: pure functions over a centre, a zoom and the size of the host. */
+/** Camera arithmetic: pure functions of a centre, a zoom and the size of the host. */
 import { MIN_READABLE_ZOOM, PADDING } from '../../../core/layout/paneZoom';
 import type { FlowDirection, IScene } from '../../../core/types';
 import type { ICamera } from '../surfaceApi';
@@ -20,14 +20,14 @@ export interface IPoint {
   readonly y: number;
 }
 
-/** A camera and what it looks through. */
+/** A camera and the size of its view. */
 export interface ICameraView {
   readonly camera: ICamera;
   readonly view: IViewSize;
 }
 
 const MAX_ZOOM = 4;
-/** A whole picture is shown at most so large: a few boxes fill more of a wide pane and stay boxes. */
+/** Maximum zoom when fitting a graph, so that a few boxes do not fill a wide pane. */
 const MAX_FIT = 1.5;
 /** Screen pixels of the scene that always stay in view. */
 const MIN_VISIBLE_PX = 48;
@@ -50,19 +50,19 @@ export function toWorld(
   return { x: (x - view.w / 2) / c.k + c.x, y: (y - view.h / 2) / c.k + c.y };
 }
 
-/** The part of the world in view, in world units, grown by `margin` screen pixels. */
+/** The visible rectangle in world units, extended by `margin` screen pixels. */
 export function visibleRect(c: ICamera, view: IViewSize, margin = 0): IRect {
   const w = (view.w + 2 * margin) / c.k;
   const h = (view.h + 2 * margin) / c.k;
   return { x: c.x - w / 2, y: c.y - h / 2, w, h };
 }
 
-/** Moves the picture by screen pixels: positive = the picture goes right and down. */
+/** Pans by screen pixels; positive values move the contents right and down. */
 export function panBy(c: ICamera, dx: number, dy: number): ICamera {
   return { x: c.x - dx / c.k, y: c.y - dy / c.k, k: c.k };
 }
 
-/** Sets the zoom so that the world point under the screen point stays there. */
+/** Sets the zoom so that the world point at a screen point stays there. */
 export function zoomAt(
   c: ICamera,
   view: IViewSize,
@@ -77,7 +77,7 @@ export function zoomAt(
   };
 }
 
-/** The camera that shows the whole rectangle, at most at zoom `maxK`. */
+/** The camera that shows the whole rectangle, with a zoom of at most `maxK`. */
 export function fitRect(rect: IRect, view: IViewSize, maxK = 1): ICamera {
   const w = Math.max(1, view.w - 2 * PADDING);
   const h = Math.max(1, view.h - 2 * PADDING);
@@ -89,7 +89,7 @@ export function sceneSize(scene: IScene): IViewSize {
   return { w: scene.width, h: scene.height };
 }
 
-/** The camera that shows the whole scene; a small one is enlarged a little where there is room. */
+/** The camera that shows the whole scene; a small one is enlarged a little. */
 export function fitScene(scene: IScene, view: IViewSize): ICamera {
   return fitWhole(sceneSize(scene), view);
 }
@@ -98,24 +98,24 @@ function fitWhole(scene: IViewSize, view: IViewSize): ICamera {
   return fitRect({ x: 0, y: 0, ...scene }, view, MAX_FIT);
 }
 
-/** The lowest zoom offered: a little below the fitted picture. */
+/** The lowest zoom allowed: slightly below that of the fitted graph. */
 export function minZoom(scene: IViewSize, view: IViewSize): number {
   return Math.min(0.1, fitRect({ x: 0, y: 0, ...scene }, view).k * 0.6);
 }
 
-/** Whether titles can be read at this zoom. */
+/** True if titles are readable at this zoom. */
 export function isReadable({ k }: ICamera): boolean {
   return k >= MIN_READABLE_ZOOM;
 }
 
-/** The zoom of a camera, brought to where titles can be read and several boxes are in view. */
+/** The camera's zoom, limited to a range in which titles are readable and several boxes are in view. */
 export function readingZoom({ k }: ICamera): number {
   return Math.min(0.85, Math.max(MIN_READABLE_ZOOM, k));
 }
 
 /**
- * The first picture: all of it where that can be read, else its beginning at a zoom that can, with
- * the main line, `line` across the flow, in the middle unless all of the breadth is in view.
+ * Initial view: the whole graph if readable; otherwise its beginning at a readable zoom, with the main
+ * line, at `line` across the flow, in the middle unless the full breadth is in view.
  */
 export function initialCamera(
   scene: IViewSize,
@@ -132,7 +132,7 @@ export function initialCamera(
     ? { x: 0, y: 0, w: scene.w, h: 1 }
     : { x: 0, y: 0, w: 1, h: scene.h };
   const byBreadth = fitRect(across, view, 1).k;
-  // A narrow tab starts a little smaller: three or four boxes say more than one and a half.
+  // A narrow tab starts at a lower zoom, so that three or four boxes are in view.
   const wanted = Math.min(0.85, Math.max(0.6, view.w / 1300));
   const k = Math.max(MIN_READABLE_ZOOM, Math.min(byBreadth, wanted));
   const [breadth, room] = down ? [scene.w, view.w] : [scene.h, view.h];
@@ -144,8 +144,8 @@ export function initialCamera(
 }
 
 /**
- * The first look at a picture in rows: all of it where that can be read, else the beginning of its first
- * rows, as wide as the view where that can be read.
+ * Initial view of a graph in rows: all of it if readable; otherwise the beginning of its first rows, at
+ * full width if that is readable.
  */
 export function rowsCamera(scene: IViewSize, view: IViewSize): ICamera {
   const fit = fitWhole(scene, view);
@@ -162,7 +162,7 @@ export function rowsCamera(scene: IViewSize, view: IViewSize): ICamera {
   };
 }
 
-/** Keeps the zoom in its range and some of the scene in view. */
+/** Keeps the zoom in its range and part of the scene in view. */
 export function clampCamera(
   c: ICamera,
   scene: IViewSize,
@@ -179,21 +179,21 @@ export function clampCamera(
 }
 
 /**
- * Between two cameras, `t` from 0 to 1: the zoom goes geometrically, and the centre so that a point
- * that both cameras show moves straight.
+ * Interpolates between two cameras, `t` from 0 to 1: the zoom geometrically, the centre so that points
+ * visible in both move in a straight line.
  */
 export function interpolateCamera(a: ICamera, b: ICamera, t: number): ICamera {
   if (t >= 1) {
     return b;
   }
   const k = a.k * Math.pow(b.k / a.k, t);
-  // With s = 1/k linear in the centre, the fixed point of the zoom stays put on the screen.
+  // With s = 1/k linear in the centre, the fixed point of the zoom does not move on the screen.
   const s =
     Math.abs(b.k - a.k) < 1e-9 ? t : (1 / k - 1 / a.k) / (1 / b.k - 1 / a.k);
   return { x: a.x + (b.x - a.x) * s, y: a.y + (b.y - a.y) * s, k };
 }
 
-/** The camera of the new scene under which a world point stays where it was on the screen. */
+/** The camera for the new scene that keeps a world point at its screen position. */
 export function cameraKeepingPoint(
   c: ICamera,
   before: IPoint,
@@ -221,7 +221,7 @@ export function boxRect(scene: IScene, box: number): IRect {
   };
 }
 
-/** The smallest rectangle around some; none gives an empty one. */
+/** The bounding rectangle of some rectangles; empty if there are none. */
 export function unionRect(rects: readonly IRect[]): IRect {
   const least = (values: number[]): number =>
     values.reduce((a, b) => Math.min(a, b), Infinity);
@@ -234,7 +234,7 @@ export function unionRect(rects: readonly IRect[]): IRect {
   return rects.length > 0 ? { x, y, w, h } : { x: 0, y: 0, w: 0, h: 0 };
 }
 
-/** The smallest move in world units that brings a rectangle's top left part into view. */
+/** The smallest pan in world units that brings the top left part of a rectangle into view. */
 export function deltaIntoView(
   c: ICamera,
   view: IViewSize,

@@ -1,11 +1,14 @@
-/** What of the scene has elements. */
+/** The part of the scene that has elements. */
 import type { ICamera } from '../surfaceApi';
 import { type IRect, type IViewSize, visibleRect } from './camera';
 
-/** Largest tile as a share of the view: smaller ones come more often and cost less each. */
+/** Maximum tile size as a share of the view; smaller tiles change more often but cost less each. */
 const TILE_SHARE = 0.25;
 
-/** The view grown to whole tiles of about a fifth of it, so that small moves change nothing. */
+/**
+ * The visible rectangle extended to whole tiles of about a fifth of the view, so that small moves change
+ * nothing.
+ */
 export function tileAlignedRect(camera: ICamera, view: IViewSize): IRect {
   const size =
     2 **

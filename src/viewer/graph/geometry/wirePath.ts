@@ -1,11 +1,11 @@
-/** Curves of wires: along the flow where they leave and enter, one trunk a tensor. */
+/** Paths of wires: parallel to the flow at both ends, one trunk per tensor. */
 import { BoxKind, type IScene } from '../../../core/types';
 
 const round = (v: number): number => Math.round(v * 10) / 10;
 
 /**
- * SVG path of one edge. Every piece between two points is a cubic with handles along the flow at half
- * the way, so pieces join smoothly; a piece that goes back (a cycle) swings out to both sides.
+ * SVG path of an edge. Every piece between two points is a cubic with control points along the flow at
+ * half its length, so pieces join smoothly; a piece that runs back (in a cycle) swings out on both sides.
  */
 export function edgePath(scene: IScene, edge: number): string {
   const p = scene.edgePoints;
@@ -35,10 +35,10 @@ export function edgePath(scene: IScene, edge: number): string {
   return d;
 }
 
-/** Pieces that run back at least so far say so. */
+/** Minimum length of a backward piece to get an arrowhead. */
 const LONG_BACK = 90;
 
-/** Where on the piece: beside the label in its middle. */
+/** Position of the arrowhead on the piece: next to the label in its middle. */
 const MARK_PLACE = 0.8;
 
 /** Half the height of an arrowhead. */
@@ -46,7 +46,7 @@ const HEAD = 4;
 
 /**
  * Arrowheads on the long pieces of a wire that run against the flow, from one row back to the next: three
- * points each, as x, y pairs. `size`: half their height.
+ * points each, as x, y pairs. `size` is half their height.
  */
 export function returnHeads(
   scene: IScene,
@@ -80,7 +80,7 @@ export function returnHeads(
   return heads;
 }
 
-/** Those arrowheads as a path. */
+/** The arrowheads as a path. */
 export function returnMarks(scene: IScene, edge: number): string {
   const heads = returnHeads(scene, edge).map(round);
   let d = '';
@@ -92,8 +92,8 @@ export function returnMarks(scene: IScene, edge: number): string {
 }
 
 /**
- * Whether a piece runs straight across the flow or along it; straight back it does only between pieces
- * across: else it swings out.
+ * True if a piece is straight, across or along the flow. Backward pieces are straight only between pieces
+ * across; otherwise they swing out.
  */
 function isStraight(
   p: Float64Array,
@@ -120,12 +120,12 @@ function isCorner(p: Float64Array, i: number): boolean {
 /** Radius of the corners of a wire in a lane. */
 const CORNER = 10;
 
-/** Whether a piece that gets so far along the flow runs straight across it. */
+/** True if a piece with this extent along the flow runs straight across it. */
 export function isAcross(along: number): boolean {
   return Math.abs(along) < 0.05;
 }
 
-/** Where the corner at a point begins on the way to its neighbour; null = no way between them. */
+/** Start of the rounded corner at a point, towards its neighbour; null if the two coincide. */
 function cornerCut(p: Float64Array, at: number, next: number): string | null {
   const [x, y] = [p[2 * at], p[2 * at + 1]];
   const [dx, dy] = [p[2 * next] - x, p[2 * next + 1] - y];
@@ -155,13 +155,13 @@ function pieceDown(x0: number, y0: number, x1: number, y1: number): string {
   return `C${round(x0)},${round(y0 + reach)} ${round(x1)},${round(y1 - reach)} ${end}`;
 }
 
-/** Length of the handles of a piece that goes from one place along the flow to another. */
+/** Length of the control handles of a piece between two positions along the flow. */
 export function handleLength(x0: number, x1: number): number {
   const dx = x1 - x0;
   return dx >= 0 ? dx / 2 : Math.min(120, 24 - dx / 2);
 }
 
-/** Where an edge leaves and enters a box, as x, y pairs. A port draws its own dot. */
+/** Points where an edge leaves and enters its boxes, as x, y pairs. Ports draw their own dots. */
 export function portPoints(scene: IScene, edge: number): number[] {
   const p = scene.edgePoints;
   const a = scene.edgeOffsets[edge];
@@ -176,7 +176,7 @@ export function portPoints(scene: IScene, edge: number): number[] {
   ];
 }
 
-/** Dots at those places: zero-length strokes with round caps. */
+/** Dots at those points: zero-length strokes with round caps. */
 export function portPath(scene: IScene, edge: number): string {
   const spots = portPoints(scene, edge);
   let d = '';
@@ -186,39 +186,39 @@ export function portPath(scene: IScene, edge: number): string {
   return d;
 }
 
-/** Stroke width in world units: an edge that stands for several tensors is a little bolder. */
+/** Stroke width in world units; an edge that stands for several tensors is slightly bolder. */
 export function edgeWidth(weight: number): number {
   return 1.25 + Math.min(2, Math.log2(Math.max(1, weight)) * 0.55);
 }
 
-/** Share of a steep piece that is level enough to carry a label, where it falls and where it rises. */
+/** Share of a steep piece that is horizontal enough for a label, where it falls and where it rises. */
 const FALLING = 0.45;
 const RISING = 0.3;
 
-/** A place for a label above the wire, or `beside` it at its right. */
+/** Anchor for a label above the wire, or with `beside` to its right. */
 export interface ILabelAnchor {
-  /** Middle of a label above, left end of one beside. */
+  /** Centre of a label above, left end of a label beside. */
   readonly x: number;
-  /** The wire under a label above, the baseline of one beside. */
+  /** The wire's y under a label above, the baseline of a label beside. */
   readonly y: number;
   /** Length of the wire there. */
   readonly room: number;
   readonly beside: boolean;
 }
 
-/** The best place of an edge, null = none. */
+/** The best anchor on an edge; null if there is none. */
 export function labelAnchor(scene: IScene, edge: number): ILabelAnchor | null {
   return scene.direction === 'down'
     ? anchorBeside(scene, edge)
     : anchorAbove(scene, edge);
 }
 
-/** Shorter wires have no label beside them. */
+/** Minimum height of a wire with a label beside it. */
 const MIN_LABELLED_DROP = 24;
-/** From a wire to the label beside it. */
+/** Gap between a wire and the label beside it. */
 const LABEL_GAP = 6;
 
-/** In the middle of an upright piece, else at that end of a slanted one whose right side is free. */
+/** In the middle of a vertical piece, or at the end of a slanted one whose right side is free. */
 function anchorBeside(scene: IScene, edge: number): ILabelAnchor | null {
   const p = scene.edgePoints;
   const from = scene.edgeOffsets[edge];
@@ -251,7 +251,7 @@ function anchorAbove(scene: IScene, edge: number): ILabelAnchor | null {
     const dy = p[2 * i + 3] - p[2 * i + 1];
     const level = Math.abs(dy) < 6;
     const share = level ? 1 : dy > 0 ? FALLING : RISING;
-    // An earlier piece is preferred: labels line up behind the boxes they come from.
+    // Earlier pieces are preferred, so that labels line up behind their source boxes.
     if (room * share > (best ? best.room + 12 : 0)) {
       const y =
         p[2 * i + 1] + (level ? Math.min(0, dy) : dy > 0 ? 0 : dy * 0.13);
@@ -281,12 +281,12 @@ function anchorBack(
   return best;
 }
 
-/** Chords that stand for a curve. */
+/** Number of chords that approximate a curve. */
 const CHORDS = 8;
 
 /**
- * Calls back with the chords of the piece that starts at point i, until the callback says true;
- * returns whether it did.
+ * Calls `each` with the chords of the piece that starts at point i until it returns true; returns whether
+ * it did.
  */
 export function someChord(
   scene: IScene,
@@ -302,7 +302,7 @@ export function someChord(
   for (let j = 1; j <= count; j++) {
     const t = j / count;
     const u = 1 - t;
-    // Cubic with both handles at half the way along the flow.
+    // Cubic with both control points at half the distance along the flow.
     const along = 1.5 * u * u * t + 1.5 * u * t * t + t * t * t;
     const across = 3 * u * t * t + t * t * t;
     const bx = x0 + dx * (down ? across : along);

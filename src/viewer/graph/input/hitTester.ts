@@ -1,4 +1,4 @@
-/** What lies under a point of the view, told in the terms of the rest of the viewer. */
+/** Finds what lies under a point of the view. */
 import { pillTensorRef, wireTensorRef } from '../../../core/tree/tensorSeries';
 import { BoxKind } from '../../../core/types';
 import type { IHitTarget } from '../surfaceApi';
@@ -13,20 +13,20 @@ import {
 import { stepperHit, repeatStepper } from '../draw/groupTitle';
 import type { IInteractionHost } from './interactionHost';
 
-/** Pixels around a wire that count as on it. */
+/** Distance in pixels at which a point counts as on a wire. */
 const WIRE_REACH = 6;
 
 export class HitTester {
   constructor(private readonly _actor: IInteractionHost) {}
 
-  /** The box at a point, -1 = none; `reach` in pixels makes small boxes larger. */
+  /** The box at a point; -1 if there is none. `reach`, in pixels, enlarges small boxes. */
   boxAt(at: IPoint, reach = 0): number {
     const { camera, view, index } = this._actor;
     const p = toWorld(camera, view, at.x, at.y);
     return index?.pick(p.x, p.y, reach / camera.k) ?? -1;
   }
 
-  /** What a box, or else the wire at the point, stands for. */
+  /** The target of a box, or else of the wire at the point. */
   targetAt(box: number, at: IPoint): IHitTarget {
     return box >= 0 ? this.ofBox(box) : this._ofWire(at);
   }
@@ -47,7 +47,7 @@ export class HitTester {
       case BoxKind.Output:
         return pillTensorRef(series, id);
       default: {
-        // A port or a stub stands for what its wire carries.
+        // A port or a connector stands for the tensor of its wire.
         const edge = adjacency?.incoming(box)[0] ?? adjacency?.outgoing(box)[0];
         return edge === undefined
           ? { kind: 'tensor', id }
@@ -65,7 +65,7 @@ export class HitTester {
       : null;
   }
 
-  /** Nodes and closed groups whose middle lies in the rectangle. */
+  /** Nodes and collapsed groups whose centre lies in the rectangle. */
   entitiesIn(area: IRect): number[] {
     const { scene, index } = this._actor;
     if (!scene || !index) {
@@ -86,7 +86,7 @@ export class HitTester {
     return boxes.sort((a, b) => a - b).map(box => scene.boxEntity[box]);
   }
 
-  /** The part of the world between two points of the view. */
+  /** The world rectangle between two points of the view. */
   areaOf(from: IPoint, to: IPoint): IRect {
     const { camera, view } = this._actor;
     const [left, right] = [Math.min(from.x, to.x), Math.max(from.x, to.x)];
@@ -96,7 +96,7 @@ export class HitTester {
     return { x: a.x, y: a.y, w: b.x - a.x, h: b.y - a.y };
   }
 
-  /** What a click in the title of a repeat asks for. */
+  /** The step that a click in the title of a repeat requests. */
   stepAt(box: number, at: IPoint): 1 | -1 | 0 | null {
     const { camera, view, drawing } = this._actor;
     const stepper = drawing && repeatStepper(drawing, box, camera.k);
@@ -109,7 +109,7 @@ export class HitTester {
     return stepperHit(stepper, p.x - left, p.y - scene.boxY[box]);
   }
 
-  /** The entity of the chip that is pointed at, -1 = none. */
+  /** The entity of the chip under the pointer; -1 if there is none. */
   chipAt(box: number, at: IPoint): number {
     const { camera, view, drawing } = this._actor;
     if (!drawing || box < 0) {

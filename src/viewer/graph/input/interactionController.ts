@@ -1,4 +1,4 @@
-/** What the reader does with pointer and keys, turned into steps of the surface. */
+/** Translates pointer and keyboard input into operations of the surface. */
 import type { IHitTarget } from '../surfaceApi';
 import { fitRect, type IPoint, panBy, zoomAt } from '../geometry/camera';
 import { commandOf, type KeyCommand } from './keyCommands';
@@ -9,10 +9,10 @@ import { type IPointerListener, PointerInput } from './pointerInput';
 import type { IInteractionHost } from './interactionHost';
 
 const KEY_PAN = 80;
-/** A finger is wider than a mouse pointer. */
+/** Extra reach in pixels for touch input. */
 const TOUCH_REACH = 8;
 
-/** Milliseconds and pixels between the clicks of a double-click, at most. */
+/** Maximum milliseconds and pixels between the clicks of a double-click. */
 const DOUBLE_CLICK_MS = 600;
 const DOUBLE_CLICK_PX = 8;
 
@@ -22,7 +22,7 @@ export class InteractionController implements IPointerListener {
   private readonly _abort = new AbortController();
   private _hovered: IHitTarget = null;
   private _hoveredBox = -1;
-  /** The last click, where it was on a control that opens or steps. */
+  /** The last click on a control that expands or steps. */
   private _used: { id: number; at: IPoint; time: number } | null = null;
 
   constructor(
@@ -78,7 +78,7 @@ export class InteractionController implements IPointerListener {
       (event as PointerEvent).pointerType === 'touch' ? TOUCH_REACH : 0;
     const box = this._hitTester.boxAt(at, reach);
     const what = this._hitTester.targetAt(box, at);
-    // What was opened may have moved into view: the other click of the pair is not for what is there now.
+    // The expanded box may have moved: the second click of the pair is not for the box that is there now.
     const again = this._isSecond(at, event);
     if (again && this._used?.id !== what?.id) {
       return;
@@ -109,7 +109,7 @@ export class InteractionController implements IPointerListener {
     }
   }
 
-  /** Whether it is of one double-click with a click on a control. */
+  /** True if the click forms a double-click with an earlier click on a control. */
   private _isSecond(at: IPoint, { timeStamp }: MouseEvent): boolean {
     const { _used: used } = this;
     return (
@@ -124,7 +124,7 @@ export class InteractionController implements IPointerListener {
     const box = picker.boxAt(at);
     const what = box >= 0 ? picker.ofBox(box) : null;
     if (what?.kind === 'entity') {
-      // The two clicks of a double-click on a control have already done what they do.
+      // The two clicks of a double-click on a control have already taken effect.
       const control =
         this._isSecond(at, event) ||
         picker.chipAt(box, at) >= 0 ||
@@ -169,8 +169,8 @@ export class InteractionController implements IPointerListener {
   }
 
   /**
-   * Tab came back to a box: its ring shows again, and what was panned away comes into view. A box that
-   * something else gave the focus, a screen reader for one, is where the keys go on from.
+   * If Tab returns to a box, shows its focus ring and brings it into view. If something else (such as a
+   * screen reader) focuses a box, the keyboard continues from there.
    */
   private _focusIn({ target, relatedTarget }: FocusEvent): void {
     const named =
@@ -188,7 +188,7 @@ export class InteractionController implements IPointerListener {
     }
   }
 
-  /** The ring is that of the focus: it goes with it. */
+  /** The ring follows the focus. */
   private _focusOut({ relatedTarget }: FocusEvent): void {
     const { cursor } = this._host;
     if (!this._holds(relatedTarget) && cursor >= 0) {
@@ -208,7 +208,7 @@ export class InteractionController implements IPointerListener {
     }
   }
 
-  /** Carries out a key's command; false = nothing to do here, the key goes on. */
+  /** Executes a key command; returns false if it does not apply and the key should propagate. */
   execute(command: KeyCommand): boolean {
     const { _host: actor } = this;
     switch (command.kind) {

@@ -5,7 +5,7 @@ import type { SpatialIndex } from '../scene/spatialIndex';
 import type { SceneAdjacency } from '../scene/sceneAdjacency';
 import type { IDrawContext } from '../draw/drawTarget';
 
-/** The surface as its interaction sees it. */
+/** The surface, as seen by its interaction controller. */
 export interface IInteractionHost {
   readonly root: HTMLElement;
   readonly scene: IScene | null;
@@ -16,17 +16,17 @@ export interface IInteractionHost {
   readonly camera: ICamera;
   readonly callbacks: Partial<ISurfaceCallbacks>;
   readonly cursor: number;
-  /** A move by hand; true when the camera changed. */
+  /** Moves the camera on user input; returns true if it changed. */
   move(camera: ICamera): boolean;
   animateTo(camera: ICamera): void;
   fit(): void;
   actualSize(): void;
   zoom(factor: number): void;
-  /** What is under the pointer, and its box, -1 = none. */
+  /** Sets the hovered target and its box, -1 if it has none. */
   setHover(box: number, what: IHitTarget): void;
-  /** Moves the keyboard's cursor; `byKey` shows its ring and brings it into view. */
+  /** Moves the keyboard cursor; `byKey` shows its ring and brings it into view. */
   setCursor(box: number, byKey: boolean): void;
   showMarquee(from: IPoint, to: IPoint | null): void;
-  /** How far the title of an open group stands from its panel's left side, in world units. */
+  /** Offset of an open group's title from the left side of its panel, in world units. */
   titleShift(box: number): number;
 }

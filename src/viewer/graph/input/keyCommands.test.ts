@@ -64,7 +64,7 @@ describe('walking', () => {
     depth: 0,
     parent: -1
   });
-  // 0 → 1 (above) and 0 → port → 2 (level); 3 stands alone below.
+  // 0 → 1 (above) and 0 → port → 2 (same height); 3 is separate, below.
   const scene = fromBoxes(
     [
       box(0, 100),

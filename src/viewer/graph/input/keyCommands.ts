@@ -1,4 +1,4 @@
-/** Keys of the surface, as data. Keys that mean something to the whole viewer are not here. */
+/** Key bindings of the surface, as data. Keys of the whole viewer are defined elsewhere. */
 import type { Direction } from '../scene/sceneAdjacency';
 
 export type KeyCommand =
@@ -34,7 +34,7 @@ const ARROWS: Readonly<Record<string, Direction>> = {
   ArrowDown: 'down'
 };
 
-/** The command of a key, null = not ours: the event must go on. */
+/** The command of a key; null if the surface does not handle it and the event must propagate. */
 export function commandOf(key: IKey): KeyCommand | null {
   const arrow = ARROWS[key.key];
   if (arrow) {

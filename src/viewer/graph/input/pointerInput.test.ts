@@ -19,7 +19,7 @@ let host: HTMLElement;
 let input: PointerInput;
 let now = 0;
 
-/** Sends a pointer event; jsdom has no PointerEvent of its own. */
+/** Dispatches a pointer event; jsdom lacks PointerEvent. */
 function send(
   type: string,
   x: number,
@@ -111,7 +111,7 @@ describe('fingers', () => {
     send('pointerup', 50, 50);
     expect(sink.menu).toHaveBeenCalledTimes(1);
     expect(sink.click).not.toHaveBeenCalled();
-    // The mouse press that browsers make of it would take the menu's focus.
+    // The mouse event that browsers derive from it would take the focus from the menu.
     expect(send('touchend', 50, 50).defaultPrevented).toBe(true);
     tap(50, 50);
     expect(send('touchend', 50, 50).defaultPrevented).toBe(false);

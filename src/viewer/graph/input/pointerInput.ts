@@ -1,30 +1,30 @@
-/** Mouse, pen, touch and wheel on the surface, turned into a few plain events. */
+/** Translates mouse, pen, touch and wheel input on the surface into a few simple events. */
 import type { IPoint } from '../geometry/camera';
 
 export interface IPointerListener {
   pan(dx: number, dy: number): void;
-  /** Multiplies the zoom about a point of the host. */
+  /** Multiplies the zoom around a point of the host. */
   zoomAt(at: IPoint, factor: number): void;
-  /** A wheel turn that may be left to the page; true = taken. */
+  /** A wheel event that may be left to the page; returns true if handled. */
   wheelPan(dx: number, dy: number): boolean;
   hover(at: IPoint | null): void;
   click(at: IPoint, event: MouseEvent): void;
   doubleClick(at: IPoint, event: MouseEvent): void;
   menu(at: IPoint, event: MouseEvent): void;
-  /** The rubber band while dragging with Ctrl or Shift, null = let go of. */
+  /** The marquee while dragging with Ctrl or Shift; null when it ends. */
   marquee(from: IPoint, to: IPoint | null): void;
   marqueeEnd(from: IPoint, to: IPoint): void;
-  /** The same with Shift: what lies in it is to be selected. */
+  /** The end of a drag with Shift, which selects the boxes in the area. */
   areaDone(from: IPoint, to: IPoint): void;
 }
 
-/** Pixels a pointer may wander and still click; a finger is less steady. */
+/** Maximum movement in pixels during a click; larger for touch. */
 const MOUSE_SLOP = 4;
 const TOUCH_SLOP = 10;
 const WHEEL_LINE = 16;
-/** Milliseconds that a finger rests to open the menu. */
+/** Milliseconds after which a touch opens the menu. */
 const LONG_PRESS = 500;
-/** Milliseconds and pixels between the taps of a double tap. */
+/** Maximum milliseconds and pixels between the taps of a double tap. */
 const DOUBLE_TAP = 320;
 const TAP_REACH = 28;
 
@@ -41,7 +41,7 @@ export class PointerInput {
   private _wasHeld = false;
   private _hold: ReturnType<typeof setTimeout> | null = null;
   private _tap: { at: IPoint; time: number } | null = null;
-  /** Whether the last press came from a finger, whose double taps and long presses are ours. */
+  /** True if the last press was a touch, for which double taps and long presses are handled here. */
   private _byTouch = false;
 
   constructor(
@@ -69,7 +69,7 @@ export class PointerInput {
     on('wheel', e => this._wheel(e), false);
   }
 
-  /** True while the picture is being dragged, so that hovering can rest. */
+  /** True while the view is being dragged, so that hovering can be suspended. */
   get hasGesture(): boolean {
     return (
       this._gesture === 'pan' ||
@@ -84,7 +84,7 @@ export class PointerInput {
     this._abort.abort();
   }
 
-  /** Some browsers make a long press a secondary click, some leave it to the page. */
+  /** Some browsers turn a long press into a secondary click; others leave it to the page. */
   private _contextMenu(event: MouseEvent): void {
     if (this._gesture === 'held') {
       event.preventDefault();
@@ -98,8 +98,8 @@ export class PointerInput {
   }
 
   /**
-   * A finger that lifts is a mouse press too, unless it is told otherwise: that would take the focus
-   * from the menu which the long press has opened.
+   * Browsers derive a mouse press from a released touch unless it is prevented; it would take the focus
+   * from the menu that a long press has opened.
    */
   private _touchEnd(event: TouchEvent): void {
     if (this._wasHeld) {
@@ -172,7 +172,7 @@ export class PointerInput {
     ) {
       this._moved = true;
       this._endGesture();
-      // Only now: a captured pointer would take clicks away from the elements.
+      // Not earlier: a captured pointer would take clicks away from the elements.
       this._host.setPointerCapture?.(event.pointerId);
     }
     switch (this._gesture) {
@@ -206,7 +206,7 @@ export class PointerInput {
     const gesture = this._gesture;
     this._endGesture();
     if (gesture === 'pinch') {
-      // The finger that stays goes on panning.
+      // The remaining finger continues to pan.
       const rest = [...this._down.values()][0];
       this._gesture = rest ? 'pan' : 'none';
       this._last = rest ?? this._last;
@@ -235,7 +235,7 @@ export class PointerInput {
     }
   }
 
-  /** A click or, with a finger, perhaps the second tap of two. */
+  /** A click, or possibly the second tap of a double tap. */
   private _click(at: IPoint, event: PointerEvent): void {
     const before = this._tap;
     const second =
@@ -277,7 +277,7 @@ export class PointerInput {
           : 1;
     const dx = event.deltaX * unit;
     const dy = event.deltaY * unit;
-    // Browsers report a trackpad's pinch as a wheel with Ctrl.
+    // Browsers report a pinch on a trackpad as wheel events with Ctrl.
     if (
       event.ctrlKey ||
       event.metaKey ||
@@ -294,7 +294,10 @@ export class PointerInput {
   }
 }
 
-/** Zoom factor of a wheel turn: a notch of a mouse is about 20 %, a trackpad's small turns go smoothly. */
+/**
+ * Zoom factor of a wheel event: about 20 % per notch of a mouse, smooth for the small deltas of a
+ * trackpad.
+ */
 export function wheelFactor(delta: number): number {
   return Math.exp(-0.2 * Math.tanh(delta / 25));
 }

@@ -1,4 +1,4 @@
-/** Bands beside the pieces of a wire in which its label may stand: above and below, or at its sides. */
+/** Bands along the pieces of a wire that its label may occupy: above and below, or at the sides. */
 import type { IScene } from '../../../core/types';
 import type { IPoint, IRect } from '../geometry/camera';
 import { someChord, isAcross } from '../geometry/wirePath';
@@ -6,44 +6,49 @@ import { someChord, isAcross } from '../geometry/wirePath';
 /** Above and below the baseline of a label. */
 export const ASCENT = 7.6;
 export const DESCENT = 2;
-/** From a level wire up to the baseline of its label, and down to its top; further where boxes are low. */
+/**
+ * Offsets of the baseline above a horizontal wire, and of the text below it; larger where boxes are low.
+ */
 const LIFTS = [4, 11, 18];
 const BELOW = 3;
-/** From an upright wire to its label. */
+/** Gap between a vertical wire and its label. */
 const LABEL_GAP = 5;
 export const LABEL_HEIGHT = ASCENT + DESCENT;
-/** At an upright piece a label keeps so far from the corners. */
+/** Distance of a label from the corners of a vertical piece. */
 const CORNER = 2;
 
 /** A band along a piece of a wire. */
 export interface ILabelBand {
   readonly upright: boolean;
-  /** What makes it a worse place than others. */
+  /** Penalty compared with other bands. */
   readonly cost: number;
-  /** The wire there. */
+  /** A point of the wire there. */
   readonly at: IPoint;
-  /** Where along the band the middle of a label is best. */
+  /** Preferred position of a label's centre along the band. */
   readonly prefer: number;
-  /** Of a level band. */
+  /** For horizontal bands. */
   readonly baseline: number;
-  /** From where to where the middle of a label of that length may stand. */
+  /** Range of positions for the centre of a label of this length. */
   range(length: number): readonly [number, number];
-  /** The middle across an upright band. */
+  /** Centre across a vertical band. */
   beside(width: number): number;
-  /** For labels of that width: what boxes may not be in, and what wires may not be in. */
+  /**
+   * For labels of this width: the rectangle that must be free of boxes, and the one that must be free of
+   * wires.
+   */
   strips(width: number): readonly [IRect, IRect];
 }
 
-/** A part of a wire that is level, or upright, or nearly. */
+/** A part of a wire that is (almost) horizontal or vertical. */
 interface IRun {
   readonly from: number;
   readonly to: number;
-  /** Its place across: least and most. */
+  /** Its extent across. */
   readonly low: number;
   readonly high: number;
 }
 
-/** Along a run: within it; of a longer label the middle, or all of the run is beside it. */
+/** Positions along a run: within it, or, for a longer label, such that the whole run lies beside it. */
 function range(
   { from, to }: IRun,
   length: number,
@@ -71,7 +76,7 @@ function levelBand(run: IRun, below: boolean, lift: number): ILabelBand {
     strips: width => {
       const x = from - width;
       const w = to - from + 2 * width;
-      // No other wire is nearer to it than its own.
+      // No other wire may be closer to the label than its own.
       const far = away - 4 + 1.5;
       const [y0, y1] = below
         ? [high + 1.7, bottom + far]
@@ -96,7 +101,7 @@ function uprightBand(run: IRun, left: boolean): ILabelBand {
     range: length => range(run, length, CORNER),
     beside: width => (left ? edge - width / 2 : edge + width / 2),
     strips: width => {
-      // The middle is rounded to a whole place.
+      // The centre is rounded to a whole pixel.
       const x = (left ? edge - width : edge) - 0.5;
       const r = {
         x,
@@ -134,7 +139,7 @@ export function bandsOf(scene: IScene, edge: number): ILabelBand[] {
     } else if (high - low < 6) {
       along({ from, to, low, high });
     } else {
-      // A slanted piece leaves and arrives along the flow; between, it is the point that counts.
+      // A slanted piece leaves and arrives parallel to the flow; in between, its points count.
       const middle = (a0 + a1) / 2;
       const half = (a: number, b: number, at: number): void =>
         along({ from: Math.min(a, b), to: Math.max(a, b), low: at, high: at });

@@ -1,34 +1,34 @@
-/** Where there is room for a text: what boxes, panels, wires and other labels leave free. */
+/** Free space for labels: what boxes, panels, wires and other labels leave. */
 import { BoxKind, type IScene } from '../../../core/types';
 import { intersects, type IPoint, type IRect } from '../geometry/camera';
 import { someChord, returnHeads } from '../geometry/wirePath';
 import { type SpatialIndex, within } from '../scene/spatialIndex';
 import { TITLE_BAR } from '../style/metrics';
 
-/** A text that stands on a wire. */
+/** A label on a wire. */
 export interface IWireLabel {
-  /** The middle. */
+  /** The centre. */
   readonly x: number;
   /** The baseline. */
   readonly y: number;
   readonly text: string;
-  /** What it covers. */
+  /** The rectangle it covers. */
   readonly rect: IRect;
 }
 
-/** Between a label and a box: half of the box's border, and what the rounding of places takes. */
+/** Gap between a label and a box: half of the box's border, plus rounding. */
 const CLEAR = 1;
-/** What a collapsed group has behind its lower right corner. */
+/** Size of the second outline behind a collapsed group. */
 const STACK = 4;
-/** From one label to the next on a line. */
+/** Gap between two labels on a line. */
 const BETWEEN = 4;
-/** Side of a cell of labels. */
+/** Cell size of the label grid. */
 const CELL = 256;
 
-/** Of the way along a band, from and to. */
+/** Start and end along a band. */
 type Span = readonly [number, number];
 
-/** Calls back for each rectangle in which no label may stand, of boxes that touch `r`. */
+/** Calls `each` for the rectangles of boxes touching `r` in which no label may be placed. */
 function solids(
   scene: IScene,
   index: SpatialIndex,
@@ -53,7 +53,7 @@ function solids(
       each({ x, y, w: w + more, h: h + more });
       continue;
     }
-    // The wire runs in it: its ground is free, its title and its border are not.
+    // A panel that the wire runs in: its background is free, its title and border are not.
     each({ x, y, w, h: TITLE_BAR + CLEAR });
     each({ x, y, w: 2 * CLEAR, h });
     each({ x: x + w - 2 * CLEAR, y, w: 2 * CLEAR, h });
@@ -69,7 +69,7 @@ export class LabelSpace {
     private readonly _index: SpatialIndex
   ) {}
 
-  /** Nothing else may stand where the label stands. */
+  /** Reserves the space of a label. */
   take(label: IWireLabel): void {
     for (const key of cellsOf(label.rect)) {
       const cell = this._cells.get(key);
@@ -94,7 +94,7 @@ export class LabelSpace {
     return [...found];
   }
 
-  /** Whether a label of the wire at `at` may cover the rectangle. */
+  /** True if a label of the wire at `at` may cover the rectangle. */
   isFree(r: IRect, at: IPoint): boolean {
     const { width: w, height: h } = this._scene;
     const inside = r.x >= 0 && r.y >= 0 && r.x + r.w <= w && r.y + r.h <= h;
@@ -102,8 +102,8 @@ export class LabelSpace {
   }
 
   /**
-   * What is taken of a band, as spans along it: by boxes and labels in `r`, by wires in `wires`.
-   * `upright`: the band runs down.
+   * Occupied spans along a band: by boxes and labels in `r`, by wires in `wires`. `upright` means a
+   * vertical band.
    */
   taken(r: IRect, wires: IRect, at: IPoint, upright: boolean): Span[] {
     const spans: Span[] = [];
@@ -115,7 +115,7 @@ export class LabelSpace {
       }
     };
     solids(this._scene, this._index, r, at, block);
-    // Two side by side do not read as one.
+    // Two adjacent labels must not read as one.
     const beside = { ...r, x: r.x - BETWEEN, w: r.w + 2 * BETWEEN };
     for (const { rect } of this.labelsIn(beside)) {
       block({ ...rect, x: rect.x - BETWEEN, w: rect.w + 2 * BETWEEN });
@@ -162,8 +162,8 @@ function cellsOf(r: IRect): string[] {
 }
 
 /**
- * The place nearest to `prefer`, from `low` to `high`, where something `length` long has its middle and
- * touches no span; null = none.
+ * The position closest to `prefer`, between `low` and `high`, at which an interval of `length` centred
+ * there overlaps no span; null if there is none.
  */
 export function nearestGap(
   spans: readonly Span[],

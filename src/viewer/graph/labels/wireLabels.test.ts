@@ -71,7 +71,7 @@ function faultsOf(drawing: IDrawContext): object {
 
 const NONE = { onBoxes: [], onLabels: [], onWires: [], hidden: [] };
 
-/** Shapes of many lengths, as sizes and names. */
+/** Shapes of many lengths, with numeric and symbolic dimensions. */
 function withShapes(payload: GraphPayload, random: Random): GraphPayload {
   const sizes = () =>
     random.pick([1, 3, 64, 14400, 'batch', 'sequence_length + 1', null]);
@@ -141,7 +141,7 @@ describe('one wire', () => {
     base = await drawn(resnetPayload(), 'right');
   });
 
-  /** Two cards so far apart, the second so much lower, and what else stands there; y of all moved by 200. */
+  /** Two cards at the given horizontal and vertical distance, with other boxes; y is offset by 200. */
   function between(
     gap: number,
     shape: GraphPayload['shapes'][number],

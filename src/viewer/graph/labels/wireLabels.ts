@@ -1,7 +1,7 @@
 /**
- * The shapes that stand on wires. None touches a box, a wire or another label: where the best place is
- * taken a label moves along its wire, to its other side or to another piece; then it gets shorter; then it
- * is left out. The one place for the screen and for exports.
+ * Places shape labels on wires, for the screen and for exports. None touches a box, a wire or another
+ * label: if the best position is taken, a label moves along its wire, to the other side or to another
+ * piece; then it is shortened; then it is omitted.
  */
 import { formatShape } from '../../../core/base/numberFormat';
 import { BoxKind, type IScene } from '../../../core/types';
@@ -20,14 +20,17 @@ import { LABEL_SIZE } from '../style/metrics';
 import type { IDrawContext } from '../draw/drawTarget';
 import { cleanText } from '../text/textMeasure';
 
-/** At either side of a text: a font may be a little wider than it was measured. */
+/** Margin on both sides of a text, since a font may be slightly wider than measured. */
 const ASIDE = 1.5;
-/** A scene of so many wires gets all its labels at once, whatever is in view: exports then show the same. */
+/**
+ * Up to this many wires, all labels are placed at once, whatever is in view, so that exports show the
+ * same.
+ */
 const AT_ONCE = 1000;
-/** Of a tensor with many wires so many are tried. */
+/** Maximum number of wires of a tensor that are tried. */
 const TRIES = 6;
 
-/** `64×56×56` for `1×64×56×56`, then `4-D`: what a shape is called where there is little room. */
+/** Shorter forms of a shape: `64×56×56` for `1×64×56×56`, then `4-D`. */
 export function shorterShapes(
   shape: readonly (number | string | null)[] | null | undefined
 ): string[] {
@@ -42,7 +45,7 @@ export function shorterShapes(
   return [...forms, `${shape.length}-D`];
 }
 
-/** A tensor of a box, with the wires that carry it, those with much room first. */
+/** A tensor of a box, with the wires that carry it, those with most space first. */
 interface IWire {
   readonly tensor: number;
   readonly edges: readonly number[];
@@ -68,7 +71,7 @@ export class WireLabels {
     this._done = new Uint8Array(this._wires.length);
   }
 
-  /** Finds the places for the labels of these edges. What has one keeps it. */
+  /** Places the labels of these edges. Labels that are already placed stay. */
   place(edges: readonly number[]): void {
     const { scene } = this._drawing;
     const all = scene.edgeCount <= AT_ONCE;
@@ -82,18 +85,18 @@ export class WireLabels {
         todo.push(wire);
       }
     }
-    // All good places first: nobody moves into the one that is another's.
+    // All best positions first, so that no label takes another's.
     for (const wire of todo.filter(one => !this._atBest(this._wires[one]))) {
       this._elsewhere(this._wires[wire]);
     }
   }
 
-  /** The label of an edge; null = none, or not placed yet. */
+  /** The label of an edge; null if it has none, or is not placed yet. */
   of(edge: number): IWireLabel | null {
     return this._placed.get(edge) ?? null;
   }
 
-  /** Width of the shortest text for the wire of an edge, 0 = there is none. */
+  /** Width of the shortest text for an edge's wire; 0 if there is none. */
   leastWidth(edge: number): number {
     const { tensor, edges } = this._wires[this._wireOf[edge]];
     const texts = this._textsOf(tensor, edges[0]);
@@ -105,7 +108,7 @@ export class WireLabels {
     return this._space.labelsIn(rect);
   }
 
-  /** Whether these are what stands on the wires of a drawing too. */
+  /** True if a drawing has the same labels. */
   fits({ scene, model, measure }: IDrawContext): boolean {
     const { _drawing: drawing } = this;
     return (
@@ -139,7 +142,7 @@ export class WireLabels {
     return true;
   }
 
-  /** The longest text for which there is a place. */
+  /** Places the longest text that fits. */
   private _elsewhere({ tensor, edges }: IWire): void {
     const { scene } = this._drawing;
     const bands = edges
@@ -158,7 +161,7 @@ export class WireLabels {
     }
   }
 
-  /** The text in a band, at the place nearest to the middle of it. */
+  /** Places the text in a band, as close to its preferred position as possible. */
   private _fit(band: ILabelBand, text: string): IWireLabel | null {
     const w = this._width(text);
     const length = band.upright ? LABEL_HEIGHT : w;
@@ -175,7 +178,10 @@ export class WireLabels {
     return this._space.isFree(label.rect, band.at) ? label : null;
   }
 
-  /** What may stand on a wire, the best first. One that goes on outside bears its whole shape, or none: it has one there. */
+  /**
+   * Texts for a wire, best first. A wire that continues outside has its full shape or none, since the
+   * other part is labelled too.
+   */
   private _textsOf(tensor: number, edge: number): string[] {
     const { scene, model } = this._drawing;
     const { payload } = model;
@@ -208,7 +214,7 @@ function labelAt(x: number, y: number, w: number, text: string): IWireLabel {
   return { x: middle, y: base, text, rect };
 }
 
-/** Whether a wire goes on at a port of the panel in which it is drawn, where it comes from or leads to. */
+/** True if a wire continues at a port of the panel it is drawn in, at either end. */
 function isContinued(scene: IScene, edge: number): boolean {
   const { boxKind, boxParent, edgeSource, edgeTarget } = scene;
   const [source, target] = [edgeSource[edge], edgeTarget[edge]];
@@ -253,7 +259,7 @@ function wiresOf(scene: IScene, wireOf: Int32Array): IWire[] {
 
 const ofDrawing = new WeakMap<IDrawContext, WireLabels>();
 
-/** The labels of a drawing, found once for all who draw it. */
+/** The labels of a drawing, computed once and shared. */
 export function labelsOf(
   drawing: IDrawContext,
   index: SpatialIndex

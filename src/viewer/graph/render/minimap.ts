@@ -1,4 +1,4 @@
-/** The overview strip: the whole scene in a corner, drawn when the layout or the colours change. */
+/** The minimap: the whole scene in a corner, redrawn when the layout or the colours change. */
 import type { IScene } from '../../../core/types';
 import type { ICamera } from '../surfaceApi';
 import { type IPoint, type IViewSize, visibleRect } from '../geometry/camera';
@@ -12,14 +12,14 @@ import { aggregateBoxes, aggregateEdges } from './canvas/cellAggregation';
 import type { IDrawContext } from '../draw/drawTarget';
 import type { IPalette } from '../style/themePalette';
 
-/** Length of the strip along the flow and its breadth. */
+/** Length of the minimap along the flow, and its breadth. */
 const STRIP_LENGTH = 260;
 const BROADEST = 96;
-/** A strip thinner than this cannot be hit. */
+/** Minimum thickness, below which it is hard to hit. */
 const THINNEST = 34;
 const MARGIN = 5;
 
-/** As a line at the edge of the view; the pointer makes it whole. */
+/** Size as a slim line at the edge of the view; hovering expands it. */
 const SLIM_SIZE: IViewSize = { w: 96, h: 16 };
 
 export class Minimap implements IDockedItem {
@@ -39,7 +39,7 @@ export class Minimap implements IDockedItem {
   private _extent: IViewSize = { w: 0, h: 0 };
   private _framed: IViewSize = { w: -1, h: -1 };
 
-  /** `go` receives the world point that should come to the middle of the view. */
+  /** `go` receives the world point to move to the middle of the view. */
   constructor(
     private readonly _go: (to: IPoint) => void,
     title: string
@@ -47,7 +47,7 @@ export class Minimap implements IDockedItem {
     this.element.title = title;
     this.element.className = 'oad-minimap';
     this.element.dataset.corner = this.corners[0];
-    // The keyboard has fit, arrows and search; to a screen reader the strip is a picture of a picture.
+    // The keyboard has fit, arrows and search; to a screen reader the minimap is redundant.
     this.element.setAttribute('aria-hidden', 'true');
     this._frame.className = 'oad-minimap-frame';
     this.element.append(this._canvas, this._frame);
@@ -85,7 +85,7 @@ export class Minimap implements IDockedItem {
     this.element.classList.toggle('oad-mod-slim', slim);
   }
 
-  /** Draws the whole scene; `view` bounds the strip. */
+  /** Draws the whole scene; `view` limits the size of the minimap. */
   draw(
     drawing: IDrawContext,
     view: IViewSize,
@@ -117,7 +117,7 @@ export class Minimap implements IDockedItem {
     return r.x <= 0 && r.y <= 0 && r.x + r.w >= width && r.y + r.h >= height;
   }
 
-  /** Puts the frame where the view is; hides the strip while all of the scene is in view. */
+  /** Moves the frame to the visible part; hides the minimap while the whole scene is in view. */
   show(camera: ICamera, view: IViewSize): void {
     if (!this._scene) {
       this.element.style.display = 'none';
@@ -167,10 +167,10 @@ export class Minimap implements IDockedItem {
   }
 }
 
-/** What rows take at most: their picture is no strip, and none of it may be squeezed. */
+/** Maximum size for a scene in rows, which is scaled uniformly. */
 const SHEET: IViewSize = { w: 200, h: 150 };
 
-/** A strip along the flow, or a sheet of rows, no larger than a part of the view. */
+/** Size of the minimap: a strip along the flow, or a sheet for rows, limited to a share of the view. */
 function stripSize(scene: IScene, view: IViewSize): IViewSize {
   if (scene.inRows) {
     const scale = Math.min(
@@ -204,7 +204,7 @@ function clamp(value: number, max: number): number {
   return Math.min(max - 1, Math.max(1, value));
 }
 
-/** All boxes and wires at an own scale a side: a long chain becomes a strip that can be read. */
+/** Draws all boxes and wires with separate scales per axis: a long chain becomes a readable strip. */
 function paintOverview(
   ctx: CanvasRenderingContext2D,
   drawing: IDrawContext,

@@ -44,7 +44,7 @@ describe('edge paths', () => {
     expect(edgePath(pair(200, 60), 0)).toBe('M100,20C150,20 150,80 200,80');
   });
 
-  /** A wire out of a box, up, back over two boxes, down and into the first. */
+  /** A wire that leaves a box, goes up, back over two boxes, down and into the first. */
   const laneScene = (direction: FlowDirection): IScene => {
     const lane = [200, 50, 210, 50, 210, 0, 90, 0, 90, 50, 100, 50];
     const points =
@@ -65,7 +65,7 @@ describe('edge paths', () => {
       const path = edgePath(laneScene(direction), 0);
       expect(path.match(/Q/g)).toHaveLength(4);
       expect(path).not.toContain('C');
-      // Nothing swings out of the rectangle of the points.
+      // No curve leaves the bounding rectangle of the points.
       const numbers = path.match(/-?[\d.]+/g)!.map(Number);
       const of = (k: number): number[] => numbers.filter((_, i) => i % 2 === k);
       const [x, y] = direction === 'right' ? [of(0), of(1)] : [of(1), of(0)];

@@ -1,4 +1,7 @@
-/** Draws one frame: elements or canvas by zoom, marks, overview. Holds no state of the reader's. */
+/**
+ * Draws frames: elements or canvas, depending on the zoom, plus decorations and minimap. Holds no user
+ * state.
+ */
 import type { ITraceHighlight } from '../../../core/trace/traceHighlight';
 import type { IScene } from '../../../core/types';
 import { activeIn } from '../../ui/focus';
@@ -23,7 +26,7 @@ import { SvgLayer } from './svg/svgLayer';
 import { type IPalette, readPalette } from '../style/themePalette';
 import { ANIMATION_MS } from '../viewport/cameraAnimation';
 
-/** Pixels of the canvas beyond each side of the view while it moves. */
+/** Canvas pixels beyond each side of the view while it moves. */
 const CANVAS_MARGIN = 160;
 
 export class Renderer {
@@ -51,7 +54,7 @@ export class Renderer {
       0
     );
     this.svg = new SvgLayer(_stage.svg, strings, () => {
-      // A frame gives it to the element that takes the place of the one that goes away.
+      // The next frame focuses the element that replaces the removed one.
       _stage.root.focus({ preventScroll: true });
       this._focusPending = true;
     });
@@ -69,7 +72,7 @@ export class Renderer {
     if (this.drawing?.scene !== drawing.scene || !this.index) {
       this.index = new SpatialIndex(drawing.scene);
       this.adjacency = new SceneAdjacency(drawing.scene);
-      // Boxes have other numbers in another scene.
+      // Box numbers differ between scenes.
       this.setTraceHighlight(null);
     }
     this.drawing = drawing;
@@ -80,7 +83,7 @@ export class Renderer {
     this._minimapDirty = true;
   }
 
-  /** What stays bright while the rest is dimmed; null = nothing is dimmed. */
+  /** Boxes and wires that stay bright while the rest is dimmed; null to dim nothing. */
   setTraceHighlight(lit: ITraceHighlight | null): void {
     this._stage.root.classList.toggle('oad-tracing', lit !== null);
     this.svg.setTraceHighlight(lit);
@@ -88,21 +91,21 @@ export class Renderer {
     this._compositor.invalidate();
   }
 
-  /** The theme's colours are read again at the next frame. */
+  /** Resolves the theme's colours again in the next frame. */
   setTheme(): void {
     this._palette = null;
     this._compositor.invalidate();
     this._minimapDirty = true;
   }
 
-  /** A change of size changes the overview strip. */
+  /** The minimap depends on the size of the view. */
   resized(): void {
     this.svg.resized();
     this._compositor.invalidate();
     this._minimapDirty = true;
   }
 
-  /** Draws; `decor` is null when no mark changed. */
+  /** Draws a frame; decorations are redrawn only if `decorDirty`. */
   frame(
     camera: ICamera,
     view: IViewSize,
@@ -116,7 +119,7 @@ export class Renderer {
     }
     const changed = this.svg.update(camera, view, this._stage.dpr, moving);
     const { root } = this._stage;
-    // Until the box is drawn, the surface has the focus, unless the reader took it elsewhere.
+    // Until the box is drawn, the surface has the focus, unless it has moved elsewhere.
     if (this._focusPending && activeIn(root) === root) {
       this.focusBox(this.svg.cursorBox);
     } else {
@@ -129,7 +132,7 @@ export class Renderer {
     this._drawMinimap(camera, view);
   }
 
-  /** Boxes glide from where the old scene had them. */
+  /** Animates boxes from their positions in the old scene. */
   animateBoxes(
     before: { scene: IScene; camera: ICamera },
     camera: ICamera
@@ -143,7 +146,7 @@ export class Renderer {
     }
   }
 
-  /** Puts the focus on the element of a box, or on the whole surface until there is one. */
+  /** Focuses the element of a box, or the whole surface until it is drawn. */
   focusBox(box: number): boolean {
     this.svg.setCursor(box);
     const element = this.svg.element(box);
@@ -168,7 +171,7 @@ export class Renderer {
       this._canvasHits = hits;
       this._compositor.invalidate();
     }
-    // While moving, one device pixel a pixel: a sharp picture comes when it rests.
+    // While moving, one device pixel per pixel; the sharp picture follows when the camera rests.
     const dpr = moving ? 1 : this._stage.dpr;
     const step = this._compositor.step(camera, view, dpr, moving && far);
     if (!far || step === PaintStep.Moved) {

@@ -27,7 +27,7 @@ beforeAll(async () => {
   rows = await view.setFlow('wrapped', PANE);
 });
 
-/** Wires that go back to the next row. */
+/** Wires that return to the next row. */
 function returning(scene: IScene): number[] {
   return Array.from({ length: scene.edgeCount }, (_, e) => e).filter(
     e =>
@@ -103,7 +103,7 @@ describe('the keyboard', () => {
       const below = rows.boxY[b] >= rows.boxY[last] + rows.boxH[last];
       expect(below).toBe(false);
     }
-    // Along the wires from one end to the other, over all rows.
+    // Follows the wires from one end to the other, across all rows.
     let at = first;
     let steps = 0;
     for (; at !== last && steps < 100; steps++) {

@@ -1,10 +1,10 @@
-/** The surface's own elements inside the host: canvas below, elements above, strip and messages. */
+/** The DOM of the surface within its host: canvas at the bottom, elements above, minimap and messages. */
 import type { ISurfaceStrings } from '../surfaceApi';
 import type { IPoint, IViewSize } from '../geometry/camera';
 import { OffscreenLayer } from './canvas/offscreenLayer';
 import { svgElement } from './svg/svgTarget';
 
-/** More than this many device pixels a pixel are not worth their cost on a canvas. */
+/** Maximum device pixel ratio of canvases; more is not worth the cost. */
 const MAX_DPR = 2;
 
 export class SurfaceDom {
@@ -69,7 +69,7 @@ export class SurfaceDom {
     }
   }
 
-  /** A few words at the pointer; null = none. */
+  /** Sets a short tooltip; null removes it. */
   setTooltip(text: string | null): void {
     if (text === null) {
       this.root.removeAttribute('title');

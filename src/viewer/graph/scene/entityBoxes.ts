@@ -1,4 +1,4 @@
-/** Entities and the boxes that stand for them in one scene. */
+/** Maps between entities and the boxes of a scene. */
 import { BoxKind, type IScene } from '../../../core/types';
 import {
   unionRect,
@@ -8,26 +8,26 @@ import {
   type IViewSize
 } from '../geometry/camera';
 
-/** The box of the entity itself, not of a group that hides it; -1 = none. */
+/** The box of the entity itself, not of a group that hides it; -1 if there is none. */
 export function ownBox(scene: IScene, entity: number): number {
   const box = scene.boxOf(entity);
   return box >= 0 && entityAt(scene, box) === entity ? box : -1;
 }
 
-/** The node or group of a box; null for pills, ports and no box. */
+/** The node or group of a box; null for pills, ports and -1. */
 export function entityAt(scene: IScene, box: number): number | null {
   return box >= 0 && scene.boxKind[box] <= BoxKind.OpenGroup
     ? scene.boxEntity[box]
     : null;
 }
 
-/** Whether the box is a model input or output, or several that one pill stands for. */
+/** True for a model input or output, or a pill of several. */
 export function isPill(scene: IScene, box: number): boolean {
   const kind: BoxKind | -1 = box < 0 ? -1 : scene.boxKind[box];
   return kind === BoxKind.Input || kind === BoxKind.Output;
 }
 
-/** The card closest to a point; null where there is none. */
+/** The card closest to a point; null if there are none. */
 export function nearestEntity(scene: IScene, at: IPoint): number | null {
   let best = -1;
   let least = Infinity;
@@ -44,7 +44,7 @@ export function nearestEntity(scene: IScene, at: IPoint): number | null {
   return entityAt(scene, best);
 }
 
-/** Where the main line of the picture begins, across the flow: the middle of what stands first. */
+/** Position across the flow at which the main line begins: the middle of the first boxes. */
 export function mainLineOffset(
   scene: IScene,
   view: IViewSize
@@ -64,7 +64,7 @@ export function mainLineOffset(
   return places[places.length >> 1];
 }
 
-/** Boxes that show the entities or hide them, each once. */
+/** Boxes that show or contain the entities, each once. */
 export function visibleBoxes(
   scene: IScene,
   entities: readonly number[]
@@ -72,7 +72,7 @@ export function visibleBoxes(
   return [...new Set(entities.map(e => scene.boxOf(e)))].filter(b => b >= 0);
 }
 
-/** The rectangle around what shows the entities or hides them; null when nothing does. */
+/** Bounding rectangle of the boxes that show or contain the entities; null if there are none. */
 export function boundsOf(
   scene: IScene,
   entities: readonly number[]

@@ -1,10 +1,10 @@
-/** Which edges touch which box and carry which tensor; where the keyboard goes from a box. */
+/** Edges by box and by tensor, and keyboard navigation between boxes. */
 import { indexBy, type ICsrRows } from '../../../core/base/csr';
 import { BoxKind, type IScene } from '../../../core/types';
 
 export type Direction = 'left' | 'right' | 'up' | 'down';
 
-/** More hops than this over ports mean a broken scene, not a long wire. */
+/** More hops over ports indicate a broken scene rather than a long wire. */
 const MAX_HOPS = 64;
 
 export class SceneAdjacency {
@@ -40,7 +40,7 @@ export class SceneAdjacency {
     return this._carriers.get(tensor) ?? [];
   }
 
-  /** Boxes that the tensor's edges end in, ports passed through. */
+  /** Boxes at which the tensor's edges end, looking through ports. */
   consumers(tensor: number): number[] {
     const ends = this.edgesOf(tensor).map(e => this._scene.edgeTarget[e]);
     return [...new Set(ends)].filter(
@@ -48,14 +48,14 @@ export class SceneAdjacency {
     );
   }
 
-  /** Stubs and pills of the tensor; a pill bears the first of its series. */
+  /** Connectors and pills of the tensor; a pill carries the first member of its series. */
   pillsOf(tensor: number): readonly number[] {
     return this._marks.get(tensor) ?? [];
   }
 
   /**
-   * The leftmost or rightmost box, -1 = none; of a column the topmost. In rows the leftmost of the first or
-   * the rightmost of the last.
+   * The leftmost or rightmost box, the topmost within a column; -1 if there is none. In rows, the
+   * leftmost of the first row or the rightmost of the last.
    */
   outermostBox(last: boolean): number {
     const { _scene: scene } = this;
@@ -81,8 +81,8 @@ export class SceneAdjacency {
   }
 
   /**
-   * The next box in a direction of the screen: with or against the flow along an edge where there is
-   * one, else the nearest that way.
+   * The next box in a screen direction: along an edge if there is one, else the nearest in that
+   * direction.
    */
   neighbourIn(from: number, direction: Direction): number {
     const { _scene: scene } = this;
@@ -107,7 +107,7 @@ export class SceneAdjacency {
     return best >= 0 ? best : this._nearest(from, direction);
   }
 
-  /** The first card of the first row, or the last of the last. */
+  /** The first card of the first row, or the last card of the last row. */
   private _cornerOf(last: boolean): number {
     const { _scene: scene } = this;
     const { boxX, boxY, boxW, boxH } = scene;
@@ -130,7 +130,7 @@ export class SceneAdjacency {
     return best;
   }
 
-  /** Boxes at the other end of the edges, walking through ports. */
+  /** Boxes at the other end of the edges, looking through ports. */
   private _reach(from: number, forward: boolean): number[] {
     const { _scene: scene } = this;
     const found: number[] = [];
@@ -153,7 +153,7 @@ export class SceneAdjacency {
     return found;
   }
 
-  /** The closest box whose middle lies that way, preferring what is straight ahead. */
+  /** The nearest box whose centre lies in that direction, preferring boxes straight ahead. */
   private _nearest(from: number, direction: Direction): number {
     const { _scene: scene } = this;
     const a = middle(scene, from);
@@ -186,7 +186,7 @@ function append(lists: Map<number, number[]>, key: number, item: number): void {
   }
 }
 
-/** Boxes the keyboard stops at: everything but ports. */
+/** True for boxes that keyboard navigation stops at: all except ports. */
 function walkable(scene: IScene, box: number): boolean {
   return scene.boxKind[box] !== BoxKind.Port;
 }
@@ -204,7 +204,7 @@ function along(direction: Direction, dx: number, dy: number): [number, number] {
   }
 }
 
-/** Middle of a box; of an open group that of its title bar's left end. */
+/** Centre of a box; for an open group, the left end of its title bar. */
 function middle(scene: IScene, box: number): { x: number; y: number } {
   if (scene.boxKind[box] === BoxKind.OpenGroup) {
     return { x: scene.boxX[box] + 60, y: scene.boxY[box] + 14 };

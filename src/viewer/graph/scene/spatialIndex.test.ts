@@ -3,7 +3,7 @@ import { BoxKind, type IScene } from '../../../core/types';
 import { SpatialIndex } from './spatialIndex';
 import { fromBoxes } from '../testing/scene';
 
-/** A repeatable stream of numbers in 0 … 1 (mulberry32). */
+/** A reproducible sequence of numbers in 0 … 1 (mulberry32). */
 function random(seed: number): () => number {
   let a = seed;
   return () => {

@@ -1,6 +1,6 @@
 /**
- * Uniform grid over the boxes and wires of a scene, for culling and hit testing.
- * Built once a scene in linear time; queries allocate nothing but their answer.
+ * Uniform grid over the boxes and wires of a scene, for culling and hit testing. Built once per scene in
+ * linear time; queries allocate only their result.
  */
 import { BoxKind, type IScene } from '../../../core/types';
 import type { IRect } from '../geometry/camera';
@@ -8,7 +8,7 @@ import { someChord } from '../geometry/wirePath';
 import { TITLE_BAR } from '../style/metrics';
 
 const CELL = 400;
-/** What covers more cells than this is looked at in every query instead of being filed. */
+/** Items that cover more cells are checked in every query instead of being stored per cell. */
 const LARGE = 64;
 
 class UniformGrid {
@@ -21,7 +21,7 @@ class UniformGrid {
   private readonly _stamp: Int32Array;
   private _round = 0;
 
-  /** `rects` holds x0, y0, x1, y1 a row; row i belongs to `owner(i)`. */
+  /** `rects` has x0, y0, x1, y1 per row; row i belongs to `owner(i)`. */
   constructor(
     rects: Float64Array,
     private readonly _owner: Int32Array | null,
@@ -51,7 +51,7 @@ class UniformGrid {
     );
   }
 
-  /** Calls back once for every owner that may touch the rectangle. */
+  /** Calls `found` once for every owner that may touch the rectangle. */
   query(r: IRect, found: (owner: number) => void): void {
     const round = ++this._round;
     const take = (row: number): void => {
@@ -66,7 +66,7 @@ class UniformGrid {
     const r0 = this._row(r.y);
     const r1 = this._row(r.y + r.h);
     for (let y = r0; y <= r1; y++) {
-      // The cells of a row lie side by side, and so do their items.
+      // The cells of a row are adjacent, and so are their items.
       const from = this._start[y * this._columns + c0];
       const to = this._start[y * this._columns + c1 + 1];
       for (let i = from; i < to; i++) {
@@ -76,7 +76,7 @@ class UniformGrid {
     this._large.forEach(take);
   }
 
-  /** An upper bound of what `query` would find, without looking at each. */
+  /** An upper bound of the number that `query` would find, without checking each item. */
   count(r: IRect): number {
     const c0 = this._column(r.x);
     const c1 = this._column(r.x + r.w);
@@ -146,7 +146,7 @@ export class SpatialIndex {
     );
   }
 
-  /** Boxes that touch the rectangle, in no order. */
+  /** Boxes that touch the rectangle, unordered. */
   boxesIn(r: IRect): number[] {
     const s = this._scene;
     const out: number[] = [];
@@ -163,12 +163,12 @@ export class SpatialIndex {
     return out;
   }
 
-  /** About how many boxes touch the rectangle, quickly; never too few. */
+  /** A quick upper bound of the number of boxes that touch the rectangle. */
   countBoxes(r: IRect): number {
     return this._boxes.count(r);
   }
 
-  /** Edges with a piece in a cell that the rectangle touches, in no order. */
+  /** Edges with a piece in a cell that the rectangle touches, unordered. */
   edgesIn(r: IRect): number[] {
     const out: number[] = [];
     this._edges.query(r, e => void out.push(e));
@@ -176,8 +176,7 @@ export class SpatialIndex {
   }
 
   /**
-   * The innermost box at a world point, -1 = none. Of an open group only the title bar counts: its
-   * ground is ground.
+   * The innermost box at a world point; -1 if there is none. For an open group only the title bar counts.
    */
   pick(x: number, y: number, tolerance = 0): number {
     const s = this._scene;
@@ -206,7 +205,7 @@ export class SpatialIndex {
     return best;
   }
 
-  /** The closest wire within `tolerance` world units of a point, -1 = none. */
+  /** The closest wire within `tolerance` world units of a point; -1 if there is none. */
   pickEdge(x: number, y: number, tolerance: number): number {
     const s = this._scene;
     const r = {
@@ -230,7 +229,7 @@ export class SpatialIndex {
   }
 }
 
-/** The part of a line that runs in a rectangle, from 0 to 1 of its way; null = none. */
+/** The part of a line inside a rectangle, from 0 to 1 along the line; null if there is none. */
 export function within(
   ax: number,
   ay: number,
@@ -253,7 +252,7 @@ export function within(
     : null;
 }
 
-/** Whether a wire runs through a rectangle. */
+/** True if a wire passes through a rectangle. */
 export function crosses(scene: IScene, edge: number, r: IRect): boolean {
   const end = scene.edgeOffsets[edge + 1];
   for (let i = scene.edgeOffsets[edge]; i + 1 < end; i++) {

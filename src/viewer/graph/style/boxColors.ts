@@ -1,4 +1,4 @@
-/** Colours of boxes. A paint is a token `--oad-…` (resolved by CSS or the palette) or a colour. */
+/** Colours of boxes: tokens `--oad-…` (resolved by CSS or the palette) or CSS colours. */
 import {
   BoxKind,
   type IGraphModel,
@@ -9,7 +9,7 @@ import type { IOverlay, IWireLook } from '../surfaceApi';
 
 export type ColorToken = string;
 
-/** Categories with a colour of their own; everything else is `other`. */
+/** Categories with their own colour; all others use `other`. */
 export const CATEGORIES = [
   'layer',
   'activation',
@@ -25,7 +25,7 @@ export const CATEGORIES = [
   'other'
 ] as const;
 
-/** The payload's categories that share a colour with another. */
+/** The payload's categories that share the colour of another. */
 const SAME_AS: Readonly<Record<string, string>> = {
   data: 'tensor',
   dropout: 'normalization',
@@ -42,7 +42,7 @@ export function categoryColorToken(category: string): ColorToken {
   return `--oad-cat-${KNOWN.has(name) ? name : 'other'}`;
 }
 
-/** Every token a canvas needs, so that a theme change can resolve them in one go. */
+/** All tokens that a canvas needs, so that a theme change can resolve them in one pass. */
 export const TOKENS: readonly string[] = [
   ...CATEGORIES.map(c => `--oad-cat-${c}`),
   '--oad-ground',
@@ -63,27 +63,27 @@ export const TOKENS: readonly string[] = [
   '--oad-share'
 ];
 
-/** Ramp steps: few enough to batch, fine enough to read. */
+/** Number of ramp steps: few enough to batch, fine enough to read. */
 const STEPS = 63;
 
-/** The colours of the boxes of one scene under one overlay. */
+/** Colours of a scene's boxes under one overlay. */
 export class BoxColors {
   constructor(
     readonly scene: IScene,
     private readonly _model: IGraphModel,
     readonly overlay: IOverlay | null,
-    /** Whose boxes that are for one node have its colour. */
+    /** Groups with a main node (`groupMain`) get its colour. */
     private readonly _tree: Pick<ITree, 'groupMain'> | null = null
   ) {
     this._index = new Int16Array(scene.boxCount).fill(-1);
   }
 
-  /** The colour a box has from afar. */
+  /** The colour of a box at low zoom. */
   fill(box: number): ColorToken {
     return this.paints[this.fillIndex(box)];
   }
 
-  /** Index of the box's colour in `paints`; boxes of one colour share it. */
+  /** Index of the box's colour in `paints`; boxes of the same colour share it. */
   fillIndex(box: number): number {
     let i = this._index[box];
     if (i < 0) {
@@ -93,7 +93,7 @@ export class BoxColors {
     return i;
   }
 
-  /** The category's colour, which an overlay reduces to the left edge. */
+  /** The category's colour; under an overlay it is reduced to the left edge. */
   categoryColor(box: number): ColorToken {
     const entity = this.scene.boxEntity[box];
     switch (this.scene.boxKind[box]) {
@@ -116,8 +116,8 @@ export class BoxColors {
   }
 
   /**
-   * The overlay's colour, null where there is none. Zero is not on the ramp: a node that costs
-   * nothing is a quiet card, so that the eye goes to what costs something.
+   * The overlay's colour; null if it has none. Zero is not on the ramp: a node without cost is a plain
+   * card, so that costly ones stand out.
    */
   overlayColor(box: number): ColorToken | null {
     const value = this._value(box);
@@ -130,7 +130,7 @@ export class BoxColors {
     return value > 0 ? this.overlay!.color(quantise(value)) : '--oad-card-zero';
   }
 
-  /** Text on the overlay's colour. */
+  /** Text colour on the overlay's colour. */
   overlayTextColor(box: number): ColorToken {
     if (this.ghost(box)) {
       return '--oad-text';
@@ -141,17 +141,17 @@ export class BoxColors {
       : '--oad-text';
   }
 
-  /** Drawn as an outline only. */
+  /** True if the box is drawn as an outline only. */
   ghost(box: number): boolean {
     return this._stateColor(box, this.overlay?.ghost) ?? false;
   }
 
-  /** What stands in a corner of a card; empty = nothing. */
+  /** Sign in a corner of the card; empty for none. */
   sign(box: number): string {
     return this._stateColor(box, this.overlay?.sign) ?? '';
   }
 
-  /** How an edge is drawn that is not like the others. */
+  /** Style of an edge that differs from the others; null for the default. */
   wire(edge: number): IWireLook | null {
     return this.overlay?.wire?.(edge) ?? null;
   }

@@ -1,4 +1,4 @@
-/** Contrast of everything written in the picture, which no scan of a page can tell. */
+/** Contrast of all texts in the graph, which no page scanner can check. */
 import { describe, expect, it } from 'vitest';
 import SHEET from '../../../../style/graph.css?raw';
 import { contrast } from '../../../core/base/colorScale';
@@ -10,7 +10,7 @@ import {
 import { rampOf } from '../../overlays/ramp';
 import { CATEGORIES } from './boxColors';
 
-/** WCAG 2.1: 1.4.3 for text, 1.4.11 for what has to be seen to understand the picture. */
+/** WCAG 2.1: 1.4.3 for text, 1.4.11 for graphics needed to understand the graph. */
 const TEXT = 4.5;
 const GRAPHICS = 3;
 
@@ -42,7 +42,7 @@ describe.each([
   });
 
   it('text and quiet text on every ground', () => {
-    // Panels lie in panels; deeper than this they are rare.
+    // Panels are nested; deeper nesting is rare.
     let panel = ground;
     const grounds = [ground];
     for (let depth = 0; depth < 4; depth++) {

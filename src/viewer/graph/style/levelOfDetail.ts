@@ -1,21 +1,21 @@
-/** What is drawn at which zoom. */
+/** Level of detail, by zoom. */
 
 export const enum Lod {
-  /** Canvas; boxes smaller than a few pixels melt into one another. */
+  /** Canvas; boxes of a few pixels are aggregated. */
   Merged = 0,
   /** Canvas; plain boxes and wires, titles of groups. */
   Far = 1,
-  /** Elements; a card is one block of colour with a title as large as fits. */
+  /** Elements; a card is flat coloured, with a title as large as fits. */
   Block = 2,
-  /** Elements; whole cards, weights and costs. */
+  /** Elements; full cards with weights and costs. */
   Reading = 3
 }
 
 const AGGREGATED_BELOW = 0.06;
-/** Up to here the canvas, above it elements. */
+/** Highest zoom that is drawn on the canvas; above it, elements are used. */
 export const CANVAS_MAX_ZOOM = 0.3;
 const FULL_FROM = 0.8;
-/** Shape labels stand on wires from here. */
+/** Lowest zoom at which wires have shape labels. */
 export const LABELS_FROM = 0.6;
 
 export function lodOf(k: number): Lod {
@@ -29,8 +29,8 @@ export function lodOf(k: number): Lod {
 }
 
 /**
- * Elements drawn under one key look the same, so that zooming within a key redraws nothing.
- * Keys of `MarkdownBlock` differ in the size of their titles.
+ * Elements drawn with the same key look the same, so zooming within a key redraws nothing. Keys of
+ * compact cards differ in title size.
  */
 export function detailKey(k: number): number {
   const lod = lodOf(k);
@@ -40,7 +40,7 @@ export function detailKey(k: number): number {
   return k < 0.42 ? 1 : k < LABELS_FROM ? 2 : 3;
 }
 
-/** Title size of a `MarkdownBlock` card in world units: about 11 screen pixels in the middle of its key. */
+/** Title size of a compact card in world units: about 11 screen pixels in the middle of its key. */
 export function compactTitleSize(k: number): number {
   return [0, 31, 22, 16][detailKey(k)] ?? 12.5;
 }

@@ -1,4 +1,4 @@
-/** Measures of the picture that more than one module must agree on, in world units. */
+/** Dimensions shared by several modules, in world units. */
 
 import { PANEL } from '../../../core/layout/compound/layoutMetrics';
 
@@ -11,12 +11,12 @@ export const CARD_LINE_H = 16;
 export const BODY_PAD = 6;
 export const SHARE_BAR = 4;
 export const CHEVRON_W = 16;
-/** Width of an arrow in the title of a repeat, with the room around it that takes a click. */
+/** Width of a stepper arrow in the title of a repeat, including its click area. */
 export const STEPPER_ARROW_W = 18;
 export const MAX_CARD = 236;
-/** A group says its class and its instance on one line. */
+/** Wide enough for the class and the instance of a group on one line. */
 export const MAX_GROUP = 290;
-/** Widest card where whole ones are too many for the pane. */
+/** Maximum width of compact cards. */
 export const SHORT_CARD = 128;
 export const MIN_CARD = 92;
 

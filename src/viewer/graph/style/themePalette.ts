@@ -1,14 +1,16 @@
-/** Colours of the theme as a canvas needs them: resolved once, read again on a theme change. */
+/** Theme colours for canvases: resolved once, and again after a theme change. */
 import { TOKENS, type ColorToken } from './boxColors';
 import { FONT_FALLBACK } from './metrics';
 
 export interface IPalette {
-  /** A colour for a token or, as it is, any CSS colour. */
+  /** Resolves a token; returns any other CSS colour unchanged. */
   color(paint: ColorToken): string;
   readonly font: string;
 }
 
-/** Resolves every token below `host` with a probe element, so nested `var()` and `color-mix()` work. */
+/**
+ * Resolves every token below `host` with a probe element, so that nested `var()` and `color-mix()` work.
+ */
 export function readPalette(host: HTMLElement): IPalette {
   const probe = document.createElement('span');
   probe.style.display = 'none';
@@ -24,7 +26,7 @@ export function readPalette(host: HTMLElement): IPalette {
   return { color: paint => colors.get(paint) ?? paint, font };
 }
 
-/** True when the system asks for less motion. */
+/** True if the system requests reduced motion. */
 export function prefersReducedMotion(): boolean {
   return (
     typeof matchMedia === 'function' &&

@@ -6,7 +6,7 @@ import type { GraphPayload } from '../../../schema';
 import { createSizer } from '../cards/cardSizer';
 import { GraphSurface, type ISurfaceOptions } from '../surface';
 
-/** jsdom has no pointer events. */
+/** jsdom lacks pointer events. */
 export class FakePointerEvent extends MouseEvent {
   readonly pointerId: number;
   readonly pointerType = 'mouse';
@@ -30,7 +30,7 @@ export const calls = {
   onContextMenu: vi.fn()
 };
 
-/** Draws the first picture of a model. */
+/** Draws the initial view of a model. */
 export async function show(
   payload: GraphPayload,
   options: ISurfaceOptions = {}
@@ -52,12 +52,12 @@ export function root(): HTMLElement {
   return host.querySelector<HTMLElement>('.oad-graph')!;
 }
 
-/** The box whose spoken name begins so. */
+/** The box whose accessible name starts with this. */
 export function element(op: string): SVGGElement {
   return host.querySelector<SVGGElement>(`[role=button][aria-label^="${op}"]`)!;
 }
 
-/** Client coordinates of a world point of the element's box. */
+/** Client coordinates of a world point in the element's box. */
 export function pointOf(
   el: Element,
   dx = 30,
@@ -83,7 +83,7 @@ export function click(el: Element, more: MouseEventInit = {}, dx = 30): void {
   el.dispatchEvent(new PointerEvent('pointerup', at));
 }
 
-/** A key on what has the focus. */
+/** Dispatches a key on the focused element. */
 export function press(
   key: string,
   more: KeyboardEventInit = {}

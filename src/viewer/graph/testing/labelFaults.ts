@@ -1,4 +1,4 @@
-/** Checks of the labels on wires, by brute force: what touches, and what was left out although it fits. */
+/** Checks wire labels by brute force: overlaps, and labels that were omitted although they fit. */
 import { BoxKind, type IScene } from '../../../core/types';
 import type { IRect } from '../geometry/camera';
 import { someChord } from '../geometry/wirePath';
@@ -9,15 +9,15 @@ export interface ILabelFaults {
   readonly onLabels: string[];
   readonly onBoxes: string[];
   readonly onWires: string[];
-  /** Wires without a label, beside which the shortest one has a place. */
+  /** Wires without a label for which the shortest text has space. */
   readonly hidden: string[];
-  /** How many wires have a label. */
+  /** Number of wires with a label. */
   readonly shown: number;
-  /** How many have none. */
+  /** Number of wires without one. */
   readonly without: number;
 }
 
-/** A collapsed group has another card behind it. */
+/** A collapsed group has a second outline behind it. */
 const STACK = 4;
 
 type Line = [number, number, number, number];
@@ -25,7 +25,7 @@ type Line = [number, number, number, number];
 const meet = (a: IRect, b: IRect): boolean =>
   a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
 
-/** Whether a line, a pixel wide, enters a rectangle: looked at every pixel of the way. */
+/** True if a line one pixel wide enters a rectangle; checked at every pixel. */
 function enters([ax, ay, bx, by]: Line, r: IRect): boolean {
   if (
     Math.max(ax, bx) <= r.x ||
@@ -59,7 +59,9 @@ function linesOf(scene: IScene): Line[][] {
   });
 }
 
-/** What a label may not touch: cards, pills, ports; of a panel that holds it the title and the border. */
+/**
+ * Boxes that a label must not touch: cards, pills and ports; for a panel around it, its title and border.
+ */
 function boxesUnder(scene: IScene, r: IRect, x: number, y: number): number[] {
   const hit: number[] = [];
   for (let b = 0; b < scene.boxCount; b++) {
@@ -91,8 +93,8 @@ function boxesUnder(scene: IScene, r: IRect, x: number, y: number): number[] {
 }
 
 /**
- * Faults of labels by edge. `width` is that of the shortest text of an edge, 0 = it has none; a place is
- * looked for at every `step` of each wire: above and below it, and at its sides.
+ * Faults of labels by edge. `width` is that of an edge's shortest text, 0 without text; positions are
+ * tried at every `step` of each wire, above and below it and at its sides.
  */
 export function labelFaults(
   scene: IScene,
@@ -182,7 +184,7 @@ function nearest(lines: readonly Line[], r: IRect): [number, number] {
 
 /** Height of a label. */
 const LABEL_HEIGHT = 9.6;
-/** From a wire to a label that is certainly beside it. */
+/** Distance from a wire at which a label is certainly beside it. */
 const AWAY = 4;
 
 function placeBeside(

@@ -1,4 +1,4 @@
-/** What a legend of the usual size stands on. */
+/** Checks what a legend of the usual size covers. */
 import {
   type Corner,
   cornerRect,
@@ -19,7 +19,7 @@ const CORNERS: readonly Corner[] = [
 const FULL_SIZE = { w: 208, h: 124 };
 const SLIM_SIZE = { w: 232, h: 20 };
 
-/** Boxes, wires and labels under the legend as it is placed when the picture comes. */
+/** Boxes, wires and labels under the legend in its initial position. */
 export function legendFaults(sight: IDockView & { labels: WireLabels }): {
   legendOn: string[];
   slim: boolean;

@@ -1,6 +1,6 @@
 /**
- * The page of the drawing benchmark: our surface and, as a baseline, the same picture with every
- * element in the document (how most viewers draw), driven by one camera path.
+ * The page of the drawing benchmark: our surface and, as a baseline, the same graph with every element in
+ * the document (as most viewers draw), moved along the same camera path.
  */
 import {
   buildTree,
@@ -34,7 +34,7 @@ interface IPrepared {
 let prepared: IPrepared | null = null;
 let target: IBenchTarget | null = null;
 
-/** Lays out a model of about `boxes` boxes, all groups open; parallel branches when `experts` > 0. */
+/** Lays out a model of about `boxes` boxes with all groups open; parallel branches if `experts` > 0. */
 async function prepare(
   boxes: number,
   experts: number
@@ -76,7 +76,7 @@ function start(kind: 'hybrid' | 'all'): number {
   return performance.now() - begin;
 }
 
-/** All boxes and wires as elements, once; a frame changes one transform. */
+/** Creates all boxes and wires as elements, once; a frame changes one transform. */
 function drawEverything(
   drawing: IDrawContext,
   host: HTMLElement
@@ -141,7 +141,7 @@ function cameras(
         ...start,
         k: fit.k * Math.pow(1 / fit.k, 1 - Math.abs(2 * t - 1))
       }),
-      // As a wheel turns.
+      // As with a wheel.
       wheel: () => ({ ...start, k: 0.4 * 1.02 ** i }),
       jump: () => ({ x: scene.width * ((i * 0.37) % 1), y: start.y, k: 1 })
     };
@@ -149,7 +149,7 @@ function cameras(
   });
 }
 
-/** Runs a path, one camera a frame; returns milliseconds from frame to frame. */
+/** Runs a path, one camera per frame; returns the milliseconds between frames. */
 async function run(path: string, frames: number): Promise<number[]> {
   const { drawing, host } = prepared!;
   const list = cameras(drawing.scene, path, frames, host);

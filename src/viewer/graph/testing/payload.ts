@@ -14,7 +14,7 @@ export interface INodeSpec {
   readonly scope?: number;
 }
 
-/** Collects columns; ids are handed out in order of the calls. */
+/** Collects columns; ids are assigned in call order. */
 export class PayloadMaker {
   private readonly _ops: {
     type: string;
@@ -153,7 +153,7 @@ export class PayloadMaker {
         outputs: [...outputs]
       }
     };
-    // The parts that drawing does not read are left out on purpose.
+    // Parts that drawing does not read are omitted on purpose.
     return payload as unknown as GraphPayload;
   }
 
@@ -172,7 +172,7 @@ export class PayloadMaker {
   }
 }
 
-/** An encoder of `layers` scoped blocks behind a convolution; every look of a card occurs in it. */
+/** An encoder of `layers` scoped blocks after a convolution, with every kind of card. */
 export function encoderPayload(layers: number, experts = 0): GraphPayload {
   const m = new PayloadMaker();
   const pixels = m.input('pixel_values', [1, 3, 224, 224]);

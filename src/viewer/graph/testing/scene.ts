@@ -1,4 +1,4 @@
-/** Scenes made by hand, for tests of drawing. */
+/** Handmade scenes for drawing tests. */
 import type { BoxKind, IScene } from '../../../core/types';
 
 interface ITestBox {
@@ -21,7 +21,7 @@ interface ITestLink {
 const PAD = 18;
 let version = 0;
 
-/** A scene of given boxes; edges leave at the right and enter at the left, spread over the side. */
+/** A scene of the given boxes; edges leave on the right and enter on the left, spread over the side. */
 export function fromBoxes(
   boxes: readonly ITestBox[],
   links: readonly ITestLink[],

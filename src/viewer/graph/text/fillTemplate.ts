@@ -1,4 +1,4 @@
-/** Puts the value where the sentence says `%1`. */
+/** Replaces `%1` in the sentence with the value. */
 export function fillTemplate(sentence: string, value: string): string {
   return sentence.replace('%1', () => value);
 }

@@ -1,7 +1,7 @@
 /**
- * Advance widths for places that cannot measure: Node, workers, tests. Those of Helvetica, which
- * Arial, Liberation Sans and Nimbus Sans share, in thousandths of the font size, for the characters
- * from space to tilde (Adobe Font Metrics, core 14 fonts).
+ * Character advances for environments that cannot measure text: Node.js, workers, tests. They are those
+ * of Helvetica, which Arial, Liberation Sans and Nimbus Sans share, in thousandths of the font size, for
+ * the characters from space to tilde (Adobe Font Metrics, core 14 fonts).
  */
 
 const FIRST = 32;
@@ -21,7 +21,7 @@ const BOLD = widths(
     '333 556 611 556 611 556 333 611 611 278 278 556 278 889 611 611 ' +
     '611 611 389 556 333 611 556 778 556 556 500 389 280 389 584'
 );
-/** What cards write beyond ASCII. */
+/** Non-ASCII characters used on cards. */
 const OTHERS: Readonly<Record<string, number>> = {
   '\u00a0': 278,
   '·': 278,
@@ -31,14 +31,14 @@ const OTHERS: Readonly<Record<string, number>> = {
   '—': 1000,
   '…': 1000
 };
-/** Letters of other alphabets: a little wide, so that nothing runs over. */
+/** Letters of other alphabets: slightly too wide, so that nothing overflows. */
 const LETTER = 640;
 /** Scripts whose characters fill a square: kana, hangul, ideographs, full-width forms, emoji. */
 const SQUARE =
   /[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60]|[\ud83c-\ud87f]/;
-/** Drawn on the character before. */
+/** Combined with the preceding character. */
 const COMBINING = /\p{M}/u;
-/** Up to here text is regular, above it bold. */
+/** Heaviest weight that uses the regular advances; above it, bold. */
 const HEAVIEST_REGULAR = 550;
 
 function widths(list: string): readonly number[] {

@@ -1,4 +1,4 @@
-/** Widths of text from measured advances of single characters, and shortening to a width. */
+/** Text widths from measured advances of single characters, and truncation to a width. */
 import { escapeInvisible } from '../../ui/text';
 import { advanceOf } from './helveticaAdvances';
 import { FONT_FALLBACK } from '../style/metrics';
@@ -20,7 +20,7 @@ function probe(weight: number, family: string): CharAdvance {
   try {
     context = document.createElement('canvas').getContext('2d');
   } catch {
-    // jsdom without the canvas package reports "not implemented" by throwing.
+    // jsdom without the canvas package throws "not implemented".
     return guess;
   }
   if (!context) {
@@ -31,7 +31,7 @@ function probe(weight: number, family: string): CharAdvance {
   return char => ctx.measureText(char).width;
 }
 
-/** Adds up cached advances; kerning is left out, so a width is never too small by much. */
+/** Adds up cached advances, ignoring kerning, so a width is never much too small. */
 export class TextMeasure {
   constructor(private readonly _family: string = FONT_FALLBACK) {}
 
@@ -49,7 +49,7 @@ export class TextMeasure {
     return (sum * size) / PROBE;
   }
 
-  /** The text, or its start and end around `…` where it is wider than `max`. */
+  /** The text, or its start and end around `…` if it is wider than `max`. */
   shorten(text: string, max: number, size: number, weight = 400): string {
     const whole = cleanText(text);
     if (this.width(whole, size, weight) <= max) {
@@ -60,7 +60,7 @@ export class TextMeasure {
       (chars.length * max) / this.width(whole, size, weight)
     );
     for (; keep > 1; keep--) {
-      // The end tells `layer.1` from `layer.11`: of little room it gets most.
+      // The end distinguishes `layer.1` from `layer.11`, so it gets most of a small width.
       const head = keep < 5 ? Math.floor(keep / 3) : Math.ceil(keep / 2);
       const cut = `${chars.slice(0, head).join('')}…${chars.slice(chars.length - (keep - head)).join('')}`;
       if (this.width(cut, size, weight) <= max) {
@@ -88,7 +88,10 @@ export class TextMeasure {
   >();
 }
 
-/** Drops line breaks and the middle of very long text; what is invisible or turns letters around is told. */
+/**
+ * Removes line breaks and the middle of very long text; escapes invisible and bidirectional control
+ * characters.
+ */
 export function cleanText(text: string): string {
   const line =
     text.length > 4 * MAX_CHARACTERS ? text.slice(0, 4 * MAX_CHARACTERS) : text;
@@ -105,14 +108,14 @@ let shared: { family: string; measure: TextMeasure } | null = null;
 
 let stale = true;
 
-/** The font is read again on next use: a theme may bring its own. */
+/** Reads the font again on next use: a theme may change it. */
 export function invalidatePageFont(): void {
   stale = true;
 }
 
 /**
- * The measure for the interface font of the page. The font is read when a surface is made and when the
- * theme changes, not each time: asking for it makes the browser work out all styles there and then.
+ * The measure for the page's interface font. The font is read when a surface is created and when the
+ * theme changes, not on every use, because it forces the browser to recompute styles.
  */
 export function pageTextMeasure(): TextMeasure {
   if (!shared || stale) {
@@ -125,7 +128,7 @@ export function pageTextMeasure(): TextMeasure {
   return shared.measure;
 }
 
-/** The page's interface font, as JupyterLab names it. */
+/** The page's interface font, as set by JupyterLab. */
 export function pageFont(): string {
   if (
     typeof document === 'undefined' ||

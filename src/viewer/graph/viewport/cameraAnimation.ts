@@ -1,11 +1,11 @@
-/** Moving the camera and the boxes; nothing moves when the reader asked for less motion. */
+/** Animates the camera and the boxes, unless reduced motion is requested. */
 import type { IScene } from '../../../core/types';
 import type { ICamera } from '../surfaceApi';
 import { interpolateCamera } from '../geometry/camera';
 
 export const ANIMATION_MS = 180;
 
-/** Runs one camera flight at a time. */
+/** Runs one camera animation at a time. */
 export class CameraAnimation {
   private _handle = 0;
 
@@ -23,7 +23,7 @@ export class CameraAnimation {
     const start = performance.now();
     const step = (now: number): void => {
       const t = Math.min(1, Math.max(0, (now - start) / ANIMATION_MS));
-      // Ease out: quick to start, so that a click feels answered.
+      // Ease out: a fast start, so that a click feels immediate.
       this._apply(interpolateCamera(from, to, 1 - (1 - t) ** 3));
       this._handle = t < 1 ? requestAnimationFrame(step) : 0;
     };
@@ -37,8 +37,7 @@ export class CameraAnimation {
 }
 
 /**
- * Starts each drawn box where it was on the screen in the old scene and lets it glide to its new
- * place; boxes that are new fade in.
+ * Animates each drawn box from its screen position in the old scene to its new one; new boxes fade in.
  */
 export function animateBoxes(
   elements: ReadonlyMap<number, SVGGElement>,
@@ -74,7 +73,7 @@ export function animateBoxes(
   }
 }
 
-/** The old box of the same kind and entity, -1 = none. */
+/** The old box of the same kind and entity; -1 if there is none. */
 function sameBox(before: IScene, after: IScene, box: number): number {
   const entity = after.boxEntity[box];
   const kind = after.boxKind[box];
@@ -89,10 +88,10 @@ function sameBox(before: IScene, after: IScene, box: number): number {
     : -1;
 }
 
-/** The picture rests when the camera has not moved for so long. */
+/** Milliseconds without movement after which the camera is at rest. */
 const IDLE_MS = 140;
 
-/** Knows whether the camera moves, and tells when it comes to rest. */
+/** Tracks whether the camera moves, and reports when it comes to rest. */
 export class MotionTracker {
   private _timer: ReturnType<typeof setTimeout> | null = null;
 

@@ -1,4 +1,4 @@
-/** Where the camera is, how it gets elsewhere, and what it does by itself until the reader moves it. */
+/** The camera's position, its animations, and its automatic mode until the user moves it. */
 import type { IScene } from '../../../core/types';
 import type { ICamera, ISetSceneOptions } from '../surfaceApi';
 import {
@@ -26,11 +26,11 @@ import {
 } from './cameraPolicy';
 import { CameraAnimation } from './cameraAnimation';
 
-/** Screen pixels between a box brought into view and the edge of the view. */
+/** Screen pixels between a revealed box and the edge of the view. */
 const VIEW_MARGIN = 40;
 const READING_ZOOM = 0.9;
 
-/** What the camera looks at. */
+/** The scene that the camera shows. */
 export interface ICameraTarget {
   readonly scene: IScene | null;
   readonly view: IViewSize;
@@ -39,14 +39,14 @@ export interface ICameraTarget {
 export class CameraController {
   private readonly _animation: CameraAnimation;
   private _camera: ICamera = { x: 0, y: 0, k: 1 };
-  /** What a resize does again, until the reader moves the camera. */
+  /** The mode that a resize applies again, until the user moves the camera. */
   private _autoMode: AutoCameraMode | null = 'home';
-  /** How often the camera went somewhere by itself. */
+  /** Number of automatic camera moves. */
   autoMoves = 0;
 
   constructor(
     private readonly _place: ICameraTarget,
-    /** Called after each change of the camera. */
+    /** Called after each camera change. */
     private readonly _moved: () => void,
     reduced: () => boolean
   ) {
@@ -60,7 +60,7 @@ export class CameraController {
     return this._camera;
   }
 
-  /** Where the camera is, or where it goes by itself. */
+  /** The camera, or the target of its automatic mode. */
   get aim(): ICamera {
     const { _autoMode: auto } = this;
     const { scene, view } = this._place;
@@ -74,7 +74,7 @@ export class CameraController {
     this._animation.start(this._camera, this.clamped(camera), animate);
   }
 
-  /** A move by hand; true when the camera changed. */
+  /** Applies a camera set by the user; returns true if it changed. */
   applyUserCamera(camera: ICamera): boolean {
     this._animation.stop();
     const next = this.clamped(camera);
@@ -96,7 +96,7 @@ export class CameraController {
     }
   }
 
-  /** Another scene is there: its beginning, or where what the reader looks at stays where it was. */
+  /** Adapts to a new scene: shows its beginning, or keeps the entity in focus in place. */
   onSceneChange(
     before: ICameraScene | null,
     scene: IScene,
@@ -108,7 +108,7 @@ export class CameraController {
     } else if (how.still) {
       this._stay(before, scene);
     } else if (this._autoMode && how.anchorEntity === undefined) {
-      // The reader has not looked elsewhere: all of it, or its beginning, as before.
+      // The user has not moved the camera: show the whole graph, or its beginning, as before.
       this.applyAutoCamera();
     } else if (how.readable) {
       this._read(before, scene);
@@ -131,13 +131,15 @@ export class CameraController {
     }
   }
 
-  /** As at first: all of the picture, or its beginning. */
+  /** Initial view: the whole graph, or its beginning. */
   home(): void {
     this._autoMode = 'home';
     this.applyAutoCamera();
   }
 
-  /** Boxes are a little larger or smaller: what is in the middle stays where it is, nothing comes into view. */
+  /**
+   * Boxes changed size slightly: the middle of the view stays in place, and nothing is brought into view.
+   */
   private _stay(before: ICameraScene, after: IScene): void {
     this._animation.stop();
     const middle = nearestEntity(before.scene, before.camera);
@@ -152,7 +154,7 @@ export class CameraController {
     this._apply(this.clamped(held?.camera ?? this._camera));
   }
 
-  /** All of the picture where that can be read, else what was in the middle at a zoom that can. */
+  /** Shows the whole graph if readable, else the previous middle of the view at a readable zoom. */
   private _read(before: ICameraScene, after: IScene): void {
     const { view } = this._place;
     const entity = nearestEntity(before.scene, before.camera);
@@ -164,7 +166,7 @@ export class CameraController {
     }
   }
 
-  /** Goes where it goes by itself, unless the reader has moved it. */
+  /** Moves to the automatic position, unless the user has moved the camera. */
   applyAutoCamera(): void {
     if (this._place.scene && this._autoMode) {
       this._animation.stop();
@@ -173,7 +175,7 @@ export class CameraController {
     }
   }
 
-  /** Brings the entity, or its closest visible ancestor, to the middle at a zoom that can be read. */
+  /** Centres the entity, or its closest visible ancestor, at a readable zoom. */
   zoomTo(entity: number, animate: boolean): void {
     const { scene, view } = this._place;
     const box = scene?.boxOf(entity) ?? -1;
@@ -188,7 +190,7 @@ export class CameraController {
     this.moveTo({ x: whole.x, y: whole.y, k }, animate);
   }
 
-  /** Brings these, or what hides them, into view as large as they fit. */
+  /** Fits the entities, or the groups that hide them, into the view. */
   fitEntities(entities: readonly number[]): void {
     const { scene, view } = this._place;
     const area = scene && boundsOf(scene, entities);
@@ -197,14 +199,14 @@ export class CameraController {
     }
   }
 
-  /** The camera after zooming about the middle of the view. */
+  /** The camera after zooming around the middle of the view. */
   zoomed(factor: number): ICamera {
     const { view } = this._place;
     const at = { x: view.w / 2, y: view.h / 2 };
     return zoomAt(this._camera, view, at, this._camera.k * factor);
   }
 
-  /** Keeps the anchor's top left corner where it was on the screen. */
+  /** Keeps the anchor's top left corner in place on the screen. */
   private _keepAnchorInPlace(
     before: IScene,
     after: IScene,
@@ -220,7 +222,7 @@ export class CameraController {
     }
   }
 
-  /** Pans by as little as brings the rectangle's top left part into view. */
+  /** Pans as little as needed to bring the top left part of the rectangle into view. */
   reveal(r: IRect, margin = VIEW_MARGIN): void {
     const { _camera: c } = this;
     const { dx, dy } = deltaIntoView(c, this._place.view, r, margin);

@@ -6,7 +6,7 @@ import { fromBoxes } from '../testing/scene';
 const VIEW = { w: 1000, h: 600 };
 const CAMERA = { x: 500, y: 300, k: 1 };
 
-/** A scene of one box at a place. */
+/** A scene with a single box. */
 function at(x: number, y: number, w: number, h: number, kind: BoxKind): IScene {
   const box = { kind, entity: 7, x, y, w, h, depth: 0, parent: -1 };
   return fromBoxes([box], [], entity => (entity === 7 ? 0 : -1));

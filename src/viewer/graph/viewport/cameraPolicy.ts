@@ -1,4 +1,4 @@
-/** Where the camera goes when the picture changes under it. */
+/** Policies for the camera when the graph changes. */
 import { PADDING } from '../../../core/layout/paneZoom';
 import { BoxKind, type IScene } from '../../../core/types';
 import type { ICamera } from '../surfaceApi';
@@ -17,7 +17,7 @@ import {
 import { ownBox, mainLineOffset, nearestEntity } from '../scene/entityBoxes';
 import { TITLE_BAR } from '../style/metrics';
 
-/** What the camera does by itself until the reader moves it. */
+/** Automatic mode of the camera until the user moves it. */
 export type AutoCameraMode = 'home' | 'fit';
 
 export function autoCamera(
@@ -40,8 +40,8 @@ export function autoCamera(
 }
 
 /**
- * What stays where it is: the entity the reader acts on (`looked`); when the picture turns, else what
- * stands in the middle of the view; null = nothing.
+ * The entity to keep in place: the one the user acts on (`looked`), or, if the direction changes, else
+ * the one in the middle of the view; null for none.
  */
 export function chooseAnchor(
   before: ICameraScene,
@@ -53,15 +53,15 @@ export function chooseAnchor(
     : (looked ?? nearestEntity(before.scene, before.camera));
 }
 
-/** A picture and where it was looked at. */
+/** A scene and its camera. */
 export interface ICameraScene {
   readonly scene: IScene;
   readonly camera: ICamera;
 }
 
 /**
- * The camera for a picture that is too long to be read as a whole: the card of the entity, or of what was
- * first in it, at a zoom that can be read; null where the whole can be, or nothing is left of the entity.
+ * The camera for a graph that is too long to be readable as a whole: the entity's card, or the first card
+ * in it, at a readable zoom; null if the whole graph is readable or the entity has no box.
  */
 export function readableCamera(
   camera: ICamera,
@@ -77,7 +77,7 @@ export function readableCamera(
   return { x: x + w / 2, y: y + h / 2, k: readingZoom(camera) };
 }
 
-/** The first card in a box: that itself, or in an open group what stands first along its main line. */
+/** The first card in a box: the box itself, or in an open group the first one along its main line. */
 function firstCard(scene: IScene, box: number): number {
   let found = box;
   while (found >= 0 && scene.boxKind[found] === BoxKind.OpenGroup) {
@@ -92,7 +92,7 @@ function firstCard(scene: IScene, box: number): number {
       }
     }
     const along = scene.direction === 'down' ? scene.boxY : scene.boxX;
-    // In rows the first begins where the others do.
+    // In rows, the first one is the leftmost of the topmost row.
     const first = (a: number, b: number): boolean =>
       scene.inRows
         ? scene.boxY[b] + scene.boxH[b] < scene.boxY[a] ||
@@ -103,12 +103,12 @@ function firstCard(scene: IScene, box: number): number {
   return found;
 }
 
-/** What is larger than the view begins at this share of it. */
+/** Boxes larger than the view start at this share of it. */
 const START_MARGIN_SHARE = 0.1;
 
 /**
- * The camera for a picture that flows the other way: the entity in the middle, or what does not fit there
- * with its beginning in view; null when it has no box.
+ * The camera after a direction change: centres the entity, or shows its beginning if it does not fit;
+ * null if it has no box.
  */
 export function cameraAfterDirectionChange(
   camera: ICamera,
@@ -131,12 +131,12 @@ export function cameraAfterDirectionChange(
   return { x: middle(x, w, view.w), y: middle(y, h, view.h), k };
 }
 
-/** Of what opened and is larger than the view only its title must be seen. */
+/** For an expanded box larger than the view, only its title must be visible. */
 const TITLE_WIDTH = 120;
-/** So near to a side of the view it may come: the lines of legend and overview have room there. */
+/** Minimum distance from the sides of the view, which leaves space for legend and minimap as lines. */
 export const OPENED_MARGIN = PADDING;
 
-/** Whether the box is the entity's own, or the card of what it is a chip of. */
+/** True if the box is the entity's own, or the card on which it is a chip. */
 function stands(scene: IScene, box: number, entity: number | null): boolean {
   return (
     box >= 0 &&
@@ -145,8 +145,8 @@ function stands(scene: IScene, box: number, entity: number | null): boolean {
 }
 
 /**
- * The camera under which the entity's top left corner stays where it was on the screen, and what must be
- * seen of it: all of it where that fits the view, its title where not; null when it is not in both scenes.
+ * The camera that keeps the entity's top left corner in place on the screen, and the part of it that must
+ * be visible: all of it if it fits the view, else its title. Null if the entity is not in both scenes.
  */
 export function cameraHoldingAnchor(
   camera: ICamera,
@@ -155,7 +155,7 @@ export function cameraHoldingAnchor(
   after: IScene,
   entity: number | null
 ): { readonly camera: ICamera; readonly seen: IRect } | null {
-  // What opened out of a chip was on a card, and what closed into one is there.
+  // A group expanded from a chip was on a card before; one collapsed into a chip is on it now.
   const old = entity === null ? -1 : before.boxOf(entity);
   const now = entity === null ? -1 : after.boxOf(entity);
   if (!stands(before, old, entity) || !stands(after, now, entity)) {

@@ -11,7 +11,7 @@ import {
 const view = { w: 1000, h: 600 };
 const at = { x: 400, y: 300, k: 0.5 };
 
-/** Where a painted point is on the screen after the drift. */
+/** Screen position of a painted point after the transform. */
 function moved(from: typeof at, to: typeof at, x: number, y: number) {
   const painted = toScreen(from, view, x, y);
   const drift = transformBetween(from, to, view, 2);

@@ -1,25 +1,25 @@
 /**
- * Moves a painted picture instead of painting it again. While the camera is on the move, the element is
- * a layer of its own that the browser's compositor shifts and scales: a frame then costs no painting but
- * of what comes into view. At rest there is no layer: the picture is painted exactly where it belongs.
+ * Moves a painted picture instead of repainting it. While the camera moves, the element is a compositor
+ * layer that the browser shifts and scales: a frame then paints only what comes into view. At rest there
+ * is no layer, and the picture is painted exactly in place.
  */
 import type { ICamera } from '../surfaceApi';
 import type { IViewSize } from '../geometry/camera';
 
-/** A picture is scaled by no more than this, or it would look blurred. */
+/** Maximum scale of a painted picture, above which it would look blurred. */
 const SCALE = 1.3;
-/** In a fast zoom it is scaled further for so many frames: nobody sees them sharp. */
+/** Number of frames in a fast zoom for which it may be scaled further. */
 const FAST_FRAMES = 3;
 const FAST_SCALE = 2;
 
-/** Where a picture painted for one camera lies for another: screen = painted × scale + (x, y). */
+/** Position for one camera of a picture painted for another: screen = painted × scale + (x, y). */
 export interface IViewTransform {
   readonly x: number;
   readonly y: number;
   readonly scale: number;
 }
 
-/** How a picture painted for `from` has to move for `to`; whole device pixels keep it sharp. */
+/** The transform that a picture painted for `from` needs for `to`; whole device pixels keep it sharp. */
 export function transformBetween(
   from: ICamera,
   to: ICamera,
@@ -33,7 +33,7 @@ export function transformBetween(
   return scale === 1 ? { x: whole(x), y: whole(y), scale } : { x, y, scale };
 }
 
-/** Whether a picture with so many pixels more at each side of the view still covers all of it. */
+/** True if a picture with this margin around the view still covers all of it. */
 export function coversView(
   drift: IViewTransform,
   view: IViewSize,
@@ -45,13 +45,13 @@ export function coversView(
   return side(drift.x, view.w) && side(drift.y, view.h);
 }
 
-/** What has to be done for a frame. */
+/** Painting that a frame needs. */
 export const enum PaintStep {
-  /** Nothing: the picture has been moved to where the camera wants it. */
+  /** None: the picture has been transformed for the camera. */
   Moved = 0,
-  /** Paint for this camera; more motion is to come. */
+  /** Paint with a margin, since more motion follows. */
   Start = 1,
-  /** Paint for this camera alone. */
+  /** Paint for this camera only. */
   Rest = 2
 }
 
@@ -62,24 +62,24 @@ export class CompositorLayer {
   private _age = 0;
   private _layered = false;
   private _last: ICamera | null = null;
-  /** Screen pixels that the painted picture holds beyond each side of the view. */
+  /** Screen pixels that the painted picture covers beyond each side of the view. */
   margin = 0;
 
-  /** `panning` and `zooming`: the margins of a picture that moves so. */
+  /** `panning` and `zooming`: the margins during each kind of motion. */
   constructor(
     private readonly _style: CSSStyleDeclaration,
     private readonly _panning: number,
     private readonly _zooming = _panning
   ) {}
 
-  /** Moves the picture to where the camera wants it, or tells how it has to be painted. */
+  /** Transforms the picture for the camera, or returns how it must be painted. */
   step(
     camera: ICamera,
     view: IViewSize,
     dpr: number,
     moving: boolean
   ): PaintStep {
-    // One step is a jump; only the second begins a motion that is worth a layer.
+    // A single step is a jump; only the second one starts a motion that is worth a layer.
     this._frames = moving ? this._frames + 1 : 0;
     const zooms = this._last !== null && this._last.k !== camera.k;
     this._last = camera;
@@ -111,7 +111,7 @@ export class CompositorLayer {
     return this._painted?.k ?? camera.k;
   }
 
-  /** What is painted is no longer true. */
+  /** Marks the painted picture as outdated. */
   invalidate(): void {
     this._painted = null;
   }

@@ -13,7 +13,7 @@ import { fromBoxes } from '../testing/scene';
 
 type Rect = readonly [x: number, y: number, w: number, h: number];
 
-/** Boxes at their place on the screen: one world unit a pixel, the origin in the corner of the view. */
+/** Boxes at screen positions: one world unit per pixel, the origin at the corner of the view. */
 function sightOf(
   rects: readonly Rect[],
   view = { w: 1000, h: 600 },
@@ -110,7 +110,7 @@ describe('a place over the picture', () => {
 });
 
 describe('wires and what stands on them', () => {
-  /** Two boxes at the top and a wire that goes from one to the other along the bottom. */
+  /** Two boxes at the top and a wire between them that runs along the bottom. */
   const wired = (y: number): IDockView => {
     const sight = sightOf([
       [300, 20, 40, 20],

@@ -1,6 +1,6 @@
 /**
- * Where legend and overview strip stand: whole in a corner where nothing is drawn, else as a slim line at an edge.
- * Decided when the camera goes somewhere by itself or the picture changes, never while a reader pans.
+ * Positions of legend and minimap: full size in a corner where nothing is drawn, else as a slim line at
+ * an edge. Updated when the camera moves automatically or the scene changes, never while the user pans.
  */
 import { BoxKind, type IScene } from '../../../core/types';
 import {
@@ -18,10 +18,10 @@ import { TITLE_BAR } from '../style/metrics';
 
 export type Corner = 'bottom-left' | 'bottom-right' | 'top-left' | 'top-right';
 
-/** Screen pixels to the sides of the view; a slim line stays in the padding of a picture that is fitted. */
+/** Screen pixels to the sides of the view; a slim line stays within the padding of a fitted graph. */
 const MARGIN = 10;
 const SLIM_MARGIN = 2;
-/** In a smaller view nothing stands whole by itself. */
+/** Minimum size of the view for anything to be placed at full size. */
 const MIN_VIEW: IViewSize = { w: 480, h: 420 };
 
 export interface IDockPlace {
@@ -29,28 +29,28 @@ export interface IDockPlace {
   readonly slim: boolean;
 }
 
-/** What stands over the picture. Sizes in screen pixels. */
+/** An overlay panel on the graph. Sizes in screen pixels. */
 export interface IDockedItem {
-  /** Corners, the best first. */
+  /** Corners, in order of preference. */
   readonly corners: readonly Corner[];
   size(): IViewSize;
   readonly slim: IViewSize;
-  /** Guests of a lower rank choose first. */
+  /** Items of a lower rank choose first. */
   readonly rank: number;
-  /** It is not there while this is looked at: it covers nothing. */
+  /** True if it is hidden in this view and covers nothing. */
   isAway?(sight: IDockView): boolean;
   place(at: IDockPlace): void;
 }
 
-/** What is looked at now. */
+/** The current view. */
 export interface IDockView extends ICameraView {
   readonly scene: IScene;
   readonly index: SpatialIndex;
-  /** What stands on the wires. */
+  /** Labels on the wires. */
   readonly labels?: Pick<WireLabels, 'in'> | null;
 }
 
-/** The rectangle of something in a corner of a view. */
+/** The rectangle of an item in a corner of a view. */
 export function cornerRect(
   corner: Corner,
   { w, h }: IViewSize,
@@ -67,8 +67,8 @@ export function cornerRect(
 }
 
 /**
- * How much a rectangle on the screen covers: boxes, of an open group its title bar, wires and what stands on
- * them. A box counts most.
+ * How much a screen rectangle covers: boxes (of an open group, its title bar), wires and labels. Boxes
+ * count most.
  */
 export function coveredWeight(
   { scene, index, camera, view, labels }: IDockView,
@@ -89,7 +89,7 @@ export function coveredWeight(
   return 3 * boxes.length + texts + wires.length;
 }
 
-/** The place of a guest; `now` is kept where it is as good as any. */
+/** The position of an item; `now` is kept if no other is better. */
 export function placeOf(
   sight: IDockView,
   guest: IDockedItem,
@@ -124,7 +124,7 @@ export class CornerDocks {
   private _look: (() => IDockView | null) | null = null;
   private _settled: readonly unknown[] = [];
 
-  /** Gives a guest its place, now and later; returns what takes it away. */
+  /** Adds an item and keeps it placed; returns a function that removes it. */
   add(guest: IDockedItem): () => void {
     this._items.set(guest, null);
     this._settle();
@@ -134,7 +134,7 @@ export class CornerDocks {
     };
   }
 
-  /** Decides anew when any of `key` has changed. */
+  /** Updates all positions if any of `key` has changed. */
   follow(key: readonly unknown[], look: () => IDockView | null): void {
     const same = key.every((one, at) => one === this._settled[at]);
     this._settled = key;

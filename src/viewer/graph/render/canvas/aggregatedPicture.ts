@@ -1,4 +1,4 @@
-/** Very many boxes on a canvas: what falls into one cell of a few pixels is drawn once. */
+/** Draws very many boxes on a canvas: all boxes in a cell of a few pixels are drawn as one. */
 import type { IRect } from '../../geometry/camera';
 import {
   type IAggregatedBoxes,
@@ -9,7 +9,7 @@ import type { IDrawContext } from '../../draw/drawTarget';
 import type { Canvas2D } from './offscreenLayer';
 import type { IPalette } from '../../style/themePalette';
 
-/** Cells are at most this many screen pixels wide. */
+/** Maximum cell width in screen pixels. */
 const CELL_PIXELS = 3;
 const MAX_CELLS = 3e6;
 
@@ -19,7 +19,7 @@ interface ICellPicture {
 }
 
 export class AggregatedPicture {
-  /** One for each power of two of the zoom. */
+  /** One picture per power of two of the zoom. */
   private readonly _pictures = new Map<number, ICellPicture>();
 
   constructor(private readonly _drawing: IDrawContext) {}

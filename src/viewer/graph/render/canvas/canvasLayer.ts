@@ -1,4 +1,4 @@
-/** The picture from afar on a canvas: boxes by colour, wires in one stroke, titles of groups. */
+/** Draws the graph at low zoom on a canvas: plain boxes, wires in one stroke, titles of groups. */
 import type { ITraceHighlight } from '../../../../core/trace/traceHighlight';
 import { BoxKind } from '../../../../core/types';
 import type { ICamera, IWireLook } from '../../surfaceApi';
@@ -18,23 +18,23 @@ import type { Canvas2D } from './offscreenLayer';
 import type { IPalette } from '../../style/themePalette';
 import { drawTitles } from './canvasTitles';
 
-/** Above so many boxes in view they are drawn merged; fewer are quick to draw one by one. */
+/** Above this many boxes in view they are aggregated; fewer are fast to draw individually. */
 const MAX_BOXES = 5000;
-/** Curves flatter than this on the screen are drawn straight. */
+/** Curves that are flatter than this on the screen are drawn as straight lines. */
 const STRAIGHT_BELOW = 5;
 
 /** Half the height of an arrowhead on a wire that runs back to the next row, in screen pixels. */
 const ARROW_HEAD = 3;
 
-/** Screen pixels a unit of the dashes of a wire from afar. */
+/** Screen pixels per unit of a wire's dashes at low zoom. */
 const DASH_PX = 0.6;
 
-/** What stands out from afar. */
+/** Highlighted boxes at low zoom. */
 export interface ICanvasMarks {
   readonly hits: ReadonlySet<number>;
 }
 
-/** What of the world a canvas shows, and at how many of its pixels a screen pixel. */
+/** The visible part of the world, and the canvas pixels per screen pixel. */
 export interface ICanvasFrame {
   readonly camera: ICamera;
   readonly view: IViewSize;
@@ -43,10 +43,10 @@ export interface ICanvasFrame {
   readonly dpr: number;
 }
 
-/** How much is left of what does not belong to a trace. */
+/** Opacity of everything outside a trace. */
 const DIMMED = 0.18;
 
-/** Open arrowheads: three points each. */
+/** Draws open arrowheads of three points each. */
 function drawHeads(ctx: Canvas2D, heads: readonly number[]): void {
   for (let i = 0; i < heads.length; i += 6) {
     ctx.moveTo(heads[i], heads[i + 1]);
@@ -56,11 +56,11 @@ function drawHeads(ctx: Canvas2D, heads: readonly number[]): void {
 }
 
 export class CanvasLayer {
-  /** Boxes and wires of a trace; null = there is none. */
+  /** Boxes and wires of a trace; null if there is none. */
   highlight: ITraceHighlight | null = null;
   private _drawing: IDrawContext | null = null;
   private _index: SpatialIndex | null = null;
-  /** Open and closed groups, parents first. */
+  /** Open and collapsed groups, parents first. */
   private _groups: number[] = [];
   private _merged: AggregatedPicture | null = null;
 
@@ -129,7 +129,7 @@ export class CanvasLayer {
     return this._drawing!.scene.boxKind[box];
   }
 
-  /** What belongs to a trace, over the rest. */
+  /** Draws the members of a trace over the rest. */
   private _drawHighlight(
     ctx: Canvas2D,
     rect: IRect,
@@ -145,7 +145,7 @@ export class CanvasLayer {
     }
   }
 
-  /** A group in view that can be seen from so far away. */
+  /** True for a group in view that is large enough to be seen. */
   private _isLarge(box: number, k: number, rect: IRect): boolean {
     const { scene } = this._drawing!;
     return scene.boxW[box] * k > 3 && intersects(boxRect(scene, box), rect);
@@ -201,7 +201,7 @@ export class CanvasLayer {
         const y1 = p[2 * i + 3];
         const along = down ? y1 - y0 : x1 - x0;
         const across = down ? x1 - x0 : y1 - y0;
-        // A piece straight across is one of a lane beside its level.
+        // A piece straight across belongs to a lane along its level.
         if (Math.abs(across) * k < STRAIGHT_BELOW || isAcross(along)) {
           ctx.lineTo(x1, y1);
         } else if (down) {

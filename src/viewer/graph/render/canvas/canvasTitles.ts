@@ -1,4 +1,4 @@
-/** Titles of groups at a constant size on the screen, so that a picture can be read from afar. */
+/** Titles of groups at a constant size on the screen, so that the graph is readable at low zoom. */
 import { BoxKind } from '../../../../core/types';
 import type { ICamera } from '../../surfaceApi';
 import type { IRect, IViewSize } from '../../geometry/camera';
@@ -8,9 +8,9 @@ import type { Canvas2D } from './offscreenLayer';
 import type { IPalette } from '../../style/themePalette';
 
 const SIZE = 11;
-/** Height of the strip above a panel that its title takes. */
+/** Height of the strip above a panel for its title. */
 const STRIP = 14;
-/** Groups smaller than this on the screen have no title. */
+/** Minimum width on the screen for a group to have a title. */
 const MIN_WIDTH = 34;
 const MIN_HEIGHT = 11;
 
@@ -19,12 +19,12 @@ export interface ICanvasTitleView {
   readonly index: SpatialIndex;
   readonly camera: ICamera;
   readonly view: IViewSize;
-  /** Where titles that would begin further left stay. */
+  /** Left edge at which titles that would begin further left stop. */
   readonly edge: number;
   readonly palette: IPalette;
 }
 
-/** Closed groups carry their title; that of an open one stands above it where there is room. */
+/** Collapsed groups have the title inside; open ones above, if there is space. */
 export function drawTitles(
   ctx: Canvas2D,
   far: ICanvasTitleView,
@@ -71,7 +71,7 @@ function drawInside(ctx: Canvas2D, far: ICanvasTitleView, box: number): void {
   }
 }
 
-/** Outer groups first: an inner title moves right or is left out where an outer one stands. */
+/** Outer groups first: an inner title moves right, or is omitted, where an outer one is. */
 function drawAbove(ctx: Canvas2D, far: ICanvasTitleView, open: number[]): void {
   const { drawing, camera, view, palette } = far;
   const { scene, measure } = drawing;
@@ -111,7 +111,10 @@ function coversBox(
   });
 }
 
-/** The leftmost x from `from` where a title of the width meets no earlier one; null = no room. */
+/**
+ * The leftmost x, starting at `from`, at which a title of the given width meets no earlier one; null if
+ * there is no space.
+ */
 export function findFreeX(
   taken: readonly IRect[],
   from: number,

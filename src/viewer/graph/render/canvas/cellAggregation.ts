@@ -1,8 +1,8 @@
-/** Boxes and wires melted into cells: what a whole model looks like from very far, and the minimap. */
+/** Aggregates boxes and wires into cells, for very low zoom and for the minimap. */
 import { BoxKind, type IScene } from '../../../../core/types';
 import type { BoxColors } from '../../style/boxColors';
 
-/** Rectangles in world units, sorted by colour: `x, y, w, h` a row. */
+/** Rectangles in world units, sorted by colour: `x, y, w, h` per row. */
 export interface IAggregatedBoxes {
   /** Runs of one colour: index into `paint.paints`, first row, end row. */
   readonly runs: readonly { paint: number; from: number; to: number }[];
@@ -10,8 +10,8 @@ export interface IAggregatedBoxes {
 }
 
 /**
- * Keeps one colour a cell, that of the largest box in it, and joins equal neighbours in a row.
- * Linear in the number of boxes; at most one rectangle a touched cell.
+ * Keeps one colour per cell, that of its largest box, and joins equal neighbours in a row. Linear in the
+ * number of boxes; at most one rectangle per touched cell.
  */
 export function aggregateBoxes(
   scene: IScene,
@@ -93,7 +93,7 @@ function gather(
   return { runs, rects };
 }
 
-/** Wires at least one cell long, one for each pair of cells: `x0, y0, x1, y1` a row. */
+/** Wires at least one cell long, one per pair of cells: `x0, y0, x1, y1` per row. */
 export function aggregateEdges(
   scene: IScene,
   cellW: number,

@@ -1,10 +1,10 @@
 /**
- * A canvas that is drawn on elsewhere and shown by handing the picture over. A canvas with a context
- * of its own is copied at every frame where there is no graphics card, whether it changed or not.
+ * A canvas that is painted offscreen and shown by transferring the bitmap. Without a graphics card,
+ * browsers copy a canvas with a 2D context in every frame, even if it has not changed.
  */
 import type { IViewSize } from '../../geometry/camera';
 
-/** What draws on a canvas, be it in the document or not. */
+/** A 2D context, on or off screen. */
 export type Canvas2D =
   CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
 
@@ -13,7 +13,7 @@ export class OffscreenLayer {
   private readonly _hidden =
     typeof OffscreenCanvas === 'function' ? new OffscreenCanvas(1, 1) : null;
 
-  /** Draws a picture of this size, `dpr` pixels of the canvas to one of the screen, and shows it. */
+  /** Paints and shows a picture of this size, with `dpr` canvas pixels per screen pixel. */
   draw(size: IViewSize, dpr: number, paint: (ctx: Canvas2D) => void): void {
     const w = Math.max(1, Math.round(size.w * dpr));
     const h = Math.max(1, Math.round(size.h * dpr));

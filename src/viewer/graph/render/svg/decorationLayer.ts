@@ -1,4 +1,4 @@
-/** Marks over the picture: hovered and chosen wires, consumers, selection, search hits. */
+/** Decorations of the graph: hovered and selected wires, consumers, selection, search matches. */
 import { seriesRepresentative } from '../../../../core/tree/tensorSeries';
 import { BoxKind, type IScene, type ITree } from '../../../../core/types';
 import { edgePath, edgeWidth } from '../../geometry/wirePath';
@@ -6,11 +6,11 @@ import type { SceneAdjacency } from '../../scene/sceneAdjacency';
 import { RADIUS, TITLE_BAR } from '../../style/metrics';
 import { svgElement } from './svgTarget';
 
-/** Marks beyond this many say nothing more and cost a frame each. */
+/** Maximum number of marks; more are not informative and slow down every frame. */
 const MAX_MARKS = 1500;
 
 export interface IDecorations {
-  /** Box under the pointer, -1 = none. */
+  /** Box under the pointer; -1 if there is none. */
   readonly hoverBox: number;
   /** Tensors under the pointer. */
   readonly hoverTensors: readonly number[];
@@ -19,7 +19,7 @@ export interface IDecorations {
   readonly selection: readonly number[];
   readonly hits: ReadonlySet<number>;
   readonly currentHit: number;
-  /** Box with the keyboard's cursor when no element can take the focus, -1 = none. */
+  /** Box with the keyboard cursor while no element can take the focus; -1 if there is none. */
   readonly cursor: number;
 }
 
@@ -34,11 +34,11 @@ export const NO_DECORATIONS: IDecorations = {
 };
 
 export class DecorationLayer {
-  /** Marks below the boxes: wires. */
+  /** Decorations below the boxes: wires. */
   readonly wires = svgElement('g');
-  /** Marks over the boxes: rings. */
+  /** Decorations above the boxes: rings. */
   readonly rings = svgElement('g');
-  /** Wires of a series bear its first member; null before the first scene. */
+  /** Wires of a series carry its first member; null before the first scene. */
   tree: ITree | null = null;
 
   constructor() {
@@ -46,7 +46,7 @@ export class DecorationLayer {
     this.rings.setAttribute('class', 'oad-decor');
   }
 
-  /** `shown` tells which hits are worth a mark: those near the view. */
+  /** `shown` selects the matches worth a mark: those near the view. */
   draw(
     scene: IScene,
     links: SceneAdjacency,
@@ -104,7 +104,9 @@ export class DecorationLayer {
     this.rings.replaceChildren(...rings);
   }
 
-  /** What the wires of these tensors bear: they themselves or, with others, the first of their series. */
+  /**
+   * Tensors carried by the wires of these tensors: themselves and the representatives of their series.
+   */
   private _brightTensors(tensors: readonly number[]): number[] {
     const series = this.tree?.series;
     const leads = series
@@ -114,8 +116,8 @@ export class DecorationLayer {
   }
 
   /**
-   * The boxes where wires of the tensors end. Where stubs stand for a wire, both of its ends: the other
-   * stubs and what makes the tensor.
+   * Boxes at which wires of the tensors end. If a wire is replaced by connectors, both ends: the other
+   * connectors and the producer.
    */
   private _endsOf(
     scene: IScene,
@@ -176,7 +178,7 @@ function ring(
   rect.setAttribute('x', String(scene.boxX[box] - grow));
   rect.setAttribute('y', String(scene.boxY[box] - grow));
   rect.setAttribute('width', String(scene.boxW[box] + 2 * grow));
-  // The ring of a hovered open group goes around its title bar, not around all it holds.
+  // The hover ring of an open group surrounds its title bar, not its contents.
   const title = kind === BoxKind.OpenGroup && name === 'oad-ring-hover';
   rect.setAttribute(
     'height',

@@ -30,7 +30,7 @@ function point(el: Element): void {
   el.dispatchEvent(new PointerEvent('pointermove', at));
 }
 
-/** A mask that twelve nodes in a row read: stubs stand for its wires. */
+/** A mask that twelve successive nodes read; its wires are replaced by connectors. */
 function maskPayload(): GraphPayload {
   const b = new PayloadBuilder();
   let x = b.input('ids');
@@ -42,7 +42,7 @@ function maskPayload(): GraphPayload {
   return b.finish();
 }
 
-/** A cache of four inputs in one pill, and one input of its own. */
+/** A cache of four inputs in one pill, and one separate input. */
 function cachePayload(): GraphPayload {
   const b = new PayloadBuilder();
   const ids = b.input('ids');
@@ -94,7 +94,7 @@ describe('a stub', () => {
   it('says where its tensor comes from and where it goes', async () => {
     await showMask();
     const stubs = host.querySelectorAll('.oad-stub');
-    // One where the tensor is made, and one at each reader but the nearest, whose wire is short.
+    // One at the producer, and one at each reader except the nearest, whose wire is short.
     expect(stubs).toHaveLength(12);
     for (const stub of stubs) {
       expect(stub.getAttribute('aria-label')).toBe(SAID);
@@ -151,7 +151,7 @@ describe('a pill of several inputs', () => {
     point(pill);
     const box = Number(pill.getAttribute('data-box'));
     expect(calls.onHover).toHaveBeenLastCalledWith(all, box);
-    // It has a tip of its own.
+    // It has its own tooltip.
     expect(root().hasAttribute('title')).toBe(false);
     click(pill);
     expect(calls.onSelectTensor).toHaveBeenLastCalledWith(all, {

@@ -1,4 +1,4 @@
-/** What is marked in the picture, kept by entity and turned into boxes of each new scene. */
+/** Decorations by entity, resolved to the boxes of each new scene. */
 import { tensorIdsOf } from '../../../../core/tree/tensorSeries';
 import type { IScene, SeriesByTensor } from '../../../../core/types';
 import type { IHitTarget } from '../../surfaceApi';
@@ -20,7 +20,7 @@ export class DecorationModel {
     return this._decorations;
   }
 
-  /** Whether a mark changed since the last call. */
+  /** Returns and resets whether a decoration has changed. */
   consumeChange(): boolean {
     const { _stale: stale } = this;
     this._stale = false;
@@ -32,7 +32,7 @@ export class DecorationModel {
     this._resolveBoxes(scene);
   }
 
-  /** Search hits; `current` gets the stronger mark. */
+  /** Search matches; `current` gets the stronger mark. */
   highlight(
     entities: readonly number[],
     current: number | null,
@@ -49,7 +49,7 @@ export class DecorationModel {
     this._changed();
   }
 
-  /** What is under the pointer, and its box; true when it is something else than before. */
+  /** Sets the hovered target and its box; returns true if it changed. */
   setHover(
     box: number,
     what: IHitTarget,
@@ -69,14 +69,16 @@ export class DecorationModel {
     return !same;
   }
 
-  /** Another scene, with other boxes, is there. */
+  /** Resets and resolves everything for a new scene with other boxes. */
   onSceneChange(scene: IScene, cursor: number): void {
     this._hover = null;
     this.update({ hoverBox: -1, hoverTensors: [], cursor });
     this._resolveBoxes(scene);
   }
 
-  /** Selection and hits as boxes of the scene; what is hidden marks the group that hides it. */
+  /**
+   * Resolves selection and matches to boxes of the scene; a hidden entity marks the group that hides it.
+   */
   private _resolveBoxes(scene: IScene | null): void {
     if (scene) {
       this.update({

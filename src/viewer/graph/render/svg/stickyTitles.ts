@@ -1,13 +1,15 @@
-/** The titles of open groups, which stay in view while their panels are. */
+/** Titles of open groups, which stay in view as long as their panels do. */
 import type { IScene } from '../../../../core/types';
 import type { ICamera } from '../../surfaceApi';
 import { CARD_PAD_X } from '../../style/metrics';
 import { titleRoom } from '../../draw/titleRoom';
 import type { IViewSize } from '../../geometry/camera';
 
-/** Screen pixels a frame from which on nobody can read what passes by. */
+/** Screen pixels per frame above which titles cannot be read while moving. */
 const FAST_PX_PER_FRAME = 12;
-/** In a fast motion titles catch up every so many frames: each one that moves is painted again. */
+/**
+ * During fast motion, titles are placed only every so many frames, since each moved title is repainted.
+ */
 const FRAMES_PER_CATCH_UP = 4;
 
 interface ITitle {
@@ -17,8 +19,8 @@ interface ITitle {
 }
 
 /**
- * How far the title of an open group has moved right to stay in view, in world units; `extent` is
- * where the title ends inside its panel.
+ * Offset to the right that keeps the title of an open group in view, in world units; `extent` is the end
+ * of the title within its panel.
  */
 export function titleShift(
   scene: IScene,
@@ -35,7 +37,7 @@ export function titleShift(
 export class StickyTitles {
   private readonly _titles = new Map<number, ITitle>();
   private _last: ICamera | null = null;
-  /** Frames of a fast motion since the titles were placed. */
+  /** Frames of fast motion since titles were last placed. */
   private _behind = 0;
 
   add(box: number, element: SVGGElement, extent: number): void {
@@ -50,12 +52,12 @@ export class StickyTitles {
     this._titles.clear();
   }
 
-  /** How far the title of a drawn open group stands from its panel's left side, in world units. */
+  /** Offset of a drawn open group's title from the left side of its panel, in world units. */
   shiftOf(box: number): number {
     return this._titles.get(box)?.shift ?? 0;
   }
 
-  /** Places the titles for a frame; `changed`: some are new, and are painted in any case. */
+  /** Places the titles for a frame; `changed` means that some are new and must be painted. */
   place(
     scene: IScene,
     camera: ICamera,

@@ -1,4 +1,7 @@
-/** The elements of the scene in view: made and dropped by tiles, redrawn when the detail changes. */
+/**
+ * Elements of the visible part of the scene: created and removed by tile, redrawn when the level of
+ * detail changes.
+ */
 import type { ITraceHighlight } from '../../../../core/trace/traceHighlight';
 import { BoxKind } from '../../../../core/types';
 import type { ICamera, ISurfaceStrings } from '../../surfaceApi';
@@ -27,7 +30,7 @@ const KIND_CLASS = [
   'port'
 ];
 
-/** Screen pixels around the view that a moving layer has room for before it is painted anew. */
+/** Screen pixels around the view that a moving layer covers before it is painted again. */
 const MARGIN = 2000;
 
 export class SvgLayer {
@@ -48,7 +51,7 @@ export class SvgLayer {
   constructor(
     private readonly _parent: SVGSVGElement,
     private readonly _strings: ISurfaceStrings,
-    /** Called before the element that has the focus goes away. */
+    /** Called before the focused element is removed. */
     private readonly _release: () => void
   ) {
     this._compositor = new CompositorLayer(_parent.style, MARGIN);
@@ -57,12 +60,12 @@ export class SvgLayer {
     _parent.append(this._world);
   }
 
-  /** What stands on the wires. */
+  /** Labels on the wires. */
   get labels(): WireLabels | null {
     return this._wires.texts;
   }
 
-  /** Marks lie in the same coordinates: wires below the boxes, rings above them. */
+  /** Decorations use the same coordinates: wires below the boxes, rings above them. */
   mountDecorations(wires: SVGGElement, rings: SVGGElement): void {
     this._world.insertBefore(wires, this._wires.labels);
     this._world.append(rings);
@@ -80,22 +83,22 @@ export class SvgLayer {
     }
   }
 
-  /** The view has another size. */
+  /** The size of the view has changed. */
   resized(): void {
     this._compositor.invalidate();
   }
 
-  /** The element of a box, when it is drawn. */
+  /** The element of a box; null if it is not drawn. */
   element(box: number): SVGGElement | null {
     return this._boxElements.get(box) ?? null;
   }
 
-  /** How far the title of a drawn open group stands from its panel's left side. */
+  /** Offset of a drawn open group's title from the left side of its panel. */
   titleShift(box: number): number {
     return this._titles.shiftOf(box);
   }
 
-  /** Marks what belongs to a trace; the style sheet dims the rest. */
+  /** Marks the members of a trace; the style sheet dims the rest. */
   setTraceHighlight(lit: ITraceHighlight | null): void {
     this._highlight = lit;
     for (const [box, element] of this._boxElements) {
@@ -116,14 +119,14 @@ export class SvgLayer {
     this._wires.dim(milliseconds);
   }
 
-  /** The one box that Tab reaches. */
+  /** Sets the only box that Tab reaches. */
   setCursor(box: number): void {
     this._boxElements.get(this._cursor)?.setAttribute('tabindex', '-1');
     this._cursor = box;
     this._boxElements.get(box)?.setAttribute('tabindex', '0');
   }
 
-  /** Brings the elements in line with the camera; true when any was made or dropped. */
+  /** Updates the elements for a camera; returns true if any was created or removed. */
   update(
     camera: ICamera,
     view: IViewSize,
@@ -175,7 +178,7 @@ export class SvgLayer {
       }
       return false;
     }
-    // Details change where the picture is painted anew anyway.
+    // Level of detail changes only when everything is repainted anyway.
     const k = this._compositor.zoomOf(camera);
     const key = detailKey(k);
     const cover = tileAlignedRect(camera, view);
@@ -227,7 +230,7 @@ export class SvgLayer {
     this._boxes.append(fresh);
   }
 
-  /** Parents come before their children, so that a child's panel lies on its parent's. */
+  /** Inserts panels in box order, parents first, so that a child's panel lies above its parent's. */
   private _insertPanel(box: number, element: SVGGElement): void {
     let before: Element | null = null;
     for (
@@ -262,7 +265,7 @@ export class SvgLayer {
       if (kind === BoxKind.Group || kind === BoxKind.OpenGroup) {
         g.setAttribute('aria-expanded', String(kind === BoxKind.OpenGroup));
       }
-      // Pills and stubs stand for tensors, whose numbers are others.
+      // Pills and connectors stand for tensors, whose ids are numbered separately.
       if (kind <= BoxKind.OpenGroup) {
         g.setAttribute('data-entity', String(scene.boxEntity[box]));
       }

@@ -1,4 +1,4 @@
-/** Primitives as SVG elements; colours stay CSS variables, so a theme change redraws nothing. */
+/** Draws primitives as SVG elements; colours stay CSS variables, so a theme change needs no redraw. */
 import type { ColorToken } from '../../style/boxColors';
 import {
   dashesOf,

@@ -1,4 +1,4 @@
-/** The wires in view as elements, and the shapes that stand on them. */
+/** Elements of the wires in view, and their shape labels. */
 import type { ITraceHighlight } from '../../../../core/trace/traceHighlight';
 import type { IRect } from '../../geometry/camera';
 import {
@@ -25,7 +25,7 @@ export class SvgWireLayer {
   private _drawing: IDrawContext | null = null;
   private _index: SpatialIndex | null = null;
   private _highlight: ITraceHighlight | null = null;
-  /** What stands on the wires; of what was in view, if there are many. */
+  /** Labels of the wires; in large scenes, only of those that were in view. */
   texts: WireLabels | null = null;
 
   constructor() {
@@ -57,7 +57,7 @@ export class SvgWireLayer {
     }
   }
 
-  /** Marks what belongs to a trace. */
+  /** Marks the members of a trace. */
   setTraceHighlight(lit: ITraceHighlight | null): void {
     this._highlight = lit;
     for (const [edge, drawn] of this._drawn) {
@@ -65,13 +65,13 @@ export class SvgWireLayer {
     }
   }
 
-  /** Another detail, at the zoom `k`. Wires stay visible while the picture shrinks. */
+  /** Sets the level of detail at zoom `k`. Wires become bolder as the zoom falls. */
   setDetail(key: number, k: number): void {
     this.labels.setAttribute('display', k >= LABELS_FROM ? 'inline' : 'none');
     this.lines.setAttribute('data-detail', String(key));
   }
 
-  /** Makes what comes into the cover and drops what leaves it. */
+  /** Creates elements that enter the given rectangle and removes those that leave it. */
   sync(cover: IRect): void {
     const inView = this._index!.edgesIn(cover);
     const wanted = new Set(inView);
@@ -122,7 +122,7 @@ export class SvgWireLayer {
     this._drawn.clear();
   }
 
-  /** The shapes of other sizes on the wires that are drawn. */
+  /** Renews the labels of the drawn wires, for other shapes. */
   private _relabel(): void {
     this.texts!.place([...this._drawn.keys()]);
     for (const [edge, drawn] of this._drawn) {
@@ -141,7 +141,7 @@ export class SvgWireLayer {
     label?.classList.toggle('oad-trace-member', on);
   }
 
-  /** A wire that is not like the others has a colour and dashes of its own. */
+  /** Sets the colour and dashes of a wire that differs from the others. */
   private _colour(
     edge: number,
     { style, firstElementChild }: SVGGElement
