@@ -14,7 +14,7 @@ _BRIDGED = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class DeviceLink:
     """``bandwidth`` is bytes a second that one direction reaches, ``start`` what an exchange costs at least.
 
     NVLink reaches 0.8 of its rate (235 of 300 GB/s on an A100), Infinity Fabric 0.7 (313 of 448 GB/s among
@@ -30,7 +30,7 @@ class Link:
     """NVLink, the only one whose times were compared with measured ones."""
 
 
-def link_of(profile: Profile, devices: int, wish: str = "auto") -> Link | None:
+def link_of(profile: Profile, devices: int, wish: str = "auto") -> DeviceLink | None:
     """The link among so many devices; None where it is not known."""
     found = profile.interconnect
     if found is None:
@@ -43,14 +43,14 @@ def link_of(profile: Profile, devices: int, wish: str = "auto") -> Link | None:
         return None
     if found.pcie_bytes_per_s_per_direction:
         title = f"PCIe {found.pcie}".strip() if found.pcie else "PCIe"
-        return Link(title, 0.7 * found.pcie_bytes_per_s_per_direction, 25e-6, True, False)
+        return DeviceLink(title, 0.7 * found.pcie_bytes_per_s_per_direction, 25e-6, True, False)
     return None
 
 
-def _own(name: str, rate: float, devices: int) -> Link:
+def _own(name: str, rate: float, devices: int) -> DeviceLink:
     if name.startswith("NVLink"):
-        return Link(name, 0.8 * rate, 8e-6, False, True)
+        return DeviceLink(name, 0.8 * rate, 8e-6, False, True)
     # Each link leads to one other device: a few devices use a few of them.
     links = re.search(r"\((\d{1,3}) links\)", name)
     share = min(1.0, (devices - 1) / int(links[1])) if links and devices > 1 else 1.0
-    return Link(name, 0.7 * rate * share, 8e-6 if name.startswith("Infinity") else 25e-6, False, False)
+    return DeviceLink(name, 0.7 * rate * share, 8e-6 if name.startswith("Infinity") else 25e-6, False, False)

@@ -12,7 +12,7 @@ from py_autodoc.hardware.latency_model import ESTIMATE, MODEL, ROUGH, Band, Devi
 from py_autodoc.hardware.runtimes import TENSORRT, Runtime
 from py_autodoc.llm import formulas
 from py_autodoc.llm.decoder import WIDTHS, Decoder
-from py_autodoc.llm.links import Link
+from py_autodoc.llm.links import DeviceLink
 
 COMPARED_PROMPT = 512
 """Tokens up to which estimates by kernels were compared with measured ones, and a little more."""
@@ -29,7 +29,7 @@ class Setup:
     precision: str
     tensor: int = 1
     stages: int = 1
-    link: Link | None = None
+    link: DeviceLink | None = None
     runtime: Runtime = TENSORRT
     kernels: int | None = None
     """Kernels of a pass, where the runtime runs operator by operator; None: ``formulas.DECODE_KERNELS`` a
