@@ -1,7 +1,7 @@
-"""ONNX models as readable PyTorch source with their weights.
+"""Convert ONNX models to readable PyTorch source and a weights file.
 
-``write`` writes a model, ``uncovered`` lists operators that keep it from doing so. Needs no torch; the
-written file does. Names are loaded when they are first used.
+``write`` converts a model; ``uncovered`` lists the operators that prevent a conversion. The converter does
+not need torch, the generated file does. Names are imported on first use.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["NotCoveredError", "Uncovered", "Written", "uncovered", "write"]
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name (PEP 562)."""
+    """Import a public name on first use (PEP 562)."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from py_autodoc.to_torch import convert

@@ -1,4 +1,4 @@
-"""Equal modules share one class; what differs between them are arguments of its constructor."""
+"""One class for all equal modules; values that differ between them are constructor arguments."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from py_autodoc.to_torch.module import Member, ModuleClass, ModuleInstance
 from py_autodoc.to_torch.module_lists import Lists
 
 ROOT = "Model"
-"""ModuleClass of the whole model."""
+"""Class of the whole model."""
 
 
 class Classes:
-    """All classes of the file, those that others need first."""
+    """All classes of the file, each after the classes it uses."""
 
     def __init__(self) -> None:
         self.all: list[ModuleClass] = []
@@ -23,7 +23,7 @@ class Classes:
         self._numbered = NumberedNames()
 
     def add(self, instance: ModuleInstance, root: bool) -> None:
-        """Put an instance, whose children are already there, into its class."""
+        """Add an instance to its class. The children of the instance must have been added before."""
         members = tuple(
             (
                 m.kind,
@@ -46,18 +46,18 @@ class Classes:
         instance.made = held
 
     def settle(self) -> None:
-        """Find out which arguments the constructors take; once, when all instances are there."""
+        """Determine the constructor arguments of all classes. Call once, after the last ``add``."""
         for one in self.all:
             _settle(one)
 
 
 def kept(instance: ModuleInstance) -> list[Member]:
-    """Members that are used."""
+    """Return the members that are used."""
     return [member for member in instance.members if member.kind != "dropped"]
 
 
 def _slots(one: ModuleClass) -> Iterator[tuple[int, Member, str, list[str]]]:
-    """(member, its first form, argument, literal in every instance)."""
+    """Yield (member index, its first form, argument, literal in every instance)."""
     columns = [kept(instance) for instance in one.instances]
     for place, first in enumerate(columns[0]):
         held = [column[place] for column in columns]
@@ -90,7 +90,7 @@ def _settle(one: ModuleClass) -> None:
 
 
 def class_lines(one: ModuleClass, doc: list[str]) -> list[str]:
-    """The source of a class."""
+    """Return the source lines of a class."""
     first = one.instances[0]
     lines = [f"class {one.name}(nn.Module):"]
     lines += [f"    {line}" if line else "" for line in doc]
@@ -127,7 +127,7 @@ def _init_lines(one: ModuleClass, members: list[Member]) -> list[str]:
 
 
 def _container(one: ModuleClass, members: list[Member], lists: Lists, path: tuple[str, ...]) -> str:
-    """A ModuleList or ModuleDict with what is in it; as deep as paths are long."""
+    """Return the code of a ModuleList or ModuleDict and its entries. Recurses once per level of the path."""
     made: dict[str, str] = {}
     for place, member in enumerate(members):
         if member.path[: len(path)] == path and len(member.path) > len(path):

@@ -1,4 +1,4 @@
-"""Code that is not laid out yet: values, statements, and tokens that stand for variables without a name."""
+"""Unformatted code: values, statements, and tokens for variables that have no name yet."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ from typing import Any
 import numpy as np
 
 TOKEN = re.compile("\x01([0-9]+)\x02")
-"""A variable in unfinished code; text of the model cannot hold one, for it is written by ``quoted``."""
+"""A variable in unformatted code. Text from the model cannot contain one, because ``quoted`` escapes it."""
 MEMBER = re.compile("\x03([0-9]+)\x04")
-"""A member of the module, whose place among its siblings is decided at the end."""
+"""A member of the module; ``Lists`` decides its attribute path at the end."""
 
 
 class NotCovered(Exception):
-    """An operator, or this use of it, that cannot be written exactly; the reason is for people."""
+    """An operator, or this use of it, that cannot be converted exactly; the message is shown to the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodeValue:
-    """What a tensor of the model is in the code.
+    """Representation of a tensor of the model in the code.
 
-    ``tensor``: ``code`` is an expression that gives it. ``host``: integers that Python holds, the ``items``
-    numbers or expressions; ``scalar`` when there is one without a dimension. ``list``: a Python list of
-    tensors (an ONNX sequence). ``constant``: the id ``tensor`` of a constant, written where it is used.
+    ``tensor``: ``code`` is an expression for it. ``host``: integers held by Python; ``items`` are numbers or
+    expressions, and ``scalar`` is True for a single one without a dimension. ``list``: a Python list of
+    tensors (an ONNX sequence). ``constant``: ``tensor`` is the id of a constant, which is written where it is
+    used.
     """
 
     kind: str
@@ -37,57 +38,57 @@ class CodeValue:
 
     @property
     def fixed(self) -> bool:
-        """True for integers that are all known."""
+        """True if all integers are known."""
         return self.kind == "host" and all(isinstance(item, int) for item in self.items)
 
 
 @dataclass(slots=True)
 class Statement:
-    """One statement, or a block that stays together."""
+    """One statement, or a block of statements that stays together."""
 
     lines: list[tuple[int, str]]
-    """Indentation in levels, and code with tokens."""
+    """Pairs of indentation level and code with tokens."""
     defs: tuple[int, ...]
-    """Tokens that it assigns and others may read, in the order of the assignment."""
+    """Tokens that it assigns and that others may read, in order of assignment."""
     inner: tuple[int, ...] = ()
-    """Tokens that only the block itself knows."""
+    """Tokens used only inside the block."""
     simple: bool = True
-    """False for blocks: their variables share no name with others."""
+    """False for blocks, whose variables share no names with others."""
     call: tuple[int, tuple[int, ...]] | None = None
-    """(member, arguments) of a plain call of a sub-module with one result."""
+    """(member, arguments) if it is a plain call of a submodule with one result."""
     carried: int = -1
-    """For a loop over modules: the token that goes in and comes out."""
+    """For a loop over modules, the token that each iteration reads and replaces."""
 
     def reads(self) -> set[int]:
-        """Tokens in its text that it does not define."""
+        """Return the tokens in its text that it does not define."""
         found = {int(n) for _, text in self.lines for n in TOKEN.findall(text)}
         return found - set(self.defs) - set(self.inner)
 
 
 @dataclass(slots=True)
 class CodeTokens:
-    """Tokens of one function with what they might be called."""
+    """Tokens of one function, each with a hint for its name."""
 
     hints: list[str] = field(default_factory=list)
 
     def new(self, hint: str) -> int:
-        """A new token."""
+        """Return a new token."""
         self.hints.append(hint)
         return len(self.hints) - 1
 
 
 def token(number: int) -> str:
-    """The token in code."""
+    """Return the token as it is written in code."""
     return f"\x01{number}\x02"
 
 
 def numbers(text: str) -> Iterator[int]:
-    """Tokens in code, in order."""
+    """Yield the tokens in code, in order."""
     return (int(n) for n in TOKEN.findall(text))
 
 
 def quoted(text: str) -> str:
-    """A string literal in double quotes, of ASCII alone."""
+    """Return an ASCII string literal in double quotes."""
     body = ascii(text)[1:-1]
     if ascii(text)[0] == '"':
         return f'"{body}"' if '"' not in text else ascii(text)
@@ -95,7 +96,7 @@ def quoted(text: str) -> str:
 
 
 def number(value: Any) -> str:
-    """A Python literal of a number that torch turns back into the same one."""
+    """Return a Python literal that torch converts back to the same number."""
     if isinstance(value, (bool, np.bool_)):
         return repr(bool(value))
     if isinstance(value, (int, np.integer)):
@@ -109,19 +110,19 @@ def number(value: Any) -> str:
 
 
 def floating(value: float) -> str:
-    """A literal of a float attribute, which is stored with 32 bits."""
+    """Return a literal for a float attribute, which is stored in 32 bits."""
     return number(np.float32(value))
 
 
 def sequence(items: Iterable[object], brackets: str = "()") -> str:
-    """A tuple or list literal of numbers and code."""
+    """Return a tuple or list literal of numbers and code."""
     parts = [str(bare(item) if isinstance(item, str) else item) for item in items]
     comma = "," if brackets == "()" and len(parts) == 1 else ""
     return f"{brackets[0]}{', '.join(parts)}{comma}{brackets[1]}"
 
 
 def bare(code: int | str) -> int | str:
-    """An integer expression without the parentheses around the whole of it."""
+    """Return an integer expression without enclosing parentheses."""
     text = str(code)
     if not (text.startswith("(") and text.endswith(")")):
         return code

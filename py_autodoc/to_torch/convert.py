@@ -1,4 +1,4 @@
-"""From an ONNX file to a Python file and its weights."""
+"""Convert an ONNX file to a Python file and its weights."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from py_autodoc.to_torch.source import ModelFile
 from py_autodoc.to_torch.writer import Writer
 
 _SHOWN = 5
-"""Nodes named for each operator that is not covered."""
+"""Maximum number of nodes named for each uncovered operator."""
 
 
 @dataclass(frozen=True, slots=True)
 class Uncovered:
-    """An operator of a model that cannot be written exactly."""
+    """An operator of a model that cannot be converted exactly."""
 
     op_type: str
     domain: str
     count: int
     nodes: tuple[str, ...]
-    """The first of them by name."""
+    """Names of the first few nodes with this operator."""
     reasons: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON."""
+        """Return the fields as plain data for JSON."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -48,28 +48,28 @@ class Uncovered:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written."""
+    """Result of ``write``."""
 
     paths: tuple[Path, Path]
-    """The Python file and its weights."""
+    """The Python file and the weights file."""
     nodes: int
     classes: tuple[str, ...]
-    """Names of the classes, the model's own last."""
+    """Names of the classes; the class of the model is last."""
     modules: int
-    """Modules that the classes are instantiated as, the model itself included."""
+    """Number of module instances, including the model itself."""
     weights: int
-    """Tensors in the weights file."""
+    """Number of tensors in the weights file."""
     weight_bytes: int
     functions: tuple[str, ...]
-    """Functions that the file takes along for operators that PyTorch has none for."""
+    """Functions included in the file for operators without a PyTorch equivalent."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON; paths as file names."""
+        """Return the fields as plain data for JSON, with paths as file names."""
         return asdict(self) | {"paths": [path.name for path in self.paths]}
 
 
 class NotCoveredError(InputError):
-    """The model uses operators that cannot be written; ``uncovered`` lists them."""
+    """The model uses operators that cannot be converted; ``uncovered`` lists them."""
 
     def __init__(self, name: str, uncovered: tuple[Uncovered, ...]) -> None:
         names = ", ".join(f"{one.op_type} ×{one.count}" for one in uncovered[:_SHOWN])
@@ -83,7 +83,7 @@ class NotCoveredError(InputError):
 
 
 def uncovered(path: PathLike, *, limits: Limits = LIBRARY) -> tuple[Uncovered, ...]:
-    """Operators of a model that ``write`` cannot write, the most frequent first. Reads no weights.
+    """Return the operators of a model that ``write`` cannot convert, most frequent first. Reads no weights.
 
     Raises:
         PathError, NotAModel, CorruptModel, LimitError, InputError: the model cannot be read.
@@ -101,24 +101,24 @@ def write(
     limits: Limits = LIBRARY,
     force: bool = False,
 ) -> Written:
-    """Write a model as PyTorch source with its weights beside it.
+    """Convert a model to PyTorch source and a weights file next to it.
 
-    The file defines ``Model`` and ``load()`` and needs nothing but PyTorch (and safetensors or numpy).
-    Given the same inputs the model computes what the ONNX file does, whatever the free sizes are.
-    Initializers that the file also lists as inputs are weights.
+    The file defines ``Model`` and ``load()`` and needs only PyTorch and safetensors or numpy. For the same
+    inputs, the module computes what the ONNX model computes, for any values of the symbolic dimensions.
+    Initializers that are also listed as inputs become weights.
 
     Args:
         path: the ONNX model.
-        out: the Python file; the weights get its name with another suffix.
-        weights: ``safetensors`` or ``npz``; None: safetensors where that is installed.
-        limits: how much of an untrusted file to read.
+        out: the Python file; the weights file has the same name with another suffix.
+        weights: ``safetensors`` or ``npz``; None uses safetensors if it is installed.
+        limits: limits on reading an untrusted file.
         force: replace files that ONNX Autodoc did not write, or that were changed since.
 
     Raises:
         PathError, NotAModel, CorruptModel, LimitError, InputError: the model cannot be read.
-        NotCoveredError: it uses operators that cannot be written; see ``uncovered``.
+        NotCoveredError: the model uses operators that cannot be converted; see ``uncovered``.
         ExternalDataError: weights cannot be read.
-        OptionError: an unknown format, or a name that is none of a Python file.
+        OptionError: the weights format is unknown, or ``out`` is not the name of a Python file.
         OutputError: the result cannot be written; no partial file is left.
     """
     kind = weights or ("safetensors" if find_spec("safetensors") else "npz")
@@ -128,7 +128,7 @@ def write(
     if Path(out).suffix != ".py":
         raise OptionError("not-a-python-file", f"{base_name(out)}: does not end in .py.", "Call it OUT.py.")
     suffix = stored_weights.SUFFIXES[kind]
-    # A name that is a link leads to where both files go.
+    # If the name is a symbolic link, both files go to the folder of its target.
     real = Path(os.path.realpath(out))
     wanted = [OutputRequest(out, "python"), OutputRequest(real.with_suffix(suffix), kind)]
     files = places(wanted, [path], force)
@@ -154,7 +154,7 @@ def _written(
     with staging(target) as folder:
         stored_weights.write(source, stored, folder / beside.name, kind)
         (folder / target.name).write_text(sealed_text(text, "python"), encoding="ascii", newline="\n")
-        for one in reversed(files):  # the code last: it reads the weights
+        for one in reversed(files):  # the code last, because it reads the weights
             one.take(folder / one.path.name)
     return Written(
         paths=(target, beside),
@@ -185,7 +185,7 @@ def _uncovered(writer: Writer) -> tuple[Uncovered, ...]:
 
 
 def table(found: Iterable[Uncovered]) -> list[str]:
-    """The list as lines of text: operator, domain, count, first nodes, reasons."""
+    """Return the list as lines of text: operator, domain, count, first nodes, reasons."""
     lines = []
     for one in found:
         nodes = ", ".join(name or "(no name)" for name in one.nodes)

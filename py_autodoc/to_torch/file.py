@@ -1,4 +1,4 @@
-"""The text of the written file."""
+"""Text of the generated file."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _SHARE = """    parameters = dict(model.named_parameters(remove_duplicate=False)
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What the file has to know about its weights."""
+    """Facts about the weights file that the generated file needs."""
 
     name: str
     kind: str
@@ -54,7 +54,7 @@ class Beside:
 
 
 def file_text(source: ModelFile, writer: Writer, weights: Beside) -> str:
-    """The source of the file, complete."""
+    """Return the complete source of the file."""
     classes = writer.classes.all
     bodies = []
     for one in classes:
@@ -79,7 +79,7 @@ def file_text(source: ModelFile, writer: Writer, weights: Beside) -> str:
 
 
 def _used(writer: Writer, bodies: list[str]) -> set[str]:
-    """Functions of the runtime that the classes still call after unused statements went."""
+    """Return the runtime functions that the classes still call after unused statements were removed."""
     text = "\n".join(bodies)
     return {name for name in writer.helpers if name in text}
 
@@ -135,7 +135,10 @@ def _constants(source: ModelFile, writer: Writer, weights: Beside) -> str:
 
 
 def _main(source: ModelFile, writer: Writer) -> list[str]:
-    """A run on zeros, where the inputs are tensors of a known rank; free sizes are 2."""
+    """Return code that runs the model on zeros, if all inputs are tensors of known rank.
+
+    Symbolic dimensions are 2.
+    """
     made = []
     for tensor in writer.inputs:
         shape = source.types.shapes[tensor]

@@ -1,4 +1,4 @@
-"""From the statements of a module to its final code and class."""
+"""Complete a module: final code and class from its statements."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def finish(
         scope: the module, all of whose nodes are written.
         code: the expressions that it returns.
         input_names: arguments of the root, one per graph input; not used for other modules.
-        classes: the classes of the file; the children of the module are in it already.
+        classes: the classes of the file, which contain those of the module's children.
     """
     instance = scope.instance
     returned = ", ".join(code) if code else "None"
@@ -49,7 +49,7 @@ def finish(
 
 
 def flat_weights(instance: ModuleInstance) -> Iterator[tuple[str, Member, str]]:
-    """(full name, member, name in it) of every weight of a module and those in it. Not recursive."""
+    """Yield (full name, member, name in it) for each weight of a module and its submodules. Not recursive."""
     pending: list[tuple[str, ModuleInstance]] = [("", instance)]
     while pending:
         prefix, held = pending.pop()
@@ -63,7 +63,7 @@ def flat_weights(instance: ModuleInstance) -> Iterator[tuple[str, Member, str]]:
 
 
 def _same(member: Member) -> tuple[object, ...] | None:
-    """Equal for members that are one module used again; None for those without weights."""
+    """Return a key that is equal for members that are the same module; None for members without weights."""
     if member.kind == "child" and member.child is not None:
         held = [
             (name, m.weights[own].tensor, m.weights[own].key) for name, m, own in flat_weights(member.child)
@@ -76,7 +76,7 @@ def _same(member: Member) -> tuple[object, ...] | None:
 
 
 def _merged(instance: ModuleInstance, stmts: list[Statement], returned: str) -> str:
-    """Members that are one module called again become one."""
+    """Merge members that are calls of the same module."""
     known: dict[tuple[object, ...], int] = {}
     other: dict[int, int] = {}
     for number, member in enumerate(instance.members):

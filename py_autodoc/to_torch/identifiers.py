@@ -1,7 +1,7 @@
-"""Names for the written file.
+"""Names for the generated file.
 
-What the model calls things is untrusted text: only letters, digits and underscores of ASCII get through,
-and no name hides one that the file needs.
+Names in a model are untrusted text: only ASCII letters, digits and underscores are kept, and no name shadows
+one that the file needs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Container
 
 MAX_NAME = 40
 HELPER = "onnx_"
-"""Functions of the runtime begin so; nothing else does."""
+"""Prefix of runtime functions; no other name has it."""
 _OTHER = re.compile(r"[^0-9A-Za-z]+")
 _WORDS = re.compile(r"[0-9A-Za-z]+")
 _BUILTINS = frozenset(dir(builtins))
@@ -97,11 +97,11 @@ MODULE_NAMES = frozenset(
         "mro",
     ]
 )
-"""Attributes that torch.nn.Module and ModuleDict have themselves."""
+"""Attributes that torch.nn.Module and ModuleDict define themselves."""
 
 
 def identifier(text: str, fallback: str = "value") -> str:
-    """A valid identifier close to ``text``: no keyword, no builtin, no name the file uses."""
+    """Return a valid identifier close to ``text``: not a keyword, a builtin or a name the file uses."""
     name = _OTHER.sub("_", text)[-MAX_NAME:].strip("_") or fallback
     if name[0].isdigit():
         name = f"{fallback}_{name}"
@@ -111,7 +111,7 @@ def identifier(text: str, fallback: str = "value") -> str:
 
 
 def attribute(text: str, fallback: str = "layer") -> str:
-    """A name for an attribute of a module."""
+    """Return a name for an attribute of a module."""
     name = _OTHER.sub("_", text)[-MAX_NAME:].strip("_") or fallback
     if name[0].isdigit():
         name = f"{fallback}_{name}"
@@ -119,7 +119,7 @@ def attribute(text: str, fallback: str = "layer") -> str:
 
 
 def class_name(text: str, fallback: str = "Block") -> str:
-    """``transformer_layer`` → ``TransformerLayer``."""
+    """Convert ``transformer_layer`` to ``TransformerLayer``."""
     words = _WORDS.findall(text[-200:])
     name = "".join(word[0].upper() + word[1:] for word in words)[:MAX_NAME] or fallback
     if name[0].isdigit():
@@ -128,7 +128,7 @@ def class_name(text: str, fallback: str = "Block") -> str:
 
 
 def unique(name: str, taken: Container[str]) -> str:
-    """``name``, or with the first number from 2 that is free."""
+    """Return ``name``, with the first free number from 2 appended if it is taken."""
     if name not in taken:
         return name
     number = 2
@@ -139,13 +139,13 @@ def unique(name: str, taken: Container[str]) -> str:
 
 
 class NumberedNames:
-    """Free names in constant time: the number to go on with is kept for each."""
+    """Finds free names in constant time by keeping the next number for each name."""
 
     def __init__(self) -> None:
         self._next: dict[str, int] = {}
 
     def free(self, name: str, taken: Container[str]) -> str:
-        """As ``unique``; numbers that were passed over once are not tried again."""
+        """Like ``unique``, without trying the same number twice."""
         if name not in taken:
             return name
         stem = f"{name}_" if name[-1].isdigit() else name
@@ -157,6 +157,6 @@ class NumberedNames:
 
 
 def shown(text: str, most: int = 80) -> str:
-    """Text of the model for a comment or docstring: printable ASCII without quotes and backslashes."""
+    """Return model text as printable ASCII without quotes and backslashes, for comments and docstrings."""
     kept = "".join(c if " " <= c <= "~" and c not in "\"'\\`" else "?" for c in text[:most])
     return kept + ("..." if len(text) > most else "")

@@ -1,4 +1,4 @@
-"""Long statements over several lines, as formatters write them."""
+"""Wrap long statements the way formatters do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _OPEN, _CLOSE = "([{", ")]}"
 
 
 def _marks(text: str) -> Iterator[tuple[int, str, int]]:
-    """(place, bracket or comma, depth around it), strings passed over."""
+    """Yield (position, bracket or comma, its nesting depth), skipping strings."""
     depth, at, quote = 0, 0, ""
     while at < len(text):
         char = text[at]
@@ -32,7 +32,7 @@ def _marks(text: str) -> Iterator[tuple[int, str, int]]:
 
 
 def _groups(text: str) -> list[tuple[int, int]]:
-    """Bracketed parts at the top level."""
+    """Return the bracketed ranges at the top level."""
     found, start = [], 0
     for at, char, depth in _marks(text):
         if depth == 0 and char in _OPEN:
@@ -53,9 +53,9 @@ def _items(text: str) -> list[str]:
 
 
 def wrap(text: str, indent: int, width: int = WIDTH, suffix: str = "") -> list[str]:
-    """One logical line as lines of at most ``width`` characters where brackets allow it.
+    """Wrap one logical line to at most ``width`` characters where brackets allow it.
 
-    ``indent`` is in spaces; ``suffix`` follows the line (a comma).
+    ``indent`` is in spaces; ``suffix`` (a comma) is appended to the line.
     """
     pad = " " * indent
     line = f"{pad}{text}{suffix}"
@@ -92,7 +92,7 @@ def _is_call(text: str, start: int) -> bool:
 
 
 def _best(text: str, groups: list[tuple[int, int]], indent: int, width: int) -> tuple[int, int]:
-    """The last group that leaves short ends, else the longest."""
+    """Return the last group that leaves short line ends, else the longest group."""
     for start, end in reversed(groups):
         if indent + start + 1 <= width and indent + len(text) - end < width - 20 and end - start > 20:
             return start, end

@@ -1,4 +1,4 @@
-"""One module being written: its members and the code of its ``forward``."""
+"""A module under construction: its members and the code of its ``forward``."""
 
 from __future__ import annotations
 
@@ -10,56 +10,56 @@ from py_autodoc.to_torch.code import CodeTokens, CodeValue, Statement, token
 from py_autodoc.to_torch.identifiers import NumberedNames, attribute
 
 Transform = Callable[[Any], Any]
-"""From the stored array to the one that the layer wants."""
+"""Converts the stored array to the layout that the layer expects."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleWeight:
-    """A weight of a member and where it comes from."""
+    """A weight of a member and its source."""
 
     tensor: int
-    """Id of the constant; -1: ``transform`` makes it from nothing."""
+    """Id of the constant; -1 if ``transform`` creates it without an input."""
     dtype: int
     shape: tuple[int, ...]
     transform: Transform | None = None
-    """None: the bytes are copied as they are."""
+    """None: the bytes are copied unchanged."""
     key: str = ""
-    """Tells transforms apart: two weights of one tensor and one key are equal."""
+    """Identifies the transform: two weights with the same tensor and key are equal."""
 
 
 @dataclass(slots=True)
 class Member:
-    """Something in ``__init__``."""
+    """A layer, submodule, parameter or buffer created in ``__init__``."""
 
     kind: str
-    """``layer``, ``child``, ``parameter``, ``buffer``; ``dropped`` when nothing uses it."""
+    """``layer``, ``child``, ``parameter`` or ``buffer``; ``dropped`` if unused."""
     path: tuple[str, ...]
-    """Attribute, and keys of containers below it."""
+    """Attribute name, followed by the keys of containers below it."""
     made: str
-    """``nn.Conv2d``; for a parameter its element type."""
+    """Class such as ``nn.Conv2d``; the element type of a parameter or buffer."""
     arguments: tuple[tuple[str, str], ...] = ()
-    """(name, literal); the names of positional ones begin with an underscore."""
+    """(name, literal); names of positional arguments begin with an underscore."""
     weights: dict[str, ModuleWeight] = field(default_factory=dict)
-    """Name inside the member → weight; of parameters and buffers the name is empty."""
+    """Name inside the member → weight; the name is empty for parameters and buffers."""
     child: ModuleInstance | None = None
 
 
 @dataclass(slots=True, eq=False)
 class ModuleInstance:
-    """A module as it stands in the model; equal ones share a class."""
+    """A module of the model; equal modules share a class."""
 
     name: str
     members: list[Member] = field(default_factory=list)
     arguments: list[str] = field(default_factory=list)
     body: list[tuple[int, str]] = field(default_factory=list)
-    """Lines of ``forward`` below its head; tokens are named, members still are not."""
+    """Pairs of indentation level and line of ``forward``; tokens are replaced by names."""
     returns: tuple[str, ...] = ()
     made: ModuleClass | None = None
 
 
 @dataclass(slots=True, eq=False)
 class ModuleClass:
-    """A class of the written file; equal modules are instances of it."""
+    """A class of the generated file; equal modules are instances of it."""
 
     name: str
     instances: list[ModuleInstance] = field(default_factory=list)
@@ -73,7 +73,7 @@ class ModuleClass:
 
 @dataclass(slots=True, eq=False)
 class SourceScope:
-    """What is known while the nodes of one module are written."""
+    """State of a module while its nodes are written."""
 
     instance: ModuleInstance
     root: bool
@@ -84,27 +84,27 @@ class SourceScope:
     arguments: list[int] = field(default_factory=list)
     """Tokens of the arguments of ``forward``."""
     imported: list[int] = field(default_factory=list)
-    """Tensors that come in as arguments, in the same order (the root has its inputs)."""
+    """Tensors passed as arguments, in the same order; the root has its inputs instead."""
     shared: dict[tuple[object, ...], str] = field(default_factory=dict)
-    """Constants that are members already → their code."""
+    """Constants that already are members → their code."""
     numbered: NumberedNames = field(default_factory=NumberedNames)
     tree: dict[str, Any] = field(default_factory=dict)
-    """Attributes that are taken; a container has a dict of its own."""
+    """Attributes in use; a container maps to a dict of its own entries."""
 
     def assign(self, code: str, hint: str) -> str:
-        """A new variable with that value; its token."""
+        """Assign the code to a new variable and return its token."""
         made = self.tokens.new(hint)
         self.stmts.append(Statement([(0, f"{token(made)} = {code}")], (made,)))
         return token(made)
 
     def member(self, member: Member) -> str:
-        """Add a member; code that gives it."""
+        """Add a member and return code that refers to it."""
         member.path = self._place(member.path)
         self.instance.members.append(member)
         return f"\x03{len(self.instance.members) - 1}\x04"
 
     def _place(self, path: tuple[str, ...]) -> tuple[str, ...]:
-        """A free place as near to ``path`` as can be."""
+        """Return a free path as close to ``path`` as possible."""
         parts = tuple(_part(part, first=not number) for number, part in enumerate(path))
         at = self.tree
         for part in parts[:-1]:

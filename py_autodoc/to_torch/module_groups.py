@@ -1,7 +1,7 @@
-"""Which nodes become one module: by their scopes, as long as a module can run as a whole.
+"""Group nodes into modules by scope, as long as each module can run as a whole.
 
-A group whose nodes cannot run without a part of its surroundings in between (its contraction lies on a
-circle) is dissolved: its nodes and inner groups belong to the group around it.
+A group is dissolved if its nodes need results of surrounding nodes in between (its contraction lies on a
+cycle). Its nodes and inner groups then belong to the surrounding group.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ class ModuleGroup:
     """A module: nodes and inner groups."""
 
     parts: tuple[str, ...] = ()
-    """Its name in the group around it, level by level; a level may have dots."""
+    """Its name relative to the surrounding group, level by level; a level may contain dots."""
     kind: str = ""
-    """Class that the exporter recorded."""
+    """Class recorded by the exporter."""
     nodes: list[int] = field(default_factory=list)
     inner: dict[str, ModuleGroup] = field(default_factory=dict)
 
     def items(self) -> list[int | ModuleGroup]:
-        """Nodes, then groups."""
+        """Return the nodes, then the groups."""
         return [*self.nodes, *self.inner.values()]
 
     def all_nodes(self) -> list[int]:
-        """Nodes of it and of the groups in it."""
+        """Return the nodes of this group and of all groups in it."""
         found: list[int] = []
         pending = [self]
         while pending:
@@ -41,14 +41,14 @@ class ModuleGroup:
 
 
 class Reads:
-    """What nodes read, the bodies of control flow included."""
+    """Tensors that nodes read, including reads inside subgraphs."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
         self._known: dict[int, tuple[int, ...]] = {}
 
     def of(self, number: int) -> tuple[int, ...]:
-        """Ids of the tensors a node reads: its inputs and what its bodies take from outside."""
+        """Return ids of the tensors a node reads: its inputs, and outer tensors read by its subgraphs."""
         known = self._known.get(number)
         if known is None:
             node = self._model.nodes[number]
@@ -73,7 +73,7 @@ class Reads:
 
 
 def grouped(model: Model, reads: Reads, skip: frozenset[int]) -> ModuleGroup:
-    """The tree of groups of the main graph; ``skip`` are nodes that are not code."""
+    """Return the tree of groups of the main graph; nodes in ``skip`` produce no code."""
     root = ModuleGroup()
     for number in model.graphs[0].nodes:
         if number in skip:
@@ -96,7 +96,7 @@ def grouped(model: Model, reads: Reads, skip: frozenset[int]) -> ModuleGroup:
 
 
 def ordered(group: ModuleGroup, model: Model, reads: Reads) -> list[int | ModuleGroup]:
-    """Nodes and inner groups in an order in which they can run."""
+    """Return nodes and inner groups in execution order."""
     items = sorted(group.items(), key=_first)
     order, stuck = execution_order(_needs(items, model, reads))
     if stuck:
@@ -121,7 +121,7 @@ def _needs(items: Sequence[int | ModuleGroup], model: Model, reads: Reads) -> li
 
 
 def _settle(group: ModuleGroup, model: Model, reads: Reads) -> None:
-    """Dissolve inner groups until what is left can be put in order."""
+    """Dissolve inner groups until the remaining items can be ordered."""
     while True:
         items = sorted(group.items(), key=_first)
         needs = _needs(items, model, reads)
@@ -144,7 +144,7 @@ def _dissolve(group: ModuleGroup, inner: ModuleGroup) -> None:
 
 
 def _circles(needs: Sequence[Sequence[int]]) -> Iterable[int]:
-    """Items of strongly connected components of two and more (Tarjan, without recursion)."""
+    """Return items in strongly connected components of at least two (Tarjan, without recursion)."""
     index: dict[int, int] = {}
     low: dict[int, int] = {}
     held: set[int] = set()

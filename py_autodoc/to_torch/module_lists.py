@@ -6,7 +6,7 @@ from py_autodoc.to_torch.module import Member
 
 
 class Lists:
-    """Where members stand: attributes, lists and dicts of them."""
+    """Locations of members: attributes, and lists and dicts of modules."""
 
     def __init__(self, members: list[Member]) -> None:
         self._members = members
@@ -17,16 +17,16 @@ class Lists:
                     self._keys.setdefault(member.path[:depth], {})[member.path[depth]] = None
 
     def is_list(self, container: tuple[str, ...]) -> bool:
-        """True when the keys are 0, 1, … without a gap."""
+        """True if the keys are 0, 1, … without a gap."""
         keys = self._keys[container]
         return sorted(keys) == sorted(map(str, range(len(keys))))
 
     def size(self, container: tuple[str, ...]) -> int:
-        """Number of entries."""
+        """Return the number of entries."""
         return len(self._keys[container])
 
     def code(self, number: int) -> str:
-        """``self.layer[0]``."""
+        """Return the code of a member, such as ``self.layer[0]``."""
         return self._code(self._members[number].path)
 
     def _code(self, path: tuple[str, ...]) -> str:
@@ -36,7 +36,7 @@ class Lists:
         return text
 
     def place(self, number: int) -> tuple[str, int, int] | None:
-        """(the list's code, place in it, its size) of a member of a list; None for others."""
+        """Return (code of the list, index, length) for a member of a list; None for others."""
         path = self._members[number].path
         if len(path) < 2 or not self.is_list(path[:-1]):
             return None

@@ -1,4 +1,4 @@
-"""From tokens to variables: what nobody reads is dropped, and a name is free again after its last use."""
+"""Replace tokens by variables: unused results are dropped, and names are reused after their last use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from py_autodoc.to_torch.identifiers import NumberedNames, identifier
 
 
 def pruned(stmts: Sequence[Statement], wanted: set[int]) -> list[Statement]:
-    """Statements without those whose results are not read, nor ``wanted``."""
+    """Return the statements whose results are read or in ``wanted``."""
     kept: list[Statement] = []
     wanted = set(wanted)
     for stmt in reversed(stmts):
@@ -24,7 +24,7 @@ def pruned(stmts: Sequence[Statement], wanted: set[int]) -> list[Statement]:
 
 
 def _unused(stmt: Statement, wanted: set[int]) -> Statement:
-    """``a, b = f()`` where nobody reads ``b``: ``a, _ = f()``."""
+    """Change ``a, b = f()`` to ``a, _ = f()`` if ``b`` is not read."""
     ((indent, text),) = stmt.lines
     targets, _, code = text.partition(" = ")
     for one in stmt.defs:
@@ -40,11 +40,10 @@ def looped(
     returned: set[int],
     sequence: Callable[[int], tuple[str, int, int] | None],
 ) -> list[Statement]:
-    """Runs of equal calls ``x = self.layer[i](x, mask)`` as a loop over the list.
+    """Write runs of equal calls ``x = self.layer[i](x, mask)`` as a loop over the list.
 
-    ``sequence`` gives, for a member that is one of a whole list, the list's code and the place in it;
-    what the loop needs is checked here: each call reads the one before in the same place and nobody else
-    does.
+    ``sequence`` returns, for a member of a list, the list's code, the index and the length. Each call must
+    read the previous result as the same argument, and nothing else may read that result.
     """
     uses: dict[int, int] = dict.fromkeys(returned, 1)
     for stmt in stmts:
@@ -116,7 +115,7 @@ def _loop(
 
 
 def _few(hint: str) -> Iterator[str]:
-    """The first names to try again and again, since variables die."""
+    """Yield the first names to try; they become free again after the last use of their variable."""
     stem = f"{hint}_" if hint[-1].isdigit() else hint
     yield hint
     yield from (f"{stem}{number}" for number in range(2, 20))
@@ -124,7 +123,7 @@ def _few(hint: str) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Either:
-    """Two sets as one."""
+    """Union of two sets, without copying."""
 
     first: set[str]
     second: set[str]
@@ -135,7 +134,7 @@ class _Either:
 
 @dataclass(slots=True)
 class _Names:
-    """Names of one function while its statements are gone through."""
+    """Names in use while the statements of a function are processed in order."""
 
     of: dict[int, str]
     live: set[str]
@@ -159,11 +158,11 @@ class _Names:
 def named(
     stmts: list[Statement], tokens: CodeTokens, fixed: dict[int, str], keep: set[str], returned: str
 ) -> tuple[list[tuple[int, str]], str]:
-    """Lines and return expression with variables for tokens.
+    """Replace tokens by variables and return the lines and the return expression.
 
     Args:
-        stmts: in order, pruned.
-        tokens: with hints.
+        stmts: the statements in order, pruned.
+        tokens: the tokens with their hints.
         fixed: names of the arguments.
         keep: names that must not be assigned again.
         returned: the return expression.
@@ -187,7 +186,7 @@ def named(
 
 
 def _returned(stmts: list[Statement], returned: str) -> tuple[list[Statement], str]:
-    """``x = f(y)`` and ``return x``: ``return f(y)``."""
+    """Change ``x = f(y)`` and ``return x`` to ``return f(y)``."""
     if not stmts or not stmts[-1].simple or len(stmts[-1].defs) != 1 or len(stmts[-1].lines) != 1:
         return stmts, returned
     left, _, code = stmts[-1].lines[0][1].partition(" = ")
@@ -213,7 +212,7 @@ def _define(stmt: Statement, dying: list[int], names: _Names, tokens: CodeTokens
 
 
 def _several(stmt: Statement, names: _Names, tokens: CodeTokens) -> None:
-    """Names for a block or for several results: none of those that it still reads, none twice."""
+    """Name the results of a block or of a call with several results; names of its inputs are not reused."""
     added = {names.of[one] for one in _order(stmt)} - names.live
     names.live |= added
     for one in stmt.defs:
@@ -225,7 +224,7 @@ def _several(stmt: Statement, names: _Names, tokens: CodeTokens) -> None:
 
 
 def _inside(stmt: Statement, names: _Names, tokens: CodeTokens) -> None:
-    """Names for what only a block knows: no other variable has them."""
+    """Name the variables inside a block, which no other variable shares."""
     for one in stmt.inner:
         names.of[one] = names.fresh(tokens.hints[one], True)
 
@@ -235,6 +234,6 @@ def _resolved(text: str, names: dict[int, str]) -> str:
 
 
 def _idle(text: str) -> bool:
-    """``x = x``."""
+    """True for ``x = x``."""
     left, _, right = text.partition(" = ")
     return bool(right) and left == right

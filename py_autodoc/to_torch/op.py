@@ -1,4 +1,4 @@
-"""One node as a rule sees it: what it reads, and how to say what it makes."""
+"""A node as the conversion rules see it: its inputs, and methods that define its outputs."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ MISSING: Any = object()
 
 
 class OpContext(NodeReader):
-    """A node, the module it is in, and the writer behind both."""
+    """A node, its module and the writer."""
 
     def __init__(self, writer: ValueWriter, scope: SourceScope, node: Node, path: tuple[str, ...]) -> None:
         super().__init__(node)
         self.writer = writer
         self.scope = scope
         self.path = path
-        """Name of the module that consists of this node alone; empty elsewhere."""
+        """Name of the module that consists of this node alone; empty for other nodes."""
 
-    # what it reads
+    # inputs
 
     @property
     def count(self) -> int:
-        """Number of inputs, omitted ones included."""
+        """Number of inputs, including omitted ones."""
         return len(self.node.inputs)
 
     @property
     def opset(self) -> int:
-        """Version of the node's domain."""
+        """Opset version of the node's domain."""
         return self.node.opset or 1
 
     def dtype_of(self, tensor: int) -> int:
-        """As stored or inferred."""
+        """Return the stored or inferred element type."""
         return self.writer.source.dtype(tensor)
 
     def value_of(self, tensor: int) -> CodeValue:
-        """What it is in the module. Raises: NotCovered for one that nothing makes."""
+        """Return the representation of a tensor in the module. Raises: NotCovered if nothing produces it."""
         return self.writer.value(self.scope, tensor)
 
     def malformed(self, message: str) -> NotCovered:
-        """The node cannot be written."""
+        """Return the error for a node that cannot be converted."""
         return NotCovered(message)
 
     def attr(self, name: str, default: Any = MISSING) -> Any:
-        """An attribute. Raises: NotCovered when it is missing and has no default."""
+        """Return an attribute. Raises: NotCovered if it is missing and has no default."""
         held = super().attr(name, default)
         if held is MISSING:
             raise NotCovered(f"attribute {name} is missing")
@@ -61,19 +61,19 @@ class OpContext(NodeReader):
         return held
 
     def choice(self, name: str, default: str, allowed: tuple[str, ...]) -> str:
-        """An attribute that is one of some words. Raises: NotCovered for another."""
+        """Return an attribute that must be one of ``allowed``. Raises: NotCovered."""
         held = self.node.attributes.get(name, default)
         if held not in allowed:
             raise NotCovered(f"{name} {str(held)[:40]!r}, which is none of {', '.join(allowed)}")
         return str(held)
 
     def auto_pad(self) -> str:
-        """How windows are padded. Raises: NotCovered."""
+        """Return the padding mode of the windows. Raises: NotCovered."""
         known = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
         return self.choice("auto_pad", "NOTSET", (*known, "")) or "NOTSET"
 
     def tensor_attr(self, name: str) -> Any:
-        """The values of a tensor attribute; None without one."""
+        """Return the values of a tensor attribute; None if it is missing."""
         held = self.node.attributes.get(name)
         if isinstance(held, ConstTensor):
             if held.values is None:
@@ -82,26 +82,26 @@ class OpContext(NodeReader):
         return None
 
     def value(self, place: int) -> CodeValue:
-        """What the input is. Raises: NotCovered when it is omitted."""
+        """Return the representation of an input. Raises: NotCovered if it is omitted."""
         if not self.has(place):
             raise NotCovered(f"input {place} is missing")
         return self.value_of(self.inputs[place])
 
     def t(self, place: int) -> str:
-        """Code that gives the input as a tensor."""
+        """Return code for the input as a tensor."""
         return self.writer.tensor(self.scope, self.value(place))
 
     def optional(self, place: int) -> str:
-        """As ``t``; ``None`` for an omitted input."""
+        """Like ``t``, but ``None`` for an omitted input."""
         return self.t(place) if self.has(place) else "None"
 
     def v(self, place: int) -> str:
-        """Code for the input that can be followed by a method or an index."""
+        """Return code for the input that can be followed by a method call or an index."""
         code = self.t(place)
         return code if code[0] in "\x01\x03" or code.startswith(("self.", "torch.")) else f"({code})"
 
     def array(self, place: int) -> Any:
-        """The values of a small constant input; None for others."""
+        """Return the values of a small constant input; None for others."""
         if not self.has(place):
             return None
         found = self.value(place)
@@ -113,12 +113,12 @@ class OpContext(NodeReader):
         return None
 
     def scalar(self, place: int) -> Any:
-        """The one number of a constant input; None for others."""
+        """Return the number in a constant input with one element; None for others."""
         found = self.array(place)
         return found.reshape(-1)[0] if found is not None and found.size == 1 else None
 
     def host(self, place: int) -> CodeValue | None:
-        """The input as integers that Python holds; None where it is a tensor."""
+        """Return the input as integers held by Python; None if it is a tensor."""
         found = self.value(place)
         if found.kind == "host":
             return found
@@ -129,19 +129,19 @@ class OpContext(NodeReader):
         return CodeValue("host", "", items, array.ndim == 0, self.dtype(place))
 
     def ints(self, place: int) -> tuple[int | str, ...] | None:
-        """The input as integers or code of integers; None where it is a tensor."""
+        """Return the input as integers or integer expressions; None if it is a tensor."""
         found = self.host(place)
         return None if found is None else found.items
 
     def fixed(self, place: int) -> tuple[int, ...] | None:
-        """The input as known integers."""
+        """Return the input as known integers; None for others."""
         array = self.array(place)
         if array is None or array.dtype.kind not in "iu" or array.ndim > 1:
             return None
         return tuple(int(item) for item in array.reshape(-1))
 
     def ints_code(self, place: int) -> str:
-        """Code of a list of integers, whatever the input is."""
+        """Return code for a list of integers, for any kind of input."""
         found = self.ints(place)
         if found is not None:
             return f"[{', '.join(map(str, found))}]"
@@ -150,25 +150,25 @@ class OpContext(NodeReader):
         )
 
     def rank(self, place: int) -> int | None:
-        """Dimensions of an input; None when unknown."""
+        """Return the rank of an input; None if unknown."""
         return self.writer.source.rank(self.node.inputs[place]) if self.has(place) else None
 
     def out_rank(self, place: int = 0) -> int | None:
-        """Dimensions of an output."""
+        """Return the rank of an output; None if unknown."""
         shape = self.writer.source.types.shapes[self.node.outputs[place]]
         return None if shape is None else len(shape)
 
     def is_float(self, place: int) -> bool:
-        """True when the input is known to hold floating-point numbers."""
+        """True if the input is known to have a floating-point type."""
         return self.dtype(place) in FLOATS
 
     def is_integer(self, place: int) -> bool:
-        """True when the input is known to hold integers."""
+        """True if the input is known to have an integer type."""
         dtype = self.dtype(place)
         return bool(dtype) and dtype not in FLOATS and dtype not in BOOLS and dtype in TORCH
 
     def constant(self, place: int) -> int | None:
-        """Id of the constant that the input is; None for others."""
+        """Return the id of a constant input; None for others."""
         if not self.has(place):
             return None
         found = self.value(place)
@@ -176,7 +176,7 @@ class OpContext(NodeReader):
         return found.tensor if dense else None
 
     def dims(self, place: int) -> tuple[int, ...]:
-        """Sizes of a constant input. Raises: NotCovered."""
+        """Return the shape of a constant input. Raises: NotCovered."""
         found = self.constant(place)
         sizes = None if found is None else self.writer.source.dims(found)
         if sizes is None:
@@ -184,9 +184,10 @@ class OpContext(NodeReader):
         return sizes
 
     def num(self, place: int, other: int | None = None) -> str:
-        """A Python number for a constant of one element, else the tensor.
+        """Return a Python number for a constant with one element, else code for the tensor.
 
-        ``other`` is the input it is combined with: a constant with dimensions of size 1 must not add one.
+        ``other`` is the input it is combined with: a constant whose dimensions are 1 must not increase the
+        rank of the result.
         """
         found = self.array(place)
         if found is None or found.size != 1 or found.dtype.kind not in "fiu":
@@ -209,20 +210,20 @@ class OpContext(NodeReader):
         item = found.reshape(-1)[0]
         return number(item if found.dtype != np.float16 else np.float64(item))
 
-    # what it makes
+    # outputs
 
     @property
     def hint(self) -> str:
-        """What a variable with the result might be called."""
+        """Hint for the name of a variable with the result."""
         return self.node.op_type.lower()
 
     def out(self, code: str, place: int = 0) -> None:
-        """The output is the value of an expression."""
+        """Define an output as the value of an expression."""
         if self.has_out(place):
             self.set(CodeValue("tensor", self.scope.assign(code, self.hint)), place)
 
     def outs(self, code: str) -> None:
-        """The outputs are the items of a tuple."""
+        """Define the outputs as the items of a tuple."""
         made = []
         for place in range(len(self.node.outputs)):
             number_ = self.scope.tokens.new(self.hint)
@@ -233,35 +234,35 @@ class OpContext(NodeReader):
         self.scope.stmts.append(Statement([(0, f"{targets} = {code}")], tuple(made)))
 
     def set(self, value: CodeValue, place: int = 0) -> None:
-        """The output is ``value``."""
+        """Define an output as ``value``."""
         if self.has_out(place):
             self.scope.values[self.node.outputs[place]] = value
 
     def same(self, place: int = 0, output: int = 0) -> None:
-        """The output is an input."""
+        """Define an output as equal to an input."""
         self.set(self.value(place), output)
 
     def integers(self, items: Sequence[int | str], scalar: bool = False, dtype: int = 7) -> None:
-        """The output are integers that Python holds."""
+        """Define the output as integers held by Python."""
         self.set(CodeValue("host", "", tuple(items), scalar, dtype))
 
     def keep(self, code: str, hint: str = "") -> str:
-        """A variable for an intermediate result."""
+        """Assign an intermediate result to a variable and return it."""
         return self.scope.assign(code, hint or self.hint)
 
     def use(self, helper: str) -> str:
-        """A function of the runtime that the file will have."""
+        """Include a runtime function in the file and return its name."""
         self.writer.helpers.add(helper)
         return helper
 
     def call(self, helper: str, *arguments: object, **named: object) -> str:
-        """Code that calls a function of the runtime; ``None`` and False among the named are left out."""
+        """Return code that calls a runtime function, without named arguments that are None or False."""
         parts = [str(argument) for argument in arguments]
         parts += [f"{key}={held}" for key, held in named.items() if held is not None and held is not False]
         return f"{self.use(helper)}({', '.join(parts)})"
 
     def torch_dtype(self, dtype: int) -> str:
-        """``torch.float32``. Raises: NotCovered for types that torch has none for."""
+        """Return a type such as ``torch.float32``. Raises: NotCovered for types that torch does not have."""
         if dtype not in TORCH:
             raise NotCovered(f"element type {onnx_type(dtype)}")
         return f"torch.{TORCH[dtype]}"
@@ -269,7 +270,7 @@ class OpContext(NodeReader):
     def layer(
         self, made: str, arguments: dict[str, object], weights: dict[str, ModuleWeight], hint: str = ""
     ) -> str:
-        """A layer of torch.nn; code that gives it. Its parameters are floats: other weights are buffers.
+        """Add a layer of torch.nn and return its code. Its parameters are floats; other weights are buffers.
 
         Raises: NotCovered: a weight that the layer would hold as a parameter is not a float.
         """
@@ -289,7 +290,7 @@ class OpContext(NodeReader):
         return f"{stem}{counts[stem]}"
 
     def weight(self, place: int, transform: Any = None, key: str = "", shape: Any = None) -> ModuleWeight:
-        """A constant input as the weight of a layer."""
+        """Return a constant input as the weight of a layer."""
         found = self.constant(place)
         if found is None:
             raise NotCovered(f"input {place} is not a constant")
@@ -298,19 +299,19 @@ class OpContext(NodeReader):
 
 
 _COUNTERS = frozenset({"num_batches_tracked"})
-"""Buffers of integers that layers of torch.nn have."""
+"""Integer buffers of layers in torch.nn."""
 
 
 def fl(value: float) -> str:
-    """A float attribute as a literal."""
+    """Return a literal for a float attribute."""
     return floating(value)
 
 
 def text(value: str) -> str:
-    """A string literal."""
+    """Return a string literal."""
     return quoted(value)
 
 
 def sequence_text(values: Sequence[str]) -> str:
-    """A list of string literals."""
+    """Return a list of string literals."""
     return f"[{', '.join(map(quoted, values))}]"

@@ -1,4 +1,4 @@
-"""Which rule writes which operator."""
+"""Registry of the conversion rules of operators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from py_autodoc.to_torch.op import OpContext
 
 Rule = Callable[["OpContext"], None]
-"""Writes one node; raises NotCovered with the reason when it cannot do so exactly."""
+"""Converts one node; raises NotCovered with the reason if it cannot do so exactly."""
 _RULES: dict[tuple[str, str], Rule] = {}
 _FAMILIES = (
     "elementwise", "activations", "shapes", "slicing", "indexing", "reducing", "linear", "convolution",
@@ -25,7 +25,7 @@ _FAMILIES = (
 
 
 def rule(*names: str, domain: str = "") -> Callable[[Rule], Rule]:
-    """Register a function for operators of a domain."""
+    """Register a rule for operators of a domain."""
 
     def register(function: Rule) -> Rule:
         for name in names:
@@ -37,7 +37,7 @@ def rule(*names: str, domain: str = "") -> Callable[[Rule], Rule]:
 
 @cache
 def rules() -> dict[tuple[str, str], Rule]:
-    """(domain, operator) → rule."""
+    """Return (domain, operator) → rule."""
     for family in _FAMILIES:
         import_module(f"py_autodoc.to_torch.ops.{family}")
     return _RULES
@@ -49,7 +49,7 @@ def _links() -> Mapping[Key, Link]:
 
 
 def rule_of(node: Node) -> Rule:
-    """The rule for a node. Raises: NotCovered: there is none."""
+    """Return the rule for a node. Raises: NotCovered if there is none."""
     found = rules().get((node.domain, node.op_type))
     if found is None:
         raise NotCovered("there is no rule for it")

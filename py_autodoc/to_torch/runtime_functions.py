@@ -1,4 +1,4 @@
-"""The source of the functions that a written file takes along. It is read as text: nothing is imported."""
+"""Source of the runtime functions included in generated files. It is read as text, not imported."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RUNTIME = Path(__file__).parent / "runtime"
 
 @cache
 def functions() -> dict[str, str]:
-    """Name → source of every function of the runtime, in the order in which they are defined."""
+    """Return name → source of every runtime function, in order of definition."""
     found: dict[str, str] = {}
     for path in sorted(RUNTIME.glob("*.py")):
         text = path.read_text(encoding="utf-8")
@@ -24,7 +24,7 @@ def functions() -> dict[str, str]:
 
 
 def needed(names: Iterable[str]) -> list[str]:
-    """The functions and those that they call, in a fixed order."""
+    """Return the functions and the functions they call, in order of definition."""
     known = functions()
     found: set[str] = set()
     pending = list(names)

@@ -1,4 +1,4 @@
-"""The model as the writer asks for it: graph, types, small constants; weights only when they are copied."""
+"""Model data for the writer: graph, types and small constants. Weights are read only when copied."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from py_autodoc.limits import Limits
 
 _T = onnx.TensorProto
 MAX_READ = 1024
-"""Elements of a constant whose values may decide how an operator is written."""
+"""Maximum elements of a constant whose values may determine how an operator is converted."""
 
 
 class ModelFile:
-    """A model file. Raises, when it is made: as ``py_autodoc.analyze``."""
+    """A model file. The constructor raises the same errors as ``py_autodoc.analyze``."""
 
     def __init__(self, path: PathLike, limits: Limits) -> None:
         self.path = os.fspath(path)
@@ -51,27 +51,27 @@ class ModelFile:
         return self.loaded.facts.name
 
     def files(self) -> TensorFiles:
-        """What reads the weights; use it as a context."""
+        """Return the reader of the weights; use it as a context manager."""
         return TensorFiles(self.path, self.loaded.facts.bytes)
 
     def is_constant(self, tensor: int) -> bool:
-        """True for initializers and what Constant nodes hold."""
+        """True for initializers and outputs of Constant nodes."""
         return self.model.tensors[tensor].is_constant
 
     def dtype(self, tensor: int) -> int:
-        """Element type, 0 when unknown."""
+        """Return the element type, 0 if unknown."""
         proto = self._protos.get(tensor)
         return proto.data_type if proto is not None else self.types.dtypes[tensor]
 
     def rank(self, tensor: int) -> int | None:
-        """Number of dimensions."""
+        """Return the rank; None if unknown."""
         if tensor in self._protos:
             return len(self._protos[tensor].dims)
         shape = self.types.shapes[tensor]
         return None if shape is None else len(shape)
 
     def dims(self, tensor: int) -> tuple[int, ...] | None:
-        """Sizes of a constant; None for one that is not dense."""
+        """Return the shape of a constant; None if it is not dense."""
         proto = self._protos.get(tensor)
         if proto is not None:
             return tuple(proto.dims)
@@ -79,7 +79,7 @@ class ModelFile:
         return None if array is None else tuple(array.shape)
 
     def array(self, tensor: int) -> Any:
-        """The values of a small constant; None when it is large, none, or cannot be read."""
+        """Return the values of a small constant; None if it is large, not a constant or unreadable."""
         if not self.is_constant(tensor):
             return None
         if tensor not in self._arrays:
@@ -103,9 +103,9 @@ class ModelFile:
             return None
 
     def read(self, tensor: int, files: TensorFiles) -> Any:
-        """All values of a constant, as stored (types that numpy has none for: widened).
+        """Return all values of a constant as stored; types without a numpy equivalent are widened.
 
-        Raises: ExternalDataError: they cannot be read.
+        Raises: ExternalDataError: the values cannot be read.
         """
         proto = self._protos.get(tensor)
         if proto is None:
@@ -120,18 +120,18 @@ class ModelFile:
         return whole.reshape(tuple(proto.dims))
 
     def content(self, tensor: int, files: TensorFiles) -> TensorContent:
-        """Where the bytes of a constant are. Raises: ExternalDataError."""
+        """Return the location of a constant's bytes. Raises: ExternalDataError."""
         try:
             return content_of(self._protos[tensor], files)
         except UnreadableTensor as why:
             raise self.unread(tensor, why) from None
 
     def has_file(self, tensor: int) -> bool:
-        """True for a constant whose bytes stand somewhere as they are."""
+        """True for a constant whose bytes are stored unchanged in a file."""
         return tensor in self._protos
 
     def unread(self, tensor: int, why: UnreadableTensor) -> ExternalDataError:
-        """The error that says which weight is missing."""
+        """Return the error that names the unreadable weight."""
         label = self.model.tensors[tensor].name[:200]
         hint = why.hint or "Put the model's weights into its folder."
         return ExternalDataError(why.code, f"{self.name}: {label or 'a constant'}: {why}.", hint)
@@ -151,7 +151,7 @@ class ModelFile:
 
 
 def plain_attribute(node: Node) -> Any:
-    """The array of a Constant node's value_float(s) or value_int(s); None for others."""
+    """Return the value_float(s) or value_int(s) of a Constant node as an array; None for others."""
     for name, held in node.attributes.items():
         plain = None if isinstance(held, ConstTensor) else structure_checks.plain_constant(name, held)
         if plain is not None and plain[0] != _T.STRING:

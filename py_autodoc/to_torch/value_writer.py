@@ -1,4 +1,4 @@
-"""Code for the tensors of a model; the rules of operators write with it."""
+"""Code for the tensors of a model, used by the conversion rules."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ class ValueWriter(ABC):
         self.model = source.model
         self.reads = Reads(self.model)
         self.helpers: set[str] = set()
-        """Functions of the runtime that the file needs."""
+        """Runtime functions that the file needs."""
         self.counts: dict[int, dict[str, int]] = {}
-        """``id`` of a scope → name of a layer → number of layers with it."""
+        """``id`` of a scope → name of a layer → number of layers with that name."""
         self.folded: dict[int, CodeValue] = {}
         """Known or constant results, valid in all modules."""
         self.fused: set[int] = set()
-        """Nodes that another node has already written."""
+        """Nodes that were written together with another node."""
         self.readers = self._all_readers()
 
     def value(self, scope: SourceScope, tensor: int) -> CodeValue:
-        """What a tensor is inside a module. Raises: NotCovered for one that nothing makes."""
+        """Return the representation of a tensor in a module. Raises: NotCovered if nothing produces it."""
         held = scope.values.get(tensor) or self.folded.get(tensor)
         if held is not None:
             return held
@@ -50,7 +50,7 @@ class ValueWriter(ABC):
         return held
 
     def tensor(self, scope: SourceScope, value: CodeValue) -> str:
-        """Code that gives a value as a tensor."""
+        """Return code for a value as a tensor."""
         if value.kind in ("tensor", "list"):
             return value.code
         if value.kind == "host":
@@ -73,7 +73,7 @@ class ValueWriter(ABC):
         return self.parameter(scope, ModuleWeight(tensor, dtype, dims))
 
     def parameter(self, scope: SourceScope, weight: ModuleWeight) -> str:
-        """A constant as a parameter or buffer of the module."""
+        """Add a constant as a parameter or buffer of the module and return its code."""
         key = (weight.tensor, weight.key)
         if key not in scope.shared:
             held = self.model.tensors[weight.tensor]
@@ -88,7 +88,7 @@ class ValueWriter(ABC):
         return scope.shared[key]
 
     def fold_constant(self, node: Node) -> None:
-        """A Constant node without a tensor becomes a known value where it is one."""
+        """Record the value of a Constant node that holds integers instead of a tensor."""
         if node.outputs and node.outputs[0] >= 0 and not self.source.has_file(node.outputs[0]):
             array = plain_attribute(node)
             if array is not None and array.dtype.kind == "i" and array.size <= MAX_READ:
@@ -96,7 +96,7 @@ class ValueWriter(ABC):
                 self.folded[node.outputs[0]] = CodeValue("host", "", items, array.ndim == 0)
 
     def _all_readers(self) -> dict[int, list[int]]:
-        """Tensor → nodes of the main graph that read it."""
+        """Return tensor → nodes of the main graph that read it."""
         found: dict[int, list[int]] = {}
         for node in self.model.graphs[0].nodes:
             for tensor in self.reads.of(node):
@@ -104,7 +104,10 @@ class ValueWriter(ABC):
         return found
 
     def bias_of(self, node: Node) -> int | None:
-        """The Add of a constant vector that alone reads a product with a constant matrix; None without."""
+        """Return the Add node that adds a constant vector to a product with a constant matrix.
+
+        None if there is no such node, or if other nodes read the product.
+        """
         if node.op_type != "MatMul" or node.domain or len(node.inputs) != 2 or node.graph != 0:
             return None
         if not node.outputs:
@@ -123,11 +126,11 @@ class ValueWriter(ABC):
         return add.id if fits and add.scope == node.scope else None
 
     def fuse(self, node: int) -> None:
-        """A node that another one has already written."""
+        """Mark a node as written together with another node."""
         self.fused.add(node)
 
     def label(self, tensor: int) -> str:
-        """What a variable for a tensor might be called."""
+        """Return a hint for the name of a variable that holds a tensor."""
         name = self.model.tensors[tensor].name if tensor >= 0 else ""
         return identifier(name.rpartition("/")[2], "result")[:20]
 
@@ -135,14 +138,14 @@ class ValueWriter(ABC):
     def body(
         self, scope: SourceScope, graph: int, values: Mapping[int, CodeValue]
     ) -> tuple[list[Statement], list[CodeValue]]:
-        """Write the body of a control-flow node: its statements and its results.
+        """Write the subgraph of a control-flow node and return its statements and results.
 
-        Raises: NotCovered: a result is not known, or bodies are too deep in each other.
+        Raises: NotCovered: a result is not known, or subgraphs are nested too deeply.
         """
 
 
 def received(made: CodeValue, code: str) -> CodeValue:
-    """A value of another module under the name it has here."""
+    """Return a value of another module under its name in this module."""
     if made.kind != "host":
         return CodeValue("list" if made.kind == "list" else "tensor", code)
     items = (code,) if made.scalar else tuple(f"{code}[{n}]" for n in range(len(made.items)))

@@ -1,6 +1,7 @@
-"""Weights beside the written file, one tensor at a time: safetensors, or .npz for numpy.
+"""Weights of the generated file, one tensor at a time: safetensors, or .npz for numpy.
 
-What is only copied is never in memory as a whole; what a layer wants in another order is, one by one.
+Tensors that are only copied are never held in memory as a whole; tensors that a layer needs in another layout
+are, one at a time.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ class StoredTensor:
 
     @property
     def size(self) -> int:
-        """Bytes that it takes."""
+        """Size in bytes."""
         return (element_count(self.weight.shape) or 0) * np.dtype(NUMPY[self.weight.dtype]).itemsize
 
 
 def plan(weights: Iterable[tuple[str, ModuleWeight]]) -> tuple[list[StoredTensor], dict[str, str]]:
-    """(what is stored, tied name → the name it is stored under): equal weights are stored once."""
+    """Return (stored tensors, tied name → name it is stored under); equal weights are stored once."""
     stored: list[StoredTensor] = []
     tied: dict[str, str] = {}
     first: dict[tuple[object, ...], str] = {}
@@ -56,14 +57,14 @@ def plan(weights: Iterable[tuple[str, ModuleWeight]]) -> tuple[list[StoredTensor
 
 
 def bits_only(stored: Iterable[StoredTensor]) -> dict[str, str]:
-    """Tensors of an .npz that are kept as bits → their type in torch."""
+    """Return the tensors of an .npz file stored as raw bits → their torch type."""
     return {one.name: TORCH[one.weight.dtype] for one in stored if one.weight.dtype in BITS_ONLY}
 
 
 def write(source: ModelFile, stored: list[StoredTensor], path: Path, kind: str) -> None:
     """Write the weights.
 
-    Raises: OptionError: the format has no name for a type. ExternalDataError: a weight cannot be read.
+    Raises: OptionError: the format does not support a type. ExternalDataError: a weight cannot be read.
     OSError: the file cannot be written.
     """
     if kind == "safetensors":
@@ -76,7 +77,7 @@ def write(source: ModelFile, stored: list[StoredTensor], path: Path, kind: str) 
 
 
 def _nameable(source: ModelFile, stored: list[StoredTensor]) -> None:
-    """Raises: OptionError: the format has no name for a type."""
+    """Raise an OptionError if the format does not support a type."""
     odd = next((one for one in stored if one.weight.dtype not in SAFETENSORS), None)
     if odd is not None:
         raise OptionError(
@@ -89,7 +90,7 @@ def _nameable(source: ModelFile, stored: list[StoredTensor]) -> None:
 def _safetensors(source: ModelFile, files: TensorFiles, stored: list[StoredTensor], path: Path) -> None:
     header: dict[str, object] = {"__metadata__": {"format": "pt", **WRITER}}
     at = 0
-    # Larger elements first keep every tensor aligned.
+    # Tensors with larger elements go first, so that every tensor is aligned.
     order = sorted(stored, key=lambda one: -np.dtype(NUMPY[one.weight.dtype]).itemsize)
     for one in order:
         kind = SAFETENSORS[one.weight.dtype]
@@ -117,7 +118,7 @@ def _npz(source: ModelFile, files: TensorFiles, stored: list[StoredTensor], path
 
 
 def _copy(source: ModelFile, files: TensorFiles, one: StoredTensor, out: IO[bytes]) -> None:
-    """Write the bytes of one tensor, exactly as many as were announced."""
+    """Write the bytes of one tensor; their number must match the header."""
     weight, written = one.weight, 0
     for piece in _pieces(source, files, weight):
         written += len(piece)
@@ -149,7 +150,7 @@ def _pieces(source: ModelFile, files: TensorFiles, weight: ModuleWeight) -> Iter
 def _bits(
     source: ModelFile, files: TensorFiles, weight: ModuleWeight
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.uint16]]:
-    """The stored bits of types that numpy has none for, so that they only change places."""
+    """Return the stored bits of types without a numpy equivalent, so that transforms can reorder them."""
     data = b"".join(source.content(weight.tensor, files).pieces())
     held = np.frombuffer(data, NUMPY[weight.dtype])
     return held.reshape(source.dims(weight.tensor) or ())

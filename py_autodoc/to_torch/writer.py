@@ -25,7 +25,7 @@ MAX_NESTING = 12
 
 @dataclass(slots=True)
 class RefusedOperator:
-    """An operator that cannot be written."""
+    """An operator that cannot be converted."""
 
     op_type: str
     domain: str
@@ -41,11 +41,11 @@ class Writer(ValueWriter):
         self.refused: dict[tuple[str, str], RefusedOperator] = {}
         self.classes = Classes()
         self.inputs: dict[int, str] = {}
-        """Graph input → argument."""
+        """Graph input → argument of the root."""
         self._depth = 0
 
     def run(self) -> ModuleInstance:
-        """Write the whole model; look at ``refused`` afterwards."""
+        """Write the whole model; ``refused`` lists operators that could not be converted."""
         skip = frozenset(node.id for node in self.model.nodes if node.is_constant)
         for number_ in skip:
             self.fold_constant(self.model.nodes[number_])
@@ -57,7 +57,7 @@ class Writer(ValueWriter):
     def _group(
         self, group: ModuleGroup, name: str, parent: SourceScope | None
     ) -> tuple[ModuleInstance, list[int], dict[int, CodeValue]]:
-        """Write a module; it, the tensors it takes and what it returns."""
+        """Write a module and return it, the tensors it reads and the values it returns."""
         root = parent is None
         scope = SourceScope(ModuleInstance(name), root, parent)
         if root:
@@ -81,7 +81,7 @@ class Writer(ValueWriter):
         return instance, scope.imported, handed
 
     def _open(self, scope: SourceScope) -> None:
-        """The inputs of the model are the arguments of the root."""
+        """Make the inputs of the model the arguments of the root."""
         taken: set[str] = set()
         for tensor in self.model.graphs[0].inputs:
             held = self.model.tensors[tensor]
@@ -120,7 +120,7 @@ class Writer(ValueWriter):
         scope.stmts.append(stmt)
 
     def _results(self, scope: SourceScope, group: ModuleGroup) -> list[int]:
-        """Tensors that a module returns: those that others read and that are not known beforehand."""
+        """Return the tensors that a module returns: read outside and not known as constants."""
         if scope.root:
             return list(self.model.graphs[0].outputs)
         inside = set(group.all_nodes())
@@ -139,7 +139,7 @@ class Writer(ValueWriter):
         return found
 
     def _check_outside(self, tensor: int, what: str) -> None:
-        """Inputs and results have types that torch has itself."""
+        """Refuse an input or output whose type torch does not have."""
         dtype = self.source.dtype(tensor)
         if dtype and (dtype not in TORCH or dtype in WIDE):
             self._refuse(what, "", self.model.tensors[tensor].name, f"element type {onnx_type(dtype)}")
@@ -153,7 +153,7 @@ class Writer(ValueWriter):
             return CodeValue("tensor", "None")
 
     def _handed(self, scope: SourceScope, value: CodeValue) -> str:
-        """A value as an argument or a result."""
+        """Return code for a value as an argument or a result."""
         if value.kind != "host":
             return self._safe(scope, value)
         return str(value.items[0]) if value.scalar else sequence(value.items)
@@ -185,7 +185,7 @@ class Writer(ValueWriter):
             self._give_up(scope, node, f"its attributes or inputs make no sense ({type(fault).__name__})")
 
     def _check_types(self, node: Node) -> None:
-        """Raises: NotCovered: torch has no such element type."""
+        """Raise NotCovered if torch does not have an element type of the node."""
         for tensor in (*node.inputs, *node.outputs):
             dtype = self.source.dtype(tensor) if tensor >= 0 else 0
             if dtype and dtype not in TORCH:
@@ -206,9 +206,9 @@ class Writer(ValueWriter):
     def body(
         self, scope: SourceScope, graph: int, values: Mapping[int, CodeValue]
     ) -> tuple[list[Statement], list[CodeValue]]:
-        """Write the body of a control-flow node: its statements and its results.
+        """Write the subgraph of a control-flow node and return its statements and results.
 
-        Raises: NotCovered: a result is not known, or bodies are too deep in each other.
+        Raises: NotCovered: a result is not known, or subgraphs are nested too deeply.
         """
         if self._depth >= MAX_NESTING:
             raise NotCovered("bodies are nested too deep")

@@ -1,1 +1,1 @@
-"""Rules by family: from one node of ONNX to code of PyTorch."""
+"""Conversion rules by operator family, from one ONNX node to PyTorch code."""

@@ -19,7 +19,7 @@ def relu(op: OpContext) -> None:
 
 @rule(*_PLAIN)
 def plain(op: OpContext) -> None:
-    """Functions without settings."""
+    """Functions without attributes."""
     op.out(f"{_PLAIN[op.node.op_type]}({op.t(0)})")
 
 
@@ -43,7 +43,7 @@ def celu(op: OpContext) -> None:
 
 @rule("Selu")
 def selu(op: OpContext) -> None:
-    """With the usual constants or others."""
+    """``F.selu``; other constants than the usual ones are written out."""
     alpha = op.attr("alpha", 1.6732632423543772)
     gamma = op.attr("gamma", 1.0507009873554805)
     if abs(alpha - 1.6732632) < 1e-6 and abs(gamma - 1.0507010) < 1e-6:
@@ -54,13 +54,13 @@ def selu(op: OpContext) -> None:
 
 @rule("ThresholdedRelu")
 def thresholded(op: OpContext) -> None:
-    """Zero up to a threshold."""
+    """Numbers above a threshold; others become zero."""
     op.out(f"F.threshold({op.t(0)}, {fl(op.attr('alpha', 1.0))}, 0.0)")
 
 
 @rule("HardSigmoid")
 def hard_sigmoid(op: OpContext) -> None:
-    """A clipped line, whose slope is a setting."""
+    """A line clipped to 0 and 1, with slope and offset as attributes."""
     alpha, beta = op.attr("alpha", 0.2), op.attr("beta", 0.5)
     op.out(f"torch.clamp({op.v(0)} * {fl(alpha)} + {fl(beta)}, 0, 1)")
 
@@ -83,7 +83,7 @@ def gelu(op: OpContext) -> None:
 
 @rule("Shrink")
 def shrink(op: OpContext) -> None:
-    """Numbers near zero become zero, others come nearer to it."""
+    """Numbers near zero become zero, others move towards zero."""
     lambd, bias = fl(op.attr("lambd", 0.5)), fl(op.attr("bias", 0.0))
     op.out(op.call("onnx_shrink", op.t(0), lambd, bias))
 
@@ -109,13 +109,13 @@ def clip(op: OpContext) -> None:
 
 @rule("PRelu")
 def prelu(op: OpContext) -> None:
-    """A slope for negative numbers."""
+    """Negative numbers times a slope."""
     op.out(f"torch.where({op.t(0)} < 0, {op.v(0)} * {op.t(1)}, {op.t(0)})")
 
 
 @rule("Softmax", "LogSoftmax", "Hardmax")
 def softmax(op: OpContext) -> None:
-    """Along an axis; before opset 13 over all axes from it on."""
+    """Softmax over one axis; before opset 13, over all axes from it on."""
     name = {"Softmax": "torch.softmax", "LogSoftmax": "torch.log_softmax", "Hardmax": "onnx_hardmax"}
     function = name[op.node.op_type]
     if function.startswith("onnx"):

@@ -1,4 +1,4 @@
-"""Attention and rotary embeddings as operators of their own."""
+"""Attention and rotary embeddings as single operators."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from py_autodoc.to_torch.registry import rule
 
 @rule("Attention")
 def attention(op: OpContext) -> None:
-    """Scaled products, biases, softmax; caches and groups of heads too."""
+    """Scaled products, biases and softmax, with caches and grouped heads."""
     named: dict[str, object] = {}
     places = ("mask", 3), ("past_key", 4), ("past_value", 5), ("lengths", 6)
     for name, place in places:
@@ -38,7 +38,7 @@ def attention(op: OpContext) -> None:
 
 @rule("RotaryEmbedding")
 def rotary(op: OpContext) -> None:
-    """Turns pairs of features by an angle that depends on the position."""
+    """Rotates pairs of features by an angle that depends on the position."""
     heads = op.attr("num_heads", 0) or None
     if op.rank(0) == 3 and heads is None:
         raise NotCovered("three dimensions without a number of heads")

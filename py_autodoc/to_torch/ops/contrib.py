@@ -1,4 +1,4 @@
-"""Common operators of com.microsoft that fuse others."""
+"""Common fused operators of com.microsoft."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def gelu(op: OpContext) -> None:
 
 @rule("FastGelu", domain=MS)
 def fast_gelu(op: OpContext) -> None:
-    """``F.gelu`` with tanh, after a bias."""
+    """``F.gelu`` with the tanh approximation, after an optional bias."""
     x = f"{op.t(0)} + {op.t(1)}" if op.has(1) else op.t(0)
     op.out(f'F.gelu({x}, approximate="tanh")')
 
@@ -36,7 +36,7 @@ def quick_gelu(op: OpContext) -> None:
 
 @rule("FusedMatMul", domain=MS)
 def matmul(op: OpContext) -> None:
-    """``alpha * (a @ b)`` with the last axes in any order."""
+    """``alpha * (a @ b)`` with transposed axes."""
     if op.attr("transBatchA", 0) or op.attr("transBatchB", 0):
         raise NotCovered("batches that are transposed")
     a = f"{op.v(0)}.transpose(-2, -1)" if op.attr("transA", 0) else op.v(0)
@@ -47,7 +47,7 @@ def matmul(op: OpContext) -> None:
 
 @rule("SkipLayerNormalization", domain=MS)
 def skip_layer(op: OpContext) -> None:
-    """A sum, and its layer normalization."""
+    """Layer normalization of a sum."""
     total = _sum(op, 4)
     scale, bias, eps = op.t(2), op.optional(3), fl(op.attr("epsilon", 1e-12))
     op.out(f"{op.call('onnx_layer_norm', total, scale, bias, 1, eps)}[0]")
@@ -56,7 +56,7 @@ def skip_layer(op: OpContext) -> None:
 
 @rule("SkipSimplifiedLayerNormalization", domain=MS)
 def skip_rms(op: OpContext) -> None:
-    """A sum, divided by the root of its mean square."""
+    """RMS normalization of a sum."""
     total = _sum(op, 3)
     op.out(op.call("onnx_rms_norm", total, op.t(2), 1, fl(op.attr("epsilon", 1e-12))))
     _others(op, total)

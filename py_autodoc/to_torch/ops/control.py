@@ -1,4 +1,4 @@
-"""If, Loop and Scan as statements of Python."""
+"""If, Loop and Scan as Python statements."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _graph(op: OpContext, name: str) -> int:
 
 
 def _block(op: OpContext, stmts: list[Statement], codes: Sequence[str]) -> tuple[Lines, list[int]]:
-    """(lines one level in, tokens of a body) with what ``codes`` do not need left out."""
+    """Return (lines one level in, tokens of a subgraph), without statements that ``codes`` do not need."""
     kept = pruned(stmts, {one for code in codes for one in numbers(code)})
     lines = [(indent + 1, text) for stmt in kept for indent, text in stmt.lines]
     return lines, [one for stmt in kept for one in (*stmt.defs, *stmt.inner)]
@@ -54,7 +54,7 @@ def branch(op: OpContext) -> None:
 
 @rule("Loop")
 def loop(op: OpContext) -> None:
-    """``for step in range(count): …`` with a condition that may end it."""
+    """``for step in range(count): …`` with an optional condition that ends it."""
     held = op.writer.model.graphs[_graph(op, "body")]
     carried = op.count - 2
     scanned = len(held.outputs) - 1 - carried
@@ -102,7 +102,7 @@ def loop(op: OpContext) -> None:
 def _collected(
     op: OpContext, lines: Lines, lists: list[int], names: list[int], inner: list[int], kinds: list[str]
 ) -> None:
-    """Results: what is carried, and lists as tensors."""
+    """Return the results: carried values, and collected lists as tensors."""
     carried = len(names)
     results = []
     for place, one in enumerate(lists):
@@ -127,7 +127,7 @@ def _stack(op: OpContext, items: str, place: int) -> str:
 
 
 def _checked(op: OpContext, result: CodeValue, given: int, values: dict[int, CodeValue]) -> bool:
-    """False when the condition is always true."""
+    """False if the condition is always true."""
     start = op.scalar(1) if op.has(1) else True
     if start is None or not start:
         return True

@@ -12,14 +12,14 @@ Sizes = tuple[int, ...]
 
 
 def plain(values: Sizes) -> object:
-    """``3`` for ``(3, 3)``."""
+    """Return ``3`` for ``(3, 3)``."""
     return values[0] if len(set(values)) == 1 else sequence(values)
 
 
 def paddings(op: OpContext, kernel: Sizes, stride: Sizes, dilation: Sizes) -> tuple[str, Sizes | None]:
-    """(input, symmetric padding): the input is padded beforehand where torch cannot do it.
+    """Return (input, symmetric padding); the input is padded beforehand if torch cannot do it.
 
-    The padding is None when it depends on the size of the input and a function of the runtime adds it.
+    The padding is None if it depends on the size of the input and a runtime function adds it.
     """
     auto, rank = op.auto_pad(), len(kernel)
     pads = tuple(op.attr("pads", (0,) * (2 * rank))) if auto in ("NOTSET", "") else (0,) * (2 * rank)
@@ -36,7 +36,7 @@ def paddings(op: OpContext, kernel: Sizes, stride: Sizes, dilation: Sizes) -> tu
 
 @rule("Conv")
 def conv(op: OpContext) -> None:
-    """nn.Conv2d; ``F.conv2d`` where the weight is computed."""
+    """nn.Conv2d, or ``F.conv2d`` if the weight is computed."""
     kernel = kernel_of(op)
     rank = len(kernel)
     if rank not in (1, 2, 3):
@@ -72,7 +72,7 @@ def _fixed_weights(op: OpContext) -> bool:
 
 
 def kernel_of(op: OpContext, weight: int = 1) -> Sizes:
-    """Sizes of the kernel. Raises: NotCovered when the weight's shape is not known."""
+    """Return the kernel size. Raises: NotCovered if the shape of the weight is unknown."""
     if op.constant(weight) is not None:
         return op.dims(weight)[2:]
     shape = op.writer.source.types.shapes[op.node.inputs[weight]]
@@ -88,7 +88,7 @@ def kernel_of(op: OpContext, weight: int = 1) -> Sizes:
 
 @rule("ConvTranspose")
 def transpose(op: OpContext) -> None:
-    """nn.ConvTranspose2d where its padding fits, else a crop of the full result."""
+    """nn.ConvTranspose2d if its padding fits, else a crop of the full result."""
     kernel = kernel_of(op)
     rank = len(kernel)
     if rank not in (1, 2, 3):
@@ -152,7 +152,7 @@ def _cropped(op: OpContext, rank: int, settings: dict[str, object], sizes: tuple
 
 @rule("ConvInteger")
 def integer(op: OpContext) -> None:
-    """A convolution of integers, exact."""
+    """Exact integer convolution."""
     kernel = kernel_of(op)
     rank = len(kernel)
     stride, dilation = tuple(op.attr("strides", (1,) * rank)), tuple(op.attr("dilations", (1,) * rank))
@@ -162,7 +162,7 @@ def integer(op: OpContext) -> None:
 
 
 def centered(op: OpContext, kernel: Sizes, stride: Sizes, dilation: Sizes) -> tuple[str, Sizes]:
-    """The input less its zero point, padded: what is added is the zero point."""
+    """Subtract the zero point from the input and return it with its padding, which is zero after that."""
     zero = op.t(2) if op.has(2) else "None"
     x = op.keep(op.call("onnx_centered", op.t(0), zero))
     rank = len(kernel)
@@ -179,7 +179,7 @@ def centered(op: OpContext, kernel: Sizes, stride: Sizes, dilation: Sizes) -> tu
 
 @rule("DeformConv")
 def deformed(op: OpContext) -> None:
-    """A convolution whose taps are moved by another input."""
+    """Convolution with sampling positions moved by another input."""
     kernel = kernel_of(op)
     if len(kernel) != 2:
         raise NotCovered("not two spatial dimensions")

@@ -1,4 +1,4 @@
-"""Tensors made from nothing."""
+"""Tensors created without a tensor input."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def constant(op: OpContext) -> None:
 
 @rule("OptionalHasElement")
 def has_element(op: OpContext) -> None:
-    """Whether a value is given."""
+    """Whether an optional value is present."""
     if not op.has(0):
         op.out("torch.tensor(False)")
     else:
@@ -84,5 +84,5 @@ def has_element(op: OpContext) -> None:
 
 @rule("OptionalGetElement")
 def element(op: OpContext) -> None:
-    """The value itself."""
+    """The value of an optional."""
     op.same()

@@ -1,4 +1,4 @@
-"""Arithmetic, comparisons, logic and functions of one number."""
+"""Arithmetic, comparisons, logic and functions of single elements."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from py_autodoc.to_torch.op import OpContext
 from py_autodoc.to_torch.registry import rule
 
 _UNSIGNED = frozenset({4, 12, 13})
-"""uint16, uint32, uint64: torch computes little with them."""
+"""uint16, uint32 and uint64, for which torch has few kernels."""
 _UINT64 = 13
-"""Its largest half does not fit the signed type that stands in for it."""
+"""Values in the upper half of uint64 do not fit int64, which torch code uses in its place."""
 _SYMBOLS = {"Add": "+", "Sub": "-", "Mul": "*"}
 _COMPARE = {
     "Equal": "==", "Less": "<", "LessOrEqual": "<=", "Greater": ">", "GreaterOrEqual": ">=",
@@ -27,7 +27,7 @@ _PLAIN = {
 
 
 def operands(op: OpContext) -> tuple[str, str]:
-    """Both operands; one may be a Python number."""
+    """Return both operands; one may be a Python number."""
     if op.opset < 7 and not op.node.domain and op.attr("broadcast", 0) and "axis" in op.node.attributes:
         rank, other = op.rank(0), op.rank(1)
         if rank is None or other is None or op.attr("axis", 0) % rank + other != rank:
@@ -39,7 +39,7 @@ def operands(op: OpContext) -> tuple[str, str]:
 
 
 def signed(code: str) -> str:
-    """An operand on the right: a negative number in parentheses."""
+    """Return code for the right operand; negative numbers are put in parentheses."""
     return f"({code})" if code.startswith("-") else code
 
 
@@ -55,7 +55,7 @@ def arithmetic(op: OpContext) -> None:
 
 
 def _wide(op: OpContext, name: str) -> bool:
-    """Types that torch has no kernels for are computed with 64 bits."""
+    """Compute types without torch kernels in 64 bits. True if done."""
     if op.dtype(0) not in _UNSIGNED:
         return False
     if op.dtype(0) == _UINT64 and name == "Div":
@@ -66,7 +66,7 @@ def _wide(op: OpContext, name: str) -> bool:
 
 @rule("Div")
 def divide(op: OpContext) -> None:
-    """Integers are cut towards zero."""
+    """Integer division rounds towards zero."""
     if on_host(op) or _wide(op, "Div"):
         return
     left, right = operands(op)
@@ -99,14 +99,14 @@ def power(op: OpContext) -> None:
 
 
 def raised(base: str, exponent: str) -> str:
-    """``x**2``, spaced as formatters do."""
+    """Return ``x**2``, with the spaces that formatters write."""
     short = all(code[0] == "\x01" or code.lstrip("-")[0].isdigit() for code in (base, exponent))
     return f"{signed(base)}**{exponent}" if short else f"{signed(base)} ** {exponent}"
 
 
 @rule("Mod")
 def modulo(op: OpContext) -> None:
-    """The sign is that of the divisor; with ``fmod`` that of the dividend."""
+    """The sign follows the divisor, or the dividend with ``fmod``."""
     name = "fmod" if op.attr("fmod", 0) else "remainder"
     if op.dtype(0) == _UINT64:
         raise NotCovered("uint64")
@@ -142,7 +142,7 @@ def bits(op: OpContext) -> None:
 
 @rule("BitShift")
 def shift(op: OpContext) -> None:
-    """Bits of unsigned numbers."""
+    """Bit shifts of unsigned integers."""
     op.out(
         op.call(
             "onnx_bit_shift", op.t(0), op.t(1), left=op.choice("direction", "", ("LEFT", "RIGHT")) == "LEFT"
@@ -169,7 +169,7 @@ def negative(op: OpContext) -> None:
 
 @rule("IsInf")
 def infinite(op: OpContext) -> None:
-    """Which infinities count is a choice."""
+    """Infinities of one or both signs."""
     down, up = op.attr("detect_negative", 1), op.attr("detect_positive", 1)
     if down and up:
         op.out(f"torch.isinf({op.t(0)})")
@@ -181,7 +181,7 @@ def infinite(op: OpContext) -> None:
 
 @rule("Min", "Max")
 def extreme(op: OpContext) -> None:
-    """Of any number of tensors."""
+    """Minimum or maximum of any number of tensors."""
     name = "minimum" if op.node.op_type == "Min" else "maximum"
     if op.dtype(0) in _UNSIGNED:
         raise NotCovered("unsigned integers of more than 8 bits")
@@ -196,7 +196,7 @@ def extreme(op: OpContext) -> None:
 
 @rule("Sum", "Mean")
 def total(op: OpContext) -> None:
-    """Of any number of tensors."""
+    """Sum or mean of any number of tensors."""
     if op.count == 1:
         op.same()
         return
@@ -218,7 +218,7 @@ def where(op: OpContext) -> None:
 
 @rule("Cast")
 def cast(op: OpContext) -> None:
-    """Changes the type; a fraction is cut, and floats of 8 bits saturate."""
+    """Converts the type; fractions are truncated, and 8-bit floats saturate."""
     target, source = op.attr("to"), op.dtype(0)
     value = op.value(0)
     if value.kind == "host" and target in (6, 7):
@@ -229,7 +229,7 @@ def cast(op: OpContext) -> None:
 
 @rule("CastLike")
 def cast_like(op: OpContext) -> None:
-    """As Cast, to the type of another tensor."""
+    """Like Cast, to the type of another tensor."""
     if op.dtype(1):
         _convert(op, op.dtype(0), op.dtype(1))
     else:
@@ -252,19 +252,19 @@ def _convert(op: OpContext, source: int, target: int) -> None:
 
 @rule("BitCast")
 def bit_cast(op: OpContext) -> None:
-    """The same bits as another type of the same width."""
+    """Reinterprets the bits as another type of the same width."""
     op.out(f"{op.v(0)}.view({op.torch_dtype(op.attr('to'))})")
 
 
 @rule("Identity")
 def identity(op: OpContext) -> None:
-    """Nothing happens."""
+    """Returns its input."""
     op.same()
 
 
 @rule("Dropout")
 def dropout(op: OpContext) -> None:
-    """Nothing happens when a model runs."""
+    """Returns its input, since it is only active in training."""
     if op.has(2) and not _false(op):
         raise NotCovered("training mode")
     if op.has_out(1):
@@ -278,7 +278,7 @@ def _false(op: OpContext) -> bool:
 
 
 def on_host(op: OpContext) -> bool:
-    """Arithmetic on sizes stays in Python. True when it was done."""
+    """Do arithmetic on dimensions in Python. True if done."""
     if op.count != 2 or op.dtype(0) not in (0, 7):
         return False
     if "host" not in (op.value(0).kind, op.value(1).kind):

@@ -1,4 +1,4 @@
-"""Picking and placing by index, and sorting."""
+"""Gathering and scattering by index, and sorting."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def gather_elements(op: OpContext) -> None:
 
 @rule("GatherND")
 def gather_nd(op: OpContext) -> None:
-    """Indices of several axes at once."""
+    """Gather by indices into several axes."""
     op.out(op.call("onnx_gather_nd", op.t(0), op.t(1), batch_dims=op.attr("batch_dims", 0) or None))
 
 
@@ -37,13 +37,13 @@ def scatter(op: OpContext) -> None:
 
 @rule("ScatterND")
 def scatter_nd(op: OpContext) -> None:
-    """Indices of several axes at once."""
+    """Scatter by indices into several axes."""
     op.out(op.call("onnx_scatter_nd", op.t(0), op.t(1), op.t(2), reduction=_reduction(op)))
 
 
 @rule("TensorScatter")
 def tensor_scatter(op: OpContext) -> None:
-    """New entries of a cache."""
+    """Writes new entries into a cache."""
     circular = op.choice("mode", "linear", ("linear", "circular")) == "circular"
     arguments = op.t(0), op.t(1), op.optional(2), op.attr("axis", -2)
     op.out(op.call("onnx_tensor_scatter", *arguments, circular=circular))
@@ -51,7 +51,7 @@ def tensor_scatter(op: OpContext) -> None:
 
 @rule("OneHot")
 def one_hot(op: OpContext) -> None:
-    """On and off at an index; what is out of range is off everywhere."""
+    """On and off values by index; an index out of range is off everywhere."""
     depth = op.ints(1)
     code = str(depth[0]) if depth else f"int({op.t(1)})"
     op.out(op.call("onnx_one_hot", op.t(0), code, op.t(2), axis=op.attr("axis", -1)))
@@ -59,7 +59,7 @@ def one_hot(op: OpContext) -> None:
 
 @rule("TopK")
 def top(op: OpContext) -> None:
-    """The largest; of equal ones the first."""
+    """The ``k`` largest or smallest elements; the first of equal elements comes first."""
     if op.dtype(0) == 13:
         raise NotCovered("uint64")
     if op.opset < 10:
@@ -73,7 +73,7 @@ def top(op: OpContext) -> None:
 
 @rule("ArgMax", "ArgMin")
 def arg(op: OpContext) -> None:
-    """The place of the first, or last, extreme."""
+    """Index of the first, or last, extreme."""
     name = op.node.op_type.lower()
     keep, axis = bool(op.attr("keepdims", 1)), op.attr("axis", 0)
     if op.attr("select_last_index", 0):
@@ -84,20 +84,20 @@ def arg(op: OpContext) -> None:
 
 @rule("NonZero")
 def non_zero(op: OpContext) -> None:
-    """Places of what is not zero, an axis a row."""
+    """Indices of non-zero elements, with one row per axis."""
     op.out(f"{op.v(0)}.nonzero().transpose(0, 1)")
 
 
 @rule("Compress")
 def compress(op: OpContext) -> None:
-    """What a condition picks."""
+    """Elements selected by a condition."""
     axis = op.attr("axis", None)
     op.out(op.call("onnx_compress", op.t(0), op.t(1), axis=axis))
 
 
 @rule("CumSum", "CumProd")
 def cumulative(op: OpContext) -> None:
-    """Running sums."""
+    """Cumulative sums and products."""
     axis = op.ints(1)
     code = str(axis[0]) if axis else f"int({op.t(1)})"
     flags = {"exclusive": bool(op.attr("exclusive", 0)), "reverse": bool(op.attr("reverse", 0))}
@@ -111,7 +111,7 @@ def cumulative(op: OpContext) -> None:
 
 @rule("Unique")
 def unique(op: OpContext) -> None:
-    """Different values, sorted or in the order they come."""
+    """Distinct values, sorted or in order of first occurrence."""
     axis = op.attr("axis", None)
     op.outs(op.call("onnx_unique", op.t(0), axis=axis, sort=None if op.attr("sorted", 1) else "False"))
     if len(op.node.outputs) < 4:

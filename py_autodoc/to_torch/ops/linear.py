@@ -1,4 +1,4 @@
-"""Products of matrices."""
+"""Matrix products."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _EQUATION = re.compile(r"[A-Za-z.,\s]*(->[A-Za-z.\s]*)?\Z")
 
 
 def transposed(array: Any) -> Any:
-    """As nn.Linear keeps its weight."""
+    """Return the array in the layout of nn.Linear's weight."""
     return np.ascontiguousarray(array.T)
 
 
 @rule("MatMul")
 def matmul(op: OpContext) -> None:
-    """``a @ b``; nn.Linear with a constant matrix."""
+    """``a @ b``, or nn.Linear for a constant matrix."""
     if op.constant(1) is not None and len(op.dims(1)) == 2 and op.dtype(1) in FLOATS:
         rows, columns = op.dims(1)
         weights = {"weight": op.weight(1, transposed, "t", (columns, rows))}
@@ -46,7 +46,7 @@ def matmul(op: OpContext) -> None:
 
 @rule("Gemm")
 def gemm(op: OpContext) -> None:
-    """nn.Linear where the weight and the bias are constant; else a sum of products."""
+    """nn.Linear if weight and bias are constant, else a sum of products."""
     alpha, beta = op.attr("alpha", 1.0), op.attr("beta", 1.0)
     flip_a, flip_b = bool(op.attr("transA", 0)), bool(op.attr("transB", 0))
     if _is_linear(op, alpha, beta, flip_a):
@@ -101,5 +101,5 @@ def einsum(op: OpContext) -> None:
 
 @rule("MatMulInteger")
 def integers(op: OpContext) -> None:
-    """Products of integers, exact."""
+    """Exact integer products."""
     op.out(op.call("onnx_matmul_integer", op.t(0), op.t(1), op.optional(2), op.optional(3)))

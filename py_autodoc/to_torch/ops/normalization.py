@@ -82,7 +82,7 @@ def _three(op: OpContext, code: str) -> str:
 @rule("RMSNormalization")
 @rule("SimplifiedLayerNormalization")
 def rms(op: OpContext) -> None:
-    """Divided by the root of the mean square."""
+    """RMS normalization."""
     axis, rank = op.attr("axis", -1), op.rank(0)
     if rank is None and axis >= 0:
         raise NotCovered("an axis from the front and a rank that is not known")
@@ -101,7 +101,7 @@ def instance(op: OpContext) -> None:
 
 @rule("GroupNormalization")
 def group(op: OpContext) -> None:
-    """``F.group_norm``; up to opset 20 with a scale for each group."""
+    """``F.group_norm``; up to opset 20 with one scale per group."""
     groups, eps = op.attr("num_groups"), fl(op.attr("epsilon", 1e-5))
     if op.opset >= 21:
         op.out(f"F.group_norm({op.t(0)}, {groups}, {op.t(1)}, {op.t(2)}, eps={eps})")
@@ -113,7 +113,7 @@ def group(op: OpContext) -> None:
 
 @rule("LRN")
 def local(op: OpContext) -> None:
-    """Divided by the squares of the channels around."""
+    """Local response normalization over neighbouring channels."""
     size, alpha, beta = op.attr("size"), fl(op.attr("alpha", 1e-4)), fl(op.attr("beta", 0.75))
     bias = fl(op.attr("bias", 1.0))
     if size % 2:
@@ -124,11 +124,11 @@ def local(op: OpContext) -> None:
 
 @rule("LpNormalization")
 def norm(op: OpContext) -> None:
-    """Divided by the norm along an axis."""
+    """Division by the norm along an axis."""
     op.out(op.call("onnx_lp_normalization", op.t(0), op.attr("p", 2), op.attr("axis", -1)))
 
 
 @rule("MeanVarianceNormalization")
 def moments(op: OpContext) -> None:
-    """No mean, unit variance."""
+    """Zero mean and unit variance."""
     op.out(op.call("onnx_mean_variance", op.t(0), sequence(op.attr("axes", (0, 2, 3)))))

@@ -9,7 +9,7 @@ from py_autodoc.to_torch.registry import rule
 
 
 def _sizes(op: OpContext) -> tuple[Sizes, Sizes, Sizes, Sizes, str]:
-    """(kernel, stride, dilation, pads, auto_pad)."""
+    """Return (kernel, stride, dilation, pads, auto_pad)."""
     kernel = tuple(op.attr("kernel_shape"))
     rank = len(kernel)
     auto = op.auto_pad()
@@ -19,7 +19,7 @@ def _sizes(op: OpContext) -> tuple[Sizes, Sizes, Sizes, Sizes, str]:
 
 
 def _fits(kernel: Sizes, dilation: Sizes, pads: Sizes, auto: str) -> bool:
-    """True when torch's pooling can pad so."""
+    """True if torch's pooling supports the padding."""
     rank = len(kernel)
     half = all(2 * pad <= (k - 1) * d + 1 for pad, k, d in zip(pads, kernel, dilation, strict=False))
     return rank in (1, 2, 3) and pads[:rank] == pads[rank:] and half and auto in ("NOTSET", "VALID")
@@ -38,7 +38,7 @@ def _settings(stride: Sizes, kernel: Sizes, pads: Sizes, dilation: Sizes, ceil: 
 
 @rule("MaxPool")
 def largest(op: OpContext) -> None:
-    """``F.max_pool2d`` where its padding fits."""
+    """``F.max_pool2d`` if its padding fits."""
     kernel, stride, dilation, pads, auto = _sizes(op)
     ceil, rank = bool(op.attr("ceil_mode", 0)), len(kernel)
     if op.has_out(1):
@@ -57,7 +57,7 @@ def largest(op: OpContext) -> None:
 
 @rule("AveragePool")
 def average(op: OpContext) -> None:
-    """``F.avg_pool2d`` where its padding fits."""
+    """``F.avg_pool2d`` if its padding fits."""
     kernel, stride, dilation, pads, auto = _sizes(op)
     ceil, include = bool(op.attr("ceil_mode", 0)), bool(op.attr("count_include_pad", 0))
     rank = len(kernel)
@@ -77,7 +77,7 @@ def average(op: OpContext) -> None:
 
 @rule("LpPool")
 def norm(op: OpContext) -> None:
-    """The norm of each window."""
+    """Norm of each window."""
     kernel, stride, dilation, pads, auto = _sizes(op)
     lists = (sequence(part, "[]") for part in (kernel, stride, dilation, pads))
     ceil, p = bool(op.attr("ceil_mode", 0)), op.attr("p", 2)
@@ -86,7 +86,7 @@ def norm(op: OpContext) -> None:
 
 @rule("MaxUnpool")
 def unpool(op: OpContext) -> None:
-    """Puts maxima back where they came from."""
+    """Writes maxima back to their original positions."""
     kernel, stride, _, pads, _ = _sizes(op)
     shape = op.ints_code(2) if op.has(2) else "None"
     op.out(op.call("onnx_max_unpool", op.t(0), op.t(1), list(kernel), list(stride), list(pads), shape))

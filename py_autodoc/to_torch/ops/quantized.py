@@ -1,4 +1,4 @@
-"""Quantization: floats to integers and back, and operators on integers."""
+"""Quantization, dequantization and quantized operators."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from py_autodoc.to_torch.registry import rule
 
 
 def _axis(op: OpContext) -> int | None:
-    """The axis of scales for each channel; None for one scale."""
+    """Return the axis of per-channel scales; None for a single scale."""
     rank = op.rank(1)
     if rank is None:
         raise NotCovered("a scale of unknown rank")
@@ -22,7 +22,7 @@ def _axis(op: OpContext) -> int | None:
 @rule("QuantizeLinear")
 @rule("QuantizeLinear", domain="com.microsoft")
 def quantize(op: OpContext) -> None:
-    """Divided by the scale, rounded to even, moved and cut off."""
+    """Divide by the scale, round half to even, add the zero point and clip."""
     target = op.dtype(2) if op.has(2) else op.attr("output_dtype", 0) or 2
     if target in (17, 18, 19, 20):
         raise NotCovered("floats of 8 bits")
@@ -40,7 +40,7 @@ def quantize(op: OpContext) -> None:
 @rule("DequantizeLinear")
 @rule("DequantizeLinear", domain="com.microsoft")
 def dequantize(op: OpContext) -> None:
-    """Less the zero point, times the scale."""
+    """Subtract the zero point and multiply by the scale."""
     if op.dtype(0) in (17, 18, 19, 20, 23):
         raise NotCovered("floats of 8 or 4 bits")
     zero = op.t(2) if op.has(2) else "None"
@@ -51,12 +51,12 @@ def dequantize(op: OpContext) -> None:
 
 @rule("DynamicQuantizeLinear")
 def dynamic(op: OpContext) -> None:
-    """The scale comes from the values."""
+    """Quantize with a scale computed from the values."""
     op.outs(op.call("onnx_dynamic_quantize", op.t(0)))
 
 
 def _range(op: OpContext, place: int) -> list[object]:
-    """(low, high, type) of a result whose zero point is an input."""
+    """Return (low, high, type) of a result whose zero point is an input."""
     dtype = op.dtype(place)
     if dtype not in RANGES:
         raise NotCovered("a result of unknown type")
@@ -65,13 +65,13 @@ def _range(op: OpContext, place: int) -> list[object]:
 
 @rule("QLinearMatMul")
 def matmul(op: OpContext) -> None:
-    """An exact product of integers, scaled."""
+    """Exact integer product, rescaled."""
     op.out(op.call("onnx_qlinear_matmul", *(op.t(n) for n in range(8)), *_range(op, 7)))
 
 
 @rule("QLinearConv")
 def conv(op: OpContext) -> None:
-    """An exact convolution of integers, scaled."""
+    """Exact integer convolution, rescaled."""
     kernel = kernel_of(op, 3)
     rank = len(kernel)
     stride, dilation = tuple(op.attr("strides", (1,) * rank)), tuple(op.attr("dilations", (1,) * rank))
@@ -83,7 +83,7 @@ def conv(op: OpContext) -> None:
 
 @rule("QLinearAdd", "QLinearMul", domain="com.microsoft")
 def pointwise(op: OpContext) -> None:
-    """In floats, quantized again."""
+    """Elementwise operation in floats, requantized."""
     symbol = {"QLinearAdd": "+", "QLinearMul": "*"}[op.node.op_type]
     first = op.keep(op.call("onnx_dequantize", op.t(0), op.t(1), op.optional(2)), "first")
     second = op.keep(op.call("onnx_dequantize", op.t(3), op.t(4), op.optional(5)), "second")
@@ -101,7 +101,7 @@ def _requantized(op: OpContext, code: str, scale: int, zero: int, like: int) -> 
 
 @rule("QLinearAveragePool", domain="com.microsoft")
 def average(op: OpContext) -> None:
-    """The average of each window, quantized again."""
+    """Average of each window, requantized."""
     if op.attr("channels_last", 0):
         raise NotCovered("channels last")
     kernel = list(op.attr("kernel_shape"))
@@ -117,7 +117,7 @@ def average(op: OpContext) -> None:
 
 @rule("QLinearGlobalAveragePool", domain="com.microsoft")
 def global_average(op: OpContext) -> None:
-    """The average of each channel, quantized again."""
+    """Average of each channel, requantized."""
     rank = op.rank(0)
     if rank is None or op.attr("channels_last", 0):
         raise NotCovered("channels last, or a rank that is not known")
@@ -128,7 +128,7 @@ def global_average(op: OpContext) -> None:
 
 @rule("QLinearSoftmax", domain="com.microsoft")
 def softmax(op: OpContext) -> None:
-    """Softmax in floats, quantized again."""
+    """Softmax in floats, requantized."""
     if int(op.attr("opset", 13)) < 13 and op.attr("axis", -1) not in (-1, (op.rank(0) or 0) - 1):
         raise NotCovered("several axes at once")
     x = op.call("onnx_dequantize", op.t(0), op.t(1), op.optional(2))
@@ -137,7 +137,7 @@ def softmax(op: OpContext) -> None:
 
 @rule("QLinearSigmoid", "QLinearLeakyRelu", domain="com.microsoft")
 def activation(op: OpContext) -> None:
-    """An activation in floats, quantized again."""
+    """Activation in floats, requantized."""
     x = op.call("onnx_dequantize", op.t(0), op.t(1), op.optional(2))
     alpha = fl(op.attr("alpha", 0.01))
     code = f"torch.sigmoid({x})" if op.node.op_type == "QLinearSigmoid" else f"F.leaky_relu({x}, {alpha})"
@@ -146,7 +146,7 @@ def activation(op: OpContext) -> None:
 
 @rule("QLinearConcat", domain="com.microsoft")
 def concat(op: OpContext) -> None:
-    """Joined in floats, quantized again."""
+    """Concatenation in floats, requantized."""
     parts = [
         op.call("onnx_dequantize", op.t(n), op.t(n + 1), op.optional(n + 2)) for n in range(2, op.count, 3)
     ]
@@ -155,7 +155,7 @@ def concat(op: OpContext) -> None:
 
 @rule("QGemm", domain="com.microsoft")
 def gemm(op: OpContext) -> None:
-    """An exact product of integers, scaled."""
+    """Exact integer product, rescaled."""
     if not op.has(7):
         raise NotCovered("a result in floats")
     named = {"flip_a": bool(op.attr("transA", 0)), "flip_b": bool(op.attr("transB", 0))}

@@ -12,7 +12,7 @@ from py_autodoc.to_torch.op import OpContext, fl, sequence_text
 from py_autodoc.to_torch.registry import rule
 
 _GATES = {"LSTM": (0, 2, 3, 1), "GRU": (1, 0, 2), "RNN": (0,)}
-"""Place of torch's gates among those of ONNX: LSTM i o f c → i f g o, GRU z r h → r z n."""
+"""Position of torch's gates among those of ONNX: LSTM i o f c → i f g o, GRU z r h → r z n."""
 _USUAL = {"LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"], "RNN": ["Tanh"]}
 _KNOWN = frozenset(
     {
@@ -24,7 +24,7 @@ _KNOWN = frozenset(
 
 @rule("LSTM", "GRU", "RNN")
 def recurrent(op: OpContext) -> None:
-    """nn.LSTM and the like where they mean the same, else the recurrence step by step."""
+    """nn.LSTM, nn.GRU or nn.RNN if it computes the same, else the recurrence step by step."""
     name = op.node.op_type
     direction = op.choice("direction", "forward", ("forward", "reverse", "bidirectional"))
     directions = 2 if direction == "bidirectional" else 1
@@ -53,7 +53,7 @@ def _fits(op: OpContext, name: str, directions: int) -> bool:
 
 
 def _picked(gates: tuple[int, ...], direction: int, first: int) -> Any:
-    """A function that takes one direction, its gates in the order of torch; ``first`` is the first block."""
+    """Return a function that selects one direction, with gates in torch's order from block ``first`` on."""
 
     def transform(array: Any) -> Any:
         held = array[direction]

@@ -45,13 +45,13 @@ def reduce(op: OpContext) -> None:
 
 
 def _may_be_empty(op: OpContext) -> bool:
-    """True when a size is 0: there torch has no largest element."""
+    """True if a dimension is known to be 0; torch has no maximum of an empty tensor."""
     shape = op.writer.source.types.shapes[op.node.inputs[0]]
     return shape is not None and 0 in shape
 
 
 def _axes(op: OpContext) -> tuple[tuple[int, ...], bool]:
-    """(axes, are they known); none stands for all of them."""
+    """Return (axes, whether they are known); no axes stand for all axes."""
     if "axes" in op.node.attributes:
         return tuple(op.attr("axes")), True
     if not op.has(1):
@@ -61,7 +61,7 @@ def _axes(op: OpContext) -> tuple[tuple[int, ...], bool]:
 
 
 def _without_axes(op: OpContext) -> None:
-    """With ``noop_with_empty_axes`` nothing is summed, but the elements are still squared and the like."""
+    """With ``noop_with_empty_axes``, sum nothing but still apply the elementwise part, such as squares."""
     codes = {"ReduceL1": "torch.abs({})", "ReduceL2": "torch.abs({})", "ReduceLogSum": "torch.log({})"}
     name = op.node.op_type
     if name == "ReduceSumSquare":
@@ -74,7 +74,7 @@ def _without_axes(op: OpContext) -> None:
 
 @rule("GlobalAveragePool", "GlobalMaxPool")
 def global_pool(op: OpContext) -> None:
-    """Over all axes but the first two."""
+    """Pooling over all axes but the first two."""
     rank = op.rank(0)
     axes = f"tuple(range(2, {op.v(0)}.dim()))" if rank is None else sequence(range(2, rank))
     name = "mean" if op.node.op_type == "GlobalAveragePool" else "amax"

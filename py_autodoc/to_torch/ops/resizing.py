@@ -1,4 +1,4 @@
-"""Resize, Upsample and sampling at places."""
+"""Resize, Upsample and sampling at given positions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NEAREST = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 
 @rule("Upsample")
 def upsample(op: OpContext) -> None:
-    """Resize as before opset 10: coordinates are divided by the scale."""
+    """Resize as before opset 10, where coordinates are divided by the scale."""
     mode = op.attr("mode", "nearest")
     if mode not in ("nearest", "linear", "bilinear"):
         raise NotCovered(f"mode {mode}")
@@ -34,7 +34,7 @@ def upsample(op: OpContext) -> None:
 
 @rule("Resize")
 def resize(op: OpContext) -> None:
-    """``F.interpolate`` where it means the same, else a function that follows the specification."""
+    """``F.interpolate`` if it computes the same, else a function that follows the specification."""
     mode = op.attr("mode", "nearest")
     first = 1 if op.opset < 11 else 2
     coordinates = op.attr("coordinate_transformation_mode", "half_pixel" if op.opset >= 11 else "asymmetric")
@@ -82,7 +82,7 @@ def _interpolated(
     scales: tuple[float, ...],
     sizes: tuple[int | str, ...] | None,
 ) -> bool:
-    """Write it with ``F.interpolate`` where that computes the same. True when done."""
+    """Use ``F.interpolate`` if it computes the same. True if done."""
     rank = op.rank(0)
     if rank not in (3, 4, 5) or not op.is_float(0):
         return False
@@ -92,7 +92,7 @@ def _interpolated(
     if mode == "nearest":
         if coordinates != "asymmetric" or nearest != "floor":
             return False
-        # From sizes torch and the specification divide in another order, so that rounding may differ.
+        # For given sizes, torch and the specification divide in a different order, so rounding may differ.
         if sizes is not None or any(scale != int(scale) for scale in scales):
             return False
     elif coordinates == "align_corners":
@@ -114,7 +114,7 @@ def _interpolated(
 
 
 def _kept(op: OpContext, sizes: tuple[int | str, ...]) -> bool:
-    """True when batch and channels stay as they are."""
+    """True if batch and channels keep their size."""
     shape = op.writer.source.types.shapes[op.node.inputs[0]]
     code = op.value(0).code
     for axis, size in enumerate(sizes):
@@ -164,7 +164,7 @@ def roi_align(op: OpContext) -> None:
 
 @rule("NonMaxSuppression")
 def suppression(op: OpContext) -> None:
-    """Boxes that overlap better ones are dropped."""
+    """Non-maximum suppression."""
     most = op.ints(2) if op.has(2) else (0,)
     code = str(most[0]) if most else f"int({op.t(2)})"
     limits = []

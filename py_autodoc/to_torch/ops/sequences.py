@@ -1,4 +1,4 @@
-"""Sequences of tensors, which are lists in Python."""
+"""Sequences of tensors, which are Python lists."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def construct(op: OpContext) -> None:
 
 @rule("SequenceInsert")
 def insert(op: OpContext) -> None:
-    """A new list with one more tensor."""
+    """A new list with a tensor inserted."""
     items = op.t(0)
     if not op.has(2):
         _list(op, f"[*{items}, {op.t(1)}]")
@@ -37,7 +37,7 @@ def insert(op: OpContext) -> None:
 
 @rule("SequenceErase")
 def erase(op: OpContext) -> None:
-    """A new list with one tensor less."""
+    """A new list without one of the tensors."""
     found = op.ints(1) if op.has(1) else (-1,)
     code = str(found[0]) if found else f"int({op.t(1)})"
     _list(op, op.call("onnx_sequence_erase", op.t(0), code))

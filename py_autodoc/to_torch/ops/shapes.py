@@ -1,4 +1,4 @@
-"""Shapes: asking for them and changing them."""
+"""Reading and changing shapes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from py_autodoc.to_torch.registry import rule
 
 @rule("Shape")
 def shape(op: OpContext) -> None:
-    """The sizes, as integers of Python where the rank is known."""
+    """The shape, as Python integers if the rank is known."""
     value = op.value(0)
     start, end = op.attr("start", 0), op.attr("end", None)
     rank = op.rank(0)
@@ -32,7 +32,7 @@ def size(op: OpContext) -> None:
 
 @rule("Reshape")
 def reshape(op: OpContext) -> None:
-    """``x.reshape(2, -1)``; 0 keeps a size."""
+    """``x.reshape(2, -1)``; 0 keeps a dimension."""
     sizes: tuple[int | str, ...] | None
     sizes = tuple(op.attr("shape")) if op.opset < 5 else op.ints(1)
     keep = not op.attr("allowzero", 0)
@@ -54,7 +54,7 @@ def reshape(op: OpContext) -> None:
 
 @rule("Flatten")
 def flatten(op: OpContext) -> None:
-    """Two dimensions."""
+    """Reshape to two dimensions."""
     axis, x, rank = op.attr("axis", 1), op.v(0), op.rank(0)
     if axis == 1 and rank is not None and rank >= 2:
         op.out(f"torch.flatten({op.t(0)}, 1)")
@@ -64,7 +64,7 @@ def flatten(op: OpContext) -> None:
 
 @rule("Transpose")
 def transpose(op: OpContext) -> None:
-    """``x.permute(...)``; ``x.transpose(a, b)`` when two axes change places."""
+    """``x.permute(...)``, or ``x.transpose(a, b)`` if two axes are swapped."""
     x, rank = op.v(0), op.rank(0)
     perm = op.attr("perm", None)
     if perm is None:
@@ -83,20 +83,20 @@ def transpose(op: OpContext) -> None:
 
 
 def axes_of(op: OpContext) -> tuple[int, ...] | None:
-    """The axes of an attribute, or from opset 13 of an input; None without either."""
+    """Return the axes from the attribute, or from the input since opset 13; None without either."""
     if "axes" in op.node.attributes:
         return tuple(op.attr("axes"))
     return op.fixed(1) if op.has(1) else None
 
 
 def _computed(op: OpContext) -> bool:
-    """True for axes that only a run tells."""
+    """True if the axes are known only at run time."""
     return "axes" not in op.node.attributes and op.has(1) and op.fixed(1) is None
 
 
 @rule("Squeeze")
 def squeeze(op: OpContext) -> None:
-    """Drops dimensions of size 1."""
+    """Removes dimensions of size 1."""
     axes = axes_of(op)
     value = op.value(0)
     if _computed(op):
@@ -113,7 +113,7 @@ def squeeze(op: OpContext) -> None:
 
 @rule("Unsqueeze")
 def unsqueeze(op: OpContext) -> None:
-    """Adds dimensions of size 1."""
+    """Inserts dimensions of size 1."""
     if _computed(op):
         op.out(op.call("onnx_unsqueeze", op.t(0), op.ints_code(1)))
         return
@@ -163,7 +163,7 @@ def tile(op: OpContext) -> None:
 
 @rule("Concat")
 def concat(op: OpContext) -> None:
-    """``torch.cat``; sizes stay in Python."""
+    """``torch.cat``; shapes stay in Python."""
     hosts = [op.host(place) for place in range(op.count)]
     if all(held is not None and not held.scalar for held in hosts) and any(
         op.value(place).kind == "host" for place in range(op.count)
@@ -179,7 +179,7 @@ def concat(op: OpContext) -> None:
 
 
 def _block(op: OpContext) -> int:
-    """The size of a block. Raises: NotCovered."""
+    """Return the block size. Raises: NotCovered."""
     block = op.attr("blocksize")
     if not isinstance(block, int) or block < 1:
         raise NotCovered(f"a blocksize of {block!r:.40}")
@@ -188,7 +188,7 @@ def _block(op: OpContext) -> int:
 
 @rule("DepthToSpace")
 def depth_to_space(op: OpContext) -> None:
-    """Channels become blocks of pixels."""
+    """Rearrange channels into blocks of pixels."""
     block = _block(op)
     if op.choice("mode", "DCR", ("DCR", "CRD")) == "CRD":
         op.out(f"F.pixel_shuffle({op.t(0)}, {block})")
@@ -198,7 +198,7 @@ def depth_to_space(op: OpContext) -> None:
 
 @rule("SpaceToDepth")
 def space_to_depth(op: OpContext) -> None:
-    """Blocks of pixels become channels."""
+    """Rearrange blocks of pixels into channels."""
     op.out(
         op.call(
             "onnx_space_to_depth",

@@ -1,4 +1,4 @@
-"""Parts of tensors: Slice, Gather, Split, Pad."""
+"""Slice, Gather, Split, Pad and other selections of elements."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from py_autodoc.to_torch.op import OpContext, fl
 from py_autodoc.to_torch.registry import rule
 
 _LARGE = 1 << 30
-"""Ends from here on mean the end of the axis."""
+"""Ends from this value on mean the end of the axis."""
 _MOST_AXES = 64
-"""PyTorch's tensors have no more; a subscript has an entry for each axis before its last."""
+"""Maximum rank of a tensor in PyTorch; a subscript has one entry for each axis up to its last."""
 Ints = tuple[int | str, ...]
 
 
 @rule("Slice")
 def cut(op: OpContext) -> None:
-    """``x[:, 1:5]`` where Python's slices can say it."""
+    """``x[:, 1:5]`` if Python's slices can express it."""
     if op.opset < 10:
         starts = tuple(op.attr("starts"))
         ends, axes = tuple(op.attr("ends")), tuple(op.attr("axes", range(len(starts))))
@@ -35,7 +35,7 @@ def cut(op: OpContext) -> None:
 
 
 def _cut(op: OpContext, parts: tuple[Ints, Ints, Ints, Ints], code: list[str]) -> None:
-    """A slice whose starts, ends, axes and steps are known or integers of Python."""
+    """Write a slice whose starts, ends, axes and steps are known or Python integers."""
     starts, ends, axes, steps = parts
     value = op.value(0)
     bounds = [bound for bound in (*starts, *ends, *steps) if isinstance(bound, int)]
@@ -61,7 +61,7 @@ def _host_slice(items: Ints, first: int, last: int, step: int) -> Ints:
 
 
 def _index(op: OpContext, starts: Ints, ends: Ints, axes: Ints, steps: Ints) -> str | None:
-    """The subscript; None when the axes cannot be written as one."""
+    """Return the subscript; None if the slice cannot be written as one."""
     rank = op.rank(0)
     parts: dict[int, str] = {}
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
@@ -72,7 +72,7 @@ def _index(op: OpContext, starts: Ints, ends: Ints, axes: Ints, steps: Ints) -> 
             return None
         low = "" if start == 0 else str(bare(start))
         high = "" if isinstance(end, int) and end >= _LARGE else str(bare(end))
-        # Python counts a negative end from the back as ONNX does, but stops at the front.
+        # Like ONNX, Python counts a negative end from the back, but it stops at the front.
         parts[place] = _subscript(low, high, "" if step == 1 else str(step))
     parts = {place: text for place, text in parts.items() if text != ":"}
     if not parts:
@@ -87,7 +87,7 @@ def _index(op: OpContext, starts: Ints, ends: Ints, axes: Ints, steps: Ints) -> 
 
 
 def _subscript(low: str, high: str, step: str) -> str:
-    """``1:5``; spaced, as formatters do, where a bound is more than a name or number."""
+    """Return ``1:5``, with the spaces that formatters write around bounds other than names and numbers."""
     if not any(" " in part or "[" in part or "(" in part for part in (low, high)):
         return f"{low}:{high}" + (f":{step}" if step else "")
     spaced = f"{low} :" if low else ":"
@@ -96,7 +96,7 @@ def _subscript(low: str, high: str, step: str) -> str:
 
 
 def at_axis(axis: int, index: str, rank: int | None) -> str:
-    """The subscript that takes ``index`` along an axis. Raises: NotCovered."""
+    """Return the subscript that takes ``index`` along an axis. Raises: NotCovered."""
     if not -_MOST_AXES <= axis < _MOST_AXES:
         raise NotCovered(f"axis {axis}")
     if axis < 0:
@@ -106,7 +106,7 @@ def at_axis(axis: int, index: str, rank: int | None) -> str:
 
 @rule("Gather")
 def gather(op: OpContext) -> None:
-    """``x[:, index]``; an embedding where the exporter says that it was one."""
+    """``x[:, index]``, or nn.Embedding if the exporter recorded one."""
     axis, rank = op.attr("axis", 0), op.rank(0)
     value, index = op.value(0), op.host(1)
     if value.kind == "host" and index is not None and not value.scalar and axis in (0, -1):
@@ -116,7 +116,7 @@ def gather(op: OpContext) -> None:
             return
     if value.kind == "constant" and axis == 0 and op.path and _says_embedding(op):
         weight = op.weight(0)
-        # A quantized table is a buffer: nn.Embedding holds a parameter, and those are floats.
+        # A quantized table becomes a buffer, since nn.Embedding holds a parameter, which must be a float.
         if len(weight.shape) == 2 and weight.dtype in FLOATS:
             rows, width = weight.shape
             layer = op.layer(
@@ -131,7 +131,7 @@ def gather(op: OpContext) -> None:
 
 
 def _says_embedding(op: OpContext) -> bool:
-    """True when the module of this one node is of that class: its indices are never negative."""
+    """True if the node's module is an Embedding by class, so its indices are never negative."""
     return bool(op.node.classes) and op.node.classes[-1] == "Embedding"
 
 
@@ -159,7 +159,7 @@ def split(op: OpContext) -> None:
 
 @rule("Pad")
 def pad(op: OpContext) -> None:
-    """``F.pad`` for constants, else by picking indices."""
+    """``F.pad`` for constant padding, else selection by indices."""
     mode = op.attr("mode", "constant")
     x = op.v(0)
     if op.opset < 11:
@@ -201,7 +201,7 @@ def triangle(op: OpContext) -> None:
 
 @rule("CenterCropPad")
 def center(op: OpContext) -> None:
-    """Crops or pads around the middle."""
+    """Crops or pads around the centre."""
     axes = op.attr("axes", None)
     named = None if axes is None else list(axes)
     op.out(op.call("onnx_center_crop_pad", op.t(0), op.ints_code(1), axes=named))
@@ -209,6 +209,6 @@ def center(op: OpContext) -> None:
 
 @rule("ReverseSequence")
 def reverse(op: OpContext) -> None:
-    """The first so many steps of each sequence, backwards."""
+    """Reverses the first steps of each sequence."""
     axes = op.attr("batch_axis", 1), op.attr("time_axis", 0)
     op.out(op.call("onnx_reverse_sequence", op.t(0), op.t(1), *axes))

@@ -1,4 +1,4 @@
-"""Functions that written files take along where PyTorch has none with the meaning of ONNX.
+"""Functions included in generated files where PyTorch has no equivalent of an ONNX operator.
 
-Their source is copied, so that a written file needs nothing but PyTorch. Nothing imports this package.
+Their source is copied, so that a generated file needs only PyTorch. This package is never imported.
 """

@@ -18,7 +18,7 @@ def onnx_attention_bias(
     left: int,
     right: int,
 ) -> torch.Tensor:
-    """What is added to the scores: 0 where a query may look, minus infinity where it may not."""
+    """Return the term added to the scores: 0 where a query may attend, minus infinity elsewhere."""
     bias = torch.zeros(q.shape[2], keys, dtype=q.dtype, device=q.device)
     if mask is not None:
         if mask.dtype == torch.bool:
@@ -59,7 +59,7 @@ def onnx_attention(
     left_window_size: int = -1,
     right_window_size: int = -1,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The result, the keys and values with those of the cache, and the scores that ``mode`` picks."""
+    """Return the result, keys and values including the cache, and the scores selected by ``mode``."""
     flat = q.dim() == 3
     if flat:
         q = q.reshape(*q.shape[:2], q_num_heads, -1).transpose(1, 2)
@@ -82,7 +82,7 @@ def onnx_attention(
     scores = scores + bias
     chosen = scores if mode == 2 else chosen
     weights = torch.softmax(scores if precision is None else scores.to(precision), dim=-1)
-    # Where a query may look at nothing, softmax divides by zero; its result is zero.
+    # If a query may attend to nothing, softmax divides by zero; its result is defined as zero.
     nothing = torch.isneginf(bias.amax(-1, keepdim=True))
     weights = torch.where(nothing, torch.zeros_like(weights), weights).to(q.dtype)
     result = weights @ v
@@ -100,7 +100,7 @@ def onnx_rotary(
     size: int | None = None,
     interleaved: bool = False,
 ) -> torch.Tensor:
-    """Pairs of the first ``size`` features of each head turned by the angles of their position."""
+    """Rotate pairs of the first ``size`` features of each head by the angles of their position."""
     shape = x.shape
     x = x.transpose(1, 2) if x.dim() == 4 else x.reshape(*shape[:2], heads or 1, -1)
     size = size or x.shape[-1]

@@ -8,5 +8,5 @@ import torch
 
 
 def onnx_stack(items: Sequence[torch.Tensor], shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
-    """Results of all steps; without a step an empty tensor."""
+    """Stack the results of all steps; return an empty tensor if there are none."""
     return torch.stack(list(items)) if items else torch.empty((0, *shape), dtype=dtype)

@@ -17,7 +17,7 @@ def onnx_same_pad(
     lower: bool = False,
     value: float = 0,
 ) -> torch.Tensor:
-    """Pad so that there are as many results as strides fit; the odd one goes to the end unless ``lower``."""
+    """Pad to as many results as strides fit; an odd pad goes to the end, or to the start with ``lower``."""
     order: list[int] = []
     for size, k, s, d in zip(x.shape[2:], kernel, stride, dilation, strict=True):
         count = -(-size // s)
@@ -35,7 +35,7 @@ def onnx_crop_transposed(
     shape: Sequence[int] | None = None,
     lower: bool = False,
 ) -> torch.Tensor:
-    """Crop the full result of a transposed convolution: by ``pads``, or to ``shape``."""
+    """Crop the full result of a transposed convolution by ``pads`` or to ``shape``."""
     rank = len(more)
     for axis in range(rank):
         before, after = pads[axis], pads[axis + rank]
@@ -49,7 +49,7 @@ def onnx_crop_transposed(
 
 
 def onnx_centered(x: torch.Tensor, zero_point: torch.Tensor | None) -> torch.Tensor:
-    """Integers less their zero point, as floats that hold them exactly."""
+    """Subtract the zero point from integers and return floats that hold them exactly."""
     wide = x.to(torch.float64)
     return wide if zero_point is None else wide - zero_point.to(torch.float64)
 
@@ -63,7 +63,7 @@ def onnx_conv_integer(
     dilation: Sequence[int],
     groups: int,
 ) -> torch.Tensor:
-    """A convolution of integers; ``x`` is centered already."""
+    """Convolve integers; ``x`` has been centred."""
     if zero_point is not None and zero_point.dim():
         zero_point = zero_point.reshape(-1, *([1] * (weight.dim() - 1)))
     conv: Any = (F.conv1d, F.conv2d, F.conv3d)[x.dim() - 3]
@@ -75,7 +75,7 @@ def onnx_conv_integer(
 def onnx_windows(
     x: torch.Tensor, kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int]
 ) -> torch.Tensor:
-    """All windows: the spatial axes count them, and one axis at the end holds what is in each."""
+    """Return all windows: the spatial axes count them, and the last axis holds the elements of each."""
     for axis, (k, s, d) in enumerate(zip(kernel, stride, dilation, strict=True)):
         x = x.unfold(axis + 2, (k - 1) * d + 1, s)[..., ::d]
     return x.flatten(-len(kernel))
@@ -93,7 +93,7 @@ def onnx_deform_conv(
     groups: int,
     offset_groups: int,
 ) -> torch.Tensor:
-    """A convolution of two dimensions whose taps are moved, read bilinearly, zero outside."""
+    """Convolve in two dimensions with moved sampling positions, bilinear interpolation and zeros outside."""
     n, c, h, w = x.shape
     kh, kw = weight.shape[2:]
     oh, ow = offset.shape[2:]

@@ -1,4 +1,4 @@
-"""Tensors made from nothing."""
+"""Tensors created without a tensor input."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 
 
 def onnx_range(start: torch.Tensor, limit: torch.Tensor, delta: torch.Tensor) -> torch.Tensor:
-    """From ``start`` to before ``limit`` in steps of ``delta``."""
+    """Return numbers from ``start`` to before ``limit`` in steps of ``delta``."""
     if start.is_floating_point():
         count = math.ceil((float(limit) - float(start)) / float(delta))
     else:

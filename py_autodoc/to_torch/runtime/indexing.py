@@ -1,4 +1,4 @@
-"""Picking and placing by index."""
+"""Gathering and scattering by index."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def onnx_gather_elements(x: torch.Tensor, index: torch.Tensor, axis: int) -> tor
 
 
 def onnx_gather_nd(x: torch.Tensor, index: torch.Tensor, batch_dims: int = 0) -> torch.Tensor:
-    """Slices that the last axis of ``index`` points to."""
+    """Return the slices at the indices in the last axis of ``index``."""
     index = index.to(torch.int64)
     batch = x.shape[:batch_dims]
     if not batch_dims:
@@ -40,7 +40,7 @@ def onnx_scatter_elements(
 def onnx_scatter_nd(
     x: torch.Tensor, index: torch.Tensor, updates: torch.Tensor, reduction: str = "none"
 ) -> torch.Tensor:
-    """Put slices where the last axis of ``index`` points to."""
+    """Write slices to the indices in the last axis of ``index``."""
     index = index.to(torch.int64)
     depth = index.shape[-1]
     sizes, rest = x.shape[:depth], x.shape[depth:]
@@ -61,7 +61,7 @@ def onnx_scatter_nd(
 def onnx_tensor_scatter(
     past: torch.Tensor, update: torch.Tensor, start: torch.Tensor | None, axis: int, circular: bool = False
 ) -> torch.Tensor:
-    """Write ``update`` into a cache, each row of the batch from its own place on."""
+    """Write ``update`` into a cache, starting at a separate position for each row of the batch."""
     result = past.clone()
     axis %= past.dim()
     for row in range(past.shape[0]):
@@ -73,7 +73,7 @@ def onnx_tensor_scatter(
 
 
 def onnx_one_hot(index: torch.Tensor, depth: int, values: torch.Tensor, axis: int = -1) -> torch.Tensor:
-    """``values`` are off and on."""
+    """Return one-hot vectors; ``values`` holds the off and the on value."""
     index = index.to(torch.int64)
     index = torch.where(index < 0, index + depth, index).unsqueeze(axis)
     sizes = [1] * index.dim()
@@ -83,7 +83,7 @@ def onnx_one_hot(index: torch.Tensor, depth: int, values: torch.Tensor, axis: in
 
 
 def onnx_top_k(x: torch.Tensor, k: int, axis: int, largest: bool = True) -> tuple[torch.Tensor, torch.Tensor]:
-    """The first ``k`` of a stable sort: of equal numbers the first comes first."""
+    """Return the first ``k`` of a stable sort: of equal numbers, the first comes first."""
     if x.dtype in (torch.uint16, torch.uint32):
         values, index = torch.sort(x.to(torch.int64), dim=axis, descending=largest, stable=True)
         return values.narrow(axis, 0, k).to(x.dtype), index.narrow(axis, 0, k)
@@ -92,14 +92,14 @@ def onnx_top_k(x: torch.Tensor, k: int, axis: int, largest: bool = True) -> tupl
 
 
 def onnx_last_extreme(x: torch.Tensor, axis: int, keepdim: bool, smallest: bool = False) -> torch.Tensor:
-    """The place of the last extreme."""
+    """Return the index of the last extreme."""
     flipped = x.flip(axis)
     place = flipped.argmin(axis, keepdim=keepdim) if smallest else flipped.argmax(axis, keepdim=keepdim)
     return x.shape[axis] - 1 - place
 
 
 def onnx_compress(x: torch.Tensor, condition: torch.Tensor, axis: int | None = None) -> torch.Tensor:
-    """What ``condition``, which may be short, picks along an axis, or of all elements."""
+    """Select along an axis, or from all elements, by ``condition``, which may be shorter than the axis."""
     place = condition.nonzero().reshape(-1)
     return x.reshape(-1)[place] if axis is None else x.index_select(axis, place)
 
@@ -107,7 +107,7 @@ def onnx_compress(x: torch.Tensor, condition: torch.Tensor, axis: int | None = N
 def onnx_cumulative(
     x: torch.Tensor, axis: int, exclusive: bool = False, reverse: bool = False, product: bool = False
 ) -> torch.Tensor:
-    """Running sums or products, without the element itself where ``exclusive`` is set."""
+    """Return cumulative sums or products, excluding the element itself with ``exclusive``."""
     if reverse:
         x = x.flip(axis)
     result = x.cumprod(axis, dtype=x.dtype) if product else x.cumsum(axis, dtype=x.dtype)
@@ -120,7 +120,7 @@ def onnx_cumulative(
 def onnx_unique(
     x: torch.Tensor, axis: int | None = None, sort: bool = True
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Different values, where each first comes, which of them each element is, and how often they come."""
+    """Return the distinct values, their first indices, the inverse indices and their counts."""
     values, inverse, counts = torch.unique(x, return_inverse=True, return_counts=True, dim=axis)
     flat = inverse.reshape(-1)
     last = torch.full((counts.numel(),), flat.numel(), dtype=torch.int64, device=x.device)

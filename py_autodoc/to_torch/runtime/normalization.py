@@ -16,7 +16,7 @@ def onnx_batch_norm(
     var: torch.Tensor,
     eps: float,
 ) -> torch.Tensor:
-    """With statistics of another type than the input."""
+    """Normalize with statistics of another type than the input."""
     mean, var, scale, bias = (one.to(torch.float32) for one in (mean, var, scale, bias))
     return F.batch_norm(x.to(torch.float32), mean, var, scale, bias, eps=eps).to(x.dtype)
 
@@ -24,7 +24,7 @@ def onnx_batch_norm(
 def onnx_layer_norm(
     x: torch.Tensor, scale: torch.Tensor, bias: torch.Tensor | None, count: int, eps: float
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Over the last ``count`` axes; also the mean and the inverse of the standard deviation."""
+    """Normalize over the last ``count`` axes; also return the mean and the inverse standard deviation."""
     axes = tuple(range(-count, 0))
     wide = x if x.dtype == torch.float64 else x.to(torch.float32)
     mean = wide.mean(axes, keepdim=True)
@@ -35,7 +35,7 @@ def onnx_layer_norm(
 
 
 def onnx_rms_norm(x: torch.Tensor, scale: torch.Tensor, count: int, eps: float) -> torch.Tensor:
-    """Divided by the root of the mean square of the last ``count`` axes."""
+    """Divide by the root mean square of the last ``count`` axes."""
     axes = tuple(range(-count, 0))
     wide = x if x.dtype == torch.float64 else x.to(torch.float32)
     wide = wide * torch.rsqrt((wide * wide).mean(axes, keepdim=True) + eps)
@@ -43,7 +43,7 @@ def onnx_rms_norm(x: torch.Tensor, scale: torch.Tensor, count: int, eps: float) 
 
 
 def onnx_lrn(x: torch.Tensor, size: int, alpha: float, beta: float, bias: float) -> torch.Tensor:
-    """Local response normalization over an even number of channels, the odd one after."""
+    """Normalize over an even number of neighbouring channels, one more after than before."""
     before = (size - 1) // 2
     squares = F.pad((x * x).movedim(1, -1), (before, size - 1 - before))
     sums = squares.unfold(-1, size, 1).sum(-1).movedim(-1, 1)
@@ -51,13 +51,13 @@ def onnx_lrn(x: torch.Tensor, size: int, alpha: float, beta: float, bias: float)
 
 
 def onnx_lp_normalization(x: torch.Tensor, p: int, axis: int) -> torch.Tensor:
-    """Divided by the norm; zero where that is zero."""
+    """Divide by the norm; where it is zero, the result is zero."""
     norm = torch.linalg.vector_norm(x, p, axis, keepdim=True)
     return torch.where(norm == 0, torch.zeros_like(x), x / norm)
 
 
 def onnx_mean_variance(x: torch.Tensor, axes: Sequence[int]) -> torch.Tensor:
-    """No mean, unit variance."""
+    """Return values with zero mean and unit variance."""
     mean = x.mean(tuple(axes), keepdim=True)
     square = (x * x).mean(tuple(axes), keepdim=True)
     return (x - mean) / (torch.sqrt(square - mean * mean) + 1e-9)

@@ -19,7 +19,7 @@ def onnx_pool_pads(
     auto: str,
     ceil: bool,
 ) -> tuple[list[int], list[int]]:
-    """Padding as F.pad wants it, and how far beyond the given padding windows reach at each end."""
+    """Return the padding for F.pad, and how far windows reach beyond the given padding at each end."""
     order: list[int] = []
     beyond: list[int] = []
     for axis, (size, k, s, d) in enumerate(zip(sizes, kernel, stride, dilation, strict=True)):
@@ -52,7 +52,7 @@ def onnx_pool(
     include_pad: bool = False,
     p: int = 2,
 ) -> torch.Tensor:
-    """Maximum, average or norm of windows, whatever the padding."""
+    """Return the maximum, average or norm of windows, with any padding."""
     order, beyond = onnx_pool_pads(x.shape[2:], kernel, stride, dilation, pads, auto, ceil)
     if name == "max":
         lowest = -float("inf") if x.is_floating_point() else torch.iinfo(x.dtype).min
@@ -78,7 +78,7 @@ def onnx_max_pool_indices(
     auto: str,
     ceil: bool,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Maxima and their places in the whole input."""
+    """Return the maxima and their indices in the flattened input."""
     order, _ = onnx_pool_pads(x.shape[2:], kernel, stride, dilation, pads, auto, ceil)
     lowest = -float("inf") if x.is_floating_point() else torch.iinfo(x.dtype).min
     places = torch.arange(x.numel(), device=x.device).reshape(x.shape)
@@ -96,7 +96,7 @@ def onnx_max_unpool(
     pads: Sequence[int],
     shape: Sequence[int] | None,
 ) -> torch.Tensor:
-    """Zero but for the maxima, which go where they came from."""
+    """Write the maxima to their original positions and zero elsewhere."""
     rank = len(kernel)
     sizes = [
         (size - 1) * stride[n] - pads[n] - pads[n + rank] + kernel[n] for n, size in enumerate(x.shape[2:])

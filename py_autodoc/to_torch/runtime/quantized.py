@@ -10,7 +10,7 @@ from py_autodoc.to_torch.runtime.convolution import onnx_centered, onnx_conv_int
 
 
 def onnx_per_axis(scale: torch.Tensor, x: torch.Tensor, axis: int | None, block: int | None) -> torch.Tensor:
-    """A scale or zero point so that it broadcasts with ``x``."""
+    """Reshape a scale or zero point to broadcast with ``x``."""
     if block and axis is not None:
         return scale.repeat_interleave(block, axis).narrow(axis, 0, x.shape[axis])
     if axis is None or scale.numel() == 1:
@@ -30,7 +30,7 @@ def onnx_quantize(
     axis: int | None = None,
     block: int | None = None,
 ) -> torch.Tensor:
-    """Divided by the scale, rounded to even, moved and cut off."""
+    """Divide by the scale, round half to even, add the zero point and clip."""
     result = torch.round(x / onnx_per_axis(scale, x, axis, block).to(x.dtype))
     if zero_point is not None:
         result = result + onnx_per_axis(zero_point.to(torch.float32), x, axis, block)
@@ -44,7 +44,7 @@ def onnx_dequantize(
     axis: int | None = None,
     block: int | None = None,
 ) -> torch.Tensor:
-    """Less the zero point, times the scale."""
+    """Subtract the zero point and multiply by the scale."""
     wide = x.to(torch.int32)
     if zero_point is not None:
         wide = wide - onnx_per_axis(zero_point.to(torch.int32), x, axis, block)
@@ -52,7 +52,7 @@ def onnx_dequantize(
 
 
 def onnx_dynamic_quantize(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """To uint8 with a scale from the values; the scale and the zero point too."""
+    """Quantize to uint8 with a scale computed from the values; also return the scale and the zero point."""
     low, high = x.min().clamp(max=0), x.max().clamp(min=0)
     scale = (high - low) / 255
     zero_point = torch.round((0 - low) / scale).clamp(0, 255)
@@ -63,7 +63,7 @@ def onnx_dynamic_quantize(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, 
 def onnx_matmul_integer(
     a: torch.Tensor, b: torch.Tensor, a_zero: torch.Tensor | None, b_zero: torch.Tensor | None
 ) -> torch.Tensor:
-    """An exact product of integers; zero points may differ by row of ``a`` and column of ``b``."""
+    """Return the exact integer product; zero points may differ by row of ``a`` and column of ``b``."""
     if a_zero is not None and a_zero.dim() == 1 and a_zero.numel() > 1:
         a_zero = a_zero[:, None]
     product = onnx_centered(a, a_zero) @ onnx_centered(b, b_zero)
@@ -78,7 +78,7 @@ def onnx_requantize(
     high: int,
     dtype: torch.dtype,
 ) -> torch.Tensor:
-    """An integer sum times a scale as a quantized number."""
+    """Multiply an integer sum by a scale and quantize it."""
     result = torch.round(total.to(torch.float32) * scale) + zero_point.to(torch.float32)
     return result.clamp(low, high).to(dtype)
 
@@ -96,7 +96,7 @@ def onnx_qlinear_matmul(
     high: int,
     dtype: torch.dtype,
 ) -> torch.Tensor:
-    """An exact product of integers, scaled."""
+    """Return the exact integer product, rescaled."""
     total = onnx_matmul_integer(a, b, a_zero, b_zero)
     if a_scale.dim() == 1 and a_scale.numel() > 1:
         a_scale = a_scale[:, None]
@@ -121,7 +121,7 @@ def onnx_qlinear_conv(
     high: int,
     dtype: torch.dtype,
 ) -> torch.Tensor:
-    """An exact convolution of integers, scaled; ``x`` is centered already."""
+    """Return the exact integer convolution, rescaled; ``x`` has been centred."""
     total = onnx_conv_integer(x, weight, weight_zero, stride, padding, dilation, groups)
     shape = (-1, *([1] * (x.dim() - 2)))
     if bias is not None:
@@ -147,7 +147,7 @@ def onnx_qgemm(
     flip_b: bool = False,
     alpha: float = 1.0,
 ) -> torch.Tensor:
-    """An exact product of integers plus a bias, scaled."""
+    """Return the exact integer product plus a bias, rescaled."""
     left = onnx_centered(a, a_zero)
     right = b.transpose(0, 1) if flip_b else b
     total = ((left.transpose(0, 1) if flip_a else left) @ onnx_centered(right, b_zero)).round()

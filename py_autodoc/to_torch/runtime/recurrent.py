@@ -1,4 +1,4 @@
-"""Recurrences step by step."""
+"""Recurrent operators step by step."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import torch.nn.functional as F
 def onnx_activation(
     name: str, alpha: float | None, beta: float | None
 ) -> Callable[[torch.Tensor], torch.Tensor]:
-    """An activation of a recurrent operator with its settings."""
+    """Return the activation function of a recurrent operator with its parameters."""
     first = {"LeakyRelu": 0.01, "HardSigmoid": 0.2}.get(name, 1.0) if alpha is None else alpha
     second = {"HardSigmoid": 0.5, "ScaledTanh": 1.0}.get(name, 0.0) if beta is None else beta
     return {
@@ -49,7 +49,7 @@ def onnx_recurrent(
     linear_before_reset: bool = False,
     batch_first: bool = False,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """LSTM, GRU or RNN: all results, the last hidden state and the last cell state."""
+    """Run LSTM, GRU or RNN; return all results, the last hidden state and the last cell state."""
     if batch_first:
         x = x.transpose(0, 1)
         hidden = None if hidden is None else hidden.transpose(0, 1)
@@ -90,7 +90,7 @@ def onnx_recurrent_way(
     lengths: torch.Tensor | None,
     backwards: bool,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """All steps in one direction: every hidden state, the last one and the last cell state."""
+    """Run all steps in one direction; return every hidden state, the last one and the last cell state."""
     steps = range(x.shape[0])
     results = [torch.zeros_like(h)] * len(steps)
     for step in reversed(steps) if backwards else steps:
@@ -115,7 +115,7 @@ def onnx_recurrent_step(
     bias: torch.Tensor | None,
     settings: tuple[Any, ...],
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """One step: the next hidden and cell state."""
+    """Run one step; return the next hidden and cell state."""
     functions, clip, coupled, linear_before_reset, peephole = settings
     size = h.shape[-1]
     gates = weight.shape[0] // size

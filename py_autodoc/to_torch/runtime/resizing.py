@@ -23,7 +23,7 @@ def onnx_resize(
     outside: float = 0.0,
     policy: str = "stretch",
 ) -> torch.Tensor:
-    """Resample one axis after the other, as the specification of Resize says."""
+    """Resample one axis after the other, following the specification of Resize."""
     places = [axis % x.dim() for axis in axes] if axes is not None else list(range(x.dim()))
     if sizes is not None:
         factors = [size / x.shape[axis] for size, axis in zip(sizes, places, strict=True)]
@@ -56,7 +56,7 @@ def onnx_resize(
 def onnx_resize_places(
     size: int, before: int, factor: float, coordinates: str, edges: tuple[float, float]
 ) -> torch.Tensor:
-    """Where each result lies in the input."""
+    """Return the position in the input of each result."""
     at = torch.arange(size, dtype=torch.float64)
     if coordinates == "asymmetric":
         return at / factor
@@ -88,7 +88,7 @@ def onnx_resize_weights(
     exclude_outside: bool,
     antialias: bool,
 ) -> torch.Tensor:
-    """What each element of the input counts for each result, a row a result."""
+    """Return the weight of each input element for each result, with one row per result."""
     if mode == "nearest":
         rounded = {
             "floor": at.floor(),
@@ -128,7 +128,7 @@ def onnx_roi_align(
     half: bool = False,
     largest: bool = False,
 ) -> torch.Tensor:
-    """Bilinear samples of regions, averaged (or their largest part) in each cell."""
+    """Average (or take the maximum of) bilinear samples in each cell of a region."""
     results = []
     shift = 0.5 if half else 0.0
     for roi, image in zip((rois * scale - shift).tolist(), x[batch], strict=True):
@@ -150,7 +150,10 @@ def onnx_roi_align(
 
 
 def onnx_bilinear_terms(image: torch.Tensor, y: torch.Tensor, x: torch.Tensor) -> list[torch.Tensor]:
-    """The four weighted neighbours of places (rows ``y``, columns ``x``); zero beyond one pixel outside."""
+    """Return the four weighted neighbours of positions (rows ``y``, columns ``x``).
+
+    Positions more than one pixel outside the image count as zero.
+    """
     height, width = image.shape[-2:]
     inside = ((y >= -1) & (y <= height))[:, None] & ((x >= -1) & (x <= width))
     y, x = y.clamp(0, height - 1), x.clamp(0, width - 1)
@@ -174,7 +177,7 @@ def onnx_non_max_suppression(
     threshold: float | None,
     centers: bool = False,
 ) -> torch.Tensor:
-    """(batch, class, box) of boxes that no better one of their class overlaps."""
+    """Return (batch, class, box) of the boxes that no better box of the same class overlaps."""
     found = []
     for number, (rows, classes) in enumerate(zip(boxes, scores, strict=True)):
         if centers:

@@ -6,6 +6,6 @@ import torch
 
 
 def onnx_sequence_erase(items: list[torch.Tensor], place: int) -> list[torch.Tensor]:
-    """All but one."""
+    """Return the list without one item."""
     place %= len(items)
     return [*items[:place], *items[place + 1 :]]

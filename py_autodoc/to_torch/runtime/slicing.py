@@ -15,7 +15,7 @@ def onnx_slice(
     axes: Sequence[int] | None,
     steps: Sequence[int] | None,
 ) -> torch.Tensor:
-    """A part of a tensor; steps may be negative."""
+    """Slice a tensor; steps may be negative."""
     places = range(len(starts)) if axes is None else axes
     for start, end, axis, step in zip(starts, ends, places, steps or [1] * len(starts), strict=True):
         size = x.shape[axis]
@@ -31,7 +31,7 @@ def onnx_pad(
     axes: Sequence[int] | None = None,
     value: float = 0,
 ) -> torch.Tensor:
-    """Pad any axes; negative numbers crop."""
+    """Pad any axes; negative amounts crop."""
     half = len(pads) // 2
     for place, axis in enumerate(range(x.dim()) if axes is None else axes):
         before, after, size = pads[place], pads[place + half], x.shape[axis]
@@ -55,7 +55,7 @@ def onnx_pad(
 def onnx_center_crop_pad(
     x: torch.Tensor, sizes: Sequence[int], axes: Sequence[int] | None = None
 ) -> torch.Tensor:
-    """Crop or pad with zeros around the middle."""
+    """Crop or zero-pad around the centre."""
     for size, axis in zip(sizes, range(x.dim()) if axes is None else axes, strict=True):
         more = size - x.shape[axis]
         if more < 0:
@@ -69,7 +69,7 @@ def onnx_center_crop_pad(
 def onnx_reverse_sequence(
     x: torch.Tensor, lengths: torch.Tensor, batch_axis: int, time_axis: int
 ) -> torch.Tensor:
-    """The first steps of each sequence backwards, the rest as it is."""
+    """Reverse the first steps of each sequence and keep the rest."""
     moved = x.movedim((batch_axis, time_axis), (0, 1))
     steps = torch.arange(moved.shape[1], device=x.device)[None]
     ends = lengths[:, None].to(x.device)
