@@ -3,7 +3,7 @@ import type { IAction } from './types';
 
 const SLOTS = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];
 
-/** Keys 1–9 go back to a stored view. */
+/** Keys 1–9 recall a saved view. */
 const recalls = SLOTS.map((slot): IAction => ({
   id: `recall-view-${slot}`,
   label: trans => trans.__('Go to view %1', slot),
@@ -12,7 +12,7 @@ const recalls = SLOTS.map((slot): IAction => ({
   run: ({ session }) => void recallView(session, slot)
 }));
 
-/** Ctrl and a digit store the view; with Shift where the browser keeps Ctrl for its tabs. */
+/** Ctrl and a digit save the view; Shift and a digit where the browser uses Ctrl for its tabs. */
 const stores = SLOTS.map((slot): IAction => ({
   id: `store-view-${slot}`,
   label: trans => trans.__('Save view %1', slot),

@@ -3,7 +3,7 @@ import { NO_SELECTION, NO_SEARCH } from '../state/types';
 import type { IAction } from './types';
 import { focusedElement } from '../ui/focus';
 
-/** One thing at a time, what lies on top first. */
+/** Clears one thing at a time, topmost first. */
 export const clear: IAction = {
   id: 'clear',
   label: trans => trans.__('End the trace, clear search and selection'),
@@ -19,7 +19,7 @@ export const clear: IAction = {
         deviceChooserOpen: false
       });
     } else if (session.graph.layoutProgress.cancel()) {
-      // What was on screen stays.
+      // The screen does not change.
     } else if (trace) {
       endTrace(session);
     } else if (brush) {

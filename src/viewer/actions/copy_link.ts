@@ -6,7 +6,7 @@ export const copyLink: IAction = {
   id: 'copy-link',
   label: trans => trans.__('Copy a link to this view'),
   keys: ['Shift+L'],
-  // Only the host knows an address under which the model opens again.
+  // Only the host knows an address that opens the model again.
   enabled: state => state.document !== null && state.canCopyLink,
   run: ({ session }) => {
     const { linkTo, trans, store } = session;

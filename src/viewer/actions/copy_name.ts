@@ -7,7 +7,7 @@ export const copyName: IAction = {
   id: 'copy-name',
   label: trans => trans.__('Copy the names of the selected items'),
   keys: ['Ctrl+C'],
-  // A text the user marked goes first: the browser copies that.
+  // A text selection has priority: the browser copies it.
   enabled: ({ selection }) =>
     selection.kind !== 'none' && !window.getSelection()?.toString(),
   run: ({ session }) => {

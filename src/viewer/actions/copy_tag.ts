@@ -19,7 +19,7 @@ export const copyTag: IAction = {
       const tag = [...path, tree.groupLabel[selection.id]].join('/');
       void copyWithFeedback(session, tag);
     } else if (selection.kind === 'node') {
-      // The tag comes with the details, which may be at the server.
+      // The tag is part of the details, which may have to be fetched from the server.
       session.details.read(selection.id, new AbortController().signal).then(
         ({ tag, name }) => copyWithFeedback(session, tag || name),
         (error: unknown) => {

@@ -1,7 +1,7 @@
 import { recordHistory } from '../session/navigationHistory';
 import type { IAction } from './types';
 
-/** More boxes than this cannot be read in one view; the rest stays closed. */
+/** More boxes are unreadable in one view; the remaining groups stay collapsed. */
 const MAX_BOXES = 60_000;
 
 export const expandAll: IAction = {

@@ -50,12 +50,12 @@ function svg(
   };
 }
 
-/** False for files that nobody is here to make, as in a one-file page. */
+/** False for files that need a server or kernel if there is none, as in a one-file page. */
 export function canExport({ id }: IAction, { provider }: Session): boolean {
   return provider.file !== undefined || !FILES.has(id);
 }
 
-/** Pictures and files of what is shown, at the present collapse level. */
+/** Exports the visible graph at its current collapse level, as images and other files. */
 export const exportActions: readonly IAction[] = [
   svg('export-svg', 'graph', trans => trans.__('Save the graph as SVG')),
   svg('export-svg-view', 'view', trans =>

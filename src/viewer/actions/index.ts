@@ -49,7 +49,7 @@ import { zoomOut } from './zoom_out';
 
 export type { IAction, IActionContext } from './types';
 
-/** Every action, in the order of the help. To add one: a file beside these and a line here. */
+/** All actions, in the order of the help. To add one, create a file here and add a line. */
 export const ACTIONS: readonly IAction[] = [
   find,
   findNext,
@@ -119,7 +119,7 @@ export function isEnabled(action: IAction, context: IActionContext): boolean {
     : state.document !== null && state.load.status !== 'cancelled';
 }
 
-/** Runs the action if it can run now; tells whether it did. */
+/** Runs the action if it is enabled; returns whether it ran. */
 export function runAction(action: IAction, context: IActionContext): boolean {
   if (!isEnabled(action, context)) {
     return false;

@@ -1,15 +1,18 @@
-/** From key events to actions. The only place that knows how keys are written. */
+/** Maps key events to actions. The only module that knows the notation of keys. */
 
 import type { IAction } from '.';
 import type { BoundKeys } from '../state/api';
 
-/** Keys whose place depends on the keyboard's layout, or that mean the same in every program: hosts do not bind them. */
+/**
+ * Keys that depend on the keyboard layout, or that have the same meaning in every program: hosts do not
+ * bind them.
+ */
 const FIXED =
   /^(?:\w+\+)*(?:Enter|Space|Escape|Backspace|Page\w+|[^A-Za-z])$|^Ctrl\+C$/;
 
 export const isFixedKey = (chord: string): boolean => FIXED.test(chord);
 
-/** The keys of an action: what the host has bound, then what no host binds. */
+/** The keys of an action: those bound by the host, then those that no host binds. */
 export function keysOf(action: IAction, bound: BoundKeys): readonly string[] {
   return bound
     ? [...(bound[action.id] ?? []), ...action.keys.filter(isFixedKey)]
@@ -25,7 +28,7 @@ interface IKeyEvent {
   readonly shiftKey: boolean;
 }
 
-/** `Ctrl+Alt+Shift+Key`; letters upper case, digits by their place on the keyboard. */
+/** `Ctrl+Alt+Shift+Key`; letters in upper case, digits by physical key. */
 export function chordOf(event: IKeyEvent): string {
   const digit = /^Digit([0-9])$/.exec(event.code)?.[1];
   const letter = /^[a-z]$/i.test(event.key);
@@ -37,7 +40,7 @@ export function chordOf(event: IKeyEvent): string {
         : letter
           ? event.key.toUpperCase()
           : event.key;
-  // Shift is part of what a symbol such as `?` is.
+  // For a symbol such as `?`, Shift is part of the key.
   const shift = event.shiftKey && (letter || digit || key.length > 1);
   return [
     event.ctrlKey || event.metaKey ? 'Ctrl' : '',
@@ -59,7 +62,7 @@ function isTextBox(target: EventTarget | null): boolean {
   );
 }
 
-/** Enter and Space belong to the button, link or box to tick that has the focus. */
+/** True for Enter and Space on a focused button, link or checkbox. */
 function isOwnKey(target: EventTarget | null, chord: string): boolean {
   if (!(target instanceof HTMLElement)) {
     return false;
@@ -68,7 +71,7 @@ function isOwnKey(target: EventTarget | null, chord: string): boolean {
   return pressable !== null && (chord === 'Enter' || chord === 'Space');
 }
 
-/** The action that this key event asks for, null when it is not ours. */
+/** The action for a key event; null if there is none. */
 export function actionFor(
   actions: readonly IAction[],
   event: IKeyEvent & { readonly target: EventTarget | null },
@@ -83,7 +86,7 @@ export function actionFor(
     actions.find(
       action =>
         keysOf(action, bound).includes(chord) &&
-        // In a text box a plain character is text.
+        // In a text box, a plain character is input.
         (!typing || (action.global === true && chord.length > 1))
     ) ?? null
   );

@@ -9,7 +9,7 @@ export const showInTable: IAction = {
   keys: [],
   enabled: state => selectedEntities(state).length > 0,
   run: ({ session }) => {
-    // Rows are nodes: of a block, its first.
+    // Rows are nodes: for a block, its first node.
     const [first] = selectedNodes(session.store.get());
     const { selection } = session.store.get();
     if (first !== undefined && selection.kind === 'group') {

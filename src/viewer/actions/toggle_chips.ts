@@ -3,7 +3,9 @@ import { entityOf } from '../session/entityNames';
 import type { IViewerState } from '../state/types';
 import type { IAction } from './types';
 
-/** What prepares sizes, masks or weights for the selected box, or what is selected itself. */
+/**
+ * Groups that prepare sizes, masks or weights for the selected box, or the selection itself if it is one.
+ */
 function chipsOf({ document, selection }: IViewerState): readonly number[] {
   const entity = document && entityOf(document.model, selection);
   if (!document || entity === null) {

@@ -2,24 +2,24 @@ import type { Session } from '../session/session';
 import type { IViewerState } from '../state/types';
 import type { ITranslate } from '../i18n/translate';
 
-/** What an action may act on. */
+/** Context in which an action runs. */
 export interface IActionContext {
   readonly session: Session;
   /** The viewer's root element, for moving the focus. */
   readonly root: HTMLElement | null;
 }
 
-/** Something the user can do, by key, button or host command alike. One a file. */
+/** Something the user can do by key, button or host command. One per file. */
 export interface IAction {
   readonly id: string;
   label(trans: ITranslate): string;
-  /** What it does now, where that depends: for menus. */
+  /** Current label in menus, if it depends on the state. */
   labelNow?(trans: ITranslate, session: Session): string;
-  /** Like `Shift+E`; `Ctrl` is also the Mac's command key. The first is the one to show. */
+  /** Such as `Shift+E`; `Ctrl` also means the Mac's command key. The first one is displayed. */
   readonly keys: readonly string[];
-  /** Works while a text box has the focus. */
+  /** Also works while a text box has the focus. */
   readonly global?: boolean;
-  /** Absent: whenever a model is shown. */
+  /** If absent, enabled whenever a model is shown. */
   enabled?(state: IViewerState): boolean;
   run(context: IActionContext): void;
 }

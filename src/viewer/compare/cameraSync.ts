@@ -1,11 +1,11 @@
-/** Moving and zooming one view moves and zooms the other by as much. */
+/** Pans and zooms one view along with the other, by the same amount. */
 
 import { otherSide, SIDES, type Side } from '../../core/matching/matchers';
 import { sameCamera, type IViewSize } from '../graph/geometry/camera';
 import type { ICamera } from '../graph/surfaceApi';
 import type { Session } from '../session/session';
 
-/** For so long after a selection the views fly on their own, in milliseconds. */
+/** Milliseconds after a selection during which the views move independently. */
 const PAUSE_MS = 450;
 
 interface ISeen {
@@ -19,7 +19,7 @@ export class CameraSync {
 
   constructor(private readonly _sessions: readonly [Session, Session]) {}
 
-  /** Takes both cameras as they are; with `from`, the other view gets its zoom first. */
+  /** Takes both cameras as the new baseline; with `from`, the other view first gets its zoom. */
   captureBaseline(from?: Side): void {
     const lead = from === undefined ? null : this._sessions[from].graph.camera;
     if (from !== undefined && lead) {
@@ -29,7 +29,7 @@ export class CameraSync {
     SIDES.forEach(side => this._look(side));
   }
 
-  /** Each view shows a selection in its own way. */
+  /** Pauses while each view reveals a selection on its own. */
   pause(): void {
     this._quietUntil = performance.now() + PAUSE_MS;
   }
@@ -41,7 +41,7 @@ export class CameraSync {
     const { surface } = this._sessions[to].graph;
     const moved =
       before && now && !sameCamera(before.camera, now.camera) && surface;
-    // A view of another size fits its picture anew; that is not a move of the reader's.
+    // A resized view fits its graph again; that is not a move by the user.
     const resized =
       before?.view.w !== now?.view.w || before?.view.h !== now?.view.h;
     if (!moved || resized || performance.now() < this._quietUntil) {
@@ -49,7 +49,7 @@ export class CameraSync {
     }
     const { x, y, k } = surface.camera;
     const zoom = now.camera.k / before.camera.k;
-    // The same way on the screen: a pixel is another length where the zoom is another.
+    // The same distance on the screen: a pixel is another length at another zoom.
     const pixels = now.camera.k / (k * zoom);
     surface.setCamera(
       {

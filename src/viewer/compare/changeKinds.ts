@@ -1,6 +1,6 @@
 import type { ITranslate } from '../i18n/translate';
 
-/** A kind of change in a word. */
+/** A kind of change, in a word. */
 export function kindText(kind: string, trans: ITranslate): string {
   const known: Readonly<Record<string, string>> = {
     inputs: trans.__('other inputs'),

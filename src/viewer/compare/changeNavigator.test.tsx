@@ -20,7 +20,10 @@ guardConsole();
 
 const nodesOf = (payload: GraphPayload): number => payload.nodes.name.length;
 
-/** Three blocks of Conv → Relu here, two there: the first Conv is int8 there, the last block is gone. */
+/**
+ * Three blocks of Conv → Relu in this model, two in the other: there the first Conv is int8 and the last
+ * block is missing.
+ */
 const LEFT = testPayload({ blocks: 3 });
 const RIGHT = testPayload({ blocks: 2 });
 
@@ -267,7 +270,7 @@ describe('the alignment comes from elsewhere', () => {
 describe('both as one graph', () => {
   async function merge(at: IChangesView): Promise<HTMLElement> {
     fireEvent.click(within(bar(at)).getByRole('button', { name: 'Merge' }));
-    // Its viewer is laid out in turns of its own.
+    // The other viewer is laid out in event loop turns of its own.
     for (let turn = 0; turn < 5; turn++) {
       await settle();
     }
@@ -290,7 +293,7 @@ describe('both as one graph', () => {
       expect(drawn.overlay?.sign?.(gone)).toBe('−');
       expect(drawn.overlay?.ghost?.(gone)).toBe(true);
       expect(drawn.overlay?.ghost?.(0)).toBe(false);
-      // No totals: they would be those of neither.
+      // No totals: they would belong to neither model.
       expect(
         within(region).queryByRole('group', { name: 'Totals' })
       ).toBeNull();
@@ -324,7 +327,7 @@ describe('both as one graph', () => {
     fireEvent.keyDown(root, { key: 'c' });
     await settle();
     expect(region.textContent).toContain('Change 1 of 3');
-    // The view behind it does not hear the key.
+    // The view behind it does not receive the key.
     expect(left.handle.selectedNodes()).toEqual([]);
     fireEvent.keyDown(root, { key: 'v' });
     await settle();

@@ -1,4 +1,6 @@
-/** What differs between two linked models: the colours of both views, the way from one change to the next. */
+/**
+ * Differences between two linked models: the colours of both views, and navigation from change to change.
+ */
 
 import type { ComparisonColumns } from '../../schema';
 import { SIDES, type IChanges, type Side } from '../../core/matching/matchers';
@@ -9,7 +11,7 @@ import type { IComparedChanges } from '../state/linkedViews';
 import { kindText } from './changeKinds';
 import { changeStates } from './states';
 
-/** Something that differs, and where it stands in the order of the first model. */
+/** A difference, and its position in the order of the first model. */
 interface IDifferingItem {
   readonly side: Side;
   readonly node: number;
@@ -19,7 +21,7 @@ interface IDifferingItem {
 export class ChangeNavigator {
   private _compared: IComparedChanges | null = null;
   private _stops: readonly IDifferingItem[] | null = null;
-  /** What was painted before, by side; null: the changes are not painted. */
+  /** Previous overlay by side; null if changes are not shown. */
   private _before: (OverlayId | null)[] | null = null;
 
   private _trees: [unknown, unknown] = [null, null];
@@ -30,7 +32,7 @@ export class ChangeNavigator {
     return this._compared;
   }
 
-  /** Shows these changes in both views; null: none are known. */
+  /** Shows these changes in both views; null if none are known. */
   setChanges(
     changes: IChanges | null,
     columns: ComparisonColumns | null
@@ -75,12 +77,12 @@ export class ChangeNavigator {
     }
   }
 
-  /** Gives other sizes of the same models what is known of them. */
+  /** Applies the changes again after the models were loaded with other sizes. */
   reapply(): void {
     SIDES.forEach(side => this._give(side));
   }
 
-  /** Leaves both views as they were painted before. */
+  /** Restores the previous overlays of both views. */
   end(): void {
     this._compared = null;
     if (!this._before) {
@@ -114,7 +116,7 @@ export class ChangeNavigator {
         node,
         place: trees[0].nodePlace[node]
       }));
-      // What only the second has stands behind the counterpart of what comes before it there.
+      // Nodes that only the second model has follow the counterpart of their predecessor.
       const placeOf = new Map<number, number>();
       for (const node of trees[0].nodeOrder) {
         const pair = changes.pair(0, node);
@@ -156,7 +158,10 @@ export class ChangeNavigator {
     });
   }
 
-  /** Index of the selected change; between two where something else is selected; null without a selection. */
+  /**
+   * Index of the selected change; fractional between two if something else is selected; null without a
+   * selection.
+   */
   private _at(stops: readonly IDifferingItem[]): number | null {
     const changes = this._compared!.changes;
     for (const side of SIDES) {

@@ -27,7 +27,7 @@ interface ILinkTestView extends IMounted {
   readonly drawn: FakeSurface;
 }
 
-/** Three blocks of Conv → Relu here, two there: the last block has no counterpart. */
+/** Three blocks of Conv → Relu in this model, two in the other: the last block has no counterpart. */
 const LEFT = (): GraphPayload => named(testPayload({ blocks: 3 }), 'left.onnx');
 const RIGHT = (): GraphPayload =>
   named(testPayload({ blocks: 2 }), 'right.onnx');
@@ -107,7 +107,7 @@ describe('selection', () => {
     expect(right.root.textContent).toContain(
       '“conv_2” of A has no counterpart'
     );
-    // The side without a counterpart does not answer by clearing the first.
+    // The side without a counterpart does not clear the selection of the first.
     expect(left.handle.selectedNodes()).toEqual([4]);
   });
 
@@ -176,7 +176,7 @@ describe('picture', () => {
     await settle();
     expect(openGroups(left)).toEqual([]);
     expect(openGroups(right)).toEqual([]);
-    // The net: the first group of either side.
+    // The net is the first group of both sides.
     act(() => left.drawn.callbacks.onActivate?.(7, { recursive: false }));
     await settle();
     expect(groupOf(left)).toBe(7);
@@ -203,7 +203,7 @@ describe('picture', () => {
     };
     open(left);
     await settle();
-    // Conv 0 costs 1000 MACs on both sides; the dearest costs 3000 here, 2000 there.
+    // Conv 0 costs 1000 MACs on both sides; the costliest node has 3000 here and 2000 there.
     expect(left.drawn.overlay?.value(0)).toBeCloseTo(1 / 3);
     expect(right.drawn.overlay?.value(0)).toBeCloseTo(1 / 3);
     act(() => right.handle.setOverlay('params'));
@@ -230,7 +230,7 @@ describe('picture', () => {
     fireEvent.click(button);
     await settle();
     expect(onOptions).toHaveBeenLastCalledWith({ match: 'auto', camera: true });
-    // The other view takes this one's zoom, then moves as far on the screen.
+    // The other view takes over this one's zoom, then moves by the same distance on the screen.
     expect(right.drawn.camera.k).toBe(2);
     const { x } = right.drawn.camera;
     move();
@@ -274,7 +274,7 @@ describe('numbers', () => {
         }
       ]
     });
-    // The other side answers with its own size, whatever is asked.
+    // The other side keeps its own size, whatever is requested.
     const { right } = await pair(LEFT(), fixed);
     expect(bar(right).textContent).toContain('Dimensions differ: batch 8 | 2');
     await settle();
@@ -289,7 +289,7 @@ describe('numbers', () => {
       within(right.root).getByRole('group', { name: 'Totals' }).textContent
     ).toContain('vs A −100 (−33.3 %)');
     expect(totals.textContent).toContain('vs B equal');
-    // FLOPs lack the custom operator on both sides.
+    // FLOPs do not include the custom operator on either side.
     const difference = differenceOf(
       decodePayload(LEFT()),
       decodePayload(RIGHT()),
@@ -349,7 +349,7 @@ describe('the end', () => {
       match: 'name',
       camera: false
     });
-    // By name and output names: Relu 1 is found by the tensor it makes.
+    // By name and output names: Relu 1 is found by the tensor it produces.
     await select(left, 3);
     expect(right.handle.selectedNodes()).toEqual([3]);
     expect(bar(left).textContent).toContain('same output name');

@@ -1,6 +1,6 @@
 /**
- * Two views looked at together: what is selected, opened, coloured and sized in one follows in the
- * other. What follows is decided by comparing states, never by who called whom, so nothing echoes.
+ * Links two views: selection, expanded blocks, colours and dimensions of one follow in the other. Changes
+ * are found by comparing states, not by tracking calls, so nothing echoes.
  */
 
 import {
@@ -48,21 +48,21 @@ const NO_VALUES: readonly number[] = [];
 export class CompareLink {
   private _options: ILinkOptions;
   private _matching: IMatching | null = null;
-  /** What the matching was made of. */
+  /** Inputs of the current matching. */
   private _matched: readonly unknown[] = [];
   private _synced: SelectionSyncResult = NOTHING_SYNCED;
   private _selected: [ISelectionState, ISelectionState];
   private _overlayStates: [OverlayState, OverlayState];
-  /** The side whose sizes the other one takes. */
+  /** The side whose sizes the other one follows. */
   private _sizesOf: Side = 0;
   private _bindings: [object, object];
   private _queued = false;
   private _ended = false;
-  /** The side in whose place both are shown as one graph. */
+  /** The side whose view shows both models as one graph. */
   private _merged: Side | null = null;
-  /** Ends the wait for an alignment. */
+  /** Cancels the request for an alignment. */
   private _asked: AbortController | null = null;
-  /** Ends what was asked for while the models were loaded. */
+  /** Cancels requests made while the models were loading. */
   private readonly _early = new AbortController();
   private readonly _changes: ChangeNavigator;
   private readonly _groups: ExpansionSync;
@@ -119,7 +119,7 @@ export class CompareLink {
     this._callbacks.onOptions?.(this._options);
   }
 
-  /** Leaves both views as they are. */
+  /** Ends the link; both views stay as they are. */
   end(): void {
     if (this._ended) {
       return;
@@ -135,7 +135,7 @@ export class CompareLink {
     this._callbacks.onEnd?.();
   }
 
-  /** Several changes in one go are followed together. */
+  /** Handles several changes of one turn together. */
   private _queue(): void {
     if (!this._queued) {
       this._queued = true;
@@ -177,7 +177,7 @@ export class CompareLink {
     this._publish();
   }
 
-  /** Matches anew when a structure or the wish has changed; other sizes change neither. */
+  /** Matches again if a structure or the match mode has changed; other sizes change neither. */
   private _match(): void {
     const [left, right] = this.sessions.map(s => s.store.get().document);
     if (!left || !right) {
@@ -198,7 +198,8 @@ export class CompareLink {
       this._asked = null;
       const [here, there] = this.sessions.map(({ provider }) => provider);
       if (match === 'auto' && here.compare) {
-        // Which node is which is not told twice: nothing follows until the answer is there.
+        // Nothing is synchronised before the alignment arrives, so that the matching does not change
+        // halfway.
         this._settle(null);
         const asked = (this._asked = new AbortController());
         void here
@@ -216,7 +217,7 @@ export class CompareLink {
     }
   }
 
-  /** By the alignment that was computed where the models are; without one, by names and wires. */
+  /** Uses the alignment computed by the server or kernel; without one, matches by names and wires. */
   private _align(given: ComparisonColumns | null): void {
     const [left, right] = this.sessions.map(s => s.store.get().document!.tree);
     const found = given && matchGiven(left, right, given);
@@ -255,13 +256,13 @@ export class CompareLink {
     ];
   }
 
-  /** The heatmap, its scale and its brush; numbers that only one side has stay there. */
+  /** Copies the heatmap, its scale and its brush; metrics that only one side has stay there. */
   private _syncOverlay(side: Side): void {
     const { overlay, scale, brush, device } = overlayStateOf(
       this.sessions[side]
     );
     const other = this.sessions[otherSide(side)];
-    // Times of two devices would not compare the models.
+    // Times on two different devices would not compare the models.
     if (!sameDevice(device, overlayStateOf(other).device)) {
       setDevice(other, device);
     }
@@ -272,7 +273,7 @@ export class CompareLink {
     ];
   }
 
-  /** Each side's colours span the values of both: one colour is one number. */
+  /** The colours of each side span the values of both, so that a colour means the same number. */
   private _syncScale(): void {
     const [left, right] = this.sessions.map(({ store }) => store.get());
     const shared = left.overlay === right.overlay && left.overlay !== null;
@@ -300,7 +301,7 @@ export class CompareLink {
     }
   }
 
-  /** Tells each view of the other, when something about it has changed. */
+  /** Updates what each view knows of the other, if it has changed. */
   private _publish(): void {
     for (const side of SIDES) {
       const { store } = this.sessions[side];

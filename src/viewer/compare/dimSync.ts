@@ -1,11 +1,11 @@
-/** Dimensions of one name have one size in both views. */
+/** Keeps dimensions of the same name at the same size in both views. */
 
 import { otherSide, type Side } from '../../core/matching/matchers';
 import type { GraphPayload } from '../../schema';
 import type { Session } from '../session/session';
 import type { ISizeConflict } from '../state/linkedViews';
 
-/** Dimensions of one name that have different sizes. */
+/** Dimensions of the same name with different sizes. */
 export function conflictsOf(
   here: GraphPayload,
   there: GraphPayload
@@ -20,14 +20,14 @@ export function conflictsOf(
 }
 
 export class DimSync {
-  /** What was asked of each side last: what it cannot take is not asked twice. */
+  /** Last request to each side, so that a rejected one is not repeated. */
   private readonly _asked: [string, string] = ['', ''];
-  /** The bindings that each side has from here. */
+  /** Bindings that were set here, by side. */
   private readonly _gave: [string[], string[]] = [[], []];
 
   constructor(private readonly _sessions: readonly [Session, Session]) {}
 
-  /** Whether a view's bindings came from here, not from its user. */
+  /** True if a view's bindings were set here rather than by its user. */
   isOwnChange(side: Side, bindings: object): boolean {
     return this._gave[side].includes(JSON.stringify(bindings));
   }
@@ -69,7 +69,7 @@ export class DimSync {
   }
 }
 
-/** All sizes at once where the expressions say it, else by an analysis with those that are bound. */
+/** Applies all sizes at once if expressions allow it, else runs an analysis with the bound ones. */
 async function give(
   session: Session,
   whole: Readonly<Record<string, number>>,

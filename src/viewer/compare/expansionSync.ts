@@ -1,4 +1,4 @@
-/** Blocks that are opened or closed in one view are opened or closed in the other. */
+/** Expands or collapses blocks in one view as in the other. */
 
 import {
   otherSide,
@@ -16,24 +16,24 @@ function addedGroups(
 }
 
 export class ExpansionSync {
-  /** What was open when it was looked at last, and in which structure, by side. */
+  /** By side: the open groups when last checked, and their structure. */
   private readonly _open: [ReadonlySet<number>, ReadonlySet<number>] = [
     new Set(),
     new Set()
   ];
   private readonly _structures: [unknown, unknown] = [null, null];
-  /** Views that are being changed from here: what opens there meanwhile is our own doing. */
+  /** Views that are being changed from here, so that their changes are not followed. */
   private readonly _busy: [number, number] = [0, 0];
 
   constructor(private readonly _sessions: readonly [Session, Session]) {}
 
-  /** Takes what is open now as it is: nothing follows from it. */
+  /** Takes the open groups as the new baseline. */
   captureBaseline(): void {
     this._look(0);
     this._look(1);
   }
 
-  /** Changes the view `side` without hearing of it again. */
+  /** Changes the view `side` without following that change. */
   private async _quietly(side: Side, work: () => Promise<void>): Promise<void> {
     this._busy[side]++;
     try {
@@ -44,7 +44,7 @@ export class ExpansionSync {
     }
   }
 
-  /** The picture of a view has changed: opens and closes the counterparts in the other one. */
+  /** Expands or collapses the counterparts of the groups that changed in a view. */
   follow(side: Side, matching: IMatching): Promise<void> {
     const before = this._open[side];
     const structure = this._structures[side];

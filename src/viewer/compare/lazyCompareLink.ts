@@ -1,4 +1,4 @@
-/** A link between two views whose code is fetched when the first one is asked for. */
+/** A link between two views whose code is loaded lazily. */
 
 import type { IViewerLink } from '../state/api';
 import { piece } from '../lazy/lazily';
@@ -56,7 +56,7 @@ class LazyCompareLink implements IViewerLink {
   }
 }
 
-/** Links two views; what one does follows in the other as soon as the code is there. */
+/** Links two views, which stay in sync as soon as the code is loaded. */
 export function linkSessions(
   sessions: readonly [Session, Session],
   options: Partial<ILinkOptions> = {},

@@ -1,10 +1,10 @@
-/** Reading back what a host remembered of a link, without trust. */
+/** Validates link options stored by a host. */
 
 import { isMatchMode } from '../../core/matching/matchModes';
 import { DEFAULT_LINK } from '../state/linkedViews';
 import type { ILinkOptions } from '../state/linkedViews';
 
-/** Anything odd keeps its default. Never throws. */
+/** Invalid values keep their default. Never throws. */
 export function readLinkOptions(value: unknown): ILinkOptions {
   const raw =
     typeof value === 'object' && value !== null

@@ -1,4 +1,4 @@
-/** What differs, in a picture of both models as one graph: its colours, the way from change to change. */
+/** Differences of two models shown as one graph: its colours, and navigation from change to change. */
 
 import type { IChanges } from '../../core/matching/alignmentChanges';
 import type { Session } from '../session/session';
@@ -14,10 +14,12 @@ import type { MergedProvider } from './mergedProvider';
 import { DEFAULT_LINK, type ILinkedView } from '../state/linkedViews';
 import type { IGroupTree } from '../../core/tree/treeTypes';
 
-/** Paints what differs in `session`, whose model is that of `provider`, and drives its bar. */
+/**
+ * Shows the differences in `session`, whose model comes from `provider`, and drives its comparison bar.
+ */
 export class MergedChanges {
   private _tree: IGroupTree | null = null;
-  /** Waits for the first picture. */
+  /** Waits for the initial view. */
   private _first: ISessionListener | null = null;
   private readonly _stop: () => void;
 
@@ -71,7 +73,7 @@ export class MergedChanges {
     }
   }
 
-  /** A repeat shows one of its parts: that of the first box which came or went. */
+  /** A repeat shows one of its instances: the one with the first added or removed box. */
   private _showFirst(shown: number | null): void {
     if (shown === null) {
       return;
@@ -79,7 +81,7 @@ export class MergedChanges {
     this._first = {
       onPicture: () => {
         const { graph } = this._session;
-        // Until something is laid out, an empty scene stands in.
+        // Until something is laid out, the scene is empty.
         if ((graph.surface?.scene?.boxCount ?? 0) > 0) {
           this._unhook();
           // The picture is still being set.

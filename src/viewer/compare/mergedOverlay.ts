@@ -1,4 +1,4 @@
-/** The colours of a picture of both models as one graph. */
+/** Colours of two models shown as one graph. */
 
 import { Changes, type IChanges } from '../../core/matching/alignmentChanges';
 import type { IMergedPayload } from '../../core/merge/mergePayloads';
@@ -46,7 +46,7 @@ export interface IMergedOverlay {
   added(entity: number): boolean;
 }
 
-/** Gives the tree of a merged graph its changes, for the overlay that shows them. */
+/** Registers the changes of a merged tree, for the overlay that shows them. */
 export function setMergedOverlay(
   tree: IGroupTree,
   {
@@ -78,7 +78,9 @@ export function setMergedOverlay(
   return { changes, fate, added };
 }
 
-/** The first box that came or went inside a repeat, which shows one part only; null: none is hidden so. */
+/**
+ * The first added or removed box inside a repeat, which shows only one instance; null if there is none.
+ */
 export function firstUnmatched(
   tree: IGroupTree,
   fate: Uint8Array

@@ -1,4 +1,4 @@
-/** Two models as one graph, as a model: details and values are those of the model that a node is of. */
+/** Provides two models as one graph; details and values come from the model of each node. */
 
 import {
   mergePayloads,

@@ -1,4 +1,4 @@
-/** Carries what is selected or pointed at in one view over to the other. */
+/** Synchronises selection and hover from one view to the other. */
 
 import type { IMatching, Side } from '../../core/matching/matchers';
 import { pillTensorRef } from '../../core/tree/tensorSeries';
@@ -18,7 +18,7 @@ import type { IHitTarget } from '../graph/surfaceApi';
 import { NO_SELECTION, type IDocument, type Selection } from '../state/types';
 import type { SelectionSyncResult } from '../state/linkedViews';
 
-/** The part of the state that is carried over. */
+/** The part of the state that is synchronised. */
 export interface ISelectionState {
   readonly selection: Selection;
   readonly moreSelected: readonly number[];
@@ -29,7 +29,7 @@ export function selectionStateOf(session: Session): ISelectionState {
   return { selection, moreSelected };
 }
 
-/** The entity's own box is drawn and in view, so nothing need move. */
+/** True if the entity's own box is drawn and in view, so that the camera need not move. */
 function isInView(session: Session, entity: number): boolean {
   const { surface } = session.graph;
   const scene = surface?.scene ?? null;
@@ -45,7 +45,7 @@ function isInView(session: Session, entity: number): boolean {
   );
 }
 
-/** Selects several entities, the first foremost; none clears the selection. */
+/** Selects several entities, the first as the primary one; none clears the selection. */
 function selectEntities(
   to: Session,
   document: IDocument,
@@ -56,7 +56,7 @@ function selectEntities(
     to.select(NO_SELECTION);
   } else {
     const next = selectionOf(document.model, first);
-    // What is selected there already stays where its reader put it.
+    // If it is already selected there, the camera stays where the user put it.
     const known = sameSelection(to.store.get().selection, next);
     to.select(next, known || isInView(to, first) ? 'none' : 'reveal');
   }
@@ -65,7 +65,7 @@ function selectEntities(
   }
 }
 
-/** Selects in `to` the counterparts of what is selected in `from`, the view `side`. */
+/** Selects in `to` the counterparts of the selection in `from`, which is the view `side`. */
 export function syncSelection(
   from: Session,
   to: Session,
@@ -119,7 +119,7 @@ export function syncSelection(
   };
 }
 
-/** Marks in `to` the counterpart of what is under the pointer in `from`. */
+/** Highlights in `to` the counterpart of the entity under the pointer in `from`. */
 export function syncHover(
   what: IHitTarget,
   to: Session,

@@ -1,28 +1,34 @@
-/** What became of each node in the other model of a comparison: a colour and a sign a state. */
+/** States of nodes relative to the other model of a comparison, each with a colour and a sign. */
 
 import type { ChangeState } from '../../core/matching/alignmentChanges';
 import type { IScene } from '../../core/types';
 import type { IStateLook, IStates } from '../overlays/types';
 import type { ITranslate } from '../i18n/translate';
 
-/** What a link tells of one of its models. */
+/** Changes of one of the linked models. */
 export interface IEntityChanges {
-  /** The second of the two: what only it has was added. */
+  /** True for the second model: what only it has was added. */
   readonly second: boolean;
-  /** Where both are one graph: whether only the second has it. What only the first has is drawn as a ghost. */
+  /**
+   * For both models as one graph: true if only the second has the entity. Entities that only the first
+   * has are drawn as outlines.
+   */
   readonly added?: (entity: number) => boolean;
-  /** There, by edge of a scene: 1 = only the first has it, 2 = only the second. */
+  /**
+   * For both models as one graph: by edge of a scene, 1 if only the first model has it, 2 if only the
+   * second.
+   */
   readonly wires?: (scene: IScene) => Uint8Array;
   readonly trans: ITranslate;
   state(entity: number): ChangeState;
-  /** In a word or two, what changed; empty where the state tells enough. */
+  /** The changes in a word or two; empty if the state says enough. */
   about(entity: number): string;
 }
 
-/** Of what only the second has, where what only the first has stands in the same picture. */
+/** For entities only in the second model, when those only in the first are in the same graph. */
 const ADDED = 0.875;
 
-/** Along the ramp: what is the same is quiet. */
+/** Position on the ramp; unchanged entities are plain. */
 const PLACES: Readonly<Record<ChangeState, number>> = {
   none: 0,
   same: 0,
@@ -32,7 +38,7 @@ const PLACES: Readonly<Record<ChangeState, number>> = {
   only: 1
 };
 
-/** Colours that differ in lightness too, by place: light theme, dark theme. */
+/** Colours by position, which also differ in lightness: light theme, dark theme. */
 const COLOURS: Readonly<Record<number, readonly [string, string]>> = {
   0: ['#e8eaed', '#3c4043'],
   2: ['#8cc4ec', '#2f77ab'],
@@ -42,7 +48,9 @@ const COLOURS: Readonly<Record<number, readonly [string, string]>> = {
   8: ['#a03070', '#d673ad']
 };
 
-/** Of wires that only one of the models has, as `IEntityChanges.wires` counts them; told apart without colour. */
+/**
+ * Wires that only one model has, as numbered by `IEntityChanges.wires`; distinguishable without colour.
+ */
 const WIRES = [
   { place: 1, dash: [5, 4] },
   { place: ADDED, dash: [9, 3, 1.5, 3] }

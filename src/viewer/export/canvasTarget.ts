@@ -1,4 +1,4 @@
-/** Primitives as pixels of a canvas. */
+/** Draws primitives on a canvas. */
 import type { ColorToken } from '../graph/style/boxColors';
 import {
   dashesOf,
@@ -10,9 +10,9 @@ import type { IPage } from './pictureLayout';
 import { encodePng, TILE_HEIGHT, TILE_WIDTH } from './png';
 import type { IPageTarget } from './pageTarget';
 
-/** Pixels of the largest picture; programs that show pictures stop near there too. */
+/** Pixels of the largest image; image viewers have similar limits. */
 export const MAX_PIXELS = 2 ** 28;
-/** Pixels an inch at scale 1, as CSS counts. */
+/** Pixels per inch at scale 1, as in CSS. */
 const DPI = 96;
 
 class CanvasTarget implements IPageTarget {
@@ -95,7 +95,7 @@ class CanvasTarget implements IPageTarget {
   }
 }
 
-/** Width and height of the picture of a page, in pixels. */
+/** Width and height of a page's image, in pixels. */
 export function pixelsOf(page: IPage, scale: number): { w: number; h: number } {
   return {
     w: Math.ceil(page.width * scale),
@@ -106,7 +106,7 @@ export function pixelsOf(page: IPage, scale: number): { w: number; h: number } {
 /**
  * The page as a PNG. Tiles keep it below the browser's limit for one canvas.
  *
- * Rejects with an `Error` where the page's browser gives no canvas.
+ * Rejects with an `Error` if the browser provides no canvas.
  */
 export async function pngOf(
   page: IPage,

@@ -1,4 +1,4 @@
-/** Colours as every reader of SVG understands them, and the theme's colours without a page. */
+/** Colours in a notation that every SVG reader understands, and theme colours without a page. */
 import { FONT_FALLBACK } from '../graph/style/metrics';
 import { TOKENS, type ColorToken } from '../graph/style/boxColors';
 import type { IPalette } from '../graph/style/themePalette';
@@ -10,7 +10,7 @@ export interface IPlainColor {
   readonly opacity: number;
 }
 
-/** What an unknown notation becomes: seen on a light and on a dark ground. */
+/** Fallback for an unknown notation, visible on a light and on a dark background. */
 const GREY: IPlainColor = { color: '#888888', opacity: 1 };
 
 function hex(parts: readonly number[]): string {
@@ -27,7 +27,7 @@ function ofHex(digits: string): IPlainColor {
   return { color: hex(bytes.slice(0, 3)), opacity: (bytes[3] ?? 255) / 255 };
 }
 
-/** `12`, `40%` and `0.5` as shares of `whole`. */
+/** Parses `12`, `40%` and `0.5` as shares of `whole`. */
 function amount(text: string, whole: number): number {
   return text.endsWith('%')
     ? (parseFloat(text) / 100) * whole
@@ -35,8 +35,8 @@ function amount(text: string, whole: number): number {
 }
 
 /**
- * A CSS colour as `#rrggbb` and an opacity: SVG readers other than browsers know no `rgb(… / …)`.
- * Understands what browsers answer for computed colours: hex, `rgb`, `rgba` and `color(srgb …)`.
+ * Converts a CSS colour to `#rrggbb` and an opacity: SVG readers other than browsers do not support
+ * `rgb(… / …)`. Supports the formats of computed colours: hex, `rgb`, `rgba` and `color(srgb …)`.
  */
 export function plainColor(css: string): IPlainColor {
   const text = css.trim().toLowerCase();
@@ -61,8 +61,8 @@ export function plainColor(css: string): IPlainColor {
 const VARIABLE = /^var\(--[\w-]+,\s*(.+)\)$/;
 
 /**
- * The colours that a style sheet gives to the tokens where no JupyterLab is around, for drawing
- * without a page. Fails when a token has none.
+ * The token colours that a style sheet defines outside JupyterLab, for drawing without a page. Throws if
+ * a token has none.
  */
 export function sheetPalette(
   sheet: string,
@@ -72,7 +72,7 @@ export function sheetPalette(
   const colors = new Map<string, string>();
   for (const [, selector, body] of sheet.matchAll(/([^{}]+)\{([^{}]*)\}/g)) {
     const forDark = /data-jp-theme-light=["']false/.test(selector);
-    // What follows `>` is only so in a viewer.
+    // A rule with `>` applies only inside a viewer.
     const isToken = /(?<!> )\.oad-graph/.test(selector);
     if (!isToken || (forDark && !dark)) {
       continue;

@@ -1,12 +1,15 @@
 import type { Session } from '../session/session';
 import { saveFile } from './downloadFile';
 
-/** A frame's page may forbid downloads, and the frame never hears of it: notebooks in VS Code, Colab, portals. */
+/**
+ * The page around a frame may block downloads without the frame noticing: notebooks in VS Code, Colab,
+ * portals.
+ */
 function isFramed(): boolean {
   return window.top !== window.self;
 }
 
-/** Gives the user a file; says what else there is where it may not arrive. */
+/** Downloads a file, and explains the alternatives if the download may be blocked. */
 export function deliverFile(
   { store, trans }: Pick<Session, 'store' | 'trans'>,
   name: string,

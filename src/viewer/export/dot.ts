@@ -1,4 +1,4 @@
-/** The visible graph in the DOT language, at its present collapse level. */
+/** The visible graph in the DOT language, at its current collapse level. */
 import { pillText } from '../../core/tree/tensorSeries';
 import { BoxKind } from '../../core/types';
 import { chipText } from '../../core/tree/chips';
@@ -7,7 +7,7 @@ import type { IDrawContext } from '../graph/draw/drawTarget';
 import { cleanText } from '../graph/text/textMeasure';
 import type { ICaption } from './pictureLayout';
 
-/** A quoted string; in labels `\N` and the like and entities (`&lt;`) mean something. */
+/** Quotes a string; in labels, `\N` and similar, and entities (`&lt;`) have special meanings. */
 function quote(...lines: readonly string[]): string {
   const parts = lines
     .filter(line => line)
@@ -45,7 +45,9 @@ function statement(drawing: IDrawContext, box: number): string {
   }
 }
 
-/** Open groups are clusters, ports on their borders are points; `caption` says what the numbers hold for. */
+/**
+ * Open groups become clusters, ports on their borders points; `caption` states what the numbers apply to.
+ */
 export function sceneDot(drawing: IDrawContext, caption: ICaption): string {
   const { scene, model } = drawing;
   const lines = [
@@ -68,7 +70,7 @@ export function sceneDot(drawing: IDrawContext, caption: ICaption): string {
   return `${lines.join('\n')}\n}\n`;
 }
 
-/** Boxes in their clusters, without recursion: a file decides how deep they nest. */
+/** Adds boxes in their clusters, without recursion, since a file determines how deep they nest. */
 function boxes(drawing: IDrawContext, lines: string[]): void {
   const { scene, cards } = drawing;
   const inside = new Map<number, number[]>([[-1, []]]);

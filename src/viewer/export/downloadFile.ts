@@ -1,14 +1,14 @@
-/** Gives the user a file. */
+/** Downloads files. */
 
-/** How long the browser may take to start reading it, in milliseconds. */
+/** Milliseconds that the browser has to start reading the file. */
 const REVOKE_DELAY_MS = 60_000;
 
-/** What no file system takes in a name, and what could lead out of the folder. */
+/** Characters that file systems reject in a name, or that could lead out of the folder. */
 // eslint-disable-next-line no-control-regex
 const UNSAFE = /[\u0000-\u001f\u007f<>:"/\\|?*]+/g;
 const MAX_NAME_CHARS = 120;
 
-/** `name`, a suffix and an extension as one safe file name. */
+/** Combines `name`, a suffix and an extension into a safe file name. */
 export function fileName(name: string, suffix: string): string {
   const safe = name
     .replace(UNSAFE, '_')

@@ -1,4 +1,4 @@
-/** Pictures that are light or dark whatever the page is. */
+/** Exports images in light or dark colours, independent of the page. */
 
 import { BoxColors } from '../graph/style/boxColors';
 import type { IDrawContext } from '../graph/draw/drawTarget';
@@ -13,7 +13,7 @@ export function isDark({ exportTheme, dark }: IViewerState): boolean {
   return exportTheme === 'page' ? dark : exportTheme === 'dark';
 }
 
-/** The drawing in the colours that pictures are to have. */
+/** The draw context with the colours of the export. */
 export function withExportColors(
   session: Session,
   drawing: IDrawContext
@@ -31,7 +31,7 @@ export function withExportColors(
   return { ...drawing, paint: new BoxColors(scene, model, values, tree) };
 }
 
-/** Colours of the page, or those of the style sheet where they must be others. */
+/** The palette of the page, or of the style sheet if the export uses the other theme. */
 export function exportPalette(session: Session): IPalette | null {
   const renderer = session.graph.surface?.renderer;
   if (!renderer) {
@@ -45,7 +45,7 @@ export function exportPalette(session: Session): IPalette | null {
     : sheetPalette(rulesOf(renderer.root), dark, shown.font);
 }
 
-/** The rules with the tokens, from where the viewer's style sheet is. */
+/** The rules with the tokens, from the root that holds the viewer's style sheet. */
 function rulesOf(host: HTMLElement): string {
   const root = host.getRootNode();
   const sheets =
@@ -60,7 +60,7 @@ function rulesOf(host: HTMLElement): string {
     .join('\n');
 }
 
-/** The rules of a sheet; none where it comes from another host, which is not ours. */
+/** The rules of a sheet; none if it comes from another origin. */
 function readable(sheet: CSSStyleSheet): CSSRule[] {
   try {
     return [...sheet.cssRules];

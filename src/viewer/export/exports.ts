@@ -1,4 +1,4 @@
-/** What a session shows, as files: the whole graph, the view or the selection. */
+/** Exports a session's view as files: the whole graph, the visible area or the selection. */
 import { formatExact } from '../../core/base/numberFormat';
 import { problemOf, type FileFormat } from '../../providers/provider';
 import { SHOWN } from '../../schema/metrics';
@@ -19,7 +19,7 @@ import { SvgFileTarget } from './svgFileTarget';
 
 export type ExportPart = 'graph' | 'view' | 'selection';
 
-/** Heatmaps whose numbers a file for another viewer can have. */
+/** Heatmaps whose values can be attached to a file for another viewer. */
 const ATTACHED: ReadonlySet<string> = new Set(SHOWN.attachment);
 
 const SUFFIX: Readonly<Record<ExportPart, string>> = {
@@ -28,7 +28,7 @@ const SUFFIX: Readonly<Record<ExportPart, string>> = {
   selection: '-selection'
 };
 
-/** The part as it is drawn now; null where there is nothing to draw. */
+/** The part as currently drawn; null if there is nothing to draw. */
 function pictureOf(session: Session, part: ExportPart): IPicture | null {
   const { surface } = session.graph;
   const { drawing, index } = surface?.renderer ?? {};
@@ -76,7 +76,7 @@ export function pageOf(session: Session, part: ExportPart): IPage | null {
   return makePage(picture, caption, legend, measure);
 }
 
-/** The SVG file of a part, null where there is nothing to draw. */
+/** The SVG file of a part; null if there is nothing to draw. */
 function svgOf(session: Session, part: ExportPart): string | null {
   const page = pageOf(session, part);
   const drawing = session.graph.surface?.renderer.drawing;
@@ -112,7 +112,7 @@ export function exportDot(session: Session): void {
   }
 }
 
-/** Has a file made that takes more than what is drawn, with the number of the heatmap. */
+/** Has the server or kernel create a file that needs more than the drawing, with the heatmap's metric. */
 export async function exportFile(
   session: Session,
   format: FileFormat
@@ -161,7 +161,7 @@ export async function exportFile(
   }
 }
 
-/** Why a picture of so many pixels is not made; null when it can be. */
+/** Why an image of this size cannot be exported; null if it can. */
 export function tooLarge(
   page: IPage,
   scale: number,
@@ -179,7 +179,7 @@ export function tooLarge(
       );
 }
 
-/** Saves the whole graph as PNG; a notice says why where that is impossible. */
+/** Saves the whole graph as PNG, or explains in a notice why that is impossible. */
 export async function exportPng(
   session: Session,
   scale: number

@@ -19,7 +19,7 @@ async function draw(
   payload: GraphPayload,
   options: Partial<IHeadlessOptions> = {}
 ): Promise<{ text: string; root: Element }> {
-  // As on the command line: nothing of a page is there.
+  // As on the command line: there is no document.
   vi.stubGlobal('document', undefined);
   let text = '';
   try {
@@ -35,7 +35,7 @@ async function draw(
 const texts = (root: Element): string[] =>
   [...root.querySelectorAll('text')].map(text => text.textContent ?? '');
 
-/** Everything an SVG file may be made of here. */
+/** All elements that an SVG file may contain here. */
 const PARTS = new Set('svg title g rect path text clipPath'.split(' '));
 
 describe('a picture without a page', () => {
@@ -161,7 +161,7 @@ describe('a picture of two models as one graph', () => {
     const signs = (sign: string): number =>
       seen.filter(one => one === sign).length;
     expect(seen.filter(one => one === 'Conv')).toHaveLength(3);
-    // One of each is in the legend.
+    // One of them is in the legend.
     expect(signs('◐')).toBe(2);
     expect(signs('−')).toBe(1 + left.nodes.name.length - count);
     expect(signs('+')).toBe(1);
@@ -173,7 +173,7 @@ describe('a picture of two models as one graph', () => {
       path =>
         `${path.getAttribute('stroke')} ${path.getAttribute('stroke-dasharray')}`
     );
-    // The legend has one of each; what was removed had wires, and another leads around it.
+    // The legend has one of each; the removed node had wires, and another wire bypasses it.
     for (const one of ['#3d5a1e 9 3 1.5 3', '#a03070 5 4']) {
       expect(dashes.filter(dash => dash === one).length).toBeGreaterThan(1);
     }

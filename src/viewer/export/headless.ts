@@ -1,4 +1,4 @@
-/** Pictures without a page: the same layout and drawing where there is no browser. */
+/** Draws graphs without a browser, with the same layout and drawing code. */
 import { chosenDevice, withLatency } from '../../core/latency/latencyEstimate';
 import { decodePayload } from '../../core/model/decodePayload';
 import { buildTree } from '../../core/tree/groupTree';
@@ -22,26 +22,26 @@ import { wholeSceneRect } from './picture';
 import { SvgFileTarget } from './svgFileTarget';
 import type { IGroupTree } from '../../core/tree/treeTypes';
 
-/** Fonts with the widths of `graph/advances.ts`. */
+/** Fonts with the widths of `graph/text/helveticaAdvances.ts`. */
 const FONT =
   'Helvetica, Arial, "Liberation Sans", "Nimbus Sans", Arimo, sans-serif';
 
 export interface IHeadlessOptions {
   readonly dark: boolean;
-  /** How the graph is set; absent: in one row or several, whichever can be read better. */
+  /** Arrangement of the graph; if absent, one row or several, whichever is more readable. */
   readonly direction?: Flow;
-  /** Width by height that rows aim at; absent: `ASPECT`. */
+  /** Target aspect ratio (width by height) of rows; default `ASPECT`. */
   readonly aspect?: number;
-  /** `auto`: the one a new view opens with. */
+  /** `auto`: the overlay of a new view. */
   readonly overlay: OverlayId | 'auto' | 'none';
-  /** Levels of blocks to open; null: as a new view opens, at most `budget` boxes. */
+  /** Levels of blocks to expand; null for those of a new view, with at most `budget` boxes. */
   readonly depth: number | null;
   readonly budget: number;
-  /** Cards of the widest picture that is drawn. */
+  /** Maximum number of cards. */
   readonly most: number;
-  /** What latencies are of; null: what the analysis was asked about. */
+  /** Device for latencies; null for the one chosen for the analysis. */
   readonly device?: IDeviceChoice | null;
-  /** Numbers of the overlay `user`, by node id. */
+  /** Values of the overlay `user`, by node id. */
   readonly user?: {
     readonly label: string;
     readonly unit: string;
@@ -49,9 +49,9 @@ export interface IHeadlessOptions {
   } | null;
 }
 
-/** Of a picture that nobody gave a shape: about that of a screen. */
+/** Default aspect ratio, about that of a screen. */
 const ASPECT = 1.6;
-/** Pixels of the pane for which a picture in rows is set. */
+/** Area of the pane for which rows are arranged, in pixels. */
 const AREA = 1600 * 1000;
 
 function paneOf({ aspect = ASPECT }: IHeadlessOptions): IPane {
@@ -59,7 +59,7 @@ function paneOf({ aspect = ASPECT }: IHeadlessOptions): IPane {
   return { w: h * aspect, h };
 }
 
-/** A picture would have more cards than allowed. */
+/** Thrown if a picture would have more cards than allowed. */
 export class TooManyBoxes extends Error {
   constructor(readonly count: number) {
     super(`The picture would have ${count} boxes.`);
@@ -75,7 +75,7 @@ async function open(
   const { flow } = view;
   const inPane = flow === 'auto' || flow === 'wrapped';
   if (depth === null) {
-    // A page scrolls: one row or column may be as long as it is.
+    // A page scrolls, so a single row or column may have any length.
     await (inPane
       ? view.openInitialIn(budget, flow, paneOf(options))
       : view.openInitial(budget));
@@ -102,13 +102,13 @@ async function open(
 /**
  * The graph of a payload as a standalone SVG file; `sheet` is the style sheet with the colours.
  *
- * Rejects with `TooManyBoxes` when `depth` opens more than `most`.
+ * Rejects with `TooManyBoxes` if `depth` expands more than `most`.
  */
 export async function headlessSvg(
   payload: GraphPayload,
   sheet: string,
   options: IHeadlessOptions,
-  /** What to do with the tree before it is drawn; an entity that must be shown, or null. */
+  /** Prepares the tree before it is drawn; returns an entity that must be visible, or null. */
   prepare: (tree: IGroupTree) => number | null = () => null
 ): Promise<string> {
   const { dark } = options;

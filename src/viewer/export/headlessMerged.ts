@@ -1,4 +1,4 @@
-/** A picture of two models as one graph, without a page. */
+/** Draws two models as one graph, without a browser. */
 
 import { mergePayloads } from '../../core/merge/mergePayloads';
 import type { ComparisonColumns, GraphPayload } from '../../schema';
@@ -6,7 +6,7 @@ import { firstUnmatched, setMergedOverlay } from '../compare/mergedOverlay';
 import { IDENTITY } from '../i18n/translate';
 import { headlessSvg, type IHeadlessOptions } from './headless';
 
-/** As `headlessSvg`, with what differs in colours and signs. */
+/** Like `headlessSvg`, with differences shown by colours and signs. */
 export function mergedSvg(
   left: GraphPayload,
   right: GraphPayload,

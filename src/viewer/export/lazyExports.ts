@@ -1,4 +1,4 @@
-/** Saving pictures and files: the code that makes them is fetched at the first one. */
+/** Saves images and files; the code that creates them is loaded on first use. */
 
 import { piece } from '../lazy/lazily';
 import type { Session } from '../session/session';
@@ -13,7 +13,7 @@ async function withCode(
   { store, trans }: Session,
   work: (made: ExportCode) => unknown
 ): Promise<void> {
-  // At once where it is there: a page may save only while its reader acts.
+  // Synchronous if already loaded: a page may save only during a user action.
   let made = code.now;
   try {
     made ??= await code.get();
@@ -35,6 +35,6 @@ export const saveSvg = (session: Session, part: ExportPart): Promise<void> =>
 export const saveDot = (session: Session): Promise<void> =>
   withCode(session, made => made.exportDot(session));
 
-/** A file that takes more than what is drawn. */
+/** Saves a file that needs more than the drawing. */
 export const saveFile = (session: Session, format: FileFormat): Promise<void> =>
   withCode(session, made => made.exportFile(session, format));

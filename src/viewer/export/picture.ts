@@ -1,4 +1,4 @@
-/** A part of the scene drawn into a sink: what stands on the screen, from the same primitives. */
+/** Draws a part of the scene into a target, with the same primitives as on the screen. */
 import { pillText } from '../../core/tree/tensorSeries';
 import { BoxKind, type IScene } from '../../core/types';
 import { drawBox } from '../graph/draw/drawBox';
@@ -28,25 +28,26 @@ export interface IPicture {
   readonly index: SpatialIndex;
   /** In world units. */
   readonly region: IRect;
-  /** Page pixels a world unit; decides the detail as the zoom does on the screen. */
+  /** Page pixels per world unit; determines the level of detail, as the zoom does on the screen. */
   readonly k: number;
-  /** Boxes to draw; all of the region when null. */
+  /** Boxes to draw; null for all in the region. */
   readonly only: ReadonlySet<number> | null;
 }
 
 /** Diameter of the dot where a wire meets a box. */
 const DOT = 4.5;
-/** World units that marks reach over their boxes: stacks, strokes, labels. */
+/** World units by which decorations exceed their boxes: stacks, strokes, labels. */
 const OVERHANG = 24;
 
 /**
- * The zoom that decides the detail: from afar the screen draws pixels, a file the plainest elements.
+ * The zoom that determines the level of detail: where the screen would use a canvas, a file uses the
+ * simplest elements.
  */
 function detailOf(k: number): number {
   return Math.max(k, CANVAS_MAX_ZOOM + 0.001);
 }
 
-/** Draws what lies in `part` (world units), in the coordinates of the world. */
+/** Draws the contents of `part`, in world units. */
 export function drawPicture(
   picture: IPicture,
   sink: IPageTarget,
@@ -88,7 +89,7 @@ export function drawPicture(
   }
 }
 
-/** The boxes of the entities, what stands inside them, and the smallest rectangle around them. */
+/** The boxes of the entities with their contents, and the bounding rectangle of all. */
 export function selectionOf(
   scene: IScene,
   boxes: readonly number[]
@@ -113,7 +114,7 @@ export function selectionOf(
   return { only, region: grown(region, 8) };
 }
 
-/** All of the scene, with the strokes at its border. */
+/** The whole scene, including the strokes at its border. */
 export function wholeSceneRect(scene: IScene): IRect {
   return grown({ x: 0, y: 0, w: scene.width, h: scene.height }, 2);
 }
@@ -209,7 +210,7 @@ const NO_TARGET: IDrawTarget = {
   text: () => undefined
 };
 
-/** Moves everything but the first primitive, the panel itself. */
+/** Moves everything except the first primitive, which is the panel itself. */
 class OffsetTarget implements IDrawTarget {
   private _first = true;
 

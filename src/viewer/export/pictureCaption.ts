@@ -1,4 +1,4 @@
-/** What stands under an exported picture. */
+/** Caption of an exported image. */
 import type { ScaleMode } from '../../core/base/colorScale';
 import { readableTextColor } from '../../core/base/colorScale';
 import { formatExact } from '../../core/base/numberFormat';
@@ -19,10 +19,10 @@ import type { IGraphModel, ITree } from '../../core/types';
 import { BETWEEN, type ICaption, type ILegend } from './pictureLayout';
 import type { IOverlayRange } from '../overlays/types';
 
-/** Tiles that every reader of a picture wants. */
+/** Totals of general interest. */
 const TOTALS = ['params', 'macs', 'flops', 'weight_bytes'];
 
-/** The model, its totals, the sizes they hold for, and what they leave out. */
+/** The model, its totals, the sizes they apply to, and what they do not include. */
 export function pictureCaption(
   model: IGraphModel,
   trans: ITranslate,
@@ -30,7 +30,7 @@ export function pictureCaption(
 ): ICaption {
   const { payload } = model;
   if (tree && isMerged(tree)) {
-    // Totals would be those of neither.
+    // Totals would belong to neither model.
     const count = trans._n('%1 node', '%1 nodes', payload.graph.num_nodes);
     return { title: payload.model.name, lines: [count] };
   }
@@ -65,7 +65,7 @@ export function pictureCaption(
   };
 }
 
-/** The estimated latency: on what, how sure, and that it is a lower bound where kernels are left out. */
+/** The estimated latency, its device and quality, marked as a lower bound if kernels are not included. */
 function timeLine(model: IGraphModel, trans: ITranslate): string {
   const { latency } = model;
   if (!latency) {
@@ -73,7 +73,7 @@ function timeLine(model: IGraphModel, trans: ITranslate): string {
   }
   const device = deviceLabel(model);
   const need = memoryNeed(model, trans);
-  // Short parts: a narrow page cuts what is longer than a line.
+  // Short parts: a narrow page breaks lines between them.
   return [
     ...(Number.isNaN(latency.seconds)
       ? [trans.__('Latency on %1 unknown', device)]

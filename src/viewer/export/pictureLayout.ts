@@ -1,31 +1,31 @@
-/** A picture with its caption and the legend of its heatmap, as one page. */
+/** A page with a picture, its caption and the legend of its heatmap. */
 import type { TextMeasure } from '../graph/text/textMeasure';
 import { cleanText } from '../graph/text/textMeasure';
 import type { IRect } from '../graph/geometry/camera';
 import { drawPicture, type IPicture } from './picture';
 import type { IPageTarget } from './pageTarget';
 
-/** What the colours mean. */
+/** Meaning of the colours. */
 export interface ILegend {
   readonly label: string;
-  /** Ends of the ramp; empty where no value is known. */
+  /** Ends of the ramp; empty if no value is known. */
   readonly low: string;
   readonly high: string;
-  /** `log` and the like. */
+  /** Such as `log`. */
   readonly scale: string;
   /** `3 boxes unknown`, or empty. */
   readonly unknown: string;
-  /** What the numbers hold for, or empty. */
+  /** What the numbers apply to; may be empty. */
   readonly about: string;
   color(position: number): string;
   /** States instead of a ramp. */
   readonly states?: readonly {
     readonly color: string;
-    /** Of the sign on that colour. */
+    /** Colour of the sign on `color`. */
     readonly text: string;
     readonly sign: string;
     readonly label: string;
-    /** Dashes of its wires, where they are not like the others. */
+    /** Dashes of its wires, if they differ from the others. */
     readonly dash?: readonly number[];
   }[];
 }
@@ -40,11 +40,11 @@ export interface IPage {
   readonly width: number;
   readonly height: number;
   readonly title: string;
-  /** Draws all of it, or what touches `part` (page pixels). */
+  /** Draws all of it, or the contents of `part` (in page pixels). */
   draw(sink: IPageTarget, part?: IRect): void;
 }
 
-/** Between the parts of a caption's line. */
+/** Separator between the parts of a caption line. */
 export const BETWEEN = ' · ';
 
 const MARGIN = 24;
@@ -57,15 +57,15 @@ const RAMP_WIDTH = 190;
 const RAMP_HEIGHT = 9;
 const RAMP_STEPS = 32;
 const LEGEND_HEIGHT = 48;
-/** A wire beside the name of its state. */
+/** A sample wire next to the name of its state. */
 const WIRE_FROM = 110;
 const WIRE_TO = 158;
-/** Room for the caption beside the legend. */
+/** Maximum width of the caption next to the legend. */
 const MAX_TEXT_WIDTH = 620;
-/** From this width on the legend stands beside the caption. */
+/** Minimum width for the legend to be next to the caption. */
 const MIN_WIDTH_BESIDE = 680;
 
-/** Measures the page; nothing is drawn yet. */
+/** Measures the page without drawing it. */
 export function makePage(
   picture: IPicture,
   caption: ICaption,
@@ -120,7 +120,7 @@ export function makePage(
   };
 }
 
-/** The parts of a line on as many lines as they need. */
+/** Wraps the parts of a line onto as many lines as needed. */
 function wrapLine(line: string, room: number, measure: TextMeasure): string[] {
   const lines: string[] = [];
   for (const part of line.split(BETWEEN)) {
@@ -192,7 +192,7 @@ function drawLegend(
   const top = y + LINE + 7;
   const step = RAMP_WIDTH / RAMP_STEPS;
   for (let i = 0; i < RAMP_STEPS; i++) {
-    // A little wider, or the ground shines through between the steps.
+    // Slightly wider, so that the background does not show between steps.
     const wide = i + 1 < RAMP_STEPS ? step + 0.6 : step;
     const fill = legend.color((i + 0.5) / RAMP_STEPS);
     sink.rect(x + i * step, top, wide, RAMP_HEIGHT, 0, { fill });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { encodePng, type PaintTile, TILE_HEIGHT, TILE_WIDTH } from './png';
 
-/** A colour that tells where the pixel is. */
+/** A colour that encodes the pixel's position. */
 const colorAt = (x: number, y: number): number[] => [
   (x * 7) & 255,
   (y * 13) & 255,
@@ -23,7 +23,7 @@ interface IDecoded {
   pixel(x: number, y: number): number[];
 }
 
-/** Reads a file back: signature, checksums, filter Up. */
+/** Decodes a file: signature, checksums, filter Up. */
 async function decoded(blob: Blob): Promise<IDecoded> {
   const bytes = new Uint8Array(await blob.arrayBuffer());
   const view = new DataView(bytes.buffer);

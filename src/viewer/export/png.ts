@@ -1,5 +1,5 @@
 /**
- * PNG files larger than a canvas can be: painted in tiles, written row by row (PNG specification,
+ * Encodes PNG files larger than a canvas can be: painted in tiles, written row by row (PNG specification,
  * third edition: signature, IHDR, IDAT, IEND; 8-bit RGB, filter "Up").
  */
 
@@ -11,7 +11,7 @@ export type PaintTile = (
   h: number
 ) => Uint8ClampedArray | Uint8Array;
 
-/** Sides of a tile; every browser's canvas can be this large. */
+/** Sides of a tile; every browser supports canvases of this size. */
 export const TILE_WIDTH = 4096;
 export const TILE_HEIGHT = 512;
 
@@ -69,7 +69,9 @@ function header(
   ];
 }
 
-/** The filtered rows of a band of tiles; `above` is the row before it and becomes its last. */
+/**
+ * The filtered rows of a band of tiles; `above` holds the previous row and is updated to its last row.
+ */
 function band(
   width: number,
   y: number,
@@ -104,7 +106,7 @@ function band(
   return rows;
 }
 
-/** A PNG of `width` × `height` pixels; alpha is dropped. Rejects when a tile cannot be painted. */
+/** A PNG of `width` × `height` pixels; alpha is dropped. Rejects if a tile cannot be painted. */
 export async function encodePng(
   width: number,
   height: number,

@@ -1,4 +1,4 @@
-/** Primitives as the text of a standalone SVG file: no script, no style sheet, nothing from outside. */
+/** Writes primitives as a standalone SVG file, without scripts, style sheets or external resources. */
 import type { ColorToken } from '../graph/style/boxColors';
 import {
   dashesOf,
@@ -11,7 +11,7 @@ import type { IPalette } from '../graph/style/themePalette';
 import { type IPlainColor, plainColor } from './colors';
 import type { IPageTarget } from './pageTarget';
 
-/** What XML 1.0 cannot hold, escaped or not. */
+/** Characters that XML 1.0 does not allow, escaped or not. */
 const FORBIDDEN =
   // eslint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
@@ -24,7 +24,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;'
 };
 
-/** A name as text or attribute of an XML file. */
+/** Escapes a name for use as text or attribute in XML. */
 export function xml(text: string): string {
   return text
     .replace(FORBIDDEN, '\ufffd')
@@ -68,7 +68,7 @@ export class SvgFileTarget implements IPageTarget {
     const { size, weight, anchor, opacity = 1 } = style;
     const fill = this._color(style.fill);
     const seen = fill.opacity * opacity;
-    // Another font than the one that was measured must not run over the box.
+    // A font other than the measured one must not overflow the box.
     const width = this._measure.width(text, size, weight);
     this._parts.push(
       `<text x="${num(x)}" y="${num(y)}" font-size="${num(size)}" fill="${fill.color}"` +
@@ -91,7 +91,7 @@ export class SvgFileTarget implements IPageTarget {
   }
 
   clip(x: number, y: number, w: number, h: number): void {
-    // Files shown in one page share their ids: equal ids are equal rectangles.
+    // Files embedded in one page share their ids, so equal ids must mean equal rectangles.
     const id = ['clip', x, y, w, h].map(part => String(part).replace('.', '_'));
     this._parts.push(
       `<clipPath id="${id.join('-')}"><rect x="${num(x)}" y="${num(y)}"` +
@@ -104,7 +104,7 @@ export class SvgFileTarget implements IPageTarget {
     this._parts.push('</g>');
   }
 
-  /** The whole file. */
+  /** The complete file. */
   file(width: number, height: number, title: string): string {
     const size = `width="${num(width)}" height="${num(height)}"`;
     const head =

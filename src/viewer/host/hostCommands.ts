@@ -1,4 +1,6 @@
-/** What a notebook says of a view, as it comes: by a kernel or out of a saved output, without trust. */
+/**
+ * Applies a notebook's view settings, which come from a kernel or a saved output and are validated here.
+ */
 
 import type { IViewerHandle } from '../state/api';
 import { isOverlayId } from '../overlays';
@@ -11,7 +13,9 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Selects nodes by their ids, unless they are selected; `again`: brings them into view then, too. */
+/**
+ * Selects nodes by id, unless they are already selected; `reveal` brings them into view in that case too.
+ */
 export function applySelection(
   handle: IViewerHandle,
   wanted: unknown,
@@ -29,7 +33,7 @@ export function applySelection(
   }
 }
 
-/** The heatmap: a name, numbers by node with their `label` and `unit`, or none. */
+/** Sets the heatmap: a name, values by node with their `label` and `unit`, or none. */
 export function applyOverlay(handle: IViewerHandle, overlay: unknown): void {
   if (isRecord(overlay)) {
     const { label, unit, values, largest } = overlay;

@@ -1,22 +1,22 @@
-/** A viewer in a page that may hold many: made when it is first looked at, let go of when it is far away. */
+/** Mounts a viewer in a page that may have many: created when first visible, suspended when far away. */
 
 import { MountPool, type ISuspendable } from './mountPool';
 
-/** Viewers of one page that are alive at a time. */
+/** Maximum number of live viewers per page. */
 const MAX_LIVE_VIEWERS = 4;
-/** How near to what is looked at it is made, in pixels. */
+/** Distance in pixels from the visible part at which a viewer is mounted. */
 const MOUNT_MARGIN = '200px';
 const pool = new MountPool(MAX_LIVE_VIEWERS);
 
-/** What comes and goes in its place. */
+/** The content to mount. */
 export interface IMountContent {
-  /** It is looked at; it may be there already. */
+  /** Called when it is visible; may already be mounted. */
   resume(): void;
-  /** Others need the room: it remembers where it stands and goes. */
+  /** Called to free resources: saves its state and unmounts. */
   suspend(): void;
 }
 
-/** Watches one place of the page. */
+/** Watches one position in the page. */
 export class LazyMount implements ISuspendable {
   private _visible = false;
   private readonly _seen: IntersectionObserver;
@@ -26,7 +26,7 @@ export class LazyMount implements ISuspendable {
     private readonly _content: IMountContent
   ) {
     _host.classList.add('oad-LazyMount');
-    // Keys belong to the viewer while it has the focus, not to the notebook's command mode.
+    // Keys belong to the focused viewer, not to the notebook's command mode.
     _host.setAttribute('data-lm-suppress-shortcuts', 'true');
     _host.addEventListener('wheel', this._pass, { capture: true });
     this._seen = new IntersectionObserver(
@@ -58,7 +58,7 @@ export class LazyMount implements ISuspendable {
     }
   }
 
-  /** The page scrolls past a viewer that nobody is using. */
+  /** The page scrolls past a viewer that is not in use. */
   private readonly _pass = (event: WheelEvent): void => {
     if (!event.ctrlKey && !this._inUse()) {
       event.stopPropagation();

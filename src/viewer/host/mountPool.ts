@@ -1,14 +1,14 @@
-/** A page may hold many widgets: only some of them are alive at a time, the others are put to rest. */
+/** Limits the number of live viewers in a page with many widgets; the others are suspended. */
 
-/** Something that can give up its picture and draw it again. */
+/** A view that can release its contents and restore them. */
 export interface ISuspendable {
-  /** False while it is looked at or used. */
+  /** False while it is visible or in use. */
   readonly canSuspend: boolean;
   suspend(): void;
 }
 
 export class MountPool {
-  /** The one looked at last is the last. */
+  /** Ordered by last use, most recent last. */
   private readonly _alive: ISuspendable[] = [];
 
   constructor(private readonly _most: number) {}
@@ -17,7 +17,7 @@ export class MountPool {
     return this._alive.length;
   }
 
-  /** It is looked at now; those looked at longest ago make room. */
+  /** Marks a view as used; suspends the least recently used ones over the limit. */
   activate(view: ISuspendable): void {
     this.release(view);
     this._alive.push(view);

@@ -1,4 +1,4 @@
-/** What a host holds of a mounted viewer. */
+/** The host's handle of a mounted viewer. */
 
 import { ACTIONS, actionById, isEnabled, runAction } from '../actions';
 import type { IViewerHandle } from '../state/api';
@@ -14,10 +14,10 @@ import type { Session } from '../session/session';
 import { readSnapshot } from '../state/snapshot';
 import type { ITranslate } from '../i18n/translate';
 
-/** Sessions by their handles: a link is between the two, hosts know only these. */
+/** Sessions by handle: links need sessions, hosts have only handles. */
 const sessions = new WeakMap<IViewerHandle, Session>();
 
-/** The session behind a handle; undefined for one of another viewer. */
+/** The session of a handle; undefined if it belongs to another viewer. */
 export function sessionOf(handle: IViewerHandle): Session | undefined {
   return sessions.get(handle);
 }

@@ -1,7 +1,7 @@
-/** Translation as JupyterLab's bundles offer it; every visible sentence goes through one. */
+/** The translation interface of JupyterLab's bundles; all visible texts use it. */
 
 export interface ITranslate {
-  /** `%1`, `%2` … stand for the arguments. */
+  /** `%1`, `%2` … are replaced with the arguments. */
   __(msgid: string, ...args: (string | number)[]): string;
   _n(
     singular: string,
@@ -18,7 +18,7 @@ function fill(text: string, args: readonly (string | number)[]): string {
   });
 }
 
-/** English as written in the source. */
+/** English, as in the source. */
 export const IDENTITY: ITranslate = {
   __: (msgid, ...args) => fill(msgid, args),
   _n: (singular, plural, count, ...args) =>

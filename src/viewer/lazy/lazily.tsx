@@ -1,9 +1,9 @@
-/** Code that is fetched when it is first used: a panel that nobody opens costs nothing. */
+/** Lazily loaded code: a panel that is never opened costs nothing. */
 
 import * as React from 'react';
 import { useTrans } from '../i18n/translateContext';
 
-/** A piece of code: `get` fetches it once, `now` is what has come. A fetch that failed is repeated. */
+/** Lazy code: `get` loads it once, `now` is the loaded code. A failed load is retried. */
 export interface ILazyCode<T> {
   readonly now: T | null;
   get(): Promise<T>;
@@ -11,7 +11,7 @@ export interface ILazyCode<T> {
 
 const pieces: ILazyCode<unknown>[] = [];
 
-/** Names a piece of code; nothing is fetched yet. */
+/** Registers lazy code without loading it. */
 export function piece<T>(load: () => Promise<T>): ILazyCode<T> {
   let now: T | null = null;
   let coming: Promise<T> | null = null;
@@ -34,14 +34,14 @@ export function piece<T>(load: () => Promise<T>): ILazyCode<T> {
   return made;
 }
 
-/** Fetches all pieces, for what must not wait for one later. */
+/** Loads all registered code, so that nothing has to be waited for later. */
 export async function fetchAll(): Promise<void> {
   await Promise.all(pieces.map(one => one.get()));
 }
 
 /**
- * A component whose code is fetched when it is first shown; once it is there, it is shown at once. One that
- * adds to others is `quiet`: nothing is in its place until then.
+ * A component whose code is loaded when first shown; once loaded, it renders immediately. A `quiet` one
+ * renders nothing until then.
  */
 export function lazily<P extends object>(
   load: () => Promise<React.ComponentType<P>>,

@@ -1,11 +1,14 @@
-/** What differs between two compared models; the comparison, whose code comes when it is used, says how. */
+/**
+ * The overlay of differences between two compared models; the comparison code, loaded on use, provides
+ * the states.
+ */
 
 import type { ITree } from '../../core/types';
 import type { IOverlayDefinition, IStates } from './types';
 
 const kept = new WeakMap<ITree, IStates>();
 
-/** Sets or, with null, takes away what a comparison found. */
+/** Sets the states found by a comparison; null removes them. */
 export function setChanges(tree: ITree, states: IStates | null): void {
   if (states === null) {
     kept.delete(tree);
@@ -14,12 +17,12 @@ export function setChanges(tree: ITree, states: IStates | null): void {
   }
 }
 
-/** Whether the tree is that of two models as one graph. */
+/** True if the tree is that of two models merged into one graph. */
 export function isMerged(tree: ITree): boolean {
   return kept.get(tree)?.merged === true;
 }
 
-/** Offered only while two models are compared by structure. */
+/** Available only while two models are compared structurally. */
 export const changes: IOverlayDefinition<'changes'> = {
   id: 'changes',
   label: trans => trans.__('Changes'),

@@ -1,4 +1,6 @@
-/** An overlay over the boxes of one scene: values of what is visible decide the range of colours. */
+/**
+ * Computes an overlay for the boxes of a scene; the values of visible boxes determine the colour range.
+ */
 import { readableTextColor } from '../../core/base/colorScale';
 import { createScale, histogram } from '../../core/base/colorScale';
 import type { ISpan, ScaleMode } from '../../core/base/colorScale';
@@ -21,22 +23,25 @@ export interface IComputedOverlay {
 export interface IColorOptions {
   readonly scale: ScaleMode;
   readonly dark: boolean;
-  /** The colours are spread over these values only; cards outside it are quiet. */
+  /** Limits the colours to these values; cards outside are plain. */
   readonly brush?: ISpan | null;
-  /** Numbers that are not in the picture and yet count for the range. */
+  /** Values that are not in the graph but count for the range. */
   readonly extraValues?: readonly number[];
-  /** Whose values decide the range; the visible boxes where it is absent or knows no value. */
+  /** Entities whose values determine the range; the visible boxes if absent or without a known value. */
   readonly over?: readonly number[] | null;
 }
 
 /** Bars of the legend's histogram. */
 const BINS = 24;
-/** How many of the heaviest boxes are named. */
+/** Number of top boxes that are listed. */
 const MAX_NAMED = 10;
-/** The start of the ramp is for what costs nothing: what costs least lies a little above it. */
+/** The start of the ramp means zero, so the smallest cost lies slightly above it. */
 const MIN_POSITION = 0.02;
 
-/** The values of the boxes in `look.over` decide the range: with it kept, a colour stays a number. */
+/**
+ * The values of the boxes in `look.over` determine the range: as long as it is kept, a colour means the
+ * same number.
+ */
 export function computeOverlay(
   definition: IOverlayDefinition,
   scene: IScene,
@@ -91,7 +96,7 @@ export function computeOverlay(
   };
 }
 
-/** Colours of states: none of them depends on what else is visible. */
+/** Colours of states do not depend on what is visible. */
 function computeStates(
   states: IStates,
   scene: IScene,
@@ -121,7 +126,7 @@ function computeStates(
   };
 }
 
-/** Nodes and closed groups. */
+/** Nodes and collapsed groups. */
 export function visibleEntities(scene: IScene): number[] {
   const entities: number[] = [];
   for (let box = 0; box < scene.boxCount; box++) {
@@ -133,7 +138,7 @@ export function visibleEntities(scene: IScene): number[] {
   return entities;
 }
 
-/** The number of a node or group; `≥` before a sum that lacks parts. */
+/** The value of a node or group; `≥` marks an incomplete sum. */
 export function entityText(
   definition: IOverlayDefinition,
   tree: ITree,
@@ -159,7 +164,7 @@ export function overlayText(
     case 's':
       return formatSeconds(value);
     case '':
-      // A number of a host's own: an error of 0.0054 is not one of 0.01.
+      // Values from a host: an error of 0.0054 must not be shown as 0.01.
       return Math.abs(value) < 1 && value !== 0
         ? String(Number(value.toPrecision(3)))
         : formatCount(value);

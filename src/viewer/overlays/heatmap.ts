@@ -5,12 +5,12 @@ import { deviceLabel } from './latency';
 import { lacksParts, metricOf } from './metric';
 import type { IOverlayDefinition } from './types';
 
-/** A column of a tree, NaN where a sum lacks parts: a quotient of it is not a bound on anything. */
+/** A metric of a tree; NaN if a sum is incomplete, since a quotient of it is not a bound. */
 function whole(tree: ITree, id: MetricId, entity: number): number {
   return lacksParts(tree, id, entity) ? Number.NaN : metricOf(tree, id, entity);
 }
 
-/** The heatmap of a metric, as the one table of metrics describes it. */
+/** The heatmap of a metric, as defined in the shared table of metrics. */
 export function heatmapOf<Id extends HeatmapMetric>(
   id: Id
 ): IOverlayDefinition<Id> {
@@ -22,7 +22,7 @@ export function heatmapOf<Id extends HeatmapMetric>(
     unit,
     ramp,
     additive,
-    // Of a group it is made of its sums.
+    // For a group, it is derived from the group's sums.
     value: metric.over
       ? (tree, entity) => derivedOf(metric, part => whole(tree, part, entity))
       : (tree, entity) => metricOf(tree, id as MetricId, entity),

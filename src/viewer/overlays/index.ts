@@ -12,7 +12,7 @@ export type { IUserValues } from './user';
 
 export type OverlayId = HeatmapMetric | 'user' | 'changes';
 
-/** Those of the one table of metrics, and the numbers of the host. */
+/** The overlays of the shared table of metrics, plus the host's values and changes. */
 export const OVERLAYS = {
   ...Object.fromEntries(SHOWN.heatmap.map(id => [id, heatmapOf(id)])),
   user,
@@ -26,14 +26,14 @@ export function isOverlayId(value: unknown): value is OverlayId {
   return typeof value === 'string' && Object.hasOwn(OVERLAYS, value);
 }
 
-/** The first overlay that has something to show: MACs, else parameters, else none. */
+/** The first overlay with something to show: MACs, else parameters, else none. */
 export function defaultOverlay(tree: ITree): OverlayId | null {
   const some = (id: OverlayId): boolean =>
     tree.children[0].some(entity => OVERLAYS[id].value(tree, entity) > 0);
   return some('macs') ? 'macs' : some('params') ? 'params' : null;
 }
 
-/** The overlays that have something to show for a model. */
+/** The overlays that are available for a model. */
 export function availableOverlays(tree: ITree | null): OverlayId[] {
   return OVERLAY_IDS.filter(id => {
     const definition: IOverlayDefinition = OVERLAYS[id];
@@ -41,7 +41,7 @@ export function availableOverlays(tree: ITree | null): OverlayId[] {
   });
 }
 
-/** The overlay after this one; none comes between the last and the first. */
+/** The next overlay; the last one is followed by none, then the first. */
 export function nextOverlay(
   id: OverlayId | null,
   tree: ITree | null

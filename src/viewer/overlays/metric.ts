@@ -1,8 +1,8 @@
 import type { ITree, MetricId } from '../../core/types';
 
 /**
- * A metric of a node, or its sum over a group. NaN when unknown: for a group, when no node below has
- * a number, or only such that add nothing to it.
+ * A metric of a node, or its sum over a group. NaN if unknown: for a group, if no node below has a value,
+ * or only values that add nothing to it.
  */
 export function metricOf(
   tree: ITree,
@@ -19,7 +19,7 @@ export function metricOf(
   return unknown > 0 && sum === 0 ? Number.NaN : sum;
 }
 
-/** True for the sum of a group that lacks the number of a node below: a lower bound. */
+/** True for the sum of a group in which the value of a node is missing: a lower bound. */
 export function lacksParts(
   tree: ITree,
   metric: string,

@@ -95,7 +95,7 @@ test('the sum of a group that lacks parts is a lower bound, its quotient unknown
   expect(OVERLAYS.intensity.value(lacking, block)).toBeNaN();
   payload.nodes.macs[0] = null;
   payload.nodes.macs[1] = 0;
-  // At least nothing: that is not a number.
+  // "At least 0" is not a value.
   const nothing = buildTree(decodePayload(payload));
   expect(entityText(OVERLAYS.macs, nothing, block)).toBe('—');
   expect(OVERLAYS.intensity.value(lacking, 0)).toBeGreaterThan(0);

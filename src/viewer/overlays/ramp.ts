@@ -1,10 +1,10 @@
-/** The heat ramp as the graph uses it: what is heavy stands out from the ground, light or dark. */
+/** The heatmap ramp of the graph: high values stand out from the background, light or dark. */
 
 import { rampColor, readableTextColor } from '../../core/base/colorScale';
 import type { RampId } from '../../schema/metrics';
 import type { IOverlay } from '../graph/surfaceApi';
 
-/** Share of white at the start of the light ramp; the bright end of the map is loud on white. */
+/** Share of white at the start of the light ramp; the bright end of the map is too strong on white. */
 const PALE = 0.62;
 
 function pale(color: string, share: number): string {
@@ -19,8 +19,8 @@ function pale(color: string, share: number): string {
 }
 
 /**
- * On a light ground the map runs from pale to dark, on a dark one from dark to bright: either way
- * more of a thing has more contrast, and luminance rises or falls all along.
+ * On a light background the ramp runs from pale to dark, on a dark one from dark to bright: higher values
+ * have more contrast, and luminance is monotonic.
  */
 function colorOn(dark: boolean, position: number, ramp?: RampId): string {
   return dark

@@ -1,7 +1,7 @@
 import type { ScaleMode } from '../../core/base/colorScale';
 import type { ITranslate } from '../i18n/translate';
 
-/** How values become colours, in a word. */
+/** Name of a scale. */
 export function scaleName(scale: ScaleMode, trans: ITranslate): string {
   return {
     linear: trans.__('linear'),

@@ -4,76 +4,76 @@ import type { IWireLook } from '../graph/surfaceApi';
 import type { ITranslate } from '../i18n/translate';
 import type { IScale } from '../../core';
 
-/** One of a few states that an overlay shows instead of numbers. */
+/** One of the states that an overlay shows instead of values. */
 export interface IStateLook {
-  /** Value of what is in this state, 0 … 1. */
+  /** Value of entities in this state, 0 … 1. */
   readonly place: number;
-  /** Tells it without the colour. */
+  /** Shows the state without relying on colour. */
   readonly sign: string;
   readonly label: string;
-  /** Dashes of its wires, where they are not like the others. */
+  /** Dashes of its wires, if they differ from the others. */
   readonly dash?: readonly number[];
 }
 
-/** States instead of numbers: each has its own colour and sign, and there is no scale. */
+/** States instead of values: each has a colour and a sign, and there is no scale. */
 export interface IStates {
-  /** Whether the graph is that of two models. */
+  /** True if the graph is that of two models. */
   readonly merged: boolean;
   readonly about: string;
   readonly looks: readonly IStateLook[];
-  /** `place` of the state of a node or group. */
+  /** `place` of a node's or group's state. */
   value(entity: number): number;
   color(place: number, dark: boolean): string;
-  /** On the card. */
+  /** Text on the card. */
   text(entity: number): string;
-  /** In the corner of the card; empty = none. */
+  /** Sign in the corner of the card; empty for none. */
   sign(entity: number): string;
-  /** Whether only an outline is drawn. */
+  /** True to draw only an outline. */
   ghost(entity: number): boolean;
-  /** How the edges of a scene are drawn that are not like the others. */
+  /** Styles of the edges of a scene that differ from the others. */
   wires?(scene: IScene, dark: boolean): (edge: number) => IWireLook | null;
 }
 
-/** A number per entity painted on the graph. */
+/** An overlay: a value per entity, shown as colour. */
 export interface IOverlayDefinition<Id extends string = string> {
   readonly id: Id;
-  /** `tree` where the label depends on what the host gave for it. */
+  /** `tree` is needed if the label depends on values from the host. */
   label(trans: ITranslate, tree?: ITree): string;
-  /** What the numbers hold for, where that was chosen. */
+  /** What the values apply to, if that was chosen. */
   about?(tree: ITree): string;
-  /** How the number is written: a count with this unit, bytes, or a time. */
+  /** Format of the values: a count with this unit, bytes, or a time. */
   readonly unit: Unit | '';
-  /** Its colours; default viridis. */
+  /** Colour ramp; default viridis. */
   readonly ramp?: RampId;
-  /** False when parts do not add up to a whole; shares are then meaningless. Default true. */
+  /** False if values cannot be added up, so that shares are meaningless. Default true. */
   readonly additive?: boolean;
-  /** Undefined where nothing is known of them. */
+  /** Undefined if there are no states. */
   readonly states?: (tree: ITree) => IStates | undefined;
-  /** Whether there is something to show; default always. */
+  /** Whether the overlay has something to show; default always. */
   available?(tree: ITree): boolean;
-  /** The number of a node or group, NaN when unknown. */
+  /** The value of a node or group; NaN if unknown. */
   value(tree: ITree, entity: number): number;
 }
 
-/** What the overlay's colours span now. */
+/** The range of values that the overlay's colours currently span. */
 export interface IOverlayRange {
   readonly min: number;
   readonly max: number;
-  /** The value at the ramp's start. */
+  /** Value at the start of the ramp. */
   readonly low: number;
   /** The scale of all values that count, without the brush. */
   readonly fullScale: IScale;
-  /** Visible boxes by equal parts of that scale. */
+  /** Number of visible boxes in equal parts of that scale. */
   readonly bins: readonly number[];
-  /** The heaviest visible boxes. */
+  /** The visible boxes with the highest values. */
   readonly heaviest: readonly {
     readonly entity: number;
     readonly value: number;
   }[];
-  /** Visible boxes without a number. */
+  /** Number of visible boxes without a value. */
   readonly unknown: number;
-  /** The known numbers that the colours span. */
+  /** The known values that the colours span. */
   readonly values: readonly number[];
-  /** They are of another picture than the one that is shown. */
+  /** True if the range belongs to an earlier view of the graph. */
   readonly kept: boolean;
 }

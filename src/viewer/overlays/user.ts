@@ -1,24 +1,24 @@
 import type { ITree } from '../../core/types';
 import type { IOverlayDefinition } from './types';
 
-/** Numbers a host gives to nodes: measured times, errors, anything. */
+/** Values that a host assigns to nodes: measured times, errors or anything else. */
 export interface IUserValues {
   readonly label: string;
   readonly unit: string;
-  /** A group has the largest number below it, as of errors, instead of the sum. */
+  /** True if a group has the largest value below it (as for errors) instead of the sum. */
   readonly largest?: boolean;
-  /** Node id → number; nodes left out are unknown. */
+  /** Value by node id; other nodes are unknown. */
   readonly values: ReadonlyMap<number, number>;
 }
 
 interface IKept extends IUserValues {
-  /** By group; NaN where no node below has a number. */
+  /** By group; NaN if no node below has a value. */
   readonly groups: Float64Array;
 }
 
 const kept = new WeakMap<ITree, IKept>();
 
-/** Sets or, with null, takes away the numbers of a model. */
+/** Sets the values of a model; null removes them. */
 export function setUserValues(tree: ITree, given: IUserValues | null): void {
   if (given === null) {
     kept.delete(tree);
@@ -29,7 +29,7 @@ export function setUserValues(tree: ITree, given: IUserValues | null): void {
     if (Number.isNaN(value)) {
       continue;
     }
-    // A node that is not there has no parent.
+    // An invalid node has no parent.
     for (
       let group = tree.nodeParent[node];
       group >= 0;
@@ -42,7 +42,7 @@ export function setUserValues(tree: ITree, given: IUserValues | null): void {
   kept.set(tree, { ...given, groups });
 }
 
-/** What the host gave; offered only while there is something. */
+/** Values from the host; available only if there are any. */
 export const user: IOverlayDefinition<'user'> = {
   id: 'user',
   label: (trans, tree) =>

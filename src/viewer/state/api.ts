@@ -1,4 +1,4 @@
-/** What a host sees of the viewer. */
+/** The viewer's interface for hosts. */
 
 import type { ILayoutEngine } from '../../core/layout/engine/layoutEngine';
 import type { Flow } from '../../core/types';
@@ -11,26 +11,26 @@ import type { ILinkOptions, ILinkCallbacks } from './linkedViews';
 import type { IUserValues, OverlayId } from '../overlays';
 import type { ITranslate } from '../i18n/translate';
 
-/** The user's defaults. What a view's snapshot remembers wins over them. */
+/** The user's defaults, overridden by the snapshot of a view. */
 export interface IViewerSettings {
-  /** Overlay of a new view; `auto`: MACs where they are known, else parameters. */
+  /** Overlay of a new view; `auto` means MACs if known, else parameters. */
   readonly overlay: OverlayId | 'auto' | 'none';
   readonly logScale: boolean;
-  /** What times are estimated for in a new view; empty or unknown: no device. */
+  /** Device for latency estimates in a new view; empty or unknown for none. */
   readonly device: string;
-  /** Empty: as the model is stored. */
+  /** Empty means as stored. */
   readonly precision: string;
-  /** What runs the model; empty, or one that the model has no estimate for: the usual one. */
+  /** Runtime; the default one if empty or if the model has no estimate for it. */
   readonly runtime: string;
-  /** How many boxes the first picture may have. */
+  /** Maximum number of boxes in the initial view. */
   readonly boxBudget: number;
-  /** Give unbound symbols their suggested values, so that costs are numbers from the start. */
+  /** Bind unset symbols to typical values, so that costs are numbers from the start. */
   readonly assumeDims: boolean;
   readonly wheel: 'pan' | 'zoom';
   readonly minimap: boolean;
   readonly showNames: boolean;
   readonly showWeights: boolean;
-  /** How a new picture is set. */
+  /** Arrangement of a new graph. */
   readonly direction: Flow;
 }
 
@@ -49,51 +49,51 @@ export const DEFAULT_SETTINGS: IViewerSettings = {
   direction: 'auto'
 };
 
-/** An action a host can offer as a command; its keys work inside the viewer without the host. */
+/** An action that a host can offer as a command; its keys work inside the viewer without the host. */
 export interface IActionInfo {
   readonly id: string;
   readonly label: string;
-  /** Like `Shift+E`; the first is the one to show. */
+  /** Such as `Shift+E`; the first one is displayed. */
   readonly keys: readonly string[];
 }
 
-/** How a host drives a mounted viewer. */
+/** A host's interface to a mounted viewer. */
 export interface IViewerHandle {
   readonly actions: readonly IActionInfo[];
-  /** False when there is no such action or it cannot run now. */
+  /** Returns false if there is no such action or it is disabled. */
   run(action: string): boolean;
   isEnabled(action: string): boolean;
   /** JSON for a host's state database. */
   getState(): object;
-  /** Takes what `getState` gave, of this or another version; what does not fit is ignored. */
+  /** Restores the result of `getState`, of this or another version; invalid parts are ignored. */
   setState(state: unknown): void;
-  /** Ids of the selected nodes, those of selected groups in graph order. */
+  /** Ids of the selected nodes; those of selected groups in graph order. */
   selectedNodes(): number[];
   /** Selects nodes and brings the first into view; none clears the selection. */
   selectNodes(nodes: readonly number[]): void;
   setOverlay(overlay: OverlayId | null): void;
-  /** Numbers of the host's own; shown at once, taken away with null. */
+  /** Sets and shows values of the host; null removes them. */
   setUserValues(values: IUserValues | null): void;
-  /** Gives symbols their values and analyses again. */
+  /** Binds symbols to values and analyses the model again. */
   bind(bindings: Readonly<Record<string, number>>): void;
   /**
-   * Shows the numbers under other sizes at once, for every symbol one; an analysis follows where there can
-   * be one. False, and nothing changes, where only an analysis can tell.
+   * Shows the numbers for other sizes at once, with a size for every symbol; an analysis follows if
+   * possible. Returns false, without any change, if only an analysis can compute them.
    */
   preview(sizes: Readonly<Record<string, number>>): Promise<boolean>;
-  /** Looks at the picture as at first: all of it, or its beginning. */
+  /** Returns to the initial view: the whole graph, or its beginning. */
   home(): void;
   /** Analyses the file again; the view is kept. */
   reload(): void;
-  /** Asks the provider whether the file changed and shows the banner if so. */
+  /** Asks the provider whether the file has changed, and shows the banner if so. */
   checkFile(): void;
-  /** Starts work on the model and shows the tab that tells of it; says so where nobody is there to do it. */
+  /** Starts a task on the model and shows its tab, or a notice if there is no server or kernel. */
   startTask(order: TaskOrder): void;
-  /** Paints times that were measured elsewhere: a profile, of TensorRT with its layer information. */
+  /** Shows times measured elsewhere: a profile, for TensorRT with its layer information. */
   loadProfile(files: readonly GivenFile[]): void;
   /**
-   * Links this view with another one: selection, open blocks, colours and dimensions follow. Null when
-   * it is the same view. End the link before a third one is made with either.
+   * Links this view with another one: selection, expanded blocks, colours and dimensions follow. Null if
+   * it is the same view. End the link before linking either view again.
    */
   link(
     other: IViewerHandle,
@@ -108,56 +108,60 @@ export interface IViewerLink {
   end(): void;
 }
 
-/** What a host does with files that the viewer had written. Paths are those of the provider. */
+/** A host's operations on files written through the viewer. Paths are the provider's. */
 export interface IFileHost {
-  /** A file is new. */
+  /** A file was added. */
   added(path: string): void;
-  /** Opens a model in a view of its own. */
+  /** Opens a model in a new view. */
   open(path: string): void;
-  /** Opens a model beside the one that is shown, linked. Absent where there is no room for two. */
+  /** Opens a model next to the current one, linked. Absent if there is no room for two. */
   compare?(path: string): void;
-  /** Opens a model and verifies it against another file, on samples beside it or on made-up values. */
+  /**
+   * Opens a model and verifies it against another file, on the samples next to it or on random values.
+   */
   verify?(path: string, against: string, data: string): void;
-  /** The path of a file that the user chooses, of one of these kinds; null when they think better of it. */
+  /** Lets the user choose a file with one of these extensions; returns its path, or null if cancelled. */
   choose?(title: string, extensions: readonly string[]): Promise<string | null>;
 }
 
 export interface IViewerProps {
   readonly provider: IReportProvider;
-  /** Open views follow when they change. */
+  /** Open views follow changes. */
   readonly settings?: Partial<IViewerSettings>;
   readonly translator?: ITranslate;
-  /** Makes the engine that lays out the graph; one on this thread when absent. Read once a provider. */
+  /** Creates the layout engine; if absent, layouts run on this thread. Read once per provider. */
   readonly makeLayoutEngine?: () => ILayoutEngine;
-  /** Any text that changes when the host's theme does; colours are read again then. */
+  /** Any text that changes with the host's theme; colours are then read again. */
   readonly theme?: string;
-  /** Keys that the host has bound to actions, instead of the viewer's own. */
+  /** Keys that the host has bound to actions, replacing the viewer's own. */
   readonly keys?: BoundKeys;
-  /** A snapshot to start from. */
+  /** Initial snapshot. */
   readonly state?: unknown;
-  /** Called after the user changed something worth remembering, at most once a second. */
+  /** Called after a change worth saving, at most once per second. */
   readonly onStateChange?: (
     state: object,
-    /** The same without what the settings give a new view anyway. */
+    /** The same, without values that a new view has by default. */
     own: object
   ) => void;
   readonly onReady?: (handle: IViewerHandle) => void;
   /**
-   * After each change of the selection: ids of nodes, see `selectedNodes`, and names of tensors, of a
-   * selected pill those of all that it stands for.
+   * Called after each change of the selection, with node ids (see `selectedNodes`) and tensor names; a
+   * selected pill gives all its tensors.
    */
   readonly onSelection?: (nodes: number[], tensors: string[]) => void;
-  /** The address that opens this model with a view; `view` is written into it as it is. */
+  /** Returns the address that opens this model with a view; `view` is inserted unchanged. */
   readonly linkTo?: (view: string) => string;
-  /** Absent: files can be written, perhaps, but not opened from here. */
+  /** If absent, files may be written but cannot be opened from here. */
   readonly files?: IFileHost;
-  /** Sizes of the free dimensions after the numbers changed; those that stay symbols are left out. */
+  /**
+   * Called with the sizes of symbolic dimensions after the numbers changed; unset symbols are omitted.
+   */
   readonly onDims?: (sizes: Readonly<Record<string, number>>) => void;
-  /** After the overlay changed. */
+  /** Called after the overlay changed. */
   readonly onOverlay?: (overlay: OverlayId | null) => void;
-  /** The model's name and a one-line summary, when known. */
+  /** Called with the model's name and a one-line summary, once known. */
   readonly onTitle?: (title: string, caption: string) => void;
 }
 
-/** Keys that a host has bound, by the id of the action. Null: the keys of the viewer. */
+/** Keys that a host has bound, by action id; null for the viewer's own keys. */
 export type BoundKeys = Readonly<Record<string, readonly string[]>> | null;

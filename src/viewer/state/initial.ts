@@ -3,7 +3,7 @@ import { DEFAULT_TABLE } from './table';
 import type { IViewerState } from './types';
 import { DEFAULT_PANELS, NO_SELECTION, NO_SEARCH } from './types';
 
-/** The ends of a brush are numbers of what was painted: they say nothing of another. */
+/** The ends of a brush are values of one overlay and have no meaning for another. */
 export function withoutForeignBrush(
   before: IViewerState,
   next: IViewerState

@@ -11,10 +11,10 @@ import type {
   Side
 } from '../../core/matching/matchers';
 
-/** How two views are linked; remembered by the host. */
+/** Options of a link; stored by the host. */
 export interface ILinkOptions {
   readonly match: MatchMode;
-  /** Moving and zooming one view moves and zooms the other. */
+  /** Panning and zooming one view also moves the other. */
   readonly camera: boolean;
 }
 
@@ -23,23 +23,23 @@ export const DEFAULT_LINK: ILinkOptions = { match: 'auto', camera: false };
 /** Names of the two views, in the order in which they were linked. */
 export const VIEW_LABELS = ['A', 'B'] as const;
 
-/** A dimension of one name that has another size in the other model. */
+/** A dimension whose size differs between the models. */
 export interface ISizeConflict {
   readonly name: string;
   readonly here: number | null;
   readonly there: number | null;
 }
 
-/** What became of the last selection. */
+/** Result of synchronising the last selection. */
 export type SelectionSyncResult =
   | { readonly kind: 'nothing' }
-  /** `rule`: how the counterpart was found; null for blocks, tensors and several things. */
+  /** `rule`: how the counterpart was found; null for blocks, tensors and multiple selections. */
   | {
       readonly kind: 'found';
       readonly name: string;
       readonly rule: MatchRule | null;
     }
-  /** Selected in the view `from`; `missing` of `of` things have no counterpart in the other. */
+  /** Selected in the view `from`; `missing` of `of` entities have no counterpart in the other. */
   | {
       readonly kind: 'missing';
       readonly from: Side;
@@ -48,19 +48,19 @@ export type SelectionSyncResult =
       readonly of: number;
     };
 
-/** What the alignment of two models found. */
+/** Result of aligning two models. */
 export interface IComparedChanges {
   readonly columns: ComparisonColumns;
   readonly changes: IChanges;
-  /** In a picture of both as one graph: whether only the second model has a node or group. */
+  /** For both models as one graph: true if only the second one has the node or group. */
   readonly added?: (entity: number) => boolean;
-  /** Goes to the next (1) or previous (-1) thing that differs, from the view `side`. */
+  /** Selects the next (1) or previous (-1) difference, starting in the view `side`. */
   step(side: Side, step: 1 | -1): void;
-  /** Dims what is the same in both views, or no longer. */
+  /** Toggles dimming of everything that is equal in both views. */
   toggleOnly(side: Side): void;
 }
 
-/** The other view, as one of two linked views sees it. */
+/** The other of two linked views. */
 export interface ILinkedView {
   readonly side: Side;
   /** File name of the other model. */
@@ -69,25 +69,25 @@ export interface ILinkedView {
   readonly model: IGraphModel | null;
   readonly counts: IMatchCounts | null;
   readonly synced: SelectionSyncResult;
-  /** What changed between the two; null where only names and wires were looked at. */
+  /** Changes between the two; null if only names and wires were compared. */
   readonly compared: IComparedChanges | null;
   readonly conflicts: readonly ISizeConflict[];
-  /** Where the other model comes from. */
+  /** Provider of the other model. */
   readonly provider: IReportProvider;
-  /** Both are shown as one graph in the place of this view. */
+  /** True if both are shown as one graph in place of this view. */
   readonly merged: boolean;
-  /** Shows both as one graph here, or no longer. */
+  /** Toggles whether both are shown as one graph here. */
   toggleMerged(): void;
   readonly options: ILinkOptions;
   setOptions(change: Partial<ILinkOptions>): void;
-  /** Selects what this view alone has. */
+  /** Selects the entities that only this view has. */
   selectUnmatched(): void;
   end(): void;
 }
 
 export interface ILinkCallbacks {
-  /** The link has ended, by whomever. Called once. */
+  /** Called once when the link has ended, whoever ended it. */
   onEnd?(): void;
-  /** The user chose other options. */
+  /** The user changed the options. */
   onOptions?(options: ILinkOptions): void;
 }

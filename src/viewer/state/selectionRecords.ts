@@ -1,9 +1,9 @@
 import type { Selection } from './types';
 
-/** More selected things than these are not remembered. */
+/** Maximum number of selected entities that are stored. */
 export const MAX_SELECTION_RECORDS = 200;
 
-/** How a selection is remembered: by id and, should the file have changed, by name. */
+/** A stored selection: by id and, in case the file changes, by name. */
 export interface ISelectionRecord {
   readonly kind: Selection['kind'];
   readonly id: number;

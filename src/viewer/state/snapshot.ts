@@ -1,4 +1,4 @@
-/** What is remembered of a view between sessions, and reading it back without trust. */
+/** The stored state of a view, and its validation when read. */
 
 import { SCALE_MODES, type ScaleMode } from '../../core/base/colorScale';
 import {
@@ -25,10 +25,10 @@ import {
 
 export const SNAPSHOT_VERSION = 1;
 
-/** Longer lists than this are not a list that a view wrote. */
+/** Longer lists were not written by a view and are rejected. */
 const MAX_ITEMS = 20_000;
 
-/** All parts are optional: what is missing keeps its default. */
+/** All fields are optional; missing ones keep their default. */
 export interface ISnapshot {
   readonly version: number;
   readonly overlay?: OverlayId | null;
@@ -37,7 +37,7 @@ export interface ISnapshot {
   readonly showNames?: boolean;
   readonly showWeights?: boolean;
   readonly direction?: Flow;
-  /** Rows of the picture that the camera is for; null = one. */
+  /** Rows of the graph that the camera applies to; null for one row. */
   readonly rows?: IRowWidth | null;
   readonly panels?: IPanels;
   readonly table?: ITableState;
@@ -45,7 +45,7 @@ export interface ISnapshot {
   readonly assume?: boolean;
   readonly bookmarks?: Readonly<Record<string, IBookmark>>;
   readonly selection?: ISelectionRecord;
-  /** What is selected besides. */
+  /** Additional selected entities. */
   readonly also?: readonly ISelectionRecord[];
   /** Paths of the open groups. */
   readonly open?: readonly string[];
@@ -162,7 +162,7 @@ function overlay(value: unknown): OverlayId | null | undefined {
     : undefined;
 }
 
-/** Longer texts are not a device's id. */
+/** Maximum length of a device id. */
 const MAX_ID_CHARS = 200;
 
 function device(value: unknown): IDeviceChoice | null | undefined {
@@ -195,7 +195,7 @@ function rows(value: unknown): IRowWidth | null | undefined {
       : undefined;
 }
 
-/** Snapshots of before had a flag for the logarithmic scale. */
+/** Earlier snapshots had a flag for the logarithmic scale. */
 function scale(raw: Fields): ScaleMode | undefined {
   const logScale = flag(raw.logScale);
   return (
@@ -229,7 +229,7 @@ function bookmark(value: unknown): IBookmark | undefined {
   };
 }
 
-/** Rising pairs of ids, or nothing. */
+/** Ascending pairs of ids; undefined if invalid. */
 function hidden(value: unknown): IHiddenRecord | undefined {
   const raw = fields(value);
   const of = text(raw?.of);
@@ -249,7 +249,7 @@ function hidden(value: unknown): IHiddenRecord | undefined {
     : undefined;
 }
 
-/** Reads a stored snapshot; anything odd in it is left out. Never throws. */
+/** Reads a stored snapshot, ignoring invalid parts. Never throws. */
 export function readSnapshot(value: unknown): ISnapshot {
   const raw = fields(value);
   if (raw === null || raw.version !== SNAPSHOT_VERSION) {

@@ -1,16 +1,16 @@
-/** A small observable value. React reads it with `useStore`; everything else calls `get` and `set`. */
+/** A small observable value. React reads it with `useStore`; other code calls `get` and `set`. */
 
 import { useCallback, useRef, useSyncExternalStore } from 'react';
 
 export interface IStore<T extends object> {
   get(): T;
-  /** Merges; listeners run only when a field really changed. */
+  /** Merges the change; listeners are called only if a field really changed. */
   set(change: Partial<T>): void;
-  /** Returns the way to stop listening. */
+  /** Returns a function that unsubscribes. */
   subscribe(listener: () => void): () => void;
 }
 
-/** `settled` makes a new state hold together, whoever changed it. */
+/** `normalize` makes every new state consistent, whoever changed it. */
 export function createStore<T extends object>(
   initial: T,
   normalize: (before: T, next: T) => T = (_, next) => next
@@ -38,8 +38,8 @@ export function createStore<T extends object>(
 }
 
 /**
- * A part of the store; the component renders again only when that part changes. `select` must return
- * stored values or primitives, not fresh objects.
+ * Subscribes to a part of the store; the component re-renders only if that part changes. `select` must
+ * return stored values or primitives, not new objects.
  */
 export function useStore<T extends object, S>(
   store: IStore<T>,

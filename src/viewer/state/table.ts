@@ -1,21 +1,21 @@
-/** How the table is shown: part of the state and of the snapshot. */
+/** State of the layer table, part of the view's state and snapshot. */
 
-/** One column the rows are sorted by. */
+/** A column that rows are sorted by. */
 export interface ISortKey {
   readonly column: string;
   readonly descending: boolean;
 }
 
 export interface ITableState {
-  /** The first decides, the next where it leaves rows equal; none = graph order. */
+  /** In order of priority; none means graph order. */
   readonly sort: readonly ISortKey[];
-  /** Words and conditions, see `core/query.ts`. */
+  /** Words and conditions, see `core/query/queryParser.ts`. */
   readonly filter: string;
-  /** Operator type, empty = all. */
+  /** Operator type; empty for all. */
   readonly op: string;
-  /** Rows are blocks with their sums, which open. */
+  /** Rows are blocks with their sums, which can be expanded. */
   readonly grouped: boolean;
-  /** Columns to show; null = the usual ones. */
+  /** Columns to show; null for the default ones. */
   readonly columns: readonly string[] | null;
 }
 
@@ -27,7 +27,7 @@ export const DEFAULT_TABLE: ITableState = {
   columns: null
 };
 
-/** More than there are columns. */
+/** More than the number of columns. */
 const MAX_COLUMNS = 64;
 
 function text(value: unknown): string {
@@ -37,7 +37,7 @@ function text(value: unknown): string {
 function sortKeys(raw: Readonly<Record<string, unknown>>): ISortKey[] {
   const { sort, descending } = raw;
   if (typeof sort === 'string') {
-    // Snapshots of before had one column.
+    // Earlier snapshots had one column.
     const column = text(sort);
     return column ? [{ column, descending: descending !== false }] : [];
   }
@@ -52,7 +52,7 @@ function sortKeys(raw: Readonly<Record<string, unknown>>): ISortKey[] {
     });
 }
 
-/** Reads a stored state; what is odd in it gets its default. Undefined for what is none. */
+/** Reads a stored state; invalid parts get their default. Undefined if it is not an object. */
 export function readTable(value: unknown): ITableState | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return undefined;

@@ -1,4 +1,4 @@
-/** Everything the viewer's parts share. Ids are those of `core/types.ts`. */
+/** State shared by all parts of the viewer. Ids are those of `core/types.ts`. */
 
 import type { FileState } from '../../providers/provider';
 import type { Flow, IGraphModel, IRowWidth } from '../../core/types';
@@ -54,7 +54,7 @@ export const DRAWER_TABS = [
 ] as const;
 export type DrawerTab = (typeof DRAWER_TABS)[number];
 
-/** `auto`: the viewer decides by its width and by what is selected. */
+/** `auto`: the viewer decides by its width and the selection. */
 export type PanelMode = 'auto' | 'open' | 'closed';
 
 export interface IPanels {
@@ -80,11 +80,11 @@ export const DEFAULT_PANELS: IPanels = {
 
 export interface ISearch {
   readonly query: string;
-  /** Entities that match, in graph order. */
+  /** Matching entities, in graph order. */
   readonly hits: readonly number[];
-  /** Index of the current hit, -1 = none. */
+  /** Index of the current match; -1 if there is none. */
   readonly at: number;
-  /** What is wrong with the query. */
+  /** Syntax error in the query. */
   readonly fault: IQuerySyntaxError | null;
 }
 
@@ -97,7 +97,7 @@ export const NO_SEARCH: ISearch = {
 
 export type { ISortKey, ITableState } from './table';
 
-/** Whether a batch that the file has fixed can be another; null: nobody asked, or it can. */
+/** Whether a batch fixed in the file can be changed; null if not asked yet, or if it can. */
 export type BatchState =
   | { readonly status: 'asking' }
   | { readonly status: 'none'; readonly reason: string };
@@ -106,21 +106,21 @@ export type ExtractionState =
   | { readonly status: 'working'; readonly nodes: number }
   | { readonly status: 'done'; readonly found: Extracted };
 
-/** A stored view. */
+/** A saved view. */
 export interface IBookmark extends ICamera {
-  /** Paths of the open groups; absent: as they are. */
+  /** Paths of the open groups; absent to keep them. */
   readonly open?: readonly string[];
-  /** What was left out, and which parts of repeats; absent: as it is. */
+  /** Hidden entities, including instances of repeats; absent to keep them. */
   readonly hidden?: IHiddenRecord;
   readonly overlay?: OverlayId | null;
   readonly scale?: ScaleMode;
   readonly device?: IDeviceChoice | null;
-  /** The way the picture flowed that the camera is for, and its rows. */
+  /** Direction and rows that the camera applies to. */
   readonly direction?: Flow;
   readonly rows?: IRowWidth | null;
 }
 
-/** Where the reader was: what Back and Forward go through. */
+/** An entry of the history for Back and Forward. */
 export interface IHistoryEntry {
   readonly selection: Selection;
   readonly moreSelected: readonly number[];
@@ -133,15 +133,15 @@ export interface IHistoryEntry {
 
 export type TraceKind = 'ancestors' | 'descendants' | 'paths' | 'changes';
 
-/** What is followed along the tensors; the rest of the picture is dimmed. */
+/** A trace along the tensors; the rest of the graph is dimmed. */
 export interface ITraceState {
   readonly kind: TraceKind;
-  /** What it was started from. */
+  /** Names of its starting points. */
   readonly names: readonly string[];
   readonly trace: ITrace;
 }
 
-/** The context menu: what it is about and where it opens, in client coordinates. */
+/** The context menu: its target and position, in client coordinates. */
 export interface IMenuState {
   readonly what: IHitTarget;
   readonly x: number;
@@ -150,73 +150,73 @@ export interface IMenuState {
 
 export interface IViewerState {
   readonly load: LoadState;
-  /** The share of a long layout that is done; null = nothing takes long. */
+  /** Share of a long layout that is done; null if none is running. */
   readonly layoutProgress: number | null;
   readonly document: IDocument | null;
   readonly selection: Selection;
-  /** Entities selected besides `selection` (Shift+click). */
+  /** Additional selected entities (Shift+click). */
   readonly moreSelected: readonly number[];
-  /** Places to go back to, oldest first, and forward to, next last. */
+  /** Entries to go back to, oldest first, and forward to, next one last. */
   readonly historyBack: readonly IHistoryEntry[];
   readonly historyForward: readonly IHistoryEntry[];
-  /** Entities left out of the picture; none lies below another. */
+  /** Hidden entities; none lies below another. */
   readonly hidden: readonly number[];
   readonly trace: ITraceState | null;
   readonly menu: IMenuState | null;
   readonly overlay: OverlayId | null;
-  /** What estimated times are for. */
+  /** Device for latency estimates. */
   readonly device: IDeviceChoice | null;
-  /** The list of devices is open. */
+  /** True if the list of devices is open. */
   readonly deviceChooserOpen: boolean;
-  /** Counts up when the host gives other numbers for the overlay `user`. */
+  /** Incremented when the host sets other values for the overlay `user`. */
   readonly userValues: number;
   readonly scale: ScaleMode;
-  /** The part of the values that the colours are spread over; null = all. */
+  /** The values that the colours are limited to; null for all. */
   readonly brush: ISpan | null;
   readonly overlayRange: IOverlayRange | null;
-  /** The host's theme is a dark one. */
+  /** True if the host's theme is dark. */
   readonly dark: boolean;
-  /** Light or dark of saved pictures. */
+  /** Theme of exported images. */
   readonly exportTheme: ExportTheme;
   readonly showNames: boolean;
   readonly showWeights: boolean;
-  /** How the picture is set: which way it flows, in one row or several. */
+  /** Arrangement of the graph: direction, and one row or several. */
   readonly direction: Flow;
   readonly search: ISearch;
-  /** Entities that something outside the picture points at, a chart for example. */
+  /** Entities highlighted from outside the graph, for example by a chart. */
   readonly externalHighlight: readonly number[];
   readonly panels: IPanels;
   readonly table: ITableState;
   readonly diagnosticsFilter: string;
-  /** Values the user gave to symbols. */
+  /** Values that the user set for symbols. */
   readonly bindings: Readonly<Record<string, number>>;
-  /** Unbound symbols get suggested values. */
+  /** True to bind unset symbols to typical values. */
   readonly assume: boolean;
   readonly batch: BatchState | null;
-  /** Groups that are open in the outline. */
+  /** Groups expanded in the outline. */
   readonly outlineOpen: ReadonlySet<number>;
   readonly bookmarks: Readonly<Record<string, IBookmark>>;
-  /** The host knows an address for a view. */
+  /** True if the host can create a link to a view. */
   readonly canCopyLink: boolean;
-  /** What has become of the file since it was analysed. */
+  /** State of the file since it was analysed. */
   readonly file: FileState;
   /** The view that this one is linked with. */
   readonly linkedView: ILinkedView | null;
-  /** Numbers of that view that the colours span too. */
+  /** Values of that view that the colours also span. */
   readonly linkedScaleValues: readonly number[];
-  /** A part of the model that is being written, or was, as a model of its own. */
+  /** Extraction of a part of the model as a separate model. */
   readonly extraction: ExtractionState | null;
-  /** Something asked for that could not be done, and why; empty = nothing. */
+  /** Why a request could not be fulfilled; empty for none. */
   readonly notice: string;
   readonly helpOpen: boolean;
-  /** For screen readers: the last thing that happened without a visible focus change. */
+  /** For screen readers: the last event without a visible change of focus. */
   readonly announcement: string;
 }
 
-/** `page`: as the picture is on screen. */
+/** `page`: as on the screen. */
 export type ExportTheme = 'page' | 'light' | 'dark';
 
-/** Hidden entities of one file: `from, to` pairs of ids, good only for the same file. */
+/** Hidden entities of one file: `from, to` pairs of ids, valid only for that file. */
 export interface IHiddenRecord {
   /** The model's identity. */
   readonly of: string;

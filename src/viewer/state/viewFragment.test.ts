@@ -40,7 +40,7 @@ describe('a view in an address', () => {
   });
 
   test('leaves the open blocks out when they do not fit', async () => {
-    // Nothing for a packer to find.
+    // Incompressible.
     const open = Array.from({ length: 2000 }, (_, i) =>
       String(Math.sin(i) * 1e17)
     );

@@ -1,20 +1,19 @@
 /**
- * A view as text for the end of an address: the snapshot's JSON, deflated, in the alphabet that
- * addresses allow. Read back without trust: bounded before and after unpacking, then checked part by
- * part like any snapshot.
+ * Encodes a view for the end of an address: the snapshot's JSON, deflated, in the alphabet of addresses.
+ * Decoding validates it: size limits before and after inflating, then the checks of any snapshot.
  */
 
 import type { ISnapshot } from './snapshot';
 import { readSnapshot, SNAPSHOT_VERSION } from './snapshot';
 
-/** Longer addresses are cut or refused by servers, chats and mail programs. */
+/** Longer addresses are cut or rejected by servers, chats and mail programs. */
 export const MAX_FRAGMENT_CHARS = 7000;
-/** A view unpacks to kilobytes; what unpacks to more is not a view. */
+/** A view inflates to kilobytes; anything larger is rejected. */
 const MAX_BYTES = 1 << 20;
 
 const PREFIX = 'view=';
 
-/** What a link says of a view. Panels, tables and stored views are the reader's own. */
+/** The shared part of a view. Panels, tables and saved views stay with the user. */
 function sharedFields(snapshot: ISnapshot): ISnapshot {
   const { overlay, scale, selection, also, open, camera } = snapshot;
   const { hidden, bindings, assume, direction, rows, device } = snapshot;
@@ -84,7 +83,9 @@ async function packText(snapshot: ISnapshot): Promise<string> {
   return PREFIX + toText(small ?? new Uint8Array(0));
 }
 
-/** `view=…`; `whole` is false when open blocks and what is hidden had to be left out for its length. */
+/**
+ * `view=…`; `whole` is false if expanded blocks and hidden entities were omitted because of its length.
+ */
 export async function encodeViewFragment(
   snapshot: ISnapshot
 ): Promise<{ readonly text: string; readonly whole: boolean }> {
@@ -114,7 +115,7 @@ export async function encodeViewFragment(
       };
 }
 
-/** The view in an address's fragment (`#view=…`); null when there is none that can be read. */
+/** The view in an address's fragment (`#view=…`); null if there is no readable one. */
 export async function decodeViewFragment(
   fragment: string
 ): Promise<ISnapshot | null> {
@@ -137,7 +138,7 @@ export async function decodeViewFragment(
     const raw: unknown = JSON.parse(new TextDecoder().decode(bytes));
     return sharedFields(readSnapshot(raw));
   } catch (error) {
-    // A broken link shows the model as if there were none.
+    // A broken link shows the model as without one.
     console.warn('ONNX Autodoc: the link’s view could not be read', error);
     return null;
   }

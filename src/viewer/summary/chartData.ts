@@ -1,10 +1,10 @@
-/** What the charts show: numbers of a model over its execution, by operator and by size. */
+/** Data of the charts: values of a model over its execution, by operator and by size. */
 
 import { Tally } from '../../core/model/metricSums';
 import type { IGraphModel, MetricId } from '../../core/types';
 import { mainOutput } from '../../core/model/decodePayload';
 
-/** Nodes in the order they run, Constant nodes left out. */
+/** Nodes in execution order, without Constant nodes. */
 export function executionOrder(model: IGraphModel): Int32Array {
   return Int32Array.from({ length: model.nodeCount }, (_, node) => node).filter(
     node => model.nodeConstant[node] === 0
@@ -12,10 +12,10 @@ export function executionOrder(model: IGraphModel): Int32Array {
 }
 
 export interface ICumulative {
-  /** Share of the known total that is done after each node; empty when nothing is known. */
+  /** Cumulative share of the known total after each node; empty if nothing is known. */
   readonly values: Float64Array;
   readonly total: number;
-  /** Nodes whose number is unknown: they count as 0. */
+  /** Nodes with unknown values: they count as 0. */
   readonly unknown: number;
 }
 
@@ -38,21 +38,21 @@ export function cumulative(
   };
 }
 
-/** Integers and truth values of shape arithmetic say nothing of how the data changes. */
+/** Integers and booleans of shape arithmetic do not show how the data changes. */
 const DATA = /^(float|bfloat|double|complex|u?int(2|4|8)$)/i;
-/** Axes that are followed: the first is the batch. */
+/** Axes that are charted; the first axis, 0, is the batch. */
 export const AXES = [1, 2, 3] as const;
 
 export interface IShapes {
   /** Nodes whose first output has a known shape and carries data. */
   readonly nodes: Int32Array;
-  /** Elements of that output. */
+  /** Number of elements of that output. */
   readonly elements: Float64Array;
-  /** Sizes of the axes of `AXES`; NaN where there is no such axis. */
+  /** Sizes of the axes `AXES`; NaN if there is no such axis. */
   readonly axes: readonly Float64Array[];
 }
 
-/** How the shape of the data changes from node to node. */
+/** Changes of the data's shape from node to node. */
 export function shapeEvolution(model: IGraphModel, order: Int32Array): IShapes {
   const { shapes, tensors } = model.payload;
   const nodes: number[] = [];
@@ -85,12 +85,12 @@ export function shapeEvolution(model: IGraphModel, order: Int32Array): IShapes {
 export interface IOperatorPart {
   readonly label: string;
   readonly value: number;
-  /** Nodes whose number is unknown. */
+  /** Nodes with unknown values. */
   readonly unknown: number;
   readonly nodes: readonly number[];
 }
 
-/** Nodes, or the sum of a metric, by operator type, heaviest first. */
+/** Number of nodes, or the sum of a metric, by operator type, highest first. */
 export function byOperator(
   model: IGraphModel,
   order: Int32Array,
@@ -118,13 +118,15 @@ export function byOperator(
 }
 
 export interface IParamBin {
-  /** Parameters from `from` up to, not including, ten times as many. */
+  /** Range of parameters: from `from` up to, but not including, ten times as many. */
   readonly from: number;
   readonly params: number;
   readonly nodes: readonly number[];
 }
 
-/** Layers with parameters by how many they have: one bin a power of ten, empty ones between included. */
+/**
+ * Histogram of layers by number of parameters: one bin per power of ten, including empty ones in between.
+ */
 export function paramBins(model: IGraphModel, order: Int32Array): IParamBin[] {
   const bins = new Map<number, { params: number; nodes: number[] }>();
   for (const node of order) {

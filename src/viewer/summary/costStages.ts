@@ -1,20 +1,20 @@
-/** The stages of a model: the boxes that the work is spread over, outer boxes opened. */
+/** The stages of a model: the boxes that share the work, with outer boxes expanded. */
 
 import type { ITree, MetricId } from '../../core/types';
 
 const MAX_STAGES = 12;
-/** A box with more of the whole is opened, when that makes few rows. */
+/** A box with a larger share is expanded if that adds few rows. */
 const OPEN_ABOVE_SHARE = 0.6;
-/** What has less of the whole is not a stage. */
+/** Minimum share of a stage. */
 const MIN_STAGE_SHARE = 0.005;
 
 export interface IStage {
   readonly entity: number;
-  /** Of the whole, between 0 and 1. */
+  /** Share of the total, between 0 and 1. */
   readonly share: number;
 }
 
-/** Blocks and nodes in the order of the picture, where the heaviest of them are opened. */
+/** Blocks and nodes in graph order, with the heaviest ones expanded. */
 export function stagesOf(tree: ITree, metric: MetricId): IStage[] {
   const { nodeCount, metrics } = tree.model;
   const weight = (entity: number): number =>

@@ -1,4 +1,4 @@
-/** The list of devices: what is found in it, how it is grouped, what it says. */
+/** Texts of the device list: search, grouping, and descriptions. */
 
 import {
   errorBandOf,
@@ -33,7 +33,7 @@ export interface IVendor {
 const wordsOf = (text: string): string[] =>
   text.toLowerCase().split(/\s+/).filter(Boolean);
 
-/** What a device is found by. */
+/** Searchable text of a device. */
 function textOf(columns: DeviceColumns, device: number): string {
   const { id, name, vendor, category } = columns;
   return [vendor, name, category, id]
@@ -42,7 +42,7 @@ function textOf(columns: DeviceColumns, device: number): string {
     .toLowerCase();
 }
 
-/** The device that is meant: `t4` is the T4 before the T4000; -1 where there is none. */
+/** The best match: `t4` is the T4 rather than the T4000; -1 if there is none. */
 export function likeliest(
   columns: DeviceColumns,
   devices: readonly number[],
@@ -56,7 +56,7 @@ export function likeliest(
   return whole ?? devices[0] ?? -1;
 }
 
-/** Devices in whose name, vendor, kind or id all words stand, in the order they have, by vendor. */
+/** Devices whose name, vendor, kind or id contain all words, in their order, by vendor. */
 export function foundDevices(columns: DeviceColumns, query: string): IVendor[] {
   const words = wordsOf(query);
   const vendors: { vendor: string; devices: number[] }[] = [];
@@ -89,7 +89,7 @@ export function vendorText(vendor: string, trans: ITranslate): string {
     : (SPELLED[vendor] ?? vendor[0].toUpperCase() + vendor.slice(1));
 }
 
-/** Memory as it is sold, in powers of two: `24 GiB`. */
+/** Memory as advertised, in powers of two: `24 GiB`. */
 export function memoryText(bytes: number | null): string {
   return bytes === null
     ? UNKNOWN
@@ -107,11 +107,11 @@ export function peakText(peak: number | null, precision: string): string {
     : formatCount(peak) + (precision === 'int8' ? 'OP/s' : 'FLOP/s');
 }
 
-/** How a precision is written: `FP16`. */
+/** A precision as displayed: `FP16`. */
 export const precisionText = (precision: string): string =>
   precision.toUpperCase();
 
-/** The device with the precision that was wished for, where it has that, else as the model is stored. */
+/** The device with the requested precision if it supports it, else as stored. */
 export function choiceOf(
   part: HardwarePart,
   device: number,
@@ -125,7 +125,7 @@ export function choiceOf(
   };
 }
 
-/** Why there is no time although a device is chosen; empty where there is one, or none is chosen. */
+/** Why there is no latency although a device is chosen; empty if there is one, or no device. */
 export function noTimeReason(
   { payload, latency }: IGraphModel,
   choice: IDeviceChoice | null,
@@ -155,24 +155,24 @@ export function noTimeReason(
       );
 }
 
-/** What the device computes in when nothing is wished for. */
+/** The precision that the device uses by default. */
 export function storedPrecision(part: HardwarePart, device: number): string {
   return precisionOf(part, device, '') ?? '';
 }
 
-/** `0.34–0.78 ms`; both units where they differ. */
+/** `0.34–0.78 ms`; with both units if they differ. */
 export function rangeText(low: number, high: number): string {
   const [from, to] = [formatSeconds(low), formatSeconds(high)];
   const unit = to.slice(to.search(/[^\d.]/));
   return `${from.endsWith(unit) ? from.slice(0, -unit.length) : from}–${to}`;
 }
 
-/** `≥ 1.28 ms` where kernels without a time are left out. */
+/** `≥ 1.28 ms` if kernels without a time are not included. */
 export function leastText({ seconds, unknown }: ILatencyEstimate): string {
   return (unknown > 0 && seconds >= 0 ? '≥ ' : '') + formatSeconds(seconds);
 }
 
-/** Where most runs lie; of a sum that lacks parts only what is known. */
+/** The likely range; for an incomplete sum, that of the known kernels only. */
 export function spanText(
   { low, high, unknown }: ILatencyEstimate,
   trans: ITranslate
@@ -181,12 +181,12 @@ export function spanText(
   return unknown > 0 ? trans.__('%1 for the known kernels', range) : range;
 }
 
-/** Whether so many bytes fit a device that has so many; null where one of them is unknown. */
+/** Whether the required bytes fit into the usable ones; null if either is unknown. */
 export function fitsIn(required: number, usable: number): boolean | null {
   return Number.isNaN(required + usable) ? null : required <= usable;
 }
 
-/** What is needed of the device's memory, and whether it is there; empty where nobody can tell. */
+/** The device memory that the model needs, and whether it is available; empty if unknown. */
 export function memoryNeed(
   { payload, latency }: IGraphModel,
   trans: ITranslate
@@ -224,7 +224,7 @@ export function bandText(
     const percent = Math.round((factor - 1) * 100);
     return `${percent < 0 ? '−' : '+'}${Math.abs(percent)} %`;
   };
-  // Large factors are read as factors.
+  // Large factors are shown as factors.
   return !band
     ? ''
     : band.high >= 2

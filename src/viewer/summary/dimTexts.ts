@@ -1,4 +1,4 @@
-/** The texts of the boxes for sizes: what is read from them, and which follow from others. */
+/** Texts of the dimension inputs: parsing, and which ones follow from others. */
 
 import type { DimInfo } from '../../schema';
 import { isBinding } from '../state/snapshot';
@@ -6,13 +6,13 @@ import { isBinding } from '../state/snapshot';
 export type Texts = ReadonlyMap<string, string>;
 export type DimSizes = Readonly<Record<string, number>>;
 
-/** Reads a size; null when the text is none. */
+/** Parses a size; null if the text is not one. */
 export function parseSize(text: string): number | null {
   const value = /^\d{1,10}$/.test(text.trim()) ? Number(text) : Number.NaN;
   return isBinding(value) ? value : null;
 }
 
-/** The text a symbol's box starts with. */
+/** The initial text of a symbol's input. */
 export function textOf(dim: DimInfo): string {
   return dim.value === null ? '' : String(dim.value);
 }
@@ -21,7 +21,7 @@ export function textsOf(dims: readonly DimInfo[]): Texts {
   return new Map(dims.map(dim => [dim.name, textOf(dim)]));
 }
 
-/** The texts after one was changed, with what has to follow it. */
+/** The texts after one was changed, with those that follow from it. */
 export function withChange(
   dims: readonly DimInfo[],
   texts: Texts,
@@ -43,7 +43,7 @@ export function withChange(
   return next;
 }
 
-/** The sizes in the boxes; own properties, whatever a symbol is called. */
+/** The sizes in the inputs, as own properties, whatever a symbol is called. */
 export function sizesOf(dims: readonly DimInfo[], texts: Texts): DimSizes {
   return Object.fromEntries(
     dims.flatMap(({ name }) => {
@@ -53,7 +53,10 @@ export function sizesOf(dims: readonly DimInfo[], texts: Texts): DimSizes {
   );
 }
 
-/** Those of the sizes that somebody gave: what is assumed and was not touched is left out, what follows too. */
+/**
+ * The sizes set by the user: without assumed ones that were not changed, and without those that follow
+ * from others.
+ */
 export function givenSizes(
   dims: readonly DimInfo[],
   texts: Texts,

@@ -1,21 +1,21 @@
-/** The numbers behind a finding, as text; the unit is in the name. */
+/** The evidence of a finding as text; names carry the unit. */
 
 import { formatBytes, formatCount, formatExact, formatShare } from '../../core';
 import type { RiskSignal } from '../../schema';
 import type { ITranslate } from '../i18n/translate';
 import { shortLabel } from '../ui/text';
 
-/** Longer lists than this show their beginning. */
+/** Longer lists are truncated. */
 const MAX_LISTED = 12;
 
-/** Nodes of the finding that the model has. */
+/** Nodes of the finding that exist in the model. */
 export function nodesIn(item: RiskSignal, nodeCount: number): number[] {
   return item.nodes.filter(
     node => Number.isInteger(node) && node >= 0 && node < nodeCount
   );
 }
 
-/** How many nodes it is about, those not listed included. */
+/** Number of affected nodes, including those not listed. */
 export function totalNodes(item: RiskSignal): number {
   const total: unknown = item.evidence.nodes_total;
   return typeof total === 'number' && total > item.nodes.length
@@ -39,7 +39,7 @@ function numberText(name: string, value: number): string {
     : formatExact(value);
 }
 
-/** A value of the evidence; `name` tells its unit. */
+/** A value of the evidence; `name` determines its unit. */
 export function evidenceText(
   name: string,
   value: unknown,

@@ -1,4 +1,4 @@
-/** What a reader is told of the kernel that a node runs in. */
+/** Texts about the kernel that a node runs in. */
 
 import { formatSeconds } from '../../core/base/numberFormat';
 import { hardwareOf } from '../../core/latency/latencyEstimate';
@@ -8,18 +8,18 @@ import type { ITranslate } from '../i18n/translate';
 
 export interface IKernel {
   readonly id: number;
-  /** Carries the time. */
+  /** The node that is assigned the time. */
   readonly anchor: number;
-  /** All of it, in graph order. */
+  /** All nodes of the kernel, in graph order. */
   readonly nodes: readonly number[];
 }
 
-/** The kernels of the runtime that the times are of. */
+/** The kernels of the runtime that the times apply to. */
 function columnsOf(model: IGraphModel): HardwarePart['kernels'] | undefined {
   return (model.latency?.part ?? hardwareOf(model.payload))?.kernels;
 }
 
-/** The kernel of a node; null where it runs none. */
+/** The kernel of a node; null if it has none. */
 export function kernelOf(model: IGraphModel, node: number): IKernel | null {
   const columns = columnsOf(model);
   const id = columns?.node[node] ?? -1;
@@ -35,7 +35,7 @@ export function kernelOf(model: IGraphModel, node: number): IKernel | null {
   return { id, anchor: columns.anchor[id] ?? -1, nodes };
 }
 
-/** What bounds a kernel: the longer of its two sides, or its start where both are short. */
+/** The bound of a kernel: the longer of arithmetic and data movement, or its launch if both are short. */
 export function boundText(
   { latency }: IGraphModel,
   kernel: number,
@@ -81,7 +81,7 @@ export function unknownText(trans: ITranslate): string {
   );
 }
 
-/** One line about the time of a node: what bounds it, or where it runs. */
+/** One line about a node's time: its bound, or the kernel it is fused into. */
 export function kernelText(
   model: IGraphModel,
   node: number,

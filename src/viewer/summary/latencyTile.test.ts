@@ -1,4 +1,4 @@
-/** A sum of times that lacks parts, does not fit or is not known says so wherever it is written. */
+/** Times that are incomplete, unknown or do not fit are marked wherever they are shown. */
 import { expect, test } from 'vitest';
 import { decodePayload } from '../../core';
 import { withLatency } from '../../core/latency/latencyEstimate';

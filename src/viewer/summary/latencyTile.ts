@@ -1,4 +1,4 @@
-/** The total of the strip that is a time. */
+/** The latency in the totals strip. */
 
 import { hardwareOf } from '../../core/latency/latencyEstimate';
 import { KERNEL } from '../../core/latency/kernelTime';
@@ -19,7 +19,7 @@ import {
 
 const DEFAULT_RUNTIME = 'tensorrt';
 
-/** What an estimate takes for granted, in one sentence. */
+/** Assumptions of an estimate, in one sentence. */
 export function assumption(
   trans: ITranslate,
   latency: IGraphModel['latency'] = null
@@ -30,7 +30,7 @@ export function assumption(
     : trans.__('Runtime assumed: %1.', runtime_label);
 }
 
-/** What is taken for granted of sizes that only a run can tell; empty where nothing is. */
+/** Assumptions about sizes known only at run time; empty if there are none. */
 function spread({ latency, payload }: IGraphModel, trans: ITranslate): string {
   const kernels = (latency?.part ?? hardwareOf(payload))?.kernels;
   const isRouted =
@@ -41,7 +41,7 @@ function spread({ latency, payload }: IGraphModel, trans: ITranslate): string {
     : '';
 }
 
-/** The estimate with its band, its bound and how good it is; null while no device is chosen. */
+/** The estimate with its likely range, bound and quality; null if no device is chosen. */
 export function latencyTile(
   model: IGraphModel,
   choice: IDeviceChoice | null,

@@ -1,11 +1,11 @@
-/** The model in words: one line, and the reasons for each of its facts. */
+/** The model in words: one line, and the reasons for its facts. */
 
 import { formatExact, formatShape } from '../../core/base/numberFormat';
 import type { GraphPayload, Identity, IdentityValue } from '../../schema';
 import type { ITranslate } from '../i18n/translate';
 import { shortLabel } from '../ui/text';
 
-/** The line, its shapes those of the sizes that are shown now: they may have changed since the analysis. */
+/** The line with shapes for the current sizes, which may have changed since the analysis. */
 export function descriptionLine(payload: GraphPayload, made: Identity): string {
   const { inputs, outputs } = payload.tensors;
   let at = 0;
@@ -26,7 +26,7 @@ export function descriptionLine(payload: GraphPayload, made: Identity): string {
   return shortLabel(line + made.text.slice(at), 1000);
 }
 
-/** The tensor of an input or output among the graph's; -1 without. */
+/** The graph tensor of an input or output; -1 if there is none. */
 export function tensorOf(
   payload: GraphPayload,
   ids: readonly number[],
@@ -57,12 +57,12 @@ export interface IReason {
   readonly about: keyof Identity['known'];
   readonly label: string;
   readonly text: string;
-  /** How it is known. */
+  /** How the fact is known. */
   readonly known: string;
   readonly why: readonly string[];
 }
 
-/** The facts of the line with their reasons. */
+/** The facts of the line, with reasons. */
 export function reasonsOf(made: Identity, trans: ITranslate): IReason[] {
   const labels = {
     task: trans.__('Task'),

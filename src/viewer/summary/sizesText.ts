@@ -1,11 +1,11 @@
-/** The sizes that numbers are for, in one line. */
+/** The dimensions that numbers apply to, in one line. */
 
 import { sizable } from '../../core/expressions/rebind';
 import type { GraphPayload } from '../../schema';
 import type { ITranslate } from '../i18n/translate';
 import { shortLabel } from '../ui/text';
 
-/** `batch = 1, seq = 128 (assumed)`; empty where the model has no sizes to choose. */
+/** `batch = 1, seq = 128 (assumed)`; empty if the model has no dimensions to set. */
 export function sizesText(payload: GraphPayload, trans: ITranslate): string {
   return sizable(payload)
     .map(({ name, value, assumed }) => {

@@ -1,20 +1,20 @@
-/** When a tensor is made and needed last, in steps of the run. */
+/** Lifetime of a tensor: when it is produced and last used, in execution steps. */
 
 import { TENSOR_KIND } from '../../core';
 import type { IGraphModel } from '../../core/types';
 
 export interface ILifetime {
-  /** Step of the producer, 0 = the first; -1: alive from before the start. */
+  /** Step of the producer, 0 is the first; -1 if live before the start. */
   readonly first: number;
-  /** Last step that needs it, the last of all for a model output. */
+  /** Last step that uses it; for a model output, the last step of all. */
   readonly last: number;
-  /** Steps of the run. */
+  /** Number of execution steps. */
   readonly steps: number;
 }
 
 const steps = new WeakMap<IGraphModel, Int32Array>();
 
-/** Step of each node of the main graph, -1 for nodes of bodies. */
+/** Step of each node of the main graph; -1 for nodes of subgraphs. */
 function stepsOf(model: IGraphModel): Int32Array {
   let known = steps.get(model);
   if (!known) {
@@ -29,7 +29,7 @@ function stepsOf(model: IGraphModel): Int32Array {
   return known;
 }
 
-/** Null when the payload does not say: weights, tensors of bodies, memory that was not worked out. */
+/** Null if unknown: weights, tensors of subgraphs, memory that was not computed. */
 export function lifetimeOf(
   model: IGraphModel,
   tensor: number

@@ -1,4 +1,4 @@
-/** Totals of this model against those of the other one. */
+/** Totals of this model compared with the other. */
 
 import {
   formatBytes,
@@ -17,18 +17,18 @@ import type { ITranslate } from '../i18n/translate';
 const TOTALS = [...SHOWN.strip, 'latency'] as const;
 export type TotalId = TotalMetric | 'latency';
 
-/** Both numbers and their difference, ready to be shown. */
+/** Both values and their difference, as text. */
 export interface IDifference {
   /** `+1.2 M (+4.5 %)`, `equal`, or a dash. */
   readonly text: string;
-  /** Exact numbers, and why there is no difference. */
+  /** Exact values, and why there is no difference. */
   readonly detail: string;
   readonly known: boolean;
 }
 
 const MINUS = '−';
 
-/** By the ids of the tiles; a tile of another id has no difference. */
+/** Ids of tiles that have a difference. */
 export function isTotal(id: string): id is TotalId {
   return TOTALS.some(total => total === id);
 }
@@ -49,7 +49,7 @@ function signedText(
   return sign + text(Math.abs(value));
 }
 
-/** `+4.5 %`; under 0.1 % it says so, from ten times on it is a factor. */
+/** `+4.5 %`; below 0.1 % it says so, from a factor of ten it is a factor. */
 export function relativeChangeText(from: number, to: number): string {
   const share = (to - from) / from;
   const percent = Math.abs(share) * 100;
@@ -64,8 +64,8 @@ export function relativeChangeText(from: number, to: number): string {
 }
 
 /**
- * This model's total against the other's: here less there, and that as a share of there. A difference of
- * sums that lack parts would be a wrong number, so there is none.
+ * This model's total compared with the other's: the difference, also relative to the other. Incomplete
+ * sums have none, since it would be wrong.
  */
 export function differenceOf(
   here: IGraphModel,

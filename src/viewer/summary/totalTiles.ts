@@ -1,4 +1,4 @@
-/** The numbers of the strip: what they are, how they are written, why one is missing. */
+/** The totals strip: the values, their texts, and reasons for missing ones. */
 
 import {
   formatBytes,
@@ -24,12 +24,12 @@ export interface ITile {
   readonly label: string;
   /** Short, with unit. */
   readonly value: string;
-  /** More about it, smaller. */
+  /** Additional text, smaller. */
   readonly note?: string;
-  /** Exact value and what it means. */
+  /** Exact value and its meaning. */
   readonly detail: string;
   readonly known: boolean;
-  /** The heatmap of the same number. */
+  /** The heatmap of the same metric. */
   readonly overlay: OverlayId | null;
 }
 
@@ -55,7 +55,7 @@ export function missingReason(
     : trans.__('Unknown: it could not be computed for any node.');
 }
 
-/** The commonest reasons for unknown costs, `reason (n nodes)`. */
+/** The most common reasons for unknown costs, as `reason (n nodes)`. */
 function topReasons(payload: GraphPayload, count: number): string[] {
   return Object.entries(payload.coverage.reasons)
     .sort((a, b) => b[1] - a[1])
@@ -63,7 +63,7 @@ function topReasons(payload: GraphPayload, count: number): string[] {
     .map(([reason, nodes]) => `${reason} (${nodes})`);
 }
 
-/** A unit where there is room for it. */
+/** A unit spelled out, where there is room. */
 export function unitWord(unit: Unit, trans: ITranslate): string {
   return unit === 'bytes'
     ? trans.__('bytes')
@@ -148,7 +148,7 @@ function coverageTile(payload: GraphPayload, trans: ITranslate): ITile {
     ...topReasons(payload, 4)
   ];
   const empty = coverage.nodes_total === 0;
-  // A share of what does not depend on the sizes says nothing.
+  // A share of what does not depend on the sizes is not informative.
   const unsized =
     coverage.nodes_known < coverage.nodes_total &&
     payload.dims.some(dim => dim.value === null);

@@ -1,4 +1,4 @@
-/** Work that runs a model, and profiles; fetched when the first is asked for. */
+/** Tasks that run a model, and profiles; loaded on first use. */
 
 import { piece } from '../lazy/lazily';
 

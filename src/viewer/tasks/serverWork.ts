@@ -1,4 +1,4 @@
-/** What is done where somebody is there to do it: a server, or a notebook's kernel. */
+/** Tasks performed by a server or a notebook's kernel. */
 
 import { formatSeconds } from '../../core/base/numberFormat';
 import type { GivenFile, TaskOrder } from '../../providers/provider';
@@ -32,7 +32,7 @@ export async function attribute(
     return;
   }
   await board.profile(files);
-  // There is no tab that tells of it.
+  // There is no tab for it.
   const { problem, results } = board.get();
   const lost = results.profile?.times?.lost ?? [];
   const said = problem

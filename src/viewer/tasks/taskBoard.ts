@@ -1,4 +1,4 @@
-/** Tasks of a view: they go on while the panel is closed, and what they found stays. */
+/** Tasks of a view: they continue while the panel is closed, and their results stay. */
 
 import { useSyncExternalStore } from 'react';
 import {
@@ -11,25 +11,25 @@ import type { Problem, Task, TaskResult } from '../../schema';
 import { selectNodes, showUserValues } from '../session/hostSelection';
 import type { Session } from '../session/session';
 
-/** What can be asked for. */
+/** Kinds of tasks. */
 export type TaskKind =
   'measure' | 'profile' | 'verify' | 'sensitivity' | 'quantize';
 
-/** Kinds that the Run tab tells of. */
+/** Kinds shown in the Run tab. */
 export const RUNS: ReadonlySet<TaskKind> = new Set([
   'measure',
   'profile',
   'verify'
 ]);
 
-/** Kinds that the Quantize tab tells of. */
+/** Kinds shown in the Quantize tab. */
 export const QUANTIZING: ReadonlySet<TaskKind> = new Set([
   'measure',
   'sensitivity',
   'quantize'
 ]);
 
-/** Kinds whose numbers are errors: a block has the largest of its layers. */
+/** Kinds whose values are errors: a block has the largest of its layers. */
 const ERRORS: ReadonlySet<TaskKind> = new Set(['sensitivity', 'verify']);
 
 export interface ITaskBoard {
@@ -39,12 +39,12 @@ export interface ITaskBoard {
   } | null;
   readonly problem: { readonly kind: TaskKind; readonly what: Problem } | null;
   readonly results: Readonly<Partial<Record<TaskKind, TaskResult>>>;
-  /** What was run last, of what the Run tab tells of. */
+  /** The last task that the Run tab shows. */
   readonly shown: TaskKind | null;
-  /** Tensors of the layers that stay float. */
+  /** Tensors of the layers that stay in float. */
   readonly kept: ReadonlySet<string>;
   readonly data: string;
-  /** What the model is verified against. */
+  /** The file that the model is verified against. */
   readonly against: string;
   readonly out: string;
   readonly method: string;
@@ -81,7 +81,7 @@ class TaskBoard {
     this._listeners.forEach(listener => listener());
   }
 
-  /** Starts a task, unless one runs. */
+  /** Starts a task, unless one is running. */
   async start(kind: TaskKind, order: Omit<TaskOrder, 'kind'>): Promise<void> {
     const { provider } = this._session;
     await this._run(kind, (onChange, signal) =>
@@ -89,7 +89,7 @@ class TaskBoard {
     );
   }
 
-  /** Attributes a profile, unless a task runs. */
+  /** Attributes a profile, unless a task is running. */
   async profile(files: readonly GivenFile[]): Promise<void> {
     const { provider } = this._session;
     await this._run('profile', (onChange, signal) =>
@@ -161,7 +161,7 @@ class TaskBoard {
   }
 }
 
-/** When the model is shown: a task may be done before. */
+/** Resolves when the model is shown: a task may finish earlier. */
 function opened({ store }: Session): Promise<void> {
   return new Promise(resolve => {
     const look = (): boolean => {
@@ -179,7 +179,7 @@ function opened({ store }: Session): Promise<void> {
 
 const boards = new WeakMap<Session, TaskBoard>();
 
-/** The board of a session, the same each time. */
+/** The board of a session, created once. */
 export function boardOf(session: Session): TaskBoard {
   const known = boards.get(session) ?? new TaskBoard(session);
   boards.set(session, known);

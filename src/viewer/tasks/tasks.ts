@@ -1,16 +1,19 @@
-/** What the Run tab tells of, from wherever it is asked for; a clear line where nobody is there to do it. */
+/**
+ * Starts tasks of the Run tab from anywhere in the viewer; shows a notice if there is no server or
+ * kernel.
+ */
 
 import { piece } from '../lazy/lazily';
 import type { GivenFile, TaskOrder } from '../../providers/provider';
 import type { Session } from '../session/session';
 
-/** What a browser offers when it asks for a profile. */
+/** File types offered when the user chooses a profile. */
 const KINDS = '.json,.csv,.txt';
 
-/** Absent from a page: it has neither a server nor a kernel. */
+/** Not in a page, which has neither a server nor a kernel. */
 const serverCode = piece(() => import('./serverWork'));
 
-/** Starts a task and shows the tab that tells of it. */
+/** Starts a task and shows its tab. */
 export async function startTask(
   session: Session,
   order: TaskOrder
@@ -26,7 +29,7 @@ export async function startTask(
   });
 }
 
-/** Has times that were measured elsewhere attributed, and paints them. */
+/** Attributes times measured elsewhere to nodes, and shows them. */
 export async function loadProfile(
   session: Session,
   files: readonly GivenFile[]
@@ -44,7 +47,7 @@ function unread({ trans }: Session): string {
   );
 }
 
-/** Asks the user for a profile among their own files, where somebody is there to read it. */
+/** Lets the user choose a profile from their files, if there is a server or kernel to read it. */
 export function askProfile(session: Session): void {
   if (!session.provider.profile) {
     session.store.set({ notice: unread(session) });
@@ -62,7 +65,7 @@ export function askProfile(session: Session): void {
 
 const taking = new WeakMap<HTMLElement, Session>();
 
-/** Takes files that are dropped on a viewer, from the first that is dragged over it on. */
+/** Accepts files dropped on a viewer. */
 export function takeDrops(root: HTMLElement, session: Session): void {
   const known = taking.has(root);
   taking.set(root, session);
@@ -74,7 +77,7 @@ export function takeDrops(root: HTMLElement, session: Session): void {
   };
   root.addEventListener('dragover', event => {
     if (event.dataTransfer?.types.includes('Files')) {
-      // Otherwise the browser leaves the page for the file.
+      // Otherwise the browser would open the file in place of the page.
       event.preventDefault();
       event.dataTransfer.dropEffect = 'copy';
       mark(true);

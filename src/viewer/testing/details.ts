@@ -1,6 +1,6 @@
 import type { NodeDetails } from '../../schema';
 
-/** Details of a Conv with everything the inspector shows. */
+/** Details of a Conv with everything that the inspector shows. */
 export function convDetails(
   id = 0,
   change: Partial<NodeDetails> = {}

@@ -1,8 +1,8 @@
-/** Two devices for the small payload: what a library would say of its kernels. */
+/** Two devices for the small payload, as the library would describe its kernels. */
 
 import type { GraphPayload, HardwarePart } from '../../schema';
 
-/** Seconds that a kernel takes to start in these tests: much more than its work. */
+/** Seconds per kernel launch in these tests: much more than its work. */
 export const START = 1e-4;
 
 const MODEL: HardwarePart['model'] = {
@@ -76,7 +76,7 @@ const DEVICES: HardwarePart['devices'] = {
   }
 };
 
-/** Each Conv takes its Relu along; the last node's kernel has no time. */
+/** Each Conv is fused with its Relu; the last node's kernel has no time. */
 export function withHardware(
   payload: GraphPayload,
   chosen = '',

@@ -1,4 +1,4 @@
-/** The inspector as a reader finds it. */
+/** Queries of the inspector for tests. */
 
 import { screen, within } from '@testing-library/react';
 
@@ -6,7 +6,7 @@ export function panel(): HTMLElement {
   return screen.getByRole('complementary', { name: 'Inspector' });
 }
 
-/** The value beside a label. */
+/** The value next to a label. */
 export function fact(label: string): string {
   const term = within(panel())
     .getAllByText(label)

@@ -1,4 +1,4 @@
-/** A small complete payload: scopes, a symbol, unknown costs, weights, several op types. */
+/** A small complete payload: scopes, a symbol, unknown costs, weights, several operator types. */
 
 import { emptyPayload } from '../../core/testing/builder';
 import type { DimInfo, GraphPayload, Identity } from '../../schema';
@@ -8,7 +8,7 @@ export interface IPayloadOptions {
   readonly blocks?: number;
   readonly dims?: readonly DimInfo[];
   readonly diagnostics?: GraphPayload['diagnostics'];
-  /** Name of the first node, to try odd ones. */
+  /** Name of the first node, to test unusual ones. */
   readonly name?: string;
 }
 

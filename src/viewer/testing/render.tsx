@@ -1,4 +1,4 @@
-/** Renders a viewer over a payload and fails on anything React complains about. */
+/** Renders a viewer for a payload and fails on any React warning. */
 
 import {
   act,
@@ -22,7 +22,7 @@ import { FakeSurface } from './surface';
 
 /** Call once at the top of a test file. */
 export function guardConsole(): void {
-  // A busy machine is not a fault of the viewer.
+  // A busy machine must not fail the tests.
   vi.setConfig({ testTimeout: 60_000 });
   beforeEach(() => {
     FakeSurface.last = null;
@@ -40,10 +40,10 @@ export interface IMounted extends RenderResult {
   readonly root: HTMLElement;
 }
 
-/** Not one that a test has replaced. */
+/** Saved before tests replace it. */
 const later = globalThis.setTimeout;
 
-/** Lets pending promises, the turns that a layout leaves to the page, and their renders finish. */
+/** Waits for pending promises, the event loop turns of a layout, and their renders. */
 export async function settle(): Promise<void> {
   await act(async () => {
     for (let turn = 0; turn < 4; turn++) {
@@ -55,7 +55,9 @@ export async function settle(): Promise<void> {
   });
 }
 
-/** The same, until the picture is drawn: what is rendered at the end of one turn is laid out in the next. */
+/**
+ * The same, until the graph is drawn: what is rendered at the end of one turn is laid out in the next.
+ */
 export async function settleDrawn(container: HTMLElement): Promise<void> {
   await settle();
   const isWaiting = (): boolean =>

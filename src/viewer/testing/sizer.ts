@@ -1,4 +1,4 @@
-/** Stands in for `graph/measure`, which needs a browser to measure text. */
+/** Replaces `graph/cards/cardSizer`, which needs a browser to measure text. */
 
 import type { ISizer } from '../../core/types';
 

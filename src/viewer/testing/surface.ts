@@ -1,4 +1,4 @@
-/** Stands in for the drawing surface, which needs a real browser: records what it is told. */
+/** Replaces the drawing surface, which needs a real browser, and records the calls. */
 
 import type { ITraceHighlight } from '../../core/trace/traceHighlight';
 import type { IScene } from '../../core/types';
@@ -6,7 +6,7 @@ import type { ICamera, IOverlay, ISurfaceCallbacks } from '../graph/surfaceApi';
 import type { ISurfaceOptions } from '../graph/surface';
 
 export class FakeSurface {
-  /** The surface made last. */
+  /** The last surface created. */
   static last: FakeSurface | null = null;
 
   scene: IScene | null = null;
@@ -15,7 +15,7 @@ export class FakeSurface {
   tensors: readonly number[] = [];
   hits: readonly number[] = [];
   hit: number | null = null;
-  /** Entities brought to the middle, oldest first. */
+  /** Entities that were centred, oldest first. */
   readonly zoomed: number[] = [];
   fitted = 0;
   highlight: ITraceHighlight | null = null;
@@ -63,7 +63,7 @@ export class FakeSurface {
     this.hit = hit;
   }
   setDetails(): void {
-    // Sizes do not matter here.
+    // Sizes are irrelevant here.
   }
   setTheme(): void {
     // There are no colours here.
@@ -81,21 +81,21 @@ export class FakeSurface {
     this.camera = { ...this.camera, k: 1 };
   }
   home(): void {
-    // The camera is not looked at.
+    // The camera is not checked.
   }
 
   setCamera(camera: ICamera): void {
     this.camera = camera;
   }
   focus(): void {
-    // Nothing to focus.
+    // There is nothing to focus.
   }
   dispose(): void {
     this.disposed = true;
   }
 }
 
-/** The surface made last; fails when there is none. */
+/** The last surface created; throws if there is none. */
 export function surface(): FakeSurface {
   if (FakeSurface.last === null) {
     throw new Error('No surface was made.');

@@ -1,6 +1,6 @@
 import * as React from 'react';
 
-/** Strokes on a 16 × 16 grid, drawn in the text colour. */
+/** Strokes on a 16 × 16 grid, in the text colour. */
 const PATHS = {
   search: 'M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9ZM10.4 10.4 14 14',
   up: 'M3.5 10 8 5.5l4.5 4.5',

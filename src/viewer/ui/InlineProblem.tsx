@@ -4,7 +4,7 @@ import { Icon } from './Icon';
 import { escapeInvisible } from './text';
 import { useTrans } from '../i18n/translateContext';
 
-/** What could not be fetched, said in its place, with a way to try again. */
+/** Shows a failed request in place, with a button to retry. */
 export function InlineProblem(props: {
   problem: Problem;
   retry: () => void;

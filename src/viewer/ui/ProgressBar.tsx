@@ -1,6 +1,6 @@
 import * as React from 'react';
 
-/** How far something is; without a total it moves without end. */
+/** A progress bar; indeterminate without a total. */
 export function ProgressBar(props: {
   label: string;
   done: number;

@@ -4,7 +4,7 @@ const STEP_PX = 16;
 
 export interface ISplitterProps {
   readonly label: string;
-  /** Which way the size grows: `1` when dragging right or down makes the panel larger. */
+  /** `1` if dragging right or down makes the panel larger. */
   readonly direction: 1 | -1;
   readonly axis: 'x' | 'y';
   readonly size: number;
@@ -13,7 +13,7 @@ export interface ISplitterProps {
   onResize(size: number): void;
 }
 
-/** A border that is dragged, or moved with the arrow keys, to resize the panel beside it. */
+/** A splitter, moved by dragging or with the arrow keys, that resizes the panel next to it. */
 export function Splitter(props: ISplitterProps): JSX.Element {
   const { axis, direction, size, min, max } = props;
   const start = React.useRef<{ at: number; size: number } | null>(null);

@@ -1,6 +1,6 @@
 import { focusedElement } from './focus';
 
-/** Puts text on the clipboard. False when the browser does not allow it. */
+/** Copies text to the clipboard. Returns false if the browser does not allow it. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -20,7 +20,7 @@ function copyBySelection(text: string): boolean {
   box.style.opacity = '0';
   document.body.append(box);
   box.select();
-  // Deprecated, but the only way left without a secure context.
+  // Deprecated, but the only way without a secure context.
   const done =
     typeof document.execCommand === 'function' && document.execCommand('copy');
   box.remove();

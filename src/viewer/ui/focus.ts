@@ -1,4 +1,4 @@
-/** The element that has the focus where `node` is: a widget may stand in a shadow tree. */
+/** The focused element in the root of `node`: a widget may be in a shadow tree. */
 export function activeIn(node: Node): Element | null {
   const root = node.getRootNode();
   return root instanceof ShadowRoot || root instanceof Document
@@ -6,7 +6,7 @@ export function activeIn(node: Node): Element | null {
     : null;
 }
 
-/** The element that has the focus, wherever it is: of a shadow tree the page only sees the host. */
+/** The focused element, looking into shadow trees, of which the page sees only the host. */
 export function focusedElement(): Element | null {
   let at = document.activeElement;
   while (at?.shadowRoot?.activeElement) {

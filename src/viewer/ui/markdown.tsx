@@ -1,6 +1,6 @@
 /**
- * The small part of Markdown that operator documentation uses, as React elements: paragraphs,
- * headings, lists, code, emphasis. Nothing else has a meaning; HTML stays text.
+ * Renders the subset of Markdown used in operator documentation as React elements: paragraphs, headings,
+ * lists, code, emphasis. Everything else, including HTML, stays text.
  */
 
 import * as React from 'react';
@@ -14,10 +14,10 @@ type MarkdownBlock =
 const FENCE = /^\s*(```|~~~)/;
 const HEADING = /^#{1,6}\s+(.*)$/;
 const BULLET = /^\s*(?:[-*+]|(\d{1,3})[.)])\s+(.*)$/;
-/** Longer sources are cut: documentation has a few thousand characters. */
+/** Longer sources are truncated; documentation has a few thousand characters. */
 const MAX_LENGTH = 40_000;
 
-/** Reads the block structure. Linear in the number of lines. */
+/** Parses the block structure. Linear in the number of lines. */
 export function parseBlocks(source: string): MarkdownBlock[] {
   const lines = dedent(source.slice(0, MAX_LENGTH)).split('\n');
   const blocks: MarkdownBlock[] = [];
@@ -71,7 +71,7 @@ export function parseBlocks(source: string): MarkdownBlock[] {
   return blocks;
 }
 
-/** Schema texts are often indented as a whole, except for their first line. */
+/** Schema texts are often indented as a whole, except for the first line. */
 function dedent(source: string): string {
   const lines = source
     .replace(/\r\n?/g, '\n')
@@ -115,7 +115,7 @@ function inline(text: string): React.ReactNode[] {
   return parts;
 }
 
-/** Only full web addresses become links; others point into a site that is not here. */
+/** Only full web addresses become links; others refer to a site that is not available here. */
 function Link(props: { label: string; target: string }): JSX.Element {
   return /^https:\/\/[^\s"'<>]+$/.test(props.target) ? (
     <a href={props.target} target="_blank" rel="noopener noreferrer nofollow">
@@ -157,5 +157,5 @@ function MarkdownText(props: { source: string }): JSX.Element {
   );
 }
 
-/** Renders a source; the same source is parsed once. */
+/** Renders a source; parsing is memoised. */
 export const Markdown = React.memo(MarkdownText);

@@ -5,5 +5,5 @@ export const RootContext = createContext<RefObject<HTMLElement>>({
   current: null
 });
 
-/** Width of the viewer in pixels, so that parts can adapt to their room. */
+/** Width of the viewer in pixels, so that its parts can adapt. */
 export const WidthContext = createContext<number>(0);

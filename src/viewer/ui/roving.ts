@@ -2,7 +2,7 @@ import * as React from 'react';
 
 const CONTROLS =
   'button, input:not([type=hidden]), select, textarea, a[href], [tabindex]';
-/** What opens over the group has its own keys and stops. */
+/** Popups over the group have their own keys and tab stops. */
 const POPUP = '.oad-Export-list, [role=menu], [role=dialog]';
 
 function controlsOf(group: HTMLElement): HTMLElement[] {
@@ -15,7 +15,7 @@ function canFocus(one: HTMLElement): boolean {
   return !one.matches(':disabled') && (one.checkVisibility?.() ?? true);
 }
 
-/** A key that moves within a text belongs to the text. */
+/** True if the key moves within a text input. */
 function isInText(target: EventTarget, step: number): boolean {
   if (!(target instanceof HTMLInputElement) || target.type !== 'text') {
     return false;
@@ -26,8 +26,8 @@ function isInText(target: EventTarget, step: number): boolean {
 }
 
 /**
- * One Tab stop for all controls of a toolbar: the arrows go from one to the next, and Tab comes back to
- * that which had the focus last.
+ * Roving tabindex: one Tab stop for all controls of a toolbar. Arrow keys move between them, and Tab
+ * returns to the last focused one.
  */
 export function useRoving(group: React.RefObject<HTMLElement>): void {
   React.useLayoutEffect(() => {
@@ -43,7 +43,7 @@ export function useRoving(group: React.RefObject<HTMLElement>): void {
       }
       for (const one of controls) {
         const index = one === current ? 0 : -1;
-        // A control without the attribute is a stop as well.
+        // A control without the attribute is a tab stop too.
         if (one.getAttribute('tabindex') !== String(index)) {
           one.tabIndex = index;
         }
@@ -81,7 +81,7 @@ export function useRoving(group: React.RefObject<HTMLElement>): void {
     sync();
     element.addEventListener('focusin', onFocus);
     element.addEventListener('keydown', onKey);
-    // Controls come, go and are switched off without this component being drawn.
+    // Controls are added, removed and disabled without a render of this component.
     const observer = new MutationObserver(sync);
     observer.observe(element, {
       subtree: true,

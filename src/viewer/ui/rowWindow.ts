@@ -1,28 +1,28 @@
-/** Windowing for long lists of equal rows. */
+/** Windowing for long lists of rows of equal height. */
 
 import { useCallback, useEffect, useState, type RefObject } from 'react';
 
-/** Rows drawn beyond each edge at rest: each is redrawn with every change of the model's sizes. */
+/** Rows rendered beyond each edge at rest; each is rendered again whenever sizes change. */
 const MARGIN = 2;
-/** While it scrolls, so that quick scrolling shows no gaps. */
+/** While scrolling, so that fast scrolling shows no gaps. */
 const SCROLLING_MARGIN = 12;
-/** Milliseconds after the last scrolling. */
+/** Milliseconds after the last scroll event. */
 const SCROLL_IDLE_MS = 200;
-/** Assumed before the element has a size. */
+/** Assumed until the element has a size. */
 const DEFAULT_HEIGHT = 400;
 
 export interface IWindow {
-  /** First row to draw and the one after the last. */
+  /** First row to render, and the one after the last. */
   readonly first: number;
   readonly end: number;
-  /** Rows that fit on one page. */
+  /** Number of rows that fit on a page. */
   readonly page: number;
   scrollTo(row: number): void;
 }
 
 /**
- * Which of `count` rows of `rowHeight` px to draw in the scroller. `inset` is the height of what
- * sticks to its top.
+ * The rows to render out of `count` rows of `rowHeight` px. `inset` is the height of sticky content at
+ * the top.
  */
 export function useWindow(
   scroller: RefObject<HTMLElement>,
@@ -90,7 +90,7 @@ export function useWindow(
   };
 }
 
-/** Row to go to for a key, null when the key does not move. */
+/** The row that a key moves to; null if the key does not move. */
 export function moveOf(
   key: string,
   at: number,

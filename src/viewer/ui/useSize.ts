@@ -7,7 +7,7 @@ export interface IElementSize {
 
 const NOTHING: IElementSize = { width: 0, height: 0 };
 
-/** Size of an element in pixels, kept up to date. `initial` until it is known. */
+/** Size of an element in pixels, kept up to date; `initial` until it is known. */
 export function useSize(
   element: RefObject<HTMLElement>,
   initial: IElementSize = NOTHING
