@@ -1,11 +1,14 @@
-/** Folders of `src` in their order: imports lead to folders above, no ring, no folder too full. */
+/**
+ * Checks the order of folders in `src`: imports point to earlier folders, there are no import cycles, and
+ * no folder has too many files.
+ */
 
 import ts from 'typescript';
 import { expect, it } from 'vitest';
 
 /**
- * The lowest first. A file imports from lines above its own and from its own folder; folders on one line
- * know nothing of each other. The longest path that fits is a file's place.
+ * Lowest first. A file imports from earlier lines and from its own folder; folders on the same line do
+ * not import each other. The longest matching path decides.
  */
 const ORDER: readonly (readonly string[])[] = [
   ['src/schema'],
@@ -58,11 +61,11 @@ const ORDER: readonly (readonly string[])[] = [
   ['src/page']
 ];
 
-/** Folders that may hold more than `MAX_FILES` sources: one file is one action, or one part of a session. */
+/** Folders that may have more than `MAX_FILES` sources: one file per action, or per part of a session. */
 const FULL_FOLDERS = ['src/viewer/actions', 'src/viewer/session'];
 const MAX_FILES = 16;
 
-/** Features know nothing of each other, but for `common` and these. */
+/** Features do not import each other, except `common` and these. */
 const FEATURES = 'src/viewer/features';
 const FEATURE_USES: Readonly<Record<string, readonly string[]>> = {
   charts: ['table'],
@@ -75,13 +78,13 @@ const FEATURE_USES: Readonly<Record<string, readonly string[]>> = {
 
 interface IImport {
   readonly to: string;
-  /** Gone after compilation. */
+  /** Removed by compilation. */
   readonly isType: boolean;
-  /** Fetched when it is first used. */
+  /** Loaded on first use. */
   readonly isLazy: boolean;
 }
 
-/** Text of every file by its path. */
+/** Text of every file by path. */
 const texts = new Map(
   Object.entries(
     import.meta.glob('./**/*.{ts,tsx}', {
@@ -99,7 +102,7 @@ const known = new Set(files);
 
 const parentOf = (path: string): string => path.slice(0, path.lastIndexOf('/'));
 
-/** The tree of a file. */
+/** The syntax tree of a file. */
 const parse = (path: string): ts.SourceFile =>
   ts.createSourceFile(path, texts.get(path)!, ts.ScriptTarget.Latest, true);
 
@@ -188,7 +191,7 @@ it('imports lead to folders above', () => {
   expect(upward).toEqual([]);
 });
 
-/** Files that import each other, directly or through others. */
+/** Groups of files that import each other, directly or indirectly. */
 function rings(counts: (one: IImport) => boolean): string[][] {
   const order = new Map<string, number>();
   const low = new Map<string, number>();

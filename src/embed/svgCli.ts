@@ -1,6 +1,7 @@
 /**
- * SVG without a page. In Node: JSON `{"payload": …, "options": …}` on stdin, the file on stdout, exit status 1 with
- * one line on stderr when it cannot be drawn. In an engine without a process: the host calls `drawSvg`.
+ * Draws SVG without a page. In Node.js: reads JSON `{"payload": …, "options": …}` from stdin, writes the
+ * file to stdout, or exits with status 1 and one line on stderr. In an engine without a process, the host
+ * calls `drawSvg`.
  */
 
 import sheet from '../../style/graph.css';
@@ -8,7 +9,7 @@ import type { ComparisonColumns, GraphPayload } from '../schema';
 import { headlessSvg, type IHeadlessOptions } from '../viewer/export/headless';
 import { mergedSvg } from '../viewer/export/headlessMerged';
 
-/** The part of Node's `process` that is used here. */
+/** The part of Node.js' `process` that is used here. */
 interface IProcess {
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly stdout: { write(text: string): void };
@@ -19,7 +20,7 @@ interface IProcess {
 interface IDrawRequest {
   readonly payload: GraphPayload;
   readonly options: IHeadlessOptions;
-  /** A model that is drawn with it as one graph, and how the two correspond. */
+  /** Another model to merge into the same graph, and the alignment of the two. */
   readonly other?: GraphPayload;
   readonly comparison?: ComparisonColumns;
 }
@@ -62,7 +63,7 @@ if (host.process) {
     process.exitCode = 1;
   });
 } else {
-  // A language without an event loop: a turn is all that is waited for.
+  // An engine without an event loop: waiting for a microtask is enough.
   host.setTimeout ??= (done: () => void) => void Promise.resolve().then(done);
   host.drawSvg = async request => {
     try {

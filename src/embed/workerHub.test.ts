@@ -84,7 +84,7 @@ describe('the hub', () => {
     expect(await Promise.all(results)).toEqual(['laid out', 'laid out']);
     expect(made[0].ended).toBe(true);
     expect(warn).toHaveBeenCalledTimes(2);
-    // It never answered: this page allows none, and no other engine asks again.
+    // The worker never answered: this page allows none, and no other engine tries again.
     expect(() => hub.connect()).toThrow('allows no workers');
     expect(made).toHaveLength(1);
     warn.mockRestore();

@@ -1,4 +1,4 @@
-/** Many layout engines over one worker: each sees a worker of its own. */
+/** Shares one worker among many layout engines, each of which sees a worker of its own. */
 
 import type {
   ILayoutAnswer,
@@ -8,7 +8,7 @@ import type {
 
 interface IWaiting {
   readonly client: Client;
-  /** The client's own number for its request. */
+  /** The client's own request number. */
   readonly id: number;
 }
 
@@ -37,7 +37,7 @@ export class WorkerHub {
 
   constructor(private readonly _make: () => ILayoutWorker) {}
 
-  /** A worker for one more engine. Throws when none can be made. */
+  /** Connects another engine to the worker. Throws if none can be created. */
   connect(): ILayoutWorker {
     if (this._refused) {
       throw new Error('This page allows no workers.');
@@ -54,7 +54,7 @@ export class WorkerHub {
     this._worker?.postMessage({ ...message, id });
   }
 
-  /** The worker ends with its last user. */
+  /** Terminates the worker when its last client leaves. */
   leave(client: Client): void {
     this._clients.delete(client);
     for (const [id, waiting] of this._waiting) {
@@ -72,9 +72,9 @@ export class WorkerHub {
     const worker = this._make();
     worker.onmessage = event => this._answer(event);
     worker.onerror = event => {
-      // The rules of a page that forbid workers are told like this; they stay as they are.
+      // The error that a page's content security policy causes; the policy does not change.
       this._refused = !this._answered;
-      // Each engine lays out by itself from now on and leaves.
+      // From now on each engine lays out on its own thread, and leaves.
       for (const client of [...this._clients]) {
         client.onerror?.(event);
       }

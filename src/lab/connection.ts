@@ -1,7 +1,7 @@
 import { ServerConnection } from '@jupyterlab/services';
 import type { IServerConnection, ISocket } from '../providers/connection';
 
-/** JupyterLab's connection (token, XSRF, base URL) in the form the provider wants. */
+/** Converts JupyterLab's connection settings (token, XSRF, base URL) for the provider. */
 export function labConnection(
   settings: ServerConnection.ISettings
 ): IServerConnection {

@@ -9,9 +9,9 @@ export const ONNX_FILE_TYPE = 'onnx';
 export const ORT_FILE_TYPE = 'onnx-ort';
 
 /**
- * A document without content. `fileFormat: null` makes JupyterLab ask the server for metadata only
- * (`content=0&hash=0`): a model may have gigabytes, and all that the viewer needs comes from the
- * server extension.
+ * A document without content. With `fileFormat: null`, JupyterLab requests only metadata from the server
+ * (`content=0&hash=0`): a model may have gigabytes, and the viewer gets all its data from the server
+ * extension.
  */
 export class OnnxModelFactory extends TextModelFactory {
   constructor() {
@@ -28,8 +28,8 @@ export class OnnxModelFactory extends TextModelFactory {
 }
 
 /**
- * Answers with a file's metadata, read-only. Read-only matters twice: JupyterLab copies a writable
- * file to a checkpoint when it is opened, and Ctrl+S would write the (empty) document over the model.
+ * Returns a file's metadata, marked as read-only, for two reasons: JupyterLab copies a writable file to a
+ * checkpoint when it is opened, and Ctrl+S would overwrite the model with the (empty) document.
  */
 export function metadataProvider(drive: Contents.IDrive): {
   get(path: string, options?: Contents.IFetchOptions): Promise<Contents.IModel>;
@@ -37,7 +37,7 @@ export function metadataProvider(drive: Contents.IDrive): {
 } {
   return {
     get: async (path, options) => {
-      // No contentProviderId here: the drive would come straight back to us.
+      // Without a contentProviderId: otherwise the drive would call this provider again.
       const model = await drive.get(path, {
         type: options?.type,
         content: false,

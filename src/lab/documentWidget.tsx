@@ -20,11 +20,11 @@ import { onnxIcon } from './icon';
 import type { LabSettings } from './settings/labSettings';
 import type { ShortcutKeys } from './settings/shortcutKeys';
 
-/** The viewer is fetched when the first model is opened, not when Lab starts. */
+/** Loads the viewer when the first model is opened, not when Lab starts. */
 const fetchPanel = () => import('./modelPanel');
 const Panel = React.lazy(fetchPanel);
 
-/** What a document needs from its surroundings. */
+/** Services that a document needs from its environment. */
 export interface IDocumentServices {
   readonly serverSettings: ServerConnection.ISettings;
   readonly trans: TranslationBundle;
@@ -32,19 +32,19 @@ export interface IDocumentServices {
   readonly settings: LabSettings;
   /** Keys that users have bound to the viewer's actions. */
   readonly keys: ShortcutKeys;
-  /** Name of Lab's theme, and news of its change. */
+  /** Name of Lab's theme, and a signal for its changes. */
   theme(): string;
   readonly themeChanged: ISignal<unknown, unknown> | null;
-  /** What to do with files that a view had written. */
+  /** Operations on files written by a view. */
   readonly files: IFileHost;
-  /** Remembered state of a view. Null: nothing is remembered. */
+  /** Stored state of a view; null if there is none. */
   loadState(key: string): Promise<unknown>;
   saveState(key: string, state: object): void;
-  /** The fragment of the address that opened this file, once; else empty. */
+  /** The fragment of the address that opened this file, returned once; afterwards empty. */
   takeLink(path: string): string;
 }
 
-/** The main area of a document: the React viewer over the server's analysis. */
+/** The main area of a document: the React viewer with the server's analysis. */
 class OnnxPanel extends ReactWidget {
   constructor(
     private readonly _context: DocumentRegistry.Context,
@@ -54,7 +54,7 @@ class OnnxPanel extends ReactWidget {
   ) {
     super();
     this.addClass('oad-LabPanel');
-    // A rename keeps the widget: draw again under the new path.
+    // A renamed file keeps its widget: render again with the new path.
     this._context.pathChanged.connect(this._redraw, this);
     this._services.settings.changed.connect(this._redraw, this);
     this._services.keys.changed.connect(this._redraw, this);
@@ -65,24 +65,24 @@ class OnnxPanel extends ReactWidget {
       this._guess()
     );
     takeLabDrops(this.node, paths => this._handle?.loadProfile(paths));
-    // Lab has more to do before it asks for a drawing. What goes wrong is said there.
+    // Started early, since Lab has more to do before it renders. Errors are reported then.
     fetchPanel().catch(() => undefined);
   }
 
-  /** The viewer is there, or another one has taken its place. */
+  /** Emitted when the viewer is mounted or replaced. */
   readonly handleChanged = new Signal<this, void>(this);
 
-  /** Under which this view is remembered: the file and which view of it. */
+  /** Key of this view's stored state: the file and the view's ordinal. */
   get key(): string {
     return `${this._context.path}#${this.ordinal}`;
   }
 
-  /** Commands act on the viewer through this; null until the viewer is there. */
+  /** Handle for commands; null until the viewer is mounted. */
   get handle(): IViewerHandle | null {
     return this._handle;
   }
 
-  /** Looks at the picture as at first, as soon as there is a viewer. */
+  /** Returns to the initial view, as soon as there is a viewer. */
   home(): void {
     this._homePending = this._handle === null;
     this._handle?.home();
@@ -113,8 +113,8 @@ class OnnxPanel extends ReactWidget {
   }
 
   /**
-   * Moves the focus into the viewer when the tab was activated, as soon as there is a viewer. Lab has put
-   * it on the panel itself; where the reader, or a dialog, holds it elsewhere it stays.
+   * Moves the focus into the viewer after its tab was activated, as soon as there is a viewer. Lab has
+   * focused the panel; if the user or a dialog has moved the focus elsewhere, it stays there.
    */
   private _takeFocus(): void {
     const { activeElement, body } = document;
@@ -168,11 +168,14 @@ class OnnxPanel extends ReactWidget {
     );
   }
 
-  /** With what the viewer will ask for the analysis: what it remembers, else the settings. */
+  /**
+   * The options with which the viewer will request the analysis: from its stored state, else from the
+   * settings.
+   */
   private async _guess(): Promise<IPrefetchOptions> {
     const { settings } = this._services;
     const [found] = await Promise.all([
-      // Whatever is wrong with it, the viewer says so.
+      // The viewer reports any problem with it.
       this._services.loadState(this.key).catch(() => null),
       settings.ready
     ]);
@@ -191,20 +194,20 @@ class OnnxPanel extends ReactWidget {
     this.update();
   }
 
-  /** One function for the life of the panel, so that effects run once. */
+  /** One function for the panel's lifetime, so that effects run once. */
   private readonly _isVisible = (): boolean => this.isVisible;
   private readonly _headStart: PrefetchedAnalysis;
   private _handle: IViewerHandle | null = null;
-  /** The tab was activated, and the focus has not been given on. */
+  /** True if the tab was activated and the viewer has not received the focus yet. */
   private _wanted = false;
   private _homePending = false;
   private readonly _visibility = new Signal<this, boolean>(this);
 }
 
-/** A tab that shows one model. */
+/** A tab with one model. */
 export class OnnxDocument extends DocumentWidget<OnnxPanel> {}
 
-/** Makes tabs for `.onnx` files (and for `.ort` files, to say why they cannot be shown). */
+/** Creates tabs for `.onnx` files (and for `.ort` files, to explain why they cannot be shown). */
 export class OnnxWidgetFactory extends ABCWidgetFactory<OnnxDocument> {
   constructor(
     options: DocumentRegistry.IWidgetFactoryOptions<OnnxDocument> & {
@@ -220,13 +223,13 @@ export class OnnxWidgetFactory extends ABCWidgetFactory<OnnxDocument> {
     const content = new OnnxPanel(context, this._services, ordinal);
     const widget = new OnnxDocument({ context, content });
     widget.title.icon = onnxIcon;
-    // All that Lab would put there is a note that the file cannot be edited.
+    // Lab's toolbar would only say that the file cannot be edited.
     widget.toolbar.hide();
     widget.disposed.connect(() => this._ordinals.get(context)?.delete(ordinal));
     return widget;
   }
 
-  /** The smallest number that no open view of the file has. */
+  /** The smallest ordinal that no open view of the file uses. */
   private _takeOrdinal(context: DocumentRegistry.Context): number {
     const taken = this._ordinals.get(context) ?? new Set<number>();
     this._ordinals.set(context, taken);

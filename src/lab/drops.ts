@@ -1,6 +1,6 @@
-/** Profiles that are dragged out of JupyterLab's file browser onto a model. */
+/** Drag and drop of profiles from JupyterLab's file browser onto a model. */
 
-/** What the file browser calls the paths that it drags. */
+/** MIME type of paths dragged from the file browser. */
 const CONTENTS = 'application/x-jupyter-icontents';
 const PROFILE = /\.(json|csv|txt)$/i;
 
@@ -15,7 +15,7 @@ interface IDrag extends Event {
   dropAction: string;
 }
 
-/** The paths of a drag that can be profiles; empty where it is about something else. */
+/** The dragged paths if all may be profiles; otherwise empty. */
 export function draggedProfiles({
   mimeData
 }: Pick<IDrag, 'mimeData'>): string[] {
@@ -23,11 +23,11 @@ export function draggedProfiles({
   const named = Array.isArray(paths)
     ? paths.filter(path => typeof path === 'string')
     : [];
-  // What else is dragged opens beside the model, as in the rest of Lab.
+  // Other files open next to the model, as elsewhere in Lab.
   return named.every(path => PROFILE.test(path)) ? named : [];
 }
 
-/** Takes them from now on; `viewer` is what shows that they can be dropped. */
+/** Accepts dropped profiles; the viewer inside `node` shows that they can be dropped. */
 export function takeLabDrops(
   node: HTMLElement,
   take: (paths: string[]) => void

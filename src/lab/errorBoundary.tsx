@@ -1,12 +1,12 @@
 import * as React from 'react';
 
 interface IErrorBoundaryProps {
-  /** What is inside cannot be drawn. */
+  /** Called if the children cannot be rendered. */
   onFault(why: string): void;
   children: React.ReactNode;
 }
 
-/** Keeps a fault in what it holds from its surroundings: shows nothing then, and tells. */
+/** An error boundary that renders nothing after an error and reports it. */
 export class ErrorBoundary extends React.Component<
   IErrorBoundaryProps,
   { blown: boolean }

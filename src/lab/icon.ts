@@ -1,6 +1,6 @@
 import { LabIcon } from '@jupyterlab/ui-components';
 
-/** Three layers wired left to right; follows the theme through Lab's icon classes. */
+/** Three connected layers, left to right; follows the theme through Lab's icon classes. */
 const svgstr = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" width="16">
   <g class="jp-icon3" fill="none" stroke="#616161" stroke-width="1.6" stroke-linecap="round">
     <path d="M6.5 12h3M14 7.5l3.5 3M14 16.5l3.5-3"/>

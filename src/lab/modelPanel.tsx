@@ -10,12 +10,12 @@ import { WATCH_INTERVAL } from './settings/labSettings';
 import type { IDocumentServices } from './documentWidget';
 
 export interface IPanelProps {
-  /** Contents path of the model, as the server knows it. */
+  /** Contents path of the model on the server. */
   path: string;
-  /** Under which the state of this view is remembered. */
+  /** Key of this view's stored state. */
   stateKey: string;
   services: IDocumentServices;
-  /** The first analysis, begun while this was fetched. */
+  /** The first analysis, started while this code was loading. */
   headStart: PrefetchedAnalysis;
   visibility: ISignal<unknown, boolean>;
   isVisible(): boolean;
@@ -23,7 +23,7 @@ export interface IPanelProps {
   onCaption(caption: string): void;
 }
 
-/** Connects the viewer to Lab: server, settings, theme, remembered state, changes on disk. */
+/** Connects the viewer to Lab: server, settings, theme, stored state, file changes. */
 export default function Panel(props: IPanelProps): JSX.Element | null {
   const { path, stateKey, services, headStart, onReady } = props;
   const provider = React.useMemo(
@@ -32,7 +32,7 @@ export default function Panel(props: IPanelProps): JSX.Element | null {
         labConnection(services.serverSettings),
         path,
         () => services.settings.rules,
-        // After a rename it is of another file.
+        // After a rename it belongs to another path.
         headStart.path === path ? headStart : null
       ),
     [path, services, headStart]
@@ -70,7 +70,7 @@ export default function Panel(props: IPanelProps): JSX.Element | null {
   );
 }
 
-/** The remembered state of this view: undefined while it is being read, null when there is none. */
+/** The stored state of this view: undefined while loading, null if there is none. */
 function useRemembered(
   services: IDocumentServices,
   key: string,
@@ -79,7 +79,7 @@ function useRemembered(
   const [state, setState] = React.useState<unknown>(undefined);
   React.useEffect(() => {
     let live = true;
-    // A link's view wins over what was remembered; panels and tables stay the reader's own.
+    // A link's view overrides the stored one; panels and tables stay with the user.
     const linked = decodeViewFragment(services.takeLink(path));
     const { ready } = services.settings;
     Promise.all([services.loadState(key), linked, ready]).then(
@@ -104,7 +104,7 @@ function mergeState(found: unknown, view: object): object {
   return typeof found === 'object' ? { ...found, ...view } : view;
 }
 
-/** Analyses again when the settings of the rules are others. */
+/** Analyses again when the rule settings change. */
 function useRules(
   services: IDocumentServices,
   handle: React.MutableRefObject<IViewerHandle | null>
@@ -118,7 +118,7 @@ function useRules(
   }, [services, handle]);
 }
 
-/** Looks at the file when the tab comes to the front and from time to time while it is there. */
+/** Checks the file when the tab is activated, and periodically while it is visible. */
 function useFileWatch(
   props: IPanelProps,
   handle: React.MutableRefObject<IViewerHandle | null>

@@ -41,9 +41,9 @@ export const servicesPlugin: JupyterFrontEndPlugin<IOnnxServices> = {
   ) => {
     const { commands } = app;
     const trans = (translator ?? nullTranslator).load('onnx_autodoc');
-    // Now: Lab writes its own address before the document is there.
+    // Read early: Lab writes its own address before the document exists.
     const link = new InitialViewLink();
-    // Not in the tracker's namespace: restoring drops what it does not know there.
+    // Not in the tracker's namespace: restoring drops unknown entries there.
     const stateKey = (key: string): string => `onnx-autodoc-view:${key}`;
     return {
       serverSettings: app.serviceManager.serverSettings,
@@ -61,7 +61,7 @@ export const servicesPlugin: JupyterFrontEndPlugin<IOnnxServices> = {
             factory: FACTORY_NAME
           }),
         get compare() {
-          // Users can disable the plugin that has the command.
+          // Users can disable the plugin that provides the command.
           return commands.hasCommand(CommandIDs.compareWith)
             ? (path: string) =>
                 void commands.execute(CommandIDs.compareWith, { path })

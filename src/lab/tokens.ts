@@ -1,4 +1,4 @@
-/** What the plugins of this extension give one another, and other extensions. */
+/** Tokens shared by the plugins of this extension, and with other extensions. */
 
 import type { IWidgetTracker } from '@jupyterlab/apputils';
 import { Token } from '@lumino/coreutils';
@@ -8,7 +8,7 @@ import type {
   OnnxDocument
 } from './documentWidget';
 
-/** Tracks the open models. `content.handle` drives a view: selection, heatmap, dimensions, actions. */
+/** Tracks the open models. `content.handle` controls a view: selection, heatmap, dimensions, actions. */
 export type IOnnxTracker = IWidgetTracker<OnnxDocument>;
 export const IOnnxTracker = new Token<IOnnxTracker>(
   'onnx-autodoc:IOnnxTracker',
@@ -22,7 +22,7 @@ export const IOnnxSettings = new Token<IOnnxSettings>(
   'The settings of ONNX Autodoc, validated.'
 );
 
-/** What each view needs from JupyterLab. */
+/** Services that each view needs from JupyterLab. */
 export type IOnnxServices = IServices;
 export const IOnnxServices = new Token<IOnnxServices>(
   'onnx-autodoc:IOnnxServices',

@@ -1,10 +1,10 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ITranslate } from '../viewer';
 
-/** Stand for themselves, so that a template asked for without arguments stays one. */
+/** Replaced with themselves, so that a template without arguments stays a template. */
 const PLACEHOLDERS = ['%1', '%2', '%3', '%4'];
 
-/** Lab's bundle in the viewer's terms. Without arguments Lab would fill a template with `undefined`. */
+/** Adapts Lab's translation bundle. Without arguments, Lab would fill a template with `undefined`. */
 export function viewerTranslator(bundle: TranslationBundle): ITranslate {
   return {
     __: (msgid, ...args) =>

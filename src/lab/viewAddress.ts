@@ -2,7 +2,7 @@ import { PageConfig } from '@jupyterlab/coreutils';
 
 /** The address that opens the model at a contents path with a view. */
 export function viewAddress(path: string, view: string): string {
-  // Notebook 7 has a page for each document; Lab's pages have the document in their path.
+  // Notebook 7 has a page per document; Lab's pages have the document in their path.
   const page = PageConfig.getOption('notebookPage')
     ? window.location.href
     : PageConfig.getUrl({ treePath: path });
@@ -12,8 +12,8 @@ export function viewAddress(path: string, view: string): string {
 }
 
 /**
- * The fragment of the address that the page was opened with, for the document that the address
- * names. Given out once: a view that is closed and opened again has its own memory.
+ * The fragment of the address with which the page was opened, for the document in that address. Returned
+ * only once: a view that is closed and opened again uses its stored state.
  */
 export class InitialViewLink {
   private _fragment: string;
@@ -24,7 +24,7 @@ export class InitialViewLink {
     this._path = PageConfig.getOption('treePath');
   }
 
-  /** Empty when the address was about something else. */
+  /** Empty if the address belongs to another document. */
   consume(path: string): string {
     const sameFile =
       this._path === '' || withoutSlashes(this._path) === withoutSlashes(path);

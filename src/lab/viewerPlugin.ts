@@ -85,7 +85,7 @@ function registerFileTypes(
     fileFormat: 'base64',
     icon: onnxIcon
   });
-  // Opened by us only to say clearly why it cannot be shown and what to do.
+  // Registered only to explain why such a file cannot be shown and what to do.
   app.docRegistry.addFileType({
     name: ORT_FILE_TYPE,
     displayName: ortName,

@@ -1,4 +1,4 @@
-/** The one-file page: the viewer over a model that lies in the page itself. Nothing is fetched. */
+/** The one-file page: the viewer with a model embedded in the page. Nothing is fetched. */
 
 import * as React from 'react';
 import { createRoot } from 'react-dom/client';
@@ -19,9 +19,9 @@ import {
 import { embeddedLayoutEngine } from '../embed/embeddedLayoutEngine';
 import { printReports } from './printing';
 
-/** The model, and perhaps another one beside it. */
+/** The model, and possibly another one for comparison. */
 const MODELS = '#autodoc-model, #autodoc-other';
-/** How the two correspond. */
+/** Their alignment. */
 const COMPARISON = '#autodoc-comparison';
 
 function providersIn(page: Document): Promise<BundleProvider[]> {
@@ -61,7 +61,7 @@ async function start(host: HTMLElement): Promise<void> {
   const first: IModelViewProps = {
     provider: providers[0],
     onReady: next => {
-      // The page is nothing but the viewer: its keys work from the start.
+      // The page contains only the viewer, so its keys work from the start.
       if (!handle && document.activeElement === document.body) {
         host.querySelector<HTMLElement>('.oad-Viewer')?.focus();
       }
@@ -79,7 +79,7 @@ async function start(host: HTMLElement): Promise<void> {
   const models =
     others.length > 0
       ? [first, ...others]
-      : // A link tells of one view.
+      : // A link describes a single view.
         [{ ...first, state, linkTo: pageLink }];
   const settings = { direction: FLOWS.find(flow => flow === direction) };
   const draw = (): void => {
@@ -97,7 +97,7 @@ async function start(host: HTMLElement): Promise<void> {
     );
   };
   dark.addEventListener('change', draw);
-  // A link pasted over the page's own address changes nothing but the fragment.
+  // Pasting a link to the same page changes only the fragment.
   window.addEventListener('hashchange', () => {
     if (others.length > 0) {
       return;

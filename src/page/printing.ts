@@ -1,4 +1,4 @@
-/** Printing the page: its reports instead of the viewer, which is not a picture for paper. */
+/** Prints the page's reports instead of the viewer, which is not suited to paper. */
 
 import * as React from 'react';
 import { flushSync } from 'react-dom';
@@ -6,14 +6,16 @@ import { createRoot } from 'react-dom/client';
 import type { ReportDocument } from '../schema';
 import { reportText } from '../viewer';
 
-/** Puts the reports into the page while it is printed. Call it once, when the first picture is there. */
+/**
+ * Inserts the reports into the page while it is printed. Call it once, after the initial view is drawn.
+ */
 export async function printReports(
   documents: readonly ReportDocument[]
 ): Promise<void> {
   if (documents.length === 0) {
     return;
   }
-  // A page that is about to be printed waits for nothing.
+  // A page about to be printed does not wait for code to load.
   const Text = await reportText.get();
   const host = document.createElement('div');
   host.id = 'autodoc-print';

@@ -12,7 +12,7 @@ const GUESS: IPrefetchOptions = {
 };
 const STAMP = { path: PATH, bytes: 5, mtime_ns: '1', kind: 'onnx' };
 
-/** A server whose jobs are done at once, numbered as they are asked for. */
+/** A server whose jobs finish at once, numbered in the order of requests. */
 class FakeJobServer implements IServerConnection {
   baseUrl = 'http://host/';
   wsUrl = 'ws://host/';

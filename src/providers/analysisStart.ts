@@ -1,24 +1,24 @@
-/** How an analysis begins on the server, and one that begins before the viewer is there. */
+/** Starts analyses on the server, also before the viewer is loaded. */
 
 import type { FileStamp, Job } from '../schema';
 import { Connection, type IHttpRequest } from './connection';
 import type { IServerConnection } from './connection';
 import { isAbort, ProblemError, type ILoadOptions } from './provider';
 
-/** How findings are made: what a threshold file holds or the path of one, and whether weights are read. */
+/** Rule options: the contents or the path of a threshold file, and whether weights are read. */
 export interface IRuleOptions {
   readonly thresholds?: Readonly<Record<string, unknown>> | string;
   readonly readWeights?: boolean;
 }
 
-/** An analysis that was begun. */
+/** A started analysis. */
 export interface IStartedJob {
   readonly job: Job;
-  /** The file before it began; null when the server cannot say. */
+  /** Stamp of the file before it started; null if the server cannot provide it. */
   readonly stamp: FileStamp | null;
 }
 
-/** A body to send. */
+/** A POST request with a JSON body. */
 export function jsonBody(body: object): IHttpRequest {
   return {
     method: 'POST',
@@ -27,17 +27,17 @@ export function jsonBody(body: object): IHttpRequest {
   };
 }
 
-/** Where a file is no longer there. */
+/** Result for a file that no longer exists. */
 export const GONE = 'gone';
 
-/** The stamp of a file that is there. */
+/** The stamp, or null if the file is gone. */
 export function stampOf(
   found: FileStamp | typeof GONE | null
 ): FileStamp | null {
   return found === GONE ? null : found;
 }
 
-/** Null when the server cannot say; the file is then taken as unchanged. */
+/** Null if the server cannot provide it; the file is then assumed to be unchanged. */
 export async function readStamp(
   connection: Connection,
   path: string,
@@ -56,7 +56,7 @@ export async function readStamp(
   }
 }
 
-/** What is asked of the server, as it stands in the request. */
+/** Body of the request for an analysis. */
 function question(
   path: string,
   options: ILoadOptions,
@@ -72,7 +72,7 @@ function question(
   };
 }
 
-/** Starts the analysis of a file, or finds the one of the same file and options. */
+/** Starts the analysis of a file, or finds an existing one with the same options. */
 export function startJob(
   connection: Connection,
   path: string,
@@ -86,27 +86,27 @@ export function startJob(
   });
 }
 
-/** Nobody waits for the job any longer: the server ends it unless others do. */
+/** Releases a job that is no longer needed: the server cancels it unless others wait for it. */
 export function releaseJob(connection: Connection, job: Job): void {
   connection.deleteWithoutWaiting(`jobs/${encodeURIComponent(job.id)}`);
 }
 
-/** What an analysis will be made with. */
+/** Options of a prefetched analysis. */
 export interface IPrefetchOptions {
   readonly options: ILoadOptions;
   readonly rules: IRuleOptions;
 }
 
 /**
- * An analysis that begins while the viewer is still being fetched. Whoever takes it has it alone; one that
- * nobody takes is withdrawn.
+ * An analysis started while the viewer is still loading. Whoever takes it owns it; one that is never
+ * taken is released.
  */
 export class PrefetchedAnalysis {
   private readonly _connection: Connection;
   private readonly _started: Promise<(IStartedJob & { asked: string }) | null>;
   private _over = false;
 
-  /** `guess` tells with what the viewer will ask; null when that cannot be known yet. */
+  /** `guess` gives the options that the viewer will use; null if they are not known yet. */
   constructor(
     host: IServerConnection,
     readonly path: string,
@@ -116,7 +116,7 @@ export class PrefetchedAnalysis {
     this._started = this._start(guess);
   }
 
-  /** The analysis that was begun, the first time; null when it is another one or could not be begun. */
+  /** Returns the started analysis, once; null if it has other options or could not be started. */
   async take(
     options: ILoadOptions,
     rules: IRuleOptions,
@@ -138,7 +138,7 @@ export class PrefetchedAnalysis {
     return started;
   }
 
-  /** Withdraws what nobody took. */
+  /** Releases the analysis if it was not taken. */
   dispose(): void {
     if (!this._over) {
       this._over = true;
@@ -165,7 +165,7 @@ export class PrefetchedAnalysis {
       if (!(error instanceof ProblemError) && !isAbort(error)) {
         console.warn('ONNX Autodoc: the analysis began late', error);
       }
-      // The viewer asks again, and says what is wrong.
+      // The viewer tries again and reports the problem.
       return null;
     }
   }

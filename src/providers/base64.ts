@@ -1,7 +1,7 @@
-/** Characters decoded at once; a multiple of 4, so that each piece is base64 of its own. */
+/** Characters decoded at once; a multiple of 4, so that each piece is valid base64. */
 const PIECE = 1 << 20;
 
-/** Base64 text, which may be long, as a file. */
+/** Decodes base64 text, which may be long, into a Blob. */
 export function blobOfBase64(text: string, type: string): Blob {
   const parts: BlobPart[] = [];
   for (let at = 0; at < text.length; at += PIECE) {
@@ -10,7 +10,7 @@ export function blobOfBase64(text: string, type: string): Blob {
   return new Blob(parts, { type });
 }
 
-/** Bytes of base64 text. Throws for what is none. */
+/** Decodes base64 text into bytes. Throws if it is invalid. */
 export function bytesOfBase64(text: string): Uint8Array<ArrayBuffer> {
   const raw = atob(text.trim());
   const bytes = new Uint8Array(raw.length);

@@ -1,4 +1,4 @@
-/** A provider over a bundle: a model that was analysed before, with no server to ask. */
+/** Provides a model from a bundle that was analysed before, without a server. */
 
 import type {
   Bundle,
@@ -14,14 +14,14 @@ import { ProblemError, localProblem } from './provider';
 /** Origins of boxes that are not modules. */
 const NO_MODULE = new Set(['repeat', 'repeat-part', 'structure', 'plumbing']);
 
-/** The bundle format this viewer reads. */
+/** The bundle version that this viewer reads. */
 const BUNDLE_VERSION = 2;
-/** The format before, which notebooks hold. */
+/** The previous version, still found in notebooks. */
 const FORMER_VERSION = 1;
 
 /**
- * Reads gzipped JSON of at most `most` bytes; `upgrade` is for what earlier versions saved. Rejects with a
- * `ProblemError` that says what is wrong with it.
+ * Reads gzipped JSON of at most `most` bytes; `upgrade` converts data of earlier versions. Rejects with a
+ * `ProblemError` that explains what is wrong.
  */
 export async function readBundle(
   bytes: BufferSource,
@@ -62,7 +62,7 @@ export async function readBundle(
   return bundle;
 }
 
-/** Gzipped JSON as a value. Rejects when it is none. */
+/** Parses gzipped JSON. Rejects if it is invalid. */
 export async function unpackJson<T>(bytes: BufferSource): Promise<T> {
   const plain = new Response(bytes).body!.pipeThrough(
     new DecompressionStream('gzip')
@@ -70,7 +70,7 @@ export async function unpackJson<T>(bytes: BufferSource): Promise<T> {
   return (await new Response(plain).json()) as T;
 }
 
-/** The answer of a provider whose alignment with `partner` lies here, gzipped. */
+/** Answers `compare` for `partner` with an embedded, gzipped alignment. */
 export function carriedComparison(
   partner: () => IReportProvider | null,
   bytes: () => BufferSource
@@ -79,7 +79,7 @@ export function carriedComparison(
     other === partner() ? unpackJson<ComparisonColumns>(bytes()) : null;
 }
 
-/** Lets so many bytes through and fails at the next. */
+/** Passes a number of bytes and fails on the next. */
 function atMost(bytes: number): TransformStream<Uint8Array, Uint8Array> {
   let left = bytes;
   return new TransformStream({
@@ -93,13 +93,13 @@ function atMost(bytes: number): TransformStream<Uint8Array, Uint8Array> {
   });
 }
 
-/** Serves what the bundle holds. Symbols cannot be given other values: that needs an analysis. */
+/** Serves the contents of a bundle. Symbols cannot be set: that needs an analysis. */
 export class BundleProvider implements IReportProvider {
   readonly exportName: string;
   readonly fixedDims = true;
-  /** Where the alignment with another model was carried along. */
+  /** Set if the bundle comes with an alignment with another model. */
   compare: IReportProvider['compare'];
-  /** Where what is printed is the report. */
+  /** Set if printing prints the report. */
   print: IReportProvider['print'];
 
   constructor(private readonly _bundle: Bundle) {
@@ -107,7 +107,7 @@ export class BundleProvider implements IReportProvider {
     this.exportName = name.replace(/\.onnx$/i, '') || 'model';
   }
 
-  /** The report that the bundle carries. */
+  /** The report in the bundle. */
   get document(): ReportDocument | null {
     return this._bundle.document ?? null;
   }
@@ -117,7 +117,7 @@ export class BundleProvider implements IReportProvider {
     return document ? () => Promise.resolve(document) : undefined;
   }
 
-  /** The numbers of the device that the page was made for. */
+  /** Serving plans for the device that the page was written for. */
   get serving(): IReportProvider['serving'] {
     const { serving, payload } = this._bundle;
     const { chosen, precision, runtime } = payload.hardware ?? {};
@@ -158,12 +158,15 @@ export class BundleProvider implements IReportProvider {
   }
 }
 
-/** The scope around one; a bundle that says it otherwise than upwards is not followed in circles. */
+/**
+ * The enclosing scope; ids that do not decrease end the walk, so that an invalid bundle cannot cause a
+ * cycle.
+ */
 function outer(parent: readonly number[], at: number): number {
   return parent[at] < at ? parent[at] : -1;
 }
 
-/** The details of a node, put together again; null when the bundle has none. */
+/** The reassembled details of a node; null if the bundle has none. */
 export function detailsOf(bundle: Bundle, node: number): NodeDetails | null {
   const entry = bundle.nodes[String(node)];
   if (!entry) {

@@ -1,9 +1,9 @@
-/** Requests with typed problems. Tokens, XSRF and base URLs are the host's business. */
+/** Requests with typed problems. The host is responsible for tokens, XSRF and base URLs. */
 
 import type { Problem } from '../schema';
 import { ProblemError, abortError, isAbort, localProblem } from './provider';
 
-/** The part of a WebSocket that is used; fakes implement it in tests. */
+/** The part of a WebSocket that is used; tests implement fakes of it. */
 export interface ISocket {
   onmessage: ((event: { data: unknown }) => void) | null;
   onerror: ((event: unknown) => void) | null;
@@ -18,7 +18,7 @@ export interface IHttpRequest {
   signal?: AbortSignal;
 }
 
-/** What a host hands over; JupyterLab fills it from `ServerConnection`. */
+/** Connection provided by the host; JupyterLab builds it from `ServerConnection`. */
 export interface IServerConnection {
   /** Server root, with or without a trailing slash: `http://host/user/me/`. */
   readonly baseUrl: string;
@@ -27,7 +27,7 @@ export interface IServerConnection {
   readonly token?: string;
   fetch(url: string, request: IHttpRequest): Promise<Response>;
   openSocket(url: string): ISocket;
-  /** Injected by tests; resolves after `ms` or rejects when aborted. */
+  /** Replaced in tests; resolves after `ms` or rejects when aborted. */
   delay?(ms: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ function isProblem(value: unknown): value is Problem {
 export class Connection {
   constructor(private readonly _host: IServerConnection) {}
 
-  /** Body of a successful answer. Throws `ProblemError`, or `AbortError` when aborted. */
+  /** Body of a successful response. Throws `ProblemError`, or `AbortError` when aborted. */
   async json<T>(resource: string, request: IHttpRequest): Promise<T> {
     const response = await this._fetch(resource, request);
     const text = await response.text();
@@ -73,11 +73,11 @@ export class Connection {
     }
   }
 
-  /** DELETE without waiting: the caller is leaving and has nobody to tell. */
+  /** Sends DELETE without waiting: the caller is leaving and cannot report errors. */
   deleteWithoutWaiting(resource: string): void {
     this._host
       .fetch(this._url(resource), { method: 'DELETE' })
-      .catch(() => undefined); // The server drops abandoned jobs by itself.
+      .catch(() => undefined); // The server drops abandoned jobs itself.
   }
 
   socket(resource: string): ISocket {
@@ -129,7 +129,7 @@ function problemFrom(response: Response, text: string): Problem {
       };
     }
   } catch {
-    // A proxy's HTML page: described by its status below.
+    // A proxy's HTML page, described by its status below.
   }
   const missing = response.status === 404;
   return localProblem(

@@ -1,14 +1,14 @@
-/** Follows one job to its end: by WebSocket, and by polling when the socket does not work. */
+/** Follows a job to its end: by WebSocket, or by polling if the socket does not work. */
 
 import type { Job } from '../schema';
 import type { Connection, ISocket } from './connection';
 import { ProblemError, abortError } from './provider';
 
 const TERMINAL = new Set(['done', 'failed', 'cancelled']);
-/** A socket that is silent this long is taken for dead (some proxies swallow the upgrade). */
+/** Silence after which a socket is considered dead (some proxies drop the upgrade). */
 const SILENCE_MS = 3000;
 const POLL_MS = 500;
-/** Failed polls in a row before giving up. */
+/** Consecutive failed polls before giving up. */
 const MAX_FAILURES = 6;
 
 export class JobWatcher {
@@ -48,7 +48,7 @@ export class JobWatcher {
     }
   }
 
-  /** Resolves when the job ended or the socket is of no use. */
+  /** Resolves when the job has ended or the socket is useless. */
   private _bySocket(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       let socket: ISocket;
@@ -57,7 +57,7 @@ export class JobWatcher {
           `jobs/${encodeURIComponent(this._last.id)}/ws`
         );
       } catch {
-        // No sockets here (blocked, or a bad URL): polling does the same, slower.
+        // No sockets here (blocked, or an invalid URL): polling does the same, more slowly.
         resolve();
         return;
       }
@@ -107,7 +107,7 @@ export class JobWatcher {
         this._accept(await this._connection.json<Job>(resource, { signal }));
         failures = 0;
       } catch (error) {
-        // The server may be busy or restarting; a definite answer ends it at once.
+        // The server may be busy or restarting; a definite response ends it at once.
         const passing =
           error instanceof ProblemError &&
           (error.problem.status === 0 || error.problem.status >= 500);

@@ -13,7 +13,7 @@ import { ProblemError, isAbort, localProblem } from './provider';
 
 type Hear = (message: unknown) => void;
 
-/** A widget's model that remembers what was sent and can be answered. */
+/** A widget model that records messages and can be answered. */
 function fakeModel(live?: boolean): {
   model: IKernelModel;
   sent: { type: string; id: string; tensor: number }[];

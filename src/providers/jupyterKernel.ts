@@ -1,4 +1,4 @@
-/** What a notebook's kernel does for the viewer: one message there, one back. */
+/** Requests to a notebook's kernel: one message each way. */
 
 import type {
   BatchAnswer,
@@ -21,7 +21,7 @@ export interface IKernelModel {
   on(event: string, callback: (...args: never[]) => void): void;
   off(event: string, callback: (...args: never[]) => void): void;
   send(content: unknown): void;
-  /** False in a page that was opened without a kernel. */
+  /** False in a page opened without a kernel. */
   readonly comm_live?: boolean;
 }
 
@@ -49,7 +49,7 @@ function isAnswer<T>(
   );
 }
 
-/** Sends a question and waits for its answer. */
+/** Sends a request and waits for its answer. */
 function ask<T>(
   model: IKernelModel,
   type: string,
@@ -57,7 +57,7 @@ function ask<T>(
   signal: AbortSignal
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    // Every view of the widget hears every answer.
+    // Every view of the widget receives every answer.
     const id = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}-${asked++}`;
     const end = (): void => {
       model.off('msg:custom', hear);
@@ -87,14 +87,14 @@ function ask<T>(
   });
 }
 
-/** How a widget's provider asks for other batches; undefined where no kernel is there. */
+/** Requests costs at other batches from the kernel; undefined without a kernel. */
 export function kernelBatch(model: IKernelModel): IReportProvider['batch'] {
   return model.comm_live === false
     ? undefined
     : signal => ask<BatchAnswer>(model, 'autodoc:batch', {}, signal);
 }
 
-/** How a widget's provider has the report written; undefined where no kernel is there. */
+/** Requests the report from the kernel; undefined without a kernel. */
 export function kernelSections(
   model: IKernelModel
 ): IReportProvider['sections'] {
@@ -103,7 +103,7 @@ export function kernelSections(
     : signal => ask<ReportDocument>(model, 'autodoc:sections', {}, signal);
 }
 
-/** How a widget's provider has text generation planned; undefined where no kernel is there. */
+/** Requests serving plans from the kernel; undefined without a kernel. */
 export function kernelServing(model: IKernelModel): IReportProvider['serving'] {
   return model.comm_live === false
     ? undefined
@@ -111,7 +111,7 @@ export function kernelServing(model: IKernelModel): IReportProvider['serving'] {
         ask<ServingPlans>(model, 'autodoc:serving', { ...choice }, signal);
 }
 
-/** How a widget's provider has the model analysed beside what it shows; undefined where no kernel is there. */
+/** Requests an additional analysis at other sizes from the kernel; undefined without a kernel. */
 export function kernelSized(model: IKernelModel): IReportProvider['sized'] {
   return model.comm_live === false
     ? undefined
@@ -119,7 +119,7 @@ export function kernelSized(model: IKernelModel): IReportProvider['sized'] {
         ask<GraphPayload>(model, 'autodoc:sized', { dims }, signal);
 }
 
-/** How a widget's provider reads constants; undefined where no kernel is there. */
+/** Requests the values of a constant from the kernel; undefined without a kernel. */
 export function kernelWeights(model: IKernelModel): IReportProvider['weights'] {
   return model.comm_live === false
     ? undefined
@@ -127,7 +127,7 @@ export function kernelWeights(model: IKernelModel): IReportProvider['weights'] {
         ask<WeightValues>(model, 'autodoc:weights', { tensor }, signal);
 }
 
-/** How a widget's provider gets all values of one; undefined where no kernel is there. */
+/** Requests all values of a constant as a file from the kernel; undefined without a kernel. */
 export function kernelWeightFile(
   model: IKernelModel
 ): IReportProvider['weightFile'] {
@@ -142,7 +142,7 @@ export function kernelWeightFile(
         );
 }
 
-/** How a widget's provider writes a part of the model; undefined where no kernel is there. */
+/** Has the kernel extract a part of the model; undefined without a kernel. */
 export function kernelExtract(model: IKernelModel): IReportProvider['extract'] {
   return model.comm_live === false
     ? undefined
@@ -150,7 +150,7 @@ export function kernelExtract(model: IKernelModel): IReportProvider['extract'] {
         ask<Extracted>(model, 'autodoc:extract', { nodes, part }, signal);
 }
 
-/** How a widget's provider has files made; undefined where no kernel is there. */
+/** Has the kernel create a file; undefined without a kernel. */
 export function kernelFile(model: IKernelModel): IReportProvider['file'] {
   return model.comm_live === false
     ? undefined
@@ -158,10 +158,10 @@ export function kernelFile(model: IKernelModel): IReportProvider['file'] {
         ask<SavedFile>(model, 'autodoc:file', { format, metric }, signal);
 }
 
-/** Bytes of a profile in a message: a server drops connections that send much more. */
+/** Maximum size of a profile in a message, in bytes: servers drop connections that send much more. */
 const MAX_PROFILE = 6 * 2 ** 20;
 
-/** How a widget's provider has a profile attributed; undefined where no kernel is there. */
+/** Has the kernel attribute a profile; undefined without a kernel. */
 export function kernelProfile(model: IKernelModel): IReportProvider['profile'] {
   if (model.comm_live === false) {
     return undefined;

@@ -1,4 +1,4 @@
-/** A provider over data already in memory: tests, demos, and pages that carry their report. */
+/** Provides data that is already in memory: for tests, demos, and pages that contain their report. */
 
 import type {
   GraphPayload,
@@ -13,12 +13,12 @@ export interface IMemoryProviderOptions {
   readonly exportName?: string;
   /** Details by node id. */
   readonly details?: Readonly<Record<number, NodeDetails>>;
-  /** Values by tensor id; absent: nobody can read them. */
+  /** Values by tensor id; absent if they cannot be read. */
   readonly weights?: Readonly<Record<number, WeightValues | Problem>>;
   readonly weightFile?: IReportProvider['weightFile'];
   readonly batch?: IReportProvider['batch'];
   readonly sized?: IReportProvider['sized'];
-  /** Writes parts of the model; absent: nobody can. */
+  /** Extracts parts of the model; absent if that is not possible. */
   readonly extract?: IReportProvider['extract'];
   readonly file?: IReportProvider['file'];
   readonly sections?: IReportProvider['sections'];
@@ -26,7 +26,7 @@ export interface IMemoryProviderOptions {
   readonly print?: IReportProvider['print'];
   readonly task?: IReportProvider['task'];
   readonly profile?: IReportProvider['profile'];
-  /** Another payload under other options; the given one when absent. */
+  /** The payload for other options; the given one if absent. */
   reload?(options: ILoadOptions): GraphPayload;
 }
 

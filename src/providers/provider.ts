@@ -1,6 +1,6 @@
 /**
- * Where the viewer gets its data. A host (JupyterLab, notebook, one-file page) passes one of these;
- * the viewer knows nothing of servers.
+ * The viewer's data source. A host (JupyterLab, notebook, one-file page) passes a provider; the viewer
+ * itself knows nothing of servers.
  */
 
 import type {
@@ -21,41 +21,41 @@ import type {
   TaskRequest
 } from '../schema';
 
-/** What to analyse the model with. Symbols left out stay symbols unless `assume` is set. */
+/** Options of an analysis. Unset symbols stay symbols unless `assume` is set. */
 export interface ILoadOptions {
   readonly bindings: Readonly<Record<string, number>>;
   readonly inputShapes?: Readonly<Record<string, readonly number[]>>;
-  /** Give every unbound symbol its suggested value; the payload's `dims[].assumed` says which. */
+  /** Binds every unset symbol to a typical value; the payload's `dims[].assumed` marks them. */
   readonly assume: boolean;
 }
 
-/** How far an analysis is. `total` of 0: unknown. */
+/** Progress of an analysis. A `total` of 0 is unknown. */
 export interface IProgress {
   readonly phase: string;
   readonly done: number;
   readonly total: number;
 }
 
-/** Of a file that was loaded: as it was, another one, or no longer there. */
+/** State of a loaded file: unchanged, changed, or no longer there. */
 export type FileState = 'same' | 'changed' | 'gone';
 
-/** A device, by id; the precision and the runtime are empty where they are the usual ones. */
+/** A device by id; precision and runtime are empty for the defaults. */
 export interface IServingChoice {
   readonly device: string;
   readonly precision: string;
   readonly runtime?: string;
 }
 
-/** A file of the user's own, or the path of one that the host has. */
+/** A file from the user, or the path of one known to the host. */
 export type GivenFile = File | string;
 
-/** Files that take more than what is drawn. */
+/** Formats of files that need more than the drawing. */
 export type FileFormat = 'html' | 'netron' | 'model-explorer';
 
 export interface IReportProvider {
-  /** Name without extension or folders, for files the user saves. */
+  /** Name without extension or folders, for files that the user saves. */
   readonly exportName: string;
-  /** True when symbols keep the values they have: nobody is there to analyse again. */
+  /** True if symbols cannot be set, because there is nothing to analyse the model again. */
   readonly fixedDims?: boolean;
   /** Rejects with a `ProblemError`, or with an `AbortError` once `signal` is aborted. */
   load(
@@ -64,27 +64,27 @@ export interface IReportProvider {
     signal: AbortSignal
   ): Promise<GraphPayload>;
   /**
-   * The model under these sizes, analysed beside the one that was loaded, which stays what it is. Absent where
-   * nobody is there to analyse; rejects as `load` does.
+   * Analyses the model at other sizes; the loaded one does not change. Absent without a server or kernel;
+   * rejects as `load` does.
    */
   sized?(
     bindings: ILoadOptions['bindings'],
     signal: AbortSignal
   ): Promise<GraphPayload>;
-  /** Details of a node of the payload loaded last. Rejects as `load` does. */
+  /** Details of a node of the last loaded payload. Rejects as `load` does. */
   details(node: number, signal: AbortSignal): Promise<NodeDetails>;
   /**
-   * Costs at other batches, of a model whose batch is fixed. Absent where nobody is there to follow it; rejects
-   * as `load` does.
+   * Costs at other batches, for a model with a fixed batch. Absent without a server or kernel; rejects as
+   * `load` does.
    */
   batch?(signal: AbortSignal): Promise<BatchAnswer>;
-  /** Values of a constant tensor, read now. Absent where nobody is there to read them. */
+  /** Reads the values of a constant tensor. Absent without a server or kernel. */
   weights?(tensor: number, signal: AbortSignal): Promise<WeightValues>;
-  /** All values of a constant tensor as a `.npy` file. Absent where nobody is there to read them. */
+  /** Reads all values of a constant tensor as a `.npy` file. Absent without a server or kernel. */
   weightFile?(tensor: number, signal: AbortSignal): Promise<WeightFile>;
   /**
-   * Writes nodes as a model of their own beside the model; `part` is what to call it. Absent where nobody
-   * is there to write it.
+   * Writes nodes as a separate model next to the original; `part` names it. Absent without a server or
+   * kernel.
    */
   extract?(
     nodes: readonly number[],
@@ -92,8 +92,8 @@ export interface IReportProvider {
     signal: AbortSignal
   ): Promise<Extracted>;
   /**
-   * The model as a file to keep: `html`, or its numbers for `netron` or `model-explorer` (of one `metric`).
-   * Absent where nobody is there to make it.
+   * The model as a file: `html`, or its values of one `metric` for `netron` or `model-explorer`. Absent
+   * without a server or kernel.
    */
   file?(
     format: FileFormat,
@@ -101,22 +101,22 @@ export interface IReportProvider {
     signal: AbortSignal
   ): Promise<SavedFile>;
   /**
-   * How the nodes of this model and those of another provider's correspond, by structure. Absent where there is
-   * neither a server nor a kernel, and nothing was carried along; null when that is so for the other model.
+   * The structural alignment with the nodes of another provider's model. Absent without a server, a
+   * kernel or an embedded alignment; null if there is none for that model.
    */
   compare?(
     other: IReportProvider,
     signal: AbortSignal
   ): Promise<ComparisonColumns | null>;
   /**
-   * Begins what `compare` will be asked for, while the models are still being loaded. Absent where it takes no
-   * time. Never rejects.
+   * Starts the computation for `compare` while the models are still loading. Absent if it takes no time.
+   * Never rejects.
    */
   expectComparison?(other: IReportProvider, signal: AbortSignal): void;
   report?(signal: AbortSignal): Promise<Report>;
   /**
-   * Work that runs the model or writes another one; `path` of the result is one that the host can open. Absent
-   * where there is no server. Rejects as `load` does; aborting stops the work.
+   * Runs a task that executes the model or writes another one; `path` of the result can be opened by the
+   * host. Absent without a server. Rejects as `load` does; aborting stops the task.
    */
   task?(
     order: TaskOrder,
@@ -124,33 +124,33 @@ export interface IReportProvider {
     signal: AbortSignal
   ): Promise<TaskResult>;
   /**
-   * Attributes times that were measured elsewhere to the nodes: a profile, of TensorRT with its layer
-   * information. Absent where nobody is there to read it. Rejects as `load` does.
+   * Attributes times measured elsewhere to the nodes: a profile, for TensorRT with its layer information.
+   * Absent without a server or kernel. Rejects as `load` does.
    */
   profile?(
     files: readonly GivenFile[],
     onChange: (task: Task) => void,
     signal: AbortSignal
   ): Promise<TaskResult>;
-  /** What the host calls the model's file; tasks that take two models name the other one by it. */
+  /** The host's path of the model, used by tasks with two models to name the other one. */
   readonly path?: string;
-  /** The report as a document to read. Absent where nobody is there to write it. Rejects as `load` does. */
+  /** The report as a document. Absent without a server or kernel. Rejects as `load` does. */
   sections?(signal: AbortSignal): Promise<ReportDocument>;
   /**
-   * Text generation on a device, null where nothing is known of that one. Absent where nobody is there to plan
-   * it. Rejects as `load` does.
+   * Plans for text generation on a device; null if nothing is known for it. Absent without a server or
+   * kernel. Rejects as `load` does.
    */
   serving?(
     choice: IServingChoice,
     signal: AbortSignal
   ): Promise<ServingPlans | null>;
-  /** Prints the report. Absent where the viewer is a part of somebody else's page. */
+  /** Prints the report. Absent if the viewer is embedded in another page. */
   print?(): void;
-  /** What has become of the file that was loaded. Absent where a file cannot change. */
+  /** State of the loaded file. Absent if the file cannot change. */
   fileState?(signal: AbortSignal): Promise<FileState>;
 }
 
-/** A failure that can be shown as it is: what, where, what to do. */
+/** A failure in a form that can be shown: what, where, what to do. */
 export class ProblemError extends Error {
   constructor(readonly problem: Problem) {
     super(problem.detail || problem.title);
@@ -158,7 +158,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** A problem that arose on this side of the wire. */
+/** A problem that occurred in the viewer rather than on the server. */
 export function localProblem(
   code: string,
   title: string,
@@ -169,7 +169,7 @@ export function localProblem(
   return { type: 'about:blank', title, status, detail, code, hint };
 }
 
-/** Any thrown value as a problem; never throws. */
+/** Converts any thrown value to a problem; never throws. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof ProblemError) {
     return error.problem;
@@ -197,6 +197,9 @@ export function abortError(): Error {
   return error;
 }
 
-/** What a viewer asks for; the model is the provider's, what else it takes lies beside it or at a path from the root. */
+/**
+ * A task requested by the viewer; the model is the provider's, its other files are next to it or at a
+ * path from the root.
+ */
 export type TaskOrder = Partial<Omit<TaskRequest, 'path'>> &
   Pick<TaskRequest, 'kind'>;

@@ -55,7 +55,7 @@ class FakeSocket implements ISocket {
 
 type Answer = (request: IHttpRequest) => { status: number; body: unknown };
 
-/** A server made of a table of answers; time passes only when told. */
+/** A server that answers from a table; time passes only on request. */
 class FakeServer implements IServerConnection {
   baseUrl = 'http://host/user/me/';
   wsUrl = 'ws://host/user/me';
@@ -137,7 +137,7 @@ function start(fake: FakeServer): {
     step => progress.push(step),
     abort.signal
   );
-  // Tests look at the outcome later.
+  // Tests check the outcome later.
   loaded.catch(() => undefined);
   return { provider, progress, abort, loaded };
 }
@@ -342,7 +342,7 @@ describe('after loading', () => {
       bindings: { batch: 9 },
       assume: true
     });
-    // Details still are those of what is shown.
+    // Details are still those of the model on screen.
     expect(await provider.details(7, abort.signal)).toEqual({ id: 7 });
   });
 
@@ -465,7 +465,7 @@ describe('a comparison', () => {
   const COLUMNS = { verdict: 'same architecture' };
   const COMPARED = 'GET jobs/j1/comparison?other=j2';
 
-  /** The first model is analysed, the second one begins. */
+  /** The first model is analysed, the second analysis starts. */
   function two(answers: Record<string, Answer> = {}): {
     fake: FakeServer;
     first: ServerProvider;
@@ -499,7 +499,7 @@ describe('a comparison', () => {
         await first.load(OPTIONS, () => undefined, signal);
         const loaded = second.load(OPTIONS, () => undefined, signal);
         await tick();
-        // It is asked for while the second model is still analysed.
+        // Requested while the second model is still being analysed.
         fake.calls.push('shown');
         fake.sockets[0].send(job({ id: 'j2', seq: 2, state: 'done' }));
         await loaded;
@@ -518,7 +518,7 @@ describe('a comparison', () => {
       fake.calls.indexOf('shown')
     );
     expect(fake.calls.filter(call => call === COMPARED)).toHaveLength(1);
-    // Another time it is another question.
+    // Asked again, it is a new request.
     await first.compare(second, signal);
     expect(fake.calls.filter(call => call === COMPARED)).toHaveLength(2);
   });

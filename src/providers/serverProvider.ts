@@ -1,4 +1,6 @@
-/** A provider that talks to the Jupyter server extension. Knows no `@jupyterlab` package: hosts pass the pieces. */
+/**
+ * Provider for the Jupyter server extension. Imports no `@jupyterlab` package: hosts pass the connection.
+ */
 
 import type {
   BatchAnswer,
@@ -45,7 +47,7 @@ import {
 
 import { followProfile, followTask } from './tasks';
 
-/** What is not there and would not be there in a new analysis. */
+/** Problems that a new analysis would not solve. */
 const SETTLED = new Set([
   'unknown-weight',
   'not-a-weight',
@@ -58,7 +60,7 @@ export class ServerProvider implements IReportProvider {
   private readonly _connection: Connection;
   private readonly _path: string;
   private _job: Job | null = null;
-  /** The first job, as soon as it has begun, and when it is done. */
+  /** The first job: once started, and once done. */
   private readonly _begun = new Deferred<Job>();
   private readonly _analysed = new Deferred<Job>();
   private readonly _expected = new WeakMap<
@@ -69,8 +71,8 @@ export class ServerProvider implements IReportProvider {
   private _stamp: FileStamp | null = null;
 
   /**
-   * `path` is the server's (contents API) path of the file; `rules` is asked at each analysis;
-   * `headStart` is the first one, where it began before.
+   * `path` is the server's (contents API) path of the file; `rules` is called for each analysis;
+   * `headStart` is a prefetched first analysis.
    */
   constructor(
     connection: IServerConnection,
@@ -166,7 +168,7 @@ export class ServerProvider implements IReportProvider {
       : this._ofJob<ComparisonColumns>(comparisonWith(other._job), signal);
   }
 
-  /** The server can align this model with one that it still analyses for the other view. */
+  /** The server can align this model with one that it is still analysing for the other view. */
   expectComparison(other: IReportProvider, signal: AbortSignal): void {
     if (other instanceof ServerProvider) {
       const asked = this._early(other, signal).catch(() => null);
@@ -237,7 +239,7 @@ export class ServerProvider implements IReportProvider {
       : 'changed';
   }
 
-  /** Starts (or finds) the job, after a look at the file. */
+  /** Starts (or finds) the job, after reading the file's stamp. */
   private async _begin(
     options: ILoadOptions,
     signal: AbortSignal
@@ -259,7 +261,7 @@ export class ServerProvider implements IReportProvider {
     return startJob(_connection, _path, options, this._rules(), signal);
   }
 
-  /** Waits for the end of a job; aborting cancels it on the server. */
+  /** Waits for a job to end; aborting cancels it on the server. */
   private async _follow(
     started: Job,
     onProgress: (progress: IProgress) => void,
@@ -279,11 +281,11 @@ export class ServerProvider implements IReportProvider {
     }
   }
 
-  /** Reads a resource of the current job; asks for the job again when the server no longer has it. */
+  /** Reads a resource of the current job; requests the job again if the server no longer has it. */
   private async _ofJob<T>(
     resource: string,
     signal: AbortSignal,
-    /** Sent instead of only asking. */
+    /** If given, posted. */
     body?: object
   ): Promise<T> {
     const job = this._job;
@@ -326,7 +328,7 @@ export class ServerProvider implements IReportProvider {
   }
 }
 
-/** A comparison that was asked for before both models were shown, and the jobs that it is of. */
+/** A comparison requested before both models were shown, and its jobs. */
 interface IEarly {
   readonly of: readonly [string, string];
   readonly columns: ComparisonColumns;
@@ -336,13 +338,13 @@ function comparisonWith(job: Job): string {
   return `comparison?other=${encodeURIComponent(job.id)}`;
 }
 
-/** A promise that is kept from outside, once. */
+/** A promise that is resolved from outside, once. */
 class Deferred<T> {
   resolve: (value: T) => void = () => undefined;
   readonly promise = new Promise<T>(resolve => (this.resolve = resolve));
 }
 
-/** The job when it is done; throws its problem otherwise. */
+/** Returns a finished job; throws its problem otherwise. */
 function requireDone(job: Job): Job {
   if (job.state === 'done') {
     return job;

@@ -29,7 +29,7 @@ function task(state: string, more: Partial<Task> = {}): Task {
   };
 }
 
-/** A server that gives these answers one after the other; numbers are statuses of failures. */
+/** A server that gives these answers in turn; numbers are the statuses of failures. */
 function server(answers: readonly (Task | number)[]): {
   connection: Connection;
   asked: [string, IHttpRequest][];

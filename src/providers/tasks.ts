@@ -1,4 +1,4 @@
-/** Follows one task to its end: what runs the model, or writes another one. */
+/** Follows a task to its end; tasks run the model or write another one. */
 
 import type { Task, TaskResult, Upload } from '../schema';
 import type { Connection } from './connection';
@@ -12,14 +12,14 @@ import {
 import { jsonBody } from './analysisStart';
 
 const POLL_MS = 400;
-/** Failed polls in a row before giving up. */
+/** Consecutive failed polls before giving up. */
 const MAX_FAILURES = 6;
 const TERMINAL = new Set(['done', 'failed', 'cancelled']);
 
-/** Bytes of a file that is sent; the server takes no more. */
+/** Maximum size of an uploaded file in bytes; the server accepts no more. */
 const MAX_UPLOAD = 2 ** 27;
 
-/** Follows the attribution of a profile: files of the user's own are sent first. */
+/** Follows the attribution of a profile, uploading the user's own files first. */
 export async function followProfile(
   connection: Connection,
   model: string,
@@ -58,7 +58,7 @@ async function sent(
   return id;
 }
 
-/** A file is not even read. */
+/** The problem for a file that is too large to read. */
 export function tooLarge({ name, size }: File, most: string): ProblemError {
   return new ProblemError(
     localProblem(
@@ -70,7 +70,10 @@ export function tooLarge({ name, size }: File, most: string): ProblemError {
   );
 }
 
-/** The result. Rejects with `ProblemError`, or with `AbortError`, which stops the task on the server. */
+/**
+ * Returns the result. Rejects with `ProblemError`, or with `AbortError`, which stops the task on the
+ * server.
+ */
 export async function followTask(
   connection: Connection,
   model: string,
@@ -130,7 +133,7 @@ export async function followTask(
   );
 }
 
-/** The server may be busy or restarting; a definite answer ends it at once. */
+/** The server may be busy or restarting; a definite response ends it at once. */
 function isTransient(error: unknown): boolean {
   return (
     error instanceof ProblemError &&

@@ -1,6 +1,7 @@
 /**
- * One free dimension as a widget: its value follows the sizes of the model's widget and moves them, in
- * the page alone, so that sliders linked to it work without a kernel. Shown, it is a box for the size.
+ * A symbolic dimension as a widget: its value follows the dimensions of the model's widget and sets them,
+ * entirely in the page, so that linked sliders work without a kernel. Displayed, it is an input for the
+ * size.
  */
 
 import {
@@ -29,7 +30,7 @@ function sizesOf(owner: IManagedModel): Record<string, unknown> {
 async function initialize({ model }: IDimContext): Promise<() => void> {
   const owner = await resolveModelRef(model, 'owner');
   if (!owner) {
-    // The kernel links the two where the page cannot.
+    // If the page cannot link the two, the kernel does.
     return () => undefined;
   }
   const name = String(model.get('name'));

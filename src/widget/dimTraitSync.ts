@@ -1,4 +1,6 @@
-/** The sizes of a widget's free dimensions: the trait, which others may move, and what the viewer shows. */
+/**
+ * Synchronises the trait of a widget's symbolic dimensions, which other widgets may set, with the viewer.
+ */
 
 import type { IViewerHandle } from '../viewer';
 import type { IManagedModel } from './model';
@@ -16,22 +18,22 @@ export class DimTraitSync {
     private readonly _isLive: () => boolean
   ) {}
 
-  /** Another model is shown, analysed with these sizes. */
+  /** A new model is shown, analysed with these sizes. */
   start(base: TraitSizes): void {
     this._base = this._shown = base;
   }
 
-  /** The viewer shows these sizes now. */
+  /** The viewer now shows these sizes. */
   shown(sizes: TraitSizes): void {
     this._shown = sizes;
-    // While sizes from outside are being followed, the trait is ahead of the picture.
+    // While sizes from outside are being applied, the trait is ahead of the view.
     const ahead = this._resizing || this._model.get('_fixed') === true;
     if (!ahead && !sameSizes({ ...this._base, ...this._given() }, sizes)) {
       this._put(sizes);
     }
   }
 
-  /** Follows the trait; of several changes in a row the last one counts. */
+  /** Applies the trait; of several successive changes, the last one counts. */
   async follow(handle: () => IViewerHandle | null): Promise<void> {
     this._again = true;
     if (this._resizing) {
@@ -59,7 +61,7 @@ export class DimTraitSync {
       this._shown = wanted;
       handle.bind(wanted);
     } else {
-      // Nobody can tell the numbers under these sizes: what is shown stays true.
+      // The numbers for these sizes cannot be computed: keep the ones that are shown.
       this._put(this._shown);
     }
   }

@@ -1,8 +1,8 @@
-/** A widget's model without a manager, for tests. */
+/** A widget model without a manager, for tests. */
 
 import type { IManagedModel, IWidgetModel } from './model';
 
-/** A widget's model as a manager holds it; `peers` are the other widgets by id. */
+/** A widget model as held by a manager; `peers` are the other widgets by id. */
 export class FakeModel implements IWidgetModel {
   readonly sent: unknown[] = [];
   saved = 0;

@@ -1,4 +1,7 @@
-/** The notebook widget's viewer: plain anywidget, so it runs wherever that does. Nothing comes from a CDN. */
+/**
+ * The viewer of the notebook widget: plain anywidget, so it runs wherever anywidget does. Nothing is
+ * loaded from a CDN.
+ */
 
 import type { IWidgetModel } from './model';
 import { mount } from './mount';
@@ -8,7 +11,7 @@ interface IRenderContext {
   readonly el: HTMLElement;
 }
 
-/** Shows the model of the widget in `el`; the answer takes it away again. */
+/** Shows the widget's model in `el`; the returned function removes it. */
 function render({ model, el }: IRenderContext, style: string): () => void {
   return mount(model, el, style);
 }

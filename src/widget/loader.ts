@@ -1,6 +1,6 @@
 /**
- * What each widget carries of the viewer: how to get it. The code itself lies once in a widget of its
- * own, which a saved notebook keeps as well; hosts that cannot reach it ask the kernel. No CDN.
+ * Loads the viewer in each widget. The code itself is in a single separate widget, which is saved with
+ * the notebook; hosts that cannot reach it ask the kernel. No CDN.
  */
 
 import {
@@ -24,7 +24,7 @@ interface ICode {
 
 export interface IViewerModule {
   readonly default: {
-    /** The answer takes the viewer away again. */
+    /** Returns a function that removes the viewer. */
     render(
       context: ILoaderContext,
       style: string
@@ -37,12 +37,12 @@ interface ILoaded {
   readonly style: string;
 }
 
-/** How long a kernel may take to answer, in milliseconds: it may be busy with the next cell. */
+/** Milliseconds that a kernel has to answer: it may be busy with the next cell. */
 const KERNEL_TIMEOUT_MS = 120_000;
 const TYPE = 'autodoc:code';
 const CACHE = Symbol.for('onnx-autodoc.widget.code');
 
-/** One copy a version on a page, whatever the number of widgets. */
+/** One copy per version and page, shared by all widgets. */
 function loadViewer({ code, style, version }: ICode): ILoaded {
   const page = globalThis as { [CACHE]?: Map<string, ILoaded> };
   const cache = (page[CACHE] ??= new Map());

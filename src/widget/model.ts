@@ -1,8 +1,8 @@
-/** The part of an anywidget model that is used here, and reading its values. */
+/** The part of an anywidget model that is used here, and functions to read its values. */
 
 import type { IKernelModel } from '../providers/jupyterKernel';
 
-/** A widget's model as its manager holds it. */
+/** A widget model as held by its manager. */
 export interface IManagedModel {
   get(trait: string): unknown;
   set(trait: string, value: unknown): void;
@@ -12,13 +12,13 @@ export interface IManagedModel {
 }
 
 export interface IWidgetModel extends IManagedModel, IKernelModel {
-  /** Absent in hosts that show single widgets only. */
+  /** Absent in hosts that support only single widgets. */
   readonly widget_manager?: {
     get_model?(id: string): Promise<IManagedModel>;
   };
 }
 
-/** Kernels send bytes as a `DataView`; a saved notebook may hold them otherwise. */
+/** Kernels send bytes as a `DataView`; a saved notebook may use other types. */
 export function bytesOf(value: unknown): Uint8Array<ArrayBuffer> {
   if (ArrayBuffer.isView(value)) {
     const { buffer, byteOffset, byteLength } = value;
@@ -31,7 +31,7 @@ export function bytesOf(value: unknown): Uint8Array<ArrayBuffer> {
 
 const REFERENCE = /^(?:IPY_MODEL_|anywidget:)(.+)$/;
 
-/** The model another one refers to; null where the host cannot tell. */
+/** The model that another one refers to; null if the host cannot resolve it. */
 export async function resolveModelRef(
   model: IWidgetModel,
   trait: string
@@ -48,12 +48,12 @@ export async function resolveModelRef(
   try {
     return await manager.get_model(id);
   } catch {
-    // Some hosts know single widgets only; the kernel is asked then.
+    // Some hosts support only single widgets; the kernel is asked then.
     return null;
   }
 }
 
-/** A message of the kernel of this type; null for any other. */
+/** A kernel message of this type; null for any other. */
 export function messageOf(
   content: unknown,
   type: string
@@ -66,13 +66,13 @@ export function messageOf(
     : null;
 }
 
-/** Sends a message; false where no kernel listens. */
+/** Sends a message; returns false without a kernel. */
 export function sendMessage(model: IWidgetModel, content: unknown): boolean {
   try {
     model.send(content);
     return true;
   } catch {
-    // A page that was opened without a kernel has no comm to send on.
+    // A page opened without a kernel has no comm to send on.
     return false;
   }
 }

@@ -16,14 +16,14 @@ vi.mock(
   '../viewer/graph/cards/cardSizer',
   async () => await import('../viewer/testing/sizer')
 );
-// The engine of this thread.
+// The engine on this thread.
 vi.mock('../embed/embeddedLayoutEngine', () => ({
   embeddedLayoutEngine: () => undefined
 }));
 
 guardConsole();
 
-/** Bundles that are being read, by the name of their model; each is read when the test says so. */
+/** Bundles being read, by model name; each resolves on request of the test. */
 const reading = new Map<number, () => void>();
 
 vi.mock('../providers/bundleProvider', async original => ({
@@ -38,11 +38,11 @@ vi.mock('../providers/bundleProvider', async original => ({
   }
 }));
 
-/** What the page says of what is in view. */
+/** Simulates a visibility change. */
 let look: (visible: boolean) => void;
 
 beforeEach(async () => {
-  // A busy machine takes its time to fetch what is shown in the first picture.
+  // A busy machine may take long to load the code of the initial view.
   await fetchAll();
   reading.clear();
   vi.stubGlobal('matchMedia', () => ({
@@ -57,10 +57,10 @@ beforeEach(async () => {
         look = isIntersecting => heard([{ isIntersecting }]);
       }
       observe(): void {
-        // The test says what is seen.
+        // The test controls visibility.
       }
       disconnect(): void {
-        // Nothing is watched.
+        // Nothing is observed.
       }
     }
   );
@@ -91,7 +91,7 @@ function shown(traits: Record<string, unknown> = {}): FakeModel {
   return model;
 }
 
-/** Promises, what React makes of them, and the picture. */
+/** Waits for promises, React updates and the graph. */
 async function rest(): Promise<void> {
   await act(async () => {
     await new Promise(resolve => setTimeout(resolve, 20));
@@ -111,7 +111,7 @@ const legend = (): string =>
 test('numbers of Python are shown whenever they come', async () => {
   const model = shown();
   await act(async () => look(true));
-  // While the model is read, as soon as it is, and when it is drawn.
+  // While the model is being read, right after, and once it is drawn.
   act(() => model.set('overlay', NUMBERS));
   await act(async () => reading.get(2)!());
   await rest();
@@ -162,7 +162,7 @@ test('of two models the later one stays, whichever is read first', async () => {
   const model = shown();
   await act(async () => look(true));
   await read(2);
-  // The last block is the heaviest: so many thousand MACs.
+  // The last block is the heaviest, in thousands of MACs.
   expect(legend()).toContain('2.0');
   act(() => model.set('_bundle', new Uint8Array([3])));
   act(() => model.set('_bundle', new Uint8Array([1])));
@@ -240,12 +240,12 @@ test('a view that follows another one does not pull it back', async () => {
   act(() => model.set('view', elsewhere));
   await settled();
   expect(surface.camera).toEqual(elsewhere.camera);
-  // A pane of another size may stand elsewhere.
+  // A pane of another size may have another camera.
   surface.camera = { x: 71, y: 7, k: 0.5 };
   act(() => surface.callbacks.onCameraChange!(surface.camera));
   await settled();
   expect(told).toEqual([elsewhere]);
-  // Until somebody moves it.
+  // Until the user moves it.
   document
     .querySelector('.oad-GraphHost')!
     .dispatchEvent(new Event('wheel', { bubbles: true }));

@@ -1,4 +1,4 @@
-/** One view of the widget: traits in, what the user does out. */
+/** One view of the widget: traits in, user changes out. */
 
 import * as React from 'react';
 import { createRoot, type Root } from 'react-dom/client';
@@ -24,12 +24,12 @@ const pairs = new PairRegistry();
 const HELLO = 'autodoc:hello';
 const SHOW = 'autodoc:show';
 
-/** What a trait or a view says of the flow; notebooks of before say nothing. */
+/** Parses the flow of a trait or view; earlier notebooks have none. */
 function flowOf(value: unknown): Flow | undefined {
   return FLOWS.find(flow => flow === value);
 }
 
-/** Mounts a view; returns what unmounts it. */
+/** Mounts a view; returns a function that unmounts it. */
 export function mount(
   model: IWidgetModel,
   el: HTMLElement,
@@ -44,13 +44,13 @@ class WidgetView implements IMountContent {
   private _root: Root | null = null;
   private _handle: IViewerHandle | null = null;
   private _provider: WidgetProvider | null = null;
-  /** The model is drawn and the traits are told to it: from now on it tells them. */
+  /** True once the model is drawn and traits are applied: from then on the view updates the traits. */
   private _settled = false;
   private _titled = false;
   private _live = false;
   private _disposed = false;
   private _isWritingTrait = false;
-  /** Goes up with each model shown or put away: what was on its way is too late then. */
+  /** Incremented with each model shown or removed, to discard outdated results. */
   private _generation = 0;
   private _making = false;
   private readonly _sizes: DimTraitSync;
@@ -82,7 +82,7 @@ class WidgetView implements IMountContent {
     sendMessage(_model, { type: HELLO });
   }
 
-  // ---- coming and going
+  // ---- mounting and unmounting
 
   resume(): void {
     if (!this._root && !this._making && !this._disposed) {
@@ -124,7 +124,7 @@ class WidgetView implements IMountContent {
     this._settled = this._titled = false;
   }
 
-  /** Draws the model that the widget carries now. */
+  /** Draws the widget's current model. */
   private async _show(): Promise<void> {
     const host = this._host;
     const turn = ++this._generation;
@@ -155,7 +155,7 @@ class WidgetView implements IMountContent {
     }
   }
 
-  /** Once a document, or once a shadow tree. */
+  /** Adds the style sheet once per document or shadow tree. */
   private _addStyle(): void {
     const root = this._host.getRootNode();
     const target = root instanceof ShadowRoot ? root : document.head;
@@ -172,7 +172,7 @@ class WidgetView implements IMountContent {
     const dark = isDark(String(this._model.get('theme')), this._el);
     const own = !hasThemeColors(this._el) || dark !== isDark('auto', this._el);
     this._host.toggleAttribute('data-oad-own', own);
-    // Boxes are as wide as their text is in the page's font; what lies between the page and here may have another.
+    // Boxes are sized for the page's font; elements in between may set another.
     this._host.style.setProperty('--jp-ui-font-family', pageFont());
     this._host.style.height = `${Number(this._model.get('height')) || 600}px`;
     this._host.setAttribute('data-jp-theme-light', String(!dark));
@@ -225,7 +225,7 @@ class WidgetView implements IMountContent {
     );
   }
 
-  /** The model is drawn: what the traits say goes before what the view remembers. */
+  /** The model is drawn: traits override the stored state of the view. */
   private _settle(): void {
     if (this._settled || !this._handle || !this._titled) {
       return;
@@ -240,7 +240,7 @@ class WidgetView implements IMountContent {
 
   // ---- traits
 
-  /** Writes a trait without hearing of it again. */
+  /** Sets a trait without reacting to the change. */
   private _put(trait: string, value: unknown): void {
     if (JSON.stringify(this._model.get(trait)) === JSON.stringify(value)) {
       return;
@@ -249,7 +249,7 @@ class WidgetView implements IMountContent {
     try {
       this._model.set(trait, value);
     } finally {
-      // Others listen, too, and may fail.
+      // Other listeners may throw.
       this._isWritingTrait = false;
     }
     this._model.save_changes();
@@ -299,7 +299,7 @@ class WidgetView implements IMountContent {
 
   private _choose(again = false): void {
     if (this._handle) {
-      // The view takes them one after the other: what Python said is not told back in pieces.
+      // The view applies them one by one: values from Python must not be sent back in pieces.
       this._settled = false;
       applySelection(this._handle, this._model.get('selection'), again);
       this._settled = true;

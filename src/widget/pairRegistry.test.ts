@@ -7,7 +7,7 @@ interface IFake extends IViewerHandle {
   readonly ended: ReturnType<typeof vi.fn>;
 }
 
-/** A handle that notes with whom it was linked. */
+/** A handle that records its partners. */
 function view(): IFake {
   const partners: unknown[] = [];
   const ended = vi.fn();

@@ -1,4 +1,4 @@
-/** Widgets that stand side by side: linked as soon as both are drawn, without a kernel too. */
+/** Links widgets that are shown side by side as soon as both are drawn, also without a kernel. */
 
 import type { IViewerHandle, IViewerLink } from '../viewer';
 
@@ -7,14 +7,16 @@ interface IPairedView {
   link: IViewerLink | null;
 }
 
-/** `name:0` or `name:1`, as the kernel writes it. */
+/** `name:0` or `name:1`, as written by the kernel. */
 const PLACE = /^([\w-]{1,64}):([01])$/;
 
 export class PairRegistry {
   /** Drawn views by pair and side; a pair may be shown several times. */
   private readonly _drawn = new Map<string, [IPairedView[], IPairedView[]]>();
 
-  /** A widget is drawn; what comes back takes it out again. Does nothing for a widget without a pair. */
+  /**
+   * Registers a drawn widget; the returned function removes it. Does nothing for a widget without a pair.
+   */
   register(place: unknown, handle: IViewerHandle): () => void {
     const found = typeof place === 'string' ? PLACE.exec(place) : null;
     if (!found) {
@@ -32,14 +34,14 @@ export class PairRegistry {
       if (pair.every(row => row.length === 0)) {
         this._drawn.delete(name);
       } else {
-        // The one that stays may have another partner.
+        // The remaining one may have another partner.
         join(pair);
       }
     };
   }
 }
 
-/** Links the first of each side that has no partner. */
+/** Links the first view of each side that has no partner. */
 function join([left, right]: [IPairedView[], IPairedView[]]): void {
   const first = left.find(({ link }) => link === null);
   const second = right.find(({ link }) => link === null);

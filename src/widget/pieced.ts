@@ -1,6 +1,6 @@
 /**
- * The viewer's code of a notebook: one text of several modules, which stays text until it is needed. The
- * first picture runs what it needs, a panel its own when it is opened first. No server has to be there.
+ * The viewer's code in a notebook: one text with several modules, which stay text until needed. The
+ * initial view runs the modules it needs, a panel its own when first opened. No server is needed.
  */
 
 import { entry, pieces, version } from 'widget-pieces';
@@ -8,13 +8,13 @@ import type { IViewerModule } from './loader';
 
 const KEY = `onnx-autodoc.pieces.${version}`;
 
-/** What is fetched later names itself while the code runs: names of modules may be a circle there. */
+/** Lazy imports are resolved by name at run time, since modules may form cycles. */
 const LATER = /\bimport\("\.\/([\w.-]+)"\)/g;
 const FIRST = /(\bfrom|\bimport)"\.\/([\w.-]+)"/g;
 
 const urls = new Map<string, string>();
 
-/** Where the page finds a piece; kept, because others name it later. */
+/** URL of a piece; cached, because other pieces refer to it. */
 function urlOf(name: string): string {
   let url = urls.get(name);
   if (url === undefined) {

@@ -1,4 +1,4 @@
-/** Serves the bundle the widget carries; asks the kernel, where there is one, for other sizes. */
+/** Serves the widget's bundle; asks the kernel, if there is one, for other sizes. */
 
 import { upgradePayload } from '../core/model/upgradePayload';
 import {
@@ -27,7 +27,7 @@ export type TraitSizes = Readonly<Record<string, number>>;
 const TYPE = 'autodoc:analyse';
 let asked = 0;
 
-/** The sizes a payload was analysed with. */
+/** The sizes with which a payload was analysed. */
 export function sizesOf({ dims }: GraphPayload): TraitSizes {
   return Object.fromEntries(
     dims.flatMap(({ name, value }) => (value === null ? [] : [[name, value]]))
@@ -44,7 +44,7 @@ export function sameSizes(a: TraitSizes, b: TraitSizes): boolean {
 
 export class WidgetProvider implements IReportProvider {
   readonly exportName: string;
-  /** True while new sizes are being analysed: the bundle that comes is the answer to that. */
+  /** True while new sizes are being analysed: the next bundle is the answer. */
   asking = false;
   /** Sizes of the bundle. */
   base: TraitSizes;
@@ -99,12 +99,12 @@ export class WidgetProvider implements IReportProvider {
     return !this._isLive() || this._model.get('_fixed') === true;
   }
 
-  /** Undefined where nobody is there to analyse. */
+  /** Undefined if there is nothing to analyse the model. */
   get sized(): IReportProvider['sized'] {
     return this.fixedDims ? undefined : this._sized;
   }
 
-  /** Of the first of two widgets beside each other, when the kernel aligned them. */
+  /** For the first of two widgets side by side, if the kernel has aligned them. */
   get compare(): IReportProvider['compare'] {
     const packed = bytesOf(this._model.get('_comparison'));
     return packed.byteLength === 0
@@ -115,42 +115,42 @@ export class WidgetProvider implements IReportProvider {
             : null;
   }
 
-  /** Undefined where no kernel is there to follow it. */
+  /** Undefined without a kernel. */
   get batch(): IReportProvider['batch'] {
     return this._isLive() ? this._batch : undefined;
   }
 
-  /** Undefined where no kernel is there to read them. */
+  /** Undefined without a kernel. */
   get weights(): IReportProvider['weights'] {
     return this._isLive() ? this._weights : undefined;
   }
 
-  /** The same. */
+  /** Undefined without a kernel. */
   get weightFile(): IReportProvider['weightFile'] {
     return this._isLive() ? this._weightFile : undefined;
   }
 
-  /** The same. */
+  /** Undefined without a kernel. */
   get extract(): IReportProvider['extract'] {
     return this._isLive() ? this._extract : undefined;
   }
 
-  /** The same. */
+  /** Undefined without a kernel. */
   get file(): IReportProvider['file'] {
     return this._isLive() ? this._file : undefined;
   }
 
-  /** The same. */
+  /** Undefined without a kernel. */
   get sections(): IReportProvider['sections'] {
     return this._isLive() ? this._sections : undefined;
   }
 
-  /** The same. */
+  /** Undefined without a kernel. */
   get serving(): IReportProvider['serving'] {
     return this._isLive() ? this._serving : undefined;
   }
 
-  /** The same. */
+  /** Undefined without a kernel. */
   get profile(): IReportProvider['profile'] {
     return this._isLive() ? this._profile : undefined;
   }
@@ -183,7 +183,7 @@ export class WidgetProvider implements IReportProvider {
     return here[0] !== '' && here[0] === there[0] && here[1] !== there[1];
   }
 
-  /** Asks for an analysis; when it answers, the new bundle is there. */
+  /** Requests an analysis; resolves when the new bundle has arrived. */
   private _ask(dims: TraitSizes, signal: AbortSignal): Promise<void> {
     this.asking = true;
     const id = `${Date.now().toString(36)}-${asked++}`;

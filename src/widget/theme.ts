@@ -1,8 +1,8 @@
-/** Whether the page around a widget is dark, as the hosts say it. */
+/** Detects whether the page around a widget is dark, for each kind of host. */
 
 const WISH = '(prefers-color-scheme: dark)';
 
-/** What a page of Jupyter says of its theme, nearest first. */
+/** The theme of a Jupyter page, from the nearest element that states it. */
 function jupyterTheme(el: Element): string | null {
   const mark = '[data-jp-theme-light]';
   const found = el.closest(mark) ?? el.ownerDocument.body.closest(mark);
@@ -10,14 +10,17 @@ function jupyterTheme(el: Element): string | null {
 }
 
 /**
- * Whether the page's `--jp-…` colours are those of its theme. VS Code and Colab have them, too: light ones from a style
- * sheet of ipywidgets, whatever the theme, and a few of their own.
+ * True if the page's `--jp-…` colours are those of its theme. VS Code and Colab define them too: light
+ * ones from a style sheet of ipywidgets, whatever the theme, and a few of their own.
  */
 export function hasThemeColors(el: Element): boolean {
   return jupyterTheme(el) !== null;
 }
 
-/** `theme` is `auto`, `light` or `dark`. Hosts: Jupyter, VS Code, Colab, marimo, else the system's wish. */
+/**
+ * `theme` is `auto`, `light` or `dark`. Hosts: Jupyter, VS Code, Colab, marimo; otherwise the system's
+ * preference.
+ */
 export function isDark(theme: string, el: Element): boolean {
   if (theme === 'light' || theme === 'dark') {
     return theme === 'dark';
@@ -46,7 +49,7 @@ export function isDark(theme: string, el: Element): boolean {
   return window.matchMedia(WISH).matches;
 }
 
-/** Calls back when the theme may have changed; the answer ends that. */
+/** Calls `changed` when the theme may have changed; the returned function stops that. */
 export function onThemeChange(el: Element, changed: () => void): () => void {
   const { body, documentElement } = el.ownerDocument;
   const observer = new MutationObserver(changed);

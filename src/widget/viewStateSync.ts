@@ -1,16 +1,16 @@
-/** What is open in a view and where its picture stands: the trait, which other views of the widget share. */
+/** Synchronises the state and camera of a view with the trait, which other views of the widget share. */
 
 import type { IViewerHandle } from '../viewer';
 import type { IManagedModel } from './model';
 
-/** What a reader does to a view. */
+/** Events by which a user acts on a view. */
 const USER_EVENTS = ['pointerdown', 'wheel', 'keydown'] as const;
 
 export class ViewStateSync {
   private _told = '';
   /**
-   * False from following another view until something is done to this one: two views that tell each other
-   * where they stand would pull each other back.
+   * False after following another view until the user acts on this one: two views that both publish their
+   * cameras would pull each other back.
    */
   private _leads = true;
 
@@ -19,7 +19,7 @@ export class ViewStateSync {
     private readonly _put: (view: object) => void
   ) {}
 
-  /** Watches what is done in `host`; the answer ends that. */
+  /** Watches user actions in `host`; the returned function stops that. */
   watch(host: HTMLElement): () => void {
     const lead = (): void => this.claimLead();
     USER_EVENTS.forEach(deed => host.addEventListener(deed, lead, true));
@@ -27,12 +27,12 @@ export class ViewStateSync {
       USER_EVENTS.forEach(deed => host.removeEventListener(deed, lead, true));
   }
 
-  /** This view changes by itself from now on. */
+  /** From now on, this view publishes its changes. */
   claimLead(): void {
     this._leads = true;
   }
 
-  /** The view stands there now. */
+  /** Publishes the current state of the view. */
   stands(view: object): void {
     if (this._leads) {
       this._told = JSON.stringify(view);
@@ -40,7 +40,7 @@ export class ViewStateSync {
     }
   }
 
-  /** The trait is another. Kernels send back what they are told, perhaps after the view has moved on. */
+  /** Applies a changed trait. Kernels echo what they receive, perhaps after the view has moved on. */
   follow(handle: IViewerHandle | null): void {
     const view = this._model.get('view');
     if (JSON.stringify(view) !== this._told) {

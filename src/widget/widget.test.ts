@@ -86,7 +86,7 @@ describe('the loader', () => {
     return el;
   };
 
-  /** The shared widget; bytes come as a kernel sends them. */
+  /** The shared widget; bytes arrive as sent by a kernel. */
   const packed = async (style: string): Promise<FakeModel> => {
     const plain = new Response('x').body!;
     const zipped = plain.pipeThrough(new CompressionStream('gzip'));

@@ -1,8 +1,9 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 /**
- * The viewer's actions as commands, by their ids, in the order of the palette. The texts are those of the actions
- * in Title Case (a test compares them): the viewer's code is only fetched when a model is opened.
+ * The viewer's actions as commands, by id, in the order of the palette. Labels are those of the actions
+ * in Title Case (checked by a test); they are repeated here because the viewer's code is loaded only when
+ * a model is opened.
  */
 export function actionLabels(trans: TranslationBundle): Record<string, string> {
   return {

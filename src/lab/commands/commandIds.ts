@@ -1,7 +1,7 @@
-/** Ids of the commands. Users' own shortcuts name them: they do not change. */
+/** Ids of the commands. Users' custom shortcuts contain them, so they must not change. */
 export namespace CommandIDs {
   export const open = 'onnx-autodoc:open';
-  /** An action of the viewer, by its id in `action`. */
+  /** Runs a viewer action, given by its id in `action`. */
   export const run = 'onnx-autodoc:run';
   export const compare = 'onnx-autodoc:compare';
   export const compareWith = 'onnx-autodoc:compare-with';

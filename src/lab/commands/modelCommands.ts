@@ -20,7 +20,7 @@ export interface ICommandContext {
   launcher: ILauncher | null;
 }
 
-/** Registers the commands and puts them where people look for them. */
+/** Registers the commands and adds them to menus and palette. */
 export function addCommands(context: ICommandContext): void {
   addOpen(context);
   addRun(context);
@@ -70,7 +70,7 @@ function addOpen(context: ICommandContext): void {
   });
 }
 
-/** Paths of the models that the user chooses in a dialog; none when the user thinks better of it. */
+/** Paths of the models that the user chooses in a dialog; empty if cancelled. */
 export async function chooseModels(
   manager: IDocumentManager,
   translator: ITranslator,

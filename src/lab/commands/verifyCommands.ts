@@ -12,7 +12,7 @@ import type { OnnxDocument } from '../documentWidget';
 
 const REFERENCES = ['.onnx', '.npz'];
 
-/** Verifying a model against another file: the one in front, or two that are selected. */
+/** Commands that verify a model against another file: the current model, or two selected files. */
 export function addVerifyCommands(context: ICompareContext): void {
   const { app, tracker, palette, trans } = context;
   addAgainst(context);
@@ -82,12 +82,12 @@ function addAgainst(context: ICompareContext): void {
   });
 }
 
-/** As tasks name a file from the server's root. */
+/** A path from the server's root, as used in tasks. */
 function absolute(path: string): string {
   return path.startsWith('/') ? path : `/${path}`;
 }
 
-/** The viewer of a document, as soon as there is one. */
+/** The viewer of a document, once it is mounted. */
 function handleOf({ content }: OnnxDocument): Promise<IViewerHandle> {
   return new Promise(resolve => {
     const look = (): void => {
@@ -103,7 +103,7 @@ function handleOf({ content }: OnnxDocument): Promise<IViewerHandle> {
 
 function addFiles(context: ICompareContext): void {
   const { app, trans, browsers } = context;
-  /** Two that are selected, a model among them. */
+  /** The two selected files, if one of them is a model. */
   const selected = (): string[] => {
     const items = [...(browsers?.tracker.currentWidget?.selectedItems() ?? [])];
     const paths = items.map(({ path }) => path);

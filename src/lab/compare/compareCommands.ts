@@ -28,7 +28,7 @@ export interface ICompareContext {
 
 const isModel = (path: string): boolean => /\.onnx$/i.test(path);
 
-/** Comparing two files, comparing with what is open, linking and unlinking. */
+/** Commands that compare two files, compare with an open model, link and unlink. */
 export function addCompareCommands(context: ICompareContext): void {
   addFiles(context);
   addWith(context);
@@ -47,7 +47,7 @@ export function addCompareCommands(context: ICompareContext): void {
   }
 }
 
-/** The models that are selected in the file browser. */
+/** The models selected in the file browser. */
 function selectedModels(browsers: IFileBrowserFactory | null): string[] {
   const items = [...(browsers?.tracker.currentWidget?.selectedItems() ?? [])];
   return items.every(({ type, path }) => type !== 'directory' && isModel(path))
@@ -87,7 +87,7 @@ function addFiles(context: ICompareContext): void {
   });
 }
 
-/** The view in front, when one of ours is. */
+/** The current view, if it shows a model. */
 export function current({
   app,
   tracker
@@ -134,7 +134,7 @@ function addWith(context: ICompareContext): void {
   });
 }
 
-/** An open view or a file's path; null when the user thought better of it. */
+/** An open view or a file's path; null if cancelled. */
 async function choose(
   context: ICompareContext,
   first: OnnxDocument
@@ -160,7 +160,7 @@ async function choose(
   return path ?? null;
 }
 
-/** One of several views by its path, or the extra answer. */
+/** The view chosen by its path from several, or the extra answer. */
 async function pick<T extends string = never>(
   { trans }: ICompareContext,
   views: readonly OnnxDocument[],
@@ -221,7 +221,7 @@ function addLink(context: ICompareContext): void {
   });
 }
 
-/** The open view of a file, or a new one; null, and a word about it, when it cannot be opened. */
+/** The open view of a file, or a new one; null, after a message, if it cannot be opened. */
 export async function open(
   { manager, trans }: Pick<ICompareContext, 'manager' | 'trans'>,
   path: string,
@@ -247,14 +247,14 @@ async function compareWith(
   first: OnnxDocument,
   path: string
 ): Promise<void> {
-  // A file beside itself is a second view of it.
+  // Comparing a file with itself opens a second view of it.
   const second = await open(context, path, first.context.path === path);
   if (second) {
     beside(context, first, second);
   }
 }
 
-/** Puts the second view to the right of the first and links them. */
+/** Adds the second view to the right of the first and links them. */
 function beside(
   { app, keeper }: ICompareContext,
   first: OnnxDocument,
@@ -262,7 +262,7 @@ function beside(
 ): void {
   app.shell.add(second, 'main', { mode: 'split-right', ref: first.id });
   app.shell.activateById(first.id);
-  // What was looked at in a wide pane is not in a narrow one.
+  // The visible part of a wide pane does not fit a narrow one.
   first.content.home();
   second.content.home();
   keeper.link(first, second);

@@ -11,7 +11,7 @@ import { LinkRegistry } from './linkRegistry';
 import { IOnnxServices, IOnnxTracker } from '../tokens';
 import { addVerifyCommands } from '../commands/verifyCommands';
 
-/** Two models side by side, linked; links are restored with the layout. */
+/** Compares two linked models side by side; restores links with the layout. */
 export const comparePlugin: JupyterFrontEndPlugin<void> = {
   id: 'onnx-autodoc:compare',
   description: 'Compares ONNX models side by side and verifies them.',

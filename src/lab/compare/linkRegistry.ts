@@ -1,11 +1,11 @@
 import { Signal } from '@lumino/signaling';
 import type { ILinkOptions, IViewerHandle, IViewerLink } from '../../viewer';
-// Not from the index: the viewer itself is fetched when it is needed.
+// Not imported from the index: the viewer itself is loaded lazily.
 import { readLinkOptions } from '../../viewer/compare/linkOptions';
 import type { IOnnxTracker } from '../tokens';
 import type { OnnxDocument } from '../documentWidget';
 
-/** How a link is remembered. */
+/** A stored link. */
 interface IRecord {
   /** Keys of the two views. */
   readonly views: readonly [string, string];
@@ -15,19 +15,19 @@ interface IRecord {
 interface IRestoredLink {
   readonly documents: readonly [OnnxDocument, OnnxDocument];
   options: ILinkOptions;
-  /** Null until both viewers are there. */
+  /** Null until both viewers are mounted. */
   live: IViewerLink | null;
-  /** The viewers that `live` is between. */
+  /** The viewers that `live` connects. */
   between: readonly [IViewerHandle, IViewerHandle] | null;
 }
 
-/** Where the links are remembered. */
+/** Storage for links. */
 export interface ILinkStore {
   load(): Promise<unknown>;
   save(records: object): void;
 }
 
-/** More pairs than these nobody has open. */
+/** Maximum number of stored pairs. */
 const MAX_RECORDS = 100;
 
 function readRecords(value: unknown): IRecord[] {
@@ -54,12 +54,12 @@ function readRecords(value: unknown): IRecord[] {
       });
 }
 
-/** Which open views are linked; a view has one partner. Survives a reload of the page. */
+/** The links between open views; a view has one partner. Links survive a page reload. */
 export class LinkRegistry {
-  /** Some link was made or ended. */
+  /** Emitted when a link was added or ended. */
   readonly changed = new Signal<this, void>(this);
   private _links: IRestoredLink[] = [];
-  /** Remembered links whose views have not both come back yet. */
+  /** Stored links whose views have not both been restored yet. */
   private _awaited: IRecord[] = [];
 
   constructor(
@@ -69,7 +69,7 @@ export class LinkRegistry {
     _tracker.widgetAdded.connect((_, document) => this._add(document));
   }
 
-  /** Links again what was linked; `restored` says when no more views will come back. */
+  /** Restores links; `restored` resolves when no more views will be restored. */
   async restore(restored: Promise<unknown>): Promise<void> {
     this._awaited = readRecords(await this._store.load());
     this._rejoin();
@@ -83,7 +83,7 @@ export class LinkRegistry {
     return link ? link.documents[link.documents[0] === document ? 1 : 0] : null;
   }
 
-  /** Links two views and ends the links they had. */
+  /** Links two views and ends their previous links. */
   link(left: OnnxDocument, right: OnnxDocument, options?: ILinkOptions): void {
     if (left === right || this.partner(left) === right) {
       return;
@@ -122,7 +122,7 @@ export class LinkRegistry {
     this._rejoin();
   }
 
-  /** Links the remembered pairs of which both are open. */
+  /** Restores the stored links whose views are both open. */
   private _rejoin(): void {
     const open = new Map<string, OnnxDocument>();
     this._tracker.forEach(document => open.set(document.content.key, document));
@@ -136,7 +136,7 @@ export class LinkRegistry {
     });
   }
 
-  /** Joins the viewers when both are there, and anew when one of them was made anew. */
+  /** Connects the viewers once both are mounted, and again if one was replaced. */
   private _connect(link: IRestoredLink): void {
     const [left, right] = link.documents.map(({ content }) => content.handle);
     if (
@@ -152,7 +152,7 @@ export class LinkRegistry {
     link.between = [left, right];
     const live = left.link(right, link.options, {
       onEnd: () => {
-        // Ended in the viewer; when it ends from here, it is no longer this one.
+        // Ended in the viewer; if it was ended from here, it is no longer the current one.
         if (link.live === live) {
           this.unlink(link.documents[0]);
         }

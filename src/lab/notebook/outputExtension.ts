@@ -4,10 +4,10 @@ import type { Widget } from '@lumino/widgets';
 import { OUTPUT_MIME, OutputRenderer } from './outputRenderer';
 import type { IDocumentServices } from '../documentWidget';
 
-/** Before the widget manager's −10: what is shown is decided here. */
+/** Before the widget manager's −10, so that this extension decides what is shown. */
 const RANK = -20;
 
-/** What is used of a notebook's panel; nothing is imported of the notebook itself. */
+/** The used part of a notebook panel; nothing is imported from the notebook itself. */
 interface INotebookPanel {
   readonly content: { readonly rendermime: IRenderMimeRegistry };
 }
@@ -17,7 +17,10 @@ function isNotebook(panel: unknown): panel is INotebookPanel {
   return typeof content?.rendermime === 'object';
 }
 
-/** Outputs of the notebook widget: the widget itself where it lives, else what the notebook keeps of it. */
+/**
+ * Renders outputs of the notebook widget: the live widget if there is one, else what the notebook
+ * contains.
+ */
 export class OutputExtension implements DocumentRegistry.WidgetExtension {
   constructor(private readonly _services: IDocumentServices) {}
 
@@ -25,10 +28,10 @@ export class OutputExtension implements DocumentRegistry.WidgetExtension {
     if (isNotebook(panel)) {
       const { rendermime } = panel.content;
       const host = { rendermime, context, services: this._services };
-      // The registry is the panel's own and goes with it.
+      // The registry belongs to the panel and is disposed with it.
       rendermime.addFactory(
         {
-          // Names and numbers of a model, read without trust and shown as text.
+          // Names and numbers of a model, validated and shown as text.
           safe: true,
           mimeTypes: [OUTPUT_MIME],
           createRenderer: () => new OutputRenderer(host)

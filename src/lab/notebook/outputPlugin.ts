@@ -5,10 +5,10 @@ import type {
 import { OutputExtension } from './outputExtension';
 import { IOnnxServices } from '../tokens';
 
-/** JupyterLab's and Notebook's name for what shows notebooks. */
+/** Name of the widget factory for notebooks in JupyterLab and Notebook. */
 const NOTEBOOK = 'Notebook';
 
-/** Shows the models that notebooks keep in their outputs. */
+/** Shows the models saved in notebook outputs. */
 export const outputPlugin: JupyterFrontEndPlugin<void> = {
   id: 'onnx-autodoc:notebook-output',
   description: 'Shows the models that notebooks keep in their outputs.',

@@ -8,7 +8,7 @@ import {
   type IOutputHost
 } from './outputRenderer';
 
-// jsdom has none; the widgets of Lab want one to extend.
+// jsdom lacks it; Lab's widgets extend it.
 vi.hoisted(() => vi.stubGlobal('DragEvent', class extends MouseEvent {}));
 
 vi.mock('./savedPanel', async () => {
@@ -42,11 +42,11 @@ class Rendered extends Widget {
 }
 
 interface IGiven {
-  /** Ids of the widgets whose connections the manager holds; undefined: no kernel. */
+  /** Ids of the widgets with a connection in the manager; undefined without a kernel. */
   comms?: Set<string>;
   /** Ids of the widgets in the notebook's metadata. */
   kept?: string[];
-  /** Ids that the kernel has; this connection leaves widgets to another one. */
+  /** Ids known to the kernel; another connection has their widgets. */
   elsewhere?: string[];
   manager?: boolean;
 }

@@ -6,7 +6,7 @@ import { readSaved } from './savedOutput';
 import { SavedPanel } from './savedPanel';
 import type { IDocumentServices } from '../documentWidget';
 
-/** `py_autodoc/widget/saved_output.py` writes it. */
+/** Written by `py_autodoc/widget/saved_output.py`. */
 export const OUTPUT_MIME = 'application/vnd.onnx-autodoc.v1+json';
 const VIEW_MIME = 'application/vnd.jupyter.widget-view+json';
 const STATE_MIME = 'application/vnd.jupyter.widget-state+json';
@@ -18,23 +18,23 @@ export interface IOutputHost {
   readonly services: IDocumentServices;
 }
 
-/** What an output shows: the widget, the model in the notebook, or the picture in the notebook. */
+/** Content of an output: the widget, the saved model, or the saved image. */
 type OutputContent = 'nothing' | 'live' | 'model' | 'picture';
 
-/** Python has closed the widget: its manager writes that into the output. */
+/** True if Python has closed the widget: its manager writes that into the output. */
 function isClosed({ data }: IRenderMime.IMimeModel): boolean {
   const view = data[VIEW_MIME] as { model_id?: unknown } | undefined;
   return view?.model_id === '';
 }
 
 /**
- * Shows a widget by the widget manager's own renderer when the widget lives; until it does, the model that
- * the notebook carries, and the picture where it carries none.
+ * Shows a live widget with the widget manager's own renderer; otherwise the model saved in the notebook,
+ * or the saved image if there is no model.
  */
 export class OutputRenderer extends Panel implements IRenderMime.IRenderer {
   private _model: IRenderMime.IMimeModel | null = null;
   private _shown: OutputContent = 'nothing';
-  /** Goes up with each thing shown: what was on its way is too late then. */
+  /** Incremented with everything shown, to discard outdated results. */
   private _generation = 0;
 
   constructor(private readonly _host: IOutputHost) {
@@ -72,7 +72,7 @@ export class OutputRenderer extends Panel implements IRenderMime.IRenderer {
     }
   }
 
-  /** A widget may come to life later: a page that is loaded again asks the kernel for those there are. */
+  /** A widget may become available later: after a reload, the page asks the kernel for existing ones. */
   private _look(): void {
     const model = this._model;
     if (model && this._shown !== 'live' && this._lives(model)) {
@@ -81,8 +81,8 @@ export class OutputRenderer extends Panel implements IRenderMime.IRenderer {
   }
 
   /**
-   * Of several connections to one kernel a single one has the widgets: the others ask the kernel whether
-   * there is this one. That takes until the kernel is idle.
+   * Of several connections to one kernel only one has the widgets; the others ask the kernel whether this
+   * one exists, which takes until the kernel is idle.
    */
   private async _askElsewhere(model: IRenderMime.IMimeModel): Promise<void> {
     const id = this._id(model);
@@ -102,22 +102,22 @@ export class OutputRenderer extends Panel implements IRenderMime.IRenderer {
     }
   }
 
-  // ---- what there is
+  // ---- what is available
 
-  /** The widget's id; empty for what nobody vouches for. */
+  /** The widget's id; empty if the output is not trusted. */
   private _id({ data, trusted }: IRenderMime.IMimeModel): string {
     const view = data[VIEW_MIME] as { model_id?: unknown } | undefined;
     return trusted && typeof view?.model_id === 'string' ? view.model_id : '';
   }
 
-  /** The widget's other half is in the kernel, and the widget manager holds the connection to it. */
+  /** True if the widget's model is in the kernel and the widget manager is connected to it. */
   private _lives(model: IRenderMime.IMimeModel): boolean {
     const id = this._id(model);
     const kernel = this._host.context.sessionContext.session?.kernel;
     return id !== '' && kernel?.hasComm(id) === true && this._canShowWidgets();
   }
 
-  /** The notebook was saved with the state of its widgets, this one among them. */
+  /** True if the notebook was saved with the state of this widget. */
   private _isKept(model: IRenderMime.IMimeModel): boolean {
     const notebook = this._host.context.model as {
       getMetadata?(key: string): unknown;
@@ -134,21 +134,21 @@ export class OutputRenderer extends Panel implements IRenderMime.IRenderer {
     return this._host.rendermime.getFactory(VIEW_MIME) !== undefined;
   }
 
-  /** Widget managers come with a kernel only. */
+  /** Widget managers exist only with a kernel. */
   private async _hasManager(): Promise<boolean> {
     const { sessionContext } = this._host.context;
     try {
       await sessionContext.ready;
     } catch {
-      // Lab has said why no kernel started.
+      // Lab has reported why no kernel started.
       return false;
     }
-    // The manager has heard of the kernel at the same moment, perhaps after us.
+    // The manager is notified of the kernel at the same time, perhaps after this code.
     await new Promise(resolve => setTimeout(resolve));
     return Boolean(sessionContext.session?.kernel);
   }
 
-  // ---- showing it
+  // ---- rendering
 
   private async _showWidget(model: IRenderMime.IMimeModel): Promise<void> {
     this._shown = 'live';
@@ -177,7 +177,7 @@ export class OutputRenderer extends Panel implements IRenderMime.IRenderer {
     }
   }
 
-  /** The best of the rest of the output. */
+  /** Renders the preferred MIME type of the rest of the output. */
   private async _showPicture(model: IRenderMime.IMimeModel): Promise<void> {
     this._shown = 'picture';
     const { [VIEW_MIME]: _view, [OUTPUT_MIME]: _own, ...rest } = model.data;

@@ -16,18 +16,18 @@ import { ErrorBoundary } from '../errorBoundary';
 import type { ISavedModelState } from './savedPanel';
 import type { IDocumentServices } from '../documentWidget';
 
-/** Of one unpacked model, in bytes: a notebook carries at most a megabyte packed. */
+/** Maximum size of an unpacked model, in bytes; a notebook contains at most a megabyte packed. */
 const MAX_UNPACKED_BYTES = 100_000_000;
 
 export interface ISavedModelsProps {
-  /** Written to: what the reader does is remembered while the view is away. */
+  /** Updated with the user's changes, which are kept while the view is suspended. */
   models: readonly ISavedModelState[];
   height: number;
   services: IDocumentServices;
   onFail(why: string): void;
 }
 
-/** The viewer over models that a notebook carries; made when it is first looked at. */
+/** The viewer for models saved in a notebook; created when first visible. */
 export default function SavedModels(props: ISavedModelsProps): JSX.Element {
   const { models, height, services, onFail } = props;
   const host = React.useRef<HTMLDivElement>(null);
@@ -53,7 +53,7 @@ export default function SavedModels(props: ISavedModelsProps): JSX.Element {
     });
     return () => resident.dispose();
   }, []);
-  // The notebook may take the whole output out of the page; before the views are gone.
+  // Runs before the views are unmounted: the notebook may remove the whole output from the page.
   React.useLayoutEffect(() => keep, []);
   const names = React.useRef('');
   if (providers) {
@@ -78,7 +78,7 @@ export default function SavedModels(props: ISavedModelsProps): JSX.Element {
   );
 }
 
-/** The models, read once they are looked at; null until then. */
+/** The models, read once visible; null until then. */
 function useProviders(
   models: readonly ISavedModelState[],
   awake: boolean,
@@ -114,7 +114,7 @@ async function providerOf({
   );
 }
 
-/** One model while it is shown. What the notebook says of it goes before what the settings say. */
+/** A model while it is shown. The notebook's values override the settings. */
 class SavedModelSession {
   readonly shown: IModelViewProps;
   private _handle: IViewerHandle | null = null;
@@ -142,7 +142,7 @@ class SavedModelSession {
         }
       },
       onOverlay: overlay => {
-        // Numbers of the notebook stay what they are.
+        // Values of the notebook stay as they are.
         if (this._settled && overlay !== 'user' && overlay !== 'changes') {
           _model.overlay = overlay;
         }

@@ -12,7 +12,7 @@ test('reads what the widget writes', () => {
   expect(
     readSaved({ models: [model, model], height: 450 }).models
   ).toHaveLength(2);
-  // In a box there may be many, each by itself.
+  // A box may have many, each separate.
   const three = { models: [model, model, model], height: 300 };
   expect(readSaved({ ...three, apart: true })).toEqual({
     ...three,
@@ -27,7 +27,7 @@ test.each([
   [{ models: 'AAAA' }],
   [{ models: [null] }],
   [{ models: [{ bundle: 7 }] }],
-  // A pair of which one half is missing, and more than a pair.
+  // A pair with one missing half, and more than a pair.
   [{ models: [model, {}] }],
   [{ models: [model, model, model] }]
 ])('takes no model out of %j', value => {

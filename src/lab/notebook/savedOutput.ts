@@ -1,6 +1,8 @@
-/** What an output of the notebook widget keeps of its models: `py_autodoc/widget/saved_output.py` writes it. */
+/**
+ * Models saved in an output of the notebook widget, as written by `py_autodoc/widget/saved_output.py`.
+ */
 
-/** One model; what is chosen in it is read by the viewer, without trust. */
+/** One model; its view settings are validated by the viewer. */
 export interface ISavedModel {
   /** The packed bundle in base64. */
   readonly bundle: string;
@@ -10,15 +12,15 @@ export interface ISavedModel {
 }
 
 export interface ISavedOutput {
-  /** None where they were too large. */
+  /** Empty if they were too large. */
   readonly models: readonly ISavedModel[];
-  /** They stood in a box, each by itself; else two of them are a linked pair. */
+  /** True for separate models in a box; otherwise two models are a linked pair. */
   readonly separate: boolean;
   /** In pixels. */
   readonly height: number;
 }
 
-/** As the widget's trait. */
+/** Limits of the widget's trait. */
 const HEIGHT = { least: 120, most: 5000, usual: 600 };
 const PAIR = 2;
 const MAX_MODELS_IN_BOX = 100;
@@ -27,7 +29,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 
-/** Reads what a notebook holds; anything odd is left out. Never throws. */
+/** Reads the saved output, ignoring invalid parts. Never throws. */
 export function readSaved(value: unknown): ISavedOutput {
   const raw = isRecord(value) ? value : {};
   const given = Array.isArray(raw.models) ? raw.models : [];
@@ -41,7 +43,7 @@ export function readSaved(value: unknown): ISavedOutput {
   });
   const height = Number(raw.height) || HEIGHT.usual;
   return {
-    // A pair of which one half is missing is not a pair.
+    // With one half missing, it is not a pair.
     models: models.length === given.length ? models : [],
     separate,
     height: Math.min(Math.max(height, HEIGHT.least), HEIGHT.most)

@@ -3,22 +3,22 @@ import * as React from 'react';
 import type { ISavedModel, ISavedOutput } from './savedOutput';
 import type { IDocumentServices } from '../documentWidget';
 
-/** The viewer is fetched when the first output needs it. */
+/** Loads the viewer when the first output needs it. */
 const SavedModels = React.lazy(() => import('./savedModels'));
 
-/** What a saved model shows now; kept while its view is away. */
+/** Current state of a saved model; kept while its view is suspended. */
 export type ISavedModelState = {
   -readonly [Key in keyof ISavedModel]: ISavedModel[Key];
 };
 
-/** The models of an output, out of the notebook itself: no kernel, no widget manager. */
+/** Shows the models saved in an output, without a kernel or widget manager. */
 export class SavedPanel extends ReactWidget {
   private readonly _remembered: readonly ISavedModelState[];
 
   constructor(
     private readonly _saved: ISavedOutput,
     private readonly _services: IDocumentServices,
-    /** They cannot be shown. */
+    /** Called if they cannot be shown. */
     private readonly _fail: (why: string) => void
   ) {
     super();

@@ -13,26 +13,29 @@ const OVERLAYS: readonly IViewerSettings['overlay'][] = [
   ...SHOWN.heatmap
 ];
 
-/** How often an open, visible file is looked at, in milliseconds. */
+/** Interval at which an open, visible file is checked, in milliseconds. */
 export const WATCH_INTERVAL = 4000;
 
-/** The user's settings in the viewer's terms, kept up to date. */
+/** The user's settings as viewer settings, kept up to date. */
 export class LabSettings {
   readonly changed = new Signal<this, void>(this);
-  /** The findings would be others now. */
+  /** Emitted when the findings would change. */
   readonly rulesChanged = new Signal<this, void>(this);
 
-  /** Resolves when the settings are known, or known to be missing: no view starts with others before. */
+  /**
+   * Resolves when the settings are loaded or known to be missing, so that no view starts with other
+   * values.
+   */
   get ready(): Promise<void> {
     return this._ready.promise;
   }
 
-  /** There will be no settings. */
+  /** Called if there will be no settings. */
   resolveWithoutSettings(): void {
     this._ready.resolve();
   }
 
-  /** Defaults of the viewer where the registry says nothing. */
+  /** Viewer settings; defaults are omitted where the registry has no value. */
   get viewer(): Partial<IViewerSettings> {
     return this._viewer;
   }
@@ -41,12 +44,12 @@ export class LabSettings {
     return this._watchFile;
   }
 
-  /** How findings are made. */
+  /** Options of the rules that produce findings. */
   get rules(): IRuleOptions {
     return this._rules;
   }
 
-  /** Follows a plugin's settings from now on. */
+  /** Follows a plugin's settings. */
   attach(settings: ISettingRegistry.ISettings): void {
     const read = (): void => {
       const values = new SettingsReader(settings.composite);
@@ -87,7 +90,7 @@ export class LabSettings {
   private _rules: IRuleOptions = {};
 }
 
-/** A threshold file wins over thresholds in the settings; without either, the default rules. */
+/** A threshold file overrides thresholds in the settings; without either, the default rules apply. */
 function rulesOf(values: SettingsReader): IRuleOptions {
   const file = values.text('thresholdsFile');
   const own = values.record('thresholds');

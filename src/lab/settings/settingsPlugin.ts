@@ -3,7 +3,7 @@ import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { LabSettings } from './labSettings';
 import { IOnnxSettings } from '../tokens';
 
-/** The schema file of that name holds the settings, shortcuts and menu entries. */
+/** The schema file of this name defines settings, shortcuts and menu entries. */
 const SCHEMA_ID = 'onnx-autodoc:plugin';
 
 /** Reads the user's settings. */

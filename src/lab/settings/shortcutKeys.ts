@@ -3,14 +3,14 @@ import { Signal } from '@lumino/signaling';
 import type { BoundKeys } from '../../viewer';
 import { CommandIDs } from '../commands/commandIds';
 
-/** Like `Ctrl+Shift+E`, as the viewer writes keys; two chords in a row keep their space. */
+/** Such as `Ctrl+Shift+E`, in the viewer's notation; successive chords are separated by spaces. */
 function chord(keys: readonly string[]): string {
   return keys
     .map(key => key.replace(/\b(?:Accel|Cmd)\b/g, 'Ctrl').replace(/ /g, '+'))
     .join(' ');
 }
 
-/** The keys that users have bound to actions of the viewer, in the viewer's terms. */
+/** Keys that users have bound to the viewer's actions, in the viewer's notation. */
 export class ShortcutKeys {
   constructor(private readonly _commands: CommandRegistry) {
     _commands.keyBindingChanged.connect((_, { binding }) => {
@@ -23,7 +23,7 @@ export class ShortcutKeys {
 
   readonly changed = new Signal<this, void>(this);
 
-  /** Null where no shortcut is known, as in an application without them: the viewer's own keys hold. */
+  /** Null if there are no shortcuts, as in an application without them: the viewer's own keys apply. */
   get bound(): BoundKeys {
     return (this._bound ??= this._read());
   }
@@ -34,7 +34,7 @@ export class ShortcutKeys {
       if (command === CommandIDs.run && typeof args.action === 'string') {
         const list = (bound[args.action] ??= []);
         const written = chord(keys);
-        // An action may have one key under two selectors.
+        // An action may have the same key under two selectors.
         if (!list.includes(written)) {
           list.push(written);
         }

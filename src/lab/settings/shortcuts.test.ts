@@ -22,7 +22,7 @@ const schema = JSON.parse(plugin) as {
 };
 const shortcuts = schema['jupyter.lab.shortcuts'];
 
-/** `Ctrl+Shift+E` as JupyterLab writes it. */
+/** `Ctrl+Shift+E` in JupyterLab's notation. */
 const labKeys = (chord: string): string =>
   chord.replace(/\+/g, ' ').replace('Ctrl', 'Accel');
 

@@ -1,19 +1,19 @@
 /**
- * Values of the settings file as they may be. JupyterLab checks a file when its editor saves it, not when it is read:
- * one that was written by hand or by another version holds anything.
+ * Values of the settings file, before validation. JupyterLab validates a file when its editor saves it,
+ * not when it is read: one written by hand or by another version may hold anything.
  */
 
 export interface IValues {
   readonly [key: string]: unknown;
 }
 
-/** Reads values and collects what is wrong with them, a sentence each. */
+/** Reads values and collects their problems, one sentence each. */
 export class SettingsReader {
   constructor(private readonly _values: IValues) {}
 
   readonly problems: string[] = [];
 
-  /** Text without the spaces around it. */
+  /** Trimmed text. */
   text(key: string): string {
     return this._take(key, '', value => typeof value === 'string').trim();
   }
