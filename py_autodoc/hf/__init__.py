@@ -1,6 +1,6 @@
-"""Self-contained models: what a transformers model needs to run lies in the ONNX file's own metadata.
+"""Self-contained transformers models: everything needed to run them is in the metadata of the ONNX file.
 
-Nothing but the standard library is loaded until a function is used; ``read_metadata`` needs no transformers.
+Only the standard library is imported until a function is used; ``read_metadata`` does not need transformers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name when it is first used (PEP 562)."""
+    """Import a public name on first use (PEP 562)."""
     if name in _LAZY:
         from importlib import import_module
 
@@ -35,5 +35,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Public names."""
+    """Return the public names."""
     return sorted(__all__)

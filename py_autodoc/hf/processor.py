@@ -1,7 +1,7 @@
-"""The processor's own files: tokenizer, image processor, feature extractor.
+"""The processor's files: tokenizer, image processor, feature extractor.
 
-From a folder they are taken as they lie there; a processor in memory writes them itself. Settings that hold
-a path of this machine are left out.
+Files from a folder are copied unchanged; a processor in memory saves them itself. Settings that contain a
+local path are removed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from py_autodoc.outputs import scratch
 from py_autodoc.packed import MAX_FILE
 
 _TOKENIZER = "tokenizer.json"
-"""Holds all a fast tokenizer needs; the vocabularies it was made from are not read then."""
+"""Contains everything for a fast tokenizer, so the original vocabulary files are not read."""
 _CONFIGS = {
     "tokenizer_config.json": "tokenizer",
     "preprocessor_config.json": "preprocessor",
@@ -32,20 +32,20 @@ _CONFIGS = {
 }
 _TYPES = {"image_processor_type": "image_processor", "feature_extractor_type": "feature_extractor"}
 _LARGE = 4_000
-"""Characters from which a setting is content, as a list of added tokens or a template of chats."""
+"""Characters from which a setting is content, such as a list of added tokens or a chat template."""
 _PATH_KEY = re.compile(r".*(_file|_path|_dir|_folder|name_or_path)")
 _PATH = re.compile(r"(/|~|[A-Za-z]:[\\/]|\\\\|\.\.?[\\/]|file:).*", re.DOTALL)
 
 
 @dataclass(slots=True)
 class ProcessorFiles:
-    """Files by plain name."""
+    """Files by base name."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
     def settings(self) -> dict[str, Any]:
-        """Role → settings, without vocabularies, templates and other long content."""
+        """Return role → settings, without vocabularies, templates and other long content."""
         found: dict[str, Any] = {}
         for name, role in _CONFIGS.items():
             content = json_object(self.files.get(name, b""))
@@ -58,7 +58,7 @@ class ProcessorFiles:
         return found
 
     def add(self, name: str, path: Path) -> None:
-        """One file, if it may go into a model."""
+        """Add one file if it may be embedded."""
         if not is_file_name(name):
             self.warnings.append(f"The processor's file {name[:80]!r} has no plain name and is not included.")
         elif len(self.files) >= MAX_FILES:
@@ -72,10 +72,10 @@ class ProcessorFiles:
 
 
 def files_of(processor: Any) -> ProcessorFiles:
-    """What one or several processors write with ``save_pretrained``.
+    """Return the files that one or several processors write with ``save_pretrained``.
 
     Raises:
-        OptionError: one is not a processor, or cannot be saved.
+        OptionError: an object is not a processor, or cannot be saved.
     """
     found = ProcessorFiles()
     with scratch() as folder:
@@ -101,11 +101,11 @@ def _save(processor: Any, folder: str) -> None:
 
 
 def files_in(where: str, local_only: bool) -> ProcessorFiles:
-    """The processor's files of a folder, or of a model of the hub.
+    """Return the processor's files of a folder or of a hub model.
 
     Args:
         where: a folder, or an id of the hub.
-        local_only: an id is looked for in the hub's cache only.
+        local_only: look up an id only in the local hub cache.
     """
     found = ProcessorFiles()
     names = [*_known_names()]
@@ -119,7 +119,7 @@ def files_in(where: str, local_only: bool) -> ProcessorFiles:
 
 
 def _known_names() -> Iterator[str]:
-    """Names of processors' files, as transformers defines them."""
+    """Yield the names of processor files, as transformers defines them."""
     hub, base = import_module("transformers.utils"), import_module("transformers.tokenization_utils_base")
     for module, names in (
         (
@@ -136,7 +136,7 @@ def _known_names() -> Iterator[str]:
 
 
 def _vocabularies(where: str, local_only: bool, found: ProcessorFiles) -> list[str]:
-    """Names of the files that the model's tokenizer, one without ``tokenizer.json``, is made from."""
+    """Return the names of the files that build the model's tokenizer, if there is no ``tokenizer.json``."""
     transformers = import_module("transformers")
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(
@@ -164,13 +164,13 @@ def _located(where: str, name: str, local_only: bool) -> Path | None:
             _raise_exceptions_for_connection_errors=False,
             _raise_exceptions_for_gated_repo=False,
         )
-    except (OSError, ValueError):  # no such id, or no id at all: there is no processor to take
+    except (OSError, ValueError):  # Not an id of the hub, so there is no processor to embed.
         return None
     return Path(located) if located else None
 
 
 def json_object(data: bytes) -> dict[str, Any] | None:
-    """A JSON object; None for anything else."""
+    """Return a JSON object; None for anything else."""
     try:
         found = parse_json(data, TABLE)
     except ValueError:
@@ -179,7 +179,7 @@ def json_object(data: bytes) -> dict[str, Any] | None:
 
 
 def _without_paths(data: bytes) -> bytes:
-    """A file of settings, without those that name a place on some machine; else as it is."""
+    """Return a settings file without local paths; other files unchanged."""
     content = json_object(data)
     if content is None:
         return data
@@ -188,7 +188,7 @@ def _without_paths(data: bytes) -> bytes:
 
 
 def without_paths(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings without those that name a place on some machine, as ``tokenizer_file``."""
+    """Return settings without local paths, such as ``tokenizer_file``."""
     return {
         key: value
         for key, value in content.items()

@@ -1,7 +1,7 @@
-"""What a model's metadata says about running it.
+"""Read the metadata that describes how to run a model.
 
-The metadata is untrusted and may have passed through any number of tools. A value that is damaged is left
-out and named in ``warnings``; nothing is raised but for a file that is not a model.
+The metadata is untrusted and may have been changed by other tools. A damaged value is omitted and named in
+``warnings``; an error is raised only for a file that is not a model.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _MAX_WARNINGS = 20
 
 
 class StoredFiles(Mapping[str, bytes]):
-    """Files of the processor, unpacked when asked for.
+    """Files of the processor, unpacked on access.
 
-    ``files[name]`` raises InputError where a file cannot be unpacked although its checksum is right.
+    ``files[name]`` raises InputError if a file cannot be unpacked although its checksum is correct.
     """
 
     __slots__ = ("_packed",)
@@ -56,25 +56,25 @@ class StoredFiles(Mapping[str, bytes]):
         return len(self._packed)
 
     def stored(self, name: str) -> int:
-        """Characters a file takes in the model."""
+        """Return the number of characters a file takes in the model."""
         return len(self._packed[name])
 
 
 @dataclass(frozen=True, slots=True)
 class HfMetadata:
-    """What is known; None where the metadata has nothing, or nothing that can be read."""
+    """Metadata of a model; None where an entry is missing or unreadable."""
 
     schema: str | None = None
     config: dict[str, Any] | None = None
-    """As ``config.json`` holds it."""
+    """Content of ``config.json``."""
     task: str | None = None
     """A task of transformers' pipelines."""
     task_source: str | None = None
-    """given, registry, architecture or fallback."""
+    """``given``, ``registry``, ``architecture`` or ``fallback``."""
     processor_config: dict[str, Any] | None = None
-    """Role (``tokenizer``, ``image_processor`` …) → its settings."""
+    """Role (``tokenizer``, ``image_processor``, …) → its settings."""
     files: StoredFiles = field(default_factory=StoredFiles)
-    """The processor's own files by plain file name."""
+    """The processor's files by base name."""
     generation_config: dict[str, Any] | None = None
     created: str | None = None
     exporter: Mapping[str, str] = field(default_factory=dict)
@@ -83,20 +83,20 @@ class HfMetadata:
 
     @property
     def present(self) -> bool:
-        """The model has metadata of this kind at all, readable or not."""
+        """True if the model has metadata of this kind, readable or not."""
         return self.schema is not None or self.config is not None or bool(self.files or self.warnings)
 
 
 def read_metadata(
     source: str | os.PathLike[str] | onnx.ModelProto | ir.Model | Mapping[str, str],
 ) -> HfMetadata:
-    """Read what ``py_autodoc.torch.export`` wrote for models of transformers.
+    """Read the metadata that ``py_autodoc.torch.export`` writes for transformers models.
 
     Args:
-        source: a model's file, of which only the metadata is read; a model in memory; or its metadata.
+        source: a model file, of which only the metadata is read; a model in memory; or its metadata.
 
     Raises:
-        PathError, NotAModel, CorruptModel, LimitError: not a model. Damaged metadata raises nothing.
+        PathError, NotAModel, CorruptModel, LimitError: not a model. Damaged metadata does not raise.
     """
     reading = _MetadataReading(_entries(source))
     return reading.all()
@@ -152,7 +152,7 @@ class _MetadataReading:
             self.warnings.append(line[:_LONGEST_LINE])
 
     def _checked(self, entries: Mapping[str, str]) -> dict[str, str]:
-        """The entries whose checksum is right; those without one are taken as they are."""
+        """Return the entries with a correct checksum, and entries without a checksum."""
         sums: Any = {}
         if keys.CHECKSUMS in entries:
             try:
@@ -225,12 +225,12 @@ class _MetadataReading:
 
 
 def is_file_name(name: str) -> bool:
-    """A name that stays in its folder on every system: letters, digits, ``. _ + -``; not hidden."""
+    """True for a name that stays in its folder on every system: letters, digits, ``. _ + -``; not hidden."""
     if not _FILE_NAME.fullmatch(name) or name.endswith("."):
         return False
     return not _RESERVED.fullmatch(name)
 
 
 def _shown(key: str) -> str:
-    """An untrusted key in a message."""
+    """Return an untrusted key for a message."""
     return key[:80].encode("unicode_escape").decode("ascii")

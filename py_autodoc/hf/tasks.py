@@ -1,9 +1,9 @@
-"""Which task a model of transformers is for, from transformers' own registries.
+"""Detect the task of a transformers model from the registries in transformers.
 
-Every auto class (``AutoModelForMaskedLM`` …) has a registry of the classes it can make, and every pipeline
-names the auto classes it takes. An architecture stands for the pipeline of the most specific registry that
-lists it: the one with the fewest entries, so that ``AutoModelForSpeechSeq2Seq`` counts before
-``AutoModelForPreTraining``. No architecture has a name here.
+Every auto class (``AutoModelForMaskedLM``, …) has a registry of its classes, and every pipeline names the
+auto classes it accepts. An architecture belongs to the pipeline of the most specific registry that lists it:
+the one with the fewest entries, so ``AutoModelForSpeechSeq2Seq`` takes precedence over
+``AutoModelForPreTraining``. No architecture is hard-coded.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from typing import Any
 from py_autodoc.errors import OptionError, RequirementError
 
 TASKS = {
-    # Pipelines that transformers 5 dropped. Summarization and translation are made by the same classes.
+    # Removed pipelines of transformers 5. The same classes do summarization and translation.
     "AutoModelForSeq2SeqLM": "text2text-generation",
     "AutoModelForQuestionAnswering": "question-answering",
-    # Taken by a pipeline that does not list them.
+    # Accepted by a pipeline that does not list it.
     "AutoModelForUniversalSegmentation": "image-segmentation",
     "AutoModelForInstanceSegmentation": "image-segmentation",
     "AutoModelForTextEncoding": "feature-extraction",
     "AutoModelForRNNT": "automatic-speech-recognition",
-    # A registry without an auto class: bare image models.
+    # A registry without an auto class: image models without a head.
     "AutoModelForImage": "image-feature-extraction",
 }
-"""Auto class → task, only where the pipelines of transformers do not say it."""
+"""Auto class → task, for auto classes that no pipeline of transformers lists."""
 
 _PIXELS, _IDS = "pixel_values", "input_ids"
-"""How transformers calls what every model reads images or text from."""
+"""Names in transformers of the main image and text inputs."""
 _TEXT_TO_TEXT = "text2text-generation"
 _REFINED = ("summarization", "translation")
 _REGISTRY = re.compile(r"MODEL_FOR_([A-Z0-9_]+)_MAPPING_NAMES")
@@ -44,34 +44,37 @@ _PIP = 'pip install "onnx-autodoc[export]"'
 
 @dataclass(frozen=True, slots=True)
 class TaskGuess:
-    """A task, and how it is known."""
+    """A task and the evidence for it."""
 
     task: str | None
-    """A task of transformers' pipelines where it has one, else the auto class as words; None: unknown."""
+    """A task of transformers' pipelines if there is one, else the auto class as words; None if unknown."""
     source: str | None
-    """``registry``: the architecture is listed; ``architecture``: its name ends like an auto class;
-    ``fallback``: from what its ``forward`` gives, or from the kind of configuration alone."""
+    """Evidence for the task.
+
+    ``registry``: the architecture is listed; ``architecture``: its name ends like an auto class;
+    ``fallback``: from the outputs of ``forward``, or from the configuration class alone.
+    """
     candidates: tuple[str, ...] = ()
-    """Tasks of all registries that list it, the most specific first."""
+    """Tasks of all registries that list the architecture, most specific first."""
     model_class: str | None = None
     """The architecture."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Auto:
-    """An auto class with the architectures it makes."""
+    """An auto class and its architectures."""
 
     name: str
     names: frozenset[str]
     tasks: tuple[str, ...]
-    """Of pipelines and of ``TASKS``; empty where none is known."""
+    """Tasks from pipelines and ``TASKS``; empty if unknown."""
 
 
 def detect_task(config: Any) -> TaskGuess:
-    """The task of a model.
+    """Detect the task of a model.
 
     Args:
-        config: the content of ``config.json``, a configuration of transformers, or a model.
+        config: the content of ``config.json``, a transformers configuration, or a model.
 
     Raises:
         RequirementError: transformers (with torch) is not installed.
@@ -100,7 +103,7 @@ def detect_task(config: Any) -> TaskGuess:
 
 
 def known_tasks() -> tuple[str, ...]:
-    """Names that ``checked_task`` takes, sorted. Raises: RequirementError."""
+    """Return the names that ``checked_task`` accepts, sorted. Raises: RequirementError."""
     pipelines = _transformers("pipelines")
     names = set(pipelines.PIPELINE_REGISTRY.get_supported_tasks())
     names.update(getattr(pipelines, "REMOVED_TASKS", ()))
@@ -109,10 +112,10 @@ def known_tasks() -> tuple[str, ...]:
 
 
 def checked_task(task: str) -> str:
-    """A task as somebody gave it; other names of one are replaced.
+    """Return the task for a name, with aliases replaced.
 
     Raises:
-        OptionError: there is none of this name.
+        OptionError: the name is unknown.
         RequirementError: transformers is not installed.
     """
     known = known_tasks()
@@ -129,14 +132,14 @@ def _content(config: Any) -> Mapping[str, Any]:
     held = getattr(config, "config", None)
     if held is not None and hasattr(
         held, "model_type"
-    ):  # a model: its class counts, whatever its config says
+    ):  # A model: its class takes precedence over its configuration.
         return {**_content(held), "architectures": [type(config).__name__]}
     keys = ("architectures", "model_type", "task_specific_params")
     return {key: getattr(config, key, None) for key in keys}
 
 
 def _autos() -> Iterator[_Auto]:
-    """All auto classes for models, those somebody registered too; then registries that have none."""
+    """Return all auto classes for models, registered ones included, then registries without an auto class."""
     wanted = _pipeline_tasks()
     module = vars(_transformers("models.auto.modeling_auto"))
     held: set[int] = set()
@@ -164,7 +167,7 @@ def _names(value: Any) -> Iterator[str]:
 
 
 def _pipeline_tasks() -> dict[str, tuple[str, ...]]:
-    """Auto class → tasks. A pipeline that lists it as a further choice yields to those that list it first."""
+    """Return auto class → tasks. Pipelines that list the auto class first take precedence."""
     ranked: dict[str, list[tuple[int, str]]] = {}
     for task, facts in _supported().items():
         for place, auto in enumerate(facts.get("pt", ())):
@@ -173,7 +176,7 @@ def _pipeline_tasks() -> dict[str, tuple[str, ...]]:
 
 
 def _supported() -> Mapping[str, Mapping[str, Any]]:
-    """Tasks of pipelines, those somebody registered too."""
+    """Return the tasks of pipelines, including registered ones."""
     held: Mapping[str, Mapping[str, Any]] = _transformers("pipelines").PIPELINE_REGISTRY.supported_tasks
     return held
 
@@ -183,7 +186,7 @@ def _place(found: tuple[int, str]) -> int:
 
 
 def _task(auto: _Auto, architecture: str) -> str:
-    """The task of an auto class; where several share it, the one for what the architecture reads."""
+    """Return the task of an auto class; if several share it, the one for the inputs of the architecture."""
     if not auto.tasks:
         return _words(auto.name)
     if len(auto.tasks) > 1:
@@ -196,7 +199,7 @@ def _task(auto: _Auto, architecture: str) -> str:
 
 
 def _wide_enough(order: Sequence[str], architecture: str) -> str:
-    """The first task; of a model that reads more than text, the first that is not of text alone."""
+    """Return the first task, or for a multimodal model the first that is not for text alone."""
     types = {task: facts.get("type") for task, facts in _supported().items()} | {_TEXT_TO_TEXT: "text"}
     if len(order) > 1 and types.get(order[0]) == "text" and _modalities(architecture) - {"text"}:
         return next((task for task in order if types.get(task) not in ("text", None)), order[0])
@@ -204,7 +207,7 @@ def _wide_enough(order: Sequence[str], architecture: str) -> str:
 
 
 def _words(auto: str) -> str:
-    """``AutoModelForMultipleChoice`` → ``multiple-choice``."""
+    """Convert ``AutoModelForMultipleChoice`` to ``multiple-choice``."""
     if auto in TASKS:
         return TASKS[auto]
     plain = auto.removeprefix("Auto").removeprefix("ModelFor")
@@ -212,7 +215,7 @@ def _words(auto: str) -> str:
 
 
 def _refined(task: str, content: Mapping[str, Any]) -> str:
-    """Summarization or translation, where the configuration has settings for just one of them."""
+    """Return summarization or translation if the configuration has settings for only one of them."""
     given = content.get("task_specific_params")
     if task != _TEXT_TO_TEXT or not isinstance(given, Mapping):
         return task
@@ -226,19 +229,19 @@ def _ends(architecture: str, auto: str) -> bool:
 
 
 def _class(name: str) -> Any:
-    """A class of transformers; None where it has none of this name or cannot load it."""
+    """Return a class of transformers; None if it does not exist or cannot be imported."""
     try:
         found = getattr(_transformers(""), name, None)
         return found if isinstance(found, type) and hasattr(found, "forward") else None
-    except (ImportError, RuntimeError):  # it needs a library that is not installed
+    except (ImportError, RuntimeError):  # It needs a library that is not installed.
         return None
 
 
 def _modalities(architecture: str) -> set[str]:
-    """What a model reads: text, image, audio …; empty where that is unknown.
+    """Return the modalities of a model: text, image, audio, …; empty if unknown.
 
-    Classes inherit what they declare, also where only a part of it is theirs: a vision tower of a model
-    that reads text takes none. The names of arguments are those of all models of transformers.
+    Classes inherit their declaration even if only a part of it applies: the vision tower of a model that
+    reads text does not. Argument names are the same in all transformers models.
     """
     kind = _class(architecture)
     declared = getattr(kind, "input_modalities", ())
@@ -246,14 +249,14 @@ def _modalities(architecture: str) -> set[str]:
     if kind is None:
         return found
     if str(getattr(kind, "main_input_name", "")).startswith(_PIXELS) and found == {"text"}:
-        return {"image"}  # text is what a class says that says nothing
+        return {"image"}  # text is the default of a class without a declaration
     if _IDS not in signature(kind.forward).parameters and len(found) > 1:
         found.discard("text")
     return {"image"} if found == {"image", "video"} else found
 
 
 def _features(architecture: str) -> str | None:
-    """A model without a head gives hidden states, and is for features; None for any other."""
+    """Return the feature task of a model without a head; None for any other."""
     kind = _class(architecture)
     if kind is None:
         return None
@@ -274,7 +277,7 @@ def _features(architecture: str) -> str | None:
 
 
 def _of_kind(kind: Any) -> TaskGuess:
-    """Without an architecture there is only the kind of configuration: the bare model of it."""
+    """Return the task for a configuration without architectures, which means the model without a head."""
     registry = _transformers("models.auto.modeling_auto").MODEL_MAPPING_NAMES
     name = next(_names(registry[kind]), None) if isinstance(kind, str) and kind in registry else None
     if name is None:

@@ -1,4 +1,4 @@
-"""The processor in a folder of its own, as ``from_pretrained`` reads it."""
+"""Write the processor to a folder, as ``from_pretrained`` reads it."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ CONFIG, GENERATION = "config.json", "generation_config.json"
 
 
 def write_processor(metadata: HfMetadata, folder: str | os.PathLike[str]) -> list[Path]:
-    """Write the processor's files and the model's configuration into a new folder.
+    """Write the processor's files and the model's configuration to a new folder.
 
     Args:
-        metadata: what was read. Names of files are checked there, so that none leaves the folder.
-        folder: a new or an empty one; it is complete or not there.
+        metadata: the metadata that was read. File names were checked then, so none leaves the folder.
+        folder: a new or empty folder; it is either complete or not created.
 
     Returns:
         The files, sorted by name.
 
     Raises:
-        InputError: there are no files, one is damaged, or all together are larger than 512 MiB.
+        InputError: there are no files, one is damaged, or their total size exceeds 512 MiB.
         OutputError: the folder is not empty or cannot be written.
     """
     if not metadata.files:
@@ -41,11 +41,11 @@ def write_processor(metadata: HfMetadata, folder: str | os.PathLike[str]) -> lis
 
 
 def fill(metadata: HfMetadata, folder: Path) -> list[str]:
-    """Write the same files into a folder that is the caller's own, as a temporary one; their names.
+    """Write the same files to an existing folder of the caller and return their names.
 
     Raises:
-        InputError: a file is damaged, or all together are larger than 512 MiB.
-        OSError: it cannot be written.
+        InputError: a file is damaged, or their total size exceeds 512 MiB.
+        OSError: a file cannot be written.
     """
     room = keys.MAX_TOTAL
     written: list[str] = []
@@ -64,6 +64,6 @@ def fill(metadata: HfMetadata, folder: Path) -> list[str]:
 
 
 def _write(path: Path, data: bytes) -> str:
-    with open(path, "xb") as file:  # never through a link, never over another file
+    with open(path, "xb") as file:  # never through a symbolic link, never over another file
         file.write(data)
     return path.name

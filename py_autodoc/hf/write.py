@@ -1,4 +1,4 @@
-"""The metadata that a model of transformers takes along."""
+"""Create the embedded metadata of a transformers model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PACKAGES = ("transformers", "tokenizers", "torch", "onnx", "onnx-ir", "onnxscri
 
 @dataclass(slots=True)
 class EmbeddedMetadata:
-    """Metadata, and what there is to say about it."""
+    """Metadata entries, and warnings about them."""
 
     entries: dict[str, str]
     task: str | None = None
@@ -30,12 +30,12 @@ class EmbeddedMetadata:
     files: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Embedded files: name → (bytes, characters in the model)."""
     left_out: tuple[str, ...] = ()
-    """Files of the processor that are not embedded because that was asked for."""
+    """Files of the processor that were not embedded on request."""
     warnings: list[str] = field(default_factory=list)
 
     @property
     def characters(self) -> int:
-        """Of everything but files."""
+        """Number of characters of all entries except files."""
         return sum(len(value) for key, value in self.entries.items() if not key.startswith(keys.FILE))
 
 
@@ -47,17 +47,17 @@ def metadata_of(
     embed_processor: bool = True,
     source_folder: str | os.PathLike[str] | None = None,
 ) -> dict[str, str]:
-    """The ``hf_*`` entries for a model's ``metadata_props``.
+    """Return the ``hf_*`` entries for a model's ``metadata_props``.
 
     Args:
-        model_or_config: a model of transformers, its configuration, or the content of ``config.json``.
-        processor: tokenizer, image processor …, or a list of them; None: the files of ``source_folder``.
-        task: a task of transformers' pipelines; None: found by ``detect_task``.
-        embed_processor: the processor's files go into the model too.
-        source_folder: where the model and its processor were loaded from.
+        model_or_config: a transformers model, its configuration, or the content of ``config.json``.
+        processor: tokenizer, image processor, …, or a list of them; None uses the files of ``source_folder``.
+        task: a task of transformers' pipelines; None detects it with ``detect_task``.
+        embed_processor: also embed the processor's files.
+        source_folder: the folder or hub id the model and its processor were loaded from.
 
     Raises:
-        OptionError: no such task; ``SOURCE_DATE_EPOCH`` is not a number.
+        OptionError: the task is unknown, or ``SOURCE_DATE_EPOCH`` is not a number.
         RequirementError: transformers is not installed.
     """
     return gather_metadata(
@@ -74,9 +74,9 @@ def gather_metadata(
     source_folder: str | os.PathLike[str] | None = None,
     cached_only: bool = False,
 ) -> EmbeddedMetadata:
-    """As ``metadata_of``, with sizes and warnings.
+    """Like ``metadata_of``, with sizes and warnings.
 
-    ``cached_only``: a ``source_folder`` that is an id of the hub is looked for in the hub's cache only.
+    ``cached_only``: a ``source_folder`` that is a hub id is looked up only in the local hub cache.
     """
     config = config_of(model_or_config)
     guess = detect_task(config)
@@ -113,7 +113,7 @@ def gather_metadata(
 
 
 def config_of(model_or_config: Any) -> dict[str, Any]:
-    """``config.json`` as ``save_pretrained`` would write it, with the class that is exported."""
+    """Return ``config.json`` as ``save_pretrained`` would write it, with the exported class."""
     held = getattr(model_or_config, "config", None)
     model = model_or_config if hasattr(held, "to_json_string") else None
     config: Any = model_or_config if model is None else held
@@ -141,7 +141,7 @@ def _generation_config(model: Any, folder: str | None) -> dict[str, Any] | None:
 
 
 def timestamp() -> str:
-    """Now, or the time that ``SOURCE_DATE_EPOCH`` gives, so that a build can be repeated.
+    """Return the current time, or that of ``SOURCE_DATE_EPOCH``, for reproducible builds.
 
     Raises:
         OptionError: the variable is not a number of seconds.

@@ -1,6 +1,6 @@
-"""Export from PyTorch to ONNX without losing which module each operation came from.
+"""Export from PyTorch to ONNX and record the module of each operation.
 
-The real torch is always imported absolutely; this package only shares its last name.
+Modules in this package import torch absolutely, since the package has the same last name.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 __all__ = ["ExportResult", "Quantize", "export"]
 
 _NEEDED = ("torch", "onnxscript")
-"""What the extra ``export`` brings."""
+"""Packages installed by the extra ``export``."""
 
 
 class TorchMissing(RequirementError, ImportError):
-    """torch, or its ONNX exporter, is not installed; an ``ImportError`` to those who try."""
+    """torch or its ONNX exporter is not installed. Also an ``ImportError``, for callers that catch that."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -37,7 +37,7 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name, and with it torch, when it is first used."""
+    """Import a public name, and with it torch, on first use."""
     if name in _LAZY:
         from importlib import import_module
 

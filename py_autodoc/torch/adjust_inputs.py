@@ -1,4 +1,4 @@
-"""The inputs of a factory or of Keras, changed as the options say."""
+"""Adjust the inputs of a factory or a Keras model to the options."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from py_autodoc.torch.inputs import ModelInputs, parameter_names
 
 
 def adjust_inputs(model: Any, example: Any, wanted: InputOptions) -> Any:
-    """Other inputs from a file, or of other shapes.
+    """Return inputs from a file, or inputs of other shapes.
 
     Raises:
-        OptionError: the model has no such input, or a shape is for something that is not a tensor.
+        OptionError: the model has no such input, or a shape is given for an input that is not a tensor.
         InputError: the file cannot be read.
     """
     if wanted.arrays is not None:
@@ -39,7 +39,7 @@ def adjust_inputs(model: Any, example: Any, wanted: InputOptions) -> Any:
 
 
 def like(tensor: torch.Tensor, shape: tuple[int, ...], random: torch.Generator) -> torch.Tensor:
-    """A tensor of another shape with values as in this one: constant, in its range, or normal."""
+    """Return a tensor of another shape with similar values: constant, in the same range, or normal."""
     if tensor.numel() and bool((tensor == tensor.reshape(-1)[0]).all()):
         return tensor.reshape(-1)[0].expand(shape).clone()
     if tensor.is_floating_point():
@@ -62,7 +62,7 @@ def _only(named: Mapping[str, Any]) -> str:
 
 
 def _from_arrays(model: Any, tensors: dict[str, torch.Tensor]) -> Any:
-    """By name, or in order where numpy named them."""
+    """Assign arrays by name, or in order if numpy chose the names."""
     if list(tensors) == [f"arr_{i}" for i in range(len(tensors))]:
         return tuple(tensors.values())
     known = parameter_names(model)

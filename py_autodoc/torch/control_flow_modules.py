@@ -1,12 +1,11 @@
-"""Modules in the branches of ``torch.cond`` and the bodies of loops, as torch's compiler saw them.
+"""Modules in branches of ``torch.cond`` and in loops, as torch's compiler recorded them.
 
-``torch.export`` has such a function compiled, and then traces the code that the compiler generated. The
-trace forgets the modules: its nodes only say which line of which generated code they come from. The
-compiler's graph does know, by identity, which call of which module each line is. So the compiler's
-graphs are looked at while they are made, and only numbers and names are kept of them.
+``torch.export`` compiles such a function and then traces the generated code. The trace loses the modules: its
+nodes only refer to lines of generated code. The compiler's graph has, for each line, the call of the module,
+by identity. The compiler's graphs are therefore read when they are created; only numbers and names are kept.
 
-The method of the compiler that is watched is private to torch. Where it is missing nothing is recorded,
-and modules in branches are worked out from parameters and surroundings.
+The compiler method that is replaced is private to torch. If it is missing, nothing is recorded, and modules
+in branches are inferred from parameters and neighbouring nodes.
 """
 
 from __future__ import annotations
@@ -26,23 +25,23 @@ _COMPILER = "torch._dynamo.output_graph"
 _HANDED_OVER = "call_user_compiler"
 _LINE = re.compile(r'File "(<eval_with_key>[^"\n]*)", line (\d+)')
 _LOCK = threading.Lock()
-"""The watched method is global: one export at a time puts it back right."""
+"""Held during an export, because the replaced method is global."""
 
 Calls = dict[str, str]
-"""Key of a module's call → the module's path, outermost first."""
+"""Key of a module call → path of the module, outermost first."""
 
 
 class Branches:
-    """The modules behind each line of generated code of one export."""
+    """Modules of each line of generated code in one export."""
 
     def __init__(self, module: torch.nn.Module | None) -> None:
-        """``module``: what is exported; None records nothing."""
+        """Record the modules of ``module``, which is exported; None records nothing."""
         modules = named(module)[0] if module is not None else {}
         self._paths = {str(id(one)): path for path, one in modules.items()}
         self._lines: dict[str, dict[int, Calls]] = {}
 
     def calls(self, node: torch.fx.Node) -> Calls | None:
-        """Modules being called inside the branch when an FX node in it was made; None when not recorded."""
+        """Return the module calls inside a branch that contain an FX node; None if they were not recorded."""
         places = _LINE.findall(node.meta.get("stack_trace") or "")
         if not places:
             return None
@@ -50,7 +49,7 @@ class Branches:
         return self._lines.get(file, {}).get(int(line))
 
     def look(self, compiled: torch.fx.GraphModule) -> None:
-        """Note the modules of a graph that the compiler made, and of the graphs in it."""
+        """Record the modules of a compiler graph and of the graphs in it."""
         for graph in compiled.modules():
             if isinstance(graph, torch.fx.GraphModule):
                 self._look(graph)
@@ -70,19 +69,19 @@ class Branches:
                     found[line + first] = calls
 
     def _calls(self, node: torch.fx.Node) -> Calls | None:
-        """None for a node in a module that is not one of the model."""
+        """Return None for a node in a module that is not part of the model."""
         found: Calls = {}
         for key, (name, _) in (node.meta.get("nn_module_stack") or {}).items():
             path = self._paths.get(str(key).partition("@")[0])
             if path is None:
                 return None
-            found[f"{key} {name}"] = path  # calls are counted by name: a module may have two
+            found[f"{key} {name}"] = path  # Calls are counted by name, since a module may have two.
         return found
 
 
 @contextmanager
 def recording(module: torch.nn.Module | None) -> Iterator[Branches]:
-    """Watch the exports of ``module`` in the block."""
+    """Record the modules of exports of ``module`` in the ``with`` block."""
     found = Branches(module)
     owner = _watched()
     if module is None or owner is None:
@@ -94,7 +93,7 @@ def recording(module: torch.nn.Module | None) -> Iterator[Branches]:
 
         def hand_over(self: Any, graph: Any, *args: Any, **kwargs: Any) -> Any:
             if isinstance(graph, torch.fx.GraphModule):
-                compiled.append(graph)  # its code is generated when it first runs
+                compiled.append(graph)  # Its code is generated on the first run.
             return original(self, graph, *args, **kwargs)
 
         setattr(owner, _HANDED_OVER, hand_over)
@@ -107,7 +106,7 @@ def recording(module: torch.nn.Module | None) -> Iterator[Branches]:
 
 
 def _watched() -> Any:
-    """The compiler's class whose method gets each finished graph; None where this torch has none."""
+    """Return the compiler class whose method receives each finished graph; None if this torch has none."""
     try:
         owner = getattr(import_module(_COMPILER), "OutputGraph", None)
     except ImportError:

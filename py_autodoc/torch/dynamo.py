@@ -1,4 +1,4 @@
-"""``torch.onnx.export`` on ``torch.export``: the default, and the baseline for topology."""
+"""``torch.onnx.export`` based on ``torch.export``: the default exporter, and the reference for the graph."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ NO_CALLS = "This version of torch keeps no FX nodes: several calls of one module
 
 @dataclass(slots=True)
 class DynamoExport:
-    """One exported graph with its tags, not yet written."""
+    """One exported graph with its tags, not written to a file yet."""
 
     model: ir.Model
     tags: Tags
     module: Any
-    """What was exported: the whole model or one component of it."""
+    """The exported model or component."""
     ran: set[str]
-    """Modules that ran while the model was traced."""
+    """Modules that ran during tracing."""
     warnings: list[str] = field(default_factory=list)
     program: Any = None
 
 
 def export_dynamo(request: ExportRequest, named: torch.nn.Module | None = None) -> DynamoExport:
-    """Export and tag in memory; a program is named after the module that it was made from.
+    """Export and tag in memory. For a program, ``named`` is the module it was made from.
 
     Raises whatever torch raises.
     """
@@ -51,7 +51,7 @@ def export_dynamo(request: ExportRequest, named: torch.nn.Module | None = None) 
     if module is not None:
         shapes = dynamic_shapes(module, inputs, request.input_names, request.dynamic)
         options.update(kwargs=inputs.kwargs or None, dynamic_shapes=shapes)
-    # Without no_grad the type promotion of some models fails in torch.export.
+    # Without no_grad, type promotion of some models fails in torch.export.
     with torch.no_grad(), quiet(), watching(module) as ran, recording(module) as branches:
         program = torch.onnx.export(
             model,
@@ -79,8 +79,8 @@ def tagged(
     exported: Any,
     branches: Branches | None = None,
 ) -> DynamoExport:
-    """Work out the tags of a fresh export; nothing is written into it yet."""
-    # What torch left behind makes each collection of cycles cost more than the tags.
+    """Determine the tags of a new export without writing them into the model."""
+    # Garbage collection of torch's leftover objects would take longer than the tags.
     with gc_paused():
         return _tagged(model, module, program, keep, ran, exported, branches)
 
@@ -112,9 +112,9 @@ _TALKERS = ("onnxscript", "torch.onnx", "torch.export", "torch._export", "transf
 
 @contextmanager
 def quiet(*more: str) -> Iterator[None]:
-    """Without what exporters say to their developers: warnings, logs below errors, lines on stdout.
+    """Suppress messages meant for developers of the exporters: warnings, logs below errors, output on stdout.
 
-    ``more`` are further loggers.
+    ``more`` names additional loggers.
     """
     loggers = [logging.getLogger(name) for name in (*_TALKERS, *more)]
     levels = [logger.level for logger in loggers]

@@ -1,4 +1,4 @@
-"""What a model of transformers takes along into its file, so that it runs without any other."""
+"""Metadata that a transformers model needs to run from its file alone."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from py_autodoc.torch.result import ExportRequest
 
 @dataclass(frozen=True, slots=True)
 class EmbedOptions:
-    """What to embed."""
+    """Options of embedding."""
 
     metadata: bool = True
-    """Configuration, task and versions at all."""
+    """Embed configuration, task and versions."""
     processor: bool = True
-    """The processor's own files."""
+    """Embed the files of the processor."""
     given: Any = None
-    """A processor, or a list of them; None: that of ``folder``."""
+    """A processor or a list of them; None uses the one in ``folder``."""
     task: str | None = None
     folder: str | os.PathLike[str] | None = None
-    """Where the model was loaded from; None: where it says itself, a folder or the hub's cache."""
+    """Folder the model was loaded from; None uses the folder or hub cache that the model names."""
 
 
 def collect_metadata(request: ExportRequest, wanted: EmbedOptions) -> EmbeddedMetadata | None:
-    """The entries for a model of transformers; None for any other, and where some are given as they are.
+    """Return the metadata of a transformers model; None for other models, or if the request has such entries.
 
     Raises:
-        OptionError: an option is for models of transformers, or names no task.
+        OptionError: an option applies to transformers models only, or names an unknown task.
     """
     model = request.model
     if not wanted.metadata or any(key.startswith(PREFIX) for key in request.metadata):
@@ -57,6 +57,6 @@ def collect_metadata(request: ExportRequest, wanted: EmbedOptions) -> EmbeddedMe
 
 
 def is_transformers(model: Any) -> bool:
-    """A model of transformers; asking does not import it."""
+    """True for a transformers model. Does not import transformers."""
     library = sys.modules.get("transformers")
     return library is not None and isinstance(model, library.PreTrainedModel)

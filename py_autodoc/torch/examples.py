@@ -1,8 +1,8 @@
-"""Example inputs for a model of transformers, from what it says about itself.
+"""Example inputs for a transformers model, derived from its class and configuration.
 
-No architecture is known here. A model's class names its main input and its modalities, ``forward`` has a
-signature, the configuration gives the sizes. Where these leave a choice, the candidates are tried in
-order, and the first that the model accepts is taken.
+No architecture is hard-coded. The class names the main input and the modalities, ``forward`` has a signature,
+and the configuration gives the dimensions. If several inputs are possible, candidates are tried in order, and
+the first that the model accepts is used.
 """
 
 from __future__ import annotations
@@ -24,33 +24,33 @@ IMAGE, FEATURES, SAMPLES = "pixel_values", "input_features", "input_values"
 PRIMARY = (IDS, IMAGE, FEATURES, SAMPLES)
 _DECODER = "decoder_"
 SEQUENCE, IMAGE_SIZE, CHANNELS, FRAMES, MELS, RATE = 16, 224, 3, 1024, 80, 16_000
-"""Sizes where the configuration says nothing."""
+"""Dimensions if the configuration does not give them."""
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptedInputs:
-    """Inputs that the model accepts, and what it gave back."""
+    """Inputs that the model accepts, and its outputs."""
 
     inputs: dict[str, Any]
     outputs: Any
     left_out: tuple[str, ...] = ()
-    """Inputs of other modalities that it did not accept."""
+    """Inputs of other modalities that the model did not accept."""
 
 
 def find_inputs(
     model: Any, processor: Mapping[str, Any], wanted: InputOptions, given: Mapping[str, Any]
 ) -> AcceptedInputs:
-    """The first candidate that the model accepts.
+    """Return the first candidate that the model accepts.
 
     Args:
-        model: a model of transformers, in evaluation mode.
-        processor: what the files of its processor say (``preprocessor_config.json`` …).
-        wanted: sizes and shapes asked for.
-        given: inputs that are there already, as those of a tokenizer.
+        model: a transformers model in evaluation mode.
+        processor: content of the processor's files (``preprocessor_config.json``, …).
+        wanted: requested dimensions and shapes.
+        given: inputs that exist already, such as those of a tokenizer.
 
     Raises:
-        OptionError: an input cannot be worked out, or a shape is given for one that is not there.
-        AnalysisError: ``export-forward``, the model accepts none.
+        OptionError: an input cannot be inferred, or a shape is given for an unknown input.
+        AnalysisError: ``export-forward``, the model accepts none of the candidates.
     """
     maker = _InputFactory(model, processor, wanted, given)
     first: Exception | None = None
@@ -78,7 +78,7 @@ def run(model: Any, inputs: Mapping[str, Any]) -> Any:
 
 
 def setting(config: Any, *names: str) -> Any:
-    """The first of these settings that the configuration has, or one of its parts; None without."""
+    """Return the first of these settings found in the configuration or its sub-configurations; else None."""
     parts = [getattr(config, name, None) for name in getattr(config, "sub_configs", {})]
     for holder in (config, *(part for part in parts if part is not None)):
         for name in names:
@@ -89,7 +89,7 @@ def setting(config: Any, *names: str) -> Any:
 
 
 class _InputFactory:
-    """Makes inputs by the name of the argument."""
+    """Creates inputs by argument name."""
 
     def __init__(
         self, model: Any, processor: Mapping[str, Any], wanted: InputOptions, given: Mapping[str, Any]
@@ -115,14 +115,14 @@ class _InputFactory:
             self.batch = shape[0] if shape else self.batch
 
     def chosen(self) -> list[str]:
-        """The main input, those of other modalities, and what goes with them."""
+        """Return the main input, those of other modalities, and the inputs that belong to them."""
         several = len(self.modalities) > 1
         found = [self.main]
         found += [n for n in PRIMARY if several and n in self.arguments and n not in found]
         return self._with_companions(found)
 
     def main_only(self) -> list[str]:
-        """The main input and what goes with it."""
+        """Return the main input and the inputs that belong to it."""
         return self._with_companions([self.main])
 
     def _with_companions(self, found: list[str]) -> list[str]:
@@ -140,7 +140,7 @@ class _InputFactory:
         return list(dict.fromkeys((*found, *more)))
 
     def variants(self, names: list[str]) -> Iterator[dict[str, Any]]:
-        """Candidates for these inputs: the forms of audio differ and nothing names them."""
+        """Yield candidates for these inputs; models differ in the layout of audio and do not name theirs."""
         audio = next((n for n in names if n in (FEATURES, SAMPLES) and n not in self.wanted.shapes), None)
         for shape in self._audio(audio) if audio and audio not in self.given else [None]:
             inputs: dict[str, Any] = {}
@@ -192,7 +192,7 @@ class _InputFactory:
         return get() if callable(get) else self.config
 
     def _ids(self, shape: tuple[int, ...]) -> Any:
-        """Any tokens but special ones; the last is the end of the text, which some models look for."""
+        """Return random non-special tokens; the last is the end-of-text token, which some models look for."""
         config = self._text_config()
         size = setting(config, "vocab_size")
         size = size if isinstance(size, int) and size > 0 else 2
@@ -221,7 +221,7 @@ class _InputFactory:
         return torch.randn(shape, generator=self.random).to(self.kind)
 
     def _image(self) -> tuple[int, ...]:
-        """Size by the configuration, else by the processor's cut or size."""
+        """Return the image shape from the configuration, else from the processor's crop or size."""
         size = setting(self.config, "image_size")
         if size is None:
             says = self.processor
@@ -240,7 +240,7 @@ class _InputFactory:
         return found if isinstance(found, int) and found > 1 else MELS
 
     def _audio(self, name: str) -> list[tuple[int, ...]]:
-        """Frames after bins, bins after frames, or samples; the likeliest first."""
+        """Return the likely audio shapes: (frames, bins), (bins, frames) or samples, most likely first."""
         mels, longest = self._mels(), setting(self.config, "max_source_positions")
         frames = self.processor.get("nb_max_frames") or (2 * longest if isinstance(longest, int) else None)
         length = setting(self.config, "max_length") or self.processor.get("max_length") or FRAMES
@@ -253,7 +253,7 @@ class _InputFactory:
 
 
 def _pair(size: Any) -> tuple[int, int]:
-    """Height and width of what a configuration calls a size."""
+    """Return height and width from a size in a configuration."""
     if isinstance(size, Mapping):
         edge = size.get("shortest_edge") or size.get("longest_edge")
         size = [size.get("height") or edge, size.get("width") or edge]

@@ -1,4 +1,4 @@
-"""Failures of an export as one line that names the fault and the way out."""
+"""Export failures as one line that names the error and a remedy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LINE = 300
 
 
 def first_line(fault: BaseException) -> str:
-    """The first line of a message that says something, with the kind of fault."""
+    """Return the first non-empty line of a message, with the type of the exception."""
     lines = (line.strip() for line in str(fault).splitlines())
     said = next((line for line in lines if line), "")
     kind = type(fault).__name__
@@ -28,7 +28,7 @@ def as_sentence(fault: BaseException) -> str:
 
 
 def root_cause(fault: BaseException) -> BaseException:
-    """The fault that set off the others."""
+    """Return the exception at the start of the chain."""
     seen: set[int] = set()
     while id(fault) not in seen:
         seen.add(id(fault))
@@ -41,11 +41,11 @@ def root_cause(fault: BaseException) -> BaseException:
 
 @contextmanager
 def translate_errors(model: object, inputs: ModelInputs) -> Iterator[None]:
-    """Turn what the model or the exporter raises into one error.
+    """Convert exceptions of the model or the exporter to an AnalysisError.
 
     Raises:
-        AnalysisError: ``export-forward`` where the model fails on the inputs without any exporter,
-            ``export-failed`` where only the export does.
+        AnalysisError: ``export-forward`` if the model fails on the inputs without an exporter,
+            ``export-failed`` if only the export fails.
     """
     try:
         yield
@@ -61,7 +61,7 @@ def translate_errors(model: object, inputs: ModelInputs) -> Iterator[None]:
 
 
 def _forward_alone(model: object, inputs: ModelInputs) -> None:
-    """Call the model as the exporter did: a fault of its own is told, not the exporter's view of it."""
+    """Call the model as the exporter did, so that an error of the model itself is reported as such."""
     if not isinstance(model, torch.nn.Module):
         return
     try:

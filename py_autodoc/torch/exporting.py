@@ -1,4 +1,4 @@
-"""``export``: a model leaves PyTorch with the hierarchy of its modules on board."""
+"""``export``: PyTorch to ONNX with the module hierarchy."""
 
 from __future__ import annotations
 
@@ -68,42 +68,43 @@ def export(
 ) -> ExportResult:
     """Export a model and record the module of each operation.
 
-    The graph is that of the exporter alone, node for node and byte for byte; only metadata is added.
-    The model is exported in evaluation mode and then restored. Files appear only when they are complete.
+    The graph equals the exporter's own output, node for node and byte for byte; only metadata is added. The
+    model is exported in evaluation mode, and each module's mode is restored. Files appear only when complete.
 
     Args:
         model: a module, or a program of ``torch.export`` (exporter ``dynamo`` only).
-        example_inputs: a tensor, a tuple of positional inputs, or a dict of named ones; for
-            ``generation`` those of ``generate``; ignored for a program.
-        path: the file to write; for ``generation`` a folder, which gets a file a component.
-        exporter: ``dynamo`` (``torch.onnx.export``), ``torchscript`` (its older form), or ``hf``
-            (transformers' own).
-        dynamic: True for every axis; or input → axis → name of the axis; or what the exporter takes.
-        opset: version of the operators; None for the exporter's own choice.
+        example_inputs: a tensor, a tuple of positional inputs, or a dict of named ones; with ``generation``,
+            the inputs of ``generate``; ignored for a program.
+        path: the file to write; with ``generation``, a folder that gets one file per component.
+        exporter: ``dynamo`` (``torch.onnx.export``), ``torchscript`` (its older form), or ``hf`` (the
+            exporter
+            of transformers).
+        dynamic: True for every axis; or input → axis → name of the axis; or the exporter's own format.
+        opset: opset version; None uses the exporter's default.
         input_names: names of the graph's inputs.
         output_names: names of the graph's outputs.
-        keep: globs of torch classes that tags include; ``autodoc.scope`` has every module in any case.
-        metadata: more entries for the metadata of the model.
-        external_data: weights in ``<name>.data`` next to the model; None: from 1.5 GiB on.
+        keep: globs of torch classes that tags include; ``autodoc.scope`` lists every module in any case.
+        metadata: additional entries for the model's metadata.
+        external_data: store weights in ``<name>.data`` next to the model; None does so from 1.5 GiB on.
         sidecar: write ``<name>.json`` with modules, nodes and tensors.
         generation: export the stages of a generative model (``hf``): prefill, decode with a cache, ….
-        processor: of a model of transformers: tokenizer, image processor … or a list of them, whose files
-            go into the model; None: those where the model was loaded from.
-        task: what a model of transformers is for; None: found by ``py_autodoc.hf.detect_task``.
+        processor: tokenizer, image processor, … of a transformers model, or a list of them, whose files are
+            embedded; None uses those of the folder the model was loaded from.
+        task: task of a transformers model; None detects it with ``py_autodoc.hf.detect_task``.
         embed_metadata: store configuration, task and versions of a transformers model.
         embed_processor: also store the files of the processor.
-        source_folder: where the processor's files are, if not where the model says.
-        sources: files and folders that the model was read from, which are never written over.
+        source_folder: folder of the processor's files, if it is not the folder named by the model.
+        sources: files and folders that the model was read from, which are never overwritten.
         force: replace files that ONNX Autodoc did not write, also in a folder of ``generation``.
-        quantize: quantize in PyTorch first (``dynamo``, with torchao); the recipe goes into the metadata.
-        progress: called with each stage and the share of the work done.
-        options: options of the exporter itself.
+        quantize: quantize in PyTorch first (``dynamo``, with torchao); the recipe is stored in the metadata.
+        progress: called with each stage and the completed share of the work.
+        options: options passed to the exporter.
 
     Raises:
         OptionError: an option or the inputs are invalid, or the task is unknown.
         AnalysisError: ``export-forward``, ``export-failed``.
         OutputError: the result cannot be written; no partial file is left.
-        InputError: samples for ``quantize`` do not fit.
+        InputError: the samples for ``quantize`` do not fit.
         RequirementError: ``hf`` without transformers, ``quantize`` without torchao.
     """
     clock = StageTimer(progress)
@@ -183,10 +184,10 @@ def _check(request: ExportRequest, exporter: str, generation: bool) -> None:
 def _written(
     done: DynamoExport, request: ExportRequest, exporter: str, path: Path, with_sidecar: bool
 ) -> ExportResult:
-    """Write tags into a model in memory, then the model. Raises: OptionError for an opset that it has not."""
+    """Write the tags into a model in memory, then save it. Raises: OptionError for an unsupported opset."""
     made = done.model.opset_imports.get("")
     if request.opset is not None and made != request.opset:
-        # The exporter has only warned of it.
+        # The exporter only warns about it.
         raise OptionError(
             "opset",
             f"The exporter {exporter} cannot write this model with opset {request.opset}.",
@@ -243,7 +244,7 @@ def _splice(written: bytes, done: DynamoExport, request: ExportRequest) -> None:
 
 
 def _externalise(written: Path | bytes, done: DynamoExport, request: ExportRequest) -> None:
-    """More weights than protobuf holds, or so wanted: one file of them beside the model."""
+    """Store the weights in one file next to the model, if requested or above protobuf's size limit."""
     if isinstance(written, bytes):
         model = model_files.to_ir(onnx.ModelProto.FromString(written))
     else:

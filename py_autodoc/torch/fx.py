@@ -1,8 +1,8 @@
-"""Evidence in the FX graph behind a fresh export: exactly which call of which module made a node.
+"""Evidence in the FX graph of a new export: the exact module call that produced each node.
 
-The dynamo exporter keeps the FX node of every ONNX node while the model is in memory. Its
-``nn_module_stack`` has a key for each call of a module (``blk``, ``blk@1``), which the file does not.
-Nodes in branches and loops have none; ``control_flow_modules`` tells of them.
+The dynamo exporter keeps the FX node of every ONNX node while the model is in memory. Its ``nn_module_stack``
+has one key for each call of a module (``blk``, ``blk@1``), which the file does not have. Nodes in branches
+and loops have no stack; ``control_flow_modules`` records their modules.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ from py_autodoc.torch.control_flow_modules import Branches
 _FX = "node"
 """Key of the FX node in ``ir.Node.meta``."""
 _REACH = 256
-"""FX nodes looked at for another origin of a merged node."""
+"""Maximum number of FX nodes searched for another origin of a merged node."""
 
 
 def fx_node(node: ir.Node) -> torch.fx.Node | None:
-    """The FX node an ONNX node was made from, where it is known."""
+    """Return the FX node an ONNX node was made from; None if unknown."""
     found = node.meta.get(_FX)
     return found if isinstance(found, torch.fx.Node) else None
 
 
 def main_graph(model: ir.Model) -> torch.fx.Graph | None:
-    """The FX graph behind a model's main graph; None when the exporter kept none."""
+    """Return the FX graph of a model's main graph; None if the exporter kept none."""
     return next((fx.graph for node in model.graph if (fx := fx_node(node)) is not None), None)
 
 
 def stack_of(node: torch.fx.Node) -> dict[str, tuple[str, Any]]:
-    """Call key → (path, class) of the modules being called, outermost first."""
+    """Return call key → (path, class) of the enclosing module calls, outermost first."""
     stack = node.meta.get("nn_module_stack") or {}
     return {} if NO_STACK in stack else stack
 
 
 def graphs_of(node: torch.fx.Node) -> list[torch.fx.Graph]:
-    """The graphs that a node of control flow takes as arguments: its branches, its body."""
+    """Return the graphs among the arguments of a control-flow node: its branches or its body."""
     found = []
     for one in node.all_input_nodes:
         if one.op == "get_attr" and "." not in str(one.target):
@@ -56,7 +56,7 @@ def graphs_of(node: torch.fx.Node) -> list[torch.fx.Graph]:
 
 
 def classes_in(graph: torch.fx.Graph) -> dict[str, str]:
-    """Path → class of every module that is called in a graph: all that is known without the model."""
+    """Return path → class of every module called in a graph, for exports without the model."""
     found: dict[str, str] = {}
     for node in graph.nodes:
         for path, kind in stack_of(node).values():
@@ -66,7 +66,7 @@ def classes_in(graph: torch.fx.Graph) -> dict[str, str]:
 
 
 class FxEvidence(DynamoEvidence):
-    """Evidence of a model that was just exported."""
+    """Evidence of a newly exported model."""
 
     def __init__(
         self,
@@ -75,12 +75,12 @@ class FxEvidence(DynamoEvidence):
         parameters: dict[str, str] | None = None,
         branches: Branches | None = None,
     ) -> None:
-        """Prepare.
+        """Number the module calls of the graph.
 
         Args:
-            model: as the exporter made it.
-            namer: names of the modules, aliases among them.
-            parameters: FX placeholder → full name; None: as the model's own metadata says.
+            model: the model as the exporter created it.
+            namer: names of the modules, including aliases.
+            parameters: FX placeholder → full name; None reads them from the model's metadata.
             branches: the modules in branches and loops, recorded during the export.
         """
         super().__init__(model, parameters_of(model) if parameters is None else parameters)
@@ -92,12 +92,12 @@ class FxEvidence(DynamoEvidence):
         self._graphs = _graphs(model)
         graph = main_graph(model)
         self.told = graph is not None
-        """False where the exporter kept no FX nodes; calls of one module are then not told apart."""
+        """False if the exporter kept no FX nodes; calls of the same module are then not distinguished."""
         if graph is not None:
             self._number(graph)
 
     def _number(self, graph: torch.fx.Graph) -> None:
-        """Calls of a module are numbered in the order they are made, those in branches with the branch."""
+        """Number the calls of each module in execution order; calls in branches count with the branch."""
         counts: dict[str, int] = {}
         bodies = 0
         pending: list[tuple[Iterator[torch.fx.Node], dict[str, str], int]] = [(iter(graph.nodes), {}, 0)]
@@ -119,12 +119,12 @@ class FxEvidence(DynamoEvidence):
             bodies += len(inner)
 
     def _note(self, node: torch.fx.Node, around: dict[str, str], body: int) -> dict[str, str]:
-        """Call key → path of the modules being called: those around the body it is in, then those in it."""
+        """Return call key → path of the enclosing module calls, those around the subgraph first."""
         stack = {key: path for key, (path, _) in stack_of(node).items()}
         if not stack and body and self._branches is not None:
             inside = self._branches.calls(node)
             if inside is not None:
-                known = {key.partition(":")[2] for key in around}  # a body in a body repeats them
+                known = {key.partition(":")[2] for key in around}  # a nested subgraph repeats them
                 stack = dict(around)
                 stack.update((f"{body}:{key}", path) for key, path in inside.items() if key not in known)
         if stack:
@@ -132,12 +132,12 @@ class FxEvidence(DynamoEvidence):
         return stack
 
     def frames(self, node: ir.Node) -> Sequence[Frame] | None:
-        """Modules being called, with the number of the call."""
+        """Return the enclosing module calls with their call numbers."""
         fx = self._fx(node)
         return self._frames(fx) if fx is not None else super().frames(node)
 
     def frames_of(self, node: ir.Node, path: str) -> Sequence[Frame] | None:
-        """The call of module ``path`` that the recorded origin of ``node`` got its input from."""
+        """Return the call of module ``path`` that provided the input of the recorded origin of ``node``."""
         start = self._fx(node)
         pending = deque([start] if start is not None else [])
         seen = set(pending)
@@ -155,7 +155,7 @@ class FxEvidence(DynamoEvidence):
         fx = fx_node(node)
         if fx is not None and fx in self._stacks:
             return fx
-        # A rewriting made it: it has the metadata of the node it replaced, the FX node's name among them.
+        # A rewrite created it, with the metadata of the node it replaced, including the FX node's name.
         scopes = self.scopes(node)
         graph = self._graphs.get(node.graph)
         found = self._by_name.get((graph, scopes[-1])) if scopes and graph is not None else None
@@ -172,7 +172,7 @@ class FxEvidence(DynamoEvidence):
 
 
 def _graphs(model: ir.Model) -> dict[object, torch.fx.Graph]:
-    """ONNX graph or body → the FX graph it was made from."""
+    """Return ONNX graph or subgraph → the FX graph it was made from."""
     found: dict[object, torch.fx.Graph] = {}
     for node, _ in walk(model):
         if node.graph not in found and (fx := fx_node(node)) is not None:

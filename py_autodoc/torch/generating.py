@@ -1,8 +1,9 @@
-"""Which axes of the stages of a generative model stay free, and what they are called.
+"""Dynamic axes of the stages of a generative model, and their names.
 
-transformers captures the inputs of each stage (prefill, decode …) itself, the key-value cache among them:
-what the caller says of the prompt is carried over to them. ``batch`` is axis 0, ``seq`` the length of the
-prompt, and with it that of the cache. Sizes that torch finds to be fixed (one token to decode) stay fixed.
+transformers captures the inputs of each stage (prefill, decode, …), including the key-value cache. Names
+given for the prompt's axes are applied to them. ``batch`` is axis 0, and ``seq`` the length of the prompt,
+from which the length of the cache is named. Dimensions that torch finds to be fixed (one token to decode)
+stay fixed.
 """
 
 from __future__ import annotations
@@ -17,18 +18,18 @@ import torch
 from py_autodoc.torch.input_options import BATCH, SEQUENCE
 
 PAST = "past"
-"""How the length of the cache is called."""
+"""Name of the cache length."""
 _TOKEN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _CACHE = "past_key_values"
 Axes = dict[int, str]
 
 
 def stage_axes(inputs: Mapping[str, Any], prompt: Mapping[str, Mapping[int, Any]]) -> dict[str, Any]:
-    """Input of a stage → axis → symbol; of an input that holds several tensors a list of such.
+    """Return input of a stage → axis → symbol; a list of these for an input that holds several tensors.
 
     Args:
-        inputs: what transformers captured for the stage.
-        prompt: what the caller said of the inputs of ``generate``: input → axis → symbol.
+        inputs: the inputs that transformers captured for the stage.
+        prompt: names requested for the inputs of ``generate``: input → axis → symbol.
     """
     symbols = {_symbol(one) for axes in prompt.values() for one in axes.values()}
     batch, sequence = BATCH in symbols, SEQUENCE in symbols
@@ -41,13 +42,13 @@ def stage_axes(inputs: Mapping[str, Any], prompt: Mapping[str, Mapping[int, Any]
 
 
 def _symbol(one: Any) -> str:
-    """The name of a ``torch.export.Dim``, or the name itself."""
+    """Return the name of a ``torch.export.Dim``, or the name itself."""
     return str(getattr(one, "__name__", one))
 
 
 def _axes(name: str, value: Any, batch: bool, sequence: bool) -> Any:
     if not isinstance(value, torch.Tensor):
-        # A cache, or the outputs of an encoder: torch.export wants a list for what they hold.
+        # For a cache or the outputs of an encoder, torch.export expects a list with their contents.
         if value is None or isinstance(value, (bool, int, float, str)):
             return None
         leaves = [leaf for leaf in torch.utils._pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
@@ -65,12 +66,12 @@ def _axes(name: str, value: Any, batch: bool, sequence: bool) -> Any:
 
 
 def some(axes: Mapping[str, Any]) -> bool:
-    """True when an axis was asked for."""
+    """True if any axis was requested."""
     return any(any(one) if isinstance(one, list) else bool(one) for one in axes.values())
 
 
 def shapes_of(axes: Mapping[str, Any]) -> dict[str, Any]:
-    """``dynamic_shapes`` of torch.export: free where it can be."""
+    """Return ``dynamic_shapes`` for torch.export, with axes dynamic where possible."""
 
     def auto(one: Any) -> Any:
         if isinstance(one, list):
@@ -81,10 +82,10 @@ def shapes_of(axes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def name_axes(model: ir.Model, axes: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
-    """Give the free axes of a stage their symbols in place of those that torch numbered.
+    """Rename the dynamic axes of a stage from torch's numbered symbols to the requested names.
 
     Graph inputs are in the order of the tensors in ``inputs``. An axis whose size follows from another one
-    (``past + 1``) keeps the expression. The first to be called so keeps the name.
+    (``past + 1``) keeps its expression. If several axes request the same name, the first one gets it.
     """
     names: dict[str, str] = {}
     for value, wanted in zip(model.graph.inputs, _flat(axes, inputs), strict=False):
@@ -128,9 +129,9 @@ def _rename(value: ir.Value, names: Mapping[str, str]) -> None:
 
 
 def fixed_axes(model: ir.Model, axes: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, int]:
-    """Symbols that were asked for but are numbers in the exported stage → that number.
+    """Return the requested symbols that are fixed in the exported stage → their value.
 
-    An axis of one (a token to decode, positions that all items share) is no loss.
+    An axis of size 1 (one token to decode, positions shared by the batch) is not included.
     """
     fixed: dict[str, int] = {}
     free: set[str] = set()
@@ -145,7 +146,7 @@ def fixed_axes(model: ir.Model, axes: Mapping[str, Any], inputs: Mapping[str, An
 
 
 def cache_length(inputs: MutableMapping[str, Any]) -> int | None:
-    """Tokens in the cache of a stage; None without one."""
+    """Return the number of tokens in the cache of a stage; None without a cache."""
     cache = inputs.get(_CACHE)
     leaves = torch.utils._pytree.tree_leaves(cache) if cache is not None else []
     sizes = [leaf.shape[2] for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.dim() == 4]

@@ -1,4 +1,4 @@
-"""Graphs between PyTorch and ONNX as text, for those who look for a fault."""
+"""Intermediate graphs between PyTorch and ONNX as text, for debugging."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from py_autodoc.torch.inputs import ModelInputs
 
 
 def jit_graph(model: Any, example: Any) -> str:
-    """The inlined TorchScript graph of one call. Raises: AnalysisError ``dump-failed``."""
+    """Return the inlined TorchScript graph of one call. Raises: AnalysisError ``dump-failed``."""
     inputs = ModelInputs.of(example)
     try:
         if not isinstance(model, torch.nn.Module):
@@ -35,7 +35,7 @@ def jit_graph(model: Any, example: Any) -> str:
 
 
 def fx_graph(model: Any, example: Any, exported: Any) -> str:
-    """The graph of ``torch.export``: that of the export where it was one, else a new one.
+    """Return the graph of ``torch.export``: that of the export if there was one, else a new one.
 
     Raises:
         AnalysisError: ``dump-failed``.

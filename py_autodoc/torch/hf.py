@@ -1,4 +1,4 @@
-"""Models of transformers through its own exporter: dynamic axes, named outputs, prefill and decode."""
+"""The exporter of transformers: dynamic axes, named outputs, prefill and decode."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def export_hf(request: ExportRequest, generation: bool) -> tuple[Any, dict[str, 
         generation: split a generative model into its stages; the inputs are those of ``generate``.
 
     Returns:
-        transformers' ``ExportedModel`` and, for each of its components, the tags.
+        The ``ExportedModel`` of transformers, and the tags of each of its components.
 
     Raises:
         RequirementError: transformers has no such exporter.
-        OptionError: inputs without names, or a model that is not of transformers.
+        OptionError: inputs without names, or a model that is not a transformers model.
     """
     exporter_class, config = _requirements(request, generation)
     prompt = _prompt(request) if generation else {}
     found: list[DynamoExport] = []
 
     class Tagging(exporter_class):  # type: ignore[misc,valid-type]
-        """Tags every program right after it is made, while its FX nodes are there."""
+        """Tags every program directly after the export, while its FX nodes exist."""
 
         def export_program(self, model: Any, sample_inputs: Any, config: Any) -> Any:
             stage = _stage(model, sample_inputs) if generation else {}
@@ -52,7 +52,7 @@ def export_hf(request: ExportRequest, generation: bool) -> tuple[Any, dict[str, 
             found.append(done)
             return program, metadata
 
-    Tagging.__name__ = exporter_class.__name__  # what its messages call it
+    Tagging.__name__ = exporter_class.__name__  # the name in its messages
     with quiet():
         exporter = Tagging()
         export = exporter.export_for_generation if generation else exporter.export
@@ -60,7 +60,7 @@ def export_hf(request: ExportRequest, generation: bool) -> tuple[Any, dict[str, 
     request.stage("tag", 0.9)
     components = dict(zip(exported.components, found, strict=True))
     for name, done in components.items():
-        # A quantizer or a fusion makes another model, whose nodes are not those that were tagged.
+        # A quantizer or a fusion creates another model, whose nodes have no tags.
         program = exported.components[name].program
         if program is not done.model or any(node.graph is None for node in done.tags.records):
             again = tagged(program, done.module, None, request.keep, done.ran, None)
@@ -71,7 +71,7 @@ def export_hf(request: ExportRequest, generation: bool) -> tuple[Any, dict[str, 
 
 
 def _prompt(request: ExportRequest) -> Mapping[str, Mapping[int, Any]]:
-    """What the caller said of the inputs of ``generate``. Raises: OptionError."""
+    """Return the axes requested for the inputs of ``generate``. Raises: OptionError."""
     if request.dynamic is True:
         tensors = {name: value for name, value in request.inputs.kwargs.items() if hasattr(value, "dim")}
         return {
@@ -81,7 +81,7 @@ def _prompt(request: ExportRequest) -> Mapping[str, Mapping[int, Any]]:
         }
     if not request.dynamic:
         return {}
-    # Names and axes are checked as those of an export in one piece are.
+    # Names and axes are validated as for an export in one piece.
     dynamic_shapes(request.model, request.inputs, None, request.dynamic)
     if not isinstance(request.dynamic, Mapping):
         raise OptionError("dynamic-form", "dynamic: with generation, a mapping of input → axis → name.")
@@ -89,7 +89,7 @@ def _prompt(request: ExportRequest) -> Mapping[str, Mapping[int, Any]]:
 
 
 def _stage(model: Any, sample_inputs: Any) -> dict[str, Any]:
-    """The inputs of a stage as they will be traced."""
+    """Return the inputs of a stage as they will be traced."""
     from transformers.exporters.exporter_dynamo import register_cache_pytrees_for_model
     from transformers.exporters.utils import prepare_for_export
 
@@ -98,7 +98,7 @@ def _stage(model: Any, sample_inputs: Any) -> dict[str, Any]:
 
 
 def _fixed(program: Any, axes: Mapping[str, Any], stage: dict[str, Any]) -> list[str]:
-    """What does not change with the input though it may be expected to."""
+    """Return messages about axes that stay fixed."""
     if not stage:
         return []
     length = cache_length(stage)

@@ -1,4 +1,4 @@
-"""An export that stays in memory: the weights are the module's own, nothing is written."""
+"""Export in memory: the weights are shared with the module, and nothing is written."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ def export_in_memory(
 ) -> DynamoExport:
     """Export a module with ``torch.onnx.export`` and tag it.
 
-    Arguments as in ``export``. The module is exported in evaluation mode and left as it was.
+    The arguments are those of ``export``. The module is exported in evaluation mode, and its mode is
+    restored.
 
     Raises:
-        OptionError: the inputs make no sense.
+        OptionError: the inputs are invalid.
         AnalysisError: ``export-forward``, ``export-failed``.
     """
     inputs = ModelInputs.of(example_inputs)
@@ -39,5 +40,5 @@ def export_in_memory(
 
 
 def save(done: DynamoExport, path: PathLike) -> None:
-    """Write what ``export_in_memory`` made; weights beside it from 1.5 GiB on. Raises: OutputError."""
+    """Save a result of ``export_in_memory``, with external weights from 1.5 GiB on. Raises: OutputError."""
     model_files.save(done.model, path)

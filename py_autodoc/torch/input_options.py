@@ -1,4 +1,4 @@
-"""What the user says about inputs: shapes, a file of arrays, dynamic axes. Read before any model is."""
+"""Input options: shapes, a file of arrays, dynamic axes. They are parsed before a model is loaded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 from py_autodoc.errors import InputError, OptionError, PathError
 
 MAX_ARRAYS = 4 << 30
-"""Bytes that a file of arrays may unpack to."""
+"""Maximum unpacked size of a file of arrays, in bytes."""
 _SIZE = re.compile(r"\d{1,9}", re.ASCII)
 _AXIS = re.compile(r"(?P<name>.+):(?P<axis>\d{1,2})=(?P<symbol>[A-Za-z_]\w*)", re.ASCII)
 BATCH, SEQUENCE = "batch", "seq"
@@ -26,7 +26,7 @@ class InputOptions:
     """The options about inputs and weights."""
 
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """Input → shape; the empty name is the only input."""
+    """Input → shape; the empty name stands for the only input."""
     text: str | None = None
     arrays: Path | None = None
     batch: int | None = None
@@ -35,19 +35,19 @@ class InputOptions:
     seed: int = 0
     random_weights: bool = False
     cache: bool = False
-    """Let the model give back its key-value cache."""
+    """Let the model return its key-value cache."""
 
     @property
     def sizes(self) -> tuple[int, int | None]:
-        """Batch and sequence. A batch of 1 would be taken for a constant, so a dynamic one is 2."""
+        """Batch and sequence length. torch treats a batch of 1 as a constant, so a dynamic one is 2."""
         return self.batch or (2 if BATCH in self.dynamic else 1), self.sequence
 
 
 def parse_shapes(items: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """``["x=1x3x224x224"]`` or ``["1x3x224x224"]`` as a mapping; a bare shape has the empty name.
+    """Parse ``["x=1x3x224x224"]`` or ``["1x3x224x224"]`` to a mapping; a bare shape has the empty name.
 
     Raises:
-        OptionError: one cannot be read, or an input is named twice.
+        OptionError: an item cannot be parsed, or an input is named twice.
     """
     found: dict[str, tuple[int, ...]] = {}
     for item in items:
@@ -70,7 +70,7 @@ def parse_shapes(items: Sequence[str]) -> dict[str, tuple[int, ...]]:
 
 
 def parse_dynamic(items: Sequence[str]) -> tuple[str, ...]:
-    """``["batch,seq", "x:2=width"]`` as single items. Raises: OptionError."""
+    """Split ``["batch,seq", "x:2=width"]`` into single items. Raises: OptionError."""
     found = [part.strip() for item in items for part in item.split(",") if part.strip()]
     for part in found:
         if part not in (BATCH, SEQUENCE) and not _AXIS.fullmatch(part):
@@ -83,13 +83,13 @@ def parse_dynamic(items: Sequence[str]) -> tuple[str, ...]:
 
 
 def dynamic_axes_of(items: Sequence[str], named: Mapping[str, Any]) -> dict[str, dict[int, str]] | None:
-    """Input → axis → symbol.
+    """Return input → axis → symbol.
 
-    ``batch`` is axis 0 of every tensor, ``seq`` axis 1 of every matrix of whole numbers. What a decoder
-    reads has another length than what goes into its encoder, so it gets a symbol of its own.
+    ``batch`` is axis 0 of every tensor, ``seq`` axis 1 of every integer matrix. The inputs of a decoder
+    differ in length from those of its encoder, so they get a symbol of their own.
 
     Raises:
-        OptionError: nothing in the inputs is such an axis, or there is no such input or axis.
+        OptionError: no input has such an axis, or there is no such input or axis.
     """
     if not items:
         return None
@@ -118,7 +118,7 @@ def _is_sequence(tensor: Any) -> bool:
 
 
 def near(name: str, known: Mapping[str, Any] | Sequence[str], what: str = "Inputs") -> str:
-    """A hint with the names that are meant, or all."""
+    """Return a hint with similar names, or with all names."""
     close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
     return f"Did you mean {' or '.join(close)}?" if close else _known(known, what)
 
@@ -128,11 +128,11 @@ def _known(known: Mapping[str, Any] | Sequence[str], what: str = "Inputs") -> st
 
 
 def read_arrays(path: Path) -> dict[str, np.ndarray[Any, Any]]:
-    """The arrays of an ``.npz`` file. Nothing in it is executed.
+    """Read the arrays of an ``.npz`` file. Nothing in it is executed.
 
     Raises:
-        PathError: it is missing.
-        InputError: it is something else, holds objects, or unpacks to more than we agree to read.
+        PathError: the file is missing.
+        InputError: the file has another format, holds Python objects, or unpacks to more than the limit.
     """
     if not path.is_file():
         raise PathError("path-missing", f"{path.name}: no such file.", "")

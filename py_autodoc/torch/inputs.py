@@ -1,4 +1,4 @@
-"""Example inputs and dynamic axes, as the exporters want them."""
+"""Example inputs and dynamic axes in the formats of the exporters."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ Dynamic = bool | Mapping[str, Any] | Sequence[Any] | None
 
 @dataclass(frozen=True, slots=True)
 class ModelInputs:
-    """One call of the model."""
+    """Inputs of one call of the model."""
 
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, example: Any) -> ModelInputs:
-        """A tensor, a tuple or list of positional inputs, or a mapping of named ones.
+        """Convert a tensor, a tuple or list of positional inputs, or a mapping of named ones.
 
-        As in ``torch.onnx.export`` a mapping at the end of a tuple holds named inputs.
+        As in ``torch.onnx.export``, a mapping at the end of a tuple holds named inputs.
 
         Raises:
-            OptionError: it is none of these.
+            OptionError: the example has another type.
         """
         if isinstance(example, torch.Tensor):
             return cls((example,))
@@ -45,14 +45,14 @@ class ModelInputs:
         )
 
     def by_name(self, model: Any) -> dict[str, Any]:
-        """Inputs under the names of ``forward``'s arguments; positional ones beyond those by number."""
+        """Return the inputs by argument name of ``forward``; surplus positional ones are named by number."""
         names = parameter_names(model)
         found = {names[i] if i < len(names) else f"#{i}": value for i, value in enumerate(self.args)}
         return {**found, **self.kwargs}
 
 
 def parameter_names(model: Any) -> list[str]:
-    """Names of the arguments that can be given by position; none where it has no signature."""
+    """Return the names of the positional arguments; empty without a signature."""
     try:
         parameters = inspect.signature(model.forward).parameters.values()
     except (AttributeError, TypeError, ValueError):
@@ -62,13 +62,13 @@ def parameter_names(model: Any) -> list[str]:
 
 
 def dynamic_shapes(model: Any, inputs: ModelInputs, names: Sequence[str] | None, dynamic: Dynamic) -> Any:
-    """``dynamic_shapes`` of ``torch.export`` for what ``export`` takes as ``dynamic``.
+    """Convert the ``dynamic`` argument of ``export`` to ``dynamic_shapes`` of ``torch.export``.
 
-    True makes every axis of every tensor dynamic. A mapping has the name of an input → axis → name of
-    the axis (or a ``torch.export.Dim``); anything else is handed on as it is.
+    True makes every axis of every tensor dynamic. A mapping is input → axis → name of the axis (or a
+    ``torch.export.Dim``); anything else is passed on unchanged.
 
     Raises:
-        OptionError: it names an input that is not there, or an axis the input does not have.
+        OptionError: it names an unknown input, or an axis the input does not have.
     """
     if dynamic is None or dynamic is False:
         return None
@@ -95,7 +95,7 @@ def dynamic_shapes(model: Any, inputs: ModelInputs, names: Sequence[str] | None,
 
 
 def as_dims(shapes: Any) -> Any:
-    """Names of axes, however nested, as ``torch.export`` takes them: one object for each name."""
+    """Convert nested axis names for ``torch.export``, with one object per name."""
     made: dict[str, Any] = {}
 
     def dim(one: Any) -> Any:
@@ -111,10 +111,10 @@ def as_dims(shapes: Any) -> Any:
 def dynamic_axes(
     model: Any, inputs: ModelInputs, names: Sequence[str] | None, dynamic: Dynamic
 ) -> tuple[list[str] | None, dict[str, dict[int, str]] | None]:
-    """``input_names`` and ``dynamic_axes`` of the TorchScript exporter.
+    """Return ``input_names`` and ``dynamic_axes`` of the TorchScript exporter.
 
     Raises:
-        OptionError: as ``dynamic_shapes``, or a form that exporter does not know.
+        OptionError: as ``dynamic_shapes``, or a form that this exporter does not support.
     """
     if dynamic is None or dynamic is False:
         return (list(names) if names else None), None
@@ -144,7 +144,7 @@ def dynamic_axes(
 
 
 def _keys(model: Any, inputs: ModelInputs, names: Sequence[str] | None) -> dict[str, int | str]:
-    """Name by which an input can be asked for → its place among the positional ones, or its keyword."""
+    """Return input name → its position among the positional inputs, or its keyword."""
     own = parameter_names(model)
     found: dict[str, int | str] = {own[i]: i for i in range(min(len(own), len(inputs.args)))}
     found.update({name: name for name in inputs.kwargs})
@@ -174,7 +174,7 @@ def _every_axis(value: Any) -> Any:
 
 
 def _shapes(model: Any, inputs: ModelInputs, by_place: Mapping[int, Any], by_name: Mapping[str, Any]) -> Any:
-    """By name where ``forward`` names its arguments, else by position."""
+    """Return shapes by name if ``forward`` names its arguments, else by position."""
     own = parameter_names(model)
     if inputs.args and len(own) < len(inputs.args):
         spread = tuple(by_place.get(i) for i in range(len(own), len(inputs.args)))

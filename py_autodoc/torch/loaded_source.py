@@ -1,4 +1,4 @@
-"""A source after loading, and what every kind of source needs for it."""
+"""A loaded source, and helpers for all kinds of sources."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ class LoadedSource:
     model: Any
     """A ``torch.nn.Module`` or a program of ``torch.export``."""
     example: Any
-    """As ``py_autodoc.torch.export`` takes it."""
+    """Example inputs in a format that ``py_autodoc.torch.export`` accepts."""
     facts: dict[str, Any]
-    """Kind and name of the source, class, numbers; for the report."""
+    """Kind and name of the source, class and parameter count, for the report."""
     output_names: list[str] | None = None
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    """What the user should know and need not mend."""
+    """Messages for the user that need no action."""
     folder: str | None = None
-    """Where its configuration and processor are: a folder, or an id of the hub."""
+    """Source of its configuration and processor: a folder or a hub id."""
 
 
 def reject_transformers_options(wanted: InputOptions, kind: str) -> None:
-    """Raises: OptionError when an option is given that only models of transformers understand."""
+    """Raise an OptionError if an option is given that only transformers models support."""
     asked = {
         "--batch-size": wanted.batch,
         "--sequence-length": wanted.sequence,
@@ -48,7 +48,7 @@ def reject_transformers_options(wanted: InputOptions, kind: str) -> None:
 
 
 def facts_of(model: Any) -> dict[str, Any]:
-    """Class, number of parameters (shared ones once) and types of the weights."""
+    """Return the class, the number of parameters (shared ones once) and the types of the weights."""
     parameters = list(model.parameters())
     kinds = sorted({str(one.dtype).removeprefix("torch.") for one in parameters})
     return {

@@ -1,8 +1,8 @@
-"""Scopes from the node names of the TorchScript exporter, where its trace cannot be watched.
+"""Scopes from node names of the TorchScript exporter, used when its trace cannot be recorded.
 
-A name is the chain of called modules, each by the last part of its path that is not a number
-(``/encoder/layer.0/attention/MatMul``), with a counter where it was called before. Parts are followed
-down the module tree as long as exactly one module fits.
+A name is the chain of called modules, each by the last non-numeric part of its path
+(``/encoder/layer.0/attention/MatMul``), with a counter for repeated calls. The parts are matched against the
+module tree as long as exactly one module fits.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _COUNTER = re.compile(r"_\d+$")
 
 
 class NameEvidence:
-    """Evidence in names; never exact."""
+    """Evidence from names; never exact."""
 
     exact = False
 
@@ -32,11 +32,11 @@ class NameEvidence:
                 self._inside.setdefault((above, part_of(path)), []).append(path)
 
     def frames(self, node: ir.Node) -> Sequence[Frame] | None:
-        """The modules whose parts the node's name spells, as far as they are unambiguous."""
+        """Return the modules that the node's name spells out, as far as they are unambiguous."""
         parts = (node.name or "").split("/")[1:-1]
         at, found = "", [Frame("")]
         if (node.name or "").startswith("/") and not parts:
-            return found  # the model's own code
+            return found  # code of the top-level module
         for part in parts:
             fits = self._inside.get((at, part)) or self._inside.get((at, _COUNTER.sub("", part))) or []
             shortest = min((path.count(".") for path in fits), default=0)
@@ -48,26 +48,26 @@ class NameEvidence:
         return found if len(found) > 1 else None
 
     def frames_of(self, node: ir.Node, path: str) -> Sequence[Frame] | None:
-        """Names do not tell."""
+        """Return None, since names do not contain this."""
         return None
 
     def parameters(self, node: ir.Node) -> Sequence[str]:
-        """What an alias of a shared initializer is named after, else the parameters the node reads."""
+        """Return the parameter an alias of a shared initializer is named after, else those the node reads."""
         made = [value.name for value in node.outputs if value.name in self._tensors]
         read = [v.name for v in node.inputs if v is not None and v.name in self._tensors]
         return [name for name in made or read if name]
 
     def owner(self, name: str) -> str | None:
-        """The module of a parameter."""
+        """Return the module of a parameter."""
         return parent(name) if name in self._tensors else None
 
     def rewritten(self, node: ir.Node) -> bool:
-        """Names do not tell."""
+        """Return False, since names do not contain this."""
         return False
 
 
 def part_of(path: str) -> str:
-    """How the exporter calls a module: its path from the last part on that is not a number."""
+    """Return the exporter's name of a module: its path from the last non-numeric part on."""
     parts = path.split(".")
     for start in range(len(parts) - 1, -1, -1):
         if not parts[start].isnumeric():

@@ -1,4 +1,4 @@
-"""Models of transformers: a local folder, or an id of the Hugging Face hub."""
+"""transformers models: a local folder, or an id of the Hugging Face hub."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def from_pretrained(where: str, name: str, wanted: InputOptions, local: bool) ->
 
     Args:
         where: the folder or the id.
-        name: what to call it; never a path.
+        name: name for messages and the report; never a path.
         wanted: the options about inputs and weights.
-        local: nothing is fetched.
+        local: do not download anything.
 
     Raises:
-        InputError: no such model, damaged files, or code of its own, which is not run.
-        LimitError: more layers than any model has.
+        InputError: unknown model, damaged files, or a model that needs its own code, which is not executed.
+        LimitError: the configuration asks for more than ``MAX_LAYERS`` layers.
         ServiceError: the hub cannot be reached.
         AnalysisError: the model accepts no inputs.
     """
@@ -81,7 +81,7 @@ def _transformers() -> Any:
 
 @contextmanager
 def _no_bars(transformers: Any) -> Iterator[None]:
-    """Without the progress bars of transformers: the command line has its own."""
+    """Disable the progress bars of transformers, since the command line has its own."""
     logging = transformers.utils.logging
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
@@ -114,7 +114,7 @@ def _check_json(path: Path, name: str) -> None:
     if not isinstance(content, dict):
         raise InputError("bad-config", f"{name}: config.json is not the configuration of a model.", "")
     for key, value in _numbers(content):
-        # Modules are made one after the other, and nothing else would end that.
+        # Modules are created one at a time, without any other limit.
         if re.search(r"(layers|depths?|blocks)$", key) and value > MAX_LAYERS:
             raise LimitError(
                 "layers", value, MAX_LAYERS, f"{name}: {key} in config.json is more than {MAX_LAYERS:,}."
@@ -122,7 +122,7 @@ def _check_json(path: Path, name: str) -> None:
 
 
 def _numbers(content: Any) -> Iterator[tuple[str, int]]:
-    """(key, whole number) of everything in a configuration, items of a list under the list's key."""
+    """Yield (key, integer) for all numbers in a configuration; items of a list have the list's key."""
     todo = [("", content)]
     while todo:
         key, value = todo.pop()
@@ -135,7 +135,7 @@ def _numbers(content: Any) -> Iterator[tuple[str, int]]:
 
 
 def _translated(fault: Exception, name: str, local: bool) -> AutodocError:
-    """A failure of transformers as one line."""
+    """Convert a failure of transformers to an error with a one-line message."""
     if not local and isinstance(fault, (OSError, ConnectionError)):
         offline = os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on")
         way_out = "Check the name, or download it first and give the folder."
@@ -160,7 +160,7 @@ def _translated(fault: Exception, name: str, local: bool) -> AutodocError:
 
 
 def _class(transformers: Any, config: Any, name: str) -> Any:
-    """The class that ``architectures`` names, else the one that the kind of configuration has."""
+    """Return the class named by ``architectures``, else the default class of the configuration."""
     listed = getattr(config, "architectures", None) or []
     if not isinstance(listed, list):
         raise InputError("bad-config", f"{name}: architectures in config.json is not a list.", "")
@@ -182,7 +182,7 @@ def _class(transformers: Any, config: Any, name: str) -> Any:
 def _model(
     kind: Any, where: str, name: str, config: Any, wanted: InputOptions, local: bool
 ) -> tuple[Any, list[str]]:
-    """The model, and what was wrong with its weights."""
+    """Return the model and warnings about its weights."""
     if wanted.random_weights:
         with torch.random.fork_rng(devices=[]), quiet():
             torch.manual_seed(wanted.seed)
@@ -210,7 +210,7 @@ def _model(
 
 
 def _loading(info: Any) -> list[str]:
-    """Weights that are not those of the checkpoint."""
+    """Return warnings about weights that differ from the checkpoint."""
     missing = sorted({*info.get("missing_keys", ()), *(str(k[0]) for k in info.get("mismatched_keys", ()))})
     if not missing:
         return []
@@ -219,7 +219,7 @@ def _loading(info: Any) -> list[str]:
 
 
 def _batched_experts(model: Any) -> list[str]:
-    """Grouped products of experts, which ONNX has no operator for, become batched ones; a choice stays."""
+    """Replace grouped expert products, which ONNX has no operator for, by batched ones."""
     able = getattr(model, "_can_set_experts_implementation", None)
     if able is None or not able() or "grouped_mm" not in model.get_experts_implementation().values():
         return []
@@ -228,7 +228,7 @@ def _batched_experts(model: Any) -> list[str]:
 
 
 def _without_cache(model: Any) -> list[str]:
-    """A cache among the outputs is what plain exporters cannot write."""
+    """Disable the cache, since plain exporters cannot write it as an output."""
     found = False
     for module in model.modules():
         config = getattr(module, "config", None)
@@ -267,7 +267,7 @@ def _tried(model: Any, inputs: dict[str, Any]) -> AcceptedInputs:
 
 
 def _processor(where: str) -> dict[str, Any]:
-    """What the processor's files say, the parts of a composed one included."""
+    """Return the content of the processor's files, including the parts of a composed processor."""
     found: dict[str, Any] = {}
     for file in _PROCESSORS:
         try:
@@ -282,7 +282,7 @@ def _processor(where: str) -> dict[str, Any]:
 
 
 def _tokens(transformers: Any, where: str, name: str, wanted: InputOptions, local: bool) -> dict[str, Any]:
-    """A text as the tokenizer of the model sees it."""
+    """Tokenize the text given by the user."""
     try:
         with quiet():
             tokenizer = transformers.AutoTokenizer.from_pretrained(
@@ -290,7 +290,7 @@ def _tokens(transformers: Any, where: str, name: str, wanted: InputOptions, loca
             )
             known = {*tokenizer.vocab_files_names.values(), "tokenizer.json", "tokenizer_config.json"}
             if local and not any((Path(where) / file).is_file() for file in known):
-                # One without words is made up then, which knows none of the text.
+                # Otherwise an empty tokenizer would be created, without any of the words.
                 raise FileNotFoundError("the folder has none")
             batch, length = wanted.sizes
             fixed = {"padding": "max_length", "max_length": length, "truncation": True} if length else {}
@@ -305,7 +305,7 @@ def _tokens(transformers: Any, where: str, name: str, wanted: InputOptions, loca
 
 
 def _output_names(outputs: Any) -> list[str] | None:
-    """Names of the outputs, where each is one tensor."""
+    """Return the names of the outputs if each is one tensor; else None."""
     if not isinstance(outputs, dict):
         return None
     plain = all(isinstance(value, torch.Tensor) for value in outputs.values())

@@ -1,4 +1,4 @@
-"""Sources in one file: programs of ``torch.export`` and models of Keras."""
+"""Single-file sources: programs of ``torch.export`` and Keras models."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ NO_LAYERS = (
 
 
 def from_program(path: Path, wanted: InputOptions) -> LoadedSource:
-    """Load a ``.pt2``; its inputs and dynamic axes are those it was exported with.
+    """Load a ``.pt2`` with the inputs and dynamic axes it was exported with.
 
     Raises:
-        InputError: it is damaged, or holds objects whose reading would run code.
+        InputError: the file is damaged, or holds objects that would execute code when read.
         OptionError: inputs are given.
     """
     reject_transformers_options(wanted, "an exported program")
@@ -55,7 +55,7 @@ def from_program(path: Path, wanted: InputOptions) -> LoadedSource:
 
 @contextmanager
 def _no_pickles() -> Iterator[None]:
-    """Only tensors are read from pickles in the block, where torch would read any object."""
+    """Restrict unpickling to tensors in the ``with`` block; torch would otherwise read any object."""
     package: Any = import_module("torch.export.pt2_archive._package")
     kept, before = getattr(package, "pickle", None), os.environ.get(_FORCE)
 
@@ -77,10 +77,10 @@ def _no_pickles() -> Iterator[None]:
 
 
 def from_keras(path: Path, wanted: InputOptions) -> LoadedSource:
-    """Load a model of Keras 3 on its torch backend. Code in the file is not run.
+    """Load a Keras 3 model on its torch backend. Code in the file is not executed.
 
     Raises:
-        RequirementError: Keras is not installed, or runs on another backend already.
+        RequirementError: Keras is not installed, or already uses another backend.
         InputError: the file cannot be read.
     """
     reject_transformers_options(wanted, "a model of Keras")
@@ -109,7 +109,7 @@ def from_keras(path: Path, wanted: InputOptions) -> LoadedSource:
 
 
 def _keras_inputs(model: Any, name: str, wanted: InputOptions) -> tuple[Any, ...]:
-    """Seeded inputs of the declared shapes; free axes are 1, a dynamic batch 2."""
+    """Return seeded inputs of the declared shapes; symbolic dimensions are 1, a dynamic batch 2."""
     random = torch.Generator().manual_seed(wanted.seed)
     batch = wanted.sizes[0]
     found = []

@@ -1,8 +1,8 @@
-"""Post-training quantization in PyTorch (PT2E of torchao), exported with the modules' tags.
+"""Post-training quantization in PyTorch (PT2E of torchao), exported with module tags.
 
-The module is traced, observers see the samples, and a quantizer of torchao decides where the exported
-graph has QuantizeLinear and DequantizeLinear. ``torch.ao.quantization`` in FX mode has no export
-to ONNX and is deprecated; it is not offered.
+The module is traced, observers process the samples, and a quantizer of torchao decides where the exported
+graph has QuantizeLinear and DequantizeLinear. The FX mode of ``torch.ao.quantization`` is not supported: it
+has no export to ONNX and is deprecated.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from py_autodoc.torch.result import ExportRequest
 from py_autodoc.version import version
 
 RECIPE = "onnx_autodoc.quantization"
-"""Key of the recipe in the metadata, as ``quantize`` writes it."""
+"""Metadata key of the recipe, as in ``quantize``."""
 SAMPLES = 128
 OPSET = 21
-"""The first whose QuantizeLinear knows all that quantizers use."""
+"""First opset whose QuantizeLinear supports everything that quantizers use."""
 FLOOR = 2.0**-12
-"""The smallest scale that torchao's observers give."""
+"""Smallest scale of torchao's observers."""
 _TALKERS = ("torchao", "torch", "torch.utils._pytree")
 _TOOL = "torchao.quantization.pt2e"
 _DEQUANTIZE = "DequantizeLinear"
@@ -42,27 +42,30 @@ _QDQ = ("QuantizeLinear", _DEQUANTIZE)
 
 @dataclass(frozen=True, slots=True)
 class Quantize:
-    """How to quantize before the export."""
+    """Settings of the quantization before the export."""
 
     data: Any
-    """Samples of the inputs: a ``.npz`` or ``.npy`` file, a folder of them, a mapping of arrays, or an
-    iterable of mappings, such as a ``DataLoader`` that gives dicts. Named as ``forward``'s arguments."""
+    """Samples of the inputs, named like the arguments of ``forward``.
+
+    A ``.npz`` or ``.npy`` file, a folder of them, a mapping of arrays, or an iterable of mappings, such as a
+    ``DataLoader`` that yields dicts.
+    """
     samples: int | None = None
-    """How many are taken; None: 128."""
+    """Maximum number of samples used; None uses 128."""
     quantizer: Any = None
     """Quantizer of torchao; None: ``X86InductorQuantizer`` (u8 data, s8 weights, one scale per channel)."""
     narrow: bool = False
-    """With the default quantizer: 7 bits for data, so that processors without VNNI do not clip sums."""
+    """With the default quantizer, use 7 bits for data, so that sums do not saturate on CPUs without VNNI."""
 
 
 def export_quantized(request: ExportRequest, how: Quantize) -> DynamoExport:
-    """Quantize a module and export it in memory, tagged.
+    """Quantize a module and export it in memory with tags.
 
     Raises:
         OptionError: the model is not a module, or an input is not a tensor.
         InputError: the samples do not fit.
         RequirementError: torchao is missing.
-        Whatever torch raises.
+        Exception: any exception of torch.
     """
     module, inputs = request.model, request.inputs
     if not isinstance(module, torch.nn.Module):
@@ -92,7 +95,7 @@ def export_quantized(request: ExportRequest, how: Quantize) -> DynamoExport:
 
 
 def _tools(how: Quantize) -> tuple[Callable[..., Any], Callable[..., Any], Any]:
-    """``prepare_pt2e``, ``convert_pt2e`` and the quantizer. Raises: RequirementError."""
+    """Return ``prepare_pt2e``, ``convert_pt2e`` and the quantizer. Raises: RequirementError."""
     try:
         with quiet(*_TALKERS):
             steps = import_module(f"{_TOOL}.quantize_pt2e")
@@ -111,13 +114,13 @@ def _tools(how: Quantize) -> tuple[Callable[..., Any], Callable[..., Any], Any]:
 
 
 def _batch(named: dict[str, Any]) -> int:
-    """The first size that all inputs have in common; 1 where they have none."""
+    """Return the first dimension that all inputs share; 1 if they share none."""
     sizes = {value.shape[0] if value.dim() else 0 for value in named.values()}
     return sizes.pop() or 1 if len(sizes) == 1 else 1
 
 
 def _specs(named: dict[str, Any]) -> list[InputSpec]:
-    """The inputs as one sample has to be. Raises: OptionError."""
+    """Return the specification of one sample of the inputs. Raises: OptionError."""
     for name, value in named.items():
         if not isinstance(value, torch.Tensor) or value.dtype == torch.bfloat16:
             kind = str(value.dtype) if isinstance(value, torch.Tensor) else type(value).__name__
@@ -134,7 +137,7 @@ def _specs(named: dict[str, Any]) -> list[InputSpec]:
 
 
 def _batches(samples: Sequence[Sample], named: dict[str, Any]) -> Iterator[Sample]:
-    """As many samples at once as the example has; the last batch is filled from the beginning."""
+    """Yield samples in batches of the example's size; the last batch is filled from the beginning."""
     size = _batch(named)
     for at in range(0, len(samples), size):
         part = [samples[number % len(samples)] for number in range(at, at + size)]
@@ -142,14 +145,14 @@ def _batches(samples: Sequence[Sample], named: dict[str, Any]) -> Iterator[Sampl
 
 
 def _call(inputs: ModelInputs, names: Sequence[str], sample: Sample) -> ModelInputs:
-    """A sample as the example inputs are given: by position or by name."""
+    """Return a sample in the form of the example inputs: by position or by name."""
     values = [torch.from_numpy(np.array(sample[name])) for name in names]
     placed = len(inputs.args)
     return ModelInputs(tuple(values[:placed]), dict(zip(inputs.kwargs, values[placed:], strict=True)))
 
 
 def _noted(quantizer: Any, how: Quantize, said: str, count: int) -> str:
-    """The recipe and what it was done with, for the metadata."""
+    """Return the recipe and its settings for the metadata."""
     held = {
         "recipe": {"method": "pt2e", "quantizer": type(quantizer).__name__, "narrow": how.narrow},
         "versions": {
@@ -162,10 +165,11 @@ def _noted(quantizer: Any, how: Quantize, said: str, count: int) -> str:
 
 
 def _serve(model: ir.Model, tags: Tags) -> None:
-    """QuantizeLinear and DequantizeLinear get the module that reads them; at an output, that which made it.
+    """Tag QuantizeLinear and DequantizeLinear with the module that reads them, or produced their input.
 
-    The quantizer wrote them into the traced graph, where they belong to no module. There the model is called
-    once, though torch counts the tracing as another call.
+    The producing module is used at a model output. The quantizer inserted these nodes into the traced graph,
+    where they belong to no module. The model is called once there, though torch counts tracing as another
+    call.
     """
     nodes = list(model.graph)
     served: dict[ir.Node, str] = {}
@@ -185,7 +189,7 @@ def _serve(model: ir.Model, tags: Tags) -> None:
 
 
 def _floors(model: ir.Model) -> Iterable[str]:
-    """A warning where weights have the smallest scale that an observer gives: few of their codes are used."""
+    """Yield a warning if weights have the observers' minimum scale, since few of their codes are used."""
     channels = low = 0
     for node in model.graph:
         if node.op_type != _DEQUANTIZE or len(node.inputs) < 2:

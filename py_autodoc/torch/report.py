@@ -1,6 +1,6 @@
-"""The report of an export: what went in, what came out, how each node's module is known.
+"""Report of an export: its inputs, its results, and the evidence for each node's module.
 
-It names files, never folders.
+The report names files without their folders.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from py_autodoc import units
 from py_autodoc.tags.sidecar import coverage
 from py_autodoc.version import NAME, installed, version
 
-if TYPE_CHECKING:  # a report of a Keras file needs no torch
+if TYPE_CHECKING:  # The report of a Keras file works without torch.
     from py_autodoc.hf.write import EmbeddedMetadata
     from py_autodoc.torch.result import ExportResult
 
@@ -31,15 +31,15 @@ def report_of(
     warnings: Sequence[str],
     seconds: Mapping[str, float],
 ) -> dict[str, Any]:
-    """The report as JSON.
+    """Return the report as JSON data.
 
     Args:
-        result: what was exported.
-        facts: what was read, as ``LoadedSource.facts``.
+        result: the result of the export.
+        facts: facts about the source, as in ``LoadedSource.facts``.
         named: example inputs by name.
         dynamic: axes that were made symbolic.
-        warnings: those of loading; those of the export follow.
-        seconds: of the stages before the export.
+        warnings: warnings of loading; those of the export are appended.
+        seconds: durations of the stages before the export.
     """
     parts = result.components or {"": result}
     return {
@@ -64,7 +64,7 @@ def _input(name: str, value: Any, axes: Mapping[int, str]) -> dict[str, Any]:
 
 
 def _carried(carried: EmbeddedMetadata | None) -> dict[str, Any] | None:
-    """What the file says about running itself; None where it says nothing."""
+    """Return the embedded metadata for the report; None without any."""
     if carried is None:
         return None
     return {
@@ -100,7 +100,7 @@ def _model(name: str, result: ExportResult, carried: EmbeddedMetadata | None) ->
 
 
 def files_of(result: ExportResult) -> list[Path]:
-    """What was written for one model: its file, its weights, its sidecar."""
+    """Return the files written for one model: the model, its weights, its sidecar."""
     own = result.path
     return [
         path
@@ -117,7 +117,7 @@ def _value(value: Any) -> dict[str, Any]:
 
 
 def markdown(report: Mapping[str, Any]) -> str:
-    """The report for people."""
+    """Return the report as Markdown."""
     source = report["source"]
     lines = [f"# Export of {_cell(source['name'])}", ""]
     lines += [f"- {key.replace('_', ' ')}: {_cell(_plain(value))}" for key, value in source.items()]
@@ -193,7 +193,7 @@ def _table(heads: Sequence[str], rows: Any) -> list[str]:
 
 
 def _cell(text: object) -> str:
-    """Text that stays in its place, whatever a module is called."""
+    """Escape text for a table cell, since module names may contain any characters."""
     flat = " ".join(str(text).split())
     for mark in "\\`|<>[]*":
         flat = flat.replace(mark, f"\\{mark}")

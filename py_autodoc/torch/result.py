@@ -1,4 +1,4 @@
-"""What an export gives back, and what the front doors hand to each other."""
+"""Result of an export, and the request passed between exporters."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ class ExportRequest:
     metadata: Mapping[str, str] = field(default_factory=dict)
     external_data: bool | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Options of the exporter itself, handed on."""
+    """Options passed on to the exporter."""
     stage: ExportProgress = lambda stage, share: None
     sources: Sequence[PathLike] = ()
-    """Files and folders that the model was read from, which are never written over."""
+    """Files and folders that the model was read from, which are never overwritten."""
     force: bool = False
 
 
 @dataclass(slots=True)
 class ExportResult(TaggedModel):
-    """An exported model; several share the folder that is their path.
+    """An exported model. For several components, ``path`` is their common folder.
 
-    After the TorchScript exporter the weights of ``model`` are references to the file.
+    After the TorchScript exporter, the weights of ``model`` are references to the file.
     """
 
     components: dict[str, ExportResult] = field(default_factory=dict)
-    """For an export of several models (prefill, decode …): name → its result."""
+    """For an export of several models (prefill, decode, …): name → its result."""
     exported: Any = None
-    """The exporter's own result: an ``ONNXProgram``, an ``ExportedModel`` of transformers, or None."""
+    """Result object of the exporter: an ``ONNXProgram``, an ``ExportedModel`` of transformers, or None."""
 
     carried: EmbeddedMetadata | None = None
-    """What a model of transformers took along; None for any other."""
+    """Embedded metadata of a transformers model; None for other models."""

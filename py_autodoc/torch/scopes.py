@@ -1,4 +1,4 @@
-"""Modules of a PyTorch model: their names, what they hold, which of them run, and the mode they are in."""
+"""Modules of a PyTorch model: names, tensors, modes, and which of them ran."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Modules = dict[str, torch.nn.Module]
 
 
 def named(model: torch.nn.Module) -> tuple[Modules, dict[str, str]]:
-    """Path → module under the first name it has, and every other name → the first.
+    """Return path → module under its first name, and every other name → the first name.
 
     A module inside an alias is not listed again: its name follows from that of the alias.
     """
-    first: dict[int, str] = {}  # by identity: a module may define equality of its own
+    first: dict[int, str] = {}  # by identity, since a module may define its own equality
     modules: Modules = {}
     aliases: dict[str, str] = {}
     pending: list[tuple[str, torch.nn.Module]] = [("", model)]
@@ -37,18 +37,18 @@ def named(model: torch.nn.Module) -> tuple[Modules, dict[str, str]]:
 
 
 def kind(module: torch.nn.Module) -> str:
-    """Class of a module with its package."""
+    """Return the class of a module with its package."""
     return f"{type(module).__module__}.{type(module).__qualname__}"
 
 
 def namer_of(model: torch.nn.Module, keep: tuple[str, ...]) -> Namer:
-    """Names of all modules of a model."""
+    """Return the names of all modules of a model."""
     modules, aliases = named(model)
     return Namer({path: kind(module) for path, module in modules.items()}, aliases, keep)
 
 
 def describe(model: torch.nn.Module) -> dict[str, ModuleInfo]:
-    """Everything the sidecar says about modules. Tensors are named, not read."""
+    """Return the facts about modules for the sidecar. Tensors are named, not read."""
     modules, aliases = named(model)
     inside: dict[str, list[str]] = {}
     found: dict[str, ModuleInfo] = {}
@@ -71,7 +71,7 @@ def describe(model: torch.nn.Module) -> dict[str, ModuleInfo]:
 
 
 def forward_args(module: torch.nn.Module) -> tuple[str, ...]:
-    """Names of the arguments of ``forward``; none where it has no signature."""
+    """Return the argument names of ``forward``; empty without a signature."""
     try:
         names = list(inspect.signature(type(module).forward).parameters)
     except (TypeError, ValueError):
@@ -80,7 +80,7 @@ def forward_args(module: torch.nn.Module) -> tuple[str, ...]:
 
 
 def tensor_names(model: torch.nn.Module) -> frozenset[str]:
-    """Full names of all parameters and buffers, under every name they have."""
+    """Return the full names of all parameters and buffers, including aliases."""
     parameters = (name for name, _ in model.named_parameters(remove_duplicate=False))
     buffers = (name for name, _ in model.named_buffers(remove_duplicate=False))
     return frozenset((*parameters, *buffers))
@@ -88,7 +88,7 @@ def tensor_names(model: torch.nn.Module) -> frozenset[str]:
 
 @contextmanager
 def evaluating(model: torch.nn.Module) -> Iterator[None]:
-    """Evaluation mode; afterwards each module is in the mode it was in."""
+    """Switch to evaluation mode in the ``with`` block and restore the mode of each module."""
     modes = [(module, module.training) for module in model.modules()]
     model.eval()
     try:
@@ -100,10 +100,10 @@ def evaluating(model: torch.nn.Module) -> Iterator[None]:
 
 @contextmanager
 def watching(model: torch.nn.Module | None) -> Iterator[set[str]]:
-    """The set of modules that ran in the block, by path; empty without a model.
+    """Collect the paths of the modules that run in the ``with`` block; empty without a model.
 
-    Modules in branches of ``torch.cond`` and the like are traced by torch's compiler, which runs no
-    hook; they are not in the set.
+    Modules in branches of ``torch.cond`` and similar are traced by torch's compiler, which runs no hooks;
+    they are not in the set.
     """
     ran: set[str] = set()
     hooks = []
@@ -125,9 +125,9 @@ def watching(model: torch.nn.Module | None) -> Iterator[set[str]]:
 
 
 def executed_of(ran: set[str], tags: Tags) -> set[str] | None:
-    """``ran`` where it tells which modules did not run; None where it does not.
+    """Return ``ran`` if it is complete, else None.
 
-    It does not when the model has control flow, in whose branches hooks do not run.
+    It is incomplete if the model has control flow, since hooks do not run in branches.
     """
     graphs = {node.graph for node in tags.records}
     return ran if ran and len(graphs) == 1 else None

@@ -1,7 +1,7 @@
-"""What the command line can export: from a word to a module with example inputs.
+"""Load the source of an export, given on the command line, as a module with example inputs.
 
-A path that exists comes first, then ``package.module:factory``, then an id of the Hugging Face hub. Only
-a factory runs code of its own; nothing inside a model file is executed.
+An existing path takes precedence, then ``package.module:factory``, then an id of the Hugging Face hub. Only a
+factory executes code; nothing inside a model file is executed.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _REFUSED = {
 
 
 def load_source(source: str, wanted: InputOptions) -> LoadedSource:
-    """Load what a command line names.
+    """Load the source named on the command line.
 
     Raises:
-        PathError: there is nothing of this name.
-        InputError: it cannot be exported; the message says why.
+        PathError: nothing has this name.
+        InputError: it cannot be exported; the message gives the reason.
         OptionError: an option does not fit this kind of source.
         RequirementError: torch, transformers or keras is missing.
         ServiceError: the hub cannot be reached.
@@ -64,7 +64,7 @@ def load_source(source: str, wanted: InputOptions) -> LoadedSource:
 
 
 def need_torch() -> None:
-    """Raises: RequirementError where torch or its ONNX exporter is not installed."""
+    """Raise a RequirementError if torch or its ONNX exporter is not installed."""
     for name in ("torch", "onnxscript"):
         try:
             import_module(name)
@@ -102,9 +102,9 @@ def _from_path(path: Path, wanted: InputOptions) -> LoadedSource:
 
 
 def from_factory(source: str, wanted: InputOptions) -> LoadedSource:
-    """Call ``package.module:factory`` for ``(module, example_inputs)``.
+    """Call ``package.module:factory``, which returns ``(module, example_inputs)``.
 
-    The current folder is importable while the module is imported, and only then.
+    The current folder is on the import path only while the module is imported.
 
     Raises:
         InputError: the module or the factory is missing, fails, or returns something else.
@@ -140,7 +140,7 @@ _SHAPE_OF_FACTORY = "It must be a function that returns (module, example_inputs)
 
 @contextmanager
 def _current_folder() -> Iterator[None]:
-    """The current folder on the path of imports, for the time of the block."""
+    """Put the current folder on the import path in the ``with`` block."""
     here = os.getcwd()
     before = list(sys.path)
     sys.path.insert(0, here)

@@ -1,12 +1,12 @@
 """The TorchScript exporter, with exact scopes.
 
-It writes no metadata, and its node names lose much: indices of calls, keys of a ModuleDict, containers.
-The trace itself knows better. While it runs, the map from modules to scope names is replaced by one that
-also gives each call a number, and when nodes get their names, the scope of each is noted. The names in
-the file stay as they are: they are made from another part of the scope.
+It writes no metadata, and its node names omit indices of calls, keys of a ModuleDict and containers. The
+trace has this information. While it runs, the map from modules to scope names is replaced by one that also
+numbers each call, and the scope of each node is recorded when nodes are named. Names in the file do not
+change, because they are made from another part of the scope.
 
-Both hooks are private to torch. Where they are missing the scopes are worked out from node names as far
-as these are unambiguous, and a warning says so.
+Both hooks are private to torch. If they are missing, scopes are inferred from node names as far as these are
+unambiguous, with a warning.
 """
 
 from __future__ import annotations
@@ -45,26 +45,26 @@ NO_SCOPES = (
     "which are ambiguous."
 )
 _LOCK = threading.Lock()
-"""The exporter keeps its state in globals: one export at a time."""
+"""Held during an export, because the exporter keeps its state in globals."""
 
 
 class ByteSink:
-    """Takes the model as the exporter hands it out, without a copy."""
+    """Receives the model from the exporter without a copy."""
 
     def __init__(self) -> None:
         self.data = b""
 
     def write(self, data: bytes) -> int:
-        """Keep what comes; the exporter writes once."""
+        """Store the data; the exporter writes once."""
         self.data = self.data + data if self.data else data
         return len(data)
 
     def flush(self) -> None:
-        """Nothing is pending."""
+        """Do nothing, since writes are not buffered."""
 
 
 class _Calls(dict[Any, str]):
-    """Module → scope name, where each look-up is a call of the module and gets the call's number."""
+    """Module → scope name; each look-up counts as a call of the module and adds the call's number."""
 
     def __init__(self, names: dict[Any, str], modules: Modules, nonce: str) -> None:
         super().__init__(names)
@@ -95,11 +95,11 @@ class Recorder:
 
     @property
     def ran(self) -> set[str]:
-        """Modules that were called."""
+        """Paths of the modules that were called."""
         return {self.paths[number] for number in self.calls.counts} if self.calls else set()
 
     def note(self, graph: Any) -> None:
-        """Read the scope of every node of a finished graph."""
+        """Record the scope of every node of a finished graph."""
         pending = [graph]
         while pending:
             block = pending.pop()
@@ -112,7 +112,7 @@ class Recorder:
 
     @contextmanager
     def installed(self) -> Iterator[tuple[str, ...]]:
-        """Watch the exports in the block."""
+        """Record exports in the ``with`` block."""
         utils, trace = import_module(_EXPORTER), torch.jit._trace
         setup, rename = getattr(utils, _SETUP), getattr(torch._C, _ASSIGN)
 
@@ -137,7 +137,7 @@ class Recorder:
 
 
 def can_record() -> bool:
-    """True when this torch has what ``Recorder`` needs."""
+    """True if this torch has the functions that ``Recorder`` replaces."""
     try:
         utils: ModuleType = import_module(_EXPORTER)
     except ImportError:
@@ -156,36 +156,36 @@ class TraceEvidence:
         self._tensors = tensors
 
     def frames(self, node: ir.Node) -> Sequence[Frame] | None:
-        """Modules being called when the node was traced."""
+        """Return the module calls in progress when the node was traced."""
         return self._frames.get(node.name or "")
 
     def frames_of(self, node: ir.Node, path: str) -> Sequence[Frame] | None:
-        """Not recorded: this exporter merges nodes before it names them."""
+        """Return None: this exporter merges nodes before it names them."""
         return None
 
     def parameters(self, node: ir.Node) -> Sequence[str]:
-        """What an alias of a shared initializer is named after, else the parameters the node reads."""
+        """Return the parameter an alias of a shared initializer is named after, else those the node reads."""
         made = [value.name for value in node.outputs if value.name in self._tensors]
         if made:
             return [name for name in made if name]
         return [value.name for value in node.inputs if value is not None and value.name in self._tensors]
 
     def owner(self, name: str) -> str | None:
-        """The module of a parameter."""
+        """Return the module of a parameter."""
         return parent(name) if name in self._tensors else None
 
     def rewritten(self, node: ir.Node) -> bool:
-        """Nothing in the file tells."""
+        """Return False, since the file does not contain this."""
         return False
 
 
 @contextmanager
 def positional(request: ExportRequest) -> Iterator[tuple[tuple[Any, ...], list[str] | None]]:
-    """The inputs as positional tensors, with names where each is a tensor.
+    """Yield the inputs as positional tensors, with their names if each is a tensor.
 
-    The exporter turns named inputs into positional ones and adds the defaults of all others, which a
-    decorated ``forward`` cannot take. For the time of the block ``forward`` takes tensors by position and
-    gets them by name; inputs that are not tensors stay fixed.
+    The exporter makes named inputs positional and adds the defaults of all others, which a decorated
+    ``forward`` cannot accept. In the ``with`` block, ``forward`` accepts tensors by position and receives
+    them by name; inputs that are not tensors stay fixed.
     """
     model, inputs = request.model, request.inputs
     if not inputs.kwargs and not hasattr(model.forward, "__wrapped__"):
@@ -214,7 +214,7 @@ def _holds_tensor(value: Any) -> bool:
 
 
 def export_torchscript(request: ExportRequest, folder: Path) -> tuple[DynamoExport, Path | bytes]:
-    """Export and tag; the model as the exporter wrote it, a path in ``folder`` when it is large.
+    """Export and tag. Also returns the model as the exporter wrote it; a path in ``folder`` if it is large.
 
     Raises whatever torch raises.
     """
@@ -241,7 +241,7 @@ def export_torchscript(request: ExportRequest, folder: Path) -> tuple[DynamoExpo
 
 @contextmanager
 def _unlogged() -> Iterator[None]:
-    """Without the graph that torch prints, past Python, to stdout when an operator is not supported."""
+    """Suppress the graph that native torch code prints to stdout for an unsupported operator."""
     inner: Any = torch._C
     kept = getattr(inner, "_jit_onnx_log", None)
     if kept is None:

@@ -1,1 +1,1 @@
-"""Run a file that carries its configuration and processor: transformers pipelines on ONNX Runtime."""
+"""Run a file with embedded configuration and processor as a transformers pipeline on ONNX Runtime."""

@@ -1,4 +1,4 @@
-"""From what a pipeline hands over to what the file takes: names, types, what is left out or filled in."""
+"""Convert a pipeline's inputs to the inputs of the file: names, types, missing and surplus inputs."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ Array = np.ndarray[Any, Any]
 
 IDS, MASK, KINDS = "input_ids", "attention_mask", "token_type_ids"
 _DEFAULTS = {MASK: 1, KINDS: 0}
-"""What transformers' models take these to be when they are not given."""
+"""Defaults of transformers models for missing inputs."""
 
 
 class Feeds:
-    """Chooses and casts the inputs of a file.
+    """Selects and casts the inputs of a file.
 
     Args:
         ports: the file's inputs.
-        main: the model's main input; a file with a single input of another name takes it there.
+        main: the model's main input; a file with a single input of another name receives it there.
         file: the file's name for messages.
     """
 
@@ -36,11 +36,11 @@ class Feeds:
         self._renamed = {main: next(iter(ports))} if alone else {}
 
     def __call__(self, given: Mapping[str, Any]) -> dict[str, Array]:
-        """The arrays to feed.
+        """Return the arrays to feed.
 
         Raises:
             OptionError: an input is missing, or a value does not fit its type.
-            InputError: texts of different lengths, and the file takes no attention mask.
+            InputError: texts of different lengths for a file without an attention mask.
         """
         found: dict[str, Array] = {}
         for name, value in given.items():
@@ -74,7 +74,7 @@ class Feeds:
             )
 
     def _left_out(self, name: str, value: Any) -> None:
-        """What the file has no input for may be left out only when it says nothing."""
+        """Check an input that the file does not have: warn, or raise if results would be wrong."""
         if name in self._warned:
             return
         array = _array(value)
@@ -102,13 +102,13 @@ def _array(value: torch.Tensor | Array) -> Array:
     tensor = value.detach()
     if tensor.device.type != "cpu":
         tensor = tensor.cpu()
-    if tensor.dtype == torch.bfloat16:  # numpy has none
+    if tensor.dtype == torch.bfloat16:  # numpy has no bfloat16
         tensor = tensor.float()
     return tensor.numpy()
 
 
 def _cast(array: Array, port: SessionPort) -> Array:
-    """The array in the input's own type; nothing is cut off silently."""
+    """Return the array in the input's type. Raises if values would be truncated."""
     wanted = port.dtype
     if array.dtype == wanted:
         return array

@@ -1,4 +1,4 @@
-"""Files with fixed sizes: rows in batches of the file's size, texts padded to the file's length."""
+"""Files with fixed dimensions: rows in batches of the file's size, texts padded to the file's length."""
 
 from __future__ import annotations
 
@@ -14,40 +14,40 @@ from py_autodoc.hf.serving.session import ServingSession, SessionPort, shown_sha
 
 Array = np.ndarray[Any, Any]
 Tokenwise = Callable[[int, Array], bool]
-"""(number of an output, its value) → axis 1 of it counts tokens."""
+"""(index of an output, its value) → whether axis 1 of it counts tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaddedBatch:
-    """What stands behind a text that is shorter than the file wants."""
+    """Padding of a text that is shorter than the file requires."""
 
     token: int | None = None
-    """Id of the padding token; None: the tokenizer has none."""
+    """Id of the padding token; None if the tokenizer has none."""
     kind: int = 0
     """Its token type."""
 
     def value(self, name: str) -> int | None:
-        """For an input; None: it cannot be padded."""
+        """Return the padding value for an input; None if it cannot be padded."""
         return {IDS: self.token, MASK: 0, KINDS: self.kind}.get(name)
 
 
 def fixed_length(ports: Mapping[str, SessionPort]) -> int | None:
-    """Tokens that the file takes, where their number is fixed."""
+    """Return the number of tokens of the file's inputs, if it is fixed."""
     port = ports.get(IDS)
     return port.fixed(1) if port is not None and port.rank == 2 else None
 
 
 class BatchRunner:
-    """Runs any number of rows of any length on a file, whatever it fixes.
+    """Runs any number of rows of any length on a file with fixed dimensions.
 
-    Padding goes behind a text, under a mask of zeros, where it changes neither the positions nor the
-    results of the tokens before it; outputs are cut back to the tokens that were given. The rows that
-    fill a batch up repeat the last one and are dropped.
+    Padding is appended to a text and masked with zeros, so it changes neither the positions nor the results
+    of the tokens before it. Outputs are cut back to the given tokens. Incomplete batches are filled by
+    repeating the last row; the extra results are dropped.
 
     Args:
-        session: what runs the file.
-        padding: of the tokenizer.
-        tokenwise: which outputs have an axis of tokens.
+        session: the session of the file.
+        padding: padding values of the tokenizer.
+        tokenwise: tells which outputs have an axis of tokens.
     """
 
     def __init__(self, session: ServingSession, padding: PaddedBatch, tokenwise: Tokenwise) -> None:
@@ -60,10 +60,10 @@ class BatchRunner:
         self._fixed = {port.name: port.dims or () for port in fixed}
 
     def __call__(self, feeds: dict[str, Array]) -> list[Array]:
-        """All outputs.
+        """Return all outputs.
 
         Raises:
-            OptionError: a size that cannot be brought to the file's.
+            OptionError: a dimension cannot be adapted to the file's.
             AnalysisError: ONNX Runtime fails, or an output has no axis of rows.
         """
         if all(_fits(feeds[name].shape, dims) for name, dims in self._fixed.items()):
@@ -78,7 +78,7 @@ class BatchRunner:
         return outputs
 
     def _length(self, feeds: Mapping[str, Array]) -> int | None:
-        """Tokens that were given, where the file wants more."""
+        """Return the number of given tokens if the file requires more."""
         wanted = self._fixed.get(IDS, ())
         ids = feeds.get(IDS)
         if ids is None or len(wanted) != 2 or ids.ndim != 2 or wanted[1] in (None, ids.shape[1]):
@@ -119,7 +119,7 @@ class BatchRunner:
     def _check(self, feeds: Mapping[str, Array]) -> None:
         for name, dims in self._fixed.items():
             shape = feeds[name].shape
-            # The first axis is rows, which come in batches.
+            # The first axis counts rows, which are split into batches.
             if len(shape) != len(dims) or not _fits(shape[1:], dims[1:]):
                 raise OptionError(
                     "input-shape",

@@ -1,4 +1,4 @@
-"""What a file without metadata is for, worked out from its inputs and outputs alone."""
+"""Infer the task of a file without metadata from its inputs and outputs."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from py_autodoc.errors import OptionError
 from py_autodoc.hf.serving.session import SessionPort
 
 _WORDS = 1000
-"""A last axis from here on counts words rather than labels."""
+"""A last axis of at least this size is a vocabulary, not labels."""
 
 
 @dataclass(frozen=True, slots=True)
 class InferredTask:
-    """A task with how sure it is."""
+    """A task and the confidence in it."""
 
     task: str
     confidence: str
-    """high: names and shapes say so; medium: one of them does; low: it is only the likeliest."""
+    """high: names and shapes agree; medium: one of them matches; low: only the most likely task."""
     reason: str
 
 
@@ -28,16 +28,16 @@ def infer_task(
     file: str,
     vocabulary: int | None = None,
 ) -> InferredTask:
-    """The task of a file.
+    """Infer the task of a file.
 
     Args:
         inputs: the file's inputs.
         outputs: the file's outputs.
         file: its name for messages.
-        vocabulary: words of the tokenizer, where one is known.
+        vocabulary: vocabulary size of the tokenizer, if known.
 
     Raises:
-        OptionError: nothing fits.
+        OptionError: no task fits.
     """
     names = {port.name for port in outputs}
     guess = None
@@ -71,7 +71,7 @@ def _of_text(inputs: Mapping[str, SessionPort]) -> bool:
 
 
 def _main(outputs: Sequence[SessionPort]) -> tuple[SessionPort, bool]:
-    """The output that counts, and whether its name says what it is."""
+    """Return the main output, and whether its name identifies it."""
     for name in ("logits", "last_hidden_state"):
         for port in outputs:
             if port.name == name:

@@ -1,4 +1,4 @@
-"""``pipeline``: a file that needs nothing beside it, as a pipeline of transformers."""
+"""Build a transformers pipeline from an ONNX file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ transformers: Any = import_module("transformers")
 OWN = {
     "question-answering": "py_autodoc.hf.serving.question_answering.QuestionAnsweringPipeline",
 }
-"""Pipelines that transformers does not have (any more)."""
+"""Pipelines that transformers does not have, or no longer has."""
 _GENERATING = ("summarization", "translation", "text2text-generation", "image-to-text")
 
 
@@ -89,7 +89,7 @@ def _check_device(options: dict[str, Any]) -> None:
 
 
 def _config_dict(config: Any, metadata: HfMetadata, processor: Any) -> dict[str, Any] | None:
-    """The configuration as a dict: given, the file's, or the one in the processor's folder."""
+    """Return the configuration as a dict: the given one, the file's, or the one in the processor's folder."""
     if isinstance(config, Mapping):
         return dict(config)
     if config is not None:
@@ -108,7 +108,7 @@ def _config_dict(config: Any, metadata: HfMetadata, processor: Any) -> dict[str,
 def _inferred(
     session: ServingSession, held: dict[str, Any] | None, metadata: HfMetadata, allowed: bool
 ) -> str:
-    """The task of a file that does not say it."""
+    """Infer the task of a file whose metadata does not name it."""
     name = session.name
     if not allowed:
         what = "says not what it is for" if metadata.present else "carries no transformers metadata"
@@ -150,7 +150,7 @@ def _pipeline_class(task: str, name: str) -> tuple[str, Any]:
 
 
 def _resolved(kind: Any) -> Any:
-    """A class, or where it is."""
+    """Return a class, imported if given by its dotted name."""
     if not isinstance(kind, str):
         return kind
     module, _, name = kind.rpartition(".")
@@ -158,7 +158,7 @@ def _resolved(kind: Any) -> Any:
 
 
 def _bounded(parts: dict[str, Any], session: ServingSession) -> dict[str, Any]:
-    """The tokenizer cuts, where it cuts, at the file's length; a given one is left as it was."""
+    """Limit the tokenizer to the file's fixed length, in a copy of a given tokenizer."""
     length, tokenizer = fixed_length(session.inputs), parts.get("tokenizer")
     if length is None or tokenizer is None or tokenizer.model_max_length <= length:
         return parts
@@ -172,7 +172,7 @@ def _bounded(parts: dict[str, Any], session: ServingSession) -> dict[str, Any]:
 
 
 def _config(given: Any, held: dict[str, Any] | None, task: str, session: ServingSession) -> Any:
-    """The configuration as an object; without any the labels are numbered."""
+    """Return the configuration as an object; without one, labels are numbered."""
     if isinstance(given, transformers.PreTrainedConfig):
         return given
     if held is None:
@@ -206,7 +206,7 @@ def _network(session: ServingSession, config: Any, task: str, parts: Mapping[str
 
 @contextmanager
 def _only_own_words(unnamed: bool) -> Iterator[None]:
-    """Pipelines complain about a model whose architecture nothing tells; the task was said or guessed."""
+    """Suppress the error that pipelines log for a model whose architecture is unknown."""
     talker = logging.getLogger("transformers.pipelines.base")
     level = talker.level
     if unnamed:

@@ -1,4 +1,4 @@
-"""What a pipeline of transformers takes for its model: configuration, device, forward."""
+"""The model object of a transformers pipeline: configuration, device, forward."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _MODALITIES = {
 
 
 class OnnxModel:
-    """An ONNX file that behaves as a model of transformers does towards a pipeline.
+    """An ONNX file with the interface that pipelines expect of a transformers model.
 
-    Tensors are on the CPU, whatever ONNX Runtime computes on. Inputs and outputs are handed over
-    without a copy where the types agree.
+    Tensors are on the CPU, whichever device ONNX Runtime uses. Inputs and outputs are passed without a copy
+    if their types agree.
 
     Args:
-        session: what runs the file.
+        session: the session of the file.
         config: the configuration of the model, a ``PreTrainedConfig``.
-        task: the task of the pipeline, which says what the outputs are called.
-        padding: of the tokenizer, for files of a fixed length.
+        task: the task of the pipeline, which determines the names of the outputs.
+        padding: padding values of the tokenizer, for files with a fixed length.
     """
 
     hf_device_map = None
@@ -52,14 +52,14 @@ class OnnxModel:
         self._run = BatchRunner(session, padding, self.outputs.tokenwise)
 
     def _main(self, session: ServingSession, task: str) -> str:
-        """The main input under transformers' name, for a file whose only input has another."""
+        """Return transformers' name of the main input, for a file whose only input has another name."""
         if self.main_input_name in session.inputs:
             return self.main_input_name
         return "pixel_values" if task.startswith("image-") else self.main_input_name
 
     @property
     def dtype(self) -> torch.dtype:
-        """The type of the file's numbers with fractions: of an input, else of an output."""
+        """Floating-point type of the file: that of an input, else of an output."""
         ports = (*self.onnx.inputs.values(), *self.onnx.outputs)
         kind = next((port.dtype for port in ports if port.dtype.kind == "f"), np.dtype(np.float32))
         return torch.from_numpy(np.empty(0, kind)).dtype
@@ -68,12 +68,13 @@ class OnnxModel:
         """Run the file.
 
         Args:
-            inputs: tensors under the names that the model of transformers takes. What the file has no
-                input for is left out, with a warning where it says something; attention_mask and
-                token_type_ids that are not given are ones and zeros, as in transformers.
+            inputs: tensors under the names of the transformers model. Inputs that the file does not have are
+                omitted, with a warning if they would affect results. Missing attention_mask and
+                token_type_ids
+                are ones and zeros, as in transformers.
 
         Returns:
-            The ``ModelOutput`` of the task; other outputs of the file are in it under their names.
+            The ``ModelOutput`` of the task, including other outputs of the file under their own names.
 
         Raises:
             OptionError: an input is missing or does not fit.
@@ -84,26 +85,26 @@ class OnnxModel:
     __call__ = forward
 
     def to(self, *_args: Any, **_kwargs: Any) -> OnnxModel:
-        """Stay where it is: the execution provider says what computes."""
+        """Return self; the execution provider determines the device."""
         return self
 
     def eval(self) -> OnnxModel:
-        """It always evaluates."""
+        """Return self; the model is always in evaluation mode."""
         return self
 
     def can_generate(self) -> bool:
-        """One file without a cache does not."""
+        """Return False: a single file without a cache cannot generate."""
         return False
 
     def save_pretrained(self, *_args: Any, **_kwargs: Any) -> NoReturn:
-        """Nothing to save. Raises: OptionError."""
+        """Raise an OptionError, since there is nothing to save."""
         raise OptionError(
             "pipeline-save", f"{self.onnx.name} has everything it needs.", "Copy the file instead."
         )
 
 
 def named_after(architecture: str | None) -> type[OnnxModel]:
-    """The class under the name of the architecture, by which pipelines tell what they support."""
+    """Return a class named after the architecture, which pipelines check for support."""
     if not architecture or not architecture.isidentifier():
         return OnnxModel
     return type(architecture, (OnnxModel,), {"__doc__": OnnxModel.__doc__, "__module__": __name__})

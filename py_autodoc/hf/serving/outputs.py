@@ -1,4 +1,4 @@
-"""From the file's outputs to the ModelOutput that the pipeline of a task reads."""
+"""Convert the file's outputs to the ModelOutput that the pipeline of a task reads."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ ModelOutput: Any = modeling_outputs.ModelOutput
 
 @dataclass(frozen=True, slots=True)
 class OutputForm:
-    """What the pipeline of a task reads."""
+    """Outputs that the pipeline of a task reads."""
 
     kind: str
-    """Class of transformers."""
+    """Name of the ModelOutput class in transformers."""
     needed: Mapping[str, int]
-    """Fields that must be there, with their number of axes."""
+    """Required fields and their rank."""
     classes: bool = False
-    """The last axis of the logits counts labels."""
+    """True if the last axis of the logits counts labels."""
 
 
 _FEATURES = OutputForm("BaseModelOutputWithPooling", {})
@@ -41,7 +41,7 @@ FORMS = {
     "token-classification": OutputForm("TokenClassifierOutput", {"logits": 3}, True),
     "zero-shot-classification": OutputForm("SequenceClassifierOutput", {"logits": 2}, True),
 }
-"""Tasks whose results are known in form; other tasks get the file's outputs under their own names."""
+"""Tasks with a known form of results; for other tasks, outputs keep the file's names."""
 
 _FEATURE_RANKS = (("last_hidden_state", 3), ("pooler_output", 2))
 _KNOWN = {name for form in FORMS.values() for name in form.needed} | {name for name, _ in _FEATURE_RANKS}
@@ -51,12 +51,12 @@ class Outputs:
     """Names the outputs of a file for a task.
 
     Args:
-        task: the pipeline's.
+        task: the task of the pipeline.
         ports: the file's outputs, in its order.
         file: the file's name for messages.
 
     Raises:
-        OptionError: the file does not have what the task reads.
+        OptionError: the file lacks an output that the task reads.
     """
 
     def __init__(self, task: str, ports: Sequence[SessionPort], file: str) -> None:
@@ -69,7 +69,7 @@ class Outputs:
             self._kind = ModelOutput
 
     def __call__(self, arrays: Sequence[np.ndarray[Any, Any]]) -> Any:
-        """The result of one run; nothing is copied."""
+        """Return the result of one run, without copies."""
         tensors = {name: torch.from_numpy(one) for name, one in zip(self.names, arrays, strict=True)}
         if self._kind is ModelOutput:
             return ModelOutput(tensors)
@@ -80,15 +80,15 @@ class Outputs:
         return result
 
     def tokenwise(self, number: int, array: np.ndarray[Any, Any]) -> bool:
-        """Whether axis 1 of an output counts tokens, given that it is as long as the text."""
+        """True if axis 1 of an output counts tokens, given that it is as long as the text."""
         return array.ndim == 3 or self.names[number] in ("start_logits", "end_logits")
 
 
 def _named(ports: Sequence[SessionPort], form: OutputForm, task: str, file: str) -> list[str]:
-    """Names of the outputs as the task knows them.
+    """Return the names that the task uses for the outputs.
 
-    An exporter that was given no names makes its own; the order is then the model's, and with it the
-    meaning is known where the ranks agree.
+    An exporter without given names invents its own. The order is then that of the model, which identifies the
+    outputs if the ranks agree.
     """
     names = [port.name for port in ports]
     wanted = list(form.needed.items()) or (list(_FEATURE_RANKS) if form is _FEATURES else [])
@@ -128,10 +128,10 @@ def _unfit(ports: Sequence[SessionPort], form: OutputForm, task: str, file: str)
 def check_labels(
     task: str, ports: Sequence[SessionPort], names: Sequence[str], labels: int, file: str
 ) -> None:
-    """The configuration must name as many labels as the file scores.
+    """Check that the configuration names as many labels as the file scores.
 
     Raises:
-        OptionError: it does not.
+        OptionError: the numbers differ.
     """
     form = FORMS.get(task)
     if form is None or not form.classes:
@@ -147,7 +147,7 @@ def check_labels(
 
 
 def label_count(task: str, ports: Sequence[SessionPort]) -> int | None:
-    """Labels that a file without configuration scores; None: it does not say or the task has none."""
+    """Return the number of labels scored by a file without configuration; None if unknown or not used."""
     form = FORMS.get(task)
     if form is None or not form.classes or not ports or not ports[0].dims:
         return None

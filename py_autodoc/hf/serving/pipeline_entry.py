@@ -1,4 +1,4 @@
-"""The public ``pipeline``: nothing heavy is imported before it is called."""
+"""The public ``pipeline``, which imports large packages only when called."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ def pipeline(
     session_options: Any = None,
     **options: Any,
 ) -> Pipeline:
-    """A transformers pipeline for an ONNX file, on ONNX Runtime.
+    """Create a transformers pipeline for an ONNX file, run by ONNX Runtime.
 
-    A file that ``onnx-autodoc export`` wrote needs nothing else: configuration, processor and task are in
-    its metadata. Nothing is fetched, no code that comes with a model is run.
+    A file written by ``onnx-autodoc export`` needs no further arguments: configuration, processor and task
+    are in its metadata. Nothing is downloaded, and no code from a model is executed.
 
     Args:
-        model: the file.
-        task: a task of transformers' pipelines, or ``question-answering``; None: the file's.
-        processor: tokenizer, image processor, feature extractor, processor, or the folder of one; None:
-            what the file carries.
-        config: the model's configuration (for its labels); None: the file's, or the one in the
-            processor's folder; without any, labels are numbered.
-        infer_task: work the task out from inputs and outputs where the file does not say it; a warning
-            says how sure that is.
-        providers: ONNX Runtime's execution providers; None: the CPU.
+        model: the ONNX file.
+        task: a task of transformers' pipelines, or ``question-answering``; None uses the file's.
+        processor: tokenizer, image processor, feature extractor, processor, or the folder of one; None uses
+            the files embedded in the model.
+        config: the model's configuration, for its labels; None uses the file's, or the one in the processor's
+            folder; without any, labels are numbered.
+        infer_task: infer the task from inputs and outputs if the file does not name it; a warning states the
+            confidence.
+        providers: ONNX Runtime's execution providers; None uses the CPU.
         session_options: an ``onnxruntime.SessionOptions``.
-        options: of the pipeline (``batch_size``, ``top_k``, ``aggregation_strategy``, …).
+        options: options of the pipeline (``batch_size``, ``top_k``, ``aggregation_strategy``, …).
 
     Returns:
-        The pipeline; its ``model`` runs the file, ``model.session`` is ONNX Runtime's.
+        The pipeline; its ``model`` runs the file, and ``model.session`` is the ONNX Runtime session.
 
     Raises:
         PathError, NotAModel, CorruptModel, LimitError: the file is not a model.
-        OptionError: the task or the processor is not known, or does not fit the file.
-        InputError: the file's processor or configuration cannot be read, or needs foreign code.
+        OptionError: the task or the processor is unknown, or does not fit the file.
+        InputError: the file's processor or configuration cannot be read, or needs custom code.
         AnalysisError: ONNX Runtime rejects the file.
         RequirementError: transformers 5, torch or onnxruntime is missing; the hint is the pip command.
     """

@@ -1,4 +1,4 @@
-"""The processor that a file carries, built again without a network and without foreign code."""
+"""Load the embedded processor without a network and without custom code."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ _FILES = {
 def parts_for(
     kind: Any, parts: Mapping[str, Any], given: Any, files: Mapping[str, bytes], config: Any, name: str
 ) -> dict[str, Any]:
-    """What a class of pipelines needs of processors.
+    """Return the processors that a pipeline class needs.
 
     Args:
         kind: the class of the pipeline.
-        parts: role → what was given for it.
-        given: an object or folder instead of what the file carries; None: the file's.
-        files: the processor's files that the model carries.
+        parts: role → object given for it.
+        given: an object or folder to use instead of the embedded files; None uses those.
+        files: the processor's files embedded in the model.
         config: the model's configuration as a dict, or None.
         name: the model's name for messages.
 
     Raises:
-        OptionError: nothing says how to prepare inputs.
-        InputError: the files make no sense, or need code of their own, which is not run.
+        OptionError: there is no processor for the inputs.
+        InputError: the files are invalid, or need custom code, which is not executed.
         PathError: the folder does not exist.
         RequirementError: a library that the processor needs is not installed.
     """
@@ -75,7 +75,7 @@ def parts_for(
 
 
 def _by_role(given: Any) -> dict[str, Any]:
-    """The argument that an object is meant for."""
+    """Return the object, and the parts of a composed processor, by role."""
     kinds = {
         "tokenizer": transformers.PreTrainedTokenizerBase,
         "image_processor": transformers.BaseImageProcessor,
@@ -96,7 +96,7 @@ def _by_role(given: Any) -> dict[str, Any]:
 
 @contextmanager
 def _unpacked(files: Mapping[str, bytes], config: Any) -> Iterator[Path]:
-    """The files in a folder that only this user can read and that is gone afterwards."""
+    """Unpack the files into a temporary folder that only this user can read."""
     with scratch() as folder:
         for file, data in files.items():
             if Path(file).name != file or file in ("", ".", ".."):
@@ -117,8 +117,7 @@ def _loaded(folder: Path, needs: Mapping[str, bool | None], name: str) -> dict[s
         try:
             found[role] = _load(folder, role, name)
         except AutodocError:
-            # A part that the task can do without may be of another kind: a feature extractor's file
-            # is not an image processor.
+            # An optional part may be of another kind: a feature extractor's file is not an image processor.
             if need:
                 raise
     return found
@@ -126,7 +125,7 @@ def _loaded(folder: Path, needs: Mapping[str, bool | None], name: str) -> dict[s
 
 def _has(folder: Path, role: str) -> bool:
     names = _FILES.get(role)
-    if names is None:  # a tokenizer's words are in files of many names
+    if names is None:  # tokenizers store their vocabulary under many file names
         known = {"tokenizer.json", "tokenizer_config.json", "vocab.txt", "vocab.json"}
         return any((folder / file).is_file() for file in known) or any(folder.glob("*.model"))
     return any((folder / file).is_file() for file in names)

@@ -1,4 +1,4 @@
-"""Extractive question answering: transformers no longer has a pipeline for it."""
+"""Extractive question answering, for which transformers no longer has a pipeline."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ _Base: Any = import_module("transformers.pipelines.base").ChunkPipeline
 
 
 class QuestionAnsweringPipeline(_Base):  # type: ignore[misc]
-    """Finds the part of a context that answers a question.
+    """Finds the span of a context that answers a question.
 
-    A context longer than the model reads at once is read in windows that overlap.
+    A context longer than the model's maximum input is read in overlapping windows.
 
-    Call it with ``question=…, context=…`` (strings, or lists of equal length, or many questions about one
-    context), with ``{"question": …, "context": …}``, a list of those, or a generator, which is read as
-    results are taken. Parameters, here or when the pipeline is made:
+    Call it with ``question=…, context=…`` (strings, lists of equal length, or many questions about one
+    context), with ``{"question": …, "context": …}``, with a list of those, or with a generator, which is read
+    as results are consumed. Parameters of the call or of the constructor:
 
-    ``top_k`` (1) answers; ``doc_stride`` (128 or half of a window) tokens that two windows share;
-    ``max_seq_len`` (384 or what the model takes) tokens of a window with the question;
-    ``max_question_len`` (64) tokens of the question, cut after; ``max_answer_len`` (15) tokens;
-    ``handle_impossible_answer`` (False) lets the answer be empty; ``align_to_words`` (True) makes
-    answers of whole words.
+    ``top_k`` (1): number of answers; ``doc_stride`` (128, or half of a window): tokens shared by two windows;
+    ``max_seq_len`` (384, or the model's maximum): tokens of a window including the question;
+    ``max_question_len`` (64): tokens of the question, truncated beyond that; ``max_answer_len`` (15): tokens
+    of an answer; ``handle_impossible_answer`` (False): allow an empty answer; ``align_to_words`` (True):
+    return whole words.
 
-    Result: ``{"score", "start", "end", "answer"}``, ``context[start:end] == answer``; a list of them, best
-    first, with ``top_k`` over 1. The score is the probability of the first token times that of the last,
-    within the window.
+    The result is ``{"score", "start", "end", "answer"}`` with ``context[start:end] == answer``, or a list of
+    them, best first, if ``top_k`` is above 1. The score is the probability of the first token times that of
+    the last, within the window.
     """
 
     _load_tokenizer = True
@@ -93,7 +93,7 @@ class QuestionAnsweringPipeline(_Base):  # type: ignore[misc]
         max_question_len: int = 64,
         align_to_words: bool = True,
     ) -> Iterator[dict[str, Any]]:
-        """The windows of one question about one context."""
+        """Yield the windows of one question and its context."""
         question, context = _texts(example)
         if not self.tokenizer.is_fast:
             raise OptionError("slow-tokenizer", "Question answering needs a fast tokenizer, for offsets.")
@@ -118,7 +118,7 @@ class QuestionAnsweringPipeline(_Base):  # type: ignore[misc]
     def _encode(
         self, question: str, context: str, stride: int | None, longest: int | None
     ) -> tuple[Any, bool]:
-        """The windows as the tokenizer gives them, and whether the question comes first."""
+        """Return the windows from the tokenizer, and whether the question comes first."""
         tokenizer = self.tokenizer
         size = min(tokenizer.model_max_length, 384) if longest is None else longest
         asked = len(tokenizer(question, add_special_tokens=False)["input_ids"])
@@ -166,7 +166,7 @@ class QuestionAnsweringPipeline(_Base):  # type: ignore[misc]
         max_answer_len: int = 15,
         handle_impossible_answer: bool = False,
     ) -> dict[str, Any] | list[dict[str, Any]]:
-        """The best answers of all windows of one question."""
+        """Return the best answers over all windows of one question."""
         found, nothing = [], []
         for one in windows:
             start, end = (one[name][0].float().numpy() for name in ("start", "end"))
@@ -197,7 +197,7 @@ def _form(given: Any) -> OptionError:
 
 
 def _paired(question: Any, context: Any) -> Any:
-    """Arguments by name as the dicts they stand for."""
+    """Convert arguments by name to dicts."""
     if isinstance(question, (list, tuple)):
         contexts = [context] * len(question) if isinstance(context, str) else list(context or ())
         if len(contexts) != len(question):
@@ -223,7 +223,7 @@ def _texts(example: Any) -> tuple[str, str]:
 
 
 def _aligned(windows: list[AnswerWindow], words: list[list[int | None]]) -> list[AnswerWindow]:
-    """Answers start and end with words; a word that windows cut is put together from all of them."""
+    """Extend answers to whole words; a word split between windows is combined from all of them."""
     spans: dict[int, tuple[int, int]] = {}
     for window, ids in zip(windows, words, strict=True):
         for i in np.flatnonzero(window.context):

@@ -1,4 +1,4 @@
-"""An ONNX Runtime session with what is fixed and what is free in its inputs and outputs."""
+"""An ONNX Runtime session, and the fixed and dynamic dimensions of its inputs and outputs."""
 
 from __future__ import annotations
 
@@ -38,40 +38,40 @@ class SessionPort:
     name: str
     dtype: np.dtype[Any]
     dims: tuple[int | None, ...] | None
-    """Fixed sizes; None where an axis is free. None for all: the rank is not known."""
+    """Fixed dimensions; None for a dynamic axis. None as a whole if the rank is unknown."""
 
     @property
     def rank(self) -> int | None:
-        """Number of axes; None: not known."""
+        """Number of axes; None if unknown."""
         return None if self.dims is None else len(self.dims)
 
     def fixed(self, axis: int) -> int | None:
-        """The size of an axis that has one; None where it is free or is not there."""
+        """Return the dimension of a fixed axis; None if it is dynamic or does not exist."""
         return self.dims[axis] if self.dims is not None and axis < len(self.dims) else None
 
     def shown(self) -> str:
-        """Its shape for a message, as ``1×?×384``."""
+        """Return its shape for a message, such as ``1×?×384``."""
         return "any shape" if self.dims is None else shown_shape(self.dims)
 
 
 def shown_shape(dims: Sequence[int | None]) -> str:
-    """A shape for a message, as ``1×?×384``."""
+    """Return a shape for a message, such as ``1×?×384``."""
     return "×".join("?" if dim is None else str(dim) for dim in dims) or "scalar"
 
 
 class ServingSession:
-    """What runs the file.
+    """An ONNX Runtime session of a file.
 
     Args:
-        path: the model. Weights beside it are read only from its own folder.
-        providers: names of ONNX Runtime's execution providers; None: the CPU.
-        options: an ``onnxruntime.SessionOptions``; None: the defaults.
+        path: the model. External weights are read only from its own folder.
+        providers: names of ONNX Runtime's execution providers; None uses the CPU.
+        options: an ``onnxruntime.SessionOptions``; None uses the defaults.
 
     Raises:
         PathError, NotAModel, CorruptModel, LimitError: as ``py_autodoc.analyze``.
-        InputError: weights beside the model cannot be had, or a type that cannot be handed over.
-        OptionError: a provider that this ONNX Runtime does not have.
-        AnalysisError: ONNX Runtime refuses the model.
+        InputError: external weights are missing, or an input or output has an unsupported type.
+        OptionError: this ONNX Runtime does not have the provider.
+        AnalysisError: ONNX Runtime rejects the model.
     """
 
     def __init__(self, path: PathLike, providers: Sequence[Any] | None = None, options: Any = None) -> None:
@@ -98,7 +98,7 @@ class ServingSession:
         return SessionPort(one.name, np.dtype(dtype), dims)
 
     def run(self, feeds: Mapping[str, np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
-        """All outputs. Raises: AnalysisError, with what ONNX Runtime says in one line."""
+        """Run the file and return all outputs. Raises: AnalysisError with ONNX Runtime's message."""
         try:
             return self.runtime.run(None, feeds)  # type: ignore[no-any-return]
         except Exception as fault:

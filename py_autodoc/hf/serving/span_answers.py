@@ -1,4 +1,4 @@
-"""From the scores of windows to answers: pure numbers, no model and no tokenizer."""
+"""Compute answers from the scores of windows, independently of the model and the tokenizer."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class AnswerWindow:
-    """The part of a context that the model sees at once, after the question.
+    """The part of a context in one model input, after the question.
 
-    Every array has an entry a token: of the question, the context and the special tokens.
+    Every array has one entry per token of the question, the context and the special tokens.
     """
 
     context: Array
-    """The token belongs to the context (bool)."""
+    """True for tokens of the context."""
     starts: Array
-    """Where the answer starts in the context when it starts with this token (characters)."""
+    """Start of an answer that begins with this token, as a character offset in the context."""
     ends: Array
-    """Where it ends when it ends with this token."""
+    """End of an answer that ends with this token."""
     null: int | None
-    """The token by which models say that there is no answer (CLS); None: the tokenizer has none."""
+    """Token whose score means that there is no answer (CLS); None if the tokenizer has none."""
     left: bool = False
-    """A batch pads before the text."""
+    """True if batches are padded before the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A part of the context."""
+    """A span of the context."""
 
     score: float
     start: int
@@ -40,7 +40,7 @@ class Answer:
 
 
 def _probabilities(logits: Array, allowed: Array) -> Array:
-    """Softmax over the allowed tokens; 0 elsewhere."""
+    """Return the softmax over the allowed tokens, and 0 for others."""
     scores = np.where(allowed, logits.astype(np.float64), -np.inf)
     powers = np.exp(scores - scores[allowed].max())
     return np.asarray(powers / powers.sum())
@@ -49,20 +49,20 @@ def _probabilities(logits: Array, allowed: Array) -> Array:
 def window_answers(
     window: AnswerWindow, start: Array, end: Array, count: int, longest: int
 ) -> tuple[list[Answer], float | None]:
-    """The best parts of one window.
+    """Return the best spans of one window.
 
-    The score is the probability of the first token times that of the last one, each among the tokens
-    of this window's context and the one that stands for no answer.
+    The score is the probability of the first token times that of the last token. Each is relative to the
+    context tokens of this window and the token that stands for no answer.
 
     Args:
-        window: what the tokens are.
-        start: logits of the first token of the answer, one a token.
-        end: logits of the last one.
-        count: how many answers.
-        longest: tokens of the longest answer.
+        window: the roles of the tokens.
+        start: logits for the first token of the answer, one per token.
+        end: logits for the last token.
+        count: number of answers.
+        longest: maximum tokens of an answer.
 
     Returns:
-        Answers, best first, and the score of there being none (None: the model cannot say).
+        Answers, best first, and the score of no answer (None if the model cannot express it).
     """
     size = len(window.context)
     start, end = (start[-size:], end[-size:]) if window.left else (start[:size], end[:size])
@@ -92,10 +92,10 @@ def window_answers(
 def best_answers(
     found: Iterable[Sequence[Answer]], nothing: Sequence[float], count: int, impossible: bool
 ) -> list[Answer]:
-    """The best of all windows.
+    """Return the best answers over all windows.
 
-    A part of the context that several windows see counts once, with its best score. No answer is as
-    likely as in the window that is least sure of it: one window with the answer is enough.
+    A span that occurs in several windows counts once, with its best score. The score of no answer is the
+    lowest of all windows, since one window with the answer is enough.
     """
     merged: dict[tuple[int, int], Answer] = {}
     for answers in found:
