@@ -7,12 +7,12 @@ export interface IBar {
   readonly label: string;
   readonly value: number;
   readonly text: string;
-  /** More, for the tooltip. */
+  /** Additional text for the tooltip. */
   readonly title: string;
   readonly nodes: readonly number[];
 }
 
-/** Bars of equal things: pointing marks their nodes in the graph, a click selects them. */
+/** A bar chart of node groups: hovering a bar highlights its nodes in the graph, a click selects them. */
 export function Bars(props: {
   label: string;
   bars: readonly IBar[];

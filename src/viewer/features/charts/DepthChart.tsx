@@ -6,7 +6,7 @@ import { Plot } from '../common/Plot';
 import { cumulative } from '../../summary/chartData';
 import { useTrans } from '../../i18n/translateContext';
 
-/** How much of the whole is done after each node. */
+/** Cumulative share of the total after each node. */
 export function DepthChart({ model, order }: IChartProps): JSX.Element {
   const trans = useTrans();
   const [at, setAt] = React.useState(-1);

@@ -10,7 +10,7 @@ import { Chart, type IChartProps } from '../common/Chart';
 import { byOperator } from '../../summary/chartData';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Bars beyond these would not be read. */
+/** More bars would be unreadable. */
 const MAX_BARS = 40;
 
 type OperatorMeasure = MetricId | 'count';
@@ -27,7 +27,7 @@ function measures(
   ];
 }
 
-/** What the nodes of each type come to. */
+/** Totals by operator type. */
 export function OperatorsChart({ model, order }: IChartProps): JSX.Element {
   const trans = useTrans();
   const labels = measures(model.latency !== null, trans);
@@ -43,7 +43,7 @@ export function OperatorsChart({ model, order }: IChartProps): JSX.Element {
     .map(({ label, value, unknown, nodes }): IBar => ({
       label: shortLabel(label, 80),
       value,
-      // All unknown is no 0, and a sum that lacks parts is a lower bound.
+      // A sum without any known value is not 0, and an incomplete sum is a lower bound.
       text:
         unknown >= nodes.length && value === 0
           ? '—'

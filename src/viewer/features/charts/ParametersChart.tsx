@@ -5,7 +5,7 @@ import { Chart, type IChartProps } from '../common/Chart';
 import { paramBins } from '../../summary/chartData';
 import { useTrans } from '../../i18n/translateContext';
 
-/** How many layers have how many parameters. */
+/** Number of layers by their number of parameters. */
 export function ParametersChart({ model, order }: IChartProps): JSX.Element {
   const trans = useTrans();
   const bins = React.useMemo(() => paramBins(model, order), [model, order]);

@@ -6,7 +6,7 @@ import { AXES, shapeEvolution } from '../../summary/chartData';
 import { mainOutput } from '../../../core/model/decodePayload';
 import { useTrans } from '../../i18n/translateContext';
 
-/** How large each node's output is. */
+/** Size of each node's output. */
 export function ShapesChart({ model, order }: IChartProps): JSX.Element {
   const trans = useTrans();
   const [at, setAt] = React.useState(-1);

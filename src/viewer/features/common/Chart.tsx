@@ -2,13 +2,13 @@ import * as React from 'react';
 import type { IGraphModel } from '../../../core/types';
 import { shortLabel } from '../../ui/text';
 
-/** What is charted, in the order of execution. */
+/** The model to chart, and its execution order. */
 export interface IChartProps {
   readonly model: IGraphModel;
   readonly order: Int32Array;
 }
 
-/** A chart with its title; the line below says what is pointed at. */
+/** A chart with its title; the line below describes the point under the pointer. */
 export function Chart(props: {
   title: string;
   note: string;

@@ -3,7 +3,7 @@ import { useSession } from '../../session/sessionContext';
 import { copyWithFeedback } from '../../session/clipboardFeedback';
 import { Icon } from '../../ui/Icon';
 
-/** Copies a text; says whether it worked, to eyes and ears. */
+/** Copies a text and confirms it, also to screen readers. */
 export function CopyButton(props: {
   text: () => string;
   label: string;

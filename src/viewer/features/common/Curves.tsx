@@ -7,15 +7,15 @@ import { useTrans } from '../../i18n/translateContext';
 
 export interface ICurve {
   readonly label: string;
-  /** One a point; NaN where it is unknown. */
+  /** One per point; NaN if unknown. */
   readonly values: readonly number[];
-  /** Around them. */
+  /** Limits of the range around the values. */
   readonly low?: readonly number[];
   readonly high?: readonly number[];
-  /** Which of the theme's chart colours, 1 to 4. */
+  /** Index of the theme's chart colour, 1 to 4. */
   readonly color: number;
   readonly dashed?: boolean;
-  /** Points that do not fit the device, where that is not the same for all curves. */
+  /** Points that do not fit the device, if curves differ in that. */
   readonly small?: readonly boolean[];
 }
 
@@ -24,21 +24,21 @@ export interface ICurvesProps {
   readonly curves: readonly ICurve[];
   /** The size of each point. */
   readonly sizes: readonly number[];
-  /** Points that are named in the picture. */
+  /** Labelled points. */
   readonly marks: readonly { readonly at: number; readonly label: string }[];
-  /** A level that is not to be reached. */
+  /** A limit that values should stay below. */
   readonly limit?: { readonly value: number; readonly label: string };
-  /** True where the values are drawn over a scale of powers. */
+  /** True for a logarithmic scale of the values. */
   readonly log: boolean;
   readonly format: (value: number) => string;
   readonly describe: (at: number) => string;
   /** Points that do not fit the device. */
   readonly small: readonly boolean[];
-  /** The size that is shown, -1 where it is none of the points. */
+  /** Index of the current size; -1 if it is not one of the points. */
   readonly shown: number;
   readonly at: number;
   onAt(at: number): void;
-  /** Absent where a point cannot be taken. */
+  /** Absent if points cannot be chosen. */
   onPick?(at: number): void;
 }
 
@@ -47,7 +47,10 @@ const RIGHT = 14;
 const TOP = 12;
 const BOTTOM = 20;
 
-/** Numbers over the sizes of a dimension. The pointer or the arrows go along, a click or Enter takes a size. */
+/**
+ * Curves over the sizes of a dimension. The pointer or the arrow keys move along them, a click or Enter
+ * chooses a size.
+ */
 export function Curves(props: ICurvesProps): JSX.Element {
   const trans = useTrans();
   const { sizes, at, shown } = props;
@@ -135,7 +138,7 @@ export function Curves(props: ICurvesProps): JSX.Element {
   );
 }
 
-/** Sizes between 0 and 1, over a scale of powers. */
+/** Positions of the sizes between 0 and 1, on a logarithmic scale. */
 function placesOf(sizes: readonly number[]): number[] {
   const [low, high] = [sizes[0], sizes[sizes.length - 1]];
   return sizes.map(size =>
@@ -238,7 +241,7 @@ function Picture(
   );
 }
 
-/** From 0. */
+/** A linear scale from 0. */
 function flatScale(
   values: readonly number[],
   lines: number
@@ -248,7 +251,7 @@ function flatScale(
   return { low: 0, high: marks[marks.length - 1] || 1, marks };
 }
 
-/** The sizes below the curves; those that would touch their neighbour are left out. */
+/** Labels of the sizes below the curves; those that would touch their neighbour are omitted. */
 function Sizes(props: {
   sizes: readonly number[];
   places: readonly number[];
@@ -339,7 +342,7 @@ function Line(props: {
   );
 }
 
-/** Points that follow each other: what is unknown leaves a gap. */
+/** Runs of consecutive points: unknown values leave gaps. */
 function piecesOf(points: readonly number[]): number[][] {
   const pieces: number[][] = [];
   for (const point of points) {

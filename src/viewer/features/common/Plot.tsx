@@ -5,32 +5,32 @@ import { useSize } from '../../ui/useSize';
 import { decades, position, stepPath, ticks } from './plotScale';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Numbers over the execution, one a point. */
+/** Values over the execution, one per point. */
 export interface IPlotSeries {
   readonly label: string;
-  /** NaN where there is none. */
+  /** NaN if unknown. */
   readonly values: ArrayLike<number>;
-  /** Which of the theme's chart colours, 1 to 4. */
+  /** Index of the theme's chart colour, 1 to 4. */
   readonly color: number;
   readonly filled?: boolean;
   readonly dashed?: boolean;
 }
 
 interface IPlotProps {
-  /** What the chart shows. */
+  /** Title of the chart. */
   readonly label: string;
   readonly series: readonly IPlotSeries[];
   /** Node of each point. */
   readonly nodes: ArrayLike<number>;
   readonly format: (value: number) => string;
-  /** A point in words. */
+  /** Description of a point. */
   readonly describe: (at: number) => string;
   readonly log?: boolean;
-  /** The top of the scale; the largest value when absent. */
+  /** Top of the scale; defaults to the largest value. */
   readonly max?: number;
-  /** A point that is named in the picture. */
+  /** A labelled point. */
   readonly mark?: { readonly at: number; readonly label: string };
-  /** After the point under the pointer or the keyboard changed, -1 = none. */
+  /** Called when the point under the pointer or the keyboard has changed; -1 for none. */
   readonly onAt?: (at: number) => void;
 }
 
@@ -39,7 +39,9 @@ const RIGHT = 10;
 const TOP = 8;
 const BOTTOM = 8;
 
-/** A chart over the execution. The pointer or the arrow keys go along it; the graph shows where. */
+/**
+ * A chart over the execution. The pointer or the arrow keys move along it; the graph highlights the node.
+ */
 export function Plot(props: IPlotProps): JSX.Element {
   const trans = useTrans();
   const session = useSession();
@@ -151,7 +153,7 @@ export function Plot(props: IPlotProps): JSX.Element {
   );
 }
 
-/** Point to go to for a key, null when the key does not move. */
+/** The point that a key moves to; null if the key does not move. */
 export function stepIndex(
   key: string,
   at: number,
@@ -301,7 +303,7 @@ function Picture(
   );
 }
 
-/** The surface under a line: every unbroken piece down to the ground. */
+/** The area under a line: each unbroken piece down to the axis. */
 function areaOf(path: string, height: number): string {
   return path
     .split('M')

@@ -25,7 +25,7 @@ function stepText(task: Task | null, trans: ITranslate): string {
     : text;
 }
 
-/** How far the task is that runs, and a button that stops it. */
+/** Progress of the running task, with a button that stops it. */
 export function Progress(props: {
   state: ITaskBoard;
   onCancel: () => void;
@@ -50,7 +50,7 @@ export function Progress(props: {
   );
 }
 
-/** Why the last task failed, if it was one of these kinds, and the way out. */
+/** Why the last task failed, if it is one of these kinds, with a way to dismiss it. */
 export function Problems(props: {
   state: ITaskBoard;
   of: ReadonlySet<TaskKind>;

@@ -1,4 +1,4 @@
-/** What every page of the inspector is made of. */
+/** Building blocks of the inspector pages. */
 
 import * as React from 'react';
 import { formatShare } from '../../../core';
@@ -9,7 +9,7 @@ import { Icon } from '../../ui/Icon';
 import { shortLabel, escapeInvisible } from '../../ui/text';
 import { useTrans } from '../../i18n/translateContext';
 
-/** A heading that folds what is below it. */
+/** A heading with a collapsible section. */
 export function Section(props: {
   title: string;
   count?: number;
@@ -38,7 +38,7 @@ export function Facts(props: { children: React.ReactNode }): JSX.Element {
 export function Fact(props: {
   label: string;
   children: React.ReactNode;
-  /** Why the value is missing, or more about it. */
+  /** Why the value is missing, or additional text. */
   note?: string;
 }): JSX.Element {
   return (
@@ -52,12 +52,12 @@ export function Fact(props: {
   );
 }
 
-/** An exact number with a bar for its share of the whole. */
+/** An exact number with a bar for its share of the total. */
 export function SharedAmount(props: {
   text: string;
   /** The same in three digits. */
   short: string;
-  /** The same in all digits, where the text is short. */
+  /** The same in all digits, if `text` is short. */
   exact?: string;
   value: number;
   total: number | null;
@@ -86,7 +86,7 @@ export function SharedAmount(props: {
   );
 }
 
-/** A name from the file, kept to itself whatever it contains. */
+/** A name from the file, isolated from the surrounding text direction. */
 export function Name(props: { text: string }): JSX.Element {
   return (
     <bdi className="oad-Name" title={shortLabel(props.text)}>
@@ -124,7 +124,7 @@ export function Title(props: {
   );
 }
 
-/** Text that selects something else and brings it into view. */
+/** A link that selects something else and brings it into view. */
 export function SelectionLink(props: {
   to: Selection;
   children: React.ReactNode;
@@ -144,8 +144,8 @@ export function SelectionLink(props: {
 }
 
 /**
- * Long lists show their beginning; the rest on demand. `of` is what each item makes: the button that
- * shows more is then an item too, as the elements of lists have to be.
+ * Shows the start of long lists, and the rest on demand. `of` is the kind of element that items render:
+ * the button that shows more is then rendered as an item too, as lists require.
  */
 export function TruncatedList<T>(props: {
   items: readonly T[];

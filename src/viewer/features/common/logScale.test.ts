@@ -23,7 +23,7 @@ test('holds every value, with at least two even marks, over any range', () => {
     expect(marks.length).toBeLessThanOrEqual(count + 1);
     expect(marks.every(mark => mark >= low && mark <= high)).toBe(true);
     const gaps = marks.slice(1).map((mark, at) => Math.log10(mark / marks[at]));
-    // 1, 2, 5: steps of 0.30 and 0.40; 1, 3: of 0.48 and 0.52; else equal ones.
+    // 1, 2, 5 have steps of 0.30 and 0.40; 1, 3 of 0.48 and 0.52; otherwise steps are equal.
     expect(Math.max(...gaps) / Math.min(...gaps)).toBeLessThan(1.4);
   }
 });

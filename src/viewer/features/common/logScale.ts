@@ -1,4 +1,4 @@
-/** Numbers to pixels on a logarithmic scale. */
+/** A logarithmic scale. */
 
 export interface ILogScale {
   readonly low: number;
@@ -8,7 +8,10 @@ export interface ILogScale {
 
 const STEPS = [[1, 2, 5], [1, 3], [1]];
 
-/** From below the least value to above the most, at 1, 2 or 5 times a power of ten; about `count` even marks. */
+/**
+ * From below the smallest value to above the largest, at 1, 2 or 5 times a power of ten, with about
+ * `count` even marks.
+ */
 export function logScale(values: readonly number[], count: number): ILogScale {
   const known = values.filter(value => value > 0 && Number.isFinite(value));
   if (known.length === 0) {
@@ -19,7 +22,7 @@ export function logScale(values: readonly number[], count: number): ILogScale {
   const to = Math.ceil(Math.log10(most)) + 1;
   const all = (steps: readonly number[]): number[] =>
     Array.from({ length: to - from + 1 }, (_, at) => from + at).flatMap(power =>
-      // Not 10 ** -3 * 5: that is 0.005 but for its last digit.
+      // Not 5 * 10 ** -3, which differs from 0.005 in its last digit.
       steps.map(step => Number(`${step}e${power}`))
     );
   const ends = all(STEPS[0]);
@@ -35,7 +38,7 @@ export function logScale(values: readonly number[], count: number): ILogScale {
   return { low, high, marks: marks.length > 1 ? marks : [low, high] };
 }
 
-/** Where a value stands between `low`, 0, and `high`, 1; NaN where it cannot. */
+/** Position of a value between `low` (0) and `high` (1); NaN if it has none. */
 export function logPlace(value: number, low: number, high: number): number {
   return value > 0 && high > low
     ? Math.log(value / low) / Math.log(high / low)

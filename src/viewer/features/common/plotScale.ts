@@ -1,6 +1,6 @@
-/** Numbers to pixels. */
+/** Linear and logarithmic plot scales. */
 
-/** Round values from 0 to at least `max`, about `count` of them: steps of 1, 2 or 5 times a power of ten. */
+/** About `count` round values from 0 to at least `max`, in steps of 1, 2 or 5 times a power of ten. */
 export function ticks(max: number, count: number): number[] {
   if (!(max > 0) || !Number.isFinite(max)) {
     return [0];
@@ -21,7 +21,7 @@ export function decades(max: number, count: number): number[] {
   return Array.from({ length: marks + 1 }, (_, i) => 10 ** (i * step));
 }
 
-/** A value's height between 0 and 1; NaN for what cannot be shown. */
+/** A value's height between 0 and 1; NaN if it cannot be shown. */
 export function position(value: number, max: number, log: boolean): number {
   if (!log) {
     return max > 0 ? value / max : 0;
@@ -34,8 +34,8 @@ export function position(value: number, max: number, log: boolean): number {
 }
 
 /**
- * An SVG path of a series in steps, each value level over its part of the width. Values that share a
- * pixel become one stroke from the least to the largest, so that no peak is lost. NaN leaves a gap.
+ * An SVG path of a series as steps, one per value. Values within the same pixel become a single stroke
+ * from the smallest to the largest, so that no peak is lost. NaN leaves a gap.
  */
 export function stepPath(
   values: ArrayLike<number>,

@@ -6,7 +6,7 @@ import { ChangeList } from './ChangesPanel';
 import { VIEW_LABELS } from '../../state/linkedViews';
 import { useTrans } from '../../i18n/translateContext';
 
-/** What differs between a node and its counterpart in the model beside it. */
+/** Differences between a node and its counterpart in the linked model. */
 export function ChangesOfNode({ node }: { node: number }): JSX.Element | null {
   const trans = useTrans();
   const companion = useView(state => state.linkedView);

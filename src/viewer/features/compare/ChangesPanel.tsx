@@ -9,7 +9,7 @@ import { kindText } from '../../compare/changeKinds';
 import { VIEW_LABELS } from '../../state/linkedViews';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Rows that are drawn; the file may have as many blocks as it likes. */
+/** Maximum number of rows; a file may have any number of blocks. */
 const MAX_ROWS = 200;
 
 function differs(block: AlignedBlock): boolean {
@@ -21,7 +21,7 @@ function differs(block: AlignedBlock): boolean {
   );
 }
 
-/** The blocks of both models beside each other: what changed, came and went in each, and what it costs. */
+/** The blocks of both models side by side: changes, additions, removals and their costs. */
 export function ChangesPanel(): JSX.Element {
   const trans = useTrans();
   const session = useSession();
@@ -134,7 +134,7 @@ function difference(by: number): string {
   return by === 0 ? '0' : `${by > 0 ? '+' : '−'}${formatCount(Math.abs(by))}`;
 }
 
-/** The path on both sides, where they differ; the root has none. */
+/** The path on each side if they differ; the root has none. */
 function BlockName({ block }: { block: AlignedBlock }): JSX.Element {
   const trans = useTrans();
   const name = (path: string | null): string =>
@@ -149,7 +149,7 @@ function BlockName({ block }: { block: AlignedBlock }): JSX.Element {
   );
 }
 
-/** What changed, from what to what. */
+/** Changes with their old and new values. */
 export function ChangeList(props: {
   changes: readonly AlignedChange[];
 }): JSX.Element {

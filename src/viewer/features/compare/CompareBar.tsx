@@ -28,7 +28,7 @@ function ruleText(rule: MatchRule, trans: ITranslate): string {
   }[rule];
 }
 
-/** How the counterpart of what is selected was found; empty when that is not known. */
+/** How the counterpart of the selection was found; empty if unknown. */
 function foundText({ synced }: ILinkedView, trans: ITranslate): string {
   const rule = synced.kind === 'found' ? synced.rule : null;
   return rule === null || rule === 'none'
@@ -36,7 +36,7 @@ function foundText({ synced }: ILinkedView, trans: ITranslate): string {
     : trans.__('Counterpart: %1', ruleText(rule, trans));
 }
 
-/** What is amiss with the counterpart of what is selected; empty when nothing is. */
+/** Problem with the counterpart of the selection; empty if there is none. */
 function amissText({ side, synced }: ILinkedView, trans: ITranslate): string {
   const other = VIEW_LABELS[otherSide(side)];
   if (synced.kind === 'found' && synced.rule === 'position') {
@@ -61,7 +61,7 @@ function amissText({ side, synced }: ILinkedView, trans: ITranslate): string {
     : trans.__('“%1” of %2 has no counterpart', name, other);
 }
 
-/** Over the picture of a linked view: what was selected cannot be shown on both sides, or not surely. */
+/** A note over the graph of a linked view if the selection has no counterpart, or an uncertain one. */
 export function CounterpartNote(): JSX.Element | null {
   const trans = useTrans();
   const companion = useView(state => state.linkedView);
@@ -74,7 +74,7 @@ export function CounterpartNote(): JSX.Element | null {
   ) : null;
 }
 
-/** In a linked view: with what it is linked, how much is matched, and how. */
+/** Bar of a linked view: the other model, how much is matched, and how. */
 export function CompareBar(): JSX.Element | null {
   const trans = useTrans();
   const companion = useView(state => state.linkedView);
@@ -112,7 +112,7 @@ export function CompareBar(): JSX.Element | null {
   );
 }
 
-/** Over a picture of both models as one graph. */
+/** Bar over a graph of both models. */
 function MergedBar(props: {
   companion: ILinkedView;
   compared: IComparedChanges;
@@ -222,7 +222,7 @@ function Counts({ companion }: { companion: ILinkedView }): JSX.Element {
   );
 }
 
-/** Totals under different sizes are not a comparison. */
+/** Totals at different sizes are not comparable. */
 function Conflicts({
   companion
 }: {
@@ -250,7 +250,7 @@ function Conflicts({
   );
 }
 
-/** From one change to the next, and the filter. */
+/** Navigation from change to change, and the filter. */
 function Steps(props: { compared: IComparedChanges; side: Side }): JSX.Element {
   const trans = useTrans();
   const { compared, side } = props;
@@ -288,7 +288,7 @@ function Steps(props: { compared: IComparedChanges; side: Side }): JSX.Element {
   );
 }
 
-/** What the models are to each other, by core operators: a quantized twin is one model. */
+/** How the models relate, by core operators: a quantized twin is the same model. */
 function Verdict({
   companion
 }: {

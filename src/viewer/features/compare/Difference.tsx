@@ -5,7 +5,7 @@ import { differenceOf, isTotal } from '../../summary/totalDifference';
 import { VIEW_LABELS } from '../../state/linkedViews';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Under a total of a linked view: how it differs from the other model's. */
+/** Below a total in a linked view: the difference to the other model. */
 export function Difference({ id }: { id: string }): JSX.Element | null {
   const trans = useTrans();
   const companion = useView(state => state.linkedView);

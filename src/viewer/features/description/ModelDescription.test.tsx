@@ -99,7 +99,7 @@ test('stages are the boxes that the work is spread over, heavy ones opened', () 
   expect(stages.length).toBeGreaterThan(2);
   expect(stages.length).toBeLessThanOrEqual(12);
   expect(Math.max(...stages.map(({ share }) => share))).toBeLessThan(0.6);
-  // None lies in another: together they are nearly all of it, and never more.
+  // None contains another: together they are almost the total, and never more.
   const sum = stages.reduce((all, { share }) => all + share, 0);
   expect(sum).toBeGreaterThan(0.9);
   expect(sum).toBeLessThan(1.000001);

@@ -5,7 +5,7 @@ import { NO_SELECTION } from '../../state/types';
 import { descriptionLine, reasonsOf } from '../../summary/modelDescription';
 import { useTrans } from '../../i18n/translateContext';
 
-/** The model in words, over the graph; its reasons under the pointer or the focus, more in the inspector. */
+/** The model in words, over the graph; its reasons on hover or focus, more in the inspector. */
 export function ModelDescription({
   low = false
 }: {

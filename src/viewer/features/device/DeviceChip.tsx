@@ -9,7 +9,7 @@ import { fitsIn, memoryNeed, noTimeReason } from '../../summary/deviceText';
 import { Fits } from './Fits';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Says which device times are estimated for; opens the list of devices. */
+/** Shows the device of latency estimates; opens the list of devices. */
 export function DeviceChip(): JSX.Element | null {
   const trans = useTrans();
   const { store } = useSession();

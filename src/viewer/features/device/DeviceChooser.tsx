@@ -31,14 +31,14 @@ import { assumption } from '../../summary/latencyTile';
 import { focusedElement } from '../../ui/focus';
 import { useTrans } from '../../i18n/translateContext';
 
-/** The list of devices, when it is open and there is one. */
+/** The list of devices, if it is open and not empty. */
 export function DeviceChooser(): JSX.Element | null {
   const open = useView(state => state.deviceChooserOpen);
   const part = hardwareOf(useDocument().model.payload);
   return open && part ? <Chooser part={part} /> : null;
 }
 
-/** Closes by a click elsewhere; the focus goes back to where it was. */
+/** Closes on a click elsewhere and restores the focus. */
 function useClosing(frame: React.RefObject<HTMLElement>): () => void {
   const { store } = useSession();
   const close = React.useCallback(
@@ -49,7 +49,7 @@ function useClosing(frame: React.RefObject<HTMLElement>): () => void {
     const before = focusedElement();
     const outside = (event: PointerEvent): void => {
       const path = event.composedPath();
-      // The chip closes the list by itself.
+      // The chip closes the list itself.
       const chip = path.some(
         part =>
           part instanceof Element && part.matches('.oad-Chip.oad-mod-device')
@@ -94,7 +94,7 @@ function Chooser({ part }: { part: HardwarePart }): JSX.Element {
     );
   };
   const onKeyDown = (event: React.KeyboardEvent): void => {
-    // The keys of the viewer do not work in here.
+    // The viewer's keys do not apply here.
     event.stopPropagation();
     const list = event.target instanceof HTMLSelectElement ? [] : flat;
     const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[
@@ -177,7 +177,7 @@ function Chooser({ part }: { part: HardwarePart }): JSX.Element {
   );
 }
 
-/** The precisions that the device has. */
+/** Picker for the device's precisions. */
 function PrecisionPicker(props: {
   part: HardwarePart;
   device: number;
@@ -215,7 +215,7 @@ function PrecisionPicker(props: {
   );
 }
 
-/** What runs the model on the device. */
+/** Picker for the runtime. */
 function RuntimePicker(props: {
   part: HardwarePart;
   device: number;
@@ -251,7 +251,7 @@ function RuntimePicker(props: {
   );
 }
 
-/** What the choice gives, how sure it is, and what it takes for granted. */
+/** Latency for the current choice, its quality and its assumptions. */
 function Outcome(): JSX.Element {
   const trans = useTrans();
   const { model } = useDocument();

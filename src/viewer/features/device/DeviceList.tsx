@@ -15,7 +15,7 @@ import { useTrans } from '../../i18n/translateContext';
 interface IListProps {
   readonly part: HardwarePart;
   readonly vendors: readonly IVendor[];
-  /** Of the peaks that are shown; empty: what each device would take. */
+  /** Precision of the peaks shown; empty for the one each device would use. */
   readonly precision: string;
   readonly id: string;
   readonly active: number;
@@ -23,7 +23,7 @@ interface IListProps {
   pick(device: number): void;
 }
 
-/** Devices by vendor, with what they have. */
+/** Devices by vendor, with their properties. */
 export function DeviceList(props: IListProps): JSX.Element {
   const trans = useTrans();
   const { vendors, id, active, precision } = props;

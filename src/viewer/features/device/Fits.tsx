@@ -2,9 +2,9 @@ import * as React from 'react';
 import { Icon } from '../../ui/Icon';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Says whether the model fits a device: by a word and a sign, not by the colour alone. */
+/** Shows whether the model fits a device, by a word and a sign as well as by colour. */
 export function Fits(props: {
-  /** Null where the need or the memory is unknown. */
+  /** Null if the need or the memory is unknown. */
   fits: boolean | null;
   title?: string;
 }): JSX.Element {

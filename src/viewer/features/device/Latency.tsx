@@ -19,10 +19,10 @@ import {
 } from '../../summary/kernelText';
 import { useTrans } from '../../i18n/translateContext';
 
-/** The estimated time of one thing among its costs; nothing while no device is chosen. */
+/** Estimated time of an entity, as one of its costs; nothing if no device is chosen. */
 export function LatencyFact(props: {
   seconds: number;
-  /** How many parts of it are unknown. */
+  /** Number of kernels with unknown times. */
   unknown: number;
 }): JSX.Element | null {
   const trans = useTrans();
@@ -58,7 +58,7 @@ export function LatencyFact(props: {
   );
 }
 
-/** What bounds the kernel of a node, and which nodes it runs with. */
+/** The bound of a node's kernel, and the nodes it is fused with. */
 export function KernelFact({ node }: { node: number }): JSX.Element | null {
   const trans = useTrans();
   const { model } = useDocument();

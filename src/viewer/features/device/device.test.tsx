@@ -62,7 +62,7 @@ test('a device is found by words, chosen by keyboard, and colours the graph', as
   expect(search.getAttribute('aria-activedescendant')).toBe(found.id);
   await choose('consumer acme');
   expect(found.getAttribute('aria-selected')).toBe('true');
-  // Two kernels start, the third has no time.
+  // Two kernels have launch times, the third has no time.
   const times = [0, 2].map(node => surface().overlay!.text!(node));
   expect(times.map(plain)).toEqual(['100 µs', '100 µs']);
   expect(surface().overlay!.value(1)).toBe(0);
@@ -70,7 +70,7 @@ test('a device is found by words, chosen by keyboard, and colours the graph', as
   expect(tile()).toMatch(
     /^Latency, rough≥ 200 µs100–400 µs for the known kernels · best case 0.78 ns/
   );
-  // What stands behind it, for those who ask.
+  // Details for those who ask.
   expect(tile()).toContain(
     'Lower bound: 1 kernel with an unknown time is not included.'
   );
@@ -83,7 +83,7 @@ test('a device is found by words, chosen by keyboard, and colours the graph', as
   });
   await act(async () => fireEvent.keyDown(search, { key: 'Escape' }));
   expect(device(root)).toBeNull();
-  // The legend says for what the colours are.
+  // The legend names the device of the colours.
   const legend = screen.getByRole('group', { name: 'Heatmap legend' });
   expect(legend.textContent).toContain('Acme Two, FP32');
 });
@@ -104,7 +104,7 @@ test('the precision is one of the device; none takes the times away', async () =
   ]);
   await act(async () => fireEvent.change(select, { target: { value: '' } }));
   expect(within(totals()).getByText('Acme Two, FP32')).toBeTruthy();
-  // Another device without this precision says so, and gives no number.
+  // A device without this precision says so and shows no number.
   await choose('zeta');
   expect(
     within(totals()).getByTitle(
@@ -152,7 +152,7 @@ test('the runtime decides what runs as one, and is remembered with the device', 
   await act(async () =>
     fireEvent.change(select, { target: { value: 'pytorch-eager' } })
   );
-  // The host starts two operators, 700 µs each; the third has no time.
+  // The host launches two operators, 700 µs each; the third has no time.
   expect(tile()).toContain('≥ 1.4 ms');
   expect(tile()).toContain('Runtime assumed: PyTorch, eager.');
   expect(within(totals()).getByText(/PyTorch, eager$/)).toBeTruthy();
@@ -256,7 +256,7 @@ test('the settings give the runtime, also of a device that is chosen first in th
     'Runtime assumed: PyTorch, eager.'
   );
   first.unmount();
-  // One that the model has no estimate for is left out.
+  // A device without an estimate in this model is ignored.
   const { unmount } = await mount(payload, {}, { settings });
   expect(document.body.textContent).toContain('Assumes a fusing runtime');
   unmount();
@@ -302,7 +302,7 @@ test('the inspector says what bounds a kernel and what runs in it', async () => 
   act(() => handle.selectNodes([0]));
   await settle();
   expect(fact()).toContain('runs with relu');
-  // Several: their sum.
+  // For several, their sum.
   act(() => handle.selectNodes([0, 1, 2]));
   await settle();
   const sum = screen.getByText('Total costs').closest('details')!;
@@ -327,7 +327,7 @@ test('linked views are timed on one device', async () => {
   await settle();
   expect(right.handle.getState()).toMatchObject({ device: choice });
   expect(within(right.root).getByText('Acme Two, FP16')).toBeTruthy();
-  // Both leave a kernel out: what they differ by is not known.
+  // Both sums are incomplete, so their difference is unknown.
   const here = within(left.root).getByText(/^Latency, /).parentElement!;
   expect(plain(here.textContent)).toContain('vs B —');
   expect(here.querySelector('[title*="totals is incomplete"]')).not.toBeNull();

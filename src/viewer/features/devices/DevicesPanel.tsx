@@ -41,10 +41,10 @@ const FIRST: ITableView = {
   sort: { column: 'latency', descending: false }
 };
 
-/** How each viewer's table was left: its tab may be closed and opened again. */
+/** Table state by viewer, since the tab may be closed and opened again. */
 const views = new WeakMap<Session, ITableView>();
 
-/** All devices for the sizes that are shown; a click takes one. */
+/** All devices for the current sizes; a click chooses one. */
 export function DevicesPanel(): JSX.Element {
   const trans = useTrans();
   const part = hardwareOf(useDocument().model.payload);
@@ -72,7 +72,7 @@ function Devices({ part }: { part: HardwarePart }): JSX.Element {
     setView(before => ({ ...before, ...some }));
   const { query, precision, fitting, sort } = view;
   const { runtime } = choice ?? initialRuntime(session.settings, part);
-  // Another device changes no other row: what the table shows depends on the sizes alone.
+  // Choosing another device changes no other row: the table depends only on the sizes.
   const rows = React.useMemo(
     () =>
       rowsOf(part, new DeviceTimes(model, runtime), precision, batchOf(model)),
@@ -167,10 +167,10 @@ interface IGridProps {
   onSort(sort: IDeviceSort): void;
 }
 
-/** Height of a row and of the heads, as in the style sheet. */
+/** Height of a row and of the header, as in the style sheet. */
 const ROW = 24;
 
-/** The rows that are in view. One Tab stop: the arrows go from row to row. */
+/** The visible rows. A single Tab stop: arrow keys move between rows. */
 function Grid(props: IGridProps): JSX.Element {
   const trans = useTrans();
   const { rows, chosen, chosenPrecision, precision } = props;
@@ -185,7 +185,7 @@ function Grid(props: IGridProps): JSX.Element {
   const own = rows.findIndex(
     ({ device }) => device === (stop < 0 ? chosen : stop)
   );
-  // A stop that is scrolled away cannot be reached: the first row in view is one in its place.
+  // A tab stop that is scrolled away cannot be reached: the first visible row replaces it.
   const at = own >= first && own < end ? own : first;
   const go = React.useRef(false);
   React.useEffect(() => {
@@ -242,7 +242,7 @@ function Grid(props: IGridProps): JSX.Element {
   );
 }
 
-/** In place of rows that are not in view. */
+/** Replaces rows that are not in view. */
 function Space({ rows }: { rows: number }): JSX.Element | null {
   return rows > 0 ? (
     <tr aria-hidden="true" style={{ height: rows * ROW }} />

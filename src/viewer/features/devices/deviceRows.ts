@@ -1,4 +1,4 @@
-/** The rows of the table of devices: which there are, in which order, and what their cells say. */
+/** Rows of the device table: contents, order, and texts of cells. */
 
 import type {
   DeviceTimes,
@@ -21,7 +21,7 @@ import {
   rangeText
 } from '../../summary/deviceText';
 
-/** What decides stands first: narrow panes show no more. */
+/** The most important columns come first, since narrow panes show no more. */
 export const COLUMNS = [
   'name',
   'latency',
@@ -50,19 +50,19 @@ export const NUMERIC: ReadonlySet<DeviceColumn> = new Set<DeviceColumn>([
 
 export interface IDeviceRow {
   readonly device: number;
-  /** Null where the device has no peak for the precision. */
+  /** Null if the device has no peak for the precision. */
   readonly time: IDeviceTime | null;
-  /** Null where the need or the memory is unknown. */
+  /** Null if the need or the memory is unknown. */
   readonly fits: boolean | null;
-  /** Bytes of the device that a model may use; NaN where they are unknown. */
+  /** Bytes of device memory that a model may use; NaN if unknown. */
   readonly usable: number;
-  /** Inferences of the batch, one after the other; NaN where the batch or the time is unknown. */
+  /** Items of successive inferences per second; NaN if the batch or the time is unknown. */
   readonly itemsPerSecond: number;
-  /** NaN where nobody published it. */
+  /** NaN if not published. */
   readonly watts: number;
-  /** What an hour costs; null where the device cannot be rented. */
+  /** Price per hour; null if the device cannot be rented. */
   readonly price: DevicePrice | null;
-  /** Dollars of a million items; NaN without a price or a time, and where the model does not fit. */
+  /** Dollars per million items; NaN without a price or a time, or if the model does not fit. */
   readonly cost: number;
 }
 
@@ -71,14 +71,14 @@ export interface IDeviceSort {
   readonly descending: boolean;
 }
 
-/** A row for each device. */
+/** One row per device. */
 export function rowsOf(
   part: HardwarePart,
   times: DeviceTimes,
   precision: string,
   batch: number
 ): IDeviceRow[] {
-  // Payloads of earlier versions have none.
+  // Payloads of earlier versions lack it.
   const { watts, prices } = part.devices as Partial<HardwarePart['devices']>;
   return times.all(precision).map((time, device) => {
     const usable = usableDeviceBytes(part, device);
@@ -101,7 +101,7 @@ export function rowsOf(
   });
 }
 
-/** The rows whose device has all the words, and which fit where that is asked for; sorted. */
+/** Rows whose device matches all words and, if requested, fits the model; sorted. */
 export function shownRows(
   part: HardwarePart,
   rows: readonly IDeviceRow[],
@@ -171,8 +171,8 @@ function valueOf(
 }
 
 /**
- * By one column. What is unknown comes last either way, and of times those on devices that the model does not
- * fit; equal ones in the order of the list.
+ * Sorted by one column. Unknown values come last in both directions; for times, so do devices that the
+ * model does not fit. Equal rows keep the order of the list.
  */
 function sortRows(
   part: HardwarePart,
@@ -201,7 +201,7 @@ function sortRows(
     .map(({ row }) => row);
 }
 
-/** What a click on a head asks for: the better end first, then the other. */
+/** The sort order after a click on a header: the better end first, then the other. */
 export function nextSort(sort: IDeviceSort, column: DeviceColumn): IDeviceSort {
   const first = column === 'items' || column === 'memory';
   return {
@@ -229,7 +229,7 @@ export function columnLabel(column: DeviceColumn, trans: ITranslate): string {
   return labels[column];
 }
 
-/** What takes most of the time. */
+/** What dominates the time. */
 export function boundLabel(bound: string, trans: ITranslate): string {
   const labels: Record<string, string> = {
     compute: trans.__('compute'),
@@ -266,7 +266,7 @@ export function cellText(
         ? (least ? '≥ ' : '') + formatSeconds(time.seconds)
         : UNKNOWN;
     case 'range':
-      // Of a sum that lacks parts only the known part has one.
+      // An incomplete sum has no range.
       return known && !least ? rangeText(time.low, time.high) : UNKNOWN;
     case 'label':
       return known ? labelText(time, trans) : UNKNOWN;
@@ -281,7 +281,7 @@ export function cellText(
     case 'price':
       return price ? dollars(price.usd_per_hour) : UNKNOWN;
     case 'cost':
-      // Kernels without a time make it a lower bound.
+      // With kernels without a time, it is a lower bound.
       return cost >= 0 ? (least ? '≥ ' : '') + dollars(cost) : UNKNOWN;
     case 'memory':
       return !time || Number.isNaN(time.required)
@@ -303,7 +303,7 @@ function dollars(value: number): string {
     : String(Number(value.toPrecision(3)));
 }
 
-/** Where a price is from: approximate, on demand. */
+/** Source of a price: approximate, on demand. */
 export function priceTitle(
   { price }: IDeviceRow,
   trans: ITranslate

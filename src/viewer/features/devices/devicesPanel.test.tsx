@@ -24,7 +24,7 @@ guardConsole();
 const plain = (text: string | null): string =>
   (text ?? '').replace(/\u00a0/g, ' ');
 
-/** Without the node that has no time: what it would add is unknown everywhere. */
+/** Without the node that has no time, which would be unknown everywhere. */
 function known(payload: GraphPayload): GraphPayload {
   const { hardware } = payload;
   const kernels = hardware!.kernels;
@@ -68,7 +68,7 @@ describe('the table of devices', () => {
     await open(known(withHardware(testPayload())));
     expect(column('Power')).toEqual(['75 W', '—', '350.5 W']);
     expect(column('$/hour')).toEqual(['0.72', '—', '—']);
-    // A batch in 200 µs, of as many items as the table says a second.
+    // A batch in 200 µs, at the number of items per second shown in the table.
     const items = Number(column('Items/s')[0].replace(/ K$/, 'e3'));
     const cost = Number(column('$/M items')[0]);
     expect(cost / ((0.72 / 3600 / items) * 1e6)).toBeCloseTo(1, 1);
@@ -79,7 +79,7 @@ describe('the table of devices', () => {
 
   test('tells all of them at once; what has no peak for the precision comes last', async () => {
     await open(known(withHardware(testPayload())));
-    // Two starts of 100 µs on the one, of 200 µs on the other; the chip has no fp32.
+    // Two launches of 100 µs on the one, of 200 µs on the other; the chip has no fp32.
     expect(column('Device')).toEqual(['Acme Two', 'Acme One', 'Zeta Chip']);
     expect(column('Latency')).toEqual(['200 µs', '400 µs', '—']);
     expect(column('Likely range')).toEqual(['100–400 µs', '200–800 µs', '—']);
@@ -152,7 +152,7 @@ describe('the table of devices', () => {
     expect(column('Device')).toEqual(['Acme One', 'Zeta Chip']);
     const [first] = within(table()).getAllByRole('row').slice(1);
     await act(async () => fireEvent.click(first));
-    // Nobody knows the memory of this one: no badge claims anything.
+    // The memory of this device is unknown, so there is no badge.
     const totals = screen.getByRole('group', { name: 'Totals' });
     expect(within(totals).queryByText('fits')).toBeNull();
   });

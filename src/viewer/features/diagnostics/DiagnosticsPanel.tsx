@@ -29,7 +29,7 @@ function rank(severity: string): number {
   return at < 0 ? ORDER.length : at;
 }
 
-/** Gravest first, else as they came. */
+/** Most severe first, otherwise in the given order. */
 export function orderBySeverity(
   diagnostics: readonly DiagnosticInfo[],
   severity: string
@@ -43,7 +43,7 @@ export function orderBySeverity(
     .map(({ item }) => item);
 }
 
-/** What the reader must know about the file. */
+/** Diagnostics about the file. */
 export function DiagnosticsPanel(): JSX.Element {
   const trans = useTrans();
   const session = useSession();

@@ -20,7 +20,7 @@ vi.mock(
 
 guardConsole();
 
-/** As the server would: MACs grow with the batch, and are unknown without one. */
+/** As from a server: MACs grow with the batch, and are unknown without one. */
 function analysed({ bindings, assume }: ILoadOptions): GraphPayload {
   const given = Object.hasOwn(bindings, 'batch') ? bindings.batch : null;
   const value = given ?? (assume ? SYMBOL.suggested : null);
@@ -57,7 +57,7 @@ test('an assumed value is marked until it is confirmed', async () => {
   expect(screen.queryByText('assumed')).toBeNull();
 });
 
-/** Two sizes that are free by themselves and one that is their sum. */
+/** Two independent dimensions, and one that is their sum. */
 const THREE: readonly DimInfo[] = [
   SYMBOL,
   { ...SYMBOL, name: 'past', value: 0, suggested: 0 },
@@ -68,7 +68,10 @@ const THREE: readonly DimInfo[] = [
   }
 ];
 
-/** As the server would: what is not given is assumed, and what follows is given when the rest is. */
+/**
+ * As from a server: sizes that are not given are assumed, and a dimension that follows counts as given if
+ * the others are.
+ */
 function analysedThree({ bindings, assume }: ILoadOptions): GraphPayload {
   const given = new Map(Object.entries(bindings));
   const sizeOf = (dim: DimInfo): number | null =>
@@ -178,7 +181,7 @@ test('a model without symbols says so', async () => {
 
 const fixed = fixture.fixed.payload as unknown as GraphPayload;
 
-/** As a server gives it: the offer comes when it is asked for. */
+/** As from a server: the batch offer is requested separately. */
 const analysedFixed: GraphPayload = { ...fixed, batch: null };
 
 test('a batch that the file has fixed is asked for when the tab opens, and has a slider then', async () => {

@@ -14,10 +14,10 @@ import {
 } from '../../summary/dimTexts';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Positions of a slider. */
+/** Number of slider positions. */
 const STEPS = 200;
 
-/** Where a dimension's slider ends: well beyond what is usual. */
+/** Maximum of a dimension's slider, well above typical values. */
 function most(dim: DimInfo): number {
   return Math.max(64, 8 * (dim.suggested ?? dim.value ?? 0));
 }
@@ -33,7 +33,7 @@ function fromStep(step: number, dim: DimInfo): number {
   return Math.max(1, Math.round(most(dim) ** (step / STEPS)));
 }
 
-/** Free dimensions and their values; every number follows when they are applied. */
+/** Symbolic dimensions and their values; applying them updates all numbers. */
 export function DimsPanel(): JSX.Element {
   const session = useSession();
   const { payload } = useDocument().model;
@@ -53,7 +53,7 @@ export function DimsPanel(): JSX.Element {
   return <DimsForm key={key} dims={dims} offered={Boolean(payload.batch)} />;
 }
 
-/** All sizes are fixed; whether the batch can be another all the same is found out when this shows. */
+/** All dimensions are fixed; whether the batch can still be changed is determined when this is shown. */
 function NoDims(): JSX.Element {
   const trans = useTrans();
   const batch = useView(state => state.batch);
@@ -81,7 +81,7 @@ function NoDims(): JSX.Element {
   );
 }
 
-/** The values the model was analysed with, where they cannot be changed. */
+/** The values of the analysis, if they cannot be changed. */
 function FixedDims({ dims }: { dims: readonly DimInfo[] }): JSX.Element {
   const trans = useTrans();
   return (
@@ -103,12 +103,12 @@ function FixedDims({ dims }: { dims: readonly DimInfo[] }): JSX.Element {
   );
 }
 
-/** How long sizes that only an analysis can tell must rest before it begins, in milliseconds. */
+/** Milliseconds without a change before an analysis starts, for sizes that need one. */
 const REANALYSIS_DELAY_MS = 800;
 
 function DimsForm(props: {
   dims: readonly DimInfo[];
-  /** A batch that the file has fixed: costs are those of the model rewritten for it. */
+  /** A batch fixed in the file: costs are those of the model rewritten for another batch. */
   offered: boolean;
 }): JSX.Element {
   const { dims, offered } = props;
@@ -118,11 +118,11 @@ function DimsForm(props: {
   const [texts, setTexts] = React.useState(() => textsOf(dims));
   const values = dims.map(textOf).join(' ');
   React.useEffect(() => {
-    // Values that came from elsewhere; those of a slider are in the boxes already.
+    // Values from elsewhere; those of a slider are already in the inputs.
     setTexts(textsOf(dims));
     // eslint-disable-next-line react-hooks/exhaustive-deps -- a list of the same values changes nothing
   }, [values]);
-  /** Shows a slider's size at once; a frame that is overtaken does not matter. */
+  /** Applies a slider's size at once; skipped frames do not matter. */
   const frame = React.useRef(0);
   const rest = React.useRef<ReturnType<typeof setTimeout>>();
   React.useEffect(() => () => clearTimeout(rest.current), []);
@@ -152,7 +152,7 @@ function DimsForm(props: {
   const edited = dims.some(dim => valueOf(dim) !== textOf(dim));
   const apply = (): void => {
     const sizes = sizesOf(dims, texts);
-    // Without an edit the assumed sizes are confirmed; what is left empty is to stay a symbol.
+    // Without an edit, the assumed sizes are confirmed; empty inputs stay symbols.
     const some = edited && dims.every(({ name }) => Object.hasOwn(sizes, name));
     const { bindings } = session.store.get();
     const given = some ? givenSizes(dims, texts, bindings) : sizes;
@@ -252,7 +252,7 @@ function DimField(props: {
   text: string;
   bad: boolean;
   onChange(text: string): void;
-  /** Null where other sizes need an analysis first. */
+  /** Null if other sizes need an analysis first. */
   onSlide: ((size: number) => void) | null;
 }): JSX.Element {
   const trans = useTrans();
@@ -321,7 +321,7 @@ function DimField(props: {
   );
 }
 
-/** What a size moves with. */
+/** The dimensions that a size follows. */
 function leadersOf(
   { factors }: NonNullable<DimInfo['follows']>,
   trans: ReturnType<typeof useTrans>
@@ -334,7 +334,7 @@ function leadersOf(
     : trans.__('moves with %1', names.join(', '));
 }
 
-/** What is free by itself before what follows. */
+/** Independent dimensions before those that follow others. */
 function leadersFirst(dims: readonly DimInfo[]): DimInfo[] {
   return [
     ...dims.filter(dim => !dim.follows),

@@ -7,7 +7,7 @@ import { Icon } from '../../ui/Icon';
 import { shortLabel } from '../../ui/text';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Characters of a path that are shown; all of it stands in the title. */
+/** Maximum number of characters of a path; the title has all of it. */
 const MAX_PATH_CHARS = 120;
 
 function facts(found: Extracted, trans: ITranslate): string {
@@ -40,7 +40,7 @@ function remarks(found: Extracted, trans: ITranslate): string[] {
   return all;
 }
 
-/** Where a part of the model was written, and what it is. */
+/** Shows where a part of the model was written, and what it contains. */
 export function ExtractionBanner(): JSX.Element | null {
   const trans = useTrans();
   const session = useSession();

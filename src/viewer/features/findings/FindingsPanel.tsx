@@ -12,7 +12,7 @@ import { RulesNote } from './RulesNote';
 import { evidenceText, nodesIn, totalNodes } from '../../summary/findingText';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Worst first. */
+/** Most severe first. */
 const SEVERITIES = ['high', 'medium', 'low', 'info'] as const;
 
 const ICONS: ReadonlyMap<string, IconName> = new Map([
@@ -30,7 +30,7 @@ function severityText(severity: string, trans: ITranslate): string {
   return words.get(severity) ?? escapeInvisible(severity);
 }
 
-/** What in the design of the model may hurt, why, and what to do. */
+/** Findings about the model's design: the issue, the reason, and what to do. */
 export function FindingsPanel(): JSX.Element {
   const trans = useTrans();
   const { risk_signals: findings } = useDocument().model.payload;
@@ -129,7 +129,7 @@ function Finding({ item }: { item: RiskSignal }): JSX.Element {
   );
 }
 
-/** The nodes it is about: each a jump, and all at once. */
+/** The affected nodes: a link for each, and one for all. */
 function FindingNodes({ item }: { item: RiskSignal }): JSX.Element | null {
   const trans = useTrans();
   const session = useSession();

@@ -7,10 +7,10 @@ import { Icon } from '../../ui/Icon';
 import { shortLabel, escapeInvisible } from '../../ui/text';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Changes that are said at once; more are a click away. */
+/** Maximum number of changes shown at once; more can be expanded. */
 const MAX_CHANGES = 4;
 
-/** Said when the findings were made otherwise than the rules come: what was set, and by what. */
+/** Shown if the findings used other than the default rules: the changes and their source. */
 export function RulesNote(): JSX.Element | null {
   const trans = useTrans();
   const settings = useDocument().model.payload.rule_settings;

@@ -1,6 +1,6 @@
 import type { RiskSignal } from '../../../schema';
 
-/** Findings that deserve attention: medium and above. */
+/** Number of findings of medium severity and above. */
 export function seriousCount(findings: readonly RiskSignal[]): number {
   return findings.filter(({ severity }) =>
     ['high', 'medium'].includes(severity)

@@ -19,7 +19,7 @@ export function groupsAround(tree: ITree, entity: number): number[] {
   return path;
 }
 
-/** The hierarchy above an entity; every part leads to its block. */
+/** The hierarchy above an entity; each part selects its block. */
 export function Breadcrumb(props: {
   tree: ITree;
   entity: number;

@@ -22,7 +22,7 @@ import { useActivationTotal } from './sections/useActivationTotal';
 import { Histogram } from '../common/Histogram';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Operator types below a group and how many there are of each, commonest first. */
+/** Number of nodes below a group by operator type, most common first. */
 function opHistogram(
   tree: IGroupTree,
   group: number
@@ -36,7 +36,7 @@ function opHistogram(
   return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
 }
 
-/** A block: what it sums up to and what it is made of. */
+/** A block: its totals and contents. */
 export function GroupInspector({ group }: { group: number }): JSX.Element {
   const trans = useTrans();
   const session = useSession();
@@ -125,7 +125,7 @@ export function GroupInspector({ group }: { group: number }): JSX.Element {
   );
 }
 
-/** Whether the block is open, as the picture changes. */
+/** Whether the block is open, updated with the scene. */
 function useOpen(group: number): boolean {
   const { graph, listeners } = useSession();
   return React.useSyncExternalStore(
@@ -141,7 +141,7 @@ function useOpen(group: number): boolean {
   );
 }
 
-/** The tensors that enter or leave a block. */
+/** Tensors that enter or leave a block. */
 function BlockTensors(props: {
   title: string;
   ids: readonly number[];

@@ -11,7 +11,7 @@ import { SeriesInspector } from './SeriesInspector';
 import { TensorInspector } from './TensorInspector';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Details of what is selected; of the model when nothing is. */
+/** Details of the selection, or of the model if nothing is selected. */
 export function Inspector(): JSX.Element {
   const trans = useTrans();
   const session = useSession();

@@ -18,13 +18,13 @@ import {
 import { Histogram } from '../common/Histogram';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Shown when nothing is selected: what the file is. */
+/** Shown if nothing is selected: facts about the file. */
 export function ModelInspector(): JSX.Element {
   const trans = useTrans();
   const { payload } = useDocument().model;
   const { model, graph, tensors, identity } = payload;
   const ops = Object.entries(graph.op_counts).sort((a, b) => b[1] - a[1]);
-  // The class that the exporter was given, where it recorded modules.
+  // The class passed to the exporter, if it recorded modules.
   const root = payload.modules?.tag[0]?.split('/')[1] ?? '';
   const producer = `${model.producer_name} ${model.producer_version}`.trim();
   const sides = [
@@ -115,7 +115,7 @@ export function ModelInspector(): JSX.Element {
 function Values(props: {
   title: string;
   values: readonly ValueInfo[];
-  /** Tensor ids in the same order; shorter when an entry has no tensor. */
+  /** Tensor ids in the same order; shorter if an entry has no tensor. */
   ids: readonly number[];
 }): JSX.Element {
   return (

@@ -24,8 +24,8 @@ import { sumOf } from './sections/sumOf';
 import { useTrans } from '../../i18n/translateContext';
 
 /**
- * Weights that the nodes read but an earlier node outside is the first to use: they count there, so
- * no sum over these nodes has them. Each once.
+ * Weights that the nodes read but that are first used by an earlier node outside. They are counted there,
+ * so no sum over these nodes includes them. Each is counted once.
  */
 function borrowedWeights(
   model: IGraphModel,
@@ -52,7 +52,7 @@ function borrowedWeights(
   return { count: seen.size, bytes };
 }
 
-/** Several things selected: what they are together. */
+/** Several selected entities: their totals. */
 export function MultiInspector(): JSX.Element {
   const trans = useTrans();
   const { model, tree } = useDocument();

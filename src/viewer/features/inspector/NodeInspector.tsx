@@ -24,7 +24,7 @@ import { useDetails, type DetailsState } from './sections/useDetails';
 import { settingOf } from '../../graph/cards/cardContents';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Everything about one node. */
+/** Details of a node. */
 export function NodeInspector({ node }: { node: number }): JSX.Element {
   const trans = useTrans();
   const { model, tree } = useDocument();
@@ -79,7 +79,7 @@ export function NodeInspector({ node }: { node: number }): JSX.Element {
   );
 }
 
-/** Said of nodes in loop bodies: their numbers are of all runs together. */
+/** For nodes in loops: costs are totals over all iterations. */
 function Repeat({ node }: { node: number }): JSX.Element | null {
   const trans = useTrans();
   const { nodes } = useDocument().model.payload;
@@ -147,7 +147,7 @@ function NodeTensors(props: {
   );
 }
 
-/** What has to be fetched: waiting, failed with a way out, or there. */
+/** Fetched details: loading, failed with a retry button, or shown. */
 function Remote(props: {
   state: DetailsState;
   retry: () => void;
@@ -194,7 +194,7 @@ function NodeDetailSections(props: { details: NodeDetails }): JSX.Element {
   );
 }
 
-/** Keeps line breaks, makes everything else visible. */
+/** Keeps line breaks and escapes other invisible characters. */
 function multiline(text: string): string {
   return text.slice(0, 50_000).split('\n').map(escapeInvisible).join('\n');
 }

@@ -1,4 +1,6 @@
-/** What prepares sizes, masks or weights for a box, and the node that a box prepares for. */
+/**
+ * Groups that prepare sizes, masks or weights for a box, and the node that a group prepares inputs for.
+ */
 
 import * as React from 'react';
 import type { ITree } from '../../../core/types';
@@ -8,7 +10,7 @@ import { shortLabel } from '../../ui/text';
 import { Fact, SelectionLink } from '../common/facts';
 import { useTrans } from '../../i18n/translateContext';
 
-/** `Prepared by`: chips on the card of the entity that are boxes of their own when opened. */
+/** `Prepared by`: chips on the entity's card, which become boxes when expanded. */
 export function Prepared({ entity }: { entity: number }): JSX.Element | null {
   const trans = useTrans();
   const { tree } = useDocument();
@@ -26,7 +28,7 @@ export function Prepared({ entity }: { entity: number }): JSX.Element | null {
   );
 }
 
-/** `Operator`: the node that all else in the group prepares for. */
+/** `Operator`: the node for which the rest of the group prepares inputs. */
 export function MainNode({ group }: { group: number }): JSX.Element | null {
   const trans = useTrans();
   const { tree } = useDocument();

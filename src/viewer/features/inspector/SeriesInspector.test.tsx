@@ -18,7 +18,7 @@ vi.mock(
 guardConsole();
 
 describe('inputs that share a pill', () => {
-  /** Three inputs like the first one; `first` is the tensor of the first of them. */
+  /** Three inputs like the first one; `first` is the tensor of the first new one. */
   function withPast(): { payload: GraphPayload; first: number } {
     const payload = testPayload();
     const { tensors } = payload;

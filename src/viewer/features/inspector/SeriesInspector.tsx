@@ -17,14 +17,14 @@ import { Size } from './sections/Size';
 import { NodeLinks, nodesAround } from './sections/tensors';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Bytes of all of them together; null when those of one are unknown. */
+/** Total bytes; null if the bytes of one are unknown. */
 function bytesTogether(sizes: readonly (number | null)[]): number | null {
   return sizes.includes(null)
     ? null
     : sizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0);
 }
 
-/** All inputs, or all outputs, that share a pill: together, and one by one. `lead` is the first of them. */
+/** All inputs, or all outputs, of a pill: in total, and individually. `lead` is the first of them. */
 export function SeriesInspector({ lead }: { lead: number }): JSX.Element {
   const trans = useTrans();
   const { model, tree } = useDocument();

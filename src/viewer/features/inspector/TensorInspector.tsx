@@ -13,12 +13,12 @@ import { Size } from './sections/Size';
 import { consumersOf, NodeLink, NodeLinks } from './sections/tensors';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Its values lie in a file. */
+/** True if the values are stored in a file. */
 function isStored(kind: number): boolean {
   return kind === TENSOR_KIND.initializer || kind === TENSOR_KIND.constant;
 }
 
-/** A tensor: what it is, who makes it, who reads it. */
+/** A tensor: its properties, producer and readers. */
 export function TensorInspector({ tensor }: { tensor: number }): JSX.Element {
   const trans = useTrans();
   const { model } = useDocument();

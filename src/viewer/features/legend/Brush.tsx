@@ -3,14 +3,17 @@ import type { ISpan } from '../../../core';
 import type { IOverlayRange } from '../../overlays/types';
 import { useTrans } from '../../i18n/translateContext';
 
-/** A drag shorter than this, as a share of the width, is a click: it clears. */
+/** A shorter drag, as a share of the width, counts as a click, which clears the brush. */
 const MIN_DRAG_SHARE = 0.02;
 /** Shares that differ by less are the same border between two bars. */
 const EPS = 1e-6;
 
 const clamp = (at: number): number => Math.max(0, Math.min(1, at));
 
-/** How the visible values spread over the ramp; a drag, or its ends, restrict the colours to a part. */
+/**
+ * Histogram of the visible values along the ramp; dragging, or moving its ends, limits the colours to a
+ * range.
+ */
 export function Brush(props: {
   range: IOverlayRange;
   brush: ISpan | null;
@@ -23,7 +26,7 @@ export function Brush(props: {
   const trans = useTrans();
   const frame = React.useRef<HTMLDivElement>(null);
   const start = React.useRef<number | null>(null);
-  // Between the first and the last value: a linear ramp begins at zero.
+  // Between the smallest and the largest value: a linear ramp begins at zero.
   const first = clamp(fullScale.position(fullScale.min));
   const from = brush ? clamp(fullScale.position(brush.low)) : 0;
   const to = brush ? clamp(fullScale.position(brush.high)) : 1;
@@ -50,7 +53,7 @@ export function Brush(props: {
     const box = frame.current!.getBoundingClientRect();
     return clamp((event.clientX - box.left) / Math.max(1, box.width));
   };
-  /** The least step by whole bars that leads to another value. */
+  /** The smallest step, in whole bars, to another value. */
   const stepFrom = (position: number, sign: number): number => {
     let bars = 1;
     const moved = (): number => clamp(position + (sign * bars) / bins.length);
@@ -117,7 +120,7 @@ export function Brush(props: {
             <span
               key={bin}
               style={{
-                // The root keeps a lone box visible beside a hundred.
+                // The square root keeps a single box visible next to a hundred.
                 height: `${Math.sqrt(count / most) * 100}%`,
                 background: props.color(middle),
                 opacity: middle >= from && middle <= to ? 1 : 0.25

@@ -25,11 +25,11 @@ const CORNERS: readonly Corner[] = [
   'top-left',
   'top-right'
 ];
-/** Screen pixels of the line, and of the whole until it has been measured. */
+/** Screen pixels of the slim line, and of the full legend until it is measured. */
 const SLIM_SIZE = { w: 232, h: 20 };
 const FULL_SIZE = { w: 208, h: 124 };
 
-/** The legend's place over the picture, where no box is. */
+/** The legend's position over the graph, where there are no boxes. */
 function useDock(frame: React.RefObject<HTMLElement>): IDockPlace {
   const { docks } = useSession().graph;
   const whole = React.useRef(FULL_SIZE);
@@ -60,7 +60,7 @@ function useDock(frame: React.RefObject<HTMLElement>): IDockPlace {
   return place;
 }
 
-/** What the colours mean; nothing where there are none. */
+/** The legend of the overlay's colours; nothing without an overlay. */
 export function Legend(): JSX.Element | null {
   const overlay = useView(state => state.overlay);
   const range = useView(state => state.overlayRange);
@@ -70,7 +70,7 @@ export function Legend(): JSX.Element | null {
   );
 }
 
-/** A head that folds it: whole, or one line with the ramp and its ends. */
+/** A header that collapses the legend: in full, or one line with the ramp and its ends. */
 function Docked(props: {
   overlay: OverlayId;
   range: IOverlayRange;
@@ -85,7 +85,7 @@ function Docked(props: {
   const brush = useView(state => state.brush);
   const frame = React.useRef<HTMLDivElement>(null);
   const { corner, slim } = useDock(frame);
-  // What the reader chose counts more than what there is room for.
+  // The user's choice overrides the automatic one.
   const [chosen, choose] = React.useState<boolean | null>(null);
   const open = chosen ?? !slim;
   const definition: IOverlayDefinition = OVERLAYS[overlay];
@@ -145,7 +145,7 @@ function Docked(props: {
           className="oad-Legend-scale"
           title={`${rescale.label(trans)} (${keysOf(rescale)[0]})`}
           onClick={() => {
-            // The button goes: the keys go on in the viewer.
+            // The button disappears: the focus moves to the viewer.
             root.current?.focus();
             runAction(rescale, { session, root: root.current });
           }}

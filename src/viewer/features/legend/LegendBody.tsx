@@ -10,7 +10,7 @@ import { Brush } from './Brush';
 import { gradient, known } from './ramp';
 import { useTrans } from '../../i18n/translateContext';
 
-/** What the colours mean, below the legend's head: histogram with brush, ramp with its ends, heaviest boxes. */
+/** The legend below its header: histogram with brush, ramp with its ends, top boxes. */
 export function LegendBody(): JSX.Element | null {
   const trans = useTrans();
   const session = useSession();
@@ -81,7 +81,7 @@ export function LegendBody(): JSX.Element | null {
             aria-hidden="true"
           />
           <div className="oad-Legend-ends">
-            {/* A brush over no value at all still has its ends. */}
+            {/* A brush without any value still has its ends. */}
             <span>{text(known(range.low, brush?.low))}</span>
             <span>{text(known(range.max, brush?.high))}</span>
           </div>

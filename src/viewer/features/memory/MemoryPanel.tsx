@@ -8,7 +8,7 @@ import { useDocument, useSession } from '../../session/sessionContext';
 import { shortLabel } from '../../ui/text';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Tensors listed for a moment. */
+/** Maximum number of tensors listed for a step. */
 const LISTED = 8;
 
 /** Live bytes during execution. */
@@ -122,7 +122,7 @@ function Curve({ timeline }: { timeline: TimelineColumns }): JSX.Element {
   );
 }
 
-/** One step: what runs, what is alive. */
+/** One step: its node and live tensors. */
 function Moment(props: {
   timeline: TimelineColumns;
   step: number;

@@ -7,9 +7,9 @@ const OpenMenu = lazily(
   true
 );
 
-/** The context menu, where there is one. */
+/** The context menu, if open. */
 export function Menu(): JSX.Element | null {
   const menu = useView(state => state.menu);
-  // At another position it is another menu, with a focus of its own.
+  // At another position it is a new menu, with its own focus.
   return menu && <OpenMenu key={`${menu.x},${menu.y}`} menu={menu} />;
 }

@@ -9,10 +9,10 @@ import { focusedElement } from '../../ui/focus';
 import { useTrans } from '../../i18n/translateContext';
 import { useKeys } from '../../actions/keysContext';
 
-/** Pixels kept between the menu and the viewer's border. */
+/** Margin in pixels between the menu and the viewer's border. */
 const MARGIN = 4;
 
-/** Keeps the menu inside the viewer; remembers who had the focus. */
+/** Keeps the menu inside the viewer and restores the focus. */
 function usePlace(
   list: React.RefObject<HTMLDivElement>,
   { x, y }: IMenuState
@@ -33,7 +33,7 @@ function usePlace(
     element.style.maxHeight = `${Math.max(0, frame.height - 2 * MARGIN)}px`;
     element.querySelector<HTMLElement>('[role=menuitem]')?.focus();
     return () => {
-      // Only if an item still has it: an action may have moved it on.
+      // Only if an item still has it: an action may have moved the focus.
       if (
         (before instanceof HTMLElement || before instanceof SVGElement) &&
         (element.contains(focusedElement()) ||
@@ -45,7 +45,7 @@ function usePlace(
   }, [list, root, x, y]);
 }
 
-/** Moves the focus among the items; true when the key was one of the menu's. */
+/** Moves the focus among the items; returns true if the menu handled the key. */
 function onMenuKey(
   event: React.KeyboardEvent,
   list: HTMLElement,
@@ -88,7 +88,7 @@ function onMenuKey(
   }
 }
 
-/** The context menu that is open. */
+/** The open context menu. */
 export function OpenMenu({ menu }: { menu: IMenuState }): JSX.Element {
   const trans = useTrans();
   const keysOf = useKeys();
@@ -97,7 +97,7 @@ export function OpenMenu({ menu }: { menu: IMenuState }): JSX.Element {
   const list = React.useRef<HTMLDivElement>(null);
   const close = (): void => closeMenu(session);
   usePlace(list, menu);
-  // The menu of one moment: what it offers does not change while it is open.
+  // The entries do not change while the menu is open.
   const [entries] = React.useState(() =>
     menuEntries(
       menu,

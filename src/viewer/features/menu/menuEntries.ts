@@ -1,10 +1,10 @@
-/** What the context menu offers for what it was opened on: actions by id, between lines. */
+/** Entries of the context menu for its target: action ids and separators. */
 
 import { chipGroups } from '../../../core/tree/chips';
 import { selectedRepeat } from '../../session/repeatStepping';
 import type { IMenuState, IViewerState } from '../../state/types';
 
-/** Ids of actions; null is a line. */
+/** Action ids; null is a separator. */
 export type MenuEntry = string | null;
 
 const TRACES = ['trace-ancestors', 'trace-descendants', 'trace-paths'];
@@ -34,11 +34,11 @@ function ofGround({ bookmarks }: IViewerState): MenuEntry[] {
   ];
 }
 
-/** The entries of a menu. Those that cannot run now are shown as such by the menu. */
+/** The entries of a menu. The menu greys out those that are disabled. */
 export function menuEntries(
   menu: IMenuState,
   state: IViewerState,
-  /** Somebody is there to write a part of the model to a file. */
+  /** True if parts of the model can be written to a file. */
   canExtract: boolean
 ): readonly MenuEntry[] {
   const { what } = menu;

@@ -17,7 +17,7 @@ const CounterpartNote = lazily(
   true
 );
 
-/** How many names a sentence bears. */
+/** Maximum number of names in a sentence. */
 const NAMES = 2;
 
 function traceText(
@@ -46,7 +46,7 @@ function traceText(
   }
 }
 
-/** A layout takes long: how far it is, and the way out. */
+/** Progress of a long layout, with a button to stop it. */
 function Laying({ share }: { share: number }): JSX.Element {
   const trans = useTrans();
   const session = useSession();
@@ -67,14 +67,14 @@ function Laying({ share }: { share: number }): JSX.Element {
   );
 }
 
-/** Over the picture: that it does not show everything, and the way back. */
+/** Notes over the graph that it does not show everything, with a way back. */
 export function Notices(): JSX.Element | null {
   const trans = useTrans();
   const session = useSession();
   const { tree } = useDocument();
   const hidden = useView(state => state.hidden);
   const trace = useView(state => state.trace);
-  // The parts of a repeat that stand aside are told by its title.
+  // Hidden instances of a repeat are indicated by its title.
   const byHand = React.useMemo(() => userHidden(tree, hidden), [tree, hidden]);
   const count = React.useMemo(
     () => countHiddenNodes(tree, byHand),

@@ -40,7 +40,7 @@ test('rows follow the open groups', () => {
 
 test('arrow keys open, walk and close the tree; the graph follows', async () => {
   await mount(testPayload());
-  // It begins as open as the picture.
+  // Initially expanded like the graph.
   expect(labels().slice(0, 3)).toEqual(['net', 'block.0', 'Conv']);
   const press = (name: string): void => {
     fireEvent.keyDown(tree(), { key: name });

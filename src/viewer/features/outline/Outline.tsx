@@ -23,12 +23,12 @@ const ROW = 24;
 const ADDITIVE: ReadonlySet<OverlayId> = new Set(
   OVERLAY_IDS.filter(id => {
     const definition: IOverlayDefinition = OVERLAYS[id];
-    // A host's own numbers may change at any time; their totals are not kept.
+    // Values from a host may change at any time; their totals are not cached.
     return definition.additive !== false && id !== 'user' && !definition.states;
   })
 );
 
-/** The hierarchy as a tree: all of it, however large, with costs, by mouse or keyboard. */
+/** The complete hierarchy as a tree with costs, for mouse and keyboard. */
 export function Outline(): JSX.Element {
   const trans = useTrans();
   const session = useSession();
@@ -37,7 +37,7 @@ export function Outline(): JSX.Element {
   const selection = useView(state => state.selection);
   const also = useView(state => state.moreSelected);
   const chosen = useView(state => state.overlay) ?? 'macs';
-  // The bars are shares of a whole: what does not add up has none.
+  // The bars are shares of a total, which needs values that add up.
   const overlay = ADDITIVE.has(chosen) ? chosen : 'macs';
   const current = entityOf(model, selection);
   const scroller = React.useRef<HTMLDivElement>(null);
@@ -49,7 +49,7 @@ export function Outline(): JSX.Element {
   );
   const view = useWindow(scroller, rows.length, ROW);
   const { scrollTo } = view;
-  // What is selected elsewhere is shown here.
+  // Follows selections made elsewhere.
   const latest = also.length > 0 ? also[also.length - 1] : current;
   React.useEffect(() => {
     if (latest !== null) {
@@ -231,7 +231,7 @@ function Row(props: IOutlineRowProps): JSX.Element {
             <span className="oad-Share-bar" aria-hidden="true">
               <span style={{ width: `${Math.min(1, share || 0) * 100}%` }} />
             </span>
-            {/* What it is a share of is in the panel's head, for those who see it. */}
+            {/* The panel's header shows what it is a share of. */}
             <span className="oad-mod-hidden">
               {overlayText(definition, value)},{' '}
             </span>
@@ -247,7 +247,7 @@ function Row(props: IOutlineRowProps): JSX.Element {
 
 const totals = new WeakMap<IGroupTree, Map<OverlayId, number>>();
 
-/** Sum over the top level, once a tree and metric. */
+/** Sum over the top level, cached by tree and metric. */
 function useTotal(tree: IGroupTree, overlay: OverlayId): number {
   const known = totals.get(tree) ?? new Map<OverlayId, number>();
   totals.set(tree, known);

@@ -5,12 +5,12 @@ import type { ITree } from '../../../core/types';
 export interface IOutlineRow {
   readonly entity: number;
   readonly level: number;
-  /** Position among its siblings, from 1, and how many there are. */
+  /** Position among its siblings, from 1, and their number. */
   readonly place: number;
   readonly siblings: number;
 }
 
-/** Rows of the tree with the given groups open. Iterative: trees may be deep. */
+/** Rows of the tree with the given groups open. Iterative, since trees may be deep. */
 export function outlineRows(
   tree: ITree,
   open: ReadonlySet<number>
@@ -42,7 +42,7 @@ export function outlineRows(
   return rows;
 }
 
-/** The open set with every ancestor of the entity added; the same set when nothing changes. */
+/** The open set with all ancestors of the entity; the same set if nothing changes. */
 export function expandAncestors(
   tree: ITree,
   open: ReadonlySet<number>,

@@ -13,7 +13,7 @@ import {
 import { Problems, Progress } from '../common/TaskProgress';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Rows that are shown; the rest is counted. */
+/** Maximum number of rows; the others are only counted. */
 const MAX_ROWS = 400;
 const METHODS = [
   'static',
@@ -23,7 +23,9 @@ const METHODS = [
   'fp16'
 ] as const;
 
-/** Samples, layers by what quantizing them does, a quantized file: each step a task of the server. */
+/**
+ * Steps of quantization, each a task of the server: samples, sensitivity of the layers, a quantized file.
+ */
 export function QuantizePanel(): JSX.Element {
   const trans = useTrans();
   const session = useSession();
@@ -135,7 +137,7 @@ function methodText(
   }[method];
 }
 
-/** What the tasks said, the file first. */
+/** Results of the tasks, the file first. */
 function Found({ state }: { state: ITaskBoard }): JSX.Element {
   const trans = useTrans();
   const session = useSession();

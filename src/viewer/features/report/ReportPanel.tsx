@@ -13,7 +13,10 @@ type ReportAnswer =
 
 const ASKING: ReportAnswer = { status: 'asking' };
 
-/** Whether sizes are shown that the report is not of: other ones were tried since the analysis. */
+/**
+ * True if the current sizes differ from those of the report, because others were tried since the
+ * analysis.
+ */
 function isOfOtherSizes(
   { sizes }: ReportDocument,
   { dims, batch }: GraphPayload
@@ -24,7 +27,7 @@ function isOfOtherSizes(
   });
 }
 
-/** The sections of the model card and the PDF, to read and to print. */
+/** The sections of the model card and the PDF, for reading and printing. */
 export function ReportPanel(): JSX.Element {
   const trans = useTrans();
   const { provider } = useSession();

@@ -1,4 +1,4 @@
-/** The report as a document. Every number and sentence is the library's; nothing is counted or written here. */
+/** The report as a document. All numbers and sentences come from the library; none are computed here. */
 
 import * as React from 'react';
 import type {
@@ -11,7 +11,7 @@ import { escapeInvisible } from '../../ui/text';
 
 export function ReportText(props: {
   document: ReportDocument;
-  /** Before the ids of titles, which must be unique in a page. */
+  /** Prefix for the ids of titles, which must be unique in a page. */
   id?: string;
 }): JSX.Element {
   const { document, id = 'oad-report' } = props;
@@ -97,7 +97,7 @@ function Block({ block }: { block: SectionBlock }): JSX.Element | null {
         </figure>
       );
     default:
-      // Of a later version.
+      // Written by a later version.
       return null;
   }
 }

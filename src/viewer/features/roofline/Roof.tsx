@@ -7,7 +7,7 @@ import { useTrans } from '../../i18n/translateContext';
 
 export const CHART_PADDING = { left: 92, right: 18, top: 12, bottom: 34 };
 
-/** Where a point is drawn, in pixels. */
+/** Position of a point, in pixels. */
 export interface IRoofPlace {
   readonly x: number;
   readonly y: number;
@@ -17,13 +17,13 @@ interface IRoofProps {
   readonly found: IRoofline;
   readonly width: number;
   readonly height: number;
-  /** Pointed at and selected, -1 = none. */
+  /** Hovered and selected points; -1 for none. */
   readonly at: number;
   readonly chosen: number;
   readonly onPlaces: (places: readonly IRoofPlace[]) => void;
 }
 
-/** FLOP/s over FLOPs per byte, both on a scale of powers, below the roof of the device. */
+/** FLOP/s over FLOPs per byte, both on logarithmic scales, below the roof of the device. */
 export function RooflineChart(props: IRoofProps): JSX.Element {
   const trans = useTrans();
   const { found, width, height, at, chosen, onPlaces } = props;
@@ -44,7 +44,7 @@ export function RooflineChart(props: IRoofProps): JSX.Element {
       height * (1 - logPlace(value, up.low, up.high));
     const places = points.map(one => ({ x: x(one.intensity), y: y(one.rate) }));
     const size = points.length > 400 ? 2.5 : 4;
-    // One path a form: thousands of points stay cheap.
+    // One path per shape, so that thousands of points stay cheap.
     const paths = BOUNDS.map(({ bound, color, mark }) => ({
       color,
       d: places
@@ -52,7 +52,7 @@ export function RooflineChart(props: IRoofProps): JSX.Element {
         .map(place => mark(place.x, place.y, size))
         .join('')
     }));
-    // The slope enters the picture from the left, or from below.
+    // The slope enters the chart from the left, or from below.
     const from = Math.max(across.low, up.low / bandwidth);
     const roof = `M${x(from)} ${y(from * bandwidth)}L${x(ridge)} ${y(peak)}L${width} ${y(peak)}`;
     return { across, up, x, y, places, paths, roof };

@@ -25,7 +25,7 @@ import { RooflineChart, CHART_PADDING, type IRoofPlace } from './Roof';
 import { BOUNDS } from './boundMarks';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Every kernel of the model under the roof of the chosen device, linked with the graph. */
+/** The roofline plot of the model's kernels on the chosen device, linked with the graph. */
 export function RooflinePanel(): JSX.Element {
   const trans = useTrans();
   const session = useSession();
@@ -241,7 +241,7 @@ function Linked({ found }: { found: IRoofline }): JSX.Element {
   );
 }
 
-/** Pixels from which a point is under the pointer. */
+/** Distance in pixels at which a point is under the pointer. */
 const POINT_REACH_PX = 24;
 
 function nearest(places: readonly IRoofPlace[], x: number, y: number): number {

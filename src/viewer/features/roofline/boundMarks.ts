@@ -1,10 +1,10 @@
-/** How points are drawn by what bounds them: colour and form. */
+/** Colour and shape of points, by their bound. */
 
 import type { IRoofPoint } from '../../../core/latency/roofline';
 
 export interface IMark {
   readonly bound: IRoofPoint['bound'];
-  /** Which of the theme's chart colours. */
+  /** Index of the theme's chart colour. */
   readonly color: number;
   readonly mark: (x: number, y: number, size: number) => string;
 }

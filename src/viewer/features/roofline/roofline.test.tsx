@@ -43,7 +43,7 @@ describe('the roofline', () => {
     await settle();
     expect(said()).toContain('bound by kernel starts');
     expect(said()).toMatch(/FLOPs per byte/);
-    // The slowest kernel, with all that runs in it.
+    // The slowest kernel, with all its nodes.
     const { externalHighlight } = state(handle);
     const kernel = payload.hardware!.kernels.node[externalHighlight[0]];
     expect(externalHighlight).toEqual(
@@ -64,7 +64,7 @@ describe('the roofline', () => {
     const { handle } = await mount(payload);
     await open();
     const { node } = payload.hardware!.kernels;
-    // The second node of a kernel stands for the point as well.
+    // The second node of a kernel also stands for the point.
     const second = node.lastIndexOf(1);
     act(() => handle.selectNodes([second]));
     await settle();

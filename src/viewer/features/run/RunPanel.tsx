@@ -12,13 +12,16 @@ import { Scatter } from './Scatter';
 import { askProfile } from '../../tasks/tasks';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Rows that are shown; the rest is counted. */
+/** Maximum number of rows; the others are only counted. */
 const MAX_ROWS = 400;
-/** Share of the time below which what could not be attributed is a warning. */
+/** Attributed share of the time below which a warning is shown. */
 const MIN_ATTRIBUTED_SHARE = 0.95;
 const REFERENCES = ['.onnx', '.npz'];
 
-/** The model run on the server, its layers against a reference, and times that were measured elsewhere. */
+/**
+ * Runs of the model on the server, comparison of its layers with a reference, and times measured
+ * elsewhere.
+ */
 export function RunPanel(): JSX.Element {
   const trans = useTrans();
   const session = useSession();
@@ -149,13 +152,13 @@ function More({ count }: { count: number }): JSX.Element | null {
   ) : null;
 }
 
-/** Kernels by their time, what belongs to no node, and all of it against the estimate. */
+/** Kernels by time, the time without a node, and the total compared with the estimate. */
 function Times({ times }: { times: TaskTimes }): JSX.Element {
   const trans = useTrans();
   const session = useSession();
   const { model } = useDocument();
   const { kernels, lost, total_ms, attributed_ms } = times;
-  // The choice of a device changes the model's estimates in place.
+  // Choosing a device changes the model's estimates in place.
   useView(state => state.device);
   const both = withEstimates(model, kernels);
   const timed = model.latency !== null;
@@ -232,7 +235,7 @@ function Times({ times }: { times: TaskTimes }): JSX.Element {
   );
 }
 
-/** Layers in the order in which the model runs, or those that add the most first. */
+/** Layers in execution order, or those that add the largest errors first. */
 function Verified({ found }: { found: TaskVerification }): JSX.Element {
   const trans = useTrans();
   const session = useSession();

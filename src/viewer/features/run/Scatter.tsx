@@ -10,10 +10,10 @@ import { medianRatio, type IComparedTimes } from './estimates';
 import { useTrans } from '../../i18n/translateContext';
 
 const ROOM = { left: 62, right: 14, top: 10, bottom: 34 };
-/** Pixels from which a point is under the pointer. */
+/** Distance in pixels at which a point is under the pointer. */
 const POINT_REACH_PX = 20;
 
-/** A mark for each kernel: measured across, estimated up; on the diagonal where both agree. */
+/** A point per kernel: measured time across, estimated time up; on the diagonal if they agree. */
 export function Scatter(props: {
   both: readonly IComparedTimes[];
   device: string;
@@ -45,7 +45,7 @@ export function Scatter(props: {
       measured,
       estimated
     ]);
-    // One scale for both: the diagonal is where they agree.
+    // One scale for both, so that they agree on the diagonal.
     const scale = logScale(all, Math.max(2, Math.floor(width / 80)));
     const place = (value: number): number =>
       logPlace(value, scale.low, scale.high);

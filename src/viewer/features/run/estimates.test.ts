@@ -23,7 +23,7 @@ test('a kernel is estimated by all nodes that it does the work of', () => {
   const some = model([1e-3, 0, NaN, 2e-3]);
   expect(estimateOf(some, kernel(1, 0, 1, 3))).toBeCloseTo(3e-3);
   expect(estimateOf(some, kernel(1, 0, 2))).toBeCloseTo(1e-3);
-  // Fused away, unknown, of another model, no device.
+  // Fused, unknown, of another model, no device.
   for (const nodes of [[1], [2], [9]]) {
     expect(estimateOf(some, kernel(1, ...nodes))).toBeNaN();
   }

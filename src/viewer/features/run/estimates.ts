@@ -1,4 +1,4 @@
-/** Measured times beside what was estimated for the same nodes. */
+/** Measured times next to the estimates for the same nodes. */
 
 import type { IGraphModel } from '../../../core/types';
 import type { TaskKernel } from '../../../schema';
@@ -10,7 +10,7 @@ export interface IComparedTimes {
   readonly estimated: number;
 }
 
-/** The estimate for the nodes that a kernel does the work of, in seconds; NaN where none of it is known. */
+/** The estimate for the nodes of a kernel, in seconds; NaN if none is known. */
 export function estimateOf(model: IGraphModel, kernel: TaskKernel): number {
   if (!model.latency) {
     return Number.NaN;
@@ -23,7 +23,7 @@ export function estimateOf(model: IGraphModel, kernel: TaskKernel): number {
       sum = (sum || 0) + one;
     }
   }
-  // What is fused away is free; a kernel of which nothing is known is not.
+  // Fused nodes take no time; a kernel without any known time is unknown.
   return sum > 0 ? sum : Number.NaN;
 }
 
@@ -41,7 +41,7 @@ export function withEstimates(
     .filter(({ measured, estimated }) => measured > 0 && estimated > 0);
 }
 
-/** The median of estimate by measurement; NaN without any. */
+/** The median ratio of estimate to measurement; NaN without any. */
 export function medianRatio(both: readonly IComparedTimes[]): number {
   const ratios = both
     .map(({ measured, estimated }) => estimated / measured)

@@ -17,7 +17,7 @@ vi.mock(
 
 guardConsole();
 
-// What is fetched when it is first used is here already.
+// Preloads lazy code.
 beforeAll(async () => {
   await import('../../tasks/serverWork');
 });
@@ -82,7 +82,7 @@ type Profile = NonNullable<IReportProvider['profile']>;
 
 const files = (...names: string[]) => names.map(name => new File(['{}'], name));
 
-/** Drags files over the viewer and lets go. */
+/** Drags files over the viewer and drops them. */
 async function drop(root: HTMLElement, given: File[]): Promise<boolean> {
   const dataTransfer = { types: ['Files'], files: given, dropEffect: '' };
   fireEvent.dragEnter(root, { dataTransfer });
@@ -126,7 +126,7 @@ test('files that are dropped are painted, and what belongs to no node is said', 
   );
   fireEvent.click(screen.getByRole('button', { name: 'layer 1' }));
   expect(root.querySelector('.oad-Inspector')).toBeTruthy();
-  // Dropped again, it is taken once.
+  // Dropped again, it is read only once.
   await drop(root, files('t.json'));
   expect(profile).toHaveBeenCalledTimes(2);
 });

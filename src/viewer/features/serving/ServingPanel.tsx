@@ -22,10 +22,10 @@ import { usePlans } from './usePlans';
 import type { IDeviceChoice } from '../../../core/types';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Curves that can be told apart. */
+/** Maximum number of curves that can be distinguished. */
 const MAX_CURVES = 4;
 
-/** Text generation with a decoder on the chosen device: prefill, decode, memory, what fits. */
+/** Text generation with a decoder on the chosen device: prefill, decode, memory, limits. */
 export function ServingPanel(): JSX.Element {
   const trans = useTrans();
   const session = useSession();
@@ -90,7 +90,7 @@ function Asked({ choice }: { choice: IDeviceChoice }): JSX.Element {
   return <Served choice={choice} plans={plans} plan={plan} />;
 }
 
-/** What lies along the curves, what tells them apart, and the curves. */
+/** The variable along the curves, the one that distinguishes them, and the curves. */
 interface ILines {
   readonly along: Along;
   readonly other: Along;
@@ -228,7 +228,7 @@ function sizeText(name: Along, value: number, trans: ITranslate): string {
     : trans.__('context %1', size);
 }
 
-/** What all curves say of one place: `batch 8: context 512 336 (286–386); …`. */
+/** All curves at one position in words: `batch 8: context 512 336 (286–386); …`. */
 function describe(
   { along, other, sizes, lines }: ILines,
   number: IServingNumber,
@@ -262,7 +262,7 @@ function Chart(props: {
       dashed: place % 2 === 1,
       values: of(number.value),
       small: points.map(point => point?.fits === false),
-      // Ranges of several curves would cover each other; all of them are told in words.
+      // Ranges of several curves would overlap; all of them are described in words.
       ...(place === 0 && low && high && { low: of(low), high: of(high) })
     };
   });
@@ -339,7 +339,7 @@ function LimitTable(props: {
   );
 }
 
-/** How sure the times are, what is not known, what is taken for granted. */
+/** Quality of the times, unknown parts, and assumptions. */
 function Notes({
   plans,
   plan

@@ -12,7 +12,7 @@ test('points are found by batch and context, in any order', () => {
   expect(grid.batch).toEqual([1, 8]);
   expect(grid.context).toEqual([256, 1024]);
   expect(curveOf(grid, 'batch', 256)).toEqual([points[2], points[0]]);
-  // Where nothing was planned there is no point.
+  // Combinations that were not planned have no point.
   expect(curveOf(grid, 'context', 8)).toEqual([points[0], undefined]);
 });
 

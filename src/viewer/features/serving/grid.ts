@@ -1,8 +1,8 @@
-/** A plan of text generation as curves: numbers by batch and context. */
+/** Curves of a text generation plan, by batch and context. */
 
 import type { ServingPlan, ServingPoint } from '../../../schema';
 
-/** What lies along the curves; the other one tells them apart. */
+/** The variable along the curves; the other one distinguishes them. */
 export type Along = 'batch' | 'context';
 
 export interface IServingGrid {
@@ -24,7 +24,7 @@ export function gridOf({ points }: ServingPlan): IServingGrid {
   };
 }
 
-/** At most so many of the values, the first and the last among them, evenly apart. */
+/** At most `most` of the values, evenly spread, including the first and the last. */
 export function indexRange(values: readonly number[], most: number): number[] {
   if (values.length <= most) {
     return [...values];
@@ -33,7 +33,7 @@ export function indexRange(values: readonly number[], most: number): number[] {
   return Array.from({ length: most }, (_, at) => values[Math.round(at * step)]);
 }
 
-/** The points of one curve, in the order of what lies along it. */
+/** The points of one curve, in order. */
 export function curveOf(
   grid: IServingGrid,
   along: Along,

@@ -1,4 +1,4 @@
-/** The numbers that the tab draws, each with how it is written and how sure it is. */
+/** The numbers drawn in the tab, with their format and range. */
 
 import {
   formatBytes,
@@ -13,9 +13,9 @@ import type { ITranslate } from '../../i18n/translate';
 export interface IServingNumber {
   readonly id: string;
   readonly title: string;
-  /** Over a scale of powers. */
+  /** On a logarithmic scale. */
   readonly log: boolean;
-  /** NaN where it is unknown. */
+  /** NaN if unknown. */
   readonly value: (point: ServingPoint) => number;
   readonly low?: (point: ServingPoint) => number;
   readonly high?: (point: ServingPoint) => number;
@@ -27,7 +27,7 @@ export interface IServingNumber {
 const known = (value: number | null): number => value ?? Number.NaN;
 const seconds = (milliseconds: number | null): number =>
   known(milliseconds) / 1000;
-/** So many in that time, a second. */
+/** Rate per second of a count in a given time. */
 const rate = (count: number, milliseconds: number | null): number =>
   count / seconds(milliseconds);
 const countText = (value: number): string => formatCount(value);
@@ -45,7 +45,7 @@ function rates(
     log: true,
     format: countText,
     value: point => at(point, point.decode_ms),
-    // The longest time is the lowest rate.
+    // The longest time gives the lowest rate.
     low: point => at(point, point.decode_high_ms),
     high: point => at(point, point.decode_low_ms),
     text: point =>
@@ -57,7 +57,7 @@ function rates(
   };
 }
 
-/** Prefill and decode apart, then the memory. */
+/** Prefill and decode separately, then the memory. */
 export function numbersOf(trans: ITranslate): IServingNumber[] {
   return [
     {

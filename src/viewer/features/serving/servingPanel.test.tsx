@@ -21,7 +21,7 @@ const GIB = 2 ** 30;
 const plain = (text: string | null | undefined): string =>
   (text ?? '').replace(/\u00a0/g, ' ');
 
-/** A step takes a millisecond a sequence and 9 ms beside that; so much memory a sequence and token. */
+/** A step takes a millisecond per sequence plus 9 ms; memory grows with sequences and tokens. */
 function point(batch: number, context: number): ServingPoint {
   const step = 9 + batch;
   const cache = batch * context * 2 ** 20;
@@ -112,7 +112,7 @@ function plansOf({ device, precision }: IServingChoice): ServingPlans {
   };
 }
 
-/** A decoder: it keeps keys and values. */
+/** A decoder: it has a key-value cache. */
 function decoder(chosen = ''): GraphPayload {
   const payload = withHardware(testPayload(), chosen);
   payload.memory.kv_cache = {
@@ -140,7 +140,7 @@ async function open(): Promise<void> {
   await act(async () => new Promise(done => setTimeout(done, 5)));
 }
 
-/** What a chart says of a place. */
+/** Description of a position in a chart. */
 function said(name: string, key: 'Home' | 'End'): string {
   const chart = screen.getByRole('slider', { name });
   fireEvent.keyDown(chart, { key });
@@ -174,7 +174,7 @@ test('prefill and decode apart, by batch and by context, and what fits', async (
   expect(said('Memory used', 'End')).toContain(
     'does not fit with context 4,096'
   );
-  // What a pointer is at stands above the charts.
+  // The point under the pointer is described above the charts.
   const panel = screen.getByRole('tabpanel');
   expect(plain(panel.querySelector('.oad-Sweep-note')!.textContent)).toContain(
     'Memory used, batch 11'

@@ -4,7 +4,7 @@ import type { Problem, ServingPlans } from '../../../schema';
 import { useDocument, useSession } from '../../session/sessionContext';
 import type { IDeviceChoice } from '../../../core/types';
 
-/** What has become of the question, and the plans that answer it. */
+/** State of a request, and the resulting plans. */
 export interface IPlansState {
   readonly plans: ServingPlans | null;
   readonly status: 'asking' | 'here' | 'unknown' | 'failed';
@@ -12,17 +12,17 @@ export interface IPlansState {
 }
 
 const ASKING: IPlansState = { plans: null, status: 'asking', problem: null };
-/** Milliseconds after which sizes that a reader changes count as chosen. */
+/** Milliseconds without a change after which sizes count as chosen. */
 const SETTLES = 400;
 
-/** Asks for the plans of a device whenever it, the model or one of its sizes is another one. */
+/** Requests the plans for a device whenever the device, the model or one of its sizes changes. */
 export function usePlans(choice: IDeviceChoice): IPlansState {
   const { provider } = useSession();
   const { payload } = useDocument().model;
   const { device, precision, runtime } = choice;
   const [asked, setAsked] = React.useState(ASKING);
   const about = [payload.model.sha256, device, precision, runtime].join();
-  // Sizes that are neither batch nor tokens are those that are shown; most changes are of these two.
+  // Sizes other than batch and tokens are the current ones; most changes are of those two.
   const sizes = JSON.stringify(payload.dims.map(({ value }) => value));
   const before = React.useRef('');
   React.useEffect(() => {
@@ -30,7 +30,7 @@ export function usePlans(choice: IDeviceChoice): IPlansState {
     const isSame = before.current === about;
     before.current = about;
     if (!isSame) {
-      // Numbers of another model or device are not left standing.
+      // Results for another model or device must not stay visible.
       setAsked(ASKING);
     }
     const take = (found: IPlansState): void => {

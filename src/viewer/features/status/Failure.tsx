@@ -12,7 +12,7 @@ function problemText(problem: Problem): string {
     .join('\n');
 }
 
-/** Nothing could be shown: what, where, what to do. */
+/** Nothing can be shown: what failed, where, and what to do. */
 export function Failure({ problem }: { problem: Problem }): JSX.Element {
   const trans = useTrans();
   const session = useSession();
@@ -52,7 +52,7 @@ export function Failure({ problem }: { problem: Problem }): JSX.Element {
   );
 }
 
-/** A second analysis failed; the picture of the first one is still there. */
+/** A repeated analysis failed; the graph of the previous one is still shown. */
 export function FailureBanner({ problem }: { problem: Problem }): JSX.Element {
   const trans = useTrans();
   const session = useSession();
@@ -102,7 +102,7 @@ export function Cancelled(): JSX.Element {
   );
 }
 
-/** The file is another one than what is shown, or no longer there. */
+/** The file has changed since it was loaded, or no longer exists. */
 export function FileBanner({
   file
 }: {
@@ -140,7 +140,7 @@ export function FileBanner({
   );
 }
 
-/** Why something that was asked for is not there. */
+/** Why a request could not be fulfilled. */
 export function NoticeBanner(props: { text: string }): JSX.Element {
   const trans = useTrans();
   const session = useSession();

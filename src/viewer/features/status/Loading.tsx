@@ -47,7 +47,7 @@ function Status({ progress }: { progress: IProgress }): JSX.Element {
   );
 }
 
-/** Before the first picture: a sketch of what comes, the phase, and a way out. */
+/** Before the initial view: a placeholder graph, the phase, and a way to cancel. */
 export function Loading({ progress }: { progress: IProgress }): JSX.Element {
   return (
     <div className="oad-State" aria-busy="true">
@@ -63,7 +63,7 @@ export function Loading({ progress }: { progress: IProgress }): JSX.Element {
   );
 }
 
-/** While a shown model is analysed again: the picture stays. */
+/** While a model is analysed again, its graph stays visible. */
 export function Working({ progress }: { progress: IProgress }): JSX.Element {
   return (
     <div className="oad-Banner oad-mod-working">

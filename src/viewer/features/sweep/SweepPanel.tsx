@@ -31,14 +31,14 @@ import { runSweep, sizesAt, waysOf } from './run';
 import { choiceText, describePoint } from './texts';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Curves over the sizes of a dimension, on the chosen device; a click binds the size. */
+/** Curves over the sizes of a dimension, on the chosen device; a click sets the size. */
 export function SweepPanel(): JSX.Element {
   const trans = useTrans();
   const session = useSession();
   const { payload } = useDocument().model;
   const batch = useView(state => state.batch);
   const dims = sizable(payload).filter(dim => !dim.follows);
-  // A batch that the file has fixed may be another all the same.
+  // A batch fixed in the file may still be changeable.
   React.useEffect(() => void session.askBatch(), [session, payload]);
   if (dims.length === 0) {
     return (
@@ -90,7 +90,7 @@ export function SweepPanel(): JSX.Element {
   return <Sweep dims={dims} />;
 }
 
-/** Which dimension each viewer's curves were about. */
+/** The dimension of each viewer's curves. */
 const names = new WeakMap<Session, string>();
 
 function Sweep({ dims }: { dims: readonly DimInfo[] }): JSX.Element {
@@ -111,7 +111,7 @@ function Sweep({ dims }: { dims: readonly DimInfo[] }): JSX.Element {
   );
 }
 
-/** The points so far. They stay until others of the same curve are there. */
+/** The points so far; they stay until others of the same curve arrive. */
 function usePoints(
   dim: DimInfo,
   sizes: readonly number[]
@@ -122,7 +122,7 @@ function usePoints(
   const [points, setPoints] = React.useState<readonly ISweepPoint[]>([]);
   const way = waysOf(session);
   const [asked, setAsked] = React.useState(false);
-  // The present size of the dimension itself is on no other point.
+  // The current size of the dimension itself affects no other point.
   const others = JSON.stringify(
     Object.entries(sizesAt(payload, dim.name, sizes[0]))
   );
@@ -278,7 +278,7 @@ function dimNow(
   return sizable(payload).find(dim => dim.name === name)?.value ?? null;
 }
 
-/** Shows the model at this size, as the tab Dimensions would. */
+/** Shows the model at this size, as the Dimensions tab does. */
 async function bindSize(
   session: Session,
   name: string,
@@ -303,7 +303,7 @@ type Own = Pick<
   'title' | 'curves' | 'marks' | 'limit' | 'log' | 'format'
 >;
 
-/** The charts that there are numbers for. */
+/** The charts for which there are numbers. */
 function useCharts(dim: DimInfo, points: readonly ISweepPoint[]): Own[] {
   const trans = useTrans();
   const { payload } = useDocument().model;

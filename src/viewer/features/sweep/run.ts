@@ -1,4 +1,4 @@
-/** The points of a curve, one after the other, so that the page stays alive between them. */
+/** Computes the points of a curve one by one, so that the page stays responsive. */
 
 import { decodePayload } from '../../../core/model/decodePayload';
 import { sizable } from '../../../core/expressions/rebind';
@@ -18,7 +18,7 @@ import {
 import type { Session } from '../../session/session';
 import type { IDeviceChoice } from '../../../core/types';
 
-/** The sizes of all dimensions when one has this size; what follows from it does. */
+/** The sizes of all dimensions if one has this size, including those that follow from it. */
 export function sizesAt(
   payload: GraphPayload,
   name: string,
@@ -28,7 +28,7 @@ export function sizesAt(
   return sizesOf(dims, withChange(dims, textsOf(dims), name, String(size)));
 }
 
-/** Whether the numbers at other sizes are computed here, analysed by somebody, or not to be had. */
+/** How numbers at other sizes are obtained: computed here, by an analysis, or not at all. */
 export function waysOf(session: Session): 'here' | 'analysed' | 'none' {
   return session.canPreview
     ? 'here'
@@ -37,7 +37,7 @@ export function waysOf(session: Session): 'here' | 'analysed' | 'none' {
       : 'none';
 }
 
-/** Gives the points so far, whenever one is done. Ends early once `signal` is aborted. */
+/** Calls `onPoints` with the points so far after each one. Ends early once `signal` is aborted. */
 export async function runSweep(
   session: Session,
   payload: GraphPayload,
@@ -85,7 +85,7 @@ async function onePoint(
       ? pointOf(decodePayload(payload), size, device)
       : unknownPoint(size, '');
   } catch (error) {
-    // One size that the model refuses takes no other point away.
+    // A size that the model rejects must not remove other points.
     return isAbort(error) ? null : unknownPoint(size, problemOf(error).detail);
   }
 }

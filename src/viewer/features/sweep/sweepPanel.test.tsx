@@ -28,7 +28,7 @@ async function open(): Promise<void> {
   await settle();
 }
 
-/** Waits for the points, which come one a turn. */
+/** Waits for the points, which arrive one per event loop turn. */
 async function points(): Promise<void> {
   for (let turn = 0; turn < 40; turn++) {
     await act(async () => new Promise(done => setTimeout(done, 2)));
@@ -43,7 +43,7 @@ async function setSizes(text: string): Promise<void> {
 
 const chart = (name: string): HTMLElement =>
   screen.getByRole('slider', { name });
-/** What a chart says of its points, one after the other. */
+/** Descriptions of a chart's points, one by one. */
 function said(name: string, count: number): string[] {
   const found: string[] = [];
   for (let at = 0; at < count; at++) {
@@ -66,7 +66,7 @@ describe('curves', () => {
         `batch ${batch}: ${plain(formatCount(metrics.total_macs, 'MACs'))}`
       );
     }
-    // Without a device there are no times, and it says how to get them.
+    // Without a device there are no times, and the panel says how to get them.
     expect(screen.queryByRole('slider', { name: 'Latency' })).toBeNull();
     expect(screen.getByText(/Choose a device/)).toBeTruthy();
     fireEvent.keyDown(chart('MACs'), { key: 'End' });
@@ -102,7 +102,7 @@ describe('curves', () => {
   });
 });
 
-/** As a server would: MACs grow with the batch, and one batch is refused. */
+/** As from a server: MACs grow with the batch, and one batch is rejected. */
 function analysed({ bindings }: Pick<ILoadOptions, 'bindings'>): GraphPayload {
   const value = bindings.batch ?? SYMBOL.suggested;
   const payload = testPayload({ dims: [{ ...SYMBOL, value }] });
@@ -132,7 +132,7 @@ describe('where only an analysis can tell', () => {
     expect(texts[0]).toContain('1.0 M MACs');
     expect(texts[2]).toBe('batch 4: batch 4 does not fit');
     expect(texts[3]).toContain('8.0 M MACs');
-    // A kernel has no time: what is known is a bound, and has no range.
+    // A kernel has no time, so the time is a lower bound without a range.
     expect(texts[3]).toMatch(/batch 8: ≥ 200 µs, ≤ /);
     expect(provider.loads).toHaveLength(1);
     fireEvent.keyDown(chart('Latency'), { key: 'Home' });

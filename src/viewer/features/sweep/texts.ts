@@ -1,4 +1,4 @@
-/** What the curves say in words. */
+/** The curves in words. */
 
 import {
   bestOf,
@@ -15,7 +15,7 @@ import { rangeText } from '../../summary/deviceText';
 import type { ITranslate } from '../../i18n/translate';
 import { shortLabel } from '../../ui/text';
 
-/** `≥ 4.6 ms` where kernels without a time are left out. */
+/** `≥ 4.6 ms` if kernels without a time are not included. */
 export function timeText({ time }: ISweepPoint): string {
   return !time || Number.isNaN(time.seconds)
     ? UNKNOWN
@@ -54,7 +54,7 @@ export function describePoint(
   return head + parts.filter(Boolean).join(', ');
 }
 
-/** Which batch to take, in one line; empty where no throughput is known. */
+/** The best batch, in one line; empty if no throughput is known. */
 export function choiceText(
   name: string,
   points: readonly ISweepPoint[],

@@ -5,8 +5,8 @@ import { COLUMNS, isNumeric, type ColumnId, type ITableGrid } from './columns';
 import { useTrans } from '../../i18n/translateContext';
 
 /**
- * What a click on a column's head asks for: best first, then the other way, then no sorting by it. With
- * `add` the columns that were clicked before still decide first.
+ * The sort order after a click on a column header: best first, then reversed, then unsorted. With `add`,
+ * previously clicked columns keep priority.
  */
 export function nextSort(
   sort: readonly ISortKey[],

@@ -200,7 +200,7 @@ test('blocks have sums, open, and select their box in the graph', async () => {
   expect(names(grid)).toContain('conv_1');
   fireEvent.keyDown(grid, { key: 'ArrowLeft' });
   expect(names(grid)).not.toContain('conv_1');
-  // The graph selects a layer: its block opens.
+  // A layer selected in the graph: its block is expanded.
   act(() => surface().callbacks.onSelect?.(0, { additive: false }));
   await settle();
   expect(names(grid)).toContain('conv_0');

@@ -13,11 +13,11 @@ import { TableToolbar } from './TableToolbar';
 import { useTrans } from '../../i18n/translateContext';
 
 const ROW = 24;
-/** Header above and totals below, both always visible. */
+/** Header and totals row, both always visible. */
 const INSET = 2 * ROW + 8;
 const NONE_OPEN: ReadonlySet<number> = new Set();
 
-/** Takes an entity into the selection or out of it. */
+/** Adds an entity to the selection or removes it. */
 function toggleEntity(session: Session, entity: number): void {
   const { document, selection, moreSelected } = session.store.get();
   if (!document) {
@@ -38,7 +38,7 @@ function toggleEntity(session: Session, entity: number): void {
   }
 }
 
-/** The blocks that hold all there is: a table that begins with them closed says nothing. */
+/** The groups that contain everything: a table with these collapsed would show nothing. */
 function outermost({ children, model }: ITree): ReadonlySet<number> {
   const open = new Set<number>();
   let inside = children[0];
@@ -50,14 +50,14 @@ function outermost({ children, model }: ITree): ReadonlySet<number> {
   return open;
 }
 
-/** Groups whose rows show what is in them; those around what gets selected open. */
+/** The expanded groups; selecting an entity expands the groups around it. */
 function useOpenBlocks(current: number | null): {
   open: ReadonlySet<number>;
   toggle(group: number): void;
 } {
   const { tree } = useDocument();
   const [open, setOpen] = React.useState(() => outermost(tree));
-  // The same file under other sizes has the same blocks.
+  // The same file at other sizes has the same blocks.
   const file = `${tree.model.payload.model.identity} ${tree.groupCount}`;
   const present = React.useRef(tree);
   present.current = tree;
@@ -95,7 +95,7 @@ function useOpenBlocks(current: number | null): {
   return { open, toggle };
 }
 
-/** Every layer, or every block, with its numbers; linked with the graph both ways. */
+/** All layers, or all blocks, with their numbers; linked with the graph in both directions. */
 export function LayersTable(): JSX.Element {
   const { tree, model } = useDocument();
   const session = useSession();
@@ -116,14 +116,14 @@ export function LayersTable(): JSX.Element {
     () => shownColumns(offeredColumns(tree), state.columns),
     [tree, state.columns]
   );
-  // The same from one tree to the next, as long as the columns are.
+  // The same object for all trees, as long as the columns do not change.
   const names = columns.join(' ');
   const grid = React.useMemo(
     () => gridOf(names.split(' ') as ColumnId[]),
     [names]
   );
   const rows = view.entities;
-  // Where the keyboard is: what is selected, unless Ctrl moved on from it.
+  // The keyboard's row: the selection, unless Ctrl moved on from it.
   const [moved, setMoved] = React.useState<number | null>(null);
   React.useEffect(() => setMoved(null), [selected, tree]);
   const current = moved ?? selected ?? -1;
@@ -138,7 +138,7 @@ export function LayersTable(): JSX.Element {
   const isOpen = (entity: number): boolean | undefined =>
     table.isGroup(entity) ? open.has(entity - model.nodeCount) : undefined;
 
-  /** True when the key was for the table. */
+  /** Returns true if the table handled the key. */
   const press = (event: React.KeyboardEvent): boolean => {
     const next = moveOf(event.key, at, rows.length, frame.page);
     if (next !== null && rows.length > 0) {

@@ -28,19 +28,20 @@ interface ITableRowProps {
   readonly grid: ITableGrid;
   readonly selected: boolean;
   readonly cursor: boolean;
-  /** Whether the block shows what is in it; undefined for a layer. */
+  /** Whether the block is expanded; undefined for a layer. */
   readonly open: boolean | undefined;
-  /** Both stay the same from one drawing to the next. */
+  /** Stable callbacks. */
   readonly onSelect: (entity: number, additive: boolean) => void;
   readonly onToggle: (entity: number) => void;
 }
 
-/** Drawn again only when something in it changed: scrolling makes new rows and leaves the others. */
+/** Renders only if its data changed: scrolling adds rows and leaves the others alone. */
 export const TableRow = React.memo((props: ITableRowProps): JSX.Element => {
   const { table, view, row, open, selected, cursor } = props;
   const trans = useTrans();
   const [hovered, setHovered] = React.useState(false);
-  // Exact numbers and reasons are made where somebody is: they would be half the work of a table.
+  // Exact numbers and reasons are only rendered where they can be seen; they would be half the work of a
+  // table.
   const titled = hovered || selected || cursor;
   const entity = view.entities[row];
   return (
@@ -113,7 +114,7 @@ const TextCell = React.memo(
   }
 );
 
-/** In the table by blocks the names are indented, and blocks have a twisty. */
+/** In the table by blocks, names are indented and blocks have an expander. */
 function NameCell(
   props: ITableRowProps & ICellProps & { text: string }
 ): JSX.Element {
@@ -122,7 +123,7 @@ function NameCell(
   const entity = view.entities[row];
   const text = shortLabel(props.text);
   const group = entity - props.table.tree.model.nodeCount;
-  // Deep models stay readable: indentation ends somewhere.
+  // Limits the indentation in deep models.
   const indent = Math.min(view.depths[row] ?? 0, 12) * 14;
   return (
     <div role="gridcell" title={text} style={props.style}>
@@ -154,11 +155,11 @@ function NameCell(
 interface INumberCell {
   readonly text: string;
   readonly zero: boolean;
-  /** Length of the bar behind it, as a part of the cell. */
+  /** Length of the bar behind it, as a share of the cell. */
   readonly bar: number;
 }
 
-/** Only what changed is written to the page: most numbers of most rows stay. */
+/** Memoised: most numbers of most rows do not change. */
 const NumberCell = React.memo(
   ({
     text,
@@ -180,7 +181,7 @@ const NumberCell = React.memo(
   )
 );
 
-/** What a layer's or block's cell adds up. */
+/** The sum shown in a layer's or block's cell. */
 function sumOf(
   { table, view, row }: ITableRowProps,
   measure: ColumnMeasure
@@ -197,7 +198,7 @@ function numberOf(props: ITableRowProps, column: NumericColumn): INumberCell {
   const sum = sumOf(props, measure);
   const { value } = sum;
   const whole = table.whole.total(measure).value;
-  // Layers are compared with the heaviest, blocks with the whole.
+  // Layers are compared with the heaviest one, blocks with the total.
   const most = view.depths.length > 0 ? whole : table.whole.max(measure);
   return {
     text: shortText(column, sum, whole),
@@ -229,7 +230,9 @@ function titleOf(
       : exactText(measure, sum, 1, trans);
 }
 
-/** A sum that lacks parts is a lower bound and looks like one; its share of another such sum is none. */
+/**
+ * An incomplete sum is marked as a lower bound; its share of another incomplete sum is only approximate.
+ */
 function shortText(column: NumericColumn, sum: ISum, whole: number): string {
   const text = sum.value === 0 ? '0' : formatCell(column, sum.value, whole);
   return sum.unknown === 0 || Number.isNaN(sum.value)

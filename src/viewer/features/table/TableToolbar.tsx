@@ -125,7 +125,7 @@ export function TableToolbar(props: {
   );
 }
 
-/** Which columns to show. */
+/** The menu of columns. */
 function ColumnMenu(props: {
   offered: readonly ColumnId[];
   state: ITableState;
@@ -134,12 +134,12 @@ function ColumnMenu(props: {
   const trans = useTrans();
   const menu = React.useRef<HTMLDetailsElement>(null);
   const { offered } = props;
-  // Columns that are not offered now keep what they are.
+  // Columns that are not available now keep their state.
   const wanted = shownColumns(COLUMN_IDS, props.state.columns);
   React.useEffect(() => {
     const outside = (event: PointerEvent): void => {
       const { current } = menu;
-      // Inside a shadow root the target is the host; the path is the truth.
+      // Inside a shadow root the target is the host, so the composed path is used.
       if (current?.open && !event.composedPath().includes(current)) {
         current.open = false;
       }

@@ -1,10 +1,10 @@
-/** Texts of the table's cells, and the order of those texts. Each is made on first need. */
+/** Texts of the table's cells and their sort order, computed lazily. */
 
 import type { IGraphModel, ITree } from '../../../core/types';
 import type { TextColumn } from './columns';
 import { mainOutput } from '../../../core/model/decodePayload';
 
-/** The first tensor that comes from another node or from outside, else the first there is. */
+/** The first tensor that comes from another node or from outside, else the first one. */
 function mainInput(model: IGraphModel, node: number): number {
   const from = model.inputOffsets[node];
   const to = model.inputOffsets[node + 1];
@@ -20,7 +20,7 @@ function mainInput(model: IGraphModel, node: number): number {
 
 type Field = 'label' | 'type';
 
-/** `a/b/c` of every scope, by its labels or by its classes. */
+/** `a/b/c` of every scope, from labels or from classes. */
 function scopePaths(model: IGraphModel, field: Field): string[] {
   const { scopes } = model.payload;
   const paths: string[] = [];
@@ -39,7 +39,7 @@ export class CellTexts {
 
   constructor(private readonly _tree: ITree) {}
 
-  /** Text of a cell; of a block its label, class and place, no shapes. */
+  /** Text of a cell; blocks have a label, class and path, but no shapes. */
   text(column: TextColumn, entity: number): string {
     let maker = this._makers.get(column);
     if (maker === undefined) {
@@ -52,7 +52,7 @@ export class CellTexts {
     return maker(entity);
   }
 
-  /** Place of every entity's text among the distinct ones; numbers in texts count as numbers. */
+  /** Rank of every entity's text among the distinct ones; numbers in texts compare as numbers. */
   ranks(column: TextColumn): Float64Array {
     let ranks = this._ranks.get(column);
     if (ranks === undefined) {

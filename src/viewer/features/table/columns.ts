@@ -1,4 +1,4 @@
-/** The columns of the table: what they hold and how they look. */
+/** The columns of the table: contents and appearance. */
 
 import type { ITree, MetricId } from '../../../core/types';
 import {
@@ -26,11 +26,11 @@ const TEXTS = [
   'dtype'
 ] as const;
 
-/** Columns that hold a number; those of shares sort as what they are shares of. */
+/** Columns that hold a number; shares sort like the underlying number. */
 export type NumericColumn = keyof typeof METRIC_COLUMNS;
 export type TextColumn = (typeof TEXTS)[number];
 export type ColumnId = TextColumn | NumericColumn;
-/** What a number of the table is. */
+/** What a number in the table measures. */
 export type ColumnMeasure = MetricId | DerivedMetric;
 
 const NUMBERS = Object.keys(METRIC_COLUMNS) as NumericColumn[];
@@ -46,7 +46,7 @@ export function measureOf(column: NumericColumn): ColumnMeasure {
   return METRIC_COLUMNS[column];
 }
 
-/** Whether the number is computed from others, and has no column of its own in the model. */
+/** True if the number is derived from others and has no column in the model. */
 export function isDerived(measure: ColumnMeasure): measure is DerivedMetric {
   return METRICS[measure].over !== undefined;
 }
@@ -57,17 +57,17 @@ export function isShare(column: ColumnId): boolean {
 
 interface IColumn {
   label(trans: ITranslate): string;
-  /** Pixels; wide columns also take what is left. */
+  /** Pixels; wide columns also share the remaining width. */
   readonly width: number;
   readonly grows?: boolean;
-  /** Not shown until it is asked for. */
+  /** Hidden by default. */
   readonly extra?: boolean;
 }
 
-/** Widths of numbers by their unit, where it is not that of a count. */
+/** Widths of numbers by unit, if they differ from that of a count. */
 const WIDTHS: Partial<Record<Unit, number>> = { bytes: 92, 'FLOP/B': 80 };
 const COUNT = 84;
-/** Characters of a head that fit a count. */
+/** Maximum length of a header above a count. */
 const HEAD = 8;
 
 function numberColumn(id: NumericColumn): IColumn {
@@ -77,7 +77,7 @@ function numberColumn(id: NumericColumn): IColumn {
     return {
       label: share,
       width: isLong ? COUNT + 4 : COUNT,
-      // Those of MACs and times say more.
+      // The shares of MACs and times are more informative.
       extra: id === 'params_share'
     };
   }
@@ -104,7 +104,7 @@ export const COLUMNS: Readonly<Record<ColumnId, IColumn>> = {
   >)
 };
 
-/** The columns that there is something in: times are of a device, tags what an exporter recorded. */
+/** The columns with contents: times need a device, tags a recording exporter. */
 export function offeredColumns({ model }: ITree): ColumnId[] {
   return COLUMN_IDS.filter(id =>
     isNumeric(id)
@@ -113,14 +113,14 @@ export function offeredColumns({ model }: ITree): ColumnId[] {
   );
 }
 
-/** Of these the columns to show; names of columns that are no more are left out. */
+/** The columns to show; names of unknown columns are ignored. */
 export function shownColumns(
   offered: readonly ColumnId[],
   chosen: readonly string[] | null
 ): ColumnId[] {
   return offered.filter(
     id =>
-      // A row without a name would be no row.
+      // A row needs a name.
       id === 'name' || (chosen ? chosen.includes(id) : !COLUMNS[id].extra)
   );
 }
@@ -136,7 +136,7 @@ export function formatCell(
     : formatAmount(measureOf(column), value);
 }
 
-/** Short text of a number with its unit, where the head of the column does not say it. */
+/** Short text of a number with its unit, where the column header does not show it. */
 export function formatAmount(measure: ColumnMeasure, value: number): string {
   switch (METRICS[measure].unit) {
     case 's':
@@ -148,7 +148,7 @@ export function formatAmount(measure: ColumnMeasure, value: number): string {
   }
 }
 
-/** A column and where its cells are in their rows. */
+/** A column and the position of its cells in their rows. */
 export interface IColumnPlace {
   readonly id: ColumnId;
   readonly style: { readonly left: string; readonly width: string };
@@ -156,13 +156,13 @@ export interface IColumnPlace {
 
 export interface ITableGrid {
   readonly places: readonly IColumnPlace[];
-  /** The least width of all together, in pixels. */
+  /** Minimum total width, in pixels. */
   readonly width: number;
 }
 
 /**
- * Cells are placed one by one and not by a CSS grid: the browser can then lay out each by itself when
- * its text changes, instead of every column of its row.
+ * Cells are positioned individually rather than by a CSS grid: when a text changes, the browser can then
+ * lay out that cell alone instead of every column of its row.
  */
 export function gridOf(columns: readonly ColumnId[]): ITableGrid {
   const sum = (ids: readonly ColumnId[]): number =>
@@ -170,7 +170,7 @@ export function gridOf(columns: readonly ColumnId[]): ITableGrid {
   const growing = (ids: readonly ColumnId[]): number =>
     sum(ids.filter(id => COLUMNS[id].grows));
   const width = sum(columns);
-  // What the row has beyond `width` is shared among the columns that grow.
+  // The width of the row beyond `width` is shared among the growing columns.
   const length = (ids: readonly ColumnId[]): string =>
     `calc(${sum(ids)}px + ${growing(ids) / growing(columns)} * (100% - ${width}px))`;
   const places = columns.map((id, at) => ({

@@ -1,4 +1,4 @@
-/** The rows shown as CSV, tab-separated text and JSON: exact numbers, unknown ones empty or null. */
+/** The visible rows as CSV, tab-separated text and JSON: exact numbers, unknown ones empty or null. */
 
 import { delimitedText, type Cell } from '../../../core/base/delimitedText';
 import { METRICS } from '../../../schema/metrics';
@@ -19,8 +19,8 @@ export interface IExport {
 }
 
 /**
- * Names of the fields. By blocks there are three more: depth, layers, and layers with an unknown number;
- * with times one, the device and precision that they are of.
+ * Names of the fields. Blocks add three: depth, layers, and layers with an unknown number; times add
+ * their device and precision.
  */
 function fieldsOf(what: IExport): string[] {
   const { columns, view } = what;
@@ -93,12 +93,12 @@ export function rowsCsv(what: IExport): string {
   return delimitedText(tableOf(what), ',');
 }
 
-/** What spreadsheets take from the clipboard as cells. */
+/** Tab-separated, which spreadsheets paste as cells. */
 export function rowsTsv(what: IExport): string {
   return delimitedText(tableOf(what), '\t');
 }
 
-/** One object a row; what is unknown is null. */
+/** One object per row; unknown values are null. */
 export function rowsJson(what: IExport): string {
   const fields = fieldsOf(what);
   const rows = Array.from(cellsOf(what), cells =>

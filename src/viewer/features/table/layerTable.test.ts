@@ -272,6 +272,6 @@ test('the columns that were chosen and still exist', () => {
     'flops'
   ]);
   expect(shownColumns(COLUMN_IDS, COLUMN_IDS)).toEqual(COLUMN_IDS);
-  // No device is chosen: there are no times.
+  // No device is chosen, so there are no times.
   expect(USUAL.some(id => id.startsWith('latency'))).toBe(false);
 });

@@ -1,4 +1,4 @@
-/** Filtering, sorting and adding up the rows of the table. No React here. */
+/** Filters, sorts and sums the rows of the table. Independent of React. */
 
 import { derivedOf } from '../../../core/model/derivedMetric';
 import { compileMatcher } from '../../../core/query/queryMatcher';
@@ -20,20 +20,20 @@ import {
 import { Sums } from './sums';
 import { CellTexts } from './cellTexts';
 
-/** Rows to show. Rows are entities: nodes, and in the table by blocks groups. */
+/** Rows to show. Rows are entities: nodes, and in the table by blocks also groups. */
 export interface IRowsView {
   readonly entities: Int32Array;
-  /** Blocks around each row, empty when there are no blocks. */
+  /** Nesting depth of each row; empty without blocks. */
   readonly depths: Uint16Array;
   /** Layers that match the filter. */
   readonly layers: Int32Array;
   /** Their sums by block. */
   readonly sums: Sums;
-  /** What is wrong with the filter, which then lets everything through. */
+  /** Syntax error of the filter, which is then ignored. */
   readonly fault: IQuerySyntaxError | null;
 }
 
-/** The layers of one model: all nodes but Constants. */
+/** The layers of a model: all nodes except Constants. */
 export class LayerTable {
   readonly nodes: Int32Array;
   /** Sums of the whole model. */
@@ -50,7 +50,7 @@ export class LayerTable {
     this.whole = new Sums(tree, this.nodes);
   }
 
-  /** Text of a cell, as written in the table. */
+  /** Text of a cell, as shown in the table. */
   text(column: TextColumn, entity: number): string {
     return this._texts.text(column, entity);
   }
@@ -59,7 +59,7 @@ export class LayerTable {
     return entity >= this.tree.model.nodeCount;
   }
 
-  /** Number of a layer; of a block that of its layers which `sums` counts. NaN when unknown. */
+  /** Value of a layer, or of a block over the layers counted in `sums`. NaN if unknown. */
   value(measure: ColumnMeasure, entity: number, sums: Sums): number {
     const { nodeCount, metrics } = this.tree.model;
     if (entity >= nodeCount) {
@@ -70,7 +70,7 @@ export class LayerTable {
       : metrics[measure][entity];
   }
 
-  /** The rows that the state asks for; `open` are the blocks that show what is in them. */
+  /** The rows for a state; `open` holds the expanded blocks. */
   view(state: ITableState, open: ReadonlySet<number>): IRowsView {
     const { query, fault } = parseQuery(state.filter);
     const matches = query && compileMatcher(this.tree, query);
@@ -103,7 +103,7 @@ export class LayerTable {
       const of = isNumeric(column)
         ? this._values(measureOf(column), sums)
         : this._texts.ranks(column);
-      // Unknown numbers come last whichever way the sort goes.
+      // Unknown numbers come last in both directions.
       return [of.map(x => (Number.isNaN(x) ? Infinity : sign * x))];
     });
     return keys.length === 0
@@ -127,7 +127,7 @@ export class LayerTable {
     );
   }
 
-  /** Blocks with layers that match, and what is in the open ones. */
+  /** Blocks with matching layers, and the contents of the expanded ones. */
   private _blocks(
     layers: Int32Array,
     sums: Sums,
@@ -170,7 +170,7 @@ export class LayerTable {
   }
 }
 
-/** Operator types in use, with their number of layers, by name. */
+/** Operator types in use, by name, with their number of layers. */
 export function opTypes(
   table: LayerTable
 ): readonly (readonly [type: string, count: number])[] {

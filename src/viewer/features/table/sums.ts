@@ -1,4 +1,4 @@
-/** Sums of layers, whole and by block. */
+/** Sums of layers: in total and by block. */
 
 import { derivedOf } from '../../../core/model/derivedMetric';
 import { METRIC_IDS } from '../../../core/model/decodePayload';
@@ -8,17 +8,17 @@ import { METRICS } from '../../../schema/metrics';
 import { isDerived, type ColumnMeasure } from './columns';
 
 export interface ISum {
-  /** Sum of the known values; NaN when none is known. A quotient is NaN unless all is known. */
+  /** Sum of the known values; NaN if none is known. A quotient is NaN unless all are known. */
   readonly value: number;
-  /** Layers whose number is unknown. */
+  /** Number of layers with unknown values. */
   readonly unknown: number;
 }
 
 /** Sums of every metric over some layers. Linear in layers and blocks. */
 export class Sums {
-  /** Layers below each group. */
+  /** Number of layers below each group. */
   readonly count: Int32Array;
-  /** Layers in all. */
+  /** Total number of layers. */
   readonly layers: number;
   private readonly _sum: Record<MetricId, Float64Array>;
   private readonly _unknown: Record<MetricId, Int32Array>;
@@ -59,7 +59,7 @@ export class Sums {
     return this._at(measure, 0, this.layers);
   }
 
-  /** Largest known value of a layer, 0 when there is none. */
+  /** Largest known value of a layer; 0 if there is none. */
   max(measure: ColumnMeasure): number {
     return isDerived(measure) ? 0 : this._max[measure];
   }
@@ -76,7 +76,7 @@ export class Sums {
     const unknown = Math.max(
       ...[...over, ...under].map(id => this._unknown[id][entry])
     );
-    // A quotient of sums that lack parts is not a bound on anything.
+    // A quotient of incomplete sums is not a bound.
     const value =
       unknown > 0
         ? Number.NaN

@@ -1,4 +1,4 @@
-/** What a box is, told while the pointer or the ring of the keyboard rests on it. */
+/** The tooltip of a box, shown while the pointer or the keyboard focus rests on it. */
 
 import * as React from 'react';
 import type { IGroupTree } from '../../../core';
@@ -21,16 +21,16 @@ import { type IHoveredBox, useHovered } from './useHovered';
 import { settingOf } from '../../graph/cards/cardContents';
 import { useTrans } from '../../i18n/translateContext';
 
-/** A tip in words. */
+/** Contents of a tooltip. */
 interface ITip {
   readonly kind: string;
-  /** Scalars and short settings of an operator: `0 … 6`. */
+  /** Scalars and other short settings of an operator: `0 … 6`. */
   readonly setting?: string;
   readonly name: string;
   readonly facts: readonly IFact[];
 }
 
-/** `now`: what is pointed at when the code of the tip has come. */
+/** `now` is the target when the tooltip's code has been loaded. */
 export function BoxTip(props: {
   now: { readonly current: Pick<IHoveredBox, 'box' | 'byKey'> };
 }): JSX.Element | null {
@@ -51,7 +51,7 @@ function Tip(props: { rested: IHoveredBox; scene: IScene }): JSX.Element {
   const frame = React.useRef<HTMLDivElement>(null);
   const id = React.useId();
   React.useLayoutEffect(() => {
-    // Measured where it may be as wide as it likes, then put beside the box.
+    // Measured without width limits, then placed next to the box.
     const { current } = frame;
     const view = session.graph.surface?.view;
     if (current && view) {
@@ -141,7 +141,7 @@ function tipOf(
       };
 }
 
-/** The operator, with its domain where that is not ONNX's own. */
+/** The operator, with its domain unless that is ONNX's own. */
 function operator({ model }: IGroupTree, node: number): string {
   const domain = model.payload.ops[model.nodeOp[node]]?.domain ?? '';
   const type = model.opType(node);

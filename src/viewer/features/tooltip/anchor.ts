@@ -1,4 +1,4 @@
-/** The part of a box beside which its tip stands, in pixels of the pane. */
+/** The part of a box that its tooltip is attached to, in pixels of the pane. */
 
 import { BoxKind } from '../../../core/types';
 import {
@@ -11,10 +11,12 @@ import {
 import { TITLE_BAR } from '../../graph/style/metrics';
 import type { IScene } from '../../../core/types';
 
-/** From afar the title bar of an open group is thinner than a pointer can find. */
+/** At low zoom, the title bar of an open group is too thin to point at. */
 const MIN_BAR_HEIGHT = 12;
 
-/** The box, or of an open group its title bar; null for what has no tip: stubs and ports. */
+/**
+ * The box, or the title bar of an open group; null for boxes without a tooltip (connectors and ports).
+ */
 export function anchorOf(
   scene: IScene,
   box: number,
@@ -34,7 +36,7 @@ export function anchorOf(
   };
 }
 
-/** Boxes that a pointer can hardly hit are a little larger than they are drawn. */
+/** Very small boxes are treated as slightly larger than drawn. */
 const SLACK = 2;
 
 export function isOver(rect: IRect, { x, y }: IPoint): boolean {

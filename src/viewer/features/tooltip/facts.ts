@@ -1,4 +1,4 @@
-/** What the tip of a box says: what it is, what goes in and out, what it costs. */
+/** Contents of a box's tooltip: what it is, its inputs and outputs, its costs. */
 
 import { boundary, formatCount, formatShare, TENSOR_KIND } from '../../../core';
 import type { IGroupTree } from '../../../core';
@@ -17,18 +17,18 @@ import { overlayText } from '../../overlays/computeOverlay';
 import type { ITranslate } from '../../i18n/translate';
 import { shortLabel } from '../../ui/text';
 
-/** A word and its value, such as `MACs` and `118 M (2.9 % of the model)`. */
+/** A label and its value, such as `MACs` and `118 M (2.9 % of the model)`. */
 export interface IFact {
   readonly label: string;
   readonly text: string;
 }
 
-/** Costs that every tip has; that of the heatmap comes besides. */
+/** Costs in every tooltip; that of the heatmap is added. */
 const COSTS = ['macs', 'flops', 'params'] as const;
-/** Shapes that are listed; of more the number is said. */
+/** Maximum number of shapes listed; otherwise their number is shown. */
 const SHAPES = 3;
 
-/** Tensors that go in and out of a node or group, without weights and constants. */
+/** Inputs and outputs of a node or group, without weights and constants. */
 function ends(
   tree: IGroupTree,
   entity: number
@@ -67,7 +67,7 @@ function shapes(
   return [...shown, ...more].join(', ');
 }
 
-/** Why a node has no number; of a block nothing is said. */
+/** Why a node's value is unknown; without a reason for a block. */
 function whyUnknown(
   { payload, nodeCount }: IGraphModel,
   entity: number,
@@ -91,12 +91,12 @@ function withShare(
     : text;
 }
 
-/** Whether a node's number is missing: what is known is then no whole that others are shares of. */
+/** True if a node's value is missing: the known sum is then not a total to compute shares of. */
 function lacksSome(column: Float64Array | undefined): boolean {
   return column !== undefined && column.some(value => Number.isNaN(value));
 }
 
-/** The value, marked as a lower bound where parts are unknown, and its share of the model. */
+/** The value, marked as a lower bound if incomplete, and its share of the model. */
 function amount(
   tree: IGroupTree,
   id: PayloadMetric,
@@ -113,7 +113,7 @@ function amount(
   return withShare(least + formatCount(value), value, whole, trans);
 }
 
-/** The sum of a metric over the model; null where parts do not add up. */
+/** The sum of a metric over the model; null if its values cannot be added up. */
 function sumOf(
   tree: IGroupTree,
   definition: IOverlayDefinition
@@ -133,7 +133,7 @@ function sumOf(
   return sum;
 }
 
-/** The number that colours the box. */
+/** The value that colours the box. */
 function overlayFact(
   tree: IGroupTree,
   entity: number,
@@ -153,7 +153,7 @@ function overlayFact(
   return { label, text: withShare(text, value, whole, trans) };
 }
 
-/** Which of several, or how many: `3 of 12`, `12`. */
+/** Instance number, or number of instances: `3 of 12`, `12`. */
 function instances(
   tree: IGroupTree,
   entity: number,
@@ -175,10 +175,10 @@ function instances(
   };
 }
 
-/** Nodes of a chip that are named in a tip. */
+/** Maximum number of a chip's nodes named in a tooltip. */
 const NAMED = 4;
 
-/** What prepares for the box: which nodes, and what they cost. */
+/** The nodes that prepare inputs for the box, and their costs. */
 function prepared(tree: IGroupTree, group: number, trans: ITranslate): IFact {
   const { model, groupStart, groupEnd, nodeOrder, groupMain } = tree;
   const nodes = Array.from(
@@ -200,9 +200,7 @@ function prepared(tree: IGroupTree, group: number, trans: ITranslate): IFact {
   };
 }
 
-/**
- * Place, shapes and costs of a node or block; `overlay` is what colours it, `chips` are on its card.
- */
+/** Path, shapes and costs of a node or block; `overlay` colours it, `chips` are on its card. */
 export function factsOf(
   tree: IGroupTree,
   entity: number,
@@ -230,7 +228,7 @@ export function factsOf(
     add(trans.__('Nodes'), formatCount(size));
   }
   for (const id of COSTS) {
-    // What costs nothing needs no line, unless it is what the colour says.
+    // Zero costs are omitted, except that of the overlay.
     if (id === overlay || metricOf(tree, id, entity) !== 0) {
       const { value } = totalOf(model.payload, id);
       add(METRICS[id].label(trans), amount(tree, id, entity, value, trans));
@@ -243,7 +241,7 @@ export function factsOf(
   return facts;
 }
 
-/** Type, shape and ends of the tensors that a pill stands for, the first one's where they are several. */
+/** Type, shape and ends of a pill's tensors; for several, those of the first. */
 export function tensorFacts(
   tree: IGroupTree,
   tensors: readonly number[],
@@ -287,7 +285,7 @@ export function tensorFacts(
   return facts;
 }
 
-/** What a model input or output is for, as far as that is known: `image`, `class scores`. */
+/** Role of a model input or output, if known: `image`, `class scores`. */
 function roleOf(
   { payload, tensorName }: IGraphModel,
   tensor: number,

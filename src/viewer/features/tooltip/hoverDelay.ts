@@ -1,10 +1,13 @@
-/** When a tip is shown: after a rest on a box, at once on the next one, never while the picture moves. */
+/**
+ * When to show a tooltip: after a rest on a box, almost at once on the next one, never while the graph
+ * moves.
+ */
 
-/** Milliseconds of rest before the first tip. */
+/** Milliseconds of rest before the first tooltip. */
 export const HOVER_MS = 500;
-/** The same from one box to the next. */
+/** The same for the next box. */
 export const NEXT_HOVER_MS = 80;
-/** Milliseconds after a tip in which another box is still the next one. */
+/** Milliseconds after a tooltip during which another box counts as the next one. */
 const LINGER_MS = 300;
 
 export class HoverDelay {
@@ -16,12 +19,12 @@ export class HoverDelay {
   private _timer: ReturnType<typeof setTimeout> | undefined;
 
   /**
-   * `tell` gets the box that has been rested on, -1 when its tip goes away. It returns whether there is
-   * a tip: a pointer may have left the box while the picture moved.
+   * `tell` receives the box that was rested on, or -1 to hide its tooltip. It returns whether there is a
+   * tooltip: the pointer may have left the box while the graph moved.
    */
   constructor(private readonly _tell: (box: number) => boolean) {}
 
-  /** The pointer or the ring of the keyboard is on this box, -1 = on none. */
+  /** Sets the box under the pointer or the keyboard focus; -1 for none. */
   to(box: number): void {
     if (box !== this._target) {
       this._hide();
@@ -33,26 +36,26 @@ export class HoverDelay {
     }
   }
 
-  /** Where there is no tip, waits from now on: the pointer moves on the box. */
+  /** The pointer moves on the box: restarts the delay unless a tooltip is shown. */
   again(): void {
     if (!this._shown) {
       this._wait();
     }
   }
 
-  /** The pointer is on a part of the box that has no tip. */
+  /** The pointer is on a part of the box without a tooltip. */
   leave(): void {
     this._hide();
   }
 
-  /** The picture moves under the box. */
+  /** The graph moves under the pointer. */
   moved(): void {
     this._hide();
     this._delay = HOVER_MS;
     this._wait();
   }
 
-  /** No tip until it is about another box. */
+  /** Hides the tooltip until another box is the target. */
   dismiss(): void {
     this._hide();
     this._dismissed = true;

@@ -35,7 +35,7 @@ async function mounted(payload: GraphPayload): Promise<void> {
   vi.useFakeTimers();
 }
 
-/** A cache of four inputs in one pill, and one input of its own. */
+/** A cache of four inputs in one pill, and one separate input. */
 function cachePayload(): GraphPayload {
   const b = new PayloadBuilder();
   const ids = b.input('ids');
@@ -44,7 +44,7 @@ function cachePayload(): GraphPayload {
   return b.finish();
 }
 
-/** The first block or node in the picture. */
+/** The first block or node in the graph. */
 function boxOf(kind: 'block' | 'node'): number {
   const kinds: BoxKind[] = [...surface().scene!.boxKind];
   return kinds.findIndex(

@@ -1,13 +1,13 @@
-/** Where a tip stands: beside its box, inside the pane. */
+/** Places a tooltip next to its box, inside the pane. */
 
 import type { IPoint, IRect, IViewSize } from '../../graph/geometry/camera';
 
-/** Screen pixels between the tip and the box, and the edge of the pane. */
+/** Screen pixels between the tooltip and the box, and the edge of the pane. */
 const TOOLTIP_GAP = 6;
 
 /**
- * Below the box (`above`: above it, where there is room), else on the other side, right or left of it; null
- * where no side has room. `box` is in pixels of the pane, of which only what is in view counts.
+ * Below the box (above it with `above`, if there is space), else on the other side, right or left of it;
+ * null if no side has space. `box` is in pixels of the pane; only its visible part counts.
  */
 export function placeOf(
   box: IRect,

@@ -4,18 +4,18 @@ import type { Session } from '../../session/session';
 import { anchorOf, isOver } from './anchor';
 import { HoverDelay } from './hoverDelay';
 
-/** A box that has been rested on, and where it is in the pane. */
+/** A box that was rested on, and its rectangle in the pane. */
 export interface IHoveredBox {
   readonly box: number;
   readonly rect: IRect;
-  /** Whether the keyboard is on it, not the pointer. */
+  /** True if the keyboard is on it rather than the pointer. */
   readonly byKey: boolean;
 }
 
-/** Keys that go with a pointer. */
+/** Keys used together with the pointer. */
 const MODIFIERS = new Set(['Control', 'Shift', 'Alt', 'Meta']);
 
-/** The box under the pointer or the ring of the keyboard, after a while; null while there is none. */
+/** The box under the pointer or the keyboard focus, after a delay; null if there is none. */
 export function useHovered(
   session: Session,
   now: { readonly current: Pick<IHoveredBox, 'box' | 'byKey'> }
@@ -23,7 +23,7 @@ export function useHovered(
   const [shown, show] = React.useState<IHoveredBox | null>(null);
   React.useEffect(() => {
     let byKey = false;
-    /** Where the pointer is; null until it has moved. */
+    /** Position of the pointer; null until it has moved. */
     let at: IPoint | null = null;
     let beside: IRect | null = null;
     const rest = new HoverDelay(box => {
@@ -32,7 +32,7 @@ export function useHovered(
         surface?.scene && box >= 0
           ? anchorOf(surface.scene, box, surface)
           : null;
-      // The picture may have moved away from under the pointer.
+      // The graph may have moved away from under the pointer.
       const isHere = rect !== null && (byKey || !at || isOver(rect, at));
       beside = isHere ? rect : null;
       show(isHere ? { box, rect, byKey } : null);
@@ -61,7 +61,7 @@ export function useHovered(
       handler: (event: DocumentEventMap[K]) => void
     ): void =>
       document.addEventListener(type, handler, { capture: true, signal });
-    // A click is an answer to the tip; keys go on with something else, and Escape says that it is in the way.
+    // A click, a key for something else, or Escape dismisses the tooltip.
     listen('pointerdown', () => rest.dismiss());
     listen('keydown', ({ key }) => MODIFIERS.has(key) || rest.dismiss());
     listen('pointermove', ({ clientX, clientY }) => {

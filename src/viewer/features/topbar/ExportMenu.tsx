@@ -9,7 +9,7 @@ import { PngScale } from './PngScale';
 import { focusedElement } from '../../ui/focus';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Next item in a ring, by key; null when the key is none of a menu's. */
+/** Next item, cyclic, by key; null if the key is not a menu key. */
 function nextItem(key: string, at: number, count: number): number | null {
   switch (key) {
     case 'ArrowDown':
@@ -25,7 +25,7 @@ function nextItem(key: string, at: number, count: number): number | null {
   }
 }
 
-/** A button with a menu of everything that can be saved. */
+/** A button with a menu of all exports. */
 export function ExportMenu(): JSX.Element {
   const trans = useTrans();
   const [open, setOpen] = React.useState(false);
@@ -63,7 +63,7 @@ export function ExportMenu(): JSX.Element {
         <div
           className="oad-Export-list"
           onKeyDown={event => {
-            // The keys of the viewer do not work in a menu.
+            // The viewer's keys do not apply in a menu.
             event.stopPropagation();
             if (event.key === 'Escape') {
               close();
@@ -84,7 +84,7 @@ function Items({ close }: { close: () => void }): JSX.Element {
   const session = useSession();
   const root = React.useContext(RootContext);
   const list = React.useRef<HTMLDivElement>(null);
-  // What can be saved follows the selection.
+  // The available exports depend on the selection.
   useView(state => state.selection);
   useView(state => state.moreSelected);
   const context = { session, root: root.current };

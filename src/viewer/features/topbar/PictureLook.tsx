@@ -3,7 +3,7 @@ import { useSession, useView } from '../../session/sessionContext';
 import type { ExportTheme as Look } from '../../state/types';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Whether saved pictures are light or dark. */
+/** Chooses the theme of exported images. */
 export function PictureLook(): JSX.Element {
   const trans = useTrans();
   const { store } = useSession();

@@ -7,7 +7,7 @@ import { useTrans } from '../../i18n/translateContext';
 const MIN_SCALE = 0.1;
 const MAX_SCALE = 16;
 
-/** A PNG at any scale. */
+/** Exports a PNG at any scale. */
 export function PngScale({ close }: { close: () => void }): JSX.Element {
   const trans = useTrans();
   const session = useSession();

@@ -5,7 +5,7 @@ import { selectAll } from '../../session/selectionActions';
 import { Icon, type IconName } from '../../ui/Icon';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Finds nodes and groups; Enter and Shift+Enter walk through the matches. */
+/** Finds nodes and groups; Enter and Shift+Enter step through the matches. */
 export function SearchBox(): JSX.Element {
   const trans = useTrans();
   const session = useSession();
@@ -75,7 +75,7 @@ export function SearchBox(): JSX.Element {
   );
 }
 
-/** Does something with the matches, when there are any. */
+/** A button for the matches, disabled without any. */
 function HitsButton(props: {
   label: string;
   keys: string;

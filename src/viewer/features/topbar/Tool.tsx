@@ -6,7 +6,7 @@ import { Icon, type IconName } from '../../ui/Icon';
 import { useTrans } from '../../i18n/translateContext';
 import { useKeys } from '../../actions/keysContext';
 
-/** A button for an action; its key stands in the tooltip. */
+/** A button for an action; the tooltip shows its key. */
 export function Tool(props: {
   action: string;
   icon: IconName;

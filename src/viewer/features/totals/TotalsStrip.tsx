@@ -14,7 +14,7 @@ const Difference = lazily(
   true
 );
 
-/** Totals of the model. A tile that has a heatmap switches it on. */
+/** Totals of the model. A tile with a heatmap toggles it. */
 export function TotalsStrip(): JSX.Element {
   const trans = useTrans();
   const { model } = useDocument();
@@ -57,7 +57,7 @@ function Tile({ tile }: { tile: ITile }): JSX.Element {
   );
   const detail = `${tile.label}: ${tile.detail}`;
   const id = React.useId();
-  // Described by it, but not named: a hidden element is no part of a button's name.
+  // Describes the button without naming it: hidden elements are not part of a button's name.
   const more = (
     <span id={id} hidden>
       {tile.detail}
@@ -95,7 +95,7 @@ function Tile({ tile }: { tile: ITile }): JSX.Element {
   );
 }
 
-/** Says what sizes the totals are for; leads to the panel where they are changed. */
+/** Shows the sizes of the totals; opens the panel in which they are changed. */
 function DimChip(): JSX.Element | null {
   const trans = useTrans();
   const session = useSession();

@@ -6,7 +6,7 @@ import { shortLabel } from '../../ui/text';
 import { columnsOf, formatValue, indexText } from './format';
 import { useTrans } from '../../i18n/translateContext';
 
-/** The first values, row by row; each with its exact text and place on pointing at it. */
+/** The first values, row by row, with exact text and index on hover. */
 export function FirstValues(props: { of: WeightValues }): JSX.Element | null {
   const trans = useTrans();
   const { values, indices, shape, stored } = props.of;

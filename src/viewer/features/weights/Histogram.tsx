@@ -6,10 +6,10 @@ import type { ITranslate } from '../../i18n/translate';
 import { barHeight, lastBefore, formatValue, spansDecades } from './format';
 import { useTrans } from '../../i18n/translateContext';
 
-/** Height of the picture in its own units; the bars are stretched to the room there is. */
+/** Height of the chart in its own units; the bars are stretched to the available height. */
 const HEIGHT = 100;
 
-/** How often which values occur. The pointer or the arrow keys go from bar to bar. */
+/** Histogram of the values. The pointer or the arrow keys move from bar to bar. */
 export function Histogram(props: {
   histogram: WeightHistogram;
   bool: boolean;
@@ -124,7 +124,7 @@ function AllBars(props: {
     <>
       {props.counts.map((count, bin) => {
         const height = barHeight(count, props.most, props.log) * HEIGHT;
-        // The rarest value must not vanish.
+        // The rarest value must stay visible.
         const shown = count > 0 ? Math.max(1, height) : 0;
         return (
           <rect
@@ -143,7 +143,7 @@ function AllBars(props: {
 
 const Bars = React.memo(AllBars);
 
-/** Where 0 lies, when it is well inside. */
+/** Marks 0, if it is well inside. */
 function Zero(props: {
   edges: readonly (number | string)[];
 }): JSX.Element | null {

@@ -53,7 +53,7 @@ async function press(name: RegExp): Promise<void> {
   await settle();
 }
 
-/** Shows the values of a weight, called `name`. */
+/** Shows the values of a weight called `name`. */
 async function shown(
   read: IReportProvider['weightFile'],
   change: Partial<WeightValues> = {},
@@ -84,7 +84,7 @@ test('all values are saved under the name of the weight', async () => {
   expect(data.size).toBe(BYTES.length);
   expect(data.type).toBe('application/octet-stream');
   expect(inspector().textContent).not.toContain('numpy lacks');
-  // It is not kept: the file may be another one by now.
+  // Not cached: the file may have changed.
   await press(/^Save conv1.weight as .npy/);
   expect(read).toHaveBeenCalledTimes(2);
 });

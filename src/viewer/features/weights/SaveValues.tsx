@@ -16,10 +16,10 @@ type SaveState =
 
 const IDLE: SaveState = { status: 'idle' };
 
-/** A button that saves all values of a constant as a file of numpy. */
+/** A button that saves all values of a constant as a NumPy file. */
 export function SaveValues(props: {
   of: WeightValues;
-  /** As it is shown. */
+  /** As displayed. */
   name: string;
 }): JSX.Element | null {
   const trans = useTrans();
@@ -74,7 +74,7 @@ export function SaveValues(props: {
   );
 }
 
-/** Reads the file when `save` is called and hands it over; a reading nobody waits for is aborted. */
+/** Reads and downloads the file when `save` is called; abandoned requests are aborted. */
 function useSaving(tensor: number): {
   state: SaveState;
   save: () => void;
@@ -102,7 +102,7 @@ function useSaving(tensor: number): {
           const name = document.model.tensorName(tensor) || `weight-${tensor}`;
           const data = blobOfBase64(file.data, 'application/octet-stream');
           deliverFile(session, fileName(name, '.npy'), data);
-          // The content is the browser's now.
+          // The browser has the content now.
           setState({ status: 'saved', file: { ...file, data: '' } });
         }
       } catch (error) {

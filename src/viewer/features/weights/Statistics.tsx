@@ -10,7 +10,7 @@ import { formatValue } from './format';
 import { Histogram } from './Histogram';
 import { useTrans } from '../../i18n/translateContext';
 
-/** What was read of one constant: numbers, how they are spread, the first of them. */
+/** Values of one constant: statistics, histogram, and the first values. */
 export function Statistics({ of }: { of: WeightValues }): JSX.Element {
   const trans = useTrans();
   return (
@@ -119,7 +119,7 @@ function Distinct({ of }: { of: WeightValues }): JSX.Element | null {
   );
 }
 
-/** Values that no sound weight has. */
+/** Warns of values that no valid weight has. */
 function Alarm({ of }: { of: WeightValues }): JSX.Element | null {
   const trans = useTrans();
   if (!of.nan && !of.inf) {
@@ -139,7 +139,7 @@ function Alarm({ of }: { of: WeightValues }): JSX.Element | null {
   );
 }
 
-/** Six digits; all of them on pointing at it. */
+/** Six digits; all digits on hover. */
 function Exact({ value }: { value: number | string }): JSX.Element {
   return (
     <span className="oad-Number" title={String(value)}>

@@ -179,7 +179,7 @@ test('a failure is told with its way out and can be tried again', async () => {
   there = true;
   await press('Retry');
   expect(fact('Range')).toBe('-1.25 to 2');
-  // Known by now: no second reading.
+  // Cached by now: not read again.
   await press(/Hide values of/);
   await press(/Show values of/);
   expect(read).toHaveBeenCalledTimes(2);

@@ -9,10 +9,10 @@ import { SaveValues } from './SaveValues';
 import { useWeights } from './useWeights';
 import { useTrans } from '../../i18n/translateContext';
 
-/** A button that reads the values of a constant tensor, and what was read. */
+/** A button that reads the values of a constant tensor, and the values. */
 export function Weights(props: {
   tensor: number;
-  /** Says nothing where nobody can read them; something else around does. */
+  /** Renders nothing if the values cannot be read; the surroundings explain it. */
   quiet?: boolean;
 }): JSX.Element | null {
   const trans = useTrans();
@@ -63,7 +63,7 @@ export function Weights(props: {
   }
 }
 
-/** Said where there is neither a server nor a kernel. */
+/** Shown without a server or kernel. */
 export function WeightsUnavailable(): JSX.Element {
   const trans = useTrans();
   return (

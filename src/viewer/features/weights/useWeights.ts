@@ -9,7 +9,7 @@ export type WeightsState =
   | { readonly status: 'failed'; readonly problem: Problem }
   | { readonly status: 'ready'; readonly values: WeightValues };
 
-/** What was read of a loaded model; gone with it. */
+/** Values that were read, by loaded model. */
 const known = new WeakMap<IDocument, Map<number, WeightValues>>();
 
 function knownOf(document: IDocument): Map<number, WeightValues> {
@@ -21,7 +21,7 @@ function knownOf(document: IDocument): Map<number, WeightValues> {
   return values;
 }
 
-/** Values of a constant tensor, read when `show` is called; a reading nobody waits for is aborted. */
+/** Values of a constant tensor, read when `show` is called; abandoned requests are aborted. */
 export function useWeights(tensor: number): {
   state: WeightsState;
   show: () => void;

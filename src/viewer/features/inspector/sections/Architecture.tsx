@@ -25,7 +25,7 @@ import {
 } from '../../common/facts';
 import { useTrans } from '../../../i18n/translateContext';
 
-/** What kind of network it is, its attention, its cache and what repeats in it. */
+/** Architecture, attention, cache and repeated blocks. */
 export function ArchitectureSections(): JSX.Element {
   const { payload } = useDocument().model;
   const { attention } = payload.metrics;
@@ -40,7 +40,7 @@ export function ArchitectureSections(): JSX.Element {
   );
 }
 
-/** Names of families are words of the report; unknown ones show as they are. */
+/** Families are identifiers of the report; unknown ones are shown as they are. */
 function familyText(family: string, trans: ITranslate): string {
   const words: ReadonlyMap<string, string> = new Map([
     ['cnn', trans.__('Convolutional network')],
@@ -61,7 +61,7 @@ function familyText(family: string, trans: ITranslate): string {
   return words.get(family) ?? escapeInvisible(family);
 }
 
-/** How the layers are quantized: `int8 weights, uint8 data (QDQ), 53 of 54 layers, 99.9 % of the MACs`. */
+/** Quantization of the layers: `int8 weights, uint8 data (QDQ), 53 of 54 layers, 99.9 % of the MACs`. */
 function quantizationText(made: QuantizationInfo, trans: ITranslate): string {
   if (!made.quantized) {
     return trans.__('None');
@@ -134,7 +134,7 @@ function Verdict(): JSX.Element | null {
   );
 }
 
-/** A number, or that the layers differ or the graph does not tell. */
+/** A number, or text if layers differ; a dash if the graph does not tell. */
 function valueText(value: number | string | null): string {
   return typeof value === 'number'
     ? formatExact(value)
@@ -296,7 +296,7 @@ function Cache({ cache }: { cache: KVCacheInfo }): JSX.Element {
   );
 }
 
-/** The box of each repeat, -1 where it has none: they bear its name, in the same order. */
+/** The box of each repeat, which has its name, in the same order; -1 if it has none. */
 function foldsOf(
   tree: IGroupTree,
   { name, count }: RepeatColumns

@@ -20,7 +20,7 @@ function valueText(value: unknown): string {
     : String(value);
 }
 
-/** Attributes in the file first, then the defaults, greyed. */
+/** Attributes in the file first, then defaults, greyed out. */
 export function Attributes(props: {
   attributes: readonly AttributeInfo[];
 }): JSX.Element | null {
@@ -40,7 +40,7 @@ export function Attributes(props: {
   );
 }
 
-/** One line; what the operator says about it opens below. */
+/** One line; expands to the operator's documentation of it. */
 function Attribute(props: { attribute: AttributeInfo }): JSX.Element {
   const trans = useTrans();
   const { attribute } = props;

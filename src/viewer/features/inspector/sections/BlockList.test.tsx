@@ -16,7 +16,7 @@ vi.mock(
 
 guardConsole();
 
-/** Of the first part: its two nodes of the MLP, and the residual around them. */
+/** In the first instance: the two nodes of the MLP, and the residual around them. */
 function payload(): GraphPayload {
   const kind = { variant: 'plain', how: 'structure', confidence: 0.9 };
   return {
@@ -69,7 +69,7 @@ test('a block is selected with all its nodes', async () => {
 
 test('a group lists what was recognised inside it; a model without blocks says nothing', async () => {
   const { unmount } = await mount(payload());
-  // Entities of groups come after the nodes: the repeat, then its first part.
+  // Group entities follow the nodes: the repeat, then its first instance.
   await select(payload().nodes.op.length + 1);
   expect(screen.getByText('Recognised inside')).toBeTruthy();
   unmount();

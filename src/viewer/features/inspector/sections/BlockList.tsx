@@ -14,7 +14,7 @@ import { Section, TruncatedList } from '../../common/facts';
 import { sumOf } from './sumOf';
 import { useTrans } from '../../../i18n/translateContext';
 
-/** What the kinds of structural blocks are called. */
+/** Display names of the kinds of structural blocks. */
 function kindName(kind: string, trans: ITranslate): string {
   const names: Readonly<Record<string, string>> = {
     conv: trans.__('Convolution block'),
@@ -33,7 +33,7 @@ function kindName(kind: string, trans: ITranslate): string {
   return Object.hasOwn(names, kind) ? names[kind] : escapeInvisible(kind);
 }
 
-/** Structural blocks that a node is part of, smallest first. */
+/** Structural blocks that contain a node, smallest first. */
 export function BlocksOfNode({ node }: { node: number }): JSX.Element | null {
   const trans = useTrans();
   const { model } = useDocument();
@@ -96,7 +96,7 @@ function BlockList(props: {
   );
 }
 
-/** One block: what it is, what it costs, how it was recognised; a click selects its nodes. */
+/** One block: its kind, costs and how it was recognised; a click selects its nodes. */
 function BlockRow(props: { blocks: BlockIndex; block: number }): JSX.Element {
   const trans = useTrans();
   const session = useSession();

@@ -11,7 +11,7 @@ import {
 } from '../../common/facts';
 import { useTrans } from '../../../i18n/translateContext';
 
-/** Constant inputs; small ones with their values. */
+/** Constant inputs, with values if small. */
 export function Constants(props: {
   constants: readonly ConstantInfo[];
 }): JSX.Element | null {
@@ -53,7 +53,7 @@ export function Constants(props: {
   );
 }
 
-/** The first values; an ellipsis when there are more. */
+/** The first values, with an ellipsis if there are more. */
 function valuesText(constant: ConstantInfo): string {
   const values = constant.values ?? [];
   const count = (constant.shape ?? []).reduce<number>(

@@ -6,7 +6,7 @@ import { useTrans } from '../../../i18n/translateContext';
 const SHORT = 120;
 const FOLDED = 72;
 
-/** Entries that an exporter or a tool left; long ones are folded. */
+/** Metadata entries of exporters and tools; long ones are collapsed. */
 export function Metadata(props: {
   metadata: Readonly<Record<string, string>>;
 }): JSX.Element | null {

@@ -8,7 +8,7 @@ import { useTrans } from '../../../i18n/translateContext';
 type Origin = NonNullable<NodeDetails['module']>;
 type Trans = ReturnType<typeof useTrans>;
 
-/** In plain words how it is known which module a node comes from; empty when the file does not say. */
+/** How the module of a node is known; empty if the file does not record it. */
 function known(trans: Trans, via: string): string {
   switch (via) {
     case 'trace':

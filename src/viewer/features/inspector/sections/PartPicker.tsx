@@ -16,8 +16,8 @@ import { shortLabel } from '../../../ui/text';
 import { useTrans } from '../../../i18n/translateContext';
 
 /**
- * Which part of a repeat the selection is in, and the way to the same place in any other. Stands above
- * the inspector's page, so that it stays while the parts go by.
+ * Shows which instance of a repeat the selection is in, and selects the same entity in another one.
+ * Placed above the inspector's page, so that it stays while instances change.
  */
 export function PartPicker(): JSX.Element | null {
   const trans = useTrans();
@@ -82,7 +82,7 @@ export function PartPicker(): JSX.Element | null {
   );
 }
 
-/** The number of the part, to be changed by typing; empty for the repeat as a whole. */
+/** An input with the number of the instance; empty for the repeat as a whole. */
 function PartBox(props: {
   index: number;
   count: number;

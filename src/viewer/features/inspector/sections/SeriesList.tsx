@@ -4,7 +4,7 @@ import { shortLabel } from '../../../ui/text';
 import { SelectionLink, Section, TruncatedList } from '../../common/facts';
 import { useTrans } from '../../../i18n/translateContext';
 
-/** The model inputs or outputs that share a pill in the picture with this one. */
+/** The model inputs or outputs in the same pill. */
 export function SeriesList({ tensor }: { tensor: number }): JSX.Element | null {
   const trans = useTrans();
   const { model, tree } = useDocument();

@@ -3,7 +3,7 @@ import { formatBytes, formatExact } from '../../../../core';
 import { Fact } from '../../common/facts';
 import { useTrans } from '../../../i18n/translateContext';
 
-/** Bytes as a fact; null says why they are unknown. */
+/** A size in bytes; if null, says why it is unknown. */
 export function Size(props: {
   label: string;
   bytes: number | null;

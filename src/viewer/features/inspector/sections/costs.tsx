@@ -12,7 +12,7 @@ import { LatencyFact } from '../../device/Latency';
 import { SharedAmount, Fact, Facts } from '../../common/facts';
 import { useTrans } from '../../../i18n/translateContext';
 
-/** All costs of one thing, exact, with its share of the model. */
+/** All costs of an entity, exact, with their share of the model. */
 export function Costs(props: {
   metrics: Metrics;
   valueOf: (id: MetricId) => number;
@@ -20,9 +20,9 @@ export function Costs(props: {
   activationTotal: number;
   /** Why numbers are missing. */
   reason?: string;
-  /** How many parts of a number are unknown. */
+  /** Number of nodes with unknown values. */
   unknownOf?: (id: MetricId) => number;
-  /** More about them. */
+  /** Additional facts. */
   children?: React.ReactNode;
 }): JSX.Element {
   const trans = useTrans();

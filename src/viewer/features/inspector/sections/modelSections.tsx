@@ -1,4 +1,4 @@
-/** The model in words at length: inputs and outputs with their roles, stages, findings, where it is from. */
+/** The model in words, in full: inputs and outputs with their roles, stages, findings, origin. */
 
 import * as React from 'react';
 import { formatExact, formatShape, formatShare } from '../../../../core';
@@ -26,7 +26,7 @@ import { useTrans } from '../../../i18n/translateContext';
 
 const TOP_FINDINGS = 3;
 
-/** What it does, of which kind, how big, stored how. */
+/** Task, family, size and precision of the model. */
 export function InWords({ made }: { made: Identity }): JSX.Element {
   const trans = useTrans();
   const [task, family, precision] = reasonsOf(made, trans);
@@ -43,7 +43,7 @@ export function InWords({ made }: { made: Identity }): JSX.Element {
   );
 }
 
-/** Inputs or outputs with what they are for, those that say most first. */
+/** Inputs or outputs with their roles, most informative first. */
 export function Ports(props: {
   title: string;
   values: readonly IdentityValue[];
@@ -89,7 +89,7 @@ export function Ports(props: {
   );
 }
 
-/** A block's label, an operator with its name: several of one type are told apart. */
+/** A block's label, or an operator with its name, to distinguish several of one type. */
 function stageName(tree: IGroupTree, entity: number): string {
   const { model } = tree;
   const face = faceOf(tree, entity);
@@ -98,7 +98,7 @@ function stageName(tree: IGroupTree, entity: number): string {
     : tree.groupLabel[face - model.nodeCount];
 }
 
-/** The boxes that the work is spread over, with their share of it. */
+/** The boxes that share the work, with their shares. */
 export function Stages(): JSX.Element | null {
   const trans = useTrans();
   const { model, tree } = useDocument();
@@ -140,7 +140,7 @@ export function Stages(): JSX.Element | null {
   );
 }
 
-/** The worst findings; the drawer has them all. */
+/** The most severe findings; the bottom panel has all of them. */
 export function TopFindings(): JSX.Element | null {
   const trans = useTrans();
   const session = useSession();

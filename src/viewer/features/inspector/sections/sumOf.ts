@@ -1,7 +1,7 @@
 import { Tally } from '../../../../core/model/metricSums';
 import type { IGraphModel, MetricId } from '../../../../core/types';
 
-/** Sum of a metric over nodes, what is unknown left out and counted. */
+/** Sum of a metric over nodes; unknown values are not included but counted. */
 export function sumOf(
   model: IGraphModel,
   nodes: readonly number[],

@@ -15,7 +15,7 @@ export function consumersOf(model: IGraphModel, tensor: number): number[] {
   );
 }
 
-/** Nodes that make the tensors, and nodes that read them; each once. */
+/** Producers and readers of the tensors, each once. */
 export function nodesAround(
   model: IGraphModel,
   tensors: readonly number[]
@@ -65,11 +65,11 @@ export function NodeLinks(props: {
   );
 }
 
-/** Inputs or outputs of a node: name, type and shape, and where they come from or go to. */
+/** Inputs or outputs of a node: name, type, shape, and their producers or readers. */
 export function Tensors(props: {
   model: IGraphModel;
   ids: readonly number[];
-  /** What the operator calls each of them. */
+  /** The operator's names for them. */
   roles: readonly string[];
   side: 'input' | 'output';
 }): JSX.Element {

@@ -10,7 +10,7 @@ export type DetailsState =
 
 const LOADING: DetailsState = { status: 'loading' };
 
-/** Details of a node; a request that is no longer wanted is aborted. */
+/** Details of a node; outdated requests are aborted. */
 export function useDetails(node: number): {
   state: DetailsState;
   retry: () => void;
