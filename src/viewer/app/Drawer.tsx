@@ -59,7 +59,7 @@ const PANELS: Record<DrawerTab, React.ComponentType> = {
   )
 };
 
-/** Tabs whose content has a height of its own; the others fill what they are given. */
+/** Tabs whose content has its own height; the others fill the panel. */
 const OWN_HEIGHT: ReadonlySet<DrawerTab> = new Set([
   'layers',
   'findings',
@@ -68,7 +68,10 @@ const OWN_HEIGHT: ReadonlySet<DrawerTab> = new Set([
   'changes'
 ]);
 
-/** Table, findings, charts, diagnostics and dimensions below the graph; the tabs stay when it is closed. */
+/**
+ * Bottom panel with layer table, findings, charts, diagnostics and dimensions; the tabs remain when it is
+ * closed.
+ */
 export function Drawer(): JSX.Element {
   const trans = useTrans();
   const session = useSession();
@@ -80,7 +83,7 @@ export function Drawer(): JSX.Element {
     report: session.provider.sections,
     run: session.provider.task,
     quantize: session.provider.task,
-    // Only decoders keep keys and values.
+    // Only decoders have a key-value cache.
     serving: payload.memory.kv_cache?.num_layers
   };
   const tabs = DRAWER_TABS.filter(name => !(name in shown) || shown[name]);
@@ -88,14 +91,14 @@ export function Drawer(): JSX.Element {
   const id = React.useId();
   const section = React.useRef<HTMLElement>(null);
   const { height } = useSize(section);
-  // What pointed at nodes is gone with its tab.
+  // Highlights from a tab end with it.
   React.useEffect(
     () => () => highlightEntities(session, []),
     [session, drawer, tab]
   );
-  // Where the row is longer than the view, a tab that was not clicked may lie outside.
+  // If the row of tabs overflows, a tab that was not clicked may be out of view.
   React.useEffect(() => {
-    // Some browsers answer with a promise, which must not become the effect's end.
+    // Some browsers return a promise, which must not become the effect's cleanup.
     document
       .getElementById(`${id}-${tab}`)
       ?.scrollIntoView?.({ block: 'nearest', inline: 'nearest' });
@@ -160,7 +163,7 @@ export function Drawer(): JSX.Element {
             ? { maxHeight: `min(70%, ${drawerHeight}px)` }
             : {
                 height: drawerHeight,
-                // A document wants to be read.
+                // A document needs space.
                 minHeight: tab === 'report' ? '60%' : undefined
               }
       }

@@ -9,7 +9,7 @@ import { useCameraPin } from './cameraPin';
 import type { ITranslate } from '../i18n/translate';
 import { useTrans } from '../i18n/translateContext';
 
-/** Fetched when a box is first pointed at. */
+/** Loaded when a box is first hovered. */
 const BoxTip = lazily(
   async () => (await import('../features/tooltip/BoxTip')).BoxTip,
   true
@@ -37,7 +37,7 @@ function stringsOf(trans: ITranslate): ISurfaceStrings {
   };
 }
 
-/** The place of the picture. React owns the frame, the surface all that is inside. */
+/** The pane of the graph. React owns the frame, the surface everything inside. */
 export function GraphPane(props: { theme: string }): JSX.Element {
   const trans = useTrans();
   const session = useSession();

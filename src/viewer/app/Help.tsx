@@ -6,7 +6,7 @@ import { focusedElement } from '../ui/focus';
 import { useTrans } from '../i18n/translateContext';
 import { useKeys } from '../actions/keysContext';
 
-/** Every action with its keys, from the one list that the keyboard uses. */
+/** All actions with their keys, from the list that the keyboard uses. */
 export function Help(): JSX.Element | null {
   const trans = useTrans();
   const keysOf = useKeys();
@@ -49,7 +49,7 @@ export function Help(): JSX.Element | null {
       aria-modal="true"
       aria-label={trans.__('Keyboard shortcuts')}
       onKeyDown={event => {
-        // Tab stays in the dialog. It has two stops: the button, and the list for the keys that scroll.
+        // Tab stays in the dialog, which has two stops: the button, and the list for scrolling by key.
         if (event.key === 'Tab') {
           event.preventDefault();
           const at = focusedElement() === close.current ? list : close;

@@ -7,7 +7,7 @@ import { MergedProvider } from '../compare/mergedProvider';
 import type { ILinkedView, IComparedChanges } from '../state/linkedViews';
 import { useTrans } from '../i18n/translateContext';
 
-/** Both models of a link as one graph, over the view that it was asked for in. */
+/** Both linked models as one graph, over the view in which it was requested. */
 export function MergedView({ theme }: { theme: string }): JSX.Element | null {
   const companion = useView(state => state.linkedView);
   const compared = companion?.compared;
@@ -45,7 +45,7 @@ function Picture(props: {
       className="oad-Merged"
       role="region"
       aria-label={trans.__('Merged graph')}
-      // Keys are of the picture in front.
+      // Keys apply to the graph in front.
       onKeyDown={event => event.stopPropagation()}
     >
       <Viewer

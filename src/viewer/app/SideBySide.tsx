@@ -2,7 +2,7 @@ import * as React from 'react';
 import type { IViewerHandle, IViewerProps } from '../state/api';
 import { Viewer } from './Viewer';
 
-/** One of the models, and what its host wants to hear of it. */
+/** One of the models, with its host's callbacks. */
 export type IModelViewProps = Pick<
   IViewerProps,
   | 'linkTo'
@@ -19,11 +19,11 @@ interface IBesideProps extends Pick<
   IViewerProps,
   'makeLayoutEngine' | 'settings' | 'theme' | 'translator'
 > {
-  /** One or two. */
+  /** One or two models. */
   readonly models: readonly IModelViewProps[];
 }
 
-/** A model, or two beside each other: linked as soon as both views are there. */
+/** One model, or two side by side, linked as soon as both views are mounted. */
 export function SideBySide({ models, ...common }: IBesideProps): JSX.Element {
   const [handles, setHandles] = React.useState<
     Readonly<Record<number, IViewerHandle>>

@@ -25,13 +25,13 @@ import { Workbench } from './Workbench';
 import { TranslateContext } from '../i18n/translateContext';
 import { KeysContext } from '../actions/keysContext';
 
-/** Taken as wide until its size is known. */
+/** Assumed to be wide until its size is known. */
 const UNKNOWN = { width: WIDE, height: 0 };
 
-/** How long the view must rest before it is remembered, in milliseconds. */
+/** Milliseconds without a change before the view is saved. */
 const REMEMBER_AFTER = 1000;
 
-/** The whole viewer over one provider. */
+/** The complete viewer for one provider. */
 export function Viewer(props: IViewerProps): JSX.Element | null {
   const { provider } = props;
   const trans = props.translator ?? IDENTITY;
@@ -63,7 +63,7 @@ export function Viewer(props: IViewerProps): JSX.Element | null {
             ref={root}
             className="oad-Viewer"
             tabIndex={-1}
-            // A new provider is another model: nothing of the old one stays.
+            // A new provider means another model: nothing of the old one stays.
             key={provider.exportName}
             onDragEnter={({ currentTarget }) =>
               session &&
@@ -107,12 +107,12 @@ function onKeyDown(
     event.preventDefault();
     event.stopPropagation();
   } else if (event.target === root) {
-    // Nothing inside has the focus: arrows and Enter are about the graph.
+    // Nothing inside has the focus: arrows and Enter apply to the graph.
     session.graph.surface?.press(event.nativeEvent);
   }
 }
 
-/** What the props give a session, as they are when it asks. */
+/** The session's host, which reads the current props on access. */
 function hostOf(props: () => IViewerProps): ISessionHost {
   return {
     get trans() {
@@ -127,7 +127,9 @@ function hostOf(props: () => IViewerProps): ISessionHost {
   };
 }
 
-/** One session a provider. Made in an effect, so that strict mode's second mount gets its own. */
+/**
+ * One session per provider. Created in an effect, so that the second mount of strict mode gets its own.
+ */
 function useSessionOf(props: IViewerProps): Session | null {
   const { provider } = props;
   const latest = React.useRef(props);
@@ -149,7 +151,7 @@ function useSessionOf(props: IViewerProps): Session | null {
       made.dispose();
     };
   }, [provider]);
-  // Until the new one is made, the old one's model would be told as that of the new provider.
+  // Until the new session exists, the old one must not be used with the new provider.
   return session?.provider === provider ? session : null;
 }
 
@@ -157,7 +159,7 @@ function settingsOf(settings: IViewerProps['settings']): IViewerSettings {
   return { ...DEFAULT_SETTINGS, ...definedOf(settings ?? {}) };
 }
 
-/** Views that are open follow the host's settings. */
+/** Applies the host's settings to open views. */
 function useSettings(
   session: Session | null,
   settings: IViewerProps['settings']
@@ -172,14 +174,14 @@ function useSettings(
   }, [session, text]);
 }
 
-/** A host may pass `undefined` for what it does not know. */
+/** Removes `undefined` values, which a host may pass for unknown settings. */
 function definedOf<T extends object>(settings: T): Partial<T> {
   return Object.fromEntries(
     Object.entries(settings).filter(([, value]) => value !== undefined)
   ) as Partial<T>;
 }
 
-/** Reports the snapshot after changes, once things are at rest. */
+/** Reports the snapshot after changes, once nothing has changed for a while. */
 function useRemember(
   session: Session | null,
   onStateChange: IViewerProps['onStateChange']
@@ -216,7 +218,7 @@ function useRemember(
   }, [session]);
 }
 
-/** Tells the host what is selected and painted, when it changes. */
+/** Reports changes of selection and overlay to the host. */
 function useReports(session: Session | null, props: IViewerProps): void {
   const latest = React.useRef(props);
   latest.current = props;
@@ -249,7 +251,7 @@ function sizesOf({ dims }: GraphPayload): Record<string, number> {
   );
 }
 
-/** Shows the model when there is one, else where its analysis stands. */
+/** Shows the model if there is one, else the state of its analysis. */
 function Gate(props: {
   session: Session;
   theme: string;
@@ -281,7 +283,7 @@ function Gate(props: {
   }
 }
 
-/** Says what happened to those who cannot see it. */
+/** Announces events to screen readers. */
 function Announcer({ session }: { session: Session }): JSX.Element {
   const text = useStore(session.store, state => state.announcement);
   return (

@@ -16,7 +16,7 @@ const START: IViewerState = {
   document: document_
 };
 
-/** What is said when the state becomes another, with the focus on an element. */
+/** The announcement for a state change, with the focus on an element. */
 function said(
   change: Partial<IViewerState>,
   focused: Element | null = null,
@@ -26,7 +26,7 @@ function said(
   return stateChangeMessage(first, { ...first, ...change }, focused, IDENTITY);
 }
 
-/** An element with these attributes, in one with a role. */
+/** An element with these attributes, inside one with a role. */
 function element(role: string, attributes: Record<string, string>): Element {
   const parent = document.createElement('div');
   parent.setAttribute('role', role);
@@ -86,7 +86,7 @@ describe('what is announced', () => {
     );
     const row = element('grid', {});
     expect(said({ selection }, row)).toBe(null);
-    // That several are selected, no row tells.
+    // No row announces that several are selected.
     expect(said({ selection, moreSelected: [1] }, row)).toBe('2 selected');
   });
 

@@ -1,4 +1,4 @@
-/** What is said to those who cannot see that the selection or the colours have changed. */
+/** Screen reader announcements for changes of selection and colours. */
 
 import * as React from 'react';
 import { OVERLAYS } from '../overlays';
@@ -10,13 +10,13 @@ import type { ITranslate } from '../i18n/translate';
 import { shortLabel } from '../ui/text';
 import { focusedElement } from '../ui/focus';
 
-/** Names in an announcement are cut here: it is listened to, not read. */
+/** Maximum length of a name in an announcement, which is heard rather than read. */
 const MAX_CHARACTERS = 80;
 
-/** Places whose own focus, or active descendant, tells what is selected. */
+/** Widgets whose focus, or active descendant, already announces the selection. */
 const ANNOUNCED_KEYS = '[role=tree], [role=grid], [role=treegrid]';
 
-/** Whether a screen reader reads the entity anyway, since it has the focus. */
+/** True if a screen reader reads the entity anyway, because it has the focus. */
 function isAnnounced(active: Element | null, entity: number | null): boolean {
   return (
     active !== null &&
@@ -47,7 +47,7 @@ function selectionText(
   return trans.__('Selected: %1', shortLabel(name, MAX_CHARACTERS));
 }
 
-/** One short sentence for the change; null when there is nothing to say. */
+/** One short sentence for the change; null if there is nothing to announce. */
 export function stateChangeMessage(
   before: IViewerState,
   after: IViewerState,
@@ -72,7 +72,7 @@ export function stateChangeMessage(
     : null;
 }
 
-/** Announces changes of the session's state; what an action says of itself goes first. */
+/** Announces changes of the session's state, unless an action has set its own announcement. */
 export function useAnnouncements(
   session: Session | null,
   trans: ITranslate

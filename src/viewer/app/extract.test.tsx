@@ -41,7 +41,7 @@ async function open(extract?: Extract) {
   return { ...mounted, files };
 }
 
-/** Opens the context menu of an entity and returns the entry, if it is there. */
+/** Opens the context menu of an entity and returns the entry, if present. */
 function entry(entity: number): HTMLElement | null {
   act(() =>
     surface().callbacks.onContextMenu?.(

@@ -245,12 +245,12 @@ describe('legend', () => {
     for (let i = 0; i < 14; i++) {
       fireEvent.keyDown(low, { key: 'ArrowRight' });
     }
-    // 1000 of 2000 lies below the brush now: a quiet card.
+    // 1000 of 2000 is now below the brush: a plain card.
     expect(surface().overlay?.value(0)).toBe(0);
     expect(surface().overlay?.value(2)).toBeGreaterThan(0);
     key(root, 'Escape');
     expect(surface().overlay?.value(0)).toBeCloseTo(0.5, 6);
-    // Its ends are MACs: they are none of another number's.
+    // Its ends are MACs and have no meaning for another metric.
     const brush = (): Element | null => root.querySelector('.oad-Brush-span');
     fireEvent.keyDown(low, { key: 'ArrowRight' });
     expect(brush()).not.toBeNull();

@@ -23,7 +23,7 @@ describe('every list of metrics is that of the table', () => {
   test('heatmaps: picker, settings and labels', () => {
     const own = OVERLAY_IDS.length - SHOWN.heatmap.length;
     expect(OVERLAY_IDS.slice(0, -own)).toEqual(SHOWN.heatmap);
-    // The others paint what is not a metric.
+    // The other overlays are not metrics.
     expect(OVERLAY_IDS.slice(-own).filter(id => id in METRICS)).toEqual([]);
     const settings = JSON.parse(plugin);
     const offered: { const: string; title: string }[] =

@@ -23,7 +23,7 @@ const tree = buildTree(decodePayload(repeatPayload(COUNT)));
 const { nodeCount } = tree.model;
 const fold = tree.groupFold.indexOf(1);
 
-/** The part that is shown alone, -1 when all are. */
+/** The only instance shown; -1 if all are. */
 function alone(): number {
   const scene = surface().scene!;
   return soloPart(

@@ -1,4 +1,4 @@
-/** A session's model: analysed, shown, and shown under other sizes without another analysis. */
+/** A session's model: analysed, shown, and updated for other sizes without another analysis. */
 
 import { withLatency } from '../../core/latency/latencyEstimate';
 import { decodePayload, withMetricsOf } from '../../core/model/decodePayload';
@@ -19,7 +19,7 @@ import { initialOverlay } from './settings';
 
 const NONE: readonly number[] = [];
 
-/** How long sizes must rest before the model is analysed with them, in milliseconds. */
+/** Milliseconds without a change before the model is analysed with new sizes. */
 const REANALYSIS_DELAY_MS = 800;
 
 export class AnalysisController {
@@ -30,7 +30,7 @@ export class AnalysisController {
 
   constructor(
     private readonly _session: ISession,
-    /** What the first picture is to be like. */
+    /** Snapshot for the initial view. */
     public initialSnapshot: ISnapshot
   ) {}
 
@@ -40,7 +40,7 @@ export class AnalysisController {
     this._asking?.abort();
   }
 
-  /** Analyses the file with the current bindings. The picture that is there stays until it is replaced. */
+  /** Analyses the file with the current bindings. The existing graph stays until it is replaced. */
   async load(): Promise<void> {
     this._dropSettle();
     this._stop();
@@ -72,7 +72,7 @@ export class AnalysisController {
     }
   }
 
-  /** Stops a running analysis; what was shown before stays. */
+  /** Stops a running analysis; the existing graph stays. */
   cancel(): void {
     this._stop();
     const { store } = this._session;
@@ -81,8 +81,8 @@ export class AnalysisController {
   }
 
   /**
-   * Asks whether a batch that the file has fixed can be another, once a model: it takes as long as an analysis,
-   * and most readers never want it.
+   * Asks once per model whether a batch fixed in the file can be changed; not earlier, since it takes as
+   * long as an analysis and most users never need it.
    */
   async askBatch(): Promise<void> {
     const { store, provider } = this._session;
@@ -110,7 +110,10 @@ export class AnalysisController {
     }
   }
 
-  /** Shows the sizes that an offer makes free. False where they would lose a number that is known now. */
+  /**
+   * Shows the dimension that an offer makes changeable. Returns false if a number that is known now would
+   * be lost.
+   */
   private _takeBatch(offer: BatchOffer): boolean {
     const { store } = this._session;
     const { document, device } = store.get();
@@ -132,12 +135,12 @@ export class AnalysisController {
     return true;
   }
 
-  /** True when other sizes show at once, without another analysis. */
+  /** True if other sizes can be shown without another analysis. */
   get canPreview(): boolean {
     return this._rebinder !== null;
   }
 
-  /** The model at other sizes, without showing it; null where only an analysis can tell. */
+  /** The model at other sizes, without showing it; null if only an analysis can compute it. */
   modelAt(sizes: Readonly<Record<string, number>>): IGraphModel | null {
     const { document } = this._session.store.get();
     const payload = document && this._rebinder?.rebind(sizes);
@@ -145,9 +148,9 @@ export class AnalysisController {
   }
 
   /**
-   * Shows the numbers under other sizes at once, from the expressions of the payload; the full analysis
-   * follows when the sizes rest. False where only an analysis can tell. `given` are those of the sizes that
-   * the user gave, where the others are assumed.
+   * Shows the numbers for other sizes at once, from the payload's expressions; the full analysis follows
+   * once the sizes have not changed for a while. Returns false if only an analysis can compute them.
+   * `given` holds the sizes set by the user; the others are assumed.
    */
   async preview(
     sizes: Readonly<Record<string, number>>,
@@ -164,9 +167,9 @@ export class AnalysisController {
     const tree = withModel(document.tree, model);
     setUserValues(tree, session.userValues);
     const next: IDocument = { model, tree };
-    // The picture first, in the same frame as the panels: they draw when the state tells them.
+    // The graph first, in the same frame as the panels, which render when the state changes.
     const drawn = session.graph.updateNumbers(next);
-    // No analysis of the file can have a batch that the file has not.
+    // An analysis of the file cannot have a batch other than the file's.
     const offered = Boolean(payload.batch);
     session.store.set({
       ...(offered
@@ -190,7 +193,7 @@ export class AnalysisController {
     this._running = null;
   }
 
-  /** Another analysis, or none, is to come instead of the one for when the sizes rest. */
+  /** Cancels the delayed analysis, because another one, or none, replaces it. */
   private _dropSettle(): void {
     if (this._settle !== null) {
       clearTimeout(this._settle);
@@ -205,7 +208,7 @@ export class AnalysisController {
     this._asking = null;
     const session = this._session;
     const { store } = session;
-    // As it is now: the reader went on while the analysis ran.
+    // The current one: the user may have gone on during the analysis.
     const kept = store.get().document
       ? session.snapshot()
       : this.initialSnapshot;

@@ -1,4 +1,4 @@
-/** Stored views: camera, open blocks, what is left out, heatmap and the device of its times. */
+/** Saved views: camera, expanded blocks, hidden entities, heatmap and its device. */
 
 import { sameDevice, setDevice } from './deviceActions';
 import { groupKeys, groupsOf, sameList, sameRows } from './entityNames';

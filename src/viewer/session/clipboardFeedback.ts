@@ -1,7 +1,7 @@
 import { copyText } from '../ui/clipboard';
 import type { ISession } from './types';
 
-/** Copies a text and says whether it worked: to ears, and to eyes where the page refused. */
+/** Copies a text and announces success; shows a notice if the page refused. */
 export async function copyWithFeedback(
   { store, trans }: Pick<ISession, 'store' | 'trans'>,
   text: string,

@@ -1,10 +1,10 @@
-/** The context menu's place and what it is about. */
+/** Position and target of the context menu. */
 
 import type { IHitTarget } from '../graph/surfaceApi';
 import { selectionOf, selectedEntities } from './entityNames';
 import type { ISession } from './types';
 
-/** Opens the menu; what it is about becomes the selection unless it is part of it. */
+/** Opens the menu; its target is selected unless it is already part of the selection. */
 export function openMenu(
   session: ISession,
   what: IHitTarget,

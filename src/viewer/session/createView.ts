@@ -1,4 +1,4 @@
-/** Makes the graph view of a document. */
+/** Creates the graph view of a document. */
 
 import type { ILayoutEngine } from '../../core/layout/engine/layoutEngine';
 import { createGraphView } from '../../core/view/graphView';
@@ -9,12 +9,12 @@ import type { IDocument } from '../state/types';
 
 /** How a document is first shown. */
 export interface IShowOptions {
-  /** Groups to open; the view's own choice when absent. */
+  /** Groups to open; if absent, the view decides. */
   readonly open?: readonly number[];
   readonly camera?: ICamera;
-  /** Entities to leave out. */
+  /** Entities to hide. */
   readonly hidden?: readonly number[];
-  /** Rows that `open` was drawn in; chosen for the pane when absent. */
+  /** Rows in which `open` was drawn; if absent, chosen for the pane. */
   readonly rows?: IRowWidth | null;
 }
 

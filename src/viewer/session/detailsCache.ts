@@ -1,4 +1,4 @@
-/** Node details with a small cache, one request a node at a time. */
+/** Node details with a small cache and at most one request per node at a time. */
 
 import type { IReportProvider } from '../../providers/provider';
 import type { NodeDetails } from '../../schema';
@@ -10,7 +10,7 @@ export class DetailsCache {
 
   constructor(private readonly _provider: IReportProvider) {}
 
-  /** What is already here, without a request. */
+  /** Cached details, without a request. */
   peek(node: number): NodeDetails | undefined {
     return this._known.get(node);
   }

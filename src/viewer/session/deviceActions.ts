@@ -1,4 +1,4 @@
-/** Which device the estimated times are for: chosen in the view, by its link, by the host or by the file. */
+/** The device for latency estimates: set by the user, a link, the host or the file. */
 
 import {
   chosenDevice,
@@ -15,7 +15,7 @@ import { refreshMatches } from './searchActions';
 import type { ISession } from './types';
 import type { IDeviceChoice } from '../../core/types';
 
-/** The device that a new view of the model starts with: the analysis's own, else that of the settings. */
+/** The initial device of a model's view: the analysis's own, else that of the settings. */
 export function initialDevice(
   settings: Pick<IViewerSettings, 'device' | 'precision' | 'runtime'>,
   payload: GraphPayload
@@ -30,7 +30,7 @@ export function initialDevice(
   );
 }
 
-/** The runtime of the settings, where the model can be estimated for it beside its own. */
+/** The runtime of the settings, if the model has estimates for it in addition to its own. */
 export function initialRuntime(
   { runtime }: Pick<IViewerSettings, 'runtime'>,
   part: HardwarePart
@@ -51,7 +51,7 @@ export function sameDevice(
   );
 }
 
-/** Takes another device, or none: every number that is a time follows, the picture stays as it is. */
+/** Sets another device, or none: all times are updated, the graph stays as it is. */
 export function setDevice(
   session: ISession,
   device: IDeviceChoice | null
@@ -77,7 +77,7 @@ export function setDevice(
   refreshMatches(session);
 }
 
-/** Colours the graph by a number, or by none. Times ask for a device first. */
+/** Sets the overlay, or none. Latency needs a device first. */
 export function setOverlay(session: ISession, overlay: OverlayId | null): void {
   const { document } = session.store.get();
   if (overlay !== 'latency' || document?.model.latency) {
@@ -87,7 +87,7 @@ export function setOverlay(session: ISession, overlay: OverlayId | null): void {
   }
 }
 
-/** By a reader's hand: the first device that is chosen also colours the graph. */
+/** Set by the user: the first device chosen also becomes the heatmap. */
 export function chooseDevice(
   session: ISession,
   device: IDeviceChoice | null

@@ -1,4 +1,4 @@
-/** Selections, entities and the names by which both are found again after a reload. */
+/** Selections, entities, and the names by which both are restored after a reload. */
 
 import { pillTensorRef, pillText } from '../../core/tree/tensorSeries';
 import type { IGraphModel, IRowWidth, ITree } from '../../core/types';
@@ -10,7 +10,7 @@ import {
   type ISelectionRecord
 } from '../state/selectionRecords';
 
-/** Entity of a selection, null for tensors and nothing. */
+/** Entity of a selection; null for tensors and no selection. */
 export function entityOf(
   model: IGraphModel,
   selection: Selection
@@ -25,7 +25,7 @@ export function entityOf(
   }
 }
 
-/** A node's name, or its operator where it has none; a group's label. */
+/** A node's name, or its operator if unnamed; a group's label. */
 export function entityName(tree: ITree, entity: number): string {
   const { model } = tree;
   const face = faceOf(tree, entity);
@@ -34,7 +34,7 @@ export function entityName(tree: ITree, entity: number): string {
     : tree.groupLabel[face - model.nodeCount];
 }
 
-/** What a selection is called: of a series what its pill says; empty for nothing. */
+/** Name of a selection; that of the pill for a series; empty for no selection. */
 export function selectionName(tree: ITree, selection: Selection): string {
   switch (selection.kind) {
     case 'none':
@@ -61,7 +61,7 @@ export function sameSelection(a: Selection, b: Selection): boolean {
   );
 }
 
-/** Group's path of labels; the same path means the same module after a reload. */
+/** Key of a group: its path of labels, which identifies the same module after a reload. */
 function groupKey(tree: ITree, group: number): string {
   return JSON.stringify([
     ...tree.path(tree.model.nodeCount + group),
@@ -73,7 +73,7 @@ export function groupKeys(tree: ITree, groups: readonly number[]): string[] {
   return groups.map(group => groupKey(tree, group));
 }
 
-/** Groups of these paths; paths that are no more are left out. */
+/** Groups with these keys; keys that no longer exist are ignored. */
 export function groupsOf(tree: ITree, keys: readonly string[]): number[] {
   const wanted = new Set(keys);
   const found: number[] = [];
@@ -100,7 +100,7 @@ export function toRecord(tree: ITree, selection: Selection): ISelectionRecord {
   }
 }
 
-/** The selection a record stands for in this model; nothing when it is gone. */
+/** The selection of a record in this model; none if it no longer exists. */
 export function fromRecord(tree: ITree, record: ISelectionRecord): Selection {
   const { model } = tree;
   const find = (count: number, nameOf: (id: number) => string): number => {
@@ -117,7 +117,7 @@ export function fromRecord(tree: ITree, record: ISelectionRecord): Selection {
   const by: Record<string, () => number> = {
     node: () => find(model.nodeCount, id => model.nodeName(id)),
     tensor: () => find(model.tensorCount, id => model.tensorName(id)),
-    // Of a file that changed, perhaps no series any more.
+    // If the file has changed, it may no longer be a series.
     series: () => find(model.tensorCount, id => model.tensorName(id)),
     group: () => find(tree.groupCount, id => groupKey(tree, id))
   };
@@ -132,7 +132,7 @@ export function fromRecord(tree: ITree, record: ISelectionRecord): Selection {
       : { kind: record.kind, id };
 }
 
-/** What is selected besides, remembered; undefined when there is none or too much. */
+/** Records of the additional selection; undefined if it is empty or too large. */
 export function additionalToRecords(
   { tree, model }: IDocument,
   also: readonly number[]
@@ -142,7 +142,7 @@ export function additionalToRecords(
     : undefined;
 }
 
-/** The entities of records that are what they were; no search for those that are not. */
+/** The entities of records that still match; no search for those that do not. */
 export function additionalFromRecords(
   { tree, model }: IDocument,
   records: readonly ISelectionRecord[] | undefined
@@ -158,7 +158,7 @@ export function additionalFromRecords(
   });
 }
 
-/** Whether pictures are set in the same rows. */
+/** True if both have the same rows. */
 export function sameRows(a: IRowWidth | null, b: IRowWidth | null): boolean {
   return (
     a?.room === b?.room && a?.beside === b?.beside && a?.compact === b?.compact

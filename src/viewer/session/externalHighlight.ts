@@ -1,8 +1,8 @@
-/** Something outside the picture points at nodes: they are marked while it does. */
+/** Highlights nodes while something outside the graph points at them. */
 
 import type { ISession } from './types';
 
-/** More marks than this say nothing and take long to draw. */
+/** Maximum number of highlighted nodes; more are not informative and slow to draw. */
 const MAX_MARKS = 2000;
 const NONE: readonly number[] = [];
 

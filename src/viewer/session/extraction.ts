@@ -1,4 +1,4 @@
-/** Parts of the model as models of their own. */
+/** Extracts parts of the model as separate models. */
 
 import { problemOf } from '../../providers/provider';
 import type { IDocument } from '../state/types';
@@ -6,7 +6,7 @@ import { entityName, selectedEntities } from './entityNames';
 import { selectedNodes } from './hostSelection';
 import type { ISession } from './types';
 
-/** What the part is called: where the block or node stands; several are counted. */
+/** Name of the part: path of the only block or node, otherwise the number of nodes. */
 function partName(
   { tree }: IDocument,
   entities: readonly number[],
@@ -18,7 +18,7 @@ function partName(
     : `${nodes.length} nodes`;
 }
 
-/** Has the selected nodes, those of selected blocks at any depth, written to a file. */
+/** Extracts the selected nodes, including those in selected blocks at any depth, to a file. */
 export async function extractSelection(session: ISession): Promise<void> {
   const { provider, store, trans } = session;
   const state = store.get();

@@ -1,4 +1,4 @@
-/** Leaving parts out of the picture. */
+/** Hides parts of the graph. */
 
 import { allExcept } from '../../core/tree/hiddenEntities';
 import { userHidden } from '../../core/tree/repeatParts';
@@ -7,7 +7,7 @@ import { selectedEntities } from './entityNames';
 import { recordHistory } from './navigationHistory';
 import type { ISession } from './types';
 
-/** Pairs beyond this are not remembered. */
+/** Maximum number of pairs that are saved. */
 const MAX_PAIRS = 10_000;
 
 async function hide(
@@ -22,12 +22,12 @@ async function hide(
   }
 }
 
-/** Takes the selection out of the picture; what is hidden already stays so. */
+/** Hides the selection in addition to what is already hidden. */
 export async function hideSelection(session: ISession): Promise<void> {
   const state = session.store.get();
   const chosen = selectedEntities(state);
   if (chosen.length > 0) {
-    // What is a chip on a card goes with it.
+    // Chips on a hidden card are hidden too.
     await hide(session, ({ tree }) => [
       ...state.hidden,
       ...chosen,
@@ -40,7 +40,7 @@ export async function hideSelection(session: ISession): Promise<void> {
   }
 }
 
-/** Leaves only the selection, with the groups around it. */
+/** Hides everything except the selection and the groups around it. */
 export async function showOnlySelection(session: ISession): Promise<void> {
   const chosen = selectedEntities(session.store.get());
   if (chosen.length > 0) {
@@ -49,7 +49,7 @@ export async function showOnlySelection(session: ISession): Promise<void> {
   }
 }
 
-/** Shows what was hidden by hand; a repeat that shows one part goes on doing so. */
+/** Shows everything hidden by the user; a repeat that shows a single instance continues to do so. */
 export function showAll(session: ISession): Promise<void> {
   const { hidden } = session.store.get();
   return hide(session, ({ tree }) => {
@@ -58,7 +58,7 @@ export function showAll(session: ISession): Promise<void> {
   });
 }
 
-/** Hidden entities as they are remembered; undefined when there are none or too many. */
+/** The record of hidden entities; undefined if there are none or too many. */
 export function hiddenRecord(
   { model }: IDocument,
   hidden: readonly number[]
@@ -76,7 +76,7 @@ export function hiddenRecord(
     : undefined;
 }
 
-/** The entities of a record; none when it is of another file. */
+/** The entities of a record; none if it belongs to another file. */
 export function hiddenOf(
   { model, tree }: IDocument,
   record: IHiddenRecord | undefined

@@ -1,4 +1,4 @@
-/** What a host asks of a session in the host's own terms: node ids. */
+/** A session's selection in the host's terms: node ids. */
 
 import { tensorIdsOf } from '../../core/tree/tensorSeries';
 import type { ITree } from '../../core/types';
@@ -9,7 +9,7 @@ import { NO_SELECTION } from '../state/types';
 import { entityOf } from './entityNames';
 import type { ISession } from './types';
 
-/** Nodes of an entity, those of a group at any depth. */
+/** Adds the nodes of an entity, for a group at any depth. */
 function gather(tree: ITree, entity: number, into: Set<number>): void {
   const { nodeCount } = tree.model;
   const stack = [entity];
@@ -22,7 +22,7 @@ function gather(tree: ITree, entity: number, into: Set<number>): void {
   }
 }
 
-/** Nodes of the entities, those of groups at any depth, each once, ascending. */
+/** Nodes of the entities, for groups at any depth, each once, ascending. */
 export function descendantNodes(
   tree: ITree,
   entities: readonly number[]
@@ -49,7 +49,7 @@ export function selectedNodes({
     : [];
 }
 
-/** Names of the selected tensors, all of those that share a selected pill. */
+/** Names of the selected tensors; for a pill, of all its tensors. */
 export function selectedTensorNames({
   document,
   selection
@@ -78,7 +78,7 @@ export function selectNodes(session: ISession, nodes: readonly number[]): void {
   session.store.set({ moreSelected });
 }
 
-/** Paints the host's numbers, or takes them away and with them the overlay that showed them. */
+/** Shows the host's values; null removes them together with their overlay. */
 export function showUserValues(
   session: ISession,
   values: IUserValues | null

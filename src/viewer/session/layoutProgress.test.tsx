@@ -18,7 +18,7 @@ vi.mock(
 
 guardConsole();
 
-/** Lays out at once, or never when it `hangs`. */
+/** Lays out at once, or never if it `hangs`. */
 class Engine extends InlineEngine implements ILayoutEngine {
   hangs = false;
 

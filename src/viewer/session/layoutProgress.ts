@@ -1,24 +1,24 @@
-/** Layouts that take long: the state tells how far they are, and the reader can stop them. */
+/** Tracks long layouts: publishes their progress, and lets the user stop them. */
 
 import type { IGraphView } from '../../core/types';
 import type { IStore } from '../state/store';
 import type { IViewerState } from '../state/types';
 
-/** Before this, in milliseconds, a reader does not wait. */
+/** Milliseconds before a layout counts as long. */
 const PROGRESS_DELAY_MS = 250;
 
 export class LayoutProgress {
   private _last = 0;
   private _view: IGraphView | null = null;
   private _timer: ReturnType<typeof setTimeout> | null = null;
-  /** What brings back the picture that is on screen. */
+  /** Restores the graph on screen. */
   private _undo: () => void = () => undefined;
 
   constructor(private readonly _store: IStore<IViewerState>) {}
 
   /**
-   * Waits for work of the view; `undo` has it show what it showed before. Answers whether nothing
-   * came after it: a view answers what was overtaken with the last one's scene, and late.
+   * Tracks work of the view; `undo` restores the current graph. Resolves to false if later work replaced
+   * it: the view answers such work late, with the last one's scene.
    */
   async track(
     view: IGraphView,
@@ -47,7 +47,7 @@ export class LayoutProgress {
     }
   }
 
-  /** Stops what takes long; false where nothing does. */
+  /** Stops a long layout; returns false if there is none. */
   cancel(): boolean {
     const long = this._store.get().layoutProgress !== null;
     if (long) {
@@ -56,7 +56,7 @@ export class LayoutProgress {
     return long;
   }
 
-  /** Nothing is waited for any more. */
+  /** Stops tracking. */
   end(): void {
     if (this._timer !== null) {
       clearTimeout(this._timer);

@@ -1,4 +1,4 @@
-/** Which lower corner of the pane the legend covers least in: rows reach into both. */
+/** Chooses the lower corner of the pane in which the legend covers less; rows reach into both. */
 
 import { BoxKind, type IPane, type IScene } from '../../core/types';
 import type { ICamera } from '../graph/surfaceApi';
@@ -6,12 +6,12 @@ import { toScreen } from '../graph/geometry/camera';
 
 export type LegendCorner = 'left' | 'right';
 
-/** The legend with its margins, in pixels. */
+/** Size of the legend with its margins, in pixels. */
 const LEGEND = { w: 206, h: 130 };
-/** So much less must it cover on the right to stand there: the left is where one looks for it. */
+/** Maximum ratio of the covered areas for the right corner, since users expect the legend on the left. */
 const RIGHT_CORNER_RATIO = 0.6;
 
-/** Pixels of cards and pills in a lower corner. */
+/** Area of cards and pills in a lower corner, in square pixels. */
 function coveredIn(
   corner: LegendCorner,
   scene: IScene,

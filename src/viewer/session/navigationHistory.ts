@@ -1,10 +1,10 @@
-/** Where the reader was: Back and Forward through selections and views. */
+/** History of selections and views for Back and Forward. */
 
 import type { IHistoryEntry, Selection } from '../state/types';
 import { sameList, sameRows, sameSelection } from './entityNames';
 import type { ISession } from './types';
 
-/** How far back Backspace can go. */
+/** Maximum number of entries. */
 const MAX_HISTORY = 100;
 
 function captureEntry(session: ISession): IHistoryEntry {
@@ -30,7 +30,7 @@ function samePicture(a: IHistoryEntry, b: IHistoryEntry): boolean {
   );
 }
 
-/** The same picture with the same selection; the camera does not count. */
+/** True for the same graph and selection, whatever the camera. */
 function sameEntry(a: IHistoryEntry, b: IHistoryEntry): boolean {
   return (
     sameSelection(a.selection, b.selection) &&
@@ -49,7 +49,7 @@ function withEntry(
     : [...list, place].slice(-MAX_HISTORY);
 }
 
-/** Call before what is shown changes: Back will lead here. */
+/** Call before a change: Back returns to the current state. */
 export function recordHistory(session: ISession): void {
   const { historyBack, document } = session.store.get();
   if (document) {
@@ -60,7 +60,7 @@ export function recordHistory(session: ISession): void {
   }
 }
 
-/** The change to the state that selecting something makes, history included. */
+/** Selects something and records the previous selection in the history. */
 export function selectWithHistory(
   session: ISession,
   selection: Selection
@@ -72,7 +72,7 @@ export function selectWithHistory(
   session.store.set({ selection, moreSelected: [] });
 }
 
-/** Goes to the last place in a list and keeps the present one in the other. */
+/** Restores the last entry of one list and records the current state in the other. */
 async function travel(session: ISession, forward: boolean): Promise<void> {
   const state = session.store.get();
   const from = forward ? state.historyForward : state.historyBack;

@@ -1,9 +1,9 @@
-/** Back to the first picture, from wherever the reader is. */
+/** Returns to the initial view. */
 
 import { recordHistory } from './navigationHistory';
 import type { ISession } from './types';
 
-/** Opens and shows what a new view would; what is selected stays so. Back leads to where the reader was. */
+/** Opens and shows what a new view would; the selection is kept. Back returns to the previous view. */
 export async function showOverview(session: ISession): Promise<void> {
   const { graph, store } = session;
   recordHistory(session);

@@ -1,11 +1,11 @@
-/** What is wrong with a query, in words. */
+/** Error messages of queries. */
 
 import { FIELD_NAMES } from '../../core/query/queryFields';
 import type { IQuerySyntaxError } from '../../core/query/queryParser';
 import type { ITranslate } from '../i18n/translate';
 import { shortLabel } from '../ui/text';
 
-/** One sentence or two; how to put it right where that is not plain. */
+/** One or two sentences; the second says how to fix it if that is not obvious. */
 export function queryMessage(
   fault: IQuerySyntaxError,
   trans: ITranslate
@@ -44,7 +44,7 @@ export function queryMessage(
   }
 }
 
-/** How to ask, for tooltips. */
+/** Help on queries, for tooltips. */
 export function queryHelp(trans: ITranslate): string {
   return [
     trans.__(

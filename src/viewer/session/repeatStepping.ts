@@ -1,4 +1,4 @@
-/** Looking at one part of a repeat after the other: the same place in each. */
+/** Steps through the instances of a repeat, keeping the corresponding entity selected. */
 
 import {
   soloPart,
@@ -14,7 +14,7 @@ import { entityName, entityOf, selectionOf } from './entityNames';
 import { recordHistory } from './navigationHistory';
 import type { ISession } from './types';
 
-/** A repeat with the part that is shown alone; `index` -1: all parts are shown, or none. */
+/** A repeat and its only visible instance; `index` is -1 if all or none are shown. */
 export interface ISoloPart extends IRepeatPart {
   readonly count: number;
 }
@@ -31,7 +31,7 @@ function soloPartOf(
   return { repeatGroup, index, count: partsOf(tree, repeatGroup).length };
 }
 
-/** The repeat that the selection is, or lies in; null without. */
+/** The repeat that is or contains the selection; null if there is none. */
 export function selectedRepeat(state: RepeatState): ISoloPart | null {
   const { document, selection, hidden } = state;
   const entity = document && entityOf(document.model, selection);
@@ -43,8 +43,8 @@ export function selectedRepeat(state: RepeatState): ISoloPart | null {
 }
 
 /**
- * Open groups once the part `to` stands where `from` stood: open in the same places, while what goes out
- * of sight closes. `from` is -1 when no part was looked at.
+ * Open groups after the instance `to` replaced `from`: the corresponding groups are open, and hidden ones
+ * are closed. `from` is -1 if no single instance was shown.
  */
 function openAfterStep(
   { tree }: IDocument,
@@ -83,14 +83,14 @@ function groupIn(
   return at === around;
 }
 
-/** The place of the selection among the parts of a repeat, -1 when it is in none. */
+/** Index of the instance that contains the selection; -1 if none does. */
 function selectedPart({ document, selection }: RepeatState, fold: number) {
   const entity = document && entityOf(document.model, selection);
   const place = document && entity !== null && partAt(document.tree, entity);
   return place && place.repeatGroup === fold ? place.index : -1;
 }
 
-/** Shows one part of a repeat alone, open, or with -1 all of them. The selection goes along. */
+/** Shows a single instance of a repeat, expanded, or all of them for -1. The selection moves along. */
 export async function showPart(
   session: ISession,
   { repeatGroup, index }: IRepeatPart
@@ -125,7 +125,7 @@ export async function showPart(
           from: alone < 0 ? -1 : parts[alone],
           to: parts[index]
         });
-  // The others come and go around the part that is looked at; else the title stays.
+  // The visible instance stays in place while the others appear or disappear; otherwise the title does.
   const anchor =
     index < 0 && alone >= 0 ? parts[alone] : model.nodeCount + repeatGroup;
   await session.graph.transition(
@@ -151,8 +151,8 @@ function announce(
 }
 
 /**
- * The selection moves to the same place in the next (1) or previous (-1) part. Where all parts are shown
- * they stay; else the part is shown alone.
+ * Moves the selection to the corresponding entity of the next (1) or previous (-1) instance. If only one
+ * instance is shown, that one is shown instead.
  */
 export async function stepSelection(
   session: ISession,
@@ -181,7 +181,10 @@ export async function stepSelection(
   session.select(selectionOf(model, there), 'reveal');
 }
 
-/** A click in a repeat's title: a part on or back, or (0) from one to all and from all to the first. */
+/**
+ * A click in a repeat's title: next or previous instance, or (0) toggles between one and all, starting
+ * with the first.
+ */
 export function stepRepeat(
   session: ISession,
   entity: number,
@@ -199,7 +202,7 @@ export function stepRepeat(
   return showPart(session, { repeatGroup, index: all ? 0 : -1 });
 }
 
-/** The next (1) or the previous (-1) part; after the last one come all together, then the first. */
+/** The next (1) or previous (-1) instance; the last one is followed by all of them, then the first. */
 function stepPart(
   session: ISession,
   repeatGroup: number,

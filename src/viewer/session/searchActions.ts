@@ -1,4 +1,4 @@
-/** Searching: the query lives in the state, its grammar and its matches are the core's. */
+/** Search: the state holds the query; grammar and matching are in the core. */
 
 import { piece } from '../lazy/lazily';
 import { NO_SEARCH } from '../state/types';
@@ -7,7 +7,7 @@ import type { ISession } from './types';
 
 export const searching = piece(() => import('./searching'));
 
-/** What to do with the code of searches: at once where it has come. */
+/** Runs a search; synchronous if the code is already loaded. */
 function search(
   session: ISession,
   text: string,
@@ -31,7 +31,7 @@ function search(
   }
 }
 
-/** Finds what matches; the picture only marks it until the user steps through. */
+/** Finds matches; the graph only marks them until the user steps through them. */
 export function setQuery(session: ISession, text: string): void {
   const { document, search: before } = session.store.get();
   const asks = text.trim() !== '' && document !== null;
@@ -43,7 +43,7 @@ export function setQuery(session: ISession, text: string): void {
   }
 }
 
-/** The same query over other numbers of the same model; stays at its match where that still is one. */
+/** Runs the query again on updated numbers; keeps the current match if it still matches. */
 export function refreshMatches(session: ISession): void {
   const { document, search: before } = session.store.get();
   if (document && before.query.trim() !== '') {
@@ -52,11 +52,11 @@ export function refreshMatches(session: ISession): void {
   }
 }
 
-/** Goes to the next (1) or previous (-1) match, opening what hides it; wraps around. */
+/** Goes to the next (1) or previous (-1) match, revealing it; wraps around. */
 export function stepSearch(session: ISession, step: 1 | -1): void {
   const { query } = session.store.get().search;
   if (!searching.now && query.trim() !== '') {
-    // Asked before the first search has its answer.
+    // Requested before the first search has finished.
     void searching.get().then(() => stepSearch(session, step));
     return;
   }

@@ -1,4 +1,4 @@
-/** The grammar of queries, what matches them, and what is wrong with them: fetched when first asked. */
+/** Query grammar, matching and error messages; loaded on first use. */
 
 export { findMatches } from '../../core/query/queryMatcher';
 export { parseQuery } from '../../core/query/queryParser';

@@ -1,13 +1,13 @@
-/** Selecting by click, by area and by kind. */
+/** Selects by click, by area and by type. */
 
 import { NO_SELECTION, NO_SEARCH } from '../state/types';
 import { entityOf, selectionOf, selectedEntities } from './entityNames';
 import type { ISession } from './types';
 
-/** Above so many the marks say nothing more and sums take their time. */
+/** Maximum number of selected entities; marks for more are not informative, and sums become slow. */
 const MAX_SELECTED = 20_000;
 
-/** Makes these entities the selection, the first one foremost; `additive` keeps what is selected. */
+/** Selects these entities, the first as the primary one; `additive` keeps the current selection. */
 export function selectAll(
   session: ISession,
   entities: readonly number[],
@@ -32,7 +32,7 @@ export function selectAll(
   });
 }
 
-/** A click on an entity, or on the ground. */
+/** A click on an entity, or on the background. */
 export function selectByClick(
   session: ISession,
   entity: number | null,
@@ -43,7 +43,7 @@ export function selectByClick(
     return;
   }
   if (entity === null) {
-    // Once for the selection, again for the marks of a search.
+    // The first click clears the selection, the second one the search.
     if (selection.kind === 'none') {
       session.store.set({ search: NO_SEARCH });
     }
@@ -54,7 +54,7 @@ export function selectByClick(
       session.store.set({ moreSelected: [] });
     }
   } else if (entity === entityOf(document.model, selection)) {
-    // Taken out of the selection: the next one comes foremost.
+    // Deselected: the next one becomes the primary one.
     selectAll(session, moreSelected);
   } else {
     session.store.set({
@@ -65,7 +65,7 @@ export function selectByClick(
   }
 }
 
-/** Nodes of the operator types, or blocks of the classes, of what is selected. */
+/** Selects all nodes of the selected operator types, or blocks of the selected classes. */
 export function selectSameType(session: ISession): void {
   const state = session.store.get();
   const { document } = state;

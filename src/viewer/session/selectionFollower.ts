@@ -1,22 +1,22 @@
-/** Keeps what the reader looks at in view: where the camera goes, and what panels cover of it. */
+/** Keeps the selection in view: moves the camera, taking panels over the graph into account. */
 
 import type { GraphSurface } from '../graph/surface';
 
-/** What the picture shows and what of it is selected. */
+/** The graph and its selection. */
 export interface IFollowedPicture {
   readonly surface: GraphSurface | null;
   selected(): number | null;
 }
 
 export class SelectionFollower {
-  /** How many pixels panels cover: positive on the right, negative on the left. */
+  /** Width in pixels covered by panels: positive on the right, negative on the left. */
   private _covered = 0;
-  /** The entity that the view was moved to last. */
+  /** The last entity that was centred. */
   private _followed: number | null = null;
 
   constructor(private readonly _picture: IFollowedPicture) {}
 
-  /** Brings the entity, or the closed group that holds it, to the middle of what no panel covers. */
+  /** Centres the entity, or the collapsed group that contains it, in the part not covered by panels. */
   centerOn(entity: number): void {
     this._followed = entity;
     const { surface } = this._picture;
@@ -35,7 +35,7 @@ export class SelectionFollower {
     surface.setCamera({ ...to, x }, true);
   }
 
-  /** The entity is about to be brought to the middle. */
+  /** Announces that the entity will be centred. */
   willCenterOn(entity: number): void {
     this._followed = entity;
   }
@@ -50,9 +50,9 @@ export class SelectionFollower {
   }
 
   /**
-   * The middle of the view moved by so many pixels because a panel opened or closed: the picture
-   * stays where it is on the screen, so that the second click of a double click meets its box. What
-   * was just brought to the middle stays there.
+   * Called when the middle of the view moved by some pixels because a panel opened or closed: the graph
+   * stays in place on the screen, so that the second click of a double-click hits its box. An entity that
+   * was just centred stays centred.
    */
   onPaneShift(pixels: number): void {
     const { surface } = this._picture;

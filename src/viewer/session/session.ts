@@ -1,4 +1,4 @@
-/** One open view of one model: keeps its state, answers the user. */
+/** An open view of a model: holds its state and handles user actions. */
 
 import type { ILayoutEngine } from '../../core/layout/engine/layoutEngine';
 import type { IGraphModel } from '../../core/types';
@@ -42,7 +42,7 @@ export class Session implements ISession {
 
   constructor(
     readonly provider: IReportProvider,
-    /** What new views start with; see `applySettings`. */
+    /** Settings for new views; see `applySettings`. */
     public settings: IViewerSettings,
     snapshot: ISnapshot,
     private readonly _host: ISessionHost = NO_HOST,
@@ -81,7 +81,7 @@ export class Session implements ISession {
     );
   }
 
-  /** Views that do what this one does. */
+  /** Listeners, such as linked views. */
   readonly listeners = new Set<ISessionListener>();
 
   get trans(): ITranslate {
@@ -96,7 +96,7 @@ export class Session implements ISession {
     return this._host.files;
   }
 
-  /** Numbers of the host's own; they outlive a new analysis. */
+  /** Values from the host; they survive a new analysis. */
   userValues: IUserValues | null = null;
 
   dispose(): void {
@@ -136,7 +136,7 @@ export class Session implements ISession {
     return this._analysis.preview(sizes, given);
   }
 
-  /** Gives symbols their values and analyses again. */
+  /** Binds symbols to values and analyses the model again. */
   bind(
     bindings: Readonly<Record<string, number>>,
     assume: boolean
@@ -145,7 +145,7 @@ export class Session implements ISession {
     return this.load();
   }
 
-  /** What was last said about the file. */
+  /** The last reported state of the file. */
   private _reportedFile: FileState = 'same';
 
   async checkFile(): Promise<void> {
@@ -156,14 +156,14 @@ export class Session implements ISession {
     const check = new AbortController();
     try {
       const file = await this.provider.fileState(check.signal);
-      // Said once: the reader may have put it off.
+      // Reported once: the user may have dismissed it.
       if (file !== this._reportedFile) {
         this._reportedFile = file;
         this.store.set({ file });
       }
     } catch (error) {
       if (!isAbort(error)) {
-        // A server that is away says nothing about the file; the next check will.
+        // An unreachable server says nothing about the file; the next check will.
         console.warn('ONNX Autodoc: the file could not be checked', error);
       }
     }
@@ -185,7 +185,7 @@ export class Session implements ISession {
     void goBack(this);
   }
 
-  /** Double-click or Enter: groups open or close, nodes show their details. */
+  /** Double-click or Enter: expands or collapses groups, shows the details of nodes. */
   async activate(entity: number, recursive: boolean): Promise<void> {
     const { document } = this.store.get();
     if (!document) {
@@ -231,7 +231,7 @@ export class Session implements ISession {
     }
   }
 
-  /** Looks at the picture as at first, also at one that is still to come. */
+  /** Returns to the initial view, also for a graph that is still loading. */
   home(): void {
     this._analysis.initialSnapshot = {
       ...this._analysis.initialSnapshot,
@@ -240,13 +240,13 @@ export class Session implements ISession {
     this.graph.surface?.home();
   }
 
-  // ---- remembering
+  // ---- snapshots
 
   snapshot(): ISnapshot {
     return captureSnapshot(this);
   }
 
-  /** Takes a snapshot over what is shown; bindings that differ start an analysis. */
+  /** Applies a snapshot to the current view; different bindings start an analysis. */
   async restore(snapshot: ISnapshot): Promise<void> {
     this._analysis.initialSnapshot = snapshot;
     if (await applySnapshot(this, snapshot)) {

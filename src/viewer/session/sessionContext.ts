@@ -1,4 +1,4 @@
-/** What every part of the viewer may ask for. */
+/** React contexts available in all parts of the viewer. */
 
 import { createContext, useContext } from 'react';
 import type { Session } from './session';
@@ -14,7 +14,7 @@ export function useSession(): Session {
   return session;
 }
 
-/** A part of the viewer's state: a stored value or a primitive, never a fresh object. */
+/** A part of the viewer's state: a stored value or a primitive, never a new object. */
 export function useView<S>(select: (state: IViewerState) => S): S {
   return useStore(useSession().store, select);
 }

@@ -1,4 +1,4 @@
-/** The host's settings: what a new view starts with, what follows at once when one of them changes. */
+/** Applies the host's settings: defaults of new views, and changes while a view is open. */
 
 import type { IViewerSettings } from '../state/api';
 import { availableOverlays, defaultOverlay } from '../overlays';
@@ -8,7 +8,7 @@ import { initialDevice, sameDevice, setDevice } from './deviceActions';
 import { recordHistory } from './navigationHistory';
 import type { ISession } from './types';
 
-/** The overlay that a new view of the model opens with. */
+/** The initial overlay of a model's view. */
 export function initialOverlay(
   { overlay }: IViewerSettings,
   tree: IDocument['tree']
@@ -21,7 +21,7 @@ export function initialOverlay(
     : defaultOverlay(tree);
 }
 
-/** The parts of the state that settings give a new view. */
+/** The initial state from the settings. */
 function startOf(settings: IViewerSettings): Partial<IViewerState> {
   const { logScale, showNames, showWeights, direction } = settings;
   const scale = logScale ? 'log' : 'linear';
@@ -29,8 +29,8 @@ function startOf(settings: IViewerSettings): Partial<IViewerState> {
 }
 
 /**
- * Takes other settings. What a changed one is about follows at once, also where the reader had chosen
- * something else for this view; what did not change stays as it is.
+ * Applies changed settings to this view, even if the user had chosen something else in it; unchanged ones
+ * have no effect.
  */
 export function applySettings(session: ISession, next: IViewerSettings): void {
   const before = session.settings;
@@ -62,7 +62,10 @@ export function applySettings(session: ISession, next: IViewerSettings): void {
   }
 }
 
-/** A snapshot without what the settings give anyway: later settings then hold for this view too. */
+/**
+ * The snapshot without values equal to the settings, so that later changes of settings apply to this view
+ * too.
+ */
 export function withoutDefaults(
   session: ISession,
   snapshot: ISnapshot
@@ -75,7 +78,7 @@ export function withoutDefaults(
     assume: settings.assumeDims,
     ...(document && {
       overlay: initialOverlay(settings, document.tree),
-      // Equal choices are one, whichever object they are.
+      // Equal choices may be different objects.
       device: sameDevice(first, device) ? device : first
     })
   };

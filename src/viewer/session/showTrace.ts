@@ -1,4 +1,4 @@
-/** Following tensors from what is selected; see `core/trace.ts`. */
+/** Traces tensors from the selection; see `core/trace/dataflowTrace.ts`. */
 
 import {
   collectAncestors,
@@ -42,7 +42,7 @@ function follow(
   );
 }
 
-/** Follows, and shows what was found. */
+/** Computes a trace and shows it. */
 export function showTrace(
   session: ISession,
   document: IDocument,

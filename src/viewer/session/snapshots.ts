@@ -1,4 +1,4 @@
-/** A view as it is remembered between sessions, and taking up one that was. */
+/** Captures a view for storage, and restores it. */
 
 import type { ISnapshot } from '../state/snapshot';
 import { SNAPSHOT_VERSION } from '../state/snapshot';
@@ -31,7 +31,7 @@ export function captureSnapshot({ store, graph }: ISession): ISnapshot {
     : {};
   return {
     version: SNAPSHOT_VERSION,
-    // Changes are those of a comparison, which may not be there again.
+    // Changes need a comparison, which may not exist after a reload.
     overlay: overlay === 'changes' ? undefined : overlay,
     scale,
     showNames,
@@ -47,7 +47,7 @@ export function captureSnapshot({ store, graph }: ISession): ISnapshot {
   };
 }
 
-/** The parts of a snapshot that are parts of the state as they are. */
+/** The fields of a snapshot that are part of the state unchanged. */
 export function snapshotStateFields(
   snapshot: ISnapshot
 ): Partial<IViewerState> {
@@ -64,7 +64,7 @@ export function snapshotStateFields(
   return fields;
 }
 
-/** Takes a snapshot over what is shown. True when the model must be analysed for its sizes. */
+/** Applies a snapshot to the current view. Returns true if its sizes need an analysis. */
 export async function applySnapshot(
   session: ISession,
   snapshot: ISnapshot

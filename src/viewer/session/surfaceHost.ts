@@ -1,4 +1,4 @@
-/** The drawing surface's coming and going: where it stands, what it is made with, the camera it leaves. */
+/** Creates and disposes the drawing surface; keeps its host, settings and camera. */
 
 import type { IPane } from '../../core/types';
 import type { IViewerSettings } from '../state/api';
@@ -12,13 +12,13 @@ import { CornerDocks } from '../graph/viewport/cornerDocks';
 import { GraphSurface } from '../graph/surface';
 import type { LegendCorner } from './legendCorner';
 
-/** A pane that is not on the screen yet. */
+/** Size assumed for a pane that is not on the screen yet. */
 const USUAL_PANE: IPane = { w: 900, h: 600 };
-/** Milliseconds in which a view gets its place on the screen, if it gets one at all. */
+/** Milliseconds within which a view is mounted, if at all. */
 const MOUNT_TIMEOUT_MS = 100;
 
 export class SurfaceHost {
-  /** Where legend and overview stand; the same for every surface. */
+  /** Positions of legend and minimap, shared by all surfaces. */
   readonly docks = new CornerDocks();
   private _surface: GraphSurface | null = null;
   private _host: HTMLElement | null = null;
@@ -39,12 +39,12 @@ export class SurfaceHost {
     return this._settings;
   }
 
-  /** That of the surface, or what the last one left. */
+  /** The camera of the surface, or the last one if there is no surface. */
   get camera(): ICamera | null {
     return this._surface?.camera ?? this._camera;
   }
 
-  /** Makes a surface in `host`, or where the last one was. */
+  /** Creates a surface in `host`, or in the previous host. */
   attach(
     details: ICardDetails,
     host = this._host,
@@ -69,7 +69,7 @@ export class SurfaceHost {
     this._surface = null;
   }
 
-  /** Looks there, or will when there is a surface: a picture may be laid out before there is one. */
+  /** Sets the camera now, or once there is a surface: a graph may be laid out before. */
   setCameraWhenReady(camera: ICamera | null): void {
     if (!this._surface) {
       this._camera = camera;
@@ -78,7 +78,7 @@ export class SurfaceHost {
     }
   }
 
-  /** Takes other settings; true when another surface must be made for them. */
+  /** Applies settings; returns true if they need a new surface. */
   setSettings(settings: IViewerSettings): boolean {
     const { minimap, wheel } = this._settings;
     this._settings = settings;
@@ -86,7 +86,7 @@ export class SurfaceHost {
     return other && this._surface !== null;
   }
 
-  /** Resolves when there is a place to measure, or none comes with the document. */
+  /** Resolves when there is a host to measure, or after a timeout. */
   async whenHosted(): Promise<void> {
     if (!this._host) {
       await new Promise<void>(done => {
@@ -96,7 +96,7 @@ export class SurfaceHost {
     }
   }
 
-  /** The place for a picture. */
+  /** Size of the pane for the graph. */
   pane(): IPane {
     const { clientWidth, clientHeight } = this._host ?? {};
     return {
@@ -105,14 +105,14 @@ export class SurfaceHost {
     };
   }
 
-  /** Says in which corner the legend stands; the style sheet puts it there. */
+  /** Sets the legend's corner; the style sheet places it there. */
   placeLegend(corner: LegendCorner): void {
     if (this._host) {
       this._host.dataset.legend = corner;
     }
   }
 
-  /** Says which picture is there, for tests and benchmarks. */
+  /** Exposes the scene's version to tests and benchmarks. */
   markSceneVersion(version: number): void {
     if (this._host) {
       this._host.dataset.sceneVersion = String(version);

@@ -1,4 +1,4 @@
-/** From the state to the drawing surface: selection, marks, colours, and what a trace leaves bright. */
+/** Applies the state to the drawing surface: selection, marks, colours, and the highlight of a trace. */
 
 import { computeTraceHighlight } from '../../core/trace/traceHighlight';
 import { tensorIdsOf } from '../../core/tree/tensorSeries';
@@ -10,10 +10,10 @@ import type { IDocument, IViewerState } from '../state/types';
 import type { IOverlayRange } from '../overlays/types';
 import { selectedEntities } from './entityNames';
 
-/** Tells whether one of these parts of the state is another than the surface has. */
+/** True if any of these state fields differs from the surface. */
 export type ChangedPredicate = (...keys: (keyof IViewerState)[]) => boolean;
 
-/** What the colours depend on beside the picture. */
+/** State fields that the colours depend on, in addition to the scene. */
 export const COLOR_STATE_KEYS = [
   'overlay',
   'userValues',
@@ -23,7 +23,7 @@ export const COLOR_STATE_KEYS = [
   'dark'
 ] as const;
 
-/** Marks what is selected, found and pointed at; dims what does not belong to the trace. */
+/** Marks the selection, search matches and external highlights; dims everything outside the trace. */
 export function syncMarks(
   surface: GraphSurface,
   { tree }: IDocument,
@@ -55,7 +55,10 @@ export function syncMarks(
   }
 }
 
-/** Paints the boxes; the values of `over`, else of the visible cards, decide the range, which is returned. */
+/**
+ * Colours the boxes; the values of `over`, or else of the visible cards, determine the range, which is
+ * returned.
+ */
 export function syncColors(
   surface: GraphSurface | null,
   document: IDocument | null,

@@ -1,4 +1,4 @@
-/** Following tensors from what is selected; the search itself is fetched when it is first used. */
+/** Traces tensors from the selection; the tracing code is loaded on first use. */
 
 import { piece } from '../lazy/lazily';
 import type { IViewerState, TraceKind } from '../state/types';
@@ -6,14 +6,14 @@ import type { ISession } from './types';
 
 const tracing = piece(() => import('./showTrace'));
 
-/** Whether there is something to start from: for paths, two things. */
+/** True if there is a starting point; paths need two. */
 export function canTrace(state: IViewerState, kind: TraceKind): boolean {
   return kind === 'paths'
     ? state.selection.kind !== 'none' && state.moreSelected.length > 0
     : state.selection.kind !== 'none';
 }
 
-/** Shows what leads to the selection, what comes of it, or what lies between two selected things. */
+/** Shows what is upstream or downstream of the selection, or between two selected entities. */
 export async function startTrace(
   session: ISession,
   kind: TraceKind

@@ -1,4 +1,4 @@
-/** A session as its helpers and its host see it. */
+/** Interfaces of a session for its helpers and its host. */
 
 import type { IGraphModel } from '../../core/types';
 import type { IReportProvider } from '../../providers/provider';
@@ -12,26 +12,26 @@ import { IDENTITY, type ITranslate } from '../i18n/translate';
 import type { DetailsCache } from './detailsCache';
 import type { GraphController } from './graphController';
 
-/** What the host of a session gives it. Read when it is needed: a host may change it. */
+/** What the host provides to a session. Read on access, since a host may change it. */
 export interface ISessionHost {
-  /** For sentences that actions write into files. */
+  /** For text that actions write into files. */
   readonly trans: ITranslate;
-  /** The address for a view's text; null where the host has none. */
+  /** The address for a view's text; null if the host has none. */
   readonly linkTo: ((view: string) => string) | null;
-  /** What the host does with new files; null where it has no place for them. */
+  /** The host's handling of new files; null if it has none. */
   readonly files: IFileHost | null;
 }
 
-/** A host that offers nothing. */
+/** A host that provides nothing. */
 export const NO_HOST: ISessionHost = {
   trans: IDENTITY,
   linkTo: null,
   files: null
 };
 
-/** Hears of what does not stand in the state. */
+/** Listener for events that are not part of the state. */
 export interface ISessionListener {
-  /** Other boxes are drawn. */
+  /** Other boxes were drawn. */
   onPicture?(): void;
   onCamera?(): void;
   /** See `ISurfaceCallbacks`. */
@@ -39,23 +39,23 @@ export interface ISessionListener {
   onRing?(box: number): void;
 }
 
-/** What to do to the picture when something is selected. */
+/** How the camera reacts to a selection. */
 export type RevealMode = 'none' | 'focus' | 'reveal';
 
-/** One open view of one model. */
+/** An open view of a model. */
 export interface ISession extends ISessionHost {
   readonly provider: IReportProvider;
   readonly store: IStore<IViewerState>;
   readonly details: DetailsCache;
   readonly graph: GraphController;
-  /** What new views start with; see `applySettings`. */
+  /** Settings for new views; see `applySettings`. */
   settings: IViewerSettings;
-  /** Numbers of the host's own; they outlive a new analysis. */
+  /** Values from the host; they survive a new analysis. */
   userValues: IUserValues | null;
   load(): Promise<void>;
-  /** The loaded model at other sizes; null where that cannot be computed here. */
+  /** The loaded model at other sizes; null if that cannot be computed here. */
   at(sizes: Readonly<Record<string, number>>): IGraphModel | null;
-  /** Gives symbols their values and analyses again. */
+  /** Binds symbols to values and analyses the model again. */
   bind(
     bindings: Readonly<Record<string, number>>,
     assume: boolean
