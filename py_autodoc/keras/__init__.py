@@ -1,4 +1,4 @@
-"""Models of Keras to ONNX, read from their files: no Keras, no TensorFlow, no code of the file run."""
+"""Convert Keras files to ONNX without Keras or TensorFlow; no code in the file is executed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LAZY = {"ConvertResult": "py_autodoc.keras.result", "convert": "py_autodoc.kera
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name, and with it onnx, when it is first used."""
+    """Import a public name, and with it onnx, on first use."""
     if name in _LAZY:
         from importlib import import_module
 

@@ -1,4 +1,4 @@
-"""The two kinds of file: ``.h5`` with everything in it, and ``.keras``, a zip of JSON and HDF5."""
+"""The two file formats: ``.h5`` with all content, and ``.keras``, a zip file of JSON and HDF5."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from py_autodoc.limits import DESCRIPTION
 
 LEGACY, ZIPPED = "h5", "keras"
 MAX_CONFIG = 1 << 26
-"""Bytes of the model's description."""
+"""Maximum bytes of the model's configuration."""
 MAX_MEMBERS = 10_000
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _PIECE = 1 << 20
@@ -29,29 +29,29 @@ _PIECE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """An open file of Keras."""
+    """An open Keras file."""
 
     name: str
     form: str
     """``h5`` or ``keras``."""
     version: str
-    """Of the Keras that wrote it; empty where it does not say."""
+    """Version of Keras that wrote it; empty if unknown."""
     config: dict[str, Any]
-    """What the model is made of."""
+    """Configuration of the model."""
     size: int
-    """Bytes of the file."""
+    """Size of the file in bytes."""
     weights: RawGroup
-    """For ``h5`` the group with one group a layer, for ``keras`` the whole of ``model.weights.h5``."""
+    """For ``h5``, the group with one group per layer; for ``keras``, the root of ``model.weights.h5``."""
 
 
 @contextmanager
 def opened(path: PathLike) -> Iterator[Archive]:
-    """Open a file; it is closed after the block.
+    """Open a file for the ``with`` block.
 
     Raises:
         PathError: there is no such regular file.
-        InputError: it is damaged, or no whole model.
-        LimitError: it is, or unpacks to, more than we agree to read.
+        InputError: the file is damaged, or is not a complete model.
+        LimitError: the file, or its unpacked content, exceeds a limit.
         RequirementError: h5py is missing.
     """
     name = base_name(path)
@@ -112,7 +112,7 @@ def _text(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> str:
 
 
 def _pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, limit: int) -> Iterator[bytes]:
-    """A member in pieces, never more than it says it has, nor more than ``limit``."""
+    """Yield a member in chunks, at most as many bytes as it declares and at most ``limit``."""
     if info.file_size > limit:
         raise too_large(name, "structure_bytes", info.file_size, limit, f"bytes of {info.filename}")
     if info.file_size > RATIO * max(info.compress_size, 1):

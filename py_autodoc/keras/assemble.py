@@ -1,4 +1,4 @@
-"""From the nodes to a model: outputs, types of all tensors, tags."""
+"""Assemble a model from its nodes: outputs, types of all tensors, tags."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EXPORTER = "keras"
 
 
 class _RecordedModule:
-    """Evidence of the tags: the layer under which each node was made."""
+    """Evidence for tags: the layer that created each node."""
 
     exact = True
 
@@ -30,33 +30,33 @@ class _RecordedModule:
         self._frames = frames
 
     def frames(self, node: ir.Node) -> Sequence[Frame] | None:
-        """Layers being converted when the node was made."""
+        """Return the layers whose conversion created the node."""
         return self._frames.get(node)
 
     def frames_of(self, node: ir.Node, path: str) -> Sequence[Frame] | None:
-        """No node is made of several."""
+        """Return None, since no node is merged from several."""
         return None
 
     def parameters(self, node: ir.Node) -> Sequence[str]:
-        """Not needed: every node is recorded."""
+        """Return nothing, since every node is recorded."""
         return ()
 
     def owner(self, name: str) -> str | None:
-        """Not needed: every node is recorded."""
+        """Return None, since every node is recorded."""
         return None
 
     def rewritten(self, node: ir.Node) -> bool:
-        """No node is made of several."""
+        """Return False, since no node is merged from several."""
         return False
 
 
 def assemble(
     runner: ModelRunner, outputs: Sequence[tuple[Ref, KerasTensor]], names: Sequence[str], title: str
 ) -> tuple[ir.Model, Tags]:
-    """The model with its tags; every tensor has a type.
+    """Return the model with its tags; every tensor has a type.
 
     Raises:
-        AnalysisError: ONNX finds other shapes than Keras has, a fault of this package.
+        AnalysisError: ONNX infers other shapes than Keras, which is a bug in this package.
     """
     builder = runner.builder
     values = _outputs(builder, outputs, names)
@@ -78,7 +78,7 @@ def assemble(
 
 
 def output_names(outputs: Sequence[Ref], inputs: Collection[str]) -> list[str]:
-    """Names of a model's outputs: of their layers, with numbers where a layer gives several."""
+    """Return the names of a model's outputs: those of their layers, numbered if a layer has several."""
     several = Counter(ref.layer for ref in outputs)
     found: dict[str, None] = {}
     used: Counter[str] = Counter()
@@ -94,7 +94,7 @@ def output_names(outputs: Sequence[Ref], inputs: Collection[str]) -> list[str]:
 def _outputs(
     builder: Builder, outputs: Sequence[tuple[Ref, KerasTensor]], names: Sequence[str]
 ) -> list[ir.Value]:
-    """The outputs as Keras has them: in its order of axes, under its names."""
+    """Return the outputs in Keras's axis order and under Keras's names."""
     found: dict[ir.Value, None] = {}
     for (_, tensor), name in zip(outputs, names, strict=True):
         with builder.under(tensor.maker or (Frame("", 0),)):
@@ -112,7 +112,7 @@ def _outputs(
 
 
 def _drop_unused(builder: Builder, outputs: Collection[ir.Value]) -> None:
-    """Nodes whose outputs nobody reads, as a mask that was worked out for nothing."""
+    """Remove nodes whose outputs are not used, such as masks."""
     kept: list[ir.Node] = []
     wanted = set(outputs)
     for node in reversed(builder.nodes):
@@ -127,7 +127,7 @@ def _drop_unused(builder: Builder, outputs: Collection[ir.Value]) -> None:
 
 
 def _agree(value: ir.Value, tensor: KerasTensor) -> None:
-    """What ONNX infers about an output must be what Keras says."""
+    """Check that the shape and type ONNX infers for an output are those of Keras."""
     dims = list(value.shape) if value.shape is not None else []
     known = [
         (one, size) for one, size in zip(dims, tensor.shape, strict=False) if isinstance(one, int) and size
@@ -141,7 +141,7 @@ def _agree(value: ir.Value, tensor: KerasTensor) -> None:
 
 
 def module_infos(runner: ModelRunner) -> dict[str, ModuleInfo]:
-    """Layer → what is known about it, for the file beside the model."""
+    """Return layer → facts about it, for the sidecar."""
     children: dict[str, dict[str, str]] = {}
     own: dict[str, list[str]] = {}
     for path, kind in runner.modules.items():

@@ -1,4 +1,4 @@
-"""Making the nodes of an ONNX graph, each under the layer that is being converted."""
+"""Create the nodes of an ONNX graph, each attributed to the layer being converted."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from py_autodoc.keras.tensor import KerasTensor, Order, Shape
 from py_autodoc.tags import Frame
 
 _SMALL = 64
-"""Numbers up to which equal constants are kept once."""
+"""Maximum elements of constants that are deduplicated."""
 
 
 class Builder:
-    """A graph while it grows."""
+    """A graph under construction."""
 
     def __init__(self, opset: int) -> None:
         self.opset = opset
@@ -28,7 +28,7 @@ class Builder:
         self.frames: dict[ir.Node, tuple[Frame, ...]] = {}
         self.at: tuple[Frame, ...] = (Frame("", 0),)
         self.owned: list[tuple[str, str]] = []
-        """Path of a layer and name of a weight that it reads."""
+        """(path of a layer, name of a weight that it reads)."""
         self._names: Counter[str] = Counter()
         self._taken: set[str] = set()
         self._constants: dict[tuple[Any, ...], ir.Value] = {}
@@ -37,7 +37,7 @@ class Builder:
     # -- names ---------------------------------------------------------------------------------------
 
     def name(self, base: str) -> str:
-        """A name that nothing has yet."""
+        """Return an unused name."""
         while True:
             number = self._names[base]
             self._names[base] += 1
@@ -47,17 +47,17 @@ class Builder:
                 return found
 
     def reserve(self, names: Iterable[str]) -> None:
-        """Keep names for the outputs of the model."""
+        """Reserve names for the outputs of the model."""
         self._taken.update(names)
 
     @property
     def prefix(self) -> str:
-        """Path of the layer, for names of nodes."""
+        """Path of the current layer, as a prefix of node names."""
         return self.at[-1].path.replace(".", "/")
 
     @contextmanager
     def under(self, frames: tuple[Frame, ...]) -> Iterator[None]:
-        """Nodes made in the block belong to another layer."""
+        """Attribute nodes created in the ``with`` block to another layer."""
         before, self.at = self.at, frames
         try:
             yield
@@ -67,7 +67,7 @@ class Builder:
     # -- values --------------------------------------------------------------------------------------
 
     def constant(self, array: Any, name: str = "constant", kind: Any = None) -> ir.Value:
-        """A constant of the graph; small equal ones are kept once."""
+        """Return a constant of the graph; small equal constants are stored once."""
         data = np.asarray(array, dtype=kind)
         key = (data.dtype.str, data.shape, data.tobytes()) if data.size <= _SMALL else None
         found = self._constants.get(key) if key is not None else None
@@ -79,7 +79,7 @@ class Builder:
         return found
 
     def weight(self, array: npt.NDArray[Any], name: str) -> ir.Value:
-        """A weight of the layer, under its name."""
+        """Return a weight of the layer under its name."""
         self.owned.append((self.at[-1].path, name))
         return self._initializer(np.ascontiguousarray(array), f"{self.prefix}/{name}".lstrip("/"))
 
@@ -97,13 +97,13 @@ class Builder:
     # -- nodes ---------------------------------------------------------------------------------------
 
     def op(self, kind: str, *inputs: ir.Value | None, **attributes: Any) -> ir.Value:
-        """A node with one output."""
+        """Create a node with one output."""
         return self.ops(kind, inputs, 1, **attributes)[0]
 
     def ops(
         self, kind: str, inputs: Sequence[ir.Value | None], outputs: int, **attributes: Any
     ) -> tuple[ir.Value, ...]:
-        """A node with several outputs."""
+        """Create a node with several outputs."""
         name = self.name(f"{self.prefix}/{kind}".lstrip("/"))
         made = ir.node(kind, list(inputs), attributes, num_outputs=outputs, name=name)
         for number, value in enumerate(made.outputs):
@@ -114,7 +114,7 @@ class Builder:
 
     @contextmanager
     def body(self) -> Iterator[list[ir.Node]]:
-        """Nodes made in the block go into a graph of their own; constants stay outside."""
+        """Collect nodes created in the ``with`` block for a subgraph; constants stay in the main graph."""
         outer, self.nodes = self.nodes, []
         turned, self._turned = self._turned, {}
         try:
@@ -125,7 +125,7 @@ class Builder:
     # -- tensors -------------------------------------------------------------------------------------
 
     def turned(self, tensor: KerasTensor, order: Order) -> ir.Value:
-        """A tensor's value with its axes in an order; a Transpose only where it lies otherwise."""
+        """Return a tensor's value with its axes in ``order``; transpose it only if stored otherwise."""
         if tensor.order == order:
             return tensor.value
         key = (tensor.value, tuple(tensor.order.index(axis) for axis in order))
@@ -137,11 +137,11 @@ class Builder:
     def tensor(
         self, value: ir.Value, shape: Shape, order: Order | None = None, kind: ir.DataType = ir.DataType.FLOAT
     ) -> KerasTensor:
-        """A tensor that the current layer made."""
+        """Return a tensor created by the current layer."""
         return KerasTensor(value, shape, order or tuple(range(len(shape))), kind, maker=self.at)
 
     def cast(self, tensor: KerasTensor, kind: ir.DataType) -> KerasTensor:
-        """The tensor in another type."""
+        """Return the tensor cast to another type."""
         if tensor.kind == kind:
             return tensor
         value = self.op("Cast", tensor.value, to=kind.value)

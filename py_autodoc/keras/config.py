@@ -1,6 +1,6 @@
-"""From the JSON in a file to ``ModelSpec``: the forms of Keras 2 and Keras 3.
+"""Parse the JSON of Keras 2 and Keras 3 files to a ``ModelSpec``.
 
-Nesting is bounded before it is followed.
+Nesting is limited before it is followed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class _ConfigParser:
     def model(self, kind: str, config: Any, depth: int, shape: Any = None) -> ModelSpec:
         if depth > LIBRARY.depth:
             raise too_large(self.file, "depth", depth, LIBRARY.depth, "models inside models")
-        if isinstance(config, list):  # before 2.2 a Sequential was just its layers
+        if isinstance(config, list):  # Before 2.2, a Sequential was the list of its layers.
             config = {"layers": config}
         listed = config.get("layers") if isinstance(config, dict) else None
         if not isinstance(listed, list) or not listed:
@@ -61,7 +61,10 @@ class _ConfigParser:
         own = str(config.get("name") or "Sequential")
         if specs[0].kind != "InputLayer":
             known = self.first_shape(specs[0]) or config.get("build_input_shape") or shape
-            entry = {"batch_shape": known, "dtype": None}  # as it comes
+            entry = {
+                "batch_shape": known,
+                "dtype": None,
+            }  # None keeps the type of the tensor that is passed in.
             specs.insert(0, LayerSpec(f"{specs[0].name}_input", "InputLayer", entry))
         for before, spec in zip([None, *specs], specs, strict=False):
             self.add(layers, spec)
@@ -69,7 +72,7 @@ class _ConfigParser:
         return ModelSpec(own, "Sequential", layers, [Ref(specs[0].name)], Ref(specs[-1].name))
 
     def first_shape(self, spec: LayerSpec) -> Any:
-        """The shape of the input where it is told by the first layer, or by the first in that."""
+        """Return the input shape declared by the first layer, or by the first layer inside that."""
         while spec.model is not None:
             entry = next(iter(spec.model.layers.values()))
             if entry.kind == "InputLayer":
@@ -123,7 +126,7 @@ class _ConfigParser:
         return self.older_call(node, layers)
 
     def older_call(self, node: Any, layers: dict[str, LayerSpec]) -> Arguments:
-        """Keras 2: ``[[layer, call, output, {keywords}], …]``, a dict of those, or just one."""
+        """Parse a Keras 2 call: ``[[layer, call, output, {keywords}], …]``, a dict of them, or one."""
         kwargs: dict[str, Any] = {}
 
         def entry(one: Any) -> Any:
@@ -170,7 +173,7 @@ class _ConfigParser:
         return value
 
     def ends(self, value: Any, depth: int = 0) -> Any:
-        """Inputs or outputs of a model: ``[layer, call, output]``, nested in lists or dicts."""
+        """Parse the inputs or outputs of a model: ``[layer, call, output]``, nested in lists or dicts."""
         self.bounded(depth)
         if isinstance(value, dict):
             return {str(key): self.ends(one, depth + 1) for key, one in value.items()}
@@ -193,11 +196,11 @@ class _ConfigParser:
 
 
 def parse(config: dict[str, Any], file: str) -> ModelSpec:
-    """The model that a file describes.
+    """Return the model that a file describes.
 
     Raises:
-        InputError: it does not describe one, or in a form that no Keras writes.
-        LimitError: too many layers, or too deeply nested.
+        InputError: the content is not a model, or has a form that no Keras version writes.
+        LimitError: too many layers, or nested too deeply.
     """
     kind = config.get("class_name")
     if not isinstance(kind, str) or kind not in MODELS or _custom(config):
@@ -213,7 +216,7 @@ def parse(config: dict[str, Any], file: str) -> ModelSpec:
 
 
 def _count_own_call(model: ModelSpec) -> None:
-    """Keras 2 counts the call in which a model inside was made, and does not write it down."""
+    """Add the call of a nested model that Keras 2 counts but does not write to the file."""
     used: dict[str, int] = {}
     calls = [call for spec in model.layers.values() for call in spec.calls]
     given = [[list(call.args), call.kwargs] for call in calls]
@@ -226,7 +229,7 @@ def _count_own_call(model: ModelSpec) -> None:
 
 
 def _both_ways(parts: dict[str, LayerSpec]) -> None:
-    """The two layers of a ``Bidirectional``; the second may be only implied by the first."""
+    """Complete the two layers of a ``Bidirectional``; the second may be implied by the first."""
     one = parts["layer"]
     if "backward_layer" not in parts:
         config = {**one.config, "go_backwards": not one.config.get("go_backwards", False)}
@@ -236,7 +239,7 @@ def _both_ways(parts: dict[str, LayerSpec]) -> None:
 
 
 def input_shape(spec: LayerSpec) -> Any:
-    """What an ``InputLayer`` says about its shape, batch included."""
+    """Return the shape of an ``InputLayer``, including the batch."""
     return spec.config.get("batch_shape") or spec.config.get("batch_input_shape")
 
 
@@ -249,7 +252,7 @@ def _name(given: Any) -> str:
 
 
 def _custom(given: dict[str, Any]) -> bool:
-    """Whether the class is somebody's own, whatever it is called."""
+    """True if the class is not part of Keras, whatever its name."""
     module, registered = given.get("module"), given.get("registered_name")
     if isinstance(registered, str) and ">" in registered and not registered.startswith("keras>"):
         return True
@@ -257,11 +260,11 @@ def _custom(given: dict[str, Any]) -> bool:
 
 
 def _kind(given: dict[str, Any], kind: str, config: dict[str, Any]) -> str:
-    """An operation shares its class name with a layer, but cannot be trained."""
+    """Return the kind of an entry; an operation shares its class name with a layer but is not trainable."""
     module = given.get("module")
     if isinstance(module, str):
         return f"ops.{kind}" if module.startswith("keras.src.ops") else kind
-    # Some layers leave out whether they are trained, but not their type; masks are the other way round.
+    # Some layers omit ``trainable`` but not their dtype; masking operations do the opposite.
     plain = "trainable" not in config and config.get("dtype") in (None, "bool")
     plain = plain and "batch_input_shape" not in config
     return (

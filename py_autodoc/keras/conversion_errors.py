@@ -1,4 +1,4 @@
-"""What is said about a file of Keras that cannot be converted."""
+"""Errors for Keras files that cannot be converted."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ _SHOWN = 12
 
 
 def broken(name: str, what: str, hint: str = "") -> InputError:
-    """The file is damaged, or was never a model of Keras."""
+    """Return the error for a file that is damaged, or not a Keras model."""
     return InputError("keras-file", f"{name}: {what}", hint)
 
 
 def too_large(name: str, which: str, value: int, limit: int, what: str) -> LimitError:
-    """The file holds, or says it holds, more than a limit allows."""
+    """Return the error for content, or a declared size, above a limit."""
     return LimitError(which, value, limit, f"{name}: {what}: {value:,}, and at most {limit:,} is read.")
 
 
 class Unsupported(Exception):
-    """One layer that has no ONNX form here; becomes part of an ``InputError``."""
+    """A layer without a conversion to ONNX; reported as part of an ``InputError``."""
 
     def __init__(self, label: str, why: str) -> None:
         super().__init__(f"{label} {why}".strip())
 
 
 def unsupported(name: str, found: Sequence[str]) -> InputError:
-    """All layers of a file that cannot be converted, in one line."""
+    """Return the error that lists all unsupported layers of a file in one line."""
     shown = ", ".join(found[:_SHOWN])
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     return InputError(
@@ -45,10 +45,10 @@ def unsupported(name: str, found: Sequence[str]) -> InputError:
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Faults of h5py and zipfile in the block become one line.
+    """Convert exceptions of h5py and zipfile in the ``with`` block to one-line errors.
 
     Raises:
-        InputError: the file is damaged. h5py raises almost any class for that.
+        InputError: the file is damaged. h5py raises almost any exception class for that.
     """
     try:
         yield

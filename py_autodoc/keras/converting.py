@@ -1,4 +1,4 @@
-"""``convert``: a file of Keras becomes an ONNX model, each node with the layer it comes from."""
+"""``convert``: a Keras file to an ONNX model whose nodes are tagged with their layers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from py_autodoc.tags.export_stages import ExportProgress, StageTimer
 from py_autodoc.tags.sidecar import sidecar as sidecar_of
 
 OPSET, OLDEST, NEWEST = 20, 18, 23
-"""The version of the operators by default, and those that can be asked for."""
+"""Default opset version, and the range that can be requested."""
 _ = layers  # registers the converters
 
 
@@ -44,25 +44,26 @@ def convert(
 ) -> ConvertResult:
     """Convert a ``.h5`` or ``.keras`` file; neither Keras nor TensorFlow is needed.
 
-    No code in the file is run. Inputs and outputs have the shapes and names that Keras gives them (channels
-    last, where they are); sizes that the file leaves free stay free. BatchNormalization stays as it is.
+    No code in the file is executed. Inputs and outputs have the shapes and names of Keras (channels last,
+    where the model has them last); dynamic dimensions stay dynamic. BatchNormalization is not folded into
+    other layers.
 
     Args:
-        path: a whole model that Keras 2 or 3 saved, sequential or functional.
+        path: a complete model saved by Keras 2 or 3, sequential or functional.
         out: the ONNX file to write.
-        opset: version of the operators, 18 to 23; None: 20.
-        input_shapes: input → shape, to fix free sizes; the empty name is the only input.
-        metadata: more entries for the metadata of the model.
-        external_data: weights in ``<name>.data`` next to the model; None: from 1.5 GiB on.
+        opset: opset version, 18 to 23; None uses 20.
+        input_shapes: input → shape, to fix dynamic dimensions; the empty name stands for the only input.
+        metadata: additional entries for the model's metadata.
+        external_data: store weights in ``<name>.data`` next to the model; None does so from 1.5 GiB on.
         sidecar: write ``<name>.json`` with layers, nodes and tensors.
-        progress: called with each stage and the share of the work done.
+        progress: called with each stage and the completed share of the work.
         force: replace files that ONNX Autodoc did not write.
 
     Raises:
         PathError: there is no such file.
-        InputError: ``keras-file``: it is damaged or no whole model; ``keras-unsupported``: the layers that
-            cannot be converted, all in one line.
-        LimitError: it is, or unpacks to, more than we agree to read.
+        InputError: ``keras-file``: the file is damaged or not a complete model; ``keras-unsupported``: the
+            layers that cannot be converted, all in one line.
+        LimitError: the file, or its unpacked content, exceeds a limit.
         OptionError: an option is invalid.
         OutputError: the result cannot be written; no partial file is left.
         RequirementError: h5py is missing.
@@ -135,7 +136,7 @@ def _read(archive: Archive) -> tuple[ModelSpec, ModelWeights]:
 
 
 def _major(archive: Archive) -> int:
-    """2 or 3; a file that does not say is of the older kind where its form is."""
+    """Return the major version, 2 or 3; without a declared version, 2 for the older format."""
     number = re.match(r"\d+", archive.version)
     return int(number[0]) if number else 2 if archive.form == "h5" else 3
 

@@ -1,8 +1,8 @@
-"""The process that reads HDF5: libhdf5 may crash on a damaged file, and takes no one with it.
+"""The process that reads HDF5, isolated because libhdf5 may crash on a damaged file.
 
-It answers one request after another about the file it was given; ``hdf_reader`` asks. A request is a line
-of JSON: what, the groups on the way, a name. An answer is one frame, after those of values: a byte of kind,
-eight of length, that many bytes.
+It answers requests of ``hdf_reader`` about one file, one after another. A request is a line of JSON with the
+operation, the group path and a name. An answer is one frame, after frames of values: one byte for the kind,
+eight for the length, and that many bytes.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ READY, ANSWER, PIECE, BROKEN, LIMIT, MISSING, MEMORY, FAULT = (
     b"R", b"A", b"P", b"B", b"L", b"M", b"O", b"F"
 )  # fmt: skip
 PIECE_BYTES = 1 << 24
-"""Weights cross in pieces of about this size."""
+"""Approximate size of the pieces in which weights are sent."""
 _KNOWN_GROUPS = 256
 
 
 def main(source: int, name: str, size: int, memory_bytes: int, seconds: float) -> None:
-    """Serves the file that is open as ``source``, over stdin and stdout, until nobody asks any more."""
+    """Serve the file that is open as ``source`` over stdin and stdout until the input ends."""
     with os.fdopen(os.dup(0), "rb") as requests, os.fdopen(os.dup(1), "wb") as answers:
         process_limits.silence()
         process_limits.limit_process(memory_bytes, seconds)
@@ -39,7 +39,7 @@ def main(source: int, name: str, size: int, memory_bytes: int, seconds: float) -
 
 
 def serve(file: IO[bytes], requests: IO[bytes], answers: IO[bytes], name: str, size: int) -> None:
-    """Answers requests about ``file``; ``size`` is what its contents are measured against."""
+    """Answer requests about ``file``; ``size`` limits the plausible size of its contents."""
 
     def send(kind: bytes, data: Any = b"") -> None:
         view = memoryview(data).cast("B") if len(data) else b""
@@ -79,7 +79,7 @@ def serve(file: IO[bytes], requests: IO[bytes], answers: IO[bytes], name: str, s
 
 
 class _Service:
-    """What can be asked about a file."""
+    """The operations on a file."""
 
     def __init__(self, name: str) -> None:
         self.top: WeightGroup | None = None
@@ -88,7 +88,7 @@ class _Service:
         self._group: Callable[[tuple[str, ...]], WeightGroup | None] = lru_cache(_KNOWN_GROUPS)(self._found)
 
     def answers(self, what: str, path: tuple[str, ...], name: str) -> Iterator[Any]:
-        """Sets ``said``; yields values where those of a weight are asked for."""
+        """Set ``said``; for the values of a weight, yield them in pieces."""
         self.said = None
         group = self._group(path)
         if group is None:

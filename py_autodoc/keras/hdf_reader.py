@@ -1,7 +1,7 @@
-"""Reading HDF5 in another process: what crashes or hangs there is one line here.
+"""Read HDF5 in another process, so that a crash or hang becomes a one-line error.
 
-The process (``hdf_child``) has the open file, limits of memory and CPU time, and nothing else; weights cross
-in pieces into the array that is asked for. What it answers is checked as what a file says is.
+The process (``hdf_child``) has the open file and limits of memory and CPU time, and nothing else. Weights are
+transferred in pieces into the requested array. Its answers are validated like the content of a file.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ from py_autodoc.keras.conversion_errors import broken
 from py_autodoc.keras.safe_hdf5 import MAX_ATTRIBUTE, h5py_missing, most_weights, plain
 
 _MEMORY, _SECONDS = 2 << 30, 4.0
-"""What reading takes beside what grows with the file: libraries are mapped, not used."""
+"""Limits without the part that grows with the file: address space (mostly mapped libraries), CPU seconds."""
 _BYTES_A_SECOND = 2 << 20
-"""Of the packed file; unpacking does a hundred times that."""
+"""Packed bytes per second of CPU time; unpacking is about a hundred times faster."""
 EXIT_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class RawDataset:
-    """One weight in the file, not read yet."""
+    """A weight in the file, not read yet."""
 
     reader: HdfReader
     path: tuple[str, ...]
     name: str
-    """As the file calls it."""
+    """Name in the file."""
     shape: tuple[int, ...]
     nbytes: int
     dtype: np.dtype[Any]
 
     @property
     def kind(self) -> str:
-        """Its type in the file."""
+        """Type in the file."""
         return str(self.dtype)
 
     def read(self) -> npt.NDArray[Any]:
-        """Its values. Raises: InputError."""
+        """Return its values. Raises: InputError."""
         values = np.empty(self.shape, self.dtype)
         self.reader.fill(values.reshape(-1).view(np.uint8).data, self.path, self.name)
         return values
@@ -61,27 +61,27 @@ class RawDataset:
 
 @dataclass(frozen=True, slots=True)
 class RawGroup:
-    """One group of a file, by the names on the way to it."""
+    """A group of a file, identified by its path."""
 
     reader: HdfReader
     path: tuple[str, ...] = ()
 
     def names(self) -> list[str]:
-        """Names of what lies in it."""
+        """Return the names of its members."""
         return [str(name) for name in self.reader.ask("names", self.path) or ()]
 
     def group(self, name: str) -> RawGroup | None:
-        """The group of this name; None where there is none."""
+        """Return the group of this name; None if there is none."""
         return (
             RawGroup(self.reader, (*self.path, name)) if self.reader.ask("group", self.path, name) else None
         )
 
     def dataset(self, name: str) -> RawDataset | None:
-        """The dataset of this name, which may be a path of hard links; None where there is none.
+        """Return the dataset of this name, which may be a path of hard links; None if there is none.
 
         Raises:
-            InputError: it is not in this file, or needs a plug-in.
-            LimitError: it claims to be larger than the file can hold.
+            InputError: it is not stored in this file, or needs a plug-in.
+            LimitError: it declares more data than the file can hold.
         """
         found = self.reader.ask("dataset", self.path, name)
         if found is None:
@@ -92,18 +92,18 @@ class RawGroup:
         return RawDataset(self.reader, self.path, name, shape, nbytes, kind)
 
     def attribute(self, name: str) -> str | None:
-        """An attribute as text; None where there is none. Raises: InputError, LimitError."""
+        """Return an attribute as text; None if there is none. Raises: InputError, LimitError."""
         found = self.reader.ask("attribute", self.path, name)
         return None if found is None else str(found)
 
     def texts(self, name: str) -> list[str] | None:
-        """An attribute that lists names; None where there is none. Raises: InputError, LimitError."""
+        """Return an attribute with a list of names; None if there is none. Raises: InputError, LimitError."""
         found = self.reader.ask("texts", self.path, name)
         return None if found is None else [str(one) for one in found]
 
 
 class HdfReader:
-    """The process, and what is asked of it."""
+    """The connection to the process."""
 
     def __init__(
         self, name: str, requests: IO[bytes], answers: IO[bytes], end: Callable[[float], int | None]
@@ -112,12 +112,14 @@ class HdfReader:
         self._requests = requests
         self._answers = answers
         self.end = end
-        """Waits so many seconds for the end of the process, then kills it; how it ended by itself: negative a
-        signal."""
+        """Wait up to the given seconds for the end of the process, then kill it.
+
+        Returns the exit code, negative for a signal; None if it was killed.
+        """
         self._up = False
 
     def ask(self, what: str, path: tuple[str, ...], name: str = "") -> Any:
-        """An answer. Raises: InputError, LimitError, RequirementError, AnalysisError."""
+        """Return an answer. Raises: InputError, LimitError, RequirementError, AnalysisError."""
         self._request(what, path, name)
         kind, length = self._frame()
         if kind != child.ANSWER:
@@ -125,7 +127,7 @@ class HdfReader:
         return json.loads(self._bytes(length))
 
     def fill(self, values: memoryview, path: tuple[str, ...], name: str) -> None:
-        """The values of a weight. Raises: as ``ask``, and InputError where there are more or fewer."""
+        """Read the values of a weight. Raises: as ``ask``, and InputError for a wrong number of bytes."""
         self._request("read", path, name)
         done = 0
         while True:
@@ -146,14 +148,14 @@ class HdfReader:
             if kind == child.MISSING:
                 raise h5py_missing()
             self._up = True
-        with contextlib.suppress(OSError):  # how it ended is found out by listening
+        with contextlib.suppress(OSError):  # The reason for a broken pipe is found when the answer is read.
             self._requests.write(json.dumps([what, path, name]).encode() + b"\n")
             self._requests.flush()
 
     def _frame(self) -> tuple[bytes, int]:
-        """The next frame's kind and length; one that tells of a fault is raised."""
+        """Return the kind and length of the next frame; raise the error of an error frame."""
         kind, length = child.FRAME.unpack(self._bytes(child.FRAME.size))
-        # A text of the file becomes at most six times as long in JSON.
+        # Text from the file becomes at most six times as long in JSON.
         if length > (child.PIECE_BYTES if kind == child.READY else 8 * MAX_ATTRIBUTE):
             raise self._gone()
         if kind == child.BROKEN:
@@ -183,7 +185,7 @@ class HdfReader:
             done += got
 
     def _gone(self) -> Exception:
-        """What is said about a process that ended, or says what it cannot say."""
+        """Return the error for a process that ended or sent an invalid answer."""
         status = self.end(EXIT_S)
         if not self._up:
             return AnalysisError("hdf5-reader", f"{self.name}: the process that reads HDF5 did not start.")
@@ -199,14 +201,14 @@ class HdfReader:
 
 
 def need_h5py() -> None:
-    """Raises: RequirementError where h5py is not installed."""
+    """Raise a RequirementError if h5py is not installed."""
     if find_spec("h5py") is None:
         raise h5py_missing()
 
 
 @contextlib.contextmanager
 def opened(file: IO[bytes], name: str, size: int) -> Iterator[RawGroup]:
-    """The whole of an open file of ``size`` bytes; nothing of it is left after the block.
+    """Yield the root of an open file of ``size`` bytes; it is valid only in the ``with`` block.
 
     Raises:
         RequirementError: h5py is missing.
@@ -220,7 +222,7 @@ def opened(file: IO[bytes], name: str, size: int) -> Iterator[RawGroup]:
 
 
 def in_process(file: IO[bytes], name: str, size: int) -> HdfReader:
-    """A reader with a process of its own."""
+    """Return a reader with its own process."""
     file.flush()
     memory, seconds = limits(size)
     code = (
@@ -253,7 +255,10 @@ def in_process(file: IO[bytes], name: str, size: int) -> HdfReader:
 
 
 def in_thread(file: IO[bytes], name: str, size: int) -> HdfReader:
-    """A reader without a process, where a child cannot be given an open file (Windows): a crash is ours."""
+    """Return a reader without a process, for Windows, where a child cannot inherit an open file.
+
+    A crash of libhdf5 then ends the calling process.
+    """
     source, asking = os.pipe()
     answering, sink = os.pipe()
     requests, answers = os.fdopen(asking, "wb"), os.fdopen(answering, "rb")
@@ -276,5 +281,5 @@ def in_thread(file: IO[bytes], name: str, size: int) -> HdfReader:
 
 
 def limits(size: int) -> tuple[int, float]:
-    """Bytes of memory and seconds of CPU for a file of ``size`` bytes."""
+    """Return the limits for a file of ``size`` bytes: memory in bytes, CPU time in seconds."""
     return _MEMORY + 2 * most_weights(size), _SECONDS + size / _BYTES_A_SECOND

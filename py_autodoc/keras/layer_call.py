@@ -1,4 +1,4 @@
-"""What a converter of one class of layers is given, and the register of all of them."""
+"""The arguments of layer converters, and their registry."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from py_autodoc.keras.tensor import KerasTensor, Mask, Order, Shape, straight
 from py_autodoc.keras.weights import ModelWeights
 
 LayerValue = Any
-"""A ``KerasTensor``, a constant, or lists and dicts of them: what a layer is called with or gives back."""
+"""A ``KerasTensor``, a constant, or lists and dicts of them: argument or result of a layer."""
 
 
 class LayerRunner(Protocol):
@@ -31,10 +31,10 @@ class LayerRunner(Protocol):
         args: tuple[LayerValue, ...] = (),
         **kwargs: LayerValue,
     ) -> AbstractContextManager[LayerCall]:
-        """A call of a layer that another one holds as ``attribute``; nodes in the block belong to it."""
+        """Call a layer that another one holds as ``attribute``; nodes in the ``with`` block belong to it."""
 
     def run(self, call: LayerCall) -> LayerValue:
-        """What a layer gives back."""
+        """Return the result of a layer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,56 +43,56 @@ class LayerCall:
 
     spec: LayerSpec
     path: tuple[str, ...]
-    """Where its weights are."""
+    """Path of the layer, by which its weights are found."""
     args: tuple[LayerValue, ...]
     kwargs: Mapping[str, LayerValue]
     builder: Builder
     weights: ModelWeights
     file: str
     major: int
-    """Version of Keras: 2 and 3 differ in some functions."""
+    """Major version of Keras; 2 and 3 differ in some functions."""
     host: LayerRunner
 
-    # -- what goes in --------------------------------------------------------------------------------
+    # -- inputs --------------------------------------------------------------------------------------
 
     @property
     def settings(self) -> LayerSettings:
-        """The layer's settings."""
+        """Return the layer's settings."""
         return LayerSettings(self.spec.config, self.spec.label, self.file)
 
     def tensors(self) -> list[KerasTensor]:
-        """All tensors in the first argument."""
+        """Return all tensors in the first argument."""
         return [one for one in leaves(self.args[0] if self.args else ()) if isinstance(one, KerasTensor)]
 
     def tensor(self) -> KerasTensor:
-        """The one tensor it is called with, as float."""
+        """Return the only tensor argument as a float."""
         found = self.tensors()
         if len(found) != 1:
             raise broken(self.file, f"{self.spec.label} is called with {len(found)} tensors, and takes one.")
         return found[0]
 
     def floating(self) -> KerasTensor:
-        """The one tensor it is called with, as float32."""
+        """Return the only tensor argument as float32."""
         return self.builder.cast(self.tensor(), ir.DataType.FLOAT)
 
     def argument(self, name: str, at: int) -> LayerValue:
-        """An argument by name or by place; None where it is not given."""
+        """Return an argument by name or position; None if it is not given."""
         return self.kwargs[name] if name in self.kwargs else self.args[at] if at < len(self.args) else None
 
     def mask_of(self, tensor: KerasTensor) -> KerasTensor | None:
-        """The mask of the layer's input: the one it is called with, or the one that came along."""
+        """Return the mask of the layer's input: the given one, or the one attached to the tensor."""
         given = self.kwargs.get("mask")
         if not isinstance(given, KerasTensor):
             given = tensor.mask.tensor() if tensor.mask is not None else None
         return self.straight(given) if given is not None else None
 
     def straight(self, tensor: KerasTensor) -> KerasTensor:
-        """The tensor lying as its shape says."""
+        """Return the tensor stored in the axis order of its shape."""
         order = straight(tensor.rank)
         return replace(tensor, value=self.builder.turned(tensor, order), order=order)
 
     def rank(self, tensor: KerasTensor, *allowed: int) -> None:
-        """Raises: InputError where the tensor has another number of axes than the layer takes."""
+        """Raise an InputError if the layer does not accept the rank of the tensor."""
         if tensor.rank not in allowed:
             wanted = " or ".join(map(str, allowed))
             raise broken(
@@ -100,7 +100,7 @@ class LayerCall:
             )
 
     def known(self, tensor: KerasTensor, axis: int) -> int:
-        """The size of an axis. Raises: InputError where it is free."""
+        """Return the size of an axis. Raises: InputError if it is dynamic."""
         size = tensor.shape[axis]
         if size is None:
             raise broken(
@@ -108,25 +108,25 @@ class LayerCall:
             )
         return size
 
-    # -- what comes out ------------------------------------------------------------------------------
+    # -- results -------------------------------------------------------------------------------------
 
     def take(self, name: str, *shape: int) -> Any:
-        """A weight of the layer, whose shape must be this."""
+        """Return a weight of the layer, which must have this shape."""
         return self.weights.take(self.path, name, shape)
 
     def made(
         self, value: ir.Value, shape: Shape, order: Order | None = None, kind: ir.DataType = ir.DataType.FLOAT
     ) -> KerasTensor:
-        """A tensor that this layer made, without a mask."""
+        """Return a tensor created by this layer, without a mask."""
         return self.builder.tensor(value, shape, order or straight(len(shape)), kind)
 
     def like(self, tensor: KerasTensor, value: ir.Value) -> KerasTensor:
-        """A tensor of the same shape, order and mask."""
+        """Return a tensor with the same shape, order and mask."""
         mask = tensor.mask
         return replace(tensor, value=value, mask=mask, maker=self.builder.at)
 
     def lazily(self, make: Callable[[], KerasTensor]) -> Mask:
-        """A mask whose nodes belong to this layer, made when somebody asks."""
+        """Return a mask whose nodes belong to this layer and are created on first use."""
         builder, frames = self.builder, self.builder.at
 
         def made() -> KerasTensor:
@@ -136,13 +136,13 @@ class LayerCall:
         return Mask(made)
 
     def refuse(self, why: str) -> Unsupported:
-        """The fault of a form of the layer that is not converted."""
+        """Return the error for a form of the layer that is not converted."""
         return Unsupported(self.spec.label, why)
 
 
 Converter = Callable[[LayerCall], LayerValue]
 CONVERTERS: dict[str, Converter] = {}
-"""Class of a layer → how it is converted."""
+"""Class of a layer → its converter."""
 
 
 def layer(*kinds: str) -> Callable[[Converter], Converter]:

@@ -1,7 +1,7 @@
-"""Which weights a layer has, in the order in which Keras keeps them.
+"""The weights of each layer in the order of Keras.
 
-A file names weights by place (``vars/0``) or as a flat list; only the layer's class and settings say what
-is what. Every weight that is found is checked again against the shape its layer needs.
+A file identifies weights by position (``vars/0``) or in a flat list; only the layer's class and settings
+determine their meaning. Every weight is also checked against the shape that its layer needs.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ NAMES_OF_ATTENTION = dict(zip(PARTS_OF_ATTENTION, ("query", "key", "value", "att
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A weight that a layer has."""
+    """A weight of a layer."""
 
     path: tuple[str, ...]
-    """Layers around it, from the top: names in models, attributes in other layers."""
+    """Path of the layer from the top: names in models, attributes in other layers."""
     name: str
     trainable: bool = True
 
@@ -91,11 +91,11 @@ ALIASES = {
     "depthwise_kernel": {"kernel"},
     "kernel": {"depthwise_kernel", "depthwise"},
 }
-"""Other names that versions of Keras give a weight."""
+"""Other names of a weight in versions of Keras."""
 
 
 def slots(spec: LayerSpec, path: tuple[str, ...], frozen: bool = False) -> Iterator[Slot]:
-    """The weights of a layer, those of layers in it included; nesting was bounded when it was parsed."""
+    """Yield the weights of a layer and of the layers in it; nesting was limited when it was parsed."""
     frozen = frozen or spec.config.get("trainable") is False
     if spec.model is not None:
         for layer in spec.model.layers.values():
@@ -116,5 +116,5 @@ def slots(spec: LayerSpec, path: tuple[str, ...], frozen: bool = False) -> Itera
 
 
 def attribute(spec: LayerSpec, key: str) -> str:
-    """What Keras calls a layer that another one holds."""
+    """Return Keras's name of a layer held by another one."""
     return "forward_layer" if spec.kind == "Bidirectional" and key == "layer" else key

@@ -1,4 +1,4 @@
-"""Calling the layers of a model one after the other, as Keras would with symbolic tensors."""
+"""Call the layers of a model in order, as Keras does with symbolic tensors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _Node = tuple[str, int]
 
 
 class ModelRunner:
-    """Runs a model into a graph."""
+    """Converts a model into a graph."""
 
     def __init__(
         self,
@@ -46,14 +46,14 @@ class ModelRunner:
         self.major = major
         self.shapes = dict(shapes)
         self.modules: dict[str, str] = {}
-        """Path of every layer that was called → its class with its package."""
+        """Path of every called layer → its class with its package."""
         self.inputs: list[ir.Value] = []
         self._calls: Counter[str] = Counter()
 
     # -- the model -------------------------------------------------------------------------------------
 
     def top(self, model: ModelSpec) -> list[tuple[Ref, KerasTensor]]:
-        """Run the whole model; its outputs in their order."""
+        """Run the whole model and return its outputs in order."""
         self.modules[""] = f"keras.{model.kind}"
         with self.builder.under((self._frame(""),)):
             given = {ref.layer: self._input(model.layers[ref.layer]) for ref in self._entries(model)}
@@ -73,7 +73,7 @@ class ModelRunner:
     def _model(
         self, model: ModelSpec, path: tuple[str, ...], given: Mapping[str, KerasTensor]
     ) -> dict[Ref, KerasTensor]:
-        """Run every call that the outputs need, each when its inputs are there."""
+        """Run every call that the outputs need, once its inputs are available."""
         made: dict[Ref, KerasTensor] = {}
         needed = self._needed(model)
         missing = {node: {(ref.layer, ref.call) for ref in _refs_of(model, node)} for node in needed}
@@ -99,7 +99,7 @@ class ModelRunner:
         return made
 
     def _needed(self, model: ModelSpec) -> list[_Node]:
-        """The calls that outputs come from, in the order of the file."""
+        """Return the calls that outputs depend on, in the order of the file."""
         seen: set[_Node] = set()
         pending = [(ref.layer, ref.call) for ref in refs(model.outputs)]
         while pending:
@@ -145,7 +145,7 @@ class ModelRunner:
             made[Ref(name, at, number)] = tensor
 
     def _values(self, value: Any, made: Mapping[Ref, KerasTensor]) -> Any:
-        """The arguments with tensors for what stands for them; nesting was bounded when they were parsed."""
+        """Return the arguments with references replaced by tensors; nesting was limited when parsed."""
         if isinstance(value, Ref):
             if value not in made:
                 raise broken(self.file, f"{value.layer} gives back no tensor {value.output}, which is used.")
@@ -168,7 +168,7 @@ class ModelRunner:
             raise unsupported(self.file, [str(fault)]) from None
 
     def _inner(self, call: LayerCall, model: ModelSpec) -> LayerValue:
-        """A model that is used as a layer."""
+        """Convert a model that is used as a layer."""
         entries = self._entries(model)
         given = call.args[0] if len(call.args) == 1 else list(call.args)
         if isinstance(given, dict) and not isinstance(model.inputs, dict):
@@ -194,7 +194,7 @@ class ModelRunner:
         return [made[ref] for ref in refs(model.outputs)]
 
     def _fitted(self, entry: LayerSpec, tensor: KerasTensor) -> KerasTensor:
-        """A tensor as a model inside takes it."""
+        """Cast a tensor to the type of a nested model's input. Raises: InputError for another rank."""
         kind = KINDS.get(str(entry.config.get("dtype")), tensor.kind)
         shape = input_shape(entry)
         if isinstance(shape, list) and len(shape) != tensor.rank:
@@ -210,7 +210,7 @@ class ModelRunner:
         args: tuple[LayerValue, ...] = (),
         **kwargs: LayerValue,
     ) -> Iterator[LayerCall]:
-        """A call of a layer that another one holds."""
+        """Yield the call of a layer that another one holds."""
         with self._entered(spec, (*call.path, attribute), args, kwargs) as inner:
             yield inner
 
@@ -289,7 +289,7 @@ def _package(spec: LayerSpec) -> str:
 
 
 def escaped(name: str) -> str:
-    """A layer's name as one part of a path: dots separate parts, and tags have no spaces."""
+    """Return a layer's name as one part of a path, without dots and spaces."""
     if not any(char in "%." or char.isspace() for char in name):
         return name
     return "".join(f"%{ord(char):02X}" if char in "%." or char.isspace() else char for char in name)

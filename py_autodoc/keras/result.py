@@ -1,4 +1,4 @@
-"""What a conversion gives back."""
+"""Result of a conversion."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class ConvertResult(TaggedModel):
     """A converted model. Its exporter is ``keras``."""
 
     source: dict[str, Any] = field(kw_only=True)
-    """Name, form, version of Keras, class, parameters and their types of what was read."""
+    """Name, format, version of Keras, class, parameters and their types of the source."""
     components: dict[str, Any] = field(default_factory=dict)
-    """Always empty: one file."""
+    """Always empty: there is one file."""
     carried: None = None
-    """A file of Keras has no configuration of transformers to take along."""
+    """Always None: a Keras file has no transformers configuration."""

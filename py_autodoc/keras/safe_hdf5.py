@@ -1,8 +1,8 @@
-"""Reading HDF5 that may be hostile: no link is followed, nothing larger than the file justifies is read.
+"""Read untrusted HDF5: links are not followed, and implausible sizes are rejected.
 
-What crashes the library all the same crashes a process of its own: ``hdf_reader`` reads through it.
-A group is left by hard links only, so that a name never leads into another file; a dataset must lie in
-the file itself, be filtered only by what HDF5 brings along, and have a plausible size.
+If the library crashes nevertheless, only a separate process ends (``hdf_reader``). A group is left only
+through hard links, so a name never leads to another file. A dataset must be stored in the file itself, use
+only built-in filters of HDF5, and have a plausible size.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from py_autodoc.errors import RequirementError
 from py_autodoc.keras.conversion_errors import broken, reading, too_large
 
 FILTERS = {1, 2, 3, 4, 5, 6}
-"""deflate, shuffle, fletcher32, szip, nbit, scaleoffset: anything else would load a plug-in."""
+"""deflate, shuffle, fletcher32, szip, nbit, scaleoffset; any other filter would load a plug-in."""
 RATIO = 1100
-"""Deflate makes data at most about 1,030 times smaller."""
+"""Maximum compression ratio; deflate reaches about 1,030."""
 MAX_ATTRIBUTE = 1 << 28
 MAX_MEMBERS = 1_000_000
 MAX_WEIGHTS = 8 << 30
-"""Bytes of weights of one model."""
+"""Maximum bytes of weights in a model."""
 _PACKED, _ANYHOW = 32, 1 << 28
 
 
 def most_weights(size: int) -> int:
-    """Bytes of weights that a file of ``size`` bytes may unpack to: packing helps numbers little."""
+    """Return the maximum unpacked bytes of a file's weights; compression has little effect on weights."""
     return min(MAX_WEIGHTS, max(_PACKED * size, _ANYHOW))
 
 
 def need_h5py() -> Any:
-    """h5py. Raises: RequirementError where it is not installed."""
+    """Return h5py. Raises: RequirementError if it is not installed."""
     try:
         h5py: Any = import_module("h5py")
     except ImportError:
@@ -44,7 +44,7 @@ def need_h5py() -> Any:
 
 
 def h5py_missing() -> RequirementError:
-    """What is said where it is not installed."""
+    """Return the error for a missing h5py."""
     return RequirementError(
         "h5py-missing", "Reading files of Keras needs h5py.", 'pip install "onnx-autodoc[keras]"'
     )
@@ -52,23 +52,23 @@ def h5py_missing() -> RequirementError:
 
 @dataclass(frozen=True, slots=True)
 class StoredWeight:
-    """One weight in the file, not read yet."""
+    """A weight in the file, not read yet."""
 
     dataset: Any
     file: str
     shape: tuple[int, ...]
     nbytes: int
     type: str
-    """As numpy writes it, with the order of bytes."""
+    """numpy's type string, including byte order."""
 
     def parts(self, nbytes: int) -> Iterator[npt.NDArray[Any]]:
-        """Its values in order, in parts of about so many bytes. Raises: InputError."""
+        """Yield its values in order, in parts of about ``nbytes`` bytes. Raises: InputError."""
         with reading(self.file):
             if not self.shape or self.nbytes <= nbytes:
                 yield np.asarray(self.dataset[()])
                 return
             rows = self.shape[0]
-            # What is packed together is unpacked together, and once.
+            # Chunks are unpacked as a whole, so each is read once.
             together = min(self.dataset.chunks[0] if self.dataset.chunks else 1, rows)
             step = max(nbytes * rows // self.nbytes // together, 1) * together
             for first in range(0, rows, step):
@@ -76,7 +76,7 @@ class StoredWeight:
 
 
 class WeightGroup:
-    """One group of a file; every way in is a hard link."""
+    """A group of a file, reached only through hard links."""
 
     def __init__(self, group: Any, file: str, size: int) -> None:
         self._group = group
@@ -84,14 +84,14 @@ class WeightGroup:
         self._size = size
 
     def names(self) -> list[str]:
-        """Names of what lies in it."""
+        """Return the names of its members."""
         with reading(self._file):
             if len(self._group) > MAX_MEMBERS:
                 raise too_large(self._file, "nodes", len(self._group), MAX_MEMBERS, "entries of one group")
             return [str(name) for name in self._group]
 
     def group(self, name: str) -> WeightGroup | None:
-        """The group of this name; None where there is none."""
+        """Return the group of this name; None if there is none."""
         found = self._get(name)
         return (
             None
@@ -100,24 +100,24 @@ class WeightGroup:
         )
 
     def dataset(self, name: str) -> StoredWeight | None:
-        """The dataset of this name, which may be a path of hard links; None where there is none.
+        """Return the dataset of this name, which may be a path of hard links; None if there is none.
 
         Raises:
-            InputError: it is not in this file, or needs a plug-in.
-            LimitError: it claims to be larger than the file can hold.
+            InputError: it is not stored in this file, or needs a plug-in.
+            LimitError: it declares more data than the file can hold.
         """
         at: Any = self
         *above, last = name.split("/")
         for part in above:
             at = at.group(part) if at is not None else None
         found = at._get(last) if at is not None else None
-        # A type that was stored under a name has a dtype too.
+        # A named type has a dtype, too.
         if not isinstance(found, need_h5py().Dataset):
             return None
         return self._checked(found, name)
 
     def attribute(self, name: str) -> str | None:
-        """An attribute as text; None where there is none. Raises: InputError, LimitError."""
+        """Return an attribute as text; None if there is none. Raises: InputError, LimitError."""
         found = self._attribute(name)
         return None if found is None else text(found)
 
@@ -132,7 +132,7 @@ class WeightGroup:
             return attributes[name]
 
     def texts(self, name: str) -> list[str] | None:
-        """An attribute that lists names, in one piece or, as Keras cuts long ones, in several."""
+        """Return an attribute with a list of names, joined if Keras split a long one."""
         found = self._attribute(name)
         parts = [found] if found is not None else list(self._pieces(name))
         if not parts:
@@ -182,10 +182,10 @@ class WeightGroup:
 
 
 def plain(kind: Any) -> bool:
-    """Whether a type of numpy is one of numbers."""
+    """True for numeric types of numpy."""
     return kind.kind in "fiub" and kind.itemsize <= 8
 
 
 def text(value: object) -> str:
-    """Text of the file, whether bytes or str."""
+    """Return text from the file, given as bytes or str."""
     return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)

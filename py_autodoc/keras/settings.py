@@ -1,4 +1,4 @@
-"""The settings of a layer, read with their types checked."""
+"""Settings of a layer, read with type checks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FORMATS = ("channels_last", "channels_first")
 
 
 class LayerSettings:
-    """One layer's ``config``."""
+    """The ``config`` of one layer."""
 
     def __init__(self, values: dict[str, Any], label: str, file: str) -> None:
         self.values = values
@@ -20,7 +20,7 @@ class LayerSettings:
         self._file = file
 
     def flag(self, key: str, default: bool = False) -> bool:
-        """A switch; 0 and 1 count as one."""
+        """Return a boolean; 0 and 1 are accepted."""
         found = self.values.get(key)
         if found is None:
             return default
@@ -29,7 +29,7 @@ class LayerSettings:
         raise self.wrong(key, "a switch")
 
     def text(self, key: str, choices: Sequence[str], default: str) -> str:
-        """One of a few words."""
+        """Return a word from ``choices``."""
         found = self.values.get(key)
         if found is None:
             return default
@@ -40,7 +40,7 @@ class LayerSettings:
         raise self.wrong(key, "a word")
 
     def whole(self, key: str, default: int | None = None, low: int = 1) -> int:
-        """A whole number of at least ``low``."""
+        """Return an integer of at least ``low``."""
         found = self.values.get(key, default)
         if isinstance(found, list) and len(found) == 1:
             found = found[0]
@@ -49,7 +49,7 @@ class LayerSettings:
         return found
 
     def wholes(self, key: str, count: int, default: int | None = None, low: int = 1) -> tuple[int, ...]:
-        """As many whole numbers; one stands for all."""
+        """Return ``count`` integers; a single one stands for all."""
         found = self.values.get(key)
         found = default if found is None else found
         if isinstance(found, int):
@@ -57,7 +57,7 @@ class LayerSettings:
         return self.listed(found, key, count, low)
 
     def listed(self, found: Any, key: str, count: int, low: int) -> tuple[int, ...]:
-        """A list of whole numbers."""
+        """Return a list of integers."""
         good = isinstance(found, (list, tuple)) and len(found) == count
         if not good or not all(
             isinstance(one, int) and not isinstance(one, bool) and low <= one < MAX_SIZE for one in found
@@ -66,7 +66,7 @@ class LayerSettings:
         return tuple(found)
 
     def axes(self, key: str, rank: int, default: Any = -1) -> tuple[int, ...]:
-        """One axis or several, counted from the front, in the order given."""
+        """Return one or several axes, counted from the front, in the given order."""
         found = self.values.get(key, default)
         found = [found] if isinstance(found, int) else found
         if not isinstance(found, (list, tuple)) or not found:
@@ -76,14 +76,14 @@ class LayerSettings:
         return tuple(one % rank for one in found)
 
     def axis(self, key: str, rank: int) -> int:
-        """One axis, counted from the front."""
+        """Return one axis, counted from the front."""
         found = self.axes(key, rank)
         if len(found) != 1:
             raise self.wrong(key, "one axis")
         return found[0]
 
     def number(self, key: str, default: float | None = None) -> float:
-        """A number; Keras also writes ``{"class_name": "__numpy__", …}`` or a list of one."""
+        """Return a number; Keras also writes ``{"class_name": "__numpy__", …}`` or a list of one."""
         found = self.values.get(key)
         found = default if found is None else plain(found)
         if isinstance(found, list) and len(found) == 1:
@@ -93,21 +93,21 @@ class LayerSettings:
         return float(found)
 
     def channels_first(self) -> bool:
-        """Whether ``data_format`` puts channels before the sizes of the picture."""
+        """True if ``data_format`` puts channels before the spatial axes."""
         return self.text("data_format", FORMATS, FORMATS[0]) == FORMATS[1]
 
     def wrong(self, key: str, needed: str) -> Exception:
-        """The fault of a setting that makes no sense."""
+        """Return the error for an invalid setting."""
         shown = repr(self.values.get(key))
         return broken(self._file, f"{self._label}: {key} is {shown[:60]}, it needs {needed}.")
 
     def refuse(self, why: str) -> Unsupported:
-        """The fault of a setting that has no ONNX form here."""
+        """Return the error for a setting without an ONNX equivalent."""
         return Unsupported(self._label, why)
 
 
 def plain(value: Any) -> Any:
-    """The value of an array in JSON."""
+    """Return the values of an array in JSON."""
     if isinstance(value, dict) and isinstance(value.get("config"), dict) and "value" in value["config"]:
         return value["config"]["value"]
     return value

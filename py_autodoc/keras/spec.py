@@ -1,4 +1,4 @@
-"""What a model is made of, the same for every version of Keras that wrote it."""
+"""Structure of a model, independent of the Keras version."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 
 class Ref(NamedTuple):
-    """One tensor of a model: what a layer gave back in one of its calls."""
+    """A tensor of a model: result of a layer in one of its calls."""
 
     layer: str
     call: int = 0
@@ -17,7 +17,7 @@ class Ref(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """One call of a layer. Values are lists, dicts, ``Ref`` and plain JSON."""
+    """Arguments of one call of a layer. Values are lists, dicts, ``Ref`` and plain JSON."""
 
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
@@ -29,18 +29,18 @@ class LayerSpec:
 
     name: str
     kind: str
-    """Class without its package; ``ops.Add`` for an operation that is not a layer."""
+    """Class without its package; ``ops.Add`` for an operation outside of layers."""
     config: dict[str, Any]
     calls: list[Arguments] = field(default_factory=list)
     model: ModelSpec | None = None
     parts: dict[str, LayerSpec] = field(default_factory=dict)
     """Layers that this one wraps: ``layer``, ``backward_layer``, ``cell``, ``cells/0``."""
     custom: bool = False
-    """The class is not Keras's own."""
+    """True if the class is not part of Keras."""
 
     @property
     def label(self) -> str:
-        """For people."""
+        """Name and class for messages."""
         return f"{self.name} ({self.kind})"
 
 
@@ -52,12 +52,12 @@ class ModelSpec:
     kind: str
     layers: dict[str, LayerSpec]
     inputs: Any
-    """Structure of ``Ref``, as the model is called with."""
+    """Structure of ``Ref`` in the form of the model's arguments."""
     outputs: Any
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """What lies in nested lists and dicts, in order; dicts by their sorted keys. Not recursive."""
+    """Yield the items of nested lists and dicts in order, dicts by sorted keys. Not recursive."""
     pending = [value]
     while pending:
         at = pending.pop()
@@ -70,5 +70,5 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def refs(value: Any) -> list[Ref]:
-    """The tensors in a structure."""
+    """Return the tensors in a structure."""
     return [one for one in leaves(value) if isinstance(one, Ref)]

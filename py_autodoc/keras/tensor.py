@@ -1,7 +1,7 @@
-"""A tensor of Keras on its way through the graph: its shape as Keras has it, its axes as they lie.
+"""A Keras tensor during the conversion: Keras's shape, and the axis order of the stored value.
 
-Convolutions of ONNX want channels first, layers of Keras mostly have them last. A tensor may therefore lie
-in another order than its shape says. It is turned only where somebody needs it otherwise, so a chain of
+ONNX convolutions need channels first, most Keras layers have them last. A tensor may therefore be stored in
+another axis order than that of its shape. It is transposed only where another order is needed, so a chain of
 convolutions has one Transpose at each end.
 """
 
@@ -22,13 +22,13 @@ Order = tuple[int, ...]
 
 @dataclass(slots=True)
 class Mask:
-    """Which steps of a sequence count; worked out only when somebody asks."""
+    """Steps of a sequence that are not masked; computed on first use."""
 
     make: Callable[[], KerasTensor]
     made: KerasTensor | None = None
 
     def tensor(self) -> KerasTensor:
-        """A tensor of booleans: batch, steps."""
+        """Return a boolean tensor of shape (batch, steps)."""
         if self.made is None:
             self.made = self.make()
         return self.made
@@ -36,57 +36,57 @@ class Mask:
 
 @dataclass(frozen=True, slots=True)
 class KerasTensor:
-    """What a layer gave back."""
+    """Result of a layer."""
 
     value: ir.Value
     shape: Shape
-    """As Keras has it, batch first."""
+    """Keras's shape, batch first."""
     order: Order
-    """For each axis as it lies, which axis of ``shape`` it is."""
+    """For each axis of the stored value, the corresponding axis of ``shape``."""
     kind: ir.DataType
     mask: Mask | None = None
     maker: tuple[Frame, ...] = ()
-    """The layer that made it."""
+    """The layer that created it."""
 
     @property
     def rank(self) -> int:
-        """How many axes it has."""
+        """Number of axes."""
         return len(self.shape)
 
     @property
     def straight(self) -> bool:
-        """Whether it lies as its shape says."""
+        """True if it is stored in the order of its shape."""
         return self.order == tuple(range(self.rank))
 
     @property
     def lying(self) -> Shape:
-        """Sizes of the axes as they lie."""
+        """Shape of the stored value."""
         return tuple(self.shape[axis] for axis in self.order)
 
     def at(self, axis: int) -> int:
-        """Where an axis of ``shape`` lies."""
+        """Return the position of an axis of ``shape`` in the stored value."""
         return self.order.index(axis % self.rank)
 
     def masked(self, mask: Mask | None) -> KerasTensor:
-        """The same with another mask."""
+        """Return the tensor with another mask."""
         return replace(self, mask=mask)
 
     def same_memory(self, order: Order) -> bool:
-        """Whether its numbers already lie in that order, because the axes between have size 1."""
+        """True if its data already is in that order, because only axes of size 1 move."""
         sized = [axis for axis in self.order if self.shape[axis] != 1]
         return sized == [axis for axis in order if self.shape[axis] != 1]
 
 
 def channels_first(rank: int) -> Order:
-    """The order of a tensor whose last axis lies second: ``(0, 3, 1, 2)``."""
+    """Return the order with the last axis moved to second place, such as ``(0, 3, 1, 2)``."""
     return (0, rank - 1, *range(1, rank - 1)) if rank > 1 else (0,)
 
 
 def straight(rank: int) -> Order:
-    """The order of a tensor that lies as its shape says."""
+    """Return the order in which axes are stored as in the shape."""
     return tuple(range(rank))
 
 
 def permuted(shape: Sequence[int | None], order: Order) -> Shape:
-    """Sizes of a shape in an order."""
+    """Return a shape with its dimensions in another order."""
     return tuple(shape[axis] for axis in order)

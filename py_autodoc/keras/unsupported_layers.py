@@ -1,4 +1,4 @@
-"""What of a model cannot be converted, before anything is: all of it at once."""
+"""Find everything in a model that cannot be converted, before the conversion starts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _INPUT = "InputLayer"
 
 
 def find_unsupported(model: ModelSpec) -> list[str]:
-    """Each layer that has no converter or an activation of its own, by name and class. Not recursive."""
+    """Return the layers that cannot be converted, by name and class with the reason. Not recursive."""
     found: list[str] = []
     pending: list[LayerSpec] = [*model.layers.values()][::-1]
     while pending:
@@ -52,7 +52,7 @@ def _quantized(config: dict[str, Any]) -> bool:
 
 
 def rounded(model: ModelSpec) -> set[str]:
-    """Types other than float32 that layers compute in. Not recursive."""
+    """Return the types other than float32 in which layers compute. Not recursive."""
     found: set[str] = set()
     pending = list(model.layers.values())
     while pending:

@@ -1,4 +1,4 @@
-"""The weights of a model, found by layer whatever the file calls them, and read one at a time."""
+"""The weights of a model, found by layer in any file format and read one at a time."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ _CONTAINERS = ("layers", "_layer_checkpoint_dependencies")
 
 
 class ModelWeights:
-    """All weights of one file by layer and name."""
+    """All weights of a file by layer and name."""
 
     def __init__(self, found: Mapping[Key, RawDataset], file: str) -> None:
         self._found = found
         self._file = file
 
     def shape(self, path: tuple[str, ...], name: str) -> tuple[int, ...]:
-        """The shape it has in the file. Raises: InputError where it is missing."""
+        """Return the shape in the file. Raises: InputError if the weight is missing."""
         return self._stored(path, name).shape
 
     def take(self, path: tuple[str, ...], name: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
         """Read a weight as float32.
 
         Raises:
-            InputError: it is missing, or of another shape than its layer needs.
+            InputError: it is missing, or has another shape than its layer needs.
         """
         stored = self._stored(path, name)
         if stored.shape != shape:
@@ -54,21 +54,21 @@ class ModelWeights:
 
     @property
     def parameters(self) -> int:
-        """Numbers in all weights."""
+        """Number of elements in all weights."""
         return sum(int(np.prod(one.shape, dtype=np.int64)) for one in self._found.values())
 
     @property
     def kinds(self) -> list[str]:
-        """Their types in the file."""
+        """Element types in the file."""
         return sorted({one.kind for one in self._found.values()})
 
 
 def find(archive: Archive, model: ModelSpec) -> ModelWeights:
-    """Find the weights of a model; none is read.
+    """Find the weights of a model without reading them.
 
     Raises:
-        InputError: one is missing, or a layer has others than its class has.
-        LimitError: together they are more than we agree to read.
+        InputError: a weight is missing, or a layer has other weights than its class.
+        LimitError: their total size exceeds the limit.
     """
     found = _legacy(archive, model) if archive.form == LEGACY else _numbered(archive, model)
     total = sum(stored.nbytes for stored in found.values())
@@ -79,7 +79,7 @@ def find(archive: Archive, model: ModelSpec) -> ModelWeights:
 
 
 def _legacy(archive: Archive, model: ModelSpec) -> dict[Key, RawDataset]:
-    """``.h5``: a flat list a layer, what is trained first."""
+    """Find the weights in ``.h5``: one flat list per layer, trainable weights first."""
     listed = archive.weights.texts("layer_names")
     if listed is None:
         raise broken(archive.name, "its model_weights do not list their layers.")
@@ -108,7 +108,7 @@ def _legacy(archive: Archive, model: ModelSpec) -> dict[Key, RawDataset]:
 
 
 def _order(wanted: list[Slot], names: list[str]) -> list[Slot] | None:
-    """The slots in the order of the file's list; None where they are not the same weights."""
+    """Return the slots in the order of the file's list; None if the weights differ."""
     first = [slot for slot in wanted if slot.trainable] + [slot for slot in wanted if not slot.trainable]
     for order in (first, wanted):
         if len(order) == len(names) and all(map(_same, order, names)):
@@ -118,7 +118,7 @@ def _order(wanted: list[Slot], names: list[str]) -> list[Slot] | None:
 
 def _same(slot: Slot, name: str) -> bool:
     last = re.sub(r":\d+$", "", name.rpartition("/")[2])
-    # A second variable of one name gets a number in older versions.
+    # Older versions append a number to a second variable of the same name.
     return re.sub(r"_\d+$", "", last) in {slot.name, *ALIASES.get(slot.name, ())}
 
 
@@ -131,7 +131,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _numbered(archive: Archive, model: ModelSpec) -> dict[Key, RawDataset]:
-    """``.keras``: a group a layer, its own weights by number."""
+    """Find the weights in ``.keras``: one group per layer with numbered weights."""
     found: dict[Key, RawDataset] = {}
     groups = _Groups(archive.weights, model)
     for spec in model.layers.values():
@@ -149,21 +149,21 @@ def _numbered(archive: Archive, model: ModelSpec) -> dict[Key, RawDataset]:
 
 
 class _Groups:
-    """From layers to groups of the file, whose names are classes with numbers."""
+    """Maps layers to groups of the file, which are named by class and number."""
 
     def __init__(self, top: RawGroup, model: ModelSpec) -> None:
         self._known: dict[tuple[str, ...], RawGroup | None] = {(): top}
         self._add((), model)
 
     def at(self, path: tuple[str, ...]) -> RawGroup | None:
-        """The group of a layer; None where there is none."""
+        """Return the group of a layer; None if there is none."""
         if path not in self._known:
             above = self.at(path[:-1])
             self._known[path] = _attribute(above, path[-1]) if above is not None else None
         return self._known[path]
 
     def _add(self, path: tuple[str, ...], model: ModelSpec) -> None:
-        """The layers of a model, and of models in it; nesting was bounded when it was parsed."""
+        """Add the layers of a model and of models in it; nesting was limited when it was parsed."""
         top = self.at(path)
         container = next(filter(None, (top.group(name) for name in _CONTAINERS)), None) if top else None
         layers = [spec for spec in model.layers.values() if not spec.kind.startswith("ops.")]
@@ -192,12 +192,12 @@ class _Groups:
 
 
 def _attribute(group: RawGroup, name: str) -> RawGroup | None:
-    """A layer that another one holds; some versions keep the underscore of the attribute."""
+    """Return a layer that another one holds; some versions keep the underscore of the attribute."""
     return group.group(name) or group.group(f"_{name}")
 
 
 def _group_names(container: RawGroup | None, layers: Iterable[LayerSpec]) -> dict[str, str]:
-    """Layer → group: by the name that the group keeps, else by counting classes as Keras does."""
+    """Return layer → group: by the stored name, else by counting classes as Keras does."""
     if container is None:
         return {}
     found: dict[str, str] = {}
@@ -218,7 +218,7 @@ def _group_names(container: RawGroup | None, layers: Iterable[LayerSpec]) -> dic
 
 
 def snake_case(kind: str) -> str:
-    """``Conv2D`` → ``conv2d``, as Keras names groups."""
+    """Convert ``Conv2D`` to ``conv2d``, as Keras names groups."""
     kind = "Functional" if kind == "Model" else kind
     kind = re.sub(r"\W+", "", kind)
     kind = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", kind)

@@ -1,4 +1,4 @@
-"""One model under one choice of sizes: what a widget shows, each part made when it is first asked for."""
+"""A model under one choice of dimensions; each result is computed on first use."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from py_autodoc.report.viewer_payload.bundle import build_bundle
 
 
 class AnalysedSubject:
-    """An analysed model, with its report where that is there already."""
+    """An analysed model, with its report if that exists already."""
 
     def __init__(self, analysis: Analysis, report: Report | None = None) -> None:
         self.analysis = analysis
         self._given = report
 
     def on(self, chosen: DeviceChoice | None) -> AnalysedSubject:
-        """The same model on a device."""
+        """Return the same model on a device."""
         return self if chosen is None else AnalysedSubject(on_device(self.analysis, chosen))
 
     @cached_property
     def report(self) -> Report:
-        """The whole report. It remembers this analysis, so that it can be shown in its turn."""
+        """The complete report. It refers to this analysis, so it can be shown as a widget."""
         if self._given is not None:
             return self._given
         report = build_report(self.analysis)
@@ -38,25 +38,25 @@ class AnalysedSubject:
 
     @cached_property
     def payload(self) -> GraphPayload:
-        """What the viewer draws."""
+        """Data drawn by the viewer."""
         return build_payload(self.analysis)
 
     @cached_property
     def bundle(self) -> bytes:
-        """The payload and the details of its nodes, packed."""
+        """The payload and the details of its nodes, compressed."""
         return build_bundle(self.analysis)
 
     @cached_property
     def matcher(self) -> NodeMatcher:
-        """Answers queries."""
+        """Matcher of node queries."""
         return NodeMatcher(self.payload)
 
     @property
     def name(self) -> str:
-        """Of the model's file."""
+        """Name of the model's file."""
         return self.analysis.model.file.name
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Size of each free dimension that has one."""
+        """Values of the symbolic dimensions that have one."""
         return {dim.name: dim.value for dim in self.analysis.dims.symbols if dim.value is not None}

@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from py_autodoc.extract import Extraction
 
 OVERLAYS = metrics.ids("heatmap")
-"""Names that ``overlay`` takes."""
+"""Names that ``overlay`` accepts."""
 
 
 class _Nodes(traitlets.Any):
-    """Names, tags and rows come in, ids are kept. None comes to the validator, too."""
+    """Accepts ids, names, tags or report rows and stores ids. The validator also receives None."""
 
     allow_none = False
 
@@ -54,22 +54,22 @@ class Autodoc(Exports, SavableWidget, anywidget.AnyWidget):  # type: ignore[misc
 
     ``model`` is a path, serialized bytes, an ``onnx.ModelProto``, an ``onnx_ir.Model``, a ``Report``, or an
     ``nn.Module`` with example ``inputs`` (a tensor, a tuple, or a dict of named ones; ``dynamic_shapes`` as
-    in ``torch.onnx.export``). Weights are not read. All traits work in both directions: set them from
-    Python, or read the state of the viewer.
+    in ``torch.onnx.export``). Weights are not read. All traits work in both directions: set them from Python,
+    or read the state of the viewer.
 
     A report of ``analyze`` keeps its model and is shown with it. A report read from JSON needs the model:
     ``Report.from_json(text, model="model.onnx")``.
 
-    ``hardware`` is the id of a device (``"l4"``) or a profile's file that latencies are estimated for, in
-    ``precision`` (``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8``, ``int8``; None: the stored precision),
-    run by ``runtime`` (``tensorrt``, ``ort-cuda``, ``pytorch-eager``, ``torch-compile``; None: ``tensorrt``).
+    ``hardware`` is the id of a device (``"l4"``) or a profile file for latency estimates. ``precision`` is
+    one of ``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8``, ``int8`` (None: the stored precision), and
+    ``runtime`` one of ``tensorrt``, ``ort-cuda``, ``pytorch-eager``, ``torch-compile`` (None: ``tensorrt``).
 
     Attributes:
         selection: Ids of the selected nodes. May be set to ids, node names or hierarchy tags; a tag selects
             every node under it.
         overlay: The heatmap: one of ``OVERLAYS``, None, or a mapping of node (id, name or tag) → number.
-        dims: Values of symbolic dimensions; all numbers follow.
-        view: Expanded blocks and the camera; kept with the notebook.
+        dims: Values of symbolic dimensions; all costs follow.
+        view: Expanded blocks and the camera; saved with the notebook.
         theme: ``auto``, ``light`` or ``dark``.
         direction: Layout direction: ``right``, ``down``, ``wrapped`` (in rows, like text), or ``auto``: one
             row or several, whichever shows more.
@@ -78,7 +78,7 @@ class Autodoc(Exports, SavableWidget, anywidget.AnyWidget):  # type: ignore[misc
     Raises:
         InputError: the model cannot be read or an option does not fit it.
         RequirementError: the viewer is not built into this installation, or a module needs torch.
-        TraitError: a value that a trait does not accept.
+        TraitError: a trait does not accept the value.
     """
 
     _bundle = traitlets.Bytes(b"").tag(sync=True)
@@ -148,14 +148,14 @@ class Autodoc(Exports, SavableWidget, anywidget.AnyWidget):  # type: ignore[misc
 
     @property
     def _esm(self) -> str:
-        """What gets the viewer's module from ``_code``; anywidget makes a trait of it."""
+        """Front-end module that loads the viewer from ``_code``; anywidget makes a trait of it."""
         return static("loader.js")
 
-    # ---- what Python reads
+    # ---- state for Python
 
     @property
     def report(self) -> Report:
-        """The whole report under the present ``dims``."""
+        """The complete report for the current ``dims``."""
         return self._now.report
 
     @property
@@ -171,10 +171,10 @@ class Autodoc(Exports, SavableWidget, anywidget.AnyWidget):  # type: ignore[misc
 
     @property
     def selected_tensors(self) -> list[str]:
-        """Names of the tensors the user selected: a wire, an input, an output; all that share a pill."""
+        """Names of the selected tensors: a connection, an input or an output, including all of a group."""
         return list(self._tensors)
 
-    # ---- what Python does
+    # ---- actions
 
     def show(self, *nodes: Any) -> None:
         """Select nodes (ids, names, tags, rows, or a list of them) and bring the first into view.
@@ -184,16 +184,16 @@ class Autodoc(Exports, SavableWidget, anywidget.AnyWidget):  # type: ignore[misc
         before = self.selection
         self.selection = nodes[0] if len(nodes) == 1 else list(nodes)
         if self.selection == before:
-            # They may have been moved out of view.
+            # They may have been scrolled out of view.
             self.send({"type": "autodoc:show"})
 
     def find(self, query: str) -> list[Layer]:
-        """Layers that match, in graph order; the grammar is that of the viewer's search.
+        """Return the matching layers in graph order, with the query syntax of the viewer's search.
 
-        Words that all must match (names, operators, shapes, types, modules, ``"exact text"``), and conditions
+        Words that must all match (names, operators, shapes, types, modules, ``"exact text"``), and conditions
         joined by ``& | ! ( )``: ``op=Conv & macs>1e8 & in[0].shape[1]>=256``.
 
-        Raises: QueryError, which says what is wrong where; TraitError for what is not text.
+        Raises: QueryError with the error and its position; TraitError if ``query`` is not a string.
         """
         if not isinstance(query, str):
             raise TraitFault(
@@ -203,10 +203,10 @@ class Autodoc(Exports, SavableWidget, anywidget.AnyWidget):  # type: ignore[misc
         return [layer for layer in self.report.layers if layer.id in found]
 
     def dim(self, name: str) -> Dim:
-        """One free dimension as a widget with a ``value``, the same one each time.
+        """Return the widget of a symbolic dimension, with a ``value``; the same one for each call.
 
-        Sliders that are linked to it by ``jslink`` move the model also without a kernel.
-        Raises: TraitError for a name the model does not have, or when its sizes are fixed.
+        Sliders linked to it by ``jslink`` update the model even without a kernel.
+        Raises: TraitError for an unknown name, or if all dimensions are fixed.
         """
         found = self._dim_widgets.get(name)
         if found is None or found.comm is None:
@@ -218,30 +218,30 @@ class Autodoc(Exports, SavableWidget, anywidget.AnyWidget):  # type: ignore[misc
         return found
 
     def extract(self, path: str | os.PathLike[str], *nodes: int | str, force: bool = False) -> Extraction:
-        """Write nodes (ids, names or tags; none: the selected ones) as a model of their own.
+        """Write nodes (ids, names or tags; default: the selected ones) as a separate model.
 
         Raises: TraitError; InputError, AnalysisError and OutputError as ``py_autodoc.extract``.
         """
         chosen = resolve_nodes(self.report.layers, list(nodes)) if nodes else list(self.selection)
         return extract_nodes(self._source.model, self._now.analysis, chosen, path, force)
 
-    # ---- what readers without widgets see
+    # ---- output for readers without widgets
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """The widget, and beside it the packed model and a picture; a summary where none can be drawn.
+        """Return the widget with the compressed model and an image, or an HTML summary without an image.
 
-        Never both: readers that run no widgets prefer HTML to pictures.
+        An image and HTML are never both included, because readers without widgets prefer HTML to images.
         """
         found = super()._repr_mimebundle_(**kwargs)
         data, about = found if isinstance(found, tuple) else (found, {})
-        if data is None:  # closed
+        if data is None:  # the widget was closed
             return found
         self._send_bundle()
         payload, drawn = self._now.payload, self._drawn()
         macs = at_least(payload.metrics.total_macs, payload.coverage.macs)
         summary = f"{payload.model.name}: {count(payload.metrics.total_params)} parameters, {macs} MACs"
         data["text/plain"] = f"Autodoc({summary})"
-        # After the widget: readers that take the first one they know go on taking that.
+        # After the widget, because some readers show the first type they support.
         data[MIME] = saved_output([self])
         if drawn is None:
             data["text/html"] = self.report._repr_html_()
@@ -300,17 +300,17 @@ class Autodoc(Exports, SavableWidget, anywidget.AnyWidget):  # type: ignore[misc
 
     @property
     def _now(self) -> AnalysedSubject:
-        """The model under the present sizes, analysed when somebody asks."""
+        """The model under the current dimensions, analysed on first use."""
         if self._subject is None:
             self._subject = self._source.subject(self.dims).on(self._chosen)
         return self._subject
 
     def _sizes(self) -> dict[str, int]:
-        """Size of each free dimension, those nobody gave assumed."""
+        """Return the value of each symbolic dimension, assumed if not given."""
         return dict(self.dims if set(self.dims) == set(self._sent.sizes) else self._now.sizes)
 
     def set_state(self, sync_data: Any) -> None:
-        """What the page changed. It has shown other sizes already and tells the dimensions itself."""
+        """Apply changes from the page, which has updated its own costs and dimension widgets already."""
         self._from_page = True
         try:
             super().set_state(sync_data)
@@ -325,11 +325,11 @@ class Autodoc(Exports, SavableWidget, anywidget.AnyWidget):  # type: ignore[misc
         if self._from_page:
             return
         try:
-            # The page has the expressions for other sizes, when it knows them all.
+            # If it has all expressions, the page computes costs for other dimensions itself.
             if self._sent.payload.expressions is None or set(self.dims) != set(self._sent.sizes):
                 self._send_bundle()
         except InputError as fault:
-            # The model does not take them: what is shown stays true.
+            # The model does not support these dimensions, so the displayed ones stay.
             self._from_page = True
             try:
                 self.dims = change["old"]
@@ -343,18 +343,18 @@ class Autodoc(Exports, SavableWidget, anywidget.AnyWidget):  # type: ignore[misc
                 widget.value = sizes[name]
 
     def _resized(self, change: Any) -> None:
-        """A dimension's widget got another value, here and not in the page."""
+        """Apply a change of a dimension widget that was made in Python."""
         if not change["owner"].from_page:
             self.dims = {**self.dims, change["owner"].name: change["new"]}
 
     def _send_bundle(self) -> None:
-        """Gives the page the model under the present sizes."""
+        """Send the model under the current dimensions to the page."""
         if self._sent is not self._now:
             self._bundle = self._now.bundle
             self._sent = self._now
 
     def _hear(self, _widget: Any, content: Any, _buffers: Any) -> None:
-        """Messages of the page: whether a kernel is there, the viewer's code, an analysis."""
+        """Answer messages of the page: presence of a kernel, code of the viewer, analysis."""
         kind = content.get("type") if isinstance(content, dict) else None
         if kind == "autodoc:hello":
             self.send({"type": kind})

@@ -1,4 +1,4 @@
-"""Other batches for the widget's model, whose batch is fixed: followed in the kernel when a viewer asks."""
+"""Trace the fixed batch of the widget's model in the kernel, to offer other batch sizes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TYPE = "autodoc:batch"
 
 
 def answer_batch(widget: Any, state: State) -> None:
-    """Answer the viewers of ``widget`` from now on."""
+    """Register the message handler for the viewers of ``widget``."""
     on_message(widget, TYPE, state, _batch, doing="followed the batch")
 
 

@@ -1,8 +1,8 @@
-"""What an output keeps of the widgets in a box (``VBox``, ``HBox``, ``Tab``, ``Accordion``, …).
+"""Saved outputs of widgets in a box (``VBox``, ``HBox``, ``Tab``, ``Accordion``, …).
 
-The output of a box is ipywidgets' own and names the box alone: a notebook that is opened again would show a
-line of text. IPython lets others write the output of a class; here that is used to put beside it what an
-output of a single widget keeps.
+The output of a box is created by ipywidgets and contains only the box: a reopened notebook would show a line
+of text. IPython allows custom formatters per class, which are used here to add the saved output of each
+contained widget.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from py_autodoc.widget.saved_output import MIME, SavableWidget, saved_output
 
 VIEW_MIME = "application/vnd.jupyter.widget-view+json"
 MAX_CHARACTERS = 1_000_000
-"""Of the pictures of one output; widgets after that are lines of text."""
+"""Maximum characters of the images in one output; further widgets are shown as a line of text."""
 
 
 def watch_boxes() -> None:
-    """Write the outputs of boxes from now on. Does nothing outside IPython, or where somebody else does."""
+    """Register the formatter for boxes. Does nothing outside IPython, or if there is another formatter."""
     shell = get_ipython()
     display = getattr(shell, "display_formatter", None)
     formatter = getattr(display, "mimebundle_formatter", None)
@@ -32,9 +32,9 @@ def watch_boxes() -> None:
 
 
 def box_output(box: Any) -> Any:
-    """The output of a box as it writes it, with the models and pictures of the widgets in it."""
+    """Return the box's own output with the models and images of the widgets in it."""
     write = getattr(box, "_repr_mimebundle_", None)
-    if write is None:  # closed
+    if write is None:  # the box was closed
         return None
     found = write()
     data = found[0] if isinstance(found, tuple) else found
@@ -46,7 +46,7 @@ def box_output(box: Any) -> Any:
 
 
 def embed_models(data: dict[str, Any], widgets: Sequence[SavableWidget], *, apart: bool = True) -> list[str]:
-    """Put models and pictures of several widgets into an output. Returns a line about each."""
+    """Add models and images of several widgets to an output, and return a summary line for each."""
     lines, shown, size = [], [], 0
     for widget in widgets:
         line, picture = _static(widget)
@@ -60,7 +60,7 @@ def embed_models(data: dict[str, Any], widgets: Sequence[SavableWidget], *, apar
 
 
 def widgets_in(box: Any) -> list[SavableWidget]:
-    """The widgets of models in a box and in the boxes in it, each once, in their order."""
+    """Return the model widgets in a box and its nested boxes, each once, in order."""
     found: list[SavableWidget] = []
     seen: set[int] = set()
     stack = [box]
@@ -78,13 +78,13 @@ def widgets_in(box: Any) -> list[SavableWidget]:
 
 
 def _static(widget: Any) -> tuple[str, str]:
-    """A line about a widget, and its picture or summary as HTML."""
+    """Return a summary line of a widget, and its image or HTML summary."""
     found = widget._repr_mimebundle_()
     data = found[0] if isinstance(found, tuple) else found
     text = str(data.get("text/plain", ""))
     picture = data.get("image/svg+xml")
     if picture is None:
         return text, str(data.get("text/html", ""))
-    # As an image each picture keeps its own ids and styles.
+    # Each image keeps its own ids and styles if it is embedded as a data URL.
     packed = base64.b64encode(picture.encode()).decode("ascii")
     return text, f'<img alt="{html.escape(text)}" src="data:image/svg+xml;base64,{packed}">'

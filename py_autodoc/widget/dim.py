@@ -1,4 +1,4 @@
-"""One free dimension as a widget of its own: something sliders can be linked to without a kernel."""
+"""A widget for one symbolic dimension, to which sliders can be linked without a kernel."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from py_autodoc.render.html import static
 
 
 class Dim(anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no types
-    """A dimension of a model. ``value`` is its size, both ways, also in a page without a kernel.
+    """A symbolic dimension of a model. ``value`` is synchronized both ways, even without a kernel.
 
-    ``ipywidgets.jslink((slider, "value"), (w.dim("batch"), "value"))`` moves the model with the slider.
-    Shown by itself it is a box for the size.
+    ``ipywidgets.jslink((slider, "value"), (w.dim("batch"), "value"))`` updates the model with the slider. On
+    its own, it is displayed as a number field.
     """
 
     name = traitlets.Unicode().tag(sync=True)
     value = traitlets.Int(1, min=1).tag(sync=True)
     owner = traitlets.Instance(Widget).tag(sync=True, **widget_serialization)
-    """The widget of the model; its ``dims`` hold all sizes."""
+    """Widget of the model; its ``dims`` hold the values of all dimensions."""
     from_page = False
-    """True while a change comes from the page, which tells the owner itself."""
+    """True during a change from the page, which also updates the owner."""
 
     @property
     def _esm(self) -> str:
-        """The module of the box; anywidget makes a trait of it."""
+        """Front-end module of the number field; anywidget makes a trait of it."""
         return static("dim.js")
 
     def set_state(self, sync_data: Any) -> None:
-        """What the page changed."""
+        """Apply a change from the page."""
         self.from_page = True
         try:
             super().set_state(sync_data)

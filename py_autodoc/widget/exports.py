@@ -1,4 +1,4 @@
-"""Files of what a widget shows: pictures, the page, and the numbers for other programs."""
+"""Export what a widget shows as files: images, the page, and data for other programs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from py_autodoc.widget.picture import PictureStyle
 
 
 class Exports:
-    """The ``to_…`` of a widget.
+    """The ``to_…`` methods of a widget.
 
-    Nothing is written over the model or the files of its weights; another file that was not written by the
-    same method is replaced only with ``force``.
+    They never overwrite the model or its external weights. Another file that was not written by the same
+    method is replaced only with ``force``.
     """
 
     theme: str
@@ -49,12 +49,12 @@ class Exports:
         theme: str | None = None,
         force: bool = False,
     ) -> Path:
-        """Write the graph as an SVG picture, under the overlay that is shown.
+        """Write the graph as an SVG image with the current overlay.
 
-        ``depth`` is how many levels of modules are open; None opens what a new view opens. ``direction`` is
-        ``auto``, ``right``, ``down`` or ``wrapped``, None as the widget's; rows make the picture about
-        ``aspect`` times as wide as it is high. ``theme`` is ``light`` or ``dark``, None as the widget's
-        (light for ``auto``).
+        ``depth`` is the number of expanded levels of modules; None expands those of an initial view.
+        ``direction`` is ``auto``, ``right``, ``down`` or ``wrapped``; None uses the widget's. Wrapped rows
+        make the image about ``aspect`` times as wide as high. ``theme`` is ``light`` or ``dark``; None uses
+        the widget's (light for ``auto``).
 
         Raises: OptionError, RequirementError without an engine (``render.engine``), LimitError, OutputError.
         """
@@ -71,7 +71,7 @@ class Exports:
         theme: str | None = None,
         force: bool = False,
     ) -> Path:
-        """The same as PNG, ``scale`` pixels for one of the SVG. Raises: as ``to_svg``, and without resvg."""
+        """Write a PNG image with ``scale`` pixels per SVG unit. Raises: as ``to_svg``, or without resvg."""
         from py_autodoc.render.png import png_picture
 
         if isinstance(scale, bool) or not isinstance(scale, (int, float)) or not 0 < scale < math.inf:
@@ -86,14 +86,14 @@ class Exports:
         direction: str = "right",
         force: bool = False,
     ) -> Path:
-        """Write the graph for Graphviz; ``depth`` levels of modules open, None: all. Raises: OutputError."""
+        """Write the graph for Graphviz; ``depth`` levels are expanded, None: all. Raises: OutputError."""
         from py_autodoc.render.dot import dot
 
         levels = whole_depth(depth)
         return self._write(path, "dot", dot(self._now.payload, levels, direction=direction), force)
 
     def to_netron(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Write the numbers as an attachment for Netron. Raises: InputError without a model, OutputError."""
+        """Write the costs as an attachment for Netron. Raises: InputError without a model, OutputError."""
         from py_autodoc.render.viewer_attachments import netron_attachment
 
         return self._write(path, "netron", netron_attachment(self._now.analysis).text, force)
@@ -101,11 +101,11 @@ class Exports:
     def to_model_explorer(
         self, path: str | os.PathLike[str], *, metric: str = "macs", force: bool = False
     ) -> Path:
-        """Write one number of every node for Model Explorer.
+        """Write one metric of every node for Model Explorer.
 
-        ``metric`` is a number that ``overlay`` names (``latency`` where ``hardware`` was given),
-        ``read_bytes`` or ``write_bytes``.
-        Raises: OptionError for another one, InputError without a model, OutputError.
+        ``metric`` is a name that ``overlay`` accepts (``latency`` if ``hardware`` was given), ``read_bytes``
+        or ``write_bytes``.
+        Raises: OptionError for another name, InputError without a model, OutputError.
         """
         from py_autodoc.render.viewer_attachments import available_metrics, model_explorer_data
 
@@ -132,24 +132,24 @@ class Exports:
         )
 
     def _look(self, theme: str | None = None) -> PictureStyle:
-        """How a picture looks now."""
+        """Return the style for an image of the current state."""
         return PictureStyle.of(theme or self.theme, self.overlay, self.view.get("device"), self.direction)
 
     def _write(self, path: str | os.PathLike[str], kind: str, result: str | bytes, force: bool) -> Path:
-        """Write a result in one step. Raises: OutputError."""
+        """Write a result atomically. Raises: OutputError."""
         there = place(path, kind, _files(self._source.model), force)
         there.write(result.encode("utf-8", "backslashreplace") if isinstance(result, str) else result)
         return there.path
 
 
 def _files(model: Any) -> list[str]:
-    """The file that a widget's model is read from, if there is one."""
+    """Return the file that a widget's model is read from, if there is one."""
     path = file_of(model)
     return [path] if path else []
 
 
 def whole_depth(depth: object) -> int | None:
-    """Levels of modules. Raises: OptionError for what is not a whole number, 0 or more."""
+    """Return the number of levels. Raises: OptionError unless it is None or an integer of at least 0."""
     if depth is None or (isinstance(depth, int) and not isinstance(depth, bool) and depth >= 0):
         return depth
     raise OptionError(
@@ -158,7 +158,7 @@ def whole_depth(depth: object) -> int | None:
 
 
 def check_choice(what: str, given: object, known: tuple[str, ...]) -> None:
-    """Raises: OptionError where ``given`` is none of ``known``."""
+    """Raise an OptionError if ``given`` is not in ``known``."""
     if given not in known:
         raise OptionError(
             f"bad-{what}", f"{given!r:.80} is not a valid {what}.", f"One of {', '.join(known)}."

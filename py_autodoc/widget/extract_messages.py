@@ -1,6 +1,6 @@
-"""Parts of the widget's model as models of their own, cut out in the kernel.
+"""Extract parts of the widget's model as separate models in the kernel.
 
-The message names ``nodes`` and calls them ``part``; the value is an ``Extracted``.
+The message lists ``nodes`` and names them ``part``; the answer is an ``Extracted``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TYPE = "autodoc:extract"
 
 
 def answer_extract(widget: Any, state: State) -> None:
-    """Answer the viewers of ``widget`` from now on."""
+    """Register the message handler for the viewers of ``widget``."""
     on_message(widget, TYPE, state, _part, doing="cut out the part")
 
 
@@ -38,7 +38,7 @@ def extract_nodes(
     out: str | os.PathLike[str],
     force: bool = False,
 ) -> Extraction:
-    """Write nodes of a widget's model. Raises: as ``py_autodoc.extract``, and InputError when it changed."""
+    """Write nodes of a widget's model. Raises: as ``py_autodoc.extract``, or InputError if it changed."""
     from py_autodoc.extract import extract
 
     with _on_disk(source, analysis) as path:
@@ -46,7 +46,7 @@ def extract_nodes(
 
 
 def _free(source: Any, name: str, part: str) -> Path:
-    """A new file beside the model, or in the current folder for a model that is not a file."""
+    """Return an unused file name next to the model, or in the current folder for a model in memory."""
     from py_autodoc.extract.output_name import part_name, reserve_file
 
     path = file_of(source)
@@ -55,7 +55,7 @@ def _free(source: Any, name: str, part: str) -> Path:
 
 @contextmanager
 def _on_disk(source: Any, analysis: Analysis) -> Iterator[str]:
-    """The model as a file: its own, or one for as long as it is needed."""
+    """Yield the path of the model, or of a temporary file for a model in memory."""
     path = file_of(source)
     if path:
         report = isinstance(source, Report)
@@ -73,7 +73,7 @@ def _on_disk(source: Any, analysis: Analysis) -> Iterator[str]:
 
 
 def _part(content: Mapping[str, Any], source: Any, analysis: Analysis) -> Extracted:
-    """Write the part beside the model, or to the current folder; nothing is left when that fails."""
+    """Write the part next to the model, or to the current folder; no file is left on failure."""
     from py_autodoc.report.builders.extraction_summary import summarise_extraction
 
     nodes = content.get("nodes")
@@ -86,6 +86,6 @@ def _part(content: Mapping[str, Any], source: Any, analysis: Analysis) -> Extrac
         size = sum(path.stat().st_size for path in found.paths)
         return summarise_extraction(found, size, target.name)
     except BaseException:
-        # Nothing was written over what held the name.
+        # The name was new, so no other file is lost.
         target.unlink(missing_ok=True)
         raise

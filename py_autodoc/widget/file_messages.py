@@ -1,6 +1,6 @@
-"""Files of the widget's model that its viewer offers to save, made in the kernel.
+"""Create files of the widget's model in the kernel for saving from the viewer.
 
-The message names a ``format`` and a ``metric``; the value is a ``SavedFile``.
+The message has a ``format`` and a ``metric``; the answer is a ``SavedFile``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TYPE = "autodoc:file"
 
 
 def answer_files(widget: Any, state: State) -> None:
-    """Answer the viewers of ``widget`` from now on."""
+    """Register the message handler for the viewers of ``widget``."""
     on_message(widget, TYPE, state, _file, doing="made the file")
 
 

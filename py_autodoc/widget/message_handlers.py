@@ -1,7 +1,7 @@
-"""How a widget answers what its viewers ask of the kernel.
+"""Answer messages of a widget's viewers in the kernel.
 
 A message ``{"type": …, "id": …, …}`` is answered with the same ``type`` and ``id`` and either ``value`` or
-``problem``. Interrupting the kernel ends what takes long; that is a problem, too.
+``problem``. Interrupting the kernel aborts long operations, which is also a ``problem``.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.schema import Problem
 
 MAX_TEXT = 200
-"""Characters of a text in a message."""
+"""Maximum characters of a text in a message."""
 State = Callable[[], tuple[Any, Analysis]]
-"""(what the widget was made of, its analysis)."""
+"""(source of the widget, its analysis)."""
 MessageHandler = Callable[[Mapping[str, Any], Any, Analysis], Any]
-"""(message, what the widget was made of, its analysis) → the value. Raises: AutodocError."""
+"""(message, source of the widget, its analysis) → the value. Raises: AutodocError."""
 
 
 def on_message(widget: Any, kind: str, state: State, make: MessageHandler, *, doing: str) -> None:
-    """Answer messages of one type from now on; ``doing`` ends "The kernel was interrupted while it"."""
+    """Register the handler of one message type; ``doing`` ends "The kernel was interrupted while it"."""
 
     def hear(_widget: Any, content: Any, _buffers: Any) -> None:
         if isinstance(content, dict) and content.get("type") == kind:
@@ -38,13 +38,13 @@ def on_message(widget: Any, kind: str, state: State, make: MessageHandler, *, do
 
 
 def text(content: Mapping[str, Any], key: str) -> str:
-    """A text of a message, cut; empty for anything else."""
+    """Return a text of a message, truncated; empty for any other type."""
     value = content.get(key)
     return value[:MAX_TEXT] if isinstance(value, str) else ""
 
 
 def file_of(source: Any) -> str:
-    """The path of the file of what a widget was made of; empty when there is none."""
+    """Return the path of the widget's source; empty if it is not a file."""
     if isinstance(source, Report):
         origin = origin_of(source)
         source = origin.path if origin is not None and origin.path else ""

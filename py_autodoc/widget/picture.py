@@ -1,4 +1,4 @@
-"""The picture a saved notebook keeps for readers that run no widgets."""
+"""The image in a saved notebook for readers without widgets."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from py_autodoc.report.schema import GraphPayload
 from py_autodoc.widget.analysed_subject import AnalysedSubject
 
 MAX_BYTES = 200_000
-"""A notebook keeps one of these a widget."""
+"""Maximum size; a notebook stores one image per widget."""
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class PictureStyle:
-    """Theme, heatmap and flow of a picture; ``numbers`` are those of a heatmap of the user's own."""
+    """Theme, heatmap and layout direction of an image; ``numbers`` are the values of a user's heatmap."""
 
     theme: str
     overlay: str
     numbers: Mapping[str, Any] | None = None
     direction: str = "auto"
     device: Mapping[str, Any] | None = None
-    """What was chosen in the viewer; None: what the analysis was asked about."""
+    """Device chosen in the viewer; None uses that of the analysis."""
 
     @classmethod
     def of(
@@ -37,7 +37,7 @@ class PictureStyle:
         device: object = None,
         direction: str = "auto",
     ) -> PictureStyle:
-        """From the traits of a widget; ``auto`` is light where no page says otherwise."""
+        """Return the style for the traits of a widget; ``auto`` is light."""
         shade = "dark" if theme == "dark" else "light"
         chosen = device if isinstance(device, Mapping) else None
         if overlay is None or isinstance(overlay, str):
@@ -45,7 +45,7 @@ class PictureStyle:
         return cls(shade, "user", overlay, direction, chosen)
 
     def drawn(self, payload: GraphPayload, **how: Any) -> str:
-        """The picture as SVG; ``how`` and what is raised: as ``svg_picture``."""
+        """Return the image as SVG. ``how`` and errors are those of ``svg_picture``."""
         given = {"direction": self.direction, **how}
         return svg_picture(
             payload, theme=self.theme, overlay=self.overlay, numbers=self.numbers, device=self.device, **given
@@ -53,9 +53,9 @@ class PictureStyle:
 
 
 def picture(subject: AnalysedSubject, look: PictureStyle) -> str | None:
-    """The opening view as SVG that fits the width of a page, with fewer boxes where it would be too large.
+    """Return the initial view as SVG that fits the page width, with fewer boxes if it would be too large.
 
-    None where it cannot be drawn: without Node, or when even a few boxes take more than ``MAX_BYTES``.
+    None if it cannot be drawn: without Node.js, or if even a few boxes exceed ``MAX_BYTES``.
     """
     budget = BUDGET
     while budget >= 5:
@@ -73,5 +73,5 @@ def picture(subject: AnalysedSubject, look: PictureStyle) -> str | None:
 
 
 def _fitting(svg: str) -> str:
-    """Without the head of a file, and never wider than the page."""
+    """Remove the XML header and limit the width to that of the page."""
     return svg.removeprefix(_HEAD).replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)

@@ -1,4 +1,4 @@
-"""``QuantPlayground``: a quantized model in a notebook, with sliders for what rounds it."""
+"""``QuantPlayground``: a quantized model in a notebook, with sliders for its quantization parameters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from py_autodoc.widget.playground_parts import bars_of, histogram_of, pixels_of,
 
 _WIDTH = "360px"
 _OCTAVES = 5
-"""Of the scale's slider, to both sides of the file's scale."""
+"""Range of the scale's slider in octaves below and above the file's scale."""
 _STEP = 0.02
 _LONGEST = 48
 _WARMEST = 1.0
@@ -40,9 +40,9 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
         model: a QDQ model, or a float model, which is quantized first.
         samples: values of the inputs: a ``.npz`` file, a folder, arrays.
         reference: the float model from which a QDQ ``model`` was made.
-        recipe: how a float model is quantized.
-        count: number of samples; None: 16.
-        height: pixels.
+        recipe: quantization recipe for a float model.
+        count: number of samples; None uses 16.
+        height: height in pixels.
         labels: names of the classes, for the outputs.
 
     Attributes:
@@ -72,7 +72,7 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
         self._build()
         controls = self._controls()
         for one in controls:
-            # A column that scrolls would squeeze them first.
+            # A scrolling column would otherwise shrink its children first.
             one.layout.flex = "0 0 auto"
         size = widgets.Layout(width=_WIDTH, min_width=_WIDTH, max_height=f"{height}px", overflow="auto")
         panel = widgets.VBox(controls, layout=size)
@@ -85,7 +85,7 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
     def __repr__(self) -> str:
         return f"Quant{self.playground!r}"
 
-    # ---- the controls
+    # ---- controls
 
     def _build(self) -> None:
         points = self.playground.points
@@ -148,7 +148,7 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
         self.graph.observe(self._guarded(lambda change: self._picked()), "selection")
 
     def _guarded(self, work: Callable[[Any], None]) -> Callable[[Any], None]:
-        """Not while the controls are set from here; what is wrong is said in the panel."""
+        """Ignore events while the controls are set from Python; show errors in the panel."""
 
         def guarded(event: Any) -> None:
             if self._setting:
@@ -161,11 +161,11 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
 
         return guarded
 
-    # ---- what the user does
+    # ---- events
 
     @property
     def tensor(self) -> str:
-        """The tensor that the controls are of; may be set."""
+        """Tensor whose parameters the controls show; may be set."""
         return str(self._tensor.value)
 
     @tensor.setter
@@ -173,7 +173,7 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
         self._tensor.value = name
 
     def _choose(self) -> None:
-        """The controls show another tensor."""
+        """Show another tensor in the controls."""
         self._dragging = False
         self._show_controls()
         self._show_picture()
@@ -183,7 +183,7 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
         base = play.points.data[name].scale if name in play.points.data else 1.0
         now = play.of(name)[0] / base if name in play.points.data else play.edits.weights.get(name, 1.0)
         if _step_of(float(change["new"])) == _step_of(now):
-            # The page puts the knob on a step of the slider, and tells it as if somebody had moved it.
+            # The page moves the thumb to a step of the slider and reports that as a user event.
             return
         play.set_scale(name, base * float(change["new"]), instead=self._dragging)
         self._dragging = True
@@ -233,7 +233,7 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
         return [nodes[number] for number in self.graph.selection if 0 <= number < len(nodes)]
 
     def _picked(self) -> None:
-        """A node of the graph was chosen: the controls go to what it makes, or to its weight."""
+        """Show the tensor produced by the chosen node, or its weight."""
         points = self.playground.points
         tensors = self.playground.analysis.model.tensors
         for node in self._nodes():
@@ -245,10 +245,10 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
                 self._tensor.value = known[0]
                 return
 
-    # ---- what is shown
+    # ---- display
 
     def refresh(self) -> None:
-        """Show everything anew, as after a change from Python."""
+        """Update everything, as after a change from Python."""
         play = self.playground
         edits = play.edits
         changed = (edits.data, edits.weights, edits.float_data, edits.float_weights)
@@ -278,7 +278,7 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
                 exact, zero = play.of(name)
                 factor = exact / point.scale
                 low, high = limits(point.dtype)
-                # The ends first, so that the value is never outside them.
+                # The limits first, so that the value is always between them.
                 self._zero.min, self._zero.max = min(low, self._zero.min), max(high, self._zero.max)
                 self._zero.value = zero
                 self._zero.min, self._zero.max = low, high
@@ -300,5 +300,5 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
 
 
 def _step_of(factor: float) -> int:
-    """The step of the slider that is nearest to a factor."""
+    """Return the step of the slider closest to a factor."""
     return round(float(np.clip(np.log2(factor), -_OCTAVES, _OCTAVES)) / _STEP)

@@ -1,4 +1,4 @@
-"""Pieces of the playground as HTML: scores, outputs, a histogram, a weight as an image."""
+"""Parts of the playground as HTML: scores, outputs, a histogram, a weight as an image."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from py_autodoc.sensitivity.scores import Score
 _TOP = 5
 _WIDE, _HIGH = 320, 96
 _BEFORE, _AFTER = "#8c959f", "#1f6fb4"
-"""Grey and blue that stand off white and dark pages."""
+"""Grey and blue with contrast on white and dark pages."""
 _SIDE = 96
-"""Pixels of a weight's image to a side, at most."""
+"""Maximum width and height of a weight's image in pixels."""
 
 
 def score_of(score: Score, edits: int) -> str:
-    """How far the first output is from the float model's."""
+    """Return the distance of the first output from the float model's as HTML."""
     sqnr = "equal to float" if score.sqnr_db is None and not score.relative_error else "not finite"
     if score.sqnr_db is not None:
         sqnr = f"{score.sqnr_db:.1f} dB"
@@ -36,7 +36,7 @@ def score_of(score: Score, edits: int) -> str:
 
 
 def bars_of(plain: Array, made: Array, labels: Mapping[int, str], name: str) -> str:
-    """The greatest values of an output, in float and now."""
+    """Return the largest values of an output in the float and the quantized model as HTML."""
     first, now = plain.astype(np.float64).reshape(-1), made.astype(np.float64).reshape(-1)
     order = np.argsort(-np.where(np.isfinite(first), first, -np.inf), kind="stable")[:_TOP]
     names = [escape(shorten(printable(labels.get(int(at), str(at))), 24)) for at in order]
@@ -52,7 +52,7 @@ def bars_of(plain: Array, made: Array, labels: Mapping[int, str], name: str) -> 
 
 
 def histogram_of(found: QuantizationHistogram, name: str) -> str:
-    """Values before quantization as filled bars, after as a line, on a scale of square roots."""
+    """Return a histogram: values before quantization as bars, after as a line, on a square-root scale."""
     before, after = np.sqrt(found.before.astype(np.float64)), np.sqrt(found.after.astype(np.float64))
     most = max(float(before.max(initial=0)), float(after.max(initial=0)), 1.0)
     step = _WIDE / len(before)
@@ -81,7 +81,7 @@ def histogram_of(found: QuantizationHistogram, name: str) -> str:
 
 
 def pixels_of(real: Array, used: Array) -> str:
-    """A weight, and its rounding error, as images: a row for each channel; blue is negative, red positive."""
+    """Return a weight and its rounding error as images, a row per channel; blue is negative, red positive."""
     images = [(real, "weight"), (used - real, "error")]
     parts = []
     for values, title in images:
@@ -97,7 +97,7 @@ def pixels_of(real: Array, used: Array) -> str:
 
 
 def _shrunk(rows: Array) -> Array:
-    """At most ``_SIDE`` rows and columns: of each group the value that is farthest from 0."""
+    """Reduce to ``_SIDE`` rows and columns, keeping the value of each group farthest from 0."""
     for axis in (0, 1):
         if rows.shape[axis] > _SIDE:
             edges = np.linspace(0, rows.shape[axis], _SIDE + 1).astype(int)[:-1]
@@ -107,7 +107,7 @@ def _shrunk(rows: Array) -> Array:
 
 
 def _coloured(values: Array) -> Array:
-    """RGB of numbers from -1 to 1."""
+    """Convert numbers from -1 to 1 to RGB."""
     share = np.clip(np.nan_to_num(values), -1, 1)[..., None]
     white, blue, red = (np.array(one, np.float64) for one in ((247, 247, 247), (33, 102, 172), (178, 24, 43)))
     return np.asarray(

@@ -1,6 +1,6 @@
-"""Times out of a profile that was dropped onto the widget, attributed in the kernel.
+"""Attribute the times of a dropped profile to nodes in the kernel.
 
-The message has ``files``, one or two objects of ``name`` and ``text``; the value is a ``TaskResult``.
+The message has ``files``, one or two objects with ``name`` and ``text``; the answer is a ``TaskResult``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_FILES = 2
 
 
 def answer_profiles(widget: Any, state: State) -> None:
-    """Answer the viewers of ``widget`` from now on."""
+    """Register the message handler for the viewers of ``widget``."""
     on_message(widget, TYPE, state, _times, doing="read the profile")
 
 

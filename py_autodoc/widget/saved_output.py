@@ -1,4 +1,4 @@
-"""What an output keeps of a widget's model, for a notebook that is opened again without its widgets."""
+"""Saved output of a widget, for a notebook reopened without its widgets."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 MIME = "application/vnd.onnx-autodoc.v1+json"
-"""Known to the JupyterLab extension alone; other readers pass it over."""
+"""MIME type known only to the JupyterLab extension; other readers ignore it."""
 MAX_CHARACTERS = 1_000_000
-"""Of the packed models in base64. A notebook keeps one of these an output."""
+"""Maximum characters of the models in base64. A notebook stores one such entry per output."""
 
 
 class SavableWidget:
@@ -25,9 +25,9 @@ class SavableWidget:
 
 
 def saved_output(widgets: Sequence[SavableWidget], *, apart: bool = False) -> dict[str, Any]:
-    """The models of one output with what is chosen in each; two are a linked pair unless they are ``apart``.
+    """Return the models of one output and their state; two are a linked pair unless ``apart`` is True.
 
-    Without models where they would be too large: the extension then shows the picture in the same output.
+    Models are omitted if they are too large: the extension then shows the image in the same output.
     """
     models: list[dict[str, Any]] = [
         {

@@ -1,4 +1,4 @@
-"""The report of the widget's model as a document, written in the kernel when a viewer asks for it."""
+"""Build the report document of the widget's model in the kernel when a viewer asks for it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TYPE = "autodoc:sections"
 
 
 def answer_sections(widget: Any, state: State) -> None:
-    """Answer the viewers of ``widget`` from now on."""
+    """Register the message handler for the viewers of ``widget``."""
     on_message(widget, TYPE, state, _sections, doing="wrote the report")
 
 

@@ -1,4 +1,4 @@
-"""Text generation with the widget's model, planned in the kernel when a viewer asks."""
+"""Plan text generation with the widget's model in the kernel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TYPE = "autodoc:serving"
 
 
 def answer_serving(widget: Any, state: State) -> None:
-    """Answer the viewers of ``widget`` from now on."""
+    """Register the message handler for the viewers of ``widget``."""
     kept: list[tuple[Analysis, ServingGrid]] = []
 
     def make(content: Mapping[str, Any], _source: Any, analysis: Analysis) -> Plans:
@@ -23,7 +23,7 @@ def answer_serving(widget: Any, state: State) -> None:
         own = analysis.hardware
         device, precision, runtime = (text(content, key) for key in ("device", "precision", "runtime"))
         if own is not None and own.device.id == device and (precision, runtime) == (own.precision, ""):
-            return kept[0][1].on(own)  # it may be a profile of the user's own
+            return kept[0][1].on(own)  # May be the user's own profile.
         return kept[0][1].on(packaged(device, precision, runtime))
 
     on_message(widget, TYPE, state, make, doing="planned text generation")

@@ -1,4 +1,4 @@
-"""The viewer's code, once a kernel: every widget refers to it, so that twenty of them carry it once."""
+"""The viewer's code, sent once per kernel and referenced by every widget."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ _THEMED = re.compile(r"--jp-[a-z0-9-]+")
 
 
 class ViewerCode(anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no types
-    """The viewer's module and style as text. Shows nothing by itself."""
+    """The viewer's module and style as text. It has no view of its own."""
 
     _esm = "export default {};"
     code = traitlets.Bytes().tag(sync=True)
-    """Gzipped: a saved notebook keeps it."""
+    """Compressed with gzip, because it is stored in notebooks."""
     style = traitlets.Unicode().tag(sync=True)
     version = traitlets.Unicode().tag(sync=True)
-    """Hash of both: pages keep one copy a version."""
+    """Hash of both; pages keep one copy per version."""
 
 
 _shared: list[ViewerCode] = []
 
 
 def shared_code() -> ViewerCode:
-    """The one of this kernel; another when it was closed. Raises: RequirementError."""
+    """Return the instance of this kernel, or a new one if it was closed. Raises: RequirementError."""
     if not _shared or _shared[0].comm is None:
         code, style = static("widget.js"), static("viewer.css")
         style += _own_theme(style)
@@ -40,7 +40,7 @@ def shared_code() -> ViewerCode:
 
 
 def _own_theme(style: str) -> str:
-    """For a widget in a page of another theme, or not of Jupyter: the page's colours do not count."""
-    # Not the fonts: boxes are as wide as their text is in the page's.
+    """Return a rule that resets colours to the viewer's own, for pages with another theme than Jupyter's."""
+    # Fonts are kept, since boxes are sized for text in the page's fonts.
     names = sorted(name for name in set(_THEMED.findall(style)) if "color" in name or "background" in name)
     return f".oad-Widget[data-oad-own] {{ {' '.join(f'{name}: initial;' for name in names)} }}\n"

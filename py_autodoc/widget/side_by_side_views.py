@@ -1,4 +1,4 @@
-"""Two models side by side in a notebook cell, linked in what is selected, opened and coloured."""
+"""Two models side by side in a notebook cell, with linked selection, blocks and colours."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ _LAYOUT = {"flex": "1 1 0", "min_width": "320px"}
 
 
 class SideBySide(ipywidgets.HBox):  # type: ignore[misc] # ipywidgets has no types
-    """Two ``Autodoc`` widgets beside each other: ``left`` and ``right``, with all that one can do.
+    """Two linked ``Autodoc`` widgets, ``left`` and ``right``.
 
-    Models are aligned by their structure: what differs is coloured, and what is selected in one is
-    selected in the other. Blocks, heatmap and its scale, and dimensions of one name follow. The
-    link lives in the page: it needs no kernel, and a notebook that was saved with its widgets shows
-    it again.
+    Models are aligned by structure: differences are coloured, and selecting a node in one model selects it in
+    the other. Expanded blocks, the heatmap and its scale, and dimensions of the same name are synchronized.
+    The link is part of the page: it needs no kernel, and is restored in a notebook saved with its widgets.
     """
 
     def __init__(self, left: Autodoc, right: Autodoc) -> None:
@@ -42,7 +41,7 @@ class SideBySide(ipywidgets.HBox):  # type: ignore[misc] # ipywidgets has no typ
         super().__init__([left, right], layout={"width": "100%", "flex_flow": "row wrap"})
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """The widget, and beside it both models packed and their pictures."""
+        """Return the widget with both compressed models and their images."""
         found = super()._repr_mimebundle_(**kwargs)
         data = found[0] if isinstance(found, tuple) else found
         if isinstance(data, dict):
@@ -51,7 +50,7 @@ class SideBySide(ipywidgets.HBox):  # type: ignore[misc] # ipywidgets has no typ
 
 
 def _compared(left: Autodoc, right: Autodoc) -> bytes:
-    """How the two models correspond, packed."""
+    """Return the alignment of both models, compressed."""
     from py_autodoc.compare.align import align
     from py_autodoc.compare.columns import comparison_columns
 
@@ -60,7 +59,7 @@ def _compared(left: Autodoc, right: Autodoc) -> bytes:
 
 
 def compare(a: Any, b: Any, **traits: Any) -> SideBySide:
-    """Compare two models: ``side_by_side`` under the name that the command line has for it."""
+    """Compare two models. Alias of ``side_by_side``, named like the command."""
     return side_by_side(a, b, **traits)
 
 
@@ -73,7 +72,7 @@ def side_by_side(left: Any, right: Any, **traits: Any) -> SideBySide:
     Raises:
         InputError: a model cannot be read.
         OptionError: both are the same widget.
-        TraitError: a value that a trait of one of the models does not accept.
+        TraitError: a trait of one of the models does not accept the value.
     """
     shown = [model if isinstance(model, Autodoc) else Autodoc(model, **traits) for model in (left, right)]
     return SideBySide(shown[0], shown[1])

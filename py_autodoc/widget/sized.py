@@ -1,4 +1,4 @@
-"""The widget's model under other sizes than it shows: analysed in the kernel when a viewer asks."""
+"""Analyse the widget's model with other dimensions in the kernel when a viewer asks for it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TYPE = "autodoc:sized"
 
 
 def answer_sized(widget: Any, state: State, subject: Callable[[Mapping[str, int]], AnalysedSubject]) -> None:
-    """Answer the viewers of ``widget`` from now on; ``subject`` analyses under sizes by dimension."""
+    """Register the message handler; ``subject`` analyses the model with dimensions by name."""
 
     def make(content: Mapping[str, Any], _source: Any, _analysis: Analysis) -> GraphPayload:
         return subject(whole_sizes(content.get("dims"))).payload

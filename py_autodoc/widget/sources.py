@@ -1,4 +1,4 @@
-"""What a widget can be made of, and how each is analysed under other sizes."""
+"""Sources of a widget's model, and their analysis with other dimensions."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from py_autodoc.widget.torch_module import ExportedModule, export_module, is_mod
 
 
 class WidgetSource(Protocol):
-    """A model in some form."""
+    """The source of a model."""
 
     @property
     def path(self) -> str:
-        """Path of the file, which no result may replace; empty when there is none."""
+        """Path of the file, which no result may replace; empty if there is none."""
 
     @property
     def model(self) -> Any:
-        """What the user gave, as ``analyze`` takes it; None when that cannot be read again."""
+        """The user's argument in a form that ``analyze`` accepts; None if it cannot be read again."""
 
     @property
     def fixed(self) -> bool:
-        """True when it cannot be analysed under other sizes."""
+        """True if it cannot be analysed with other dimensions."""
 
     def subject(self, dims: Mapping[str, int]) -> AnalysedSubject:
-        """The model under these sizes. Raises: InputError."""
+        """Return the model with these dimensions. Raises: InputError."""
 
 
 class ModelSource:
@@ -46,12 +46,12 @@ class ModelSource:
         self.path = os.fsdecode(model) if isinstance(model, (str, os.PathLike)) else ""
 
     def subject(self, dims: Mapping[str, int]) -> AnalysedSubject:
-        """Analyse. Raises: InputError."""
+        """Analyse the model. Raises: InputError."""
         return AnalysedSubject(run_analysis(self.model, _options(dims, self._shapes)))
 
 
 class ModuleSource:
-    """A module of PyTorch: exported once, written to a file for each analysis and removed again."""
+    """A PyTorch module, exported once and written to a temporary file for each analysis."""
 
     path, model, fixed = "", None, False
 
@@ -60,13 +60,13 @@ class ModuleSource:
         self._shapes = shapes
 
     def subject(self, dims: Mapping[str, int]) -> AnalysedSubject:
-        """Analyse. Raises: InputError."""
+        """Analyse the model. Raises: InputError."""
         with self._exported.file() as path:
             return AnalysedSubject(run_analysis(path, _options(dims, self._shapes)))
 
 
 class ReportSource:
-    """A report, with the model that it remembers. Raises: InputError where there is none, or another now."""
+    """A report and the model it refers to. Raises: InputError if the model is missing or changed."""
 
     path = ""
 
@@ -80,7 +80,7 @@ class ReportSource:
         self._batch = batch_names(analysis.model)
 
     def subject(self, dims: Mapping[str, int]) -> AnalysedSubject:
-        """The report, or its file under other sizes. Raises: InputError."""
+        """Return the report, or analyse its file with other dimensions. Raises: InputError."""
         sizes = self._subject.sizes
         other = {name: size for name, size in dims.items() if sizes.get(name) != size}
         if not other:
@@ -92,7 +92,7 @@ class ReportSource:
                 "Pass the model instead of its report.",
             )
         options = self._origin.options
-        if not self._batch.isdisjoint(dims):  # the sizes that are asked for now are those that count
+        if not self._batch.isdisjoint(dims):  # Dimensions requested now take precedence.
             options = replace(options, batch_size=None)
         options = replace(options, bindings={**options.bindings, **dims})
         return AnalysedSubject(run_analysis(self._origin.path, options))
@@ -101,7 +101,7 @@ class ReportSource:
 def source_of(
     model: Any, inputs: Any, dynamic_shapes: Any, input_shapes: Mapping[str, Sequence[int]] | None
 ) -> WidgetSource:
-    """The source of whatever a widget was given. Raises: InputError, RequirementError."""
+    """Return the source for a widget's arguments. Raises: InputError, RequirementError."""
     shapes = dict(input_shapes or {})
     if is_module(model):
         if inputs is None:

@@ -1,4 +1,4 @@
-"""A module of PyTorch as a model: exported once, kept by reference, written to a file when it is read."""
+"""A PyTorch module as a model: exported once, kept by reference, written to a file when read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from py_autodoc.outputs import scratch
 
 
 class ExportedModule:
-    """What the exporter made. Its weights are the module's own, not copies."""
+    """Result of the exporter. Its weights are shared with the module."""
 
     def __init__(self, done: Any, name: str) -> None:
         self._done = done
@@ -20,7 +20,7 @@ class ExportedModule:
 
     @contextlib.contextmanager
     def file(self) -> Iterator[str]:
-        """Path of the model in a folder of its own, which is removed afterwards."""
+        """Yield the path of the model in a temporary folder."""
         from py_autodoc.torch.inmemory import save
 
         with scratch() as folder:
@@ -30,20 +30,20 @@ class ExportedModule:
 
 
 def is_module(model: Any) -> bool:
-    """Whether it is an ``nn.Module``; nothing is imported to tell."""
+    """True for an ``nn.Module``. Does not import torch."""
     return any(
         base.__module__.startswith("torch.nn.") and base.__name__ == "Module" for base in type(model).__mro__
     )
 
 
 def export_module(module: Any, inputs: Any, dynamic_shapes: Any = None) -> ExportedModule:
-    """Export a module with its hierarchy, as it is in evaluation.
+    """Export a module with its hierarchy, in evaluation mode.
 
     ``inputs`` are example inputs: one tensor, a tuple of positional or a dict of named ones.
 
     Raises:
         RequirementError: torch or onnxscript is missing.
-        OptionError: the inputs make no sense.
+        OptionError: the inputs are invalid.
         AnalysisError: the module cannot be exported, or not with these inputs.
     """
     try:

@@ -1,4 +1,4 @@
-"""What the traits of a widget understand: layers by id, name, tag or module, and sizes."""
+"""Validate values of widget traits: nodes by id, name, tag or module, and dimensions."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from py_autodoc.report.schema import Layer
 from py_autodoc.similar_names import similar_names
 
 MAX_SIZE = 2**31
-"""Sizes are smaller."""
+"""Exclusive upper limit of dimensions."""
 
 
 class TraitFault(OptionError, TraitError):
-    """A trait was given a value that it does not take."""
+    """A trait does not accept a value."""
 
 
 def expect_names(what: str, known: Iterable[str], given: Iterable[str]) -> None:
-    """Raises: TraitFault for an option that is none of the known: traitlets would pass it over."""
+    """Raise a TraitFault for an unknown option, which traitlets would ignore."""
     names = [name for name in known if not name.startswith("_")]
     for name in given:
         if name not in names:
@@ -32,9 +32,9 @@ def expect_names(what: str, known: Iterable[str], given: Iterable[str]) -> None:
 
 
 def nodes_in(value: Any) -> list[Any]:
-    """What a selection was set to as a list: one node, a list, a set, an array of ids; None: nothing.
+    """Return the value of a selection as a list: one node, a list, a set, an array of ids, or None.
 
-    Raises: TraitFault for anything else.
+    Raises: TraitFault for any other value.
     """
     if value is None:
         return []
@@ -49,7 +49,7 @@ def nodes_in(value: Any) -> list[Any]:
 
 
 def whole_sizes(sizes: Any) -> dict[str, int]:
-    """Sizes of dimensions as plain numbers. Raises: TraitFault for what is not a mapping, or no size."""
+    """Return dimensions as integers. Raises: TraitFault for other types or values."""
     if not isinstance(sizes, Mapping):
         raise TraitFault("not-sizes", f"The sizes are {sizes!r:.80}.", 'Pass a mapping such as {"batch": 8}.')
     return {name: _whole(name, size) for name, size in sizes.items()}
@@ -67,16 +67,16 @@ def _whole(name: object, size: Any) -> int:
 
 
 def resolve_nodes(layers: Sequence[Layer], wanted: Iterable[Any]) -> list[int]:
-    """Ids, in the order asked for, each once; a tag or module stands for every node under it.
+    """Return ids in the requested order without duplicates; a tag or module stands for all nodes under it.
 
-    Raises: TraitFault for what is no id, name, tag or module of the model.
+    Raises: TraitFault for anything that is not an id, name, tag or module of the model.
     """
     found: dict[int, None] = {}
     known = {layer.id for layer in layers}
     for given in wanted:
         item = given.id if isinstance(given, Layer) else given
         if hasattr(item, "__index__") and not isinstance(item, bool):
-            item = index(item)  # numpy's
+            item = index(item)  # integer types of numpy
         if isinstance(item, bool) or not isinstance(item, (int, str)):
             raise TraitFault("not-a-node", f"{item!r} is no node.", "Pass ids, names or tags.")
         ids = [item] if isinstance(item, int) and item in known else _named(layers, item)
@@ -108,7 +108,7 @@ def _missing(layers: Sequence[Layer], item: int | str) -> TraitFault:
 
 
 def _names(layers: Sequence[Layer]) -> Iterator[str]:
-    """What nodes can be asked for by: modules with those around them, tags, then names."""
+    """Yield the names that identify nodes: modules with their parents, tags, then node names."""
     for paths in ({layer.group for layer in layers}, {layer.tag for layer in layers}):
         found: dict[str, None] = {}
         for path in sorted(paths):

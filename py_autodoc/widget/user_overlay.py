@@ -1,4 +1,4 @@
-"""A heatmap of the user's own, as the viewer reads it."""
+"""A user's heatmap in the viewer's format."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from py_autodoc.widget.trait_values import TraitFault, resolve_nodes
 
 
 def user_overlay_values(given: object, layers: Sequence[Layer], label: str) -> dict[str, Any] | None:
-    """Label, unit and the values by node id; None where ``given`` is neither a mapping nor an array.
+    """Return label, unit and values by node id; None if ``given`` is neither a mapping nor an array.
 
-    A mapping has nodes (ids, names or tags) as keys, each tag's number goes to its first node. An array, or
-    a list, has one number a layer, in the order of ``report.layers``; NaN, None and pandas' NA are unknown.
+    The keys of a mapping are nodes (ids, names or tags); the number of a tag is assigned to its first node.
+    An array or list has one number per layer, in the order of ``report.layers``; NaN, None and pandas' NA are
+    unknown.
 
-    Raises: TraitFault for numbers that are none, names that are not in the model, and a wrong length.
+    Raises: TraitFault for values that are not numbers, unknown nodes, and a wrong length.
     """
     if isinstance(given, Mapping):
         if set(given) - {"largest"} == {"label", "unit", "values"}:
@@ -43,7 +44,7 @@ def user_overlay_values(given: object, layers: Sequence[Layer], label: str) -> d
 
 
 def _row(given: object) -> list[Any] | None:
-    """The items of a list, a tuple, or what has ``tolist`` and is flat."""
+    """Return the items of a list, a tuple, or a one-dimensional object with ``tolist``."""
     listed = given.tolist() if hasattr(given, "tolist") else given
     if not isinstance(listed, (list, tuple)) or any(isinstance(item, (list, tuple)) for item in listed):
         return None
@@ -51,7 +52,7 @@ def _row(given: object) -> list[Any] | None:
 
 
 def _missing(number: Any) -> bool:
-    """True for None, NaN and what, like pandas' NA, cannot even tell whether it is itself."""
+    """True for None, NaN, and values without a boolean equality, such as pandas' NA."""
     try:
         return number is None or not bool(number == number)
     except TypeError:

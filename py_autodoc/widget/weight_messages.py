@@ -1,6 +1,6 @@
-"""Values of one constant for the widget's viewer, asked for by message and read in the kernel.
+"""Read the values of a constant in the kernel for the widget's viewer.
 
-The message names a ``tensor``; the value is a ``WeightValues``, with the ``format`` ``npy`` a ``WeightFile``.
+The message has a ``tensor``; the answer is a ``WeightValues``, or a ``WeightFile`` if ``format`` is ``npy``.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ TYPE = "autodoc:weights"
 
 
 def answer_weights(widget: Any, state: State) -> None:
-    """Answer the viewers of ``widget`` from now on."""
+    """Register the message handler for the viewers of ``widget``."""
     on_message(widget, TYPE, state, _values, doing="read the values")
 
 
 def constant_values(source: Any, analysis: Analysis, tensor: int) -> WeightValues:
-    """The values of the constant with that id. Raises: InputError, also when the model changed."""
+    """Return the values of the constant with that id. Raises: InputError, also if the model changed."""
     if isinstance(source, Report):
         return source.weights(tensor)
     return weight_values(*_at_hand(source, analysis), tensor)
 
 
 def constant_file(source: Any, analysis: Analysis, tensor: int) -> WeightFile:
-    """The constant with that id as a file. Raises: InputError, also when the model changed."""
+    """Return the constant with that id as a file. Raises: InputError, also if the model changed."""
     if isinstance(source, Report):
         return report_weight_file(source, tensor)
     return weight_file(*_at_hand(source, analysis), tensor)
 
 
 def _at_hand(source: Any, analysis: Analysis) -> tuple[LoadedModel, Model, str | bytes]:
-    """The model opened again, and what it was read from. Raises: InputError."""
+    """Return the model, opened again, and its source. Raises: InputError."""
     given, name = normalise_source(source)
     loaded = open_model(given, name)
     same_model(loaded, analysis.model.file.identity)

@@ -1,4 +1,4 @@
-"""One converter for each class of layers; importing this package registers them all."""
+"""One converter for each class of layers; importing this package registers all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Activations: by name, as ``activation=`` of another layer, and as layers of their own."""
+"""Activations: by name, as ``activation=`` of another layer, and as separate layers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LAYERS = ("LeakyReLU", "ReLU", "ELU", "Softmax", "ThresholdedReLU")
 
 
 def number(call: LayerCall, value: float) -> ir.Value:
-    """A constant number."""
+    """Return a constant number."""
     return call.builder.constant(np.float32(value))
 
 
@@ -31,7 +31,7 @@ def _clip(low: float, high: float) -> Formula:
 
 
 def _hard_sigmoid(call: LayerCall, x: KerasTensor) -> ir.Value:
-    """Keras 2 has a steeper one than Keras 3."""
+    """The slope is steeper in Keras 2 than in Keras 3."""
     return call.builder.op("HardSigmoid", x.value, alpha=1 / 6 if call.major >= 3 else 0.2, beta=0.5)
 
 
@@ -40,7 +40,7 @@ def _silu(call: LayerCall, x: KerasTensor) -> ir.Value:
 
 
 def _gelu(call: LayerCall, x: KerasTensor) -> ir.Value:
-    """x·Φ(x); an operator of its own since version 20."""
+    """x·Φ(x); a single operator since opset 20."""
     op = call.builder.op
     if call.builder.opset >= 20:
         return op("Gelu", x.value, approximate="none")
@@ -71,7 +71,7 @@ def _squareplus(call: LayerCall, x: KerasTensor) -> ir.Value:
 
 
 def _sparse_plus(call: LayerCall, x: KerasTensor) -> ir.Value:
-    """0 up to −1, (x + 1)²/4 up to 1, x from there."""
+    """0 up to −1, (x + 1)²/4 up to 1, x above."""
     op = call.builder.op
     near = op("Clip", x.value, number(call, -1.0), number(call, 1.0))
     shifted = op("Add", near, number(call, 1.0))
@@ -80,10 +80,10 @@ def _sparse_plus(call: LayerCall, x: KerasTensor) -> ir.Value:
 
 
 def _sparsemax(call: LayerCall, x: KerasTensor) -> ir.Value:
-    """The projection on the simplex along the last axis, as Keras computes it.
+    """Project on the simplex along the last axis, as Keras computes it.
 
-    Its threshold adds the cumulated sums of all that is kept, not only the last (Martins and Astudillo
-    2016, algorithm 1), so what comes out need not add up to 1.
+    Its threshold adds the cumulative sums of all kept elements, not only the last sum (Martins and Astudillo
+    2016, algorithm 1), so the result need not add up to 1.
     """
     op, constant, axis = call.builder.op, call.builder.constant, x.at(-1)
     size = call.known(x, -1)
@@ -136,7 +136,7 @@ FORMULAS: dict[str, Formula] = {
 
 
 def formula_name(given: Any) -> str | None:
-    """The name of an activation in a layer's settings; None where it is not a function of Keras."""
+    """Return the name of an activation in a layer's settings; None if it is not a function of Keras."""
     if given is None:
         return "linear"
     if isinstance(given, dict):
@@ -148,7 +148,7 @@ def formula_name(given: Any) -> str | None:
 
 
 def as_layer(given: Any) -> LayerSpec | None:
-    """An activation that is given as a layer; None where it is none without weights."""
+    """Return an activation given as a layer; None unless it is a layer without weights."""
     if (
         isinstance(given, dict)
         and given.get("class_name") in _LAYERS
@@ -159,12 +159,12 @@ def as_layer(given: Any) -> LayerSpec | None:
 
 
 def known(given: Any) -> bool:
-    """Whether an activation can be converted."""
+    """True if an activation can be converted."""
     return formula_name(given) is not None or as_layer(given) is not None
 
 
 def activate(call: LayerCall, x: KerasTensor, key: str = "activation") -> KerasTensor:
-    """Apply the activation that the layer's settings name. Raises: Unsupported."""
+    """Apply the activation named in the layer's settings. Raises: Unsupported."""
     given = call.spec.config.get(key)
     own = as_layer(given)
     if own is not None:
@@ -183,13 +183,13 @@ def activate(call: LayerCall, x: KerasTensor, key: str = "activation") -> KerasT
 
 @layer("Activation")
 def activation(call: LayerCall) -> KerasTensor:
-    """One function of the list above."""
+    """One of the functions above."""
     return activate(call, call.floating())
 
 
 @layer("ReLU")
 def relu(call: LayerCall) -> KerasTensor:
-    """With a slope below a threshold, and a ceiling: each of them optional."""
+    """Rectified linear unit with optional slope, threshold and maximum."""
     x, op = call.floating(), call.builder.op
     slope = call.settings.number("negative_slope", 0.0)
     threshold = call.settings.number("threshold", 0.0)
@@ -211,7 +211,7 @@ def relu(call: LayerCall) -> KerasTensor:
 
 @layer("LeakyReLU")
 def leaky_relu(call: LayerCall) -> KerasTensor:
-    """The slope is ``alpha`` in Keras 2."""
+    """The slope is called ``alpha`` in Keras 2."""
     x = call.floating()
     key = "negative_slope" if "negative_slope" in call.spec.config else "alpha"
     return call.like(x, call.builder.op("LeakyRelu", x.value, alpha=call.settings.number(key, 0.3)))
@@ -234,7 +234,7 @@ def thresholded_relu(call: LayerCall) -> KerasTensor:
 
 @layer("PReLU")
 def prelu(call: LayerCall) -> KerasTensor:
-    """A slope for each element, or for each along the axes that are not shared."""
+    """A slope for each element, shared along some axes."""
     x = call.floating()
     shared = call.settings.axes("shared_axes", x.rank, ()) if call.spec.config.get("shared_axes") else ()
     shape = tuple(1 if axis in shared else call.known(x, axis) for axis in range(1, x.rank))
@@ -244,7 +244,7 @@ def prelu(call: LayerCall) -> KerasTensor:
 
 @layer("Softmax")
 def softmax(call: LayerCall) -> KerasTensor:
-    """Over one axis or several; what a mask leaves out counts as nothing."""
+    """Softmax over one or several axes; masked elements have no weight."""
     x, op = call.floating(), call.builder.op
     axes = call.settings.axes("axis", x.rank)
     mask = call.mask_of(x)

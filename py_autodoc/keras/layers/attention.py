@@ -1,4 +1,4 @@
-"""Attention: with heads and projections, and the plain forms."""
+"""Attention: with heads and projections, and the basic forms."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from py_autodoc.keras.spec import LayerSpec, leaves
 from py_autodoc.keras.tensor import KerasTensor
 
 _NEVER = -0.7 * float(np.finfo(np.float32).max)
-"""What Keras puts for a score that must not count."""
+"""Keras's score for masked keys."""
 
 
 def _and(call: LayerCall, masks: list[ir.Value]) -> ir.Value | None:
@@ -25,7 +25,7 @@ def _and(call: LayerCall, masks: list[ir.Value]) -> ir.Value | None:
 
 
 def _causal(call: LayerCall, rows: KerasTensor, columns: KerasTensor) -> ir.Value:
-    """True where a key is not later than its query: 1, queries, keys."""
+    """Return a mask of shape (1, queries, keys), True where a key is not later than its query."""
     op, builder = call.builder.op, call.builder
     if rows.shape[1] is not None and columns.shape[1] is not None:
         lower = np.tril(np.ones((rows.shape[1], columns.shape[1]), bool))[None]
@@ -41,7 +41,7 @@ def _causal(call: LayerCall, rows: KerasTensor, columns: KerasTensor) -> ir.Valu
 
 
 def _wide(call: LayerCall, mask: KerasTensor | None, axis: int) -> list[ir.Value]:
-    """A mask of steps as one of queries (``axis`` 2) or of keys (1)."""
+    """Return a mask of steps as a mask of queries (``axis`` 2) or of keys (1)."""
     if mask is None:
         return []
     return [call.builder.op("Unsqueeze", call.straight(mask).value, whole(call, [axis]))]
@@ -89,7 +89,7 @@ def _projection(part: str) -> LayerSpec:
 
 
 def _projected(call: LayerCall, x: KerasTensor, part: str, heads: int, depth: int) -> ir.Value:
-    """Batch, heads, steps, depth; for keys depth, steps."""
+    """Return a tensor of shape (batch, heads, steps, depth); for keys (batch, heads, depth, steps)."""
     builder, width = call.builder, heads * depth
     with call.host.enter(call, _projection(part), part):
         plain = call.straight(builder.cast(x, ir.DataType.FLOAT))
@@ -120,7 +120,7 @@ def _output(call: LayerCall, flat: ir.Value, query: KerasTensor, heads: int, wid
 
 
 def _mask(call: LayerCall, query: KerasTensor, key: KerasTensor, value: KerasTensor) -> ir.Value | None:
-    """Which key counts for which query: batch, queries, keys, with an axis for the heads."""
+    """Return the keys that each query attends to: (batch, queries, keys), with an axis for the heads."""
     masks = []
     for name, one, axis in (("query", query, 2), ("value", value, 1), ("key", key, 1)):
         given = call.kwargs.get(f"{name}_mask")
@@ -156,7 +156,7 @@ def _scores(call: LayerCall, parts: list[ir.Value], depth: int, mask: ir.Value |
 
 @layer("Attention", "AdditiveAttention")
 def attention(call: LayerCall) -> list[KerasTensor] | KerasTensor:
-    """Without projections: scores by product, or by the sum of what tanh makes of both."""
+    """Attention without projections; scores are dot products or sums of tanh (additive)."""
     given = call.tensors()
     if len(given) not in (2, 3):
         raise broken(call.file, f"{call.spec.label} is called with {len(given)} tensors, and takes 2 or 3.")
@@ -184,7 +184,7 @@ def attention(call: LayerCall) -> list[KerasTensor] | KerasTensor:
 
 
 def _masks(call: LayerCall, given: list[KerasTensor]) -> list[KerasTensor | None]:
-    """Masks of query and value: those it is called with, or those that came along."""
+    """Return the masks of query and value: given ones, or those attached to the tensors."""
     wired = call.kwargs.get("mask")
     if isinstance(wired, list):
         told = [one if isinstance(one, KerasTensor) else None for one in wired]

@@ -1,6 +1,6 @@
-"""One step of a recurrent layer, and the whole of it as an operator of ONNX where there is one.
+"""One step of a recurrent layer, and a whole layer as an ONNX operator where one exists.
 
-Keras keeps the gates of an LSTM as i, f, c, o and of a GRU as z, r, h; ONNX wants i, o, f, c and z, r, h.
+Keras orders the gates of an LSTM as i, f, c, o and of a GRU as z, r, h; ONNX uses i, o, f, c and z, r, h.
 """
 
 from __future__ import annotations
@@ -36,30 +36,30 @@ class Cell:
     """One cell with its weights."""
 
     call: LayerCall
-    """With the cell's settings and the path of its weights."""
+    """A call with the cell's settings and the path of its weights."""
     kind: str
     """LSTM, GRU or SimpleRNN."""
     units: int
     features: int
     kernel: Any
-    """features × gates·units."""
+    """Shape (features, gates·units)."""
     recurrent: Any
-    """units × gates·units."""
+    """Shape (units, gates·units)."""
     bias: Any
-    """(gates·units,), or (2, gates·units) for a GRU that resets after the product; None without."""
+    """Shape (gates·units,), or (2, gates·units) for a GRU that resets after the product; None without."""
 
     @property
     def after(self) -> bool:
-        """Whether a GRU resets after the product."""
+        """True if a GRU resets after the product."""
         return self.kind == "GRU" and self.call.settings.flag("reset_after", self.call.major >= 3)
 
     @property
     def states(self) -> int:
-        """How many states it keeps."""
+        """Number of states."""
         return 2 if self.kind == "LSTM" else 1
 
     def functions(self) -> list[str]:
-        """Its activations: of the gates, then of the state."""
+        """Return its activations: of the gates, then of the state."""
         config = self.call.spec.config
         given = [("recurrent_activation", "sigmoid"), ("activation", "tanh")]
         given = given[1:] if self.kind == "SimpleRNN" else given
@@ -72,7 +72,7 @@ class Cell:
         return found
 
     def operator(self) -> dict[str, Any] | None:
-        """Attributes of the operator that does the same; None where none does."""
+        """Return the attributes of the equivalent operator; None if there is none."""
         names = self.functions()
         steep = 0.2 if self.call.major < 3 else 1 / 6
         table = {**_KNOWN, "hard_sigmoid": ("HardSigmoid", steep, 0.5)}
@@ -81,7 +81,7 @@ class Cell:
         order = [names[0], names[1], names[1]] if self.kind == "LSTM" else names
         told = [table[name] for name in order]
         found: dict[str, Any] = {"hidden_size": self.units, "activations": [name for name, _, _ in told]}
-        # Values belong to those functions that have one, in their order.
+        # Parameters belong to the functions that have one, in order.
         alphas = [alpha for _, alpha, _ in told if alpha is not None]
         betas = [beta for _, _, beta in told if beta is not None]
         found.update({"activation_alpha": alphas} if alphas else {})
@@ -91,7 +91,7 @@ class Cell:
         return found
 
     def weights(self) -> tuple[ir.Value, ir.Value, ir.Value | None]:
-        """W, R and B of the operator, for one direction."""
+        """Return W, R and B of the operator for one direction."""
         builder = self.call.builder
         bias = None
         if self.bias is not None:
@@ -112,7 +112,7 @@ class Cell:
     # -- one step --------------------------------------------------------------------------------------
 
     def constants(self) -> dict[str, ir.Value]:
-        """The weights for ``step``, made once outside of the loop."""
+        """Return the weights for ``step``, created once outside the loop."""
         builder = self.call.builder
         found = {
             "kernel": builder.weight(self.kernel, "kernel"),
@@ -128,7 +128,7 @@ class Cell:
     def step(
         self, x: ir.Value, states: Sequence[ir.Value], held: dict[str, ir.Value]
     ) -> tuple[ir.Value, list[ir.Value]]:
-        """What comes out of one step, and the states after it."""
+        """Return the result of one step and the new states."""
         op = self.call.builder.op
         given = op("MatMul", x, held["kernel"])
         given = op("Add", given, held["bias"]) if "bias" in held else given
@@ -172,11 +172,11 @@ class Cell:
 
 
 def cell_of(call: LayerCall, spec: LayerSpec, path: tuple[str, ...], features: int) -> Cell:
-    """The cell of a recurrent layer, its weights read.
+    """Return the cell of a recurrent layer with its weights.
 
     Raises:
-        InputError: a weight is missing or of another shape.
-        Unsupported: the class is none of the three.
+        InputError: a weight is missing or has another shape.
+        Unsupported: the class is not one of the three.
     """
     kind = spec.kind.removesuffix("Cell")
     if kind not in GATES or spec.custom:
@@ -194,5 +194,5 @@ def cell_of(call: LayerCall, spec: LayerSpec, path: tuple[str, ...], features: i
 
 
 def operator_of(cell: Cell) -> str:
-    """The operator's name."""
+    """Return the name of the operator."""
     return _OPERATORS[cell.kind]

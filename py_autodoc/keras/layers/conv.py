@@ -1,7 +1,7 @@
-"""Convolutions, and what they share with pools: the rule of padding.
+"""Convolutions, and the padding rules they share with pooling.
 
-``same`` as TensorFlow computes it: the output has ⌈n / stride⌉ steps; what is missing is added on both
-sides, the odd one at the end.
+``same`` follows TensorFlow: the output has ⌈n / stride⌉ steps; padding is added on both sides, an odd one at
+the end.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PADDINGS = ("valid", "same")
 
 @dataclass(frozen=True, slots=True)
 class ConvWindow:
-    """A window that moves over the last axes of a tensor whose channels lie second."""
+    """A window that moves over the last axes of a tensor whose second axis is the channels."""
 
     kernel: tuple[int, ...]
     strides: tuple[int, ...]
@@ -27,7 +27,7 @@ class ConvWindow:
     padding: str
 
     def padded(self, sizes: Sequence[int | None]) -> tuple[dict[str, Any], Shape]:
-        """Attributes of the node, and the sizes of what comes out."""
+        """Return the attributes of the node and the output dimensions."""
         begins, ends, out = [], [], []
         free = False
         for size, k, stride, dilation in zip(sizes, self.kernel, self.strides, self.dilations, strict=True):
@@ -52,7 +52,7 @@ class ConvWindow:
         return {"pads": [*begins, *ends]}, tuple(out)
 
     def attributes(self) -> dict[str, Any]:
-        """What every node with a window has."""
+        """Return the attributes common to all nodes with a window."""
         found: dict[str, Any] = {"kernel_shape": list(self.kernel), "strides": list(self.strides)}
         if any(one != 1 for one in self.dilations):
             found["dilations"] = list(self.dilations)
@@ -60,12 +60,12 @@ class ConvWindow:
 
 
 def lying(call: LayerCall, rank: int) -> Order:
-    """How the input of a layer lies when its channels are second."""
+    """Return the axis order of a layer's input with channels second."""
     return straight(rank) if call.settings.channels_first() else channels_first(rank)
 
 
 def put_back(call: LayerCall, value: Any, shape: Shape, order: Order) -> KerasTensor:
-    """A tensor that lies channels first, with the shape Keras gives it."""
+    """Return a tensor that is stored channels first, with Keras's shape."""
     given: list[int | None] = [None] * len(shape)
     for at, axis in enumerate(order):
         given[axis] = shape[at]
@@ -75,7 +75,7 @@ def put_back(call: LayerCall, value: Any, shape: Shape, order: Order) -> KerasTe
 def window(
     call: LayerCall, dims: int, size: str = "kernel_size", paddings: Sequence[str] = PADDINGS
 ) -> ConvWindow:
-    """The window that the layer's settings describe."""
+    """Return the window described by the layer's settings."""
     settings = call.settings
     kernel = settings.wholes(size, dims)
     default = None if size == "pool_size" else 1
@@ -89,7 +89,7 @@ def window(
 
 
 def _start(call: LayerCall, dims: int) -> tuple[KerasTensor, Order, Shape]:
-    """The input, how it is to lie, and its sizes then."""
+    """Return the input, its required axis order, and its shape in that order."""
     x = call.floating()
     call.rank(x, dims + 2)
     order = lying(call, x.rank)
@@ -131,7 +131,7 @@ def _convolved(
 
 @layer("Conv1D", "Conv2D", "Conv3D")
 def conv(call: LayerCall) -> KerasTensor:
-    """Kernel in Keras: sizes, channels in, filters. In ONNX: filters, channels in, sizes."""
+    """The kernel in Keras is (sizes, input channels, filters), in ONNX (filters, input channels, sizes)."""
     dims = int(call.spec.kind[4])
     x, order, shape = _start(call, dims)
     moves = window(call, dims, paddings=("valid", "same", "causal") if dims == 1 else PADDINGS)
@@ -143,7 +143,7 @@ def conv(call: LayerCall) -> KerasTensor:
 
 
 def _depthwise(call: LayerCall, dims: int, channels: int) -> Any:
-    """Kernel in Keras: sizes, channels, how many each. In ONNX: both together, 1, sizes."""
+    """Return the kernel; in Keras (sizes, channels, multiplier), in ONNX (channels·multiplier, 1, sizes)."""
     sizes = call.settings.wholes("kernel_size", dims)
     each = call.settings.whole("depth_multiplier", 1)
     kernel = call.take("depthwise_kernel", *sizes, channels, each)
@@ -152,7 +152,7 @@ def _depthwise(call: LayerCall, dims: int, channels: int) -> Any:
 
 @layer("DepthwiseConv1D", "DepthwiseConv2D")
 def depthwise(call: LayerCall) -> KerasTensor:
-    """Each channel by itself."""
+    """Convolution of each channel separately."""
     dims = int(call.spec.kind[-2])
     x, order, shape = _start(call, dims)
     channels = shape[1] or 0
@@ -164,7 +164,7 @@ def depthwise(call: LayerCall) -> KerasTensor:
 
 @layer("SeparableConv1D", "SeparableConv2D")
 def separable(call: LayerCall) -> KerasTensor:
-    """Each channel by itself, then all of them at every point."""
+    """Convolution of each channel separately, followed by a pointwise convolution."""
     dims = int(call.spec.kind[-2])
     x, order, shape = _start(call, dims)
     channels, filters = shape[1] or 0, call.settings.whole("filters")
@@ -182,9 +182,9 @@ def separable(call: LayerCall) -> KerasTensor:
 
 @layer("Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose")
 def transposed(call: LayerCall) -> KerasTensor:
-    """The gradient of a convolution; ``same`` gives n·stride steps.
+    """Gradient of a convolution; ``same`` gives n·stride steps.
 
-    What a convolution of the output would have been padded with is cut off.
+    The steps that correspond to padding of the forward convolution are cut off.
     """
     dims = int(call.spec.kind[4])
     x, order, shape = _start(call, dims)
@@ -214,15 +214,15 @@ def transposed(call: LayerCall) -> KerasTensor:
 
 
 def _cut(moves: ConvWindow, at: int, extra: int | None) -> tuple[int, int, int]:
-    """Steps cut off at the begin and at the end, and steps added, along one axis."""
+    """Return the steps cut off at the beginning and the end, and steps added, along one axis."""
     k, stride = moves.kernel[at], moves.strides[at]
     reach = (k - 1) * moves.dilations[at] + 1
-    # All that the windows cover is (n - 1)·stride + reach.
+    # The windows cover (n - 1)·stride + reach steps in total.
     if extra is None:
         wanted = reach - stride if moves.padding == "same" else min(reach - stride, 0)
     else:
         wanted = (2 * (reach // 2) if moves.padding == "same" else 0) - extra
     if wanted >= 0:
-        # TensorFlow pads what it convolves back with the smaller half first.
+        # TensorFlow puts the smaller half of the padding first.
         return wanted // 2, wanted - wanted // 2, 0
     return 0, 0, -wanted

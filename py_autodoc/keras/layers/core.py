@@ -16,7 +16,7 @@ from py_autodoc.keras.tensor import KerasTensor, Order, straight
 
 @layer("Dense")
 def dense(call: LayerCall) -> KerasTensor:
-    """The last axis times the kernel, plus the bias."""
+    """Multiply the last axis by the kernel and add the bias."""
     x = call.floating()
     if x.rank < 2:
         raise call.refuse("of a tensor without features")
@@ -27,7 +27,7 @@ def dense(call: LayerCall) -> KerasTensor:
 
 
 def product(call: LayerCall, x: KerasTensor, kernel: np.ndarray, bias: np.ndarray | None) -> KerasTensor:
-    """X · kernel + bias over the last axis; the others may lie in any order."""
+    """Return x · kernel + bias over the last axis; the other axes may be stored in any order."""
     order: Order = x.order if x.order[-1] == x.rank - 1 else straight(x.rank)
     value = call.builder.turned(x, order)
     weight = call.builder.weight(kernel, "kernel")
@@ -44,7 +44,7 @@ _EQUATION = re.compile(r"(\.{3})?([a-zA-Z]+),([a-zA-Z]+)->(\.{3})?([a-zA-Z]+)")
 
 @layer("EinsumDense")
 def einsum_dense(call: LayerCall) -> KerasTensor:
-    """A product that an equation describes: ``abc,cd->abd``."""
+    """Product described by an equation such as ``abc,cd->abd``."""
     x = call.straight(call.floating())
     equation = str(call.spec.config.get("equation", "")).replace(" ", "")
     parts = _EQUATION.fullmatch(equation)
@@ -83,7 +83,7 @@ def _bias(call: LayerCall, wide: tuple[int, ...], axes: str) -> np.ndarray:
 
 @layer("Embedding")
 def embedding(call: LayerCall) -> KerasTensor:
-    """A row of the table for each whole number; with ``mask_zero``, 0 does not count."""
+    """Look up a row of the table for each integer; with ``mask_zero``, 0 is masked."""
     ids = call.straight(call.tensor())
     rows, size = call.settings.whole("input_dim"), call.settings.whole("output_dim")
     if ids.kind not in (ir.DataType.INT32, ir.DataType.INT64):
@@ -104,7 +104,7 @@ def embedding(call: LayerCall) -> KerasTensor:
 
 @layer("Masking")
 def masking(call: LayerCall) -> KerasTensor:
-    """Steps whose features all are ``mask_value`` do not count, and become 0."""
+    """Mask steps whose features all equal ``mask_value``, and set them to 0."""
     x = call.straight(call.floating())
     op = call.builder.op
     other = op("Not", op("Equal", x.value, number(call, call.settings.number("mask_value", 0.0))))

@@ -1,4 +1,4 @@
-"""Layers that make one tensor of several."""
+"""Layers that combine several tensors into one."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ _SEVERAL = {"Mean", "Max", "Min"}
 
 
 def aligned(call: LayerCall, tensors: list[KerasTensor]) -> tuple[list[ir.Value], Order]:
-    """Values of tensors of one rank, lying alike: as the first that does not lie straight."""
+    """Return the values of tensors of one rank in a common axis order.
+
+    It is that of the first tensor stored in another order than its shape.
+    """
     order = next((one.order for one in tensors if not one.straight), straight(tensors[0].rank))
     return [call.builder.turned(one, order) for one in tensors], order
 
 
 def broadcast(call: LayerCall, shapes: list[Shape]) -> Shape:
-    """The shape of all of them together. Raises: InputError where they do not fit."""
+    """Return the broadcast shape. Raises: InputError if the shapes do not fit."""
     found: list[int | None] = []
     for sizes in zip(*shapes, strict=True):
         known = {size for size in sizes if size not in (None, 1)}
@@ -42,7 +45,7 @@ def _told(shapes: list[Shape]) -> str:
 
 
 def lifted(call: LayerCall, tensors: list[KerasTensor], axis: int) -> list[KerasTensor]:
-    """Tensors of one rank: the smaller get axes of size 1 at ``axis``."""
+    """Return tensors of one rank: smaller ones get axes of size 1 at ``axis``."""
     rank = max(one.rank for one in tensors)
     found = []
     for one in tensors:
@@ -66,7 +69,7 @@ def _several(call: LayerCall) -> list[KerasTensor]:
 
 
 def joined_mask(call: LayerCall, tensors: list[KerasTensor]) -> Mask | None:
-    """Keras 3: a step counts where it does in one of them. Keras 2: in all that have a mask."""
+    """Combine masks: with "or" in Keras 3, with "and" over the tensors that have one in Keras 2."""
     masks = [one.mask for one in tensors if one.mask is not None]
     if call.major >= 3 and len(masks) < len(tensors):
         return None
@@ -83,7 +86,7 @@ def joined_mask(call: LayerCall, tensors: list[KerasTensor]) -> Mask | None:
 
 
 def _mask_of_steps(call: LayerCall, tensors: list[KerasTensor], axis: int) -> Mask | None:
-    """The masks one after the other, as the steps are."""
+    """Concatenate the masks like the steps."""
     masks = [one.mask for one in tensors if one.mask is not None]
     if not masks:
         return None
@@ -102,7 +105,7 @@ def _mask_of_steps(call: LayerCall, tensors: list[KerasTensor], axis: int) -> Ma
 
 @layer(*_OPERATORS)
 def merge(call: LayerCall) -> KerasTensor:
-    """Element by element; smaller ranks are widened behind the batch."""
+    """Elementwise; tensors of smaller rank get axes of size 1 after the batch."""
     given = [call.builder.cast(one, ir.DataType.FLOAT) for one in _several(call)]
     kind = _OPERATORS[call.spec.kind]
     if kind == "Sub" and len(given) != 2:
@@ -119,7 +122,7 @@ def merge(call: LayerCall) -> KerasTensor:
 
 @layer("Concatenate")
 def concatenate(call: LayerCall) -> KerasTensor:
-    """One after the other along an axis."""
+    """Concatenation along an axis."""
     tensors = _several(call)
     if len({one.kind for one in tensors}) > 1:
         tensors = [call.builder.cast(one, ir.DataType.FLOAT) for one in tensors]
@@ -142,7 +145,7 @@ def concatenate(call: LayerCall) -> KerasTensor:
 
 @layer("Dot")
 def dot(call: LayerCall) -> KerasTensor:
-    """The product over one axis of each, batch by batch."""
+    """Batched product over one axis of each."""
     tensors = _several(call)
     if len(tensors) != 2 or any(one.rank not in (2, 3) for one in tensors):
         raise call.refuse("of other than two tensors with 2 or 3 axes")
@@ -167,7 +170,7 @@ def dot(call: LayerCall) -> KerasTensor:
 
 
 def _side(call: LayerCall, x: KerasTensor, axis: int, side: int) -> tuple[ir.Value, KerasTensor]:
-    """A factor of a matrix product: the axis that is summed over last in the first, second in the other."""
+    """Return a factor of a matrix product: the summed axis is last in the first, second in the other."""
     op = call.builder.op
     other = [at for at in range(1, x.rank) if at != axis]
     order = (0, *other, axis) if side == 0 else (0, axis, *other)

@@ -1,4 +1,4 @@
-"""Normalizations. None is folded into what stands before it."""
+"""Normalizations. They are not folded into preceding layers."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from py_autodoc.keras.tensor import KerasTensor, Order, straight
 
 
 def _second(x: KerasTensor, axis: int) -> Order:
-    """An order in which ``axis`` lies second: the one it has, or the nearest."""
+    """Return an axis order with ``axis`` second: the stored one, or the closest to it."""
     if x.rank > 1 and x.order[0] == 0 and x.order[1] == axis:
         return x.order
     return (0, axis, *(one for one in range(1, x.rank) if one != axis))
 
 
 def _taken(call: LayerCall, name: str, used: bool, default: float, *shape: int) -> Any:
-    """A weight, or what stands for it where the layer does without."""
+    """Return a weight, or its default if the layer does not have it."""
     return call.take(name, *shape) if used else np.full(shape, default, np.float32)
 
 
 @layer("BatchNormalization", "SyncBatchNormalization")
 def batch_normalization(call: LayerCall) -> KerasTensor:
-    """By the moving mean and variance, as at inference."""
+    """Normalize by the moving mean and variance, as in inference."""
     x, settings = call.floating(), call.settings
     if settings.flag("renorm"):
         raise call.refuse("with renorm")
@@ -53,7 +53,7 @@ def batch_normalization(call: LayerCall) -> KerasTensor:
 
 @layer("LayerNormalization")
 def layer_normalization(call: LayerCall) -> KerasTensor:
-    """Over some axes, which are laid last."""
+    """Normalize over some axes, which are moved to the end."""
     x, settings = call.floating(), call.settings
     axes, order = _last(call, x)
     shape = tuple(call.known(x, axis) for axis in axes)
@@ -79,7 +79,7 @@ def rms_normalization(call: LayerCall) -> KerasTensor:
 
 
 def _last(call: LayerCall, x: KerasTensor) -> tuple[Order, Order]:
-    """The axes that are normalized, and an order in which they lie last."""
+    """Return the normalized axes, and an axis order in which they are last."""
     axes = tuple(sorted(set(call.settings.axes("axis", x.rank))))
     if 0 in axes:
         raise call.refuse("over the batch")
@@ -95,7 +95,7 @@ def _by_deviation(
     epsilon: float,
     centred: bool = False,
 ) -> KerasTensor:
-    """The tensor / √(mean x² + ε) · scale; ``centred`` takes the variance for mean x²."""
+    """Return x / √(mean x² + ε) · scale; with ``centred``, the variance replaces mean x²."""
     op, value = call.builder.op, call.builder.turned(x, order)
     axes = call.builder.constant(np.arange(-count, 0, dtype=np.int64))
     other = op("Sub", value, op("ReduceMean", value, axes, keepdims=1)) if centred else value
@@ -118,7 +118,7 @@ def unit_normalization(call: LayerCall) -> KerasTensor:
 
 @layer("GroupNormalization")
 def group_normalization(call: LayerCall) -> KerasTensor:
-    """Over groups of channels; an operator of its own since version 21."""
+    """Normalize over groups of channels; a single operator since opset 21."""
     x, settings, builder = call.floating(), call.settings, call.builder
     axis = settings.axis("axis", x.rank)
     size, order = call.known(x, axis), _second(x, axis)
@@ -147,7 +147,7 @@ def group_normalization(call: LayerCall) -> KerasTensor:
 
 @layer("Normalization")
 def normalization(call: LayerCall) -> KerasTensor:
-    """(x − mean) / max(√variance, 10⁻⁷), or the way back with ``invert``."""
+    """(x − mean) / max(√variance, 10⁻⁷), or the inverse with ``invert``."""
     x, op = call.floating(), call.builder.op
     mean, variance = _moments(call, x)
     deviation = np.maximum(np.sqrt(variance), np.float32(1e-7))
@@ -162,7 +162,7 @@ def normalization(call: LayerCall) -> KerasTensor:
 
 
 def _moments(call: LayerCall, x: KerasTensor) -> tuple[Any, Any]:
-    """Mean and variance in a shape that fits the tensor."""
+    """Return mean and variance in a shape that broadcasts with the tensor."""
     given = call.spec.config.get("axis")
     axes = tuple(sorted(call.settings.axes("axis", x.rank))) if given not in (None, []) else ()
     wide = tuple(call.known(x, axis) if axis in axes else 1 for axis in range(x.rank))
@@ -183,7 +183,7 @@ def _moments(call: LayerCall, x: KerasTensor) -> tuple[Any, Any]:
 
 @layer("Rescaling")
 def rescaling(call: LayerCall) -> KerasTensor:
-    """X · scale + offset; each a number or one for each channel."""
+    """X · scale + offset, each a number or one value per channel."""
     x, op = call.floating(), call.builder.op
     order = straight(x.rank)
     made: list[ir.Value] = []

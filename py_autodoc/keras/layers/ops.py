@@ -1,4 +1,4 @@
-"""Operations between layers: ``a + b``, comparisons, and what Keras writes down for masks."""
+"""Operations outside of layers: ``a + b``, comparisons, and those that Keras records for masks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _pair(call: LayerCall) -> tuple[LayerValue, LayerValue]:
 
 
 def _both(call: LayerCall, kind: ir.DataType | None) -> list[KerasTensor]:
-    """Both operands as tensors of one type and rank; a number becomes one without axes of its own."""
+    """Return both operands as tensors of one type and rank; a number becomes a scalar."""
     given = _pair(call)
     tensors = [one for one in given if isinstance(one, KerasTensor)]
     kinds = {one.kind for one in tensors}
@@ -55,7 +55,7 @@ def _both(call: LayerCall, kind: ir.DataType | None) -> list[KerasTensor]:
             raise call.refuse("with an operand that is not a number")
         value = call.builder.constant(np.full((1,) * rank, one, own.numpy()))
         found.append(call.made(value, (1,) * rank, order, own))
-    # Numpy's rule here: smaller ranks are widened in front.
+    # As in NumPy, axes are added in front.
     return lifted(call, found, 0)
 
 
@@ -88,7 +88,7 @@ for _name, _operator in _LOGIC.items():
 
 @layer(*(f"ops.{name}" for name in _UNARY))
 def unary(call: LayerCall) -> KerasTensor:
-    """One function of each number."""
+    """Elementwise function."""
     x = call.floating()
     return call.like(x, call.builder.op(_UNARY[call.spec.kind[4:]], x.value)).masked(None)
 
@@ -102,14 +102,14 @@ def square(call: LayerCall) -> KerasTensor:
 
 @layer("ops.LogicalNot")
 def logical_not(call: LayerCall) -> KerasTensor:
-    """What is not."""
+    """Logical negation."""
     x = call.builder.cast(call.tensor(), _BOOL)
     return call.like(x, call.builder.op("Not", x.value)).masked(None)
 
 
 @layer("ops.ExpandDims")
 def expand_dims(call: LayerCall) -> KerasTensor:
-    """An axis of size 1."""
+    """Insert an axis of size 1."""
     x = call.straight(call.tensor())
     axis = call.argument("axis", 1)
     axis = call.spec.config.get("axis") if axis is None else axis
@@ -125,7 +125,7 @@ CONVERTERS["ops.Concatenate"] = concatenate
 
 @layer("ops.ZerosLike", "ops.OnesLike")
 def filled(call: LayerCall) -> KerasTensor:
-    """As large as another tensor, and all the same."""
+    """A constant value in the shape of another tensor."""
     x = call.tensor()
     kind = {"bool": _BOOL, "float32": _FLOAT, None: x.kind}.get(call.spec.config.get("dtype"))
     if kind is None:
@@ -137,7 +137,7 @@ def filled(call: LayerCall) -> KerasTensor:
 
 @layer("ops.Any", "ops.All")
 def anything(call: LayerCall) -> KerasTensor:
-    """Whether anything along some axes is true, or everything."""
+    """Whether any, or every, element along some axes is true."""
     x = call.straight(call.builder.cast(call.tensor(), _BOOL))
     axes = call.settings.axes("axis", x.rank, None)
     keep = call.settings.flag("keepdims")

@@ -1,4 +1,4 @@
-"""Pools: over a moving window, and over everything."""
+"""Pooling over a moving window, and global pooling."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from py_autodoc.keras.tensor import KerasTensor, permuted
 
 @layer(*(f"{kind}Pooling{n}D" for kind in ("Max", "Average") for n in (1, 2, 3)))
 def pool(call: LayerCall) -> KerasTensor:
-    """The largest or the mean of a window; what padding adds does not count."""
+    """Maximum or mean of a window, excluding padding."""
     largest, dims = call.spec.kind.startswith("Max"), int(call.spec.kind[-2])
     x = call.floating()
     call.rank(x, dims + 2)
@@ -30,7 +30,7 @@ def pool(call: LayerCall) -> KerasTensor:
 
 @layer(*(f"Global{kind}Pooling{n}D" for kind in ("Max", "Average") for n in (1, 2, 3)))
 def pool_all(call: LayerCall) -> KerasTensor:
-    """The largest or the mean of each channel, however the tensor lies."""
+    """Maximum or mean of each channel, in any axis order."""
     largest, dims = "Max" in call.spec.kind, int(call.spec.kind[-2])
     x, op = call.floating(), call.builder.op
     call.rank(x, dims + 2)
@@ -51,7 +51,7 @@ def pool_all(call: LayerCall) -> KerasTensor:
 
 
 def _masked_mean(call: LayerCall, x: KerasTensor, mask: KerasTensor, axes: ir.Value, keep: bool) -> ir.Value:
-    """The mean of the steps that count."""
+    """Return the mean of the unmasked steps."""
     op = call.builder.op
     held = call.builder.cast(mask, ir.DataType.FLOAT)
     wide = op("Unsqueeze", held.value, call.builder.constant(np.array([2], np.int64)))

@@ -1,6 +1,6 @@
-"""Recurrent layers: an operator of ONNX where it computes the same, else a Scan over single steps.
+"""Recurrent layers: an ONNX operator if it computes the same, else a Scan over single steps.
 
-The operators know sequences of different lengths, but no gaps; a masked layer is therefore a Scan.
+The operators support sequences of different lengths but no gaps; a masked layer is therefore a Scan.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from py_autodoc.keras.tensor import KerasTensor, Order
 
 TIME_FIRST: Order = (1, 0, 2)
 MAX_DEPTH = 64
-"""Cells of one stack."""
+"""Maximum cells in a stack."""
 
 
 @dataclass(slots=True)
 class RecurrentRun:
-    """What came out of a sequence, each in the order in which it was computed."""
+    """Results of a sequence, in the order of computation."""
 
     sequence: KerasTensor | None
     last: KerasTensor
@@ -34,19 +34,19 @@ class RecurrentRun:
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How a layer runs over its sequence."""
+    """Options of running a layer over its sequence."""
 
     backwards: bool
     all_steps: bool
     in_time: bool
-    """The steps come out in the order of the input even where they were computed backwards."""
+    """Return steps in the order of the input even if they are computed backwards."""
     zeros: bool
-    """A masked step gives 0 instead of what came before."""
+    """Set the result of a masked step to 0 instead of the previous result."""
 
 
 @layer("LSTM", "GRU", "SimpleRNN", "RNN")
 def recurrent(call: LayerCall) -> list[KerasTensor] | KerasTensor:
-    """A layer over a sequence; ``return_state`` gives its states too."""
+    """Recurrent layer over a sequence; ``return_state`` also returns its states."""
     found, states = run(call)
     return [found, *states] if call.settings.flag("return_state") else found
 
@@ -54,7 +54,7 @@ def recurrent(call: LayerCall) -> list[KerasTensor] | KerasTensor:
 def run(
     call: LayerCall, in_time: bool = False, zeros: bool | None = None
 ) -> tuple[KerasTensor, list[KerasTensor]]:
-    """What a recurrent layer gives back, and its states."""
+    """Return the result of a recurrent layer and its states."""
     settings = call.settings
     if settings.flag("stateful"):
         raise call.refuse("with stateful=True")
@@ -137,7 +137,7 @@ def _operator(
 
 
 def reversed_steps(call: LayerCall, value: ir.Value, axis: int = 0) -> ir.Value:
-    """The steps from the last to the first."""
+    """Return the steps in reverse order."""
     return call.builder.op(
         "Slice", value, whole(call, [-1]), whole(call, [-END]), whole(call, [axis]), whole(call, [-1])
     )
@@ -187,7 +187,7 @@ def _last(call: LayerCall, cells: list[Cell], steps: ir.Value, how: How, x: Kera
 
 
 def _zeros(call: LayerCall, sequence: ir.Value, sizes: Sequence[int]) -> list[ir.Value]:
-    """A state of zeros for each batch, of each size."""
+    """Return zero states for each batch, one per size."""
     op = call.builder.op
     batch = op("Shape", sequence, start=1, end=2)
     zero = ir.tensor(np.zeros(1, np.float32))
@@ -199,7 +199,7 @@ def _zeros(call: LayerCall, sequence: ir.Value, sizes: Sequence[int]) -> list[ir
 
 
 def _body(call: LayerCall, x: KerasTensor, cells: list[Cell], masked: bool, how: How) -> ir.Graph:
-    """One step of all cells, with its mask."""
+    """Return the subgraph for one step of all cells, with its mask."""
     builder = call.builder
     held = [cell.constants() for cell in cells]
     batch = x.shape[0]
@@ -219,7 +219,7 @@ def _body(call: LayerCall, x: KerasTensor, cells: list[Cell], masked: bool, how:
             old = _as_zeros(call, before[0]) if how.zeros else before[0]
             value = builder.op("Where", mask[0], value, old)
         carried = [value] if masked else []
-        # Two outputs cannot be one value.
+        # Two outputs of a subgraph cannot be the same value.
         ends = _distinct(call, [*after, *carried, value])
     return ir.Graph(
         [*states, *before, step, *mask], ends, nodes=nodes, name=builder.name(f"{builder.prefix}/step")

@@ -1,4 +1,4 @@
-"""Layers that move numbers around and compute nothing."""
+"""Layers that move or reshape data without arithmetic."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ END = np.iinfo(np.int64).max
 
 
 def whole(call: LayerCall, values: Any) -> ir.Value:
-    """Whole numbers as a constant."""
+    """Return integers as a constant."""
     return call.builder.constant(np.array(values, np.int64))
 
 
@@ -27,25 +27,25 @@ def whole(call: LayerCall, values: Any) -> ir.Value:
     "RandomZoom", "RandomTranslation", "RandomContrast", "RandomBrightness", "RandomHeight", "RandomWidth",
 )  # fmt: skip
 def nothing(call: LayerCall) -> KerasTensor:
-    """What happens only in training."""
+    """Layers that are only active in training."""
     return call.tensor()
 
 
 def reshaped(call: LayerCall, x: KerasTensor, shape: Shape, order: Order) -> KerasTensor:
-    """The numbers of ``x``, laid in ``order``, in another shape of which only the batch may be free."""
+    """Reshape ``x``, stored in ``order``. Raises: Unsupported for several dynamic dimensions."""
     value = x.value if x.same_memory(order) else call.builder.turned(x, order)
     free = sum(size is None for size in shape[1:])
     if free > 1:
         raise call.refuse("with more than one free size")
     fixed = shape[0] is not None
-    # Only one -1 is possible; the batch can be taken from the input where it lies first.
+    # Only one -1 is possible; the batch can be copied from the input if it is the first axis.
     first = shape[0] if fixed else 0 if x.order[0] == 0 or value is not x.value else -1
     target = [first, *(-1 if size is None else size for size in shape[1:])]
     if target.count(-1) > 1:
         raise call.refuse("with more than one free size")
     lying_as = straight(len(shape))
     if len(shape) > 3 and all(size == 1 for size in shape[1:-1]):
-        # A picture of one point, as before a convolution: its axes may lie in any order.
+        # An image of one pixel, as before a convolution: its axes can be stored in any order.
         lying_as = channels_first(len(shape))
         target = [target[axis] for axis in lying_as]
     return call.made(call.builder.op("Reshape", value, whole(call, target)), shape, lying_as)
@@ -53,7 +53,7 @@ def reshaped(call: LayerCall, x: KerasTensor, shape: Shape, order: Order) -> Ker
 
 @layer("Flatten")
 def flatten(call: LayerCall) -> KerasTensor:
-    """All but the batch in one axis, in the order of Keras."""
+    """Flatten all axes but the batch, in Keras's order."""
     x = call.tensor()
     order = straight(x.rank)
     if call.settings.channels_first() and x.rank > 1:
@@ -70,7 +70,7 @@ def flatten(call: LayerCall) -> KerasTensor:
 
 @layer("Reshape")
 def reshape(call: LayerCall) -> KerasTensor:
-    """To ``target_shape``, in which one size may be -1."""
+    """Reshape to ``target_shape``, in which one dimension may be -1."""
     x = call.tensor()
     given = call.spec.config.get("target_shape")
     if not isinstance(given, list) or not all(isinstance(one, int) and one >= -1 for one in given):
@@ -87,7 +87,7 @@ def reshape(call: LayerCall) -> KerasTensor:
 
 @layer("Permute")
 def permute(call: LayerCall) -> KerasTensor:
-    """Another order of the axes: no node until somebody needs it so."""
+    """Permute the axes, without a node until the order matters."""
     x = call.tensor()
     dims = call.settings.listed(call.spec.config.get("dims"), "dims", x.rank - 1, 1)
     if sorted(dims) != list(range(1, x.rank)):
@@ -96,14 +96,14 @@ def permute(call: LayerCall) -> KerasTensor:
 
 
 def moved(call: LayerCall, x: KerasTensor, axes: Order) -> KerasTensor:
-    """The tensor with axis ``axes[i]`` as its i-th, lying where it lies."""
+    """Return the tensor with axis ``axes[i]`` as axis i, without changing how it is stored."""
     new = tuple(axes.index(axis) for axis in x.order)
     return replace(x, shape=permuted(x.shape, axes), order=new, mask=None, maker=call.builder.at)
 
 
 @layer("RepeatVector")
 def repeat_vector(call: LayerCall) -> KerasTensor:
-    """The same features at n steps."""
+    """Repeat the features for n steps."""
     x = call.straight(call.tensor())
     call.rank(x, 2)
     times = call.settings.whole("n")
@@ -113,7 +113,7 @@ def repeat_vector(call: LayerCall) -> KerasTensor:
 
 
 def _margins(call: LayerCall, key: str, dims: int) -> list[tuple[int, int]]:
-    """Begin and end for each axis: from one number, one for each axis, or two for each."""
+    """Return margins (begin, end) for each axis: from one number, one per axis, or two per axis."""
     given = call.spec.config.get(key, 1)
     given = [given] * dims if isinstance(given, int) else given
     if (
@@ -130,7 +130,7 @@ def _margins(call: LayerCall, key: str, dims: int) -> list[tuple[int, int]]:
 
 
 def _spatial(call: LayerCall, dims: int) -> tuple[KerasTensor, list[int]]:
-    """The input, and its axes that are sizes of a picture."""
+    """Return the input and its spatial axes."""
     x = call.tensor()
     call.rank(x, dims + 2)
     first = dims > 1 and call.settings.channels_first()
@@ -143,7 +143,7 @@ def _resized(x: KerasTensor, changed: dict[int, int | None]) -> Shape:
 
 @layer("ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D")
 def zero_padding(call: LayerCall) -> KerasTensor:
-    """Zeros around the picture."""
+    """Pad images with zeros."""
     dims = int(call.spec.kind[-2])
     x, axes = _spatial(call, dims)
     pads = np.zeros((2, x.rank), np.int64)
@@ -158,7 +158,7 @@ def zero_padding(call: LayerCall) -> KerasTensor:
 
 @layer("Cropping1D", "Cropping2D", "Cropping3D")
 def cropping(call: LayerCall) -> KerasTensor:
-    """The picture without its margins."""
+    """Crop the margins of images."""
     dims = int(call.spec.kind[-2])
     x, axes = _spatial(call, dims)
     starts, ends, changed = [], [], dict[int, "int | None"]()
@@ -176,7 +176,7 @@ def cropping(call: LayerCall) -> KerasTensor:
 
 @layer("UpSampling1D", "UpSampling2D", "UpSampling3D")
 def up_sampling(call: LayerCall) -> KerasTensor:
-    """Each point several times, or bilinear between the centres of points."""
+    """Repeat each pixel, or interpolate bilinearly between pixel centres."""
     dims = int(call.spec.kind[-2])
     x = call.floating()
     call.rank(x, dims + 2)

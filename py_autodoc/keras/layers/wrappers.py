@@ -1,4 +1,4 @@
-"""Layers around other layers."""
+"""Layers that wrap other layers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from py_autodoc.keras.spec import leaves
 from py_autodoc.keras.tensor import KerasTensor, straight
 
 _MASKED = (*RECURRENT, "RNN", "Bidirectional", "Softmax", "GlobalAveragePooling1D")
-"""Layers that would take part of a mask."""
+"""Layers that would use part of a mask."""
 MODES = {"sum": "Add", "mul": "Mul", "ave": "Add"}
 
 
 @layer("Bidirectional")
 def bidirectional(call: LayerCall) -> list[KerasTensor] | KerasTensor:
-    """A recurrent layer forwards and one backwards, whose steps come out in the order of the input."""
+    """One recurrent layer forwards and one backwards, whose steps are returned in the order of the input."""
     forward, backward = call.spec.parts.get("layer"), call.spec.parts.get("backward_layer")
     if forward is None or backward is None:
         raise broken(call.file, f"{call.spec.label} has no layer.")
@@ -63,7 +63,7 @@ def _joined(call: LayerCall, there: KerasTensor, back: KerasTensor, mode: object
 
 @layer("TimeDistributed")
 def time_distributed(call: LayerCall) -> KerasTensor:
-    """The same layer for every step: the steps join the batch, and leave it again."""
+    """Apply a layer to every step by merging the steps into the batch."""
     inner = call.spec.parts.get("layer")
     if inner is None:
         raise broken(call.file, f"{call.spec.label} has no layer.")
@@ -87,11 +87,11 @@ def time_distributed(call: LayerCall) -> KerasTensor:
 def _reshape(
     call: LayerCall, x: KerasTensor, drop: int, lead: list[int] | None, like: KerasTensor | None
 ) -> KerasTensor:
-    """``x`` without its first axes, and others in front: ``lead``, or those of ``like``."""
+    """Replace the first axes of ``x`` by ``lead``, or by those of ``like``."""
     op, rest = call.builder.op, x.shape[drop:]
     front: tuple[int | None, ...] = (None,) if like is None else like.shape[:2]
     if like is not None and lead is None:
-        # One free size is what is left over; of two, the input says what they are.
+        # One dynamic dimension can be -1; for two, the shape of the input is read.
         lead = [-1 if size is None else size for size in front] if front.count(None) <= 1 else None
     free = None in rest
     if lead is not None and not (free and -1 in lead):
