@@ -10,11 +10,11 @@ import type { GraphPayload, HardwarePart } from '../schema';
 
 /** Whether a node runs as often as the payload says, and if not, why. */
 export const NODE_RUNS = {
-  told: 0,
+  known: 0,
   /** In a loop of unknown length: costs are those of one iteration. */
-  endless: 1,
+  unbounded: 1,
   /** In a branch of an If that the totals exclude. */
-  out: 2
+  excluded: 2
 } as const;
 
 /** A model decoded for drawing: columns as typed arrays, NaN where a number is unknown. */
@@ -69,9 +69,9 @@ export interface ITree {
   readonly groupSize: Int32Array;
   readonly groupDepth: Int32Array;
   /** 1 for the box around the instances of a repeat. */
-  readonly groupFold: Uint8Array;
+  readonly groupIsRepeat: Uint8Array;
   /** 1 for a box of nodes that only prepare sizes or weights, with or without the node that uses them. */
-  readonly groupPlumbing: Uint8Array;
+  readonly groupIsPreparation: Uint8Array;
   /**
    * The node that such a box prepares inputs for; -1 if several nodes read it, and for all other groups.
    */

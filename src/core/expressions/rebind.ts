@@ -11,7 +11,7 @@ import { decodePayload, withMetricsOf } from '../model/decodePayload';
 import type { IGraphModel } from '../types';
 
 /** Reason shown if the expressions reject the sizes. */
-const MISFIT = 'the sizes do not fit each other or the model';
+const INVALID_SIZES = 'the sizes do not fit each other or the model';
 const UNDECIDED = { verdict: 'unknown', reason: '', node: null, sizes: false };
 
 const PEAKS = [
@@ -122,7 +122,7 @@ export class Rebinder {
     }
     const found = this._expressions.evaluate(sizes);
     if (found.problem) {
-      return this._blank(sizes, given);
+      return this._withUnknowns(sizes, given);
     }
     if (PEAKS.some(name => Number.isNaN(found.totals[name]))) {
       return null;
@@ -160,7 +160,7 @@ export class Rebinder {
     const model = withMetricsOf(this._model, rebound);
     rebound.metrics = { ...rebound.metrics, by_op: this._byOp(model) };
     const timeline = rebuildTimeline(model);
-    const note = this._note(timeline !== null);
+    const note = this._staleResultsNote(timeline !== null);
     return {
       ...rebound,
       timeline,
@@ -186,7 +186,7 @@ export class Rebinder {
    * Returns the payload for sizes that do not fit each other or the model: everything that depends on
    * them is unknown.
    */
-  private _blank(
+  private _withUnknowns(
     sizes: Readonly<Record<string, number>>,
     given: Readonly<Record<string, number>>
   ): GraphPayload {
@@ -200,17 +200,19 @@ export class Rebinder {
     return {
       ...payload,
       dims: this._sized(sizes, given),
-      runnable: { ...UNDECIDED, reason: MISFIT, sizes: true },
+      runnable: { ...UNDECIDED, reason: INVALID_SIZES, sizes: true },
       nodes: {
         ...nodes,
         ...Object.fromEntries(EXPRESSION_METRICS.map(id => [id, unknown])),
-        reason: Object.fromEntries(lost.map(node => [String(node), MISFIT]))
+        reason: Object.fromEntries(
+          lost.map(node => [String(node), INVALID_SIZES])
+        )
       },
       shapes: this._shapes(sizes),
       metrics: {
         ...metrics,
         ...none,
-        peak_reason: MISFIT,
+        peak_reason: INVALID_SIZES,
         by_op: metrics.by_op.map(row => ({ ...row, macs: null, flops: null }))
       },
       coverage: {
@@ -218,7 +220,7 @@ export class Rebinder {
         nodes: 0,
         nodes_known: 0,
         macs: coverage.macs === null ? null : 0,
-        reasons: { [MISFIT]: coverage.nodes_total }
+        reasons: { [INVALID_SIZES]: coverage.nodes_total }
       },
       memory: {
         ...payload.memory,
@@ -227,15 +229,17 @@ export class Rebinder {
         input_bytes: null,
         curve: null,
         activations: null,
-        reason: MISFIT
+        reason: INVALID_SIZES
       },
       timeline: null,
-      diagnostics: [...payload.diagnostics, this._note(false)]
+      diagnostics: [...payload.diagnostics, this._staleResultsNote(false)]
     };
   }
 
   /** A diagnostic that lists the results which still use the sizes of the analysis. */
-  private _note(timed: boolean): GraphPayload['diagnostics'][number] {
+  private _staleResultsNote(
+    timed: boolean
+  ): GraphPayload['diagnostics'][number] {
     const sizes = this._dims.map(dim => `${dim.name} = ${dim.value}`);
     const kept = timed
       ? 'findings and the cache'

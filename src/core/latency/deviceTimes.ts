@@ -6,11 +6,11 @@ import {
   hardwareOf,
   inRuntime,
   precisionOf,
-  within
+  withErrorBand
 } from './latencyEstimate';
 import { requiredBytes, TensorBytes } from './deviceTensorBytes';
 import {
-  issuedIn,
+  hostLaunchSeconds,
   KERNEL,
   kernelTime,
   ratesOf,
@@ -42,7 +42,7 @@ export interface IDeviceTime {
   readonly required: number;
 }
 
-interface IKind {
+interface IKernelGroup {
   readonly work: IKernelWorkload;
   /** True for a kind of kernel that was never compared with measured times. */
   readonly isGuess: boolean;
@@ -50,8 +50,8 @@ interface IKind {
 }
 
 /** Data shared by all devices that compute at one width. */
-interface IWidth {
-  readonly kinds: readonly IKind[];
+interface IWidthData {
+  readonly groups: readonly IKernelGroup[];
   readonly resident: number;
   readonly required: number;
 }
@@ -59,7 +59,7 @@ interface IWidth {
 export class DeviceTimes {
   private readonly _part: HardwarePart | null;
   private readonly _runs: boolean;
-  private readonly _widths = new Map<number, IWidth>();
+  private readonly _widths = new Map<number, IWidthData>();
 
   constructor(
     private readonly _model: IGraphModel,
@@ -73,9 +73,9 @@ export class DeviceTimes {
   /**
    * The time on one device; null if it has no peak for the precision. An empty precision means as stored.
    */
-  of(device: number, wish = ''): IDeviceTime | null {
+  of(device: number, requested = ''): IDeviceTime | null {
     const part = this._part;
-    const precision = part && precisionOf(part, device, wish);
+    const precision = part && precisionOf(part, device, requested);
     if (!part || !precision) {
       return null;
     }
@@ -83,7 +83,7 @@ export class DeviceTimes {
     const rates = ratesOf(part, device, precision, width.resident);
     let [seconds, ideal, unknown, known, guessed, starts] = [0, 0, 0, 0, 0, 0];
     const shares = { compute: 0, memory: 0, overhead: 0 };
-    for (const { work, isGuess, count } of width.kinds) {
+    for (const { work, isGuess, count } of width.groups) {
       const time = kernelTime(work, rates);
       if (Number.isNaN(time.seconds)) {
         unknown += count;
@@ -96,9 +96,9 @@ export class DeviceTimes {
       guessed += isGuess ? count * time.seconds : 0;
       shares[boundOf(time)] += count * time.seconds;
     }
-    if (starts * issuedIn(rates) > seconds) {
-      guessed *= (starts * issuedIn(rates)) / seconds;
-      seconds = starts * issuedIn(rates);
+    if (starts * hostLaunchSeconds(rates) > seconds) {
+      guessed *= (starts * hostLaunchSeconds(rates)) / seconds;
+      seconds = starts * hostLaunchSeconds(rates);
       shares.overhead = seconds;
     }
     // Without a kernel that runs, the total is unknown, not 0.
@@ -112,18 +112,18 @@ export class DeviceTimes {
       precision,
       unknown,
       required: width.required,
-      ...within(band, seconds, ideal),
+      ...withErrorBand(band, seconds, ideal),
       bound: seconds > 0 ? mostOf(shares) : ''
     };
   }
 
   /** The times of all devices, by index; null for a device without a peak for the precision. */
-  all(wish = ''): (IDeviceTime | null)[] {
+  all(requested = ''): (IDeviceTime | null)[] {
     const ids = this._part?.devices.id ?? [];
-    return ids.map((_, device) => this.of(device, wish));
+    return ids.map((_, device) => this.of(device, requested));
   }
 
-  private _width(bytes: number): IWidth {
+  private _width(bytes: number): IWidthData {
     const before = this._widths.get(bytes);
     if (before) {
       return before;
@@ -131,8 +131,8 @@ export class DeviceTimes {
     const part = this._part!;
     const tensors = new TensorBytes(this._model, bytes);
     const work = new KernelWorkloads(this._model, part, tensors);
-    const made: IWidth = {
-      kinds: kindsOf(part, work),
+    const made: IWidthData = {
+      groups: groupKernels(part, work),
       resident: work.resident(),
       required: requiredBytes(this._model, tensors)
     };
@@ -142,8 +142,11 @@ export class DeviceTimes {
 }
 
 /** Groups kernels with equal workloads and counts them. */
-function kindsOf(part: HardwarePart, work: KernelWorkloads): IKind[] {
-  const kinds = new Map<string, IKind>();
+function groupKernels(
+  part: HardwarePart,
+  work: KernelWorkloads
+): IKernelGroup[] {
+  const kinds = new Map<string, IKernelGroup>();
   part.kernels.kind.forEach((kind, kernel) => {
     const one = work.of(kernel);
     const isGuess = kind >= KERNEL.recurrent || work.isRouted(kernel);
@@ -172,10 +175,10 @@ function kindsOf(part: HardwarePart, work: KernelWorkloads): IKind[] {
 }
 
 function boundOf(
-  time: Pick<ReturnType<typeof kernelTime>, 'compute' | 'memory' | 'start'>
+  time: Pick<ReturnType<typeof kernelTime>, 'compute' | 'memory' | 'launch'>
 ): Exclude<Bound, ''> {
-  const { compute, memory, start } = time;
-  return mostOf({ compute, memory, overhead: start });
+  const { compute, memory, launch } = time;
+  return mostOf({ compute, memory, overhead: launch });
 }
 
 function mostOf(

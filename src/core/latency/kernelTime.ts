@@ -51,7 +51,7 @@ export interface IDeviceRates {
   readonly vector: number;
   readonly attention: number;
   /** Share of them that is sustained under load. */
-  readonly held: number;
+  readonly sustained: number;
   readonly bandwidth: number;
   /** 0 when unknown. */
   readonly units: number;
@@ -63,7 +63,7 @@ export interface IDeviceRates {
   /** Share of the loss at the ends of a sum that applies. */
   readonly loss: number;
   /** Seconds to launch a kernel. */
-  readonly start: number;
+  readonly launch: number;
 }
 
 export interface IKernelTime {
@@ -71,7 +71,7 @@ export interface IKernelTime {
   readonly compute: number;
   readonly memory: number;
   /** For all its launches. */
-  readonly start: number;
+  readonly launch: number;
   /** At full efficiency, without the launch. */
   readonly ideal: number;
 }
@@ -113,7 +113,8 @@ export function ratesOf(
     peak,
     vector: peakOf('fp32') || peak,
     attention: peakOf(own) || peak,
-    held: slower && devices.band[device] === 0 ? 1 : devices.sustained[device],
+    sustained:
+      slower && devices.band[device] === 0 ? 1 : devices.sustained[device],
     loss: slower ? peak / tensor : 1,
     bandwidth,
     units,
@@ -122,7 +123,7 @@ export function ratesOf(
       ? model.l2_fraction * (devices.l2_bytes[device] ?? 0)
       : 0,
     weightRate: stays ? cacheRate : bandwidth,
-    start: cpu
+    launch: cpu
       ? (measured?.[4] ?? model.cpu_overhead_s)
       : clock > 0
         ? model.overhead_cycles / clock
@@ -131,7 +132,7 @@ export function ratesOf(
 }
 
 /** Seconds that the host takes to launch a kernel while the device runs others. */
-export function issuedIn({ model, cpu }: IDeviceRates): number {
+export function hostLaunchSeconds({ model, cpu }: IDeviceRates): number {
   // Payloads of earlier versions lack it.
   return cpu ? 0 : ((model.issue_s as number | undefined) ?? 0);
 }
@@ -226,7 +227,7 @@ function peakOf({ kind }: IKernelWorkload, rates: IDeviceRates): number {
 }
 
 /** Seconds to move the bytes at full speed; the activations of a small kernel stay in the cache. */
-function movedIn(
+function transferSeconds(
   { weights, activations }: IKernelWorkload,
   rates: IDeviceRates
 ): number {
@@ -245,7 +246,7 @@ function productRate(
   sizes: Pick<IKernelWorkload, 'm' | 'n' | 'k'>,
   rates: IDeviceRates
 ): number {
-  const { model, cpu, held, peak } = rates;
+  const { model, cpu, sustained, peak } = rates;
   const { m, n, k } = sizes;
   if (Number.isNaN(m + n + k)) {
     return Number.NaN;
@@ -255,7 +256,7 @@ function productRate(
     const tiles = m && n && k ? utilisation(sizes, rates) : 1;
     share = Math.max(model.gemm_e * tiles, model.utilisation_floor);
   }
-  return peak * Math.min(1, held * share);
+  return peak * Math.min(1, sustained * share);
 }
 
 /** A recurrent layer: one product for the inputs of all steps, then one step after another. */
@@ -276,7 +277,8 @@ function recurrentTime(
   const phases = [
     [
       (flops * (1 - ofState)) / inputRate,
-      movedIn({ ...work, weights: weights - state }, rates) / memoryShare
+      transferSeconds({ ...work, weights: weights - state }, rates) /
+        memoryShare
     ],
     [(flops * ofState) / productRate({ m, n, k }, rates), again / memoryShare]
   ];
@@ -284,13 +286,16 @@ function recurrentTime(
     runs * phases.reduce((total, phase) => total + of(phase), 0);
   const starts = cpu ? 1 : 1 + model.recurrent_kernels * steps;
   return {
-    seconds: sum(phase => Math.max(...phase)) + runs * starts * rates.start,
+    seconds: sum(phase => Math.max(...phase)) + runs * starts * rates.launch,
     compute: sum(phase => phase[0]),
     memory: sum(phase => phase[1]),
-    start: runs * starts * rates.start,
+    launch: runs * starts * rates.launch,
     ideal:
       runs *
-      Math.max(flops / peak, movedIn({ ...work, weights, activations }, rates))
+      Math.max(
+        flops / peak,
+        transferSeconds({ ...work, weights, activations }, rates)
+      )
   };
 }
 
@@ -299,7 +304,7 @@ export function kernelTime(
   work: IKernelWorkload,
   rates: IDeviceRates
 ): IKernelTime {
-  const { model, cpu, held } = rates;
+  const { model, cpu, sustained } = rates;
   const { kind, runs, flops, m, n, k } = work;
   if (kind === KERNEL.recurrent) {
     return recurrentTime(work, rates);
@@ -308,17 +313,17 @@ export function kernelTime(
   // An unknown size gives NaN, even where shareOf() has a lower limit.
   const known = kind === KERNEL.memory || !Number.isNaN(flops + m + n + k);
   const reached = known
-    ? top * Math.min(1, held * shareOf(work, rates))
+    ? top * Math.min(1, sustained * shareOf(work, rates))
     : Number.NaN;
   const compute = kind === KERNEL.memory ? 0 : flops / reached;
-  const bytes = movedIn(work, rates);
+  const bytes = transferSeconds(work, rates);
   const memory = bytes / memoryShareOf(rates);
   const starts = kind === KERNEL.experts && !cpu ? model.experts_kernels : 1;
   return {
-    seconds: runs * (Math.max(compute, memory) + starts * rates.start),
+    seconds: runs * (Math.max(compute, memory) + starts * rates.launch),
     compute: runs * compute,
     memory: runs * memory,
-    start: runs * starts * rates.start,
+    launch: runs * starts * rates.launch,
     ideal: runs * Math.max(kind === KERNEL.memory ? 0 : flops / top, bytes)
   };
 }

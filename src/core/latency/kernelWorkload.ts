@@ -56,7 +56,7 @@ export class KernelWorkloads {
   private readonly _macs: Float64Array;
   private readonly _experts: ReadonlyMap<number, IExpert>;
   /** Nodes with an unknown number of runs. */
-  private readonly _endless: ReadonlySet<number>;
+  private readonly _unboundedNodes: ReadonlySet<number>;
 
   constructor(
     private readonly _model: IGraphModel,
@@ -65,7 +65,7 @@ export class KernelWorkloads {
   ) {
     this._macs = kernelMacs(_model, _part);
     this._experts = expertsOf(_part);
-    this._endless = new Set(_model.payload.nodes.runs_unknown);
+    this._unboundedNodes = new Set(_model.payload.nodes.runs_unknown);
   }
 
   /** True if tokens are assumed to be spread evenly over experts. */
@@ -82,17 +82,17 @@ export class KernelWorkloads {
     const expert = this._experts.get(kernel);
     const made = product[kernel] ?? -1;
     const macs = what > KERNEL.memory ? this._macs[kernel] : 0;
-    const moved = this._moved(kernel);
+    const moved = this._transferredBytes(kernel);
     const routed =
       what === KERNEL.experts
         ? this._routing(made, this._part.kernels.groups[kernel])
         : null;
     const runs =
-      what < 0 || this._endless.has(anchor[kernel])
+      what < 0 || this._unboundedNodes.has(anchor[kernel])
         ? Number.NaN
         : executionsOf(this._model.payload.nodes, anchor[kernel]);
     if (expert) {
-      return { kind: what, ...moved, ...this._ofExpert(expert, runs) };
+      return { kind: what, ...moved, ...this._expertWorkload(expert, runs) };
     }
     return {
       kind: what,
@@ -112,7 +112,7 @@ export class KernelWorkloads {
     );
     let most = 0;
     kind.forEach((_, kernel) => {
-      const { weights, activations } = this._moved(kernel);
+      const { weights, activations } = this._transferredBytes(kernel);
       most = Number.isNaN(weights) ? most : Math.max(most, activations || 0);
     });
     return [...held].reduce(
@@ -132,7 +132,7 @@ export class KernelWorkloads {
       return this._queries(made, groups[kernel]);
     }
     if (kind === KERNEL.recurrent) {
-      return this._steps(kernel, made, macs);
+      return this._recurrentSizes(kernel, made, macs);
     }
     return kind > KERNEL.memory
       ? this._product(kernel, made, macs)
@@ -143,7 +143,7 @@ export class KernelWorkloads {
    * Workload of a recurrent layer; only the width of a step is derived from its MACs, the rest from the
    * shape of its input.
    */
-  private _steps(
+  private _recurrentSizes(
     kernel: number,
     input: number,
     macs: number
@@ -180,7 +180,7 @@ export class KernelWorkloads {
   }
 
   /** Work of one expert, weighted by how often it receives tokens. */
-  private _ofExpert(
+  private _expertWorkload(
     expert: IExpert,
     runs: number
   ): Pick<IKernelWorkload, 'runs' | 'flops' | 'm' | 'n' | 'k'> {
@@ -252,7 +252,7 @@ export class KernelWorkloads {
   }
 
   /** Bytes that one execution moves into and out of the kernel. */
-  private _moved(
+  private _transferredBytes(
     kernel: number
   ): Pick<IKernelWorkload, 'weights' | 'activations'> {
     const { read_offsets, reads, write_offsets, writes } = this._part.kernels;

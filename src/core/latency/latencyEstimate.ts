@@ -2,7 +2,7 @@
 
 import type { GraphPayload, HardwarePart } from '../../schema';
 import { requiredBytes, TensorBytes } from './deviceTensorBytes';
-import { issuedIn, KERNEL, kernelTime, ratesOf } from './kernelTime';
+import { hostLaunchSeconds, KERNEL, kernelTime, ratesOf } from './kernelTime';
 import { KernelWorkloads } from './kernelWorkload';
 import { withLatencyMetric } from '../model/decodePayload';
 import { cannotRun } from '../model/runnable';
@@ -101,11 +101,11 @@ function totalsOf(
   }
   const uncompared = seconds > 0 ? guessed / seconds : 0;
   const band = errorBandOf(part, device, precision, uncompared);
-  return { ...within(band, seconds, ideal), uncompared, unknown };
+  return { ...withErrorBand(band, seconds, ideal), uncompared, unknown };
 }
 
 /** A time with its error band, whose low end is never below the ideal time. */
-export function within(
+export function withErrorBand(
   band: ReturnType<typeof errorBandOf>,
   seconds: number,
   ideal: number
@@ -173,11 +173,14 @@ export function latencyOf(
   }
   const isKnown = (seconds: number): boolean => !Number.isNaN(seconds);
   const issued =
-    issuedIn(rates) * sumOf(times.filter((_, at) => isKnown(kernels[at])));
+    hostLaunchSeconds(rates) *
+    sumOf(times.filter((_, at) => isKnown(kernels[at])));
   if (issued > sumOf(kernels.filter(isKnown))) {
     // The host is slower than the device: every kernel takes as long as its launch.
     kernels.forEach((seconds, at) => {
-      kernels[at] = isKnown(seconds) ? issuedIn(rates) * times[at] : seconds;
+      kernels[at] = isKnown(seconds)
+        ? hostLaunchSeconds(rates) * times[at]
+        : seconds;
     });
   }
   const runs = cannotRun(model.payload) === '';

@@ -78,7 +78,7 @@ export function rooflineOf(
     } else if (!(flops > 0 && moved > 0 && seconds > 0)) {
       moving += 1;
     } else {
-      const { compute, memory, start } = time;
+      const { compute, memory, launch } = time;
       const waits = seconds > time.seconds;
       const side = compute >= memory ? 'compute' : 'memory';
       points.push({
@@ -87,7 +87,7 @@ export function rooflineOf(
         seconds,
         bytes: moved,
         node: part.kernels.anchor[kernel],
-        bound: waits || start > Math.max(compute, memory) ? 'overhead' : side,
+        bound: waits || launch > Math.max(compute, memory) ? 'overhead' : side,
         intensity: flops / moved,
         rate: flops / seconds
       });

@@ -13,7 +13,7 @@ const MAX_LEVELS = 64;
 const MIN_SHARED = 0.6;
 
 /** `BertLayer` of `BertLayer ×12`: a repeat with another number of instances is still the same repeat. */
-function stem(label: string): string {
+function labelWithoutCount(label: string): string {
   const at = label.lastIndexOf(' ×');
   return at < 0 ? label : label.slice(0, at);
 }
@@ -26,12 +26,14 @@ function pathPairs(trees: Trees): [number, number][] {
     new Map()
   ];
   for (const side of SIDES) {
-    const { groupCount, groupParent, groupLabel, groupFold } = trees[side];
+    const { groupCount, groupParent, groupLabel, groupIsRepeat } = trees[side];
     const own = new Int32Array(groupCount);
     for (let group = 0; group < groupCount; group++) {
       const parent = groupParent[group];
       const label = groupLabel[group];
-      const shown = groupFold[group] ? `×${stem(label)}` : `=${label}`;
+      const shown = groupIsRepeat[group]
+        ? `×${labelWithoutCount(label)}`
+        : `=${label}`;
       const key = `${parent < 0 ? 0 : own[parent]}${shown}`;
       own[group] = ids.get(key) ?? ids.size + 1;
       ids.set(key, own[group]);
@@ -59,15 +61,15 @@ function sampleCounterparts(
   group: number
 ): number[] {
   const { groupStart, groupEnd, nodeOrder } = trees[side];
-  const { nodePlace } = trees[otherSide(side)];
+  const { nodePosition } = trees[otherSide(side)];
   const count = groupEnd[group] - groupStart[group];
   const taken = Math.min(MAX_SAMPLED_MEMBERS, count);
   const places: number[] = [];
   for (let i = 0; i < taken; i++) {
     const at = groupStart[group] + Math.floor((i * count) / taken);
     const other = pairs.to[side][nodeOrder[at]];
-    if (other >= 0 && nodePlace[other] >= 0) {
-      places.push(nodePlace[other]);
+    if (other >= 0 && nodePosition[other] >= 0) {
+      places.push(nodePosition[other]);
     }
   }
   return places.sort((a, b) => a - b);
@@ -85,7 +87,7 @@ function inside(
 }
 
 /** The smallest group around most of these positions; -1 if there is none. */
-function around(tree: IGroupTree, places: readonly number[]): number {
+function groupAround(tree: IGroupTree, places: readonly number[]): number {
   if (places.length === 0) {
     return -1;
   }
@@ -127,7 +129,7 @@ export function matchGroups(
   }
   for (let a = 0; a < left.groupCount; a++) {
     if (to[0][a] < 0) {
-      const b = around(right, sampleCounterparts(pairs, trees, 0, a));
+      const b = groupAround(right, sampleCounterparts(pairs, trees, 0, a));
       if (b >= 0 && agree(a, b)) {
         join(a, b);
       }

@@ -97,14 +97,14 @@ class Matching implements IMatching {
   tensor(side: Side, tensor: number): number {
     const here = this._pairs.models[side];
     const there = this._pairs.models[otherSide(side)];
-    const maker = here.tensorProducer[tensor];
-    if (maker < 0) {
+    const producer = here.tensorProducer[tensor];
+    if (producer < 0) {
       const name = here.tensorName(tensor);
       const found = there.payload.tensors.name.indexOf(name);
       return found >= 0 && there.tensorProducer[found] < 0 ? found : -1;
     }
-    const other = this._pairs.to[side][maker];
-    const from = here.outputOffsets[maker];
+    const other = this._pairs.to[side][producer];
+    const from = here.outputOffsets[producer];
     const slot = here.outputs.indexOf(tensor, from) - from;
     return other >= 0 &&
       slot < there.outputOffsets[other + 1] - there.outputOffsets[other]

@@ -30,7 +30,7 @@ export function numberedFamily(name: string): string | null {
 }
 
 /** Distinguishes numbered names from given ones: `relu` is numbered if there is a `relu_1`. */
-class Numbering {
+class NumberedNames {
   private readonly _families = new Set<string>();
 
   constructor(pairs: PairTable, nameOf: NameOf) {
@@ -53,7 +53,7 @@ type NameMatches = readonly { readonly left: number; readonly right: number }[];
 type NamePaths = readonly [Int32Array, Int32Array];
 
 /** Whether the producers of their inputs are counterparts; null if none has a counterpart. */
-function sameMakers(
+function sameProducers(
   pairs: PairTable,
   left: number,
   right: number
@@ -68,20 +68,20 @@ function sameMakers(
   );
   for (let k = 0; k < reads; k++) {
     const [x, y] = [a.inputs[from + k], b.inputs[start + k]];
-    const makers = [
+    const producers = [
       x < 0 ? -1 : a.tensorProducer[pairs.operators[0].computed(x)],
       y < 0 ? -1 : b.tensorProducer[pairs.operators[1].computed(y)]
     ];
     const others = [
-      makers[0] < 0 ? -1 : pairs.to[0][makers[0]],
-      makers[1] < 0 ? -1 : pairs.to[1][makers[1]]
+      producers[0] < 0 ? -1 : pairs.to[0][producers[0]],
+      producers[1] < 0 ? -1 : pairs.to[1][producers[1]]
     ];
-    if (others[0] >= 0 && others[0] === makers[1]) {
+    if (others[0] >= 0 && others[0] === producers[1]) {
       return true;
     }
     // A producer without a counterpart proves nothing: a fused operator may follow a Reshape, for
     // example.
-    if (makers.every((maker, at) => maker < 0 || others[at] >= 0)) {
+    if (producers.every((producer, at) => producer < 0 || others[at] >= 0)) {
       if (others[0] >= 0 || others[1] >= 0) {
         return false;
       }
@@ -114,7 +114,7 @@ function evidence(
   }
   const inModule = modules[0] > 0 && modules[1] > 0;
   return (
-    sameMakers(pairs, left, right) ??
+    sameProducers(pairs, left, right) ??
     (inModule || weightShapes(pairs.models[0], left) !== '' ? true : null)
   );
 }
@@ -160,18 +160,18 @@ interface INames {
    * True if the nodes must have the same operator: nodes of the same name may differ, producers of the
    * same tensor may not.
    */
-  readonly alike: boolean;
+  readonly sameOperator: boolean;
 }
 
 function join(
   pairs: PairTable,
-  { rule, alike }: INames,
+  { rule, sameOperator }: INames,
   found: NameMatches
 ): void {
   const [a, b] = pairs.models;
   for (const { left, right } of found) {
     if (
-      !alike ||
+      !sameOperator ||
       a.category(left) === b.category(right) ||
       pairs.operator(0, left) === pairs.operator(1, right)
     ) {
@@ -183,7 +183,7 @@ function join(
 const nodeNames = (pairs: PairTable): INames => ({
   rule: 'name',
   nameOf: (side, node) => pairs.models[side].nodeName(node),
-  alike: false
+  sameOperator: false
 });
 
 /** Name of a node's first output. */
@@ -196,7 +196,7 @@ const tensorNames = (pairs: PairTable): INames => ({
       first < model.outputOffsets[node + 1] ? model.outputs[first] : -1;
     return tensor < 0 ? '' : model.tensorName(tensor);
   },
-  alike: true
+  sameOperator: true
 });
 
 /** Name of the first weight that no other node reads. */
@@ -218,7 +218,7 @@ const weightNames = (pairs: PairTable): INames => ({
     }
     return '';
   },
-  alike: true
+  sameOperator: true
 });
 
 /** All exact names: nodes first, then the tensors they produce. */
@@ -242,7 +242,7 @@ export function joinByTrustedNames(pairs: PairTable, paths: NamePaths): void {
   // its own name.
   const plain = (name: string, side: Side, node: number): string =>
     pairs.operators[side].forwardsInput(node) ? name : sourceName(name);
-  const numbered = kinds.map(({ nameOf }) => new Numbering(pairs, nameOf));
+  const numbered = kinds.map(({ nameOf }) => new NumberedNames(pairs, nameOf));
   kinds.forEach((names, kind) => {
     const found = uniquePairs(pairs, (side, node) => {
       const name = plain(names.nameOf(side, node), side, node);

@@ -83,7 +83,7 @@ export class OperatorForms {
   private readonly _core: readonly string[];
   private readonly _bare: readonly string[];
   /** By node: the input that it passes on as its output; -1 if it computes. */
-  private readonly _through: Int32Array;
+  private readonly _forwardedInput: Int32Array;
 
   constructor(private readonly _model: IGraphModel) {
     const { ops } = _model.payload;
@@ -92,16 +92,16 @@ export class OperatorForms {
       ({ domain, type }) =>
         coreOf(type) ?? (ONNX_DOMAINS.has(domain) ? type : `${domain}:${type}`)
     );
-    this._through = new Int32Array(_model.nodeCount).fill(-1);
+    this._forwardedInput = new Int32Array(_model.nodeCount).fill(-1);
     for (let node = 0; node < _model.nodeCount; node++) {
-      this._through[node] = this._handedOn(node);
+      this._forwardedInput[node] = this._findForwardedInput(node);
     }
   }
 
   /** What the node computes. Nodes that only change the storage type have kinds of their own. */
   of(node: number): string {
     const core = this._core[this._model.nodeOp[node]] ?? '?';
-    return this._through[node] < 0 ? core : `~${core}`;
+    return this._forwardedInput[node] < 0 ? core : `~${core}`;
   }
 
   /** The operator's name; weights are comparable only between nodes of the same operator. */
@@ -111,7 +111,7 @@ export class OperatorForms {
 
   /** True if the node only passes on its input, in another storage type or rescaled. */
   forwardsInput(node: number): boolean {
-    return this._through[node] >= 0;
+    return this._forwardedInput[node] >= 0;
   }
 
   /** The computed tensor, behind nodes that only change its storage type. */
@@ -122,11 +122,11 @@ export class OperatorForms {
       at >= 0 && steps < MAX_FORWARDING;
       steps++
     ) {
-      const maker = tensorProducer[at];
-      if (maker < 0 || this._through[maker] < 0) {
+      const producer = tensorProducer[at];
+      if (producer < 0 || this._forwardedInput[producer] < 0) {
         return at;
       }
-      at = this._through[maker];
+      at = this._forwardedInput[producer];
     }
     return tensor;
   }
@@ -143,7 +143,7 @@ export class OperatorForms {
     return type.startsWith('QLinear') && slot % 3 === 0 ? slot / 3 : slot;
   }
 
-  private _handedOn(node: number): number {
+  private _findForwardedInput(node: number): number {
     const { inputs, inputOffsets, tensorProducer } = this._model;
     const from = inputOffsets[node];
     const end = inputOffsets[node + 1];
@@ -158,18 +158,18 @@ export class OperatorForms {
       return -1;
     }
     // The scales of an integer product: those of its operands, and the one that rescales its result.
-    const makers = [inputs[from], inputs[from + 1]].map(tensor =>
+    const producers = [inputs[from], inputs[from + 1]].map(tensor =>
       tensor < 0 ? -1 : tensorProducer[tensor]
     );
-    for (const [at, maker] of makers.entries()) {
-      if (maker < 0) {
+    for (const [at, producer] of producers.entries()) {
+      if (producer < 0) {
         continue;
       }
-      const made = this.type(maker);
+      const made = this.type(producer);
       if (made === 'DynamicQuantizeLinear') {
         return inputs[from + at];
       }
-      const before = inputs[inputOffsets[maker]] ?? -1;
+      const before = inputs[inputOffsets[producer]] ?? -1;
       const product = before < 0 ? -1 : tensorProducer[before];
       if (
         made === 'Cast' &&

@@ -41,7 +41,7 @@ export class WirePropagation {
     for (const tensor of inputs) {
       const other = named.get(left.tensorName(tensor));
       if (other !== undefined) {
-        this._readers(tensor, other);
+        this._matchReaders(tensor, other);
       }
     }
     pairs.to[0].forEach((other, node) => other >= 0 && this._queue.push(node));
@@ -64,7 +64,7 @@ export class WirePropagation {
       const operand = this._pairs.operators[0].operand(node, k - from);
       const at = operands.get(operand);
       if (at !== undefined) {
-        this._makers(left.inputs[k], right.inputs[start + at]);
+        this._matchProducers(left.inputs[k], right.inputs[start + at]);
       }
     }
     const made = left.outputOffsets[node];
@@ -74,7 +74,7 @@ export class WirePropagation {
       right.outputOffsets[other + 1] - gave
     );
     for (let k = 0; k < makes; k++) {
-      this._readers(left.outputs[made + k], right.outputs[gave + k]);
+      this._matchReaders(left.outputs[made + k], right.outputs[gave + k]);
     }
   }
 
@@ -89,37 +89,37 @@ export class WirePropagation {
   }
 
   /** Matches the producers of two tensors, and those of the values they store in another type. */
-  private _makers(a: number, b: number): void {
+  private _matchProducers(a: number, b: number): void {
     const [left, right] = this._pairs.operators;
-    this._madeBy(a, b);
+    this._joinProducers(a, b);
     const [x, y] = [left.computed(a), right.computed(b)];
     if (x !== a || y !== b) {
-      this._madeBy(x, y);
+      this._joinProducers(x, y);
     }
   }
 
-  private _madeBy(a: number, b: number): void {
+  private _joinProducers(a: number, b: number): void {
     if (a < 0 || b < 0) {
       return;
     }
     const [left, right] = this._pairs.models;
-    const makers = [left.tensorProducer[a], right.tensorProducer[b]];
+    const producers = [left.tensorProducer[a], right.tensorProducer[b]];
     if (
-      makers[0] >= 0 &&
-      makers[1] >= 0 &&
+      producers[0] >= 0 &&
+      producers[1] >= 0 &&
       this._slots[0][a] === this._slots[1][b]
     ) {
-      this._join(makers[0], makers[1]);
+      this._join(producers[0], producers[1]);
     }
   }
 
   /** Matches the readers of two tensors that are the only ones of their operator at their position. */
-  private _readers(a: number, b: number): void {
+  private _matchReaders(a: number, b: number): void {
     if (a < 0 || b < 0) {
       return;
     }
-    const left = this._byPlace(0, a);
-    const right = left.size > 0 ? this._byPlace(1, b) : left;
+    const left = this._readersByPosition(0, a);
+    const right = left.size > 0 ? this._readersByPosition(1, b) : left;
     for (const [place, node] of left) {
       const other = right.get(place) ?? -1;
       if (node >= 0 && other >= 0) {
@@ -128,7 +128,7 @@ export class WirePropagation {
     }
   }
 
-  private _byPlace(side: Side, tensor: number): Map<string, number> {
+  private _readersByPosition(side: Side, tensor: number): Map<string, number> {
     const model = this._pairs.models[side];
     const operators = this._pairs.operators[side];
     const found = new Map<string, number>();

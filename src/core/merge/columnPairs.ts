@@ -52,8 +52,8 @@ export function pairOutputs(
   const leaves = new Set([tensors.outputs, ...graphs.outputs].flat());
   nodes.op.forEach((_, node) => {
     for (const tensor of row(payload, 'input', node)) {
-      const maker = tensor < 0 ? -1 : tensors.producer[tensor];
-      if (maker >= 0 && column[maker] !== column[node]) {
+      const producer = tensor < 0 ? -1 : tensors.producer[tensor];
+      if (producer >= 0 && column[producer] !== column[node]) {
         leaves.add(tensor);
       }
     }

@@ -65,11 +65,11 @@ export function mergeOrder(
   writes: readonly (readonly number[])[],
   places: readonly number[]
 ): number[] {
-  const maker = new Map<number, number>();
+  const producer = new Map<number, number>();
   writes.forEach((tensors, node) => {
     for (const tensor of tensors) {
       if (tensor >= 0) {
-        maker.set(tensor, node);
+        producer.set(tensor, node);
       }
     }
   });
@@ -77,7 +77,7 @@ export function mergeOrder(
   const readers: number[][] = reads.map(() => []);
   reads.forEach((tensors, node) => {
     for (const tensor of tensors) {
-      const from = maker.get(tensor);
+      const from = producer.get(tensor);
       if (from !== undefined && from !== node) {
         open[node]++;
         readers[from].push(node);

@@ -48,8 +48,8 @@ function wires(payload: GraphPayload): string[] {
     nodes.inputs
       .slice(nodes.input_offsets[node], nodes.input_offsets[node + 1])
       .map(tensor => tensors.producer[tensor] ?? -1)
-      .filter(maker => maker >= 0)
-      .map(maker => `${nodes.name[maker]} → ${name}`)
+      .filter(producer => producer >= 0)
+      .map(producer => `${nodes.name[producer]} → ${name}`)
   );
 }
 
@@ -63,8 +63,9 @@ function sides({ payload, wire }: IMergedPayload): string[] {
         .slice(nodes.input_offsets[node], nodes.input_offsets[node + 1])
         .filter(tensor => tensors.kind[tensor] !== TENSOR_KIND.initializer)
         .map(tensor => {
-          const maker = tensors.producer[tensor];
-          const from = maker >= 0 ? nodes.name[maker] : tensors.name[tensor];
+          const producer = tensors.producer[tensor];
+          const from =
+            producer >= 0 ? nodes.name[producer] : tensors.name[tensor];
           return `${from} → ${name} ${names[wire(node, tensor)]}`;
         })
     )

@@ -329,9 +329,9 @@ class PayloadMerger {
 
   private _counterpart(tensor: number): number {
     const { _b: b, _given: given } = this;
-    const maker = b.tensors.producer[tensor];
-    if (maker >= 0) {
-      const pair = given.right[maker];
+    const producer = b.tensors.producer[tensor];
+    if (producer >= 0) {
+      const pair = given.right[producer];
       const there = this._exits[1][pair]?.indexOf(tensor) ?? -1;
       const here = this._exits[0][pair] ?? [];
       return here[there] ?? here[0] ?? -1;
@@ -341,17 +341,17 @@ class PayloadMerger {
 
   private _add(tensor: number): number {
     const { _a: a, _b: b, _tensors: into } = this;
-    const maker = b.tensors.producer[tensor];
-    const own = maker >= 0 && this._given.right[maker] === -1;
+    const producer = b.tensors.producer[tensor];
+    const own = producer >= 0 && this._given.right[producer] === -1;
     const kind = b.tensors.kind[tensor];
     const made = into.name.length;
     into.name.push(b.tensors.name[tensor]);
     into.dtype.push(a.dtypes.length + b.tensors.dtype[tensor]);
     into.shape.push(a.shapes.length + b.tensors.shape[tensor]);
     // Values computed from constants alone are not drawn.
-    into.kind.push(maker >= 0 && !own ? TENSOR_KIND.constant : kind);
+    into.kind.push(producer >= 0 && !own ? TENSOR_KIND.constant : kind);
     into.producer.push(
-      own ? a.nodes.op.length + this._place.get(maker)! : NONE
+      own ? a.nodes.op.length + this._place.get(producer)! : NONE
     );
     this._added.push(tensor);
     if (kind === TENSOR_KIND.input) {

@@ -1,6 +1,6 @@
 /** For two models merged into one graph: the wires of both, and those of only one. */
 
-import { wiresLit } from '../trace/traceHighlight';
+import { highlightedWires } from '../trace/traceHighlight';
 import { TENSOR_KIND } from '../model/decodePayload';
 import type { GraphPayload } from '../../schema';
 import type { IScene } from '../types';
@@ -35,9 +35,9 @@ export class PairWires {
   ) {
     const { nodes, tensors } = _payload;
     const from: (readonly number[])[] = tensors.producer.map(
-      (maker, tensor) => {
+      (producer, tensor) => {
         const input = inputs.get(tensor);
-        const pair = maker < 0 ? -2 : _column[maker];
+        const pair = producer < 0 ? -2 : _column[producer];
         return input !== undefined
           ? [INPUTS - input]
           : pair === -2
@@ -116,7 +116,11 @@ export function sceneWires(
 ): Uint8Array {
   const [both, removed, added] = [WIRE.both, WIRE.removed, WIRE.added].map(
     side =>
-      wiresLit(tree, scene, (node, tensor) => sideOf(node, tensor) === side)
+      highlightedWires(
+        tree,
+        scene,
+        (node, tensor) => sideOf(node, tensor) === side
+      )
   );
   return removed.map((is, edge) =>
     both[edge] || (is && added[edge])

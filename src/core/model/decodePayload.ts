@@ -70,7 +70,7 @@ function offsets(column: Column, rows: number, items: number): Int32Array {
 }
 
 /** Sets ids outside `0 … limit-1` to -1, so that later code needs no checks. */
-function within(column: Int32Array, limit: number): Int32Array {
+function clampIds(column: Int32Array, limit: number): Int32Array {
   for (let i = 0; i < column.length; i++) {
     if (column[i] >= limit || column[i] < 0) {
       column[i] = -1;
@@ -128,10 +128,10 @@ function runsColumn({
 }: GraphPayload['nodes']): Uint8Array {
   const column = new Uint8Array(op.length);
   for (const node of runs_unknown) {
-    column[node] = NODE_RUNS.endless;
+    column[node] = NODE_RUNS.unbounded;
   }
   for (const node of uncounted) {
-    column[node] = NODE_RUNS.out;
+    column[node] = NODE_RUNS.excluded;
   }
   return column;
 }
@@ -179,8 +179,11 @@ export function decodePayload(payload: GraphPayload): IGraphModel {
   const { nodes, tensors, ops, dtypes, shapes, graphs, scopes } = payload;
   const nodeCount = nodes.op.length;
   const tensorCount = tensors.name.length;
-  const inputs = within(ids(nodes.inputs, nodes.inputs.length), tensorCount);
-  const outputs = within(ids(nodes.outputs, nodes.outputs.length), tensorCount);
+  const inputs = clampIds(ids(nodes.inputs, nodes.inputs.length), tensorCount);
+  const outputs = clampIds(
+    ids(nodes.outputs, nodes.outputs.length),
+    tensorCount
+  );
   const inputOffsets = offsets(nodes.input_offsets, nodeCount, inputs.length);
   const outputOffsets = offsets(
     nodes.output_offsets,
@@ -191,9 +194,9 @@ export function decodePayload(payload: GraphPayload): IGraphModel {
   for (const node of nodes.constant) {
     nodeConstant[node] = 1;
   }
-  const nodeOp = within(ids(nodes.op, nodeCount), ops.length);
-  const tensorShape = within(ids(tensors.shape, tensorCount), shapes.length);
-  const tensorDtype = within(ids(tensors.dtype, tensorCount), dtypes.length);
+  const nodeOp = clampIds(ids(nodes.op, nodeCount), ops.length);
+  const tensorShape = clampIds(ids(tensors.shape, tensorCount), shapes.length);
+  const tensorDtype = clampIds(ids(tensors.dtype, tensorCount), dtypes.length);
   const consumers = consumersOf(tensorCount, inputOffsets, inputs);
   const shapeTexts = shapes.map(formatShape);
   return {
@@ -201,8 +204,8 @@ export function decodePayload(payload: GraphPayload): IGraphModel {
     tensorCount,
     payload,
     nodeOp,
-    nodeScope: within(ids(nodes.scope, nodeCount), scopes.parent.length),
-    nodeGraph: within(ids(nodes.graph, nodeCount, 0), graphs.name.length),
+    nodeScope: clampIds(ids(nodes.scope, nodeCount), scopes.parent.length),
+    nodeGraph: clampIds(ids(nodes.graph, nodeCount, 0), graphs.name.length),
     nodeConstant,
     nodeRuns: runsColumn(nodes),
     inputOffsets,
@@ -212,7 +215,7 @@ export function decodePayload(payload: GraphPayload): IGraphModel {
     metrics: metricsOf(nodes),
     latency: null,
     tensorKind: Uint8Array.from(ids(tensors.kind, tensorCount, 0)),
-    tensorProducer: within(ids(tensors.producer, tensorCount), nodeCount),
+    tensorProducer: clampIds(ids(tensors.producer, tensorCount), nodeCount),
     consumerOffsets: consumers.offsets,
     consumers: consumers.values,
     nodeName: node => nodes.name[node] ?? '',

@@ -40,8 +40,8 @@ describe('a branch that the totals leave out', () => {
       else: [0, 2]
     });
     const model = decodePayload(payload);
-    expect(partStateOf(model, 'macs', 2)).toBe(PART_STATE.out);
-    expect(partStateOf(model, 'latency', 2)).toBe(PART_STATE.out);
+    expect(partStateOf(model, 'macs', 2)).toBe(PART_STATE.excluded);
+    expect(partStateOf(model, 'latency', 2)).toBe(PART_STATE.excluded);
     expect(partStateOf(model, 'params', 2)).toBe(PART_STATE.known);
   });
 
@@ -68,7 +68,7 @@ describe('a loop of unknown length', () => {
       else: [10, 1]
     });
     const model = decodePayload(payload);
-    expect(partStateOf(model, 'macs', 2)).toBe(PART_STATE.least);
+    expect(partStateOf(model, 'macs', 2)).toBe(PART_STATE.lowerBound);
     expect(partStateOf(model, 'macs', 3)).toBe(PART_STATE.known);
     expect(partStateOf(model, 'activation_bytes', 2)).toBe(PART_STATE.known);
   });

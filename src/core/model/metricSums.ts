@@ -18,10 +18,10 @@ export const PART_STATE = {
   /** Its number is complete. */
   known: 0,
   /** Its number is a lower bound. */
-  least: 1,
+  lowerBound: 1,
   unknown: 2,
   /** Excluded from the totals. */
-  out: 3
+  excluded: 3
 } as const;
 
 export type PartState = (typeof PART_STATE)[keyof typeof PART_STATE];
@@ -35,19 +35,20 @@ export function partStateOf(
   const perRun = id === 'latency' || isExecutionCost(id);
   if (Number.isNaN(model.metrics[id][node])) {
     // In an excluded branch, even the cost of one execution may be unknown; the totals do report that.
-    const told = id === 'latency' || typeof own(model, id, node) === 'number';
-    return runs === NODE_RUNS.out && perRun && told
-      ? PART_STATE.out
+    const told =
+      id === 'latency' || typeof storedValue(model, id, node) === 'number';
+    return runs === NODE_RUNS.excluded && perRun && told
+      ? PART_STATE.excluded
       : PART_STATE.unknown;
   }
-  const endless = runs === NODE_RUNS.endless && perRun;
+  const endless = runs === NODE_RUNS.unbounded && perRun;
   return endless && model.metrics[id][node] > 0
-    ? PART_STATE.least
+    ? PART_STATE.lowerBound
     : PART_STATE.known;
 }
 
 /** The value in the payload's column, for one execution. */
-function own(
+function storedValue(
   { payload }: IGraphModel,
   id: Exclude<MetricId, 'latency'>,
   node: number
@@ -59,8 +60,8 @@ function own(
 export class Tally {
   private _sum = 0;
   private _complete = 0;
-  private _lacking = 0;
-  private _out = 0;
+  private _missing = 0;
+  private _excluded = 0;
 
   constructor(
     private readonly _model: IGraphModel,
@@ -69,13 +70,13 @@ export class Tally {
 
   add(node: number): void {
     const part = partStateOf(this._model, this._id, node);
-    if (part <= PART_STATE.least) {
+    if (part <= PART_STATE.lowerBound) {
       this._sum += this._model.metrics[this._id][node];
     }
     this._complete += part === PART_STATE.known ? 1 : 0;
-    this._lacking +=
-      part === PART_STATE.least || part === PART_STATE.unknown ? 1 : 0;
-    this._out += part === PART_STATE.out ? 1 : 0;
+    this._missing +=
+      part === PART_STATE.lowerBound || part === PART_STATE.unknown ? 1 : 0;
+    this._excluded += part === PART_STATE.excluded ? 1 : 0;
   }
 
   /** Sum of the known numbers. */
@@ -88,7 +89,7 @@ export class Tally {
    * others.
    */
   get unknown(): number {
-    return this._lacking + (this._complete === 0 ? this._out : 0);
+    return this._missing + (this._complete === 0 ? this._excluded : 0);
   }
 }
 
@@ -118,13 +119,13 @@ export function sumColumns(
   for (const node of nodes) {
     const entry = nodeParent[node] + 1;
     const part = partStateOf(model, id, node);
-    if (part <= PART_STATE.least) {
+    if (part <= PART_STATE.lowerBound) {
       sum[entry] += values[node];
       max = Math.max(max, values[node]);
     }
     if (part === PART_STATE.known) {
       complete[entry]++;
-    } else if (part === PART_STATE.out) {
+    } else if (part === PART_STATE.excluded) {
       out[entry]++;
     } else {
       unknown[entry]++;

@@ -52,7 +52,7 @@ class TraceHighlighter {
 
   /** Adds the box that shows the node, the panels around it, and the tensors it reads. */
   private _addNode(node: number): void {
-    const { reads, model, nodePlace } = this._tree;
+    const { reads, model, nodePosition } = this._tree;
     const { boxParent } = this._scene;
     const target = this._scene.boxOf(node);
     for (let b = target; b >= 0 && !this.boxes[b]; b = boxParent[b]) {
@@ -63,7 +63,7 @@ class TraceHighlighter {
       if (!this._trace.tensors[tensor] || !this._on(node, tensor)) {
         continue;
       }
-      const place = nodePlace[node];
+      const place = nodePosition[node];
       this._first[tensor] = Math.min(this._first[tensor], place);
       this._last[tensor] = Math.max(this._last[tensor], place);
       for (let b = target; b >= 0 && this._reach(tensor, b); b = boxParent[b]) {
@@ -198,7 +198,7 @@ export function computeTraceHighlight(
 /**
  * By edge of a scene: true if any wire it stands for passes the test. Linear in nodes, reads and wires.
  */
-export function wiresLit(
+export function highlightedWires(
   tree: IGroupTree,
   scene: IScene,
   on: WireTest

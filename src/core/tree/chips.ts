@@ -37,13 +37,13 @@ function childOf(
 export function chipsByHost(
   tree: Omit<IGroupTree, 'groupChips'>
 ): ReadonlyMap<number, readonly number[]> {
-  const { model, groupPlumbing, groupMain, groupParent, nodeOrder } = tree;
+  const { model, groupIsPreparation, groupMain, groupParent, nodeOrder } = tree;
   const { consumerOffsets, consumers } = model;
   const hosts = new Map<number, number>();
   const chips = new Map<number, number[]>();
   // Readers come later.
   for (let group = tree.groupCount - 1; group >= 0; group--) {
-    if (!groupPlumbing[group] || groupMain[group] >= 0) {
+    if (!groupIsPreparation[group] || groupMain[group] >= 0) {
       continue;
     }
     const own = model.nodeCount + group;
@@ -147,7 +147,7 @@ export function chipGroups(tree: ITree, entity: number): readonly number[] {
 }
 
 /** The node that a preparing group is drawn as, if it has one; else the entity itself. */
-export function faceOf(tree: ITree, entity: number): number {
+export function displayedEntity(tree: ITree, entity: number): number {
   const main = tree.groupMain[entity - tree.model.nodeCount] ?? -1;
   return main < 0 ? entity : main;
 }

@@ -35,10 +35,10 @@ test('of any model: inputs are made outside, outputs inside, each once', () => {
   ];
   for (const payload of payloads) {
     const tree = buildTree(decodePayload(payload));
-    const { model, nodePlace, groupStart, groupEnd } = tree;
+    const { model, nodePosition, groupStart, groupEnd } = tree;
     for (let group = 0; group < tree.groupCount; group++) {
       const inside = (tensor: number): boolean => {
-        const place = nodePlace[model.tensorProducer[tensor]] ?? -1;
+        const place = nodePosition[model.tensorProducer[tensor]] ?? -1;
         return place >= groupStart[group] && place < groupEnd[group];
       };
       const { inputs, outputs } = boundary(tree, group);

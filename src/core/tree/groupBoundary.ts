@@ -12,7 +12,7 @@ export interface IBoundary {
 
 /** Each tensor once, in the order in which the group reads or produces them. Weights are not inputs. */
 export function boundary(tree: IGroupTree, group: number): IBoundary {
-  const { model, nodeOrder, nodePlace, reads, firstRead, lastRead } = tree;
+  const { model, nodeOrder, nodePosition, reads, firstRead, lastRead } = tree;
   const [start, end] = [tree.groupStart[group], tree.groupEnd[group]];
   const inputs = new Set<number>();
   const outputs: number[] = [];
@@ -21,7 +21,7 @@ export function boundary(tree: IGroupTree, group: number): IBoundary {
     for (let k = reads.offsets[node]; k < reads.offsets[node + 1]; k++) {
       const tensor = reads.values[k];
       const maker = model.tensorProducer[tensor];
-      const place = maker < 0 ? -1 : nodePlace[maker];
+      const place = maker < 0 ? -1 : nodePosition[maker];
       if (place < start || place >= end) {
         inputs.add(tensor);
       }

@@ -58,11 +58,11 @@ export class LevelBuilder {
   }
 
   private _fillLocal(children: Int32Array): void {
-    const { model, nodePlace, groupStart, groupEnd } = this._tree;
+    const { model, nodePosition, groupStart, groupEnd } = this._tree;
     for (let item = 0; item < children.length; item++) {
       const child = children[item] - model.nodeCount;
       if (child < 0) {
-        this._local[nodePlace[children[item]]] = item;
+        this._local[nodePosition[children[item]]] = item;
       } else {
         this._local.fill(item, groupStart[child], groupEnd[child]);
       }
@@ -76,7 +76,7 @@ export class LevelBuilder {
         tensor >= 0 &&
         tensor < model.tensorCount &&
         this._lead[tensor] === tensor &&
-        this._tree.inputHome[tensor] < 0;
+        this._tree.inputPillGroup[tensor] < 0;
       if (usable && this._stamp[tensor] !== this._stampId) {
         this._remember(tensor, this._newInput(tensor));
       }
@@ -159,10 +159,10 @@ export class LevelBuilder {
 
   /** Links a model output's pill to its producer, or to the input that it passes on. */
   private _linkOutput(tensor: number, lead: number, pill: number): void {
-    const { model, nodePlace } = this._tree;
+    const { model, nodePosition } = this._tree;
     const producer = model.tensorProducer[tensor];
-    if (producer >= 0 && nodePlace[producer] >= 0) {
-      const source = this._local[nodePlace[producer]];
+    if (producer >= 0 && nodePosition[producer] >= 0) {
+      const source = this._local[nodePosition[producer]];
       this._links.addResult(source, pill, tensor, lead, TO_OUTPUT);
     } else if (this._stamp[tensor] === this._stampId) {
       this._links.add(this._source[tensor], pill, tensor, TO_OUTPUT);
@@ -180,11 +180,11 @@ export class LevelBuilder {
     const tree = this._tree;
     const producer = tree.model.tensorProducer[tensor];
     if (producer >= 0) {
-      const place = tree.nodePlace[producer];
+      const place = tree.nodePosition[producer];
       const inside = place >= this._start && place < this._end;
       return inside ? this._local[place] : this._newPort(tensor);
     }
-    const home = tree.inputHome[tensor];
+    const home = tree.inputPillGroup[tensor];
     if (home === this._group) {
       return this._newInput(tensor);
     }

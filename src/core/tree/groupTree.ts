@@ -14,12 +14,12 @@ import type { IGraphModel, MetricId } from '../types';
 import type { IGroupTree } from './treeTypes';
 
 /** Origin of boxes around the instances of a repeat. */
-const FOLD = 'repeat';
+const REPEAT_ORIGIN = 'repeat';
 
 /**
  * Origin of boxes of nodes that only prepare sizes and weights, with or without the node that reads them.
  */
-const PLUMBING = 'plumbing';
+const PREPARATION_ORIGIN = 'plumbing';
 
 interface INumbering {
   count: number;
@@ -60,7 +60,7 @@ function orderedChildren(
 }
 
 /** Numbers the groups in pre-order and rewrites the children with the final ids. */
-function number(
+function numberGroups(
   model: IGraphModel,
   raw: IRawGroups,
   closest: Int32Array
@@ -109,7 +109,7 @@ function number(
 }
 
 /** Pre-order positions of nodes, and the range of every group. */
-function ranges(model: IGraphModel, numbering: INumbering) {
+function computeRanges(model: IGraphModel, numbering: INumbering) {
   const { nodeCount } = model;
   const { count, children } = numbering;
   const size = new Int32Array(count);
@@ -145,7 +145,7 @@ function ranges(model: IGraphModel, numbering: INumbering) {
     }
   }
   const end = start.map((first, group) => first + size[group]);
-  return { nodeOrder, nodePlace: place, start, end, size };
+  return { nodeOrder, nodePosition: place, start, end, size };
 }
 
 /** Sums of every metric over the nodes below each group, and their number of unknown values. */
@@ -182,7 +182,7 @@ export function withModel(tree: IGroupTree, model: IGraphModel): IGroupTree {
 }
 
 /** See `ITree.groupMain`: the last node in the box that has the box's type. */
-function mains(
+function mainNodes(
   model: IGraphModel,
   plumbing: Uint8Array,
   children: readonly Int32Array[],
@@ -200,21 +200,24 @@ function mains(
 export function buildTree(model: IGraphModel): IGroupTree {
   const { raw, order } = collectGroups(model);
   const closest = trimGroups(model, raw, order);
-  const numbering = number(model, raw, closest);
+  const numbering = numberGroups(model, raw, closest);
   const { rawOf, parent, children, nodeParent } = numbering;
-  const { nodeOrder, nodePlace, start, end, size } = ranges(model, numbering);
+  const { nodeOrder, nodePosition, start, end, size } = computeRanges(
+    model,
+    numbering
+  );
   const { sums, unknown } = aggregate(model, numbering);
   const groupBody = rawOf.map(group => raw.body[group]);
   const reads = collectReads(model, nodeParent);
   const series = findSeries(model, reads, {
-    nodePlace,
+    nodePosition,
     nodeParent,
     groupStart: start,
     groupEnd: end
   });
   const outputsOf = outputPillGroups(model, nodeParent, series);
-  const groupPlumbing = Uint8Array.from(rawOf, group =>
-    model.payload.scopes.origin[group] === PLUMBING ? 1 : 0
+  const groupIsPreparation = Uint8Array.from(rawOf, group =>
+    model.payload.scopes.origin[group] === PREPARATION_ORIGIN ? 1 : 0
   );
   const groupType = Array.from(rawOf, group => raw.type[group]);
   const groupLabel = Array.from(rawOf, group => raw.label[group]);
@@ -240,19 +243,25 @@ export function buildTree(model: IGraphModel): IGroupTree {
     groupMetrics: sums,
     groupUnknown: unknown,
     nodeOrder,
-    nodePlace,
+    nodePosition,
     groupStart: start,
     groupEnd: end,
     groupBody,
     groupControl: rawOf.map(group => raw.control[group]),
-    groupFold: Uint8Array.from(rawOf, group =>
-      model.payload.scopes.origin[group] === FOLD ? 1 : 0
+    groupIsRepeat: Uint8Array.from(rawOf, group =>
+      model.payload.scopes.origin[group] === REPEAT_ORIGIN ? 1 : 0
     ),
-    groupPlumbing,
-    groupMain: mains(model, groupPlumbing, children, groupType),
+    groupIsPreparation,
+    groupMain: mainNodes(model, groupIsPreparation, children, groupType),
     reads,
-    ...computeReadRange(model, reads, nodePlace, nodeOrder.length, outputsOf),
-    inputHome: inputPillGroups(model, numbering, reads, groupBody, series),
+    ...computeReadRange(
+      model,
+      reads,
+      nodePosition,
+      nodeOrder.length,
+      outputsOf
+    ),
+    inputPillGroup: inputPillGroups(model, numbering, reads, groupBody, series),
     outputsOf,
     series,
     path: (entity: number) => {

@@ -131,7 +131,10 @@ export function selfAndAncestors(tree: ITree, entity: number): number[] {
 }
 
 /** The remaining items of a level by their new numbers; -1 if removed. */
-function renumber(level: ILevel, hidden: Pick<ReadonlySet<number>, 'has'>) {
+function renumberItems(
+  level: ILevel,
+  hidden: Pick<ReadonlySet<number>, 'has'>
+) {
   const gone = new Uint8Array(level.itemCount);
   level.children.forEach((entity, item) => {
     gone[item] = hidden.has(entity) ? 1 : 0;
@@ -167,7 +170,7 @@ export function removeHidden(
   if (!level.children.some(entity => hidden.has(entity))) {
     return level;
   }
-  const { gone, kept, place, count } = renumber(level, hidden);
+  const { gone, kept, place, count } = renumberItems(level, hidden);
   const links = {
     source: new IntList(),
     target: new IntList(),
@@ -201,13 +204,13 @@ export function removeHidden(
     linkTensor: links.tensor.toArray(),
     linkWeight: links.weight.toArray(),
     linkMember: links.member.toArray(),
-    hiddenLinks: cutsOf(level, { gone, kept, place }, read)
+    hiddenLinks: hiddenLinksOf(level, { gone, kept, place }, read)
   };
 }
 
-function cutsOf(
+function hiddenLinksOf(
   level: ILevel,
-  { gone, kept, place }: Omit<ReturnType<typeof renumber>, 'count'>,
+  { gone, kept, place }: Omit<ReturnType<typeof renumberItems>, 'count'>,
   read: ReadonlySet<string>
 ): IHiddenLink[] {
   const cuts: IHiddenLink[] = [];

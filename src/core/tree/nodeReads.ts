@@ -95,7 +95,7 @@ export function collectReads(
 export function computeReadRange(
   model: IGraphModel,
   reads: ICsrRows,
-  nodePlace: Int32Array,
+  nodePosition: Int32Array,
   places: number,
   outputsOf: ReadonlyMap<number, readonly number[]>
 ) {
@@ -107,7 +107,7 @@ export function computeReadRange(
   };
   for (let node = 0; node < model.nodeCount; node++) {
     for (let k = reads.offsets[node]; k < reads.offsets[node + 1]; k++) {
-      note(reads.values[k], nodePlace[node]);
+      note(reads.values[k], nodePosition[node]);
     }
   }
   for (const tensor of outputsOf.get(-1) ?? []) {

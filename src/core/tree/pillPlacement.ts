@@ -8,7 +8,7 @@ import type { ICsrRows } from '../base/csr';
 import type { IGraphModel, SeriesByTensor } from '../types';
 
 /** Minimum number of names that differ only in their numbers to form a series. */
-const SERIES = 8;
+const MIN_LONG_SERIES = 8;
 
 interface IParents {
   readonly parent: Int32Array;
@@ -17,7 +17,7 @@ interface IParents {
 }
 
 /** Tensors that belong to a series but do not share a pill at the root. */
-function isSerialCode(
+function findLongSeries(
   model: IGraphModel,
   tensors: readonly number[],
   bundled: SeriesByTensor
@@ -32,7 +32,9 @@ function isSerialCode(
       series.set(name, [tensor]);
     }
   }
-  const long = [...series.values()].filter(list => list.length >= SERIES);
+  const long = [...series.values()].filter(
+    list => list.length >= MIN_LONG_SERIES
+  );
   return new Set(long.flat());
 }
 
@@ -49,7 +51,7 @@ function commonGroup({ parent, depth }: IParents, a: number, b: number) {
   return a;
 }
 
-/** Group of each input's pill, by tensor; see `IGroupTree.inputHome`. */
+/** Group of each input's pill, by tensor; see `IGroupTree.inputPillGroup`. */
 export function inputPillGroups(
   model: IGraphModel,
   parents: IParents,
@@ -66,7 +68,7 @@ export function inputPillGroups(
       }
     }
   });
-  const sinking = isSerialCode(model, tensors.inputs, bundled);
+  const sinking = findLongSeries(model, tensors.inputs, bundled);
   const seen = new Set<number>();
   for (let node = 0; sinking.size > 0 && node < model.nodeCount; node++) {
     for (let k = reads.offsets[node]; k < reads.offsets[node + 1]; k++) {
@@ -92,7 +94,7 @@ export function outputPillGroups(
   const outputs = model.payload.tensors.outputs.filter(
     tensor => tensor >= 0 && tensor < model.tensorCount
   );
-  const sinking = isSerialCode(model, outputs, bundled);
+  const sinking = findLongSeries(model, outputs, bundled);
   const homes = new Map<number, number[]>();
   for (const tensor of outputs) {
     const producer = model.tensorProducer[tensor];

@@ -106,7 +106,7 @@ describe('a picture with a repeat', () => {
     const many = buildTree(decodePayload(repeatPayload(60)));
     const chosen = async (look: 'expand' | 'reveal' | 'all') => {
       const view = createGraphView(many, plainSizer(many.model, many));
-      const box = many.groupFold.indexOf(1);
+      const box = many.groupIsRepeat.indexOf(1);
       const there = partsOf(many, box)[33];
       await (look === 'reveal'
         ? view.reveal(there)

@@ -15,8 +15,8 @@ export interface IRepeatPart {
 }
 
 /** The instances of a repeat, as entities. */
-export function partsOf(tree: ITree, fold: number): Int32Array {
-  return tree.children[fold + 1];
+export function partsOf(tree: ITree, repeatGroup: number): Int32Array {
+  return tree.children[repeatGroup + 1];
 }
 
 /** The innermost repeat that is or contains the entity; null if there is none. */
@@ -25,7 +25,7 @@ export function partAt(tree: ITree, entity: number): IRepeatPart | null {
   let below = -1;
   for (const one of selfAndAncestors(tree, entity)) {
     const group = one - nodeCount;
-    if (group >= 0 && tree.groupFold[group]) {
+    if (group >= 0 && tree.groupIsRepeat[group]) {
       const index = below < 0 ? -1 : partsOf(tree, group).indexOf(below);
       return { repeatGroup: group, index };
     }
@@ -37,11 +37,11 @@ export function partAt(tree: ITree, entity: number): IRepeatPart | null {
 /** Group id of the repeat whose instance the entity is; -1 if it is not one. */
 function repeatAround(tree: ITree, entity: number): number {
   const { nodeCount } = tree.model;
-  const fold =
+  const repeatGroup =
     entity < nodeCount
       ? tree.nodeParent[entity]
       : tree.groupParent[entity - nodeCount];
-  return fold >= 0 && tree.groupFold[fold] ? fold : -1;
+  return repeatGroup >= 0 && tree.groupIsRepeat[repeatGroup] ? repeatGroup : -1;
 }
 
 /** The repeat whose instance the entity is; null if it is not one. */
@@ -55,11 +55,11 @@ export function partOf(tree: ITree, entity: number): IRepeatPart | null {
 /** Index of the only instance of a repeat that is not hidden; -1 if none or several are shown. */
 export function soloPart(
   tree: ITree,
-  fold: number,
+  repeatGroup: number,
   isHidden: (entity: number) => boolean
 ): number {
   let chosen = -1;
-  const parts = partsOf(tree, fold);
+  const parts = partsOf(tree, repeatGroup);
   for (let index = 0; index < parts.length; index++) {
     if (!isHidden(parts[index])) {
       if (chosen >= 0) {
@@ -94,13 +94,14 @@ export function userHidden(
   const all = new Set(hidden);
   const aside = new Map<number, boolean>();
   const standsAside = (entity: number): boolean => {
-    const fold = repeatAround(tree, entity);
-    if (fold < 0) {
+    const repeatGroup = repeatAround(tree, entity);
+    if (repeatGroup < 0) {
       return false;
     }
     const known =
-      aside.get(fold) ?? soloPart(tree, fold, one => all.has(one)) >= 0;
-    aside.set(fold, known);
+      aside.get(repeatGroup) ??
+      soloPart(tree, repeatGroup, one => all.has(one)) >= 0;
+    aside.set(repeatGroup, known);
     return known;
   };
   return hidden.filter(entity => !standsAside(entity));
@@ -126,7 +127,7 @@ function groupsFrom(tree: ITree, entity: number): number {
 export function correspondingEntity(
   tree: ITree & {
     readonly nodeOrder: Int32Array;
-    readonly nodePlace: Int32Array;
+    readonly nodePosition: Int32Array;
     readonly groupStart: Int32Array;
   },
   entity: number,
@@ -139,7 +140,7 @@ export function correspondingEntity(
     return to;
   }
   if (entity < nodeCount) {
-    const offset = tree.nodePlace[entity] - tree.groupStart[a];
+    const offset = tree.nodePosition[entity] - tree.groupStart[a];
     const found = tree.nodeOrder[tree.groupStart[b] + offset];
     return tree.model.nodeOp[found] === tree.model.nodeOp[entity] ? found : to;
   }

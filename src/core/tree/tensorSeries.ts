@@ -9,8 +9,8 @@ import type { IGraphModel, IScene, ISeries, SeriesByTensor } from '../types';
 /** Minimum length of a series; fewer are drawn individually. */
 const MIN_SERIES = 3;
 
-interface IHomes {
-  readonly nodePlace: Int32Array;
+interface INodeGroups {
+  readonly nodePosition: Int32Array;
   readonly nodeParent: Int32Array;
   readonly groupStart: Int32Array;
   readonly groupEnd: Int32Array;
@@ -60,7 +60,7 @@ function collect(
 function readElsewhere(
   model: IGraphModel,
   reads: ICsrRows,
-  homes: IHomes,
+  homes: INodeGroups,
   outputs: ReadonlySet<number>
 ): Set<number> {
   const found = new Set<number>();
@@ -69,7 +69,7 @@ function readElsewhere(
       const tensor = reads.values[k];
       if (outputs.has(tensor)) {
         const group = homes.nodeParent[model.tensorProducer[tensor]];
-        const place = homes.nodePlace[node];
+        const place = homes.nodePosition[node];
         const inside =
           group < 0 ||
           (place >= homes.groupStart[group] && place < homes.groupEnd[group]);
@@ -86,7 +86,7 @@ function readElsewhere(
 export function findSeries(
   model: IGraphModel,
   reads: ICsrRows,
-  homes: IHomes
+  homes: INodeGroups
 ): SeriesByTensor {
   const { tensors } = model.payload;
   const usable = (tensor: number) => tensor >= 0 && tensor < model.tensorCount;
@@ -101,7 +101,7 @@ export function findSeries(
   );
   const made = [...outputs].filter(t => {
     const producer = model.tensorProducer[t];
-    return producer >= 0 && homes.nodePlace[producer] >= 0;
+    return producer >= 0 && homes.nodePosition[producer] >= 0;
   });
   const elsewhere = readElsewhere(model, reads, homes, new Set(made));
   collect(

@@ -8,7 +8,7 @@ import type { ITree } from '../types';
 export interface IGroupTree extends ITree {
   readonly nodeOrder: Int32Array;
   /** Position of each node in `nodeOrder`; -1 for Constant nodes. */
-  readonly nodePlace: Int32Array;
+  readonly nodePosition: Int32Array;
   readonly groupStart: Int32Array;
   readonly groupEnd: Int32Array;
   /** Graph id of the subgraph that the group stands for; -1 otherwise. */
@@ -24,7 +24,7 @@ export interface IGroupTree extends ITree {
   readonly firstRead: Int32Array;
   readonly lastRead: Int32Array;
   /** Group that shows an input's pill; -1 is the root. Inputs of a subgraph are shown in the subgraph. */
-  readonly inputHome: Int32Array;
+  readonly inputPillGroup: Int32Array;
   /** Model outputs by the group that shows their pills; -1 is the root. */
   readonly outputsOf: ReadonlyMap<number, readonly number[]>;
 }

@@ -27,7 +27,7 @@ export interface IInitialExpansion {
 function familyKey(tree: IGroupTree, group: number): string {
   const label = tree.groupLabel[group].split(' · ')[0].replace(/\d+/g, '#');
   const type = tree.groupType[group];
-  const fold = tree.groupFold[group];
+  const fold = tree.groupIsRepeat[group];
   return `${tree.groupDepth[group]}|${fold}|${type || label}`;
 }
 
@@ -44,7 +44,7 @@ function families(
     const row = rows.pop() as number;
     for (const entity of tree.children[row + 1]) {
       const group = entity - nodeCount;
-      if (group < 0 || hidden.has(entity) || tree.groupPlumbing[group]) {
+      if (group < 0 || hidden.has(entity) || tree.groupIsPreparation[group]) {
         continue;
       }
       if (open[group]) {
@@ -65,7 +65,7 @@ function families(
 
 /** The part of a repeat that is shown first, as a group; -1 for a node and for all that is no repeat. */
 function firstPart(tree: IGroupTree, group: number): number {
-  const [first = -1] = tree.groupFold[group] ? partsOf(tree, group) : [];
+  const [first = -1] = tree.groupIsRepeat[group] ? partsOf(tree, group) : [];
   return first < tree.model.nodeCount ? -1 : first - tree.model.nodeCount;
 }
 
@@ -83,7 +83,7 @@ function addedBoxes(
   return family.reduce(
     (sum, group) =>
       sum +
-      (tree.groupFold[group]
+      (tree.groupIsRepeat[group]
         ? inside(alone ? -1 : firstPart(tree, group))
         : inside(group)),
     0
@@ -126,7 +126,7 @@ function nextFamily(
         family,
         cost: addedBoxes(tree, family, visible <= MIN_BOXES_UNOPENED),
         depth: tree.groupDepth[family[0]],
-        fold: tree.groupFold[family[0]],
+        fold: tree.groupIsRepeat[family[0]],
         size: size(tree, family)
       }))
       .filter(({ cost }) => visible === 1 || visible + cost <= budget)
@@ -192,7 +192,7 @@ export function expansionSteps(
     }
     for (const group of chosen.family) {
       open[group] = 1;
-      if (tree.groupFold[group]) {
+      if (tree.groupIsRepeat[group]) {
         hidden = withPart(tree, hidden, { repeatGroup: group, index: 0 });
         const part = firstPart(tree, group);
         if (part >= 0 && visible > MIN_BOXES_UNOPENED) {

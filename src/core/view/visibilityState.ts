@@ -184,8 +184,8 @@ export class VisibilityState {
 
   /** A closed repeat of very many parts opens with one of them: all would be no picture. */
   private _lookInto(group: number, index: number): void {
-    const { groupFold, groupCount } = this._tree;
-    if (group < 0 || group >= groupCount || !groupFold[group]) {
+    const { groupIsRepeat, groupCount } = this._tree;
+    if (group < 0 || group >= groupCount || !groupIsRepeat[group]) {
       return;
     }
     const hidden = this._hidden;

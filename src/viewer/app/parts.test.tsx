@@ -21,7 +21,7 @@ guardConsole();
 const COUNT = 5;
 const tree = buildTree(decodePayload(repeatPayload(COUNT)));
 const { nodeCount } = tree.model;
-const fold = tree.groupFold.indexOf(1);
+const fold = tree.groupIsRepeat.indexOf(1);
 
 /** The only instance shown; -1 if all are. */
 function alone(): number {

@@ -114,14 +114,14 @@ export class ChangeNavigator {
       const stops: IDifferingItem[] = changes.differing[0].map(node => ({
         side: 0,
         node,
-        place: trees[0].nodePlace[node]
+        place: trees[0].nodePosition[node]
       }));
       // Nodes that only the second model has follow the counterpart of their predecessor.
       const placeOf = new Map<number, number>();
       for (const node of trees[0].nodeOrder) {
         const pair = changes.pair(0, node);
         if (pair >= 0) {
-          placeOf.set(pair, trees[0].nodePlace[node]);
+          placeOf.set(pair, trees[0].nodePosition[node]);
         }
       }
       let place = -1;
@@ -179,7 +179,7 @@ export class ChangeNavigator {
         return at;
       }
       if (side === 0) {
-        const place = document.tree.nodePlace[selection.id];
+        const place = document.tree.nodePosition[selection.id];
         const after = stops.findIndex(stop => stop.place > place);
         return (after < 0 ? stops.length : after) - 0.5;
       }

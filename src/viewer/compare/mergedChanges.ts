@@ -132,7 +132,7 @@ export class MergedChanges {
       return;
     }
     const { selection } = store.get();
-    const place = this._tree!.nodePlace;
+    const place = this._tree!.nodePosition;
     const here = selection.kind === 'node' ? place[selection.id] : -1;
     const after = stops.findIndex(node => place[node] > here);
     const before = stops.filter(node => place[node] < here).length - 1;

@@ -101,7 +101,7 @@ export function firstUnmatched(
     if (whole(group)) {
       shown = nodeCount + group;
     }
-    folded ||= tree.groupFold[group] === 1;
+    folded ||= tree.groupIsRepeat[group] === 1;
   }
   return folded ? shown : null;
 }

@@ -2,7 +2,7 @@
 
 import { pillTensorRef, pillText } from '../../core/tree/tensorSeries';
 import type { IGraphModel, IRowWidth, ITree } from '../../core/types';
-import { faceOf } from '../../core/tree/chips';
+import { displayedEntity } from '../../core/tree/chips';
 import type { IDocument, Selection, IViewerState } from '../state/types';
 import { NO_SELECTION } from '../state/types';
 import {
@@ -28,7 +28,7 @@ export function entityOf(
 /** A node's name, or its operator if unnamed; a group's label. */
 export function entityName(tree: ITree, entity: number): string {
   const { model } = tree;
-  const face = faceOf(tree, entity);
+  const face = displayedEntity(tree, entity);
   return face < model.nodeCount
     ? model.nodeName(face) || model.opType(face)
     : tree.groupLabel[face - model.nodeCount];

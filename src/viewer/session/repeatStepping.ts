@@ -49,10 +49,10 @@ export function selectedRepeat(state: RepeatState): ISoloPart | null {
 function openAfterStep(
   { tree }: IDocument,
   open: readonly number[],
-  { fold, from, to }: { fold: number; from: number; to: number }
+  { fold: repeatGroup, from, to }: { fold: number; from: number; to: number }
 ): number[] {
   const { nodeCount } = tree.model;
-  const next = new Set([fold]);
+  const next = new Set([repeatGroup]);
   for (const group of open) {
     if (from >= nodeCount && groupIn(tree, group, from - nodeCount)) {
       next.add(
@@ -65,7 +65,7 @@ function openAfterStep(
   if (to >= nodeCount) {
     next.add(to - nodeCount);
   }
-  for (const above of selfAndAncestors(tree, nodeCount + fold)) {
+  for (const above of selfAndAncestors(tree, nodeCount + repeatGroup)) {
     next.add(above - nodeCount);
   }
   return [...next].filter(group => group >= 0);
@@ -84,10 +84,13 @@ function groupIn(
 }
 
 /** Index of the instance that contains the selection; -1 if none does. */
-function selectedPart({ document, selection }: RepeatState, fold: number) {
+function selectedPart(
+  { document, selection }: RepeatState,
+  repeatGroup: number
+) {
   const entity = document && entityOf(document.model, selection);
   const place = document && entity !== null && partAt(document.tree, entity);
-  return place && place.repeatGroup === fold ? place.index : -1;
+  return place && place.repeatGroup === repeatGroup ? place.index : -1;
 }
 
 /** Shows a single instance of a repeat, expanded, or all of them for -1. The selection moves along. */

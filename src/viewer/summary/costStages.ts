@@ -36,7 +36,7 @@ export function stagesOf(tree: ITree, metric: MetricId): IStage[] {
     const inner = group < 0 ? [] : below(group + 1);
     if (
       inner.length === 0 ||
-      tree.groupFold[group] === 1 ||
+      tree.groupIsRepeat[group] === 1 ||
       stages.length + inner.length - 1 > MAX_STAGES
     ) {
       return stages;

@@ -46,7 +46,7 @@ function capWidth(size: IBoxSize, most: number): IBoxSize {
 }
 
 /** The layout of a level that equals another; only its tensors and entities differ. */
-function twinOf(level: ILevel, twin: IPlacedLevel): IPlacedLevel {
+function layoutOfEqualLevel(level: ILevel, twin: IPlacedLevel): IPlacedLevel {
   const { link } = twin;
   let tensor = level.linkTensor;
   if (link.length !== tensor.length) {
@@ -65,7 +65,7 @@ function twinOf(level: ILevel, twin: IPlacedLevel): IPlacedLevel {
 }
 
 /** Items that begin a row. */
-function beginsOf({ geometry }: IPlacedLevel): readonly number[] {
+function rowStarts({ geometry }: IPlacedLevel): readonly number[] {
   const breaks = new Set(asRowedResult(geometry)?.breaks);
   const items: number[] = [];
   geometry.rank.forEach((r, item) => breaks.has(r) && items.push(item));
@@ -73,7 +73,7 @@ function beginsOf({ geometry }: IPlacedLevel): readonly number[] {
 }
 
 /** Calls `next` synchronously if the previous step finished synchronously. */
-function after<A, B>(
+function whenDone<A, B>(
   value: A | Promise<A>,
   next: (value: A) => B | Promise<B>
 ): B | Promise<B> {
@@ -86,7 +86,10 @@ const CLOSED_GROUP = 1;
 const FIRST_SHAPE = 2;
 
 /** Levels with hidden entities have named connectors and never equal another. */
-const NO_TWIN: ISignatureQuery = { twin: null, remember: () => undefined };
+const NOT_SHARED: ISignatureQuery = {
+  equalLevel: null,
+  remember: () => undefined
+};
 
 export class CompoundLayout {
   constructor(tree: IGroupTree, sizer: ISizer, engine: ILayoutEngine) {
@@ -113,8 +116,8 @@ export class CompoundLayout {
 
   /** Number of computed and of cached layouts. */
   counts(): { computed: number; remembered: number } {
-    const { misses, hits } = this._memo;
-    return { computed: misses, remembered: hits + this._shapes.hits };
+    const { misses, hits } = this._layoutCache;
+    return { computed: misses, remembered: hits + this._signatureCache.hits };
   }
 
   /** The level of a group (-1 = root), built lazily. */
@@ -181,7 +184,7 @@ export class CompoundLayout {
     ) {
       return;
     }
-    const kept = request.keep && before ? beginsOf(before.placed) : [];
+    const kept = request.keep && before ? rowStarts(before.placed) : [];
     const rows = { room, kept };
     const keep = (placed: IPlacedLevel): void =>
       void this._rows.set(group, { placed, room, straight, inner });
@@ -215,10 +218,10 @@ export class CompoundLayout {
     // Rows that keep their first items depend on earlier layouts, which equal levels need not share.
     const shape =
       level.hiddenLinks || rows?.kept.length
-        ? NO_TWIN
-        : this._shapes.find(level, items, title, direction, room);
-    if (shape.twin) {
-      return twinOf(level, shape.twin);
+        ? NOT_SHARED
+        : this._signatureCache.find(level, items, title, direction, room);
+    if (shape.equalLevel) {
+      return layoutOfEqualLevel(level, shape.equalLevel);
     }
     const assembly = buildLevelGraph(level, items);
     const inner = level.children.some(entity => {
@@ -227,7 +230,7 @@ export class CompoundLayout {
     });
     const run = (given: ILayoutOptions) => {
       const options = inner ? { ...given, falls: true } : given;
-      return this._memo.get(assembly.input, options, () =>
+      return this._layoutCache.get(assembly.input, options, () =>
         this._engine.layout(assembly.input, options)
       );
     };
@@ -242,7 +245,7 @@ export class CompoundLayout {
       const sides = margins(level, direction);
       const content = group < 0 ? room : room - sides.before - sides.after;
       const options = { room: content, kept: rows.kept };
-      return after(
+      return whenDone(
         this._engine.inRows(assembly.input, straight, options),
         inRows => reachingTitle(level, assembly.input, inRows, title.panel)
       );
@@ -262,7 +265,7 @@ export class CompoundLayout {
       return placed;
     };
     const first = run(layoutOptionsFor(direction));
-    return after(after(after(first, widen), wrapped), settle);
+    return whenDone(whenDone(whenDone(first, widen), wrapped), settle);
   }
 
   /**
@@ -314,11 +317,11 @@ export class CompoundLayout {
         const placed = placedChild(item);
         return placed
           ? { w: placed.along, h: placed.across }
-          : this._turned(this._card(children[item]));
+          : this._alongFlow(this._card(children[item]));
       },
       stub: tensor => this._pill(tensor, STUB_MAX),
       ports: item => placedChild(item)?.ports ?? null,
-      likeness: item =>
+      connectionKind: item =>
         placedChild(item)?.shape ??
         (item < children.length && children[item] >= nodeCount
           ? CLOSED_GROUP
@@ -334,11 +337,11 @@ export class CompoundLayout {
 
   private _pill(tensor: number, most: number = PILL_MAX): IBoxSize {
     const text = pillText(this._tree, tensor);
-    return this._turned(capWidth(this._sizer.pill(text), most));
+    return this._alongFlow(capWidth(this._sizer.pill(text), most));
   }
 
   /** Text is horizontal in either direction; only the meaning of along and across changes. */
-  private _turned(size: IBoxSize): IBoxSize {
+  private _alongFlow(size: IBoxSize): IBoxSize {
     return this.direction === 'right' ? size : { w: size.h, h: size.w };
   }
 
@@ -347,7 +350,7 @@ export class CompoundLayout {
    * masks, tables and skip connections live long.
    */
   private _mainPort(level: ILevel): number {
-    const { model, nodePlace, lastRead } = this._tree;
+    const { model, nodePosition, lastRead } = this._tree;
     let main = -1;
     let least = Infinity;
     level.portsIn.forEach((tensor, i) => {
@@ -355,7 +358,7 @@ export class CompoundLayout {
         return;
       }
       const producer = model.tensorProducer[tensor];
-      const made = producer < 0 ? -1 : nodePlace[producer];
+      const made = producer < 0 ? -1 : nodePosition[producer];
       if (lastRead[tensor] - made < least) {
         least = lastRead[tensor] - made;
         main = firstPorts(level).entering + i;
@@ -389,8 +392,8 @@ export class CompoundLayout {
   private readonly _builder: LevelBuilder;
   /** By entity. */
   private readonly _importance: Float64Array;
-  private readonly _memo = new LayoutCache();
-  private readonly _shapes = new LevelSignatureCache();
+  private readonly _layoutCache = new LayoutCache();
+  private readonly _signatureCache = new LevelSignatureCache();
   private _lastShape = FIRST_SHAPE;
   private readonly _levels: (ILevel | undefined)[];
   /** Single-row layouts, by group + 1. */

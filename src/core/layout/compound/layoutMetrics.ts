@@ -10,7 +10,7 @@ export const PANEL = {
 } as const;
 
 /** Minimum width of a title next to wires that enter its panel from above. */
-export const TITLE_BESIDE = 220;
+export const MIN_TITLE_BESIDE_WIRES = 220;
 /** From the end of a title to the centre of the first port. */
 export const TITLE_GAP = 8;
 

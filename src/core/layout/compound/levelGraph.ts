@@ -81,7 +81,7 @@ class StubInserter {
         continue;
       }
       if (source[e] < this._level.children.length) {
-        this._begin(e);
+        this._addStart(e);
       }
       const shared = this._items.closedGroup(target[e])
         ? this._stubOfGroup.get(target[e])
@@ -111,10 +111,10 @@ class StubInserter {
   }
 
   /** Adds the connector at the tensor's source, once. */
-  private _begin(e: number): void {
+  private _addStart(e: number): void {
     const { source, sourcePort, tensor } = this._wires;
-    if (!this._begun.has(tensor[e])) {
-      this._begun.add(tensor[e]);
+    if (!this._started.has(tensor[e])) {
+      this._started.add(tensor[e]);
       const stub = this._newStub(tensor[e]);
       this._push(source[e], stub, sourcePort[e], -1, e);
       this._weight.set(this._weight.length - 1, 1);
@@ -146,7 +146,7 @@ class StubInserter {
   private readonly _items: IItemMeasures;
   private readonly _wires: IWireTable;
   private readonly _stubOfGroup = new Map<number, number>();
-  private readonly _begun = new Set<number>();
+  private readonly _started = new Set<number>();
   private readonly _source = new IntList();
   private readonly _target = new IntList();
   private readonly _sourcePort = new IntList();

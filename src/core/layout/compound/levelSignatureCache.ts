@@ -65,7 +65,7 @@ const MAX_CACHED_LINKS = 5000;
 
 /** Result of `LevelSignatureCache.find`: an equal level, or a way to store this one. */
 export interface ISignatureQuery {
-  readonly twin: IPlacedLevel | null;
+  readonly equalLevel: IPlacedLevel | null;
   /** Stores the layout for later equal levels, unless it cannot be shared. */
   remember(placed: IPlacedLevel): void;
 }
@@ -81,7 +81,7 @@ export class LevelSignatureCache {
     room = Infinity
   ): ISignatureQuery {
     if (level.linkSource.length > MAX_CACHED_LINKS) {
-      return { twin: null, remember: () => undefined };
+      return { equalLevel: null, remember: () => undefined };
     }
     const head =
       direction === 'down'
@@ -95,11 +95,11 @@ export class LevelSignatureCache {
     );
     if (known) {
       this.hits++;
-      return { twin: known.placed, remember: () => undefined };
+      return { equalLevel: known.placed, remember: () => undefined };
     }
     const signature = this._signature.copy();
     return {
-      twin: null,
+      equalLevel: null,
       remember: placed => {
         // Connectors have names of different widths, so levels with connectors are not shared.
         if (placed.stubs.length === 0) {
@@ -131,7 +131,7 @@ export class LevelSignatureCache {
       const { w, h } = items.size(item);
       s.push(w);
       s.push(h);
-      s.push(items.likeness(item));
+      s.push(items.connectionKind(item));
       s.push(item < level.children.length ? items.importance(item) : 0);
     }
     this._trunks.clear();

@@ -29,7 +29,7 @@ export interface IItemMeasures {
   /** The port where the main path probably enters; -1 if there is none. */
   readonly mainPort: number;
   /** Equal for items that connect to wires alike: nodes, collapsed groups, equal open groups. */
-  likeness(item: number): number;
+  connectionKind(item: number): number;
   /** True if the item is a collapsed group. */
   closedGroup(item: number): boolean;
 }

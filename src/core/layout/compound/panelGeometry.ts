@@ -3,7 +3,7 @@
  */
 
 import type { FlowDirection } from '../../types';
-import { PANEL, TITLE_BESIDE, TITLE_GAP } from './layoutMetrics';
+import { PANEL, MIN_TITLE_BESIDE_WIRES, TITLE_GAP } from './layoutMetrics';
 import { LAYOUT_OPTIONS } from '../layered/layoutTypes';
 import { asRowedResult } from '../rows/rowedResult';
 import type {
@@ -166,7 +166,7 @@ export function panelAround(
   const port = firstPortPlace(level, geometry);
   const left = Math.max(
     PANEL.padding,
-    Math.min(TITLE_BESIDE, title.text) + TITLE_GAP - port
+    Math.min(MIN_TITLE_BESIDE_WIRES, title.text) + TITLE_GAP - port
   );
   const needed = left + geometry.height + PANEL.padding;
   const across = Math.max(needed, title.panel);

@@ -16,7 +16,7 @@ export interface IRowWidthQuery {
  * Minimum share of the width for a group, so that nested groups which leave space next to them do not end
  * as narrow columns.
  */
-const NARROW = 0.6;
+const MIN_WIDTH_SHARE = 0.6;
 
 /**
  * Widths of the groups to lay out in rows, root (-1) first and parents before children. Groups that fit
@@ -45,7 +45,8 @@ export function rowWidthsFor(
       if (inner && inner.along > content) {
         const others = placed.along - around - inner.along;
         const left = content - others;
-        const isBeside = others <= beside * content && left >= NARROW * room;
+        const isBeside =
+          others <= beside * content && left >= MIN_WIDTH_SHARE * room;
         open.push([child, isBeside ? left : content]);
       }
     }

@@ -30,7 +30,7 @@ class SideProfile {
   }
 
   /** Branches in order from the spine outwards. */
-  readonly parts: number[] = [];
+  readonly branches: number[] = [];
 
   /** Distance from the spine at which a branch would be placed. */
   distance({ first, last }: IBranch): number {
@@ -54,7 +54,7 @@ class SideProfile {
         this._cover[r]++;
       }
     }
-    this.parts.push(id);
+    this.branches.push(id);
   }
 
   private readonly _height: Float64Array;
@@ -62,7 +62,7 @@ class SideProfile {
 }
 
 /** Branch of each vertex; -1 on the spine. */
-function labelParts(graph: IProperGraph, onSpine: Uint8Array): Int32Array {
+function labelBranches(graph: IProperGraph, onSpine: Uint8Array): Int32Array {
   const label = new Int32Array(graph.vertexCount).fill(-1);
   const stack: number[] = [];
   let parts = 0;
@@ -92,7 +92,7 @@ function labelParts(graph: IProperGraph, onSpine: Uint8Array): Int32Array {
   return label;
 }
 
-function collectParts(
+function collectBranches(
   graph: IProperGraph,
   order: IOrder,
   label: Int32Array,
@@ -130,27 +130,28 @@ class BranchPlacer {
         this._spineAt[graph.rank[v]] = v;
       }
     });
-    const label = labelParts(graph, this._onSpine);
-    this._parts = collectParts(graph, order, label, this._spineAt);
+    const label = labelBranches(graph, this._onSpine);
+    this._branches = collectBranches(graph, order, label, this._spineAt);
     this._above = new SideProfile(graph.rankCount);
     this._below = new SideProfile(graph.rankCount);
   }
 
   run(): Int32Array {
-    const ids = this._parts.map((_, id) => id);
-    const span = (id: number) => this._parts[id].last - this._parts[id].first;
-    const mass = this._parts.map(({ vertices }) =>
+    const ids = this._branches.map((_, id) => id);
+    const span = (id: number) =>
+      this._branches[id].last - this._branches[id].first;
+    const mass = this._branches.map(({ vertices }) =>
       vertices.reduce((sum, v) => sum + this._graph.height[v], 0)
     );
     // Among equally long branches, light ones come first: they move the others least.
     ids.sort((a, b) => span(a) - span(b) || mass[a] - mass[b] || a - b);
     const above = new Uint8Array(ids.length);
     for (const id of ids) {
-      const part = this._parts[id];
+      const part = this._branches[id];
       above[id] = this._better(part) ? 1 : 0;
       this._add(id, above[id] === 1);
     }
-    if (this._settle(ids, above)) {
+    if (this._resolveConflicts(ids, above)) {
       this._above = new SideProfile(this._graph.rankCount);
       this._below = new SideProfile(this._graph.rankCount);
       ids.forEach(id => this._add(id, above[id] === 1));
@@ -159,7 +160,7 @@ class BranchPlacer {
   }
 
   private _add(id: number, above: boolean): void {
-    const part = this._parts[id];
+    const part = this._branches[id];
     const bank = above ? this._above : this._below;
     bank.add(id, part, this._thickness(part));
   }
@@ -168,7 +169,10 @@ class BranchPlacer {
    * Moves branches to the other side as long as that removes crossings: a short one may have to make room
    * for a long one that was placed later. Returns whether any moved.
    */
-  private _settle(ids: readonly number[], above: Uint8Array): boolean {
+  private _resolveConflicts(
+    ids: readonly number[],
+    above: Uint8Array
+  ): boolean {
     const conflicts = this._conflicts(ids);
     let any = false;
     let moved = conflicts !== null;
@@ -206,10 +210,10 @@ class BranchPlacer {
       entries++;
     };
     for (const id of ids) {
-      const part = this._parts[id];
+      const part = this._branches[id];
       for (const v of part.vertices) {
-        const before = this._ties(this._graph.in, v);
-        const after = this._ties(this._graph.out, v);
+        const before = this._spineLinks(this._graph.in, v);
+        const after = this._spineLinks(this._graph.out, v);
         const inner = [
           ...(before > 0 && rank[v] > 0 ? covers[rank[v] - 1] : []),
           ...(after > 0 ? covers[rank[v]] : [])
@@ -238,8 +242,9 @@ class BranchPlacer {
       let sum = 0;
       for (const v of part.vertices) {
         const r = this._graph.rank[v];
-        sum += this._ties(this._graph.in, v) * bank.cover(Math.max(0, r - 1));
-        sum += this._ties(this._graph.out, v) * bank.cover(r);
+        sum +=
+          this._spineLinks(this._graph.in, v) * bank.cover(Math.max(0, r - 1));
+        sum += this._spineLinks(this._graph.out, v) * bank.cover(r);
       }
       return sum;
     };
@@ -252,7 +257,7 @@ class BranchPlacer {
   }
 
   /** Number of steps between the vertex and the spine. */
-  private _ties({ offsets, vertex }: IAdjacency, v: number): number {
+  private _spineLinks({ offsets, vertex }: IAdjacency, v: number): number {
     let ties = 0;
     for (let k = offsets[v]; k < offsets[v + 1]; k++) {
       ties += this._onSpine[vertex[k]];
@@ -274,18 +279,18 @@ class BranchPlacer {
     const { rankCount, vertexCount } = this._graph;
     const rows: number[][] = Array.from({ length: rankCount }, () => []);
     const put = (id: number, above: boolean) => {
-      const part = this._parts[id];
+      const part = this._branches[id];
       const turned = part.above !== above;
       const list = turned ? [...part.vertices].reverse() : part.vertices;
       list.forEach(v => rows[this._graph.rank[v]].push(v));
     };
-    [...this._above.parts].reverse().forEach(id => put(id, true));
+    [...this._above.branches].reverse().forEach(id => put(id, true));
     this._spineAt.forEach((v, r) => {
       if (v >= 0) {
         rows[r].push(v);
       }
     });
-    this._below.parts.forEach(id => put(id, false));
+    this._below.branches.forEach(id => put(id, false));
     const vertices = new Int32Array(vertexCount);
     let filled = 0;
     for (const row of rows) {
@@ -301,7 +306,7 @@ class BranchPlacer {
   private readonly _onSpine: Uint8Array;
   /** The spine's vertex in each column; -1 if there is none. */
   private readonly _spineAt: Int32Array;
-  private readonly _parts: IBranch[];
+  private readonly _branches: IBranch[];
   private _above: SideProfile;
   private _below: SideProfile;
 }

@@ -239,7 +239,7 @@ function combine(
  * Makes the spine enter and leave at the same height if both its ends are pinned (ports of a group): the
  * last column moves, and its wires bend. Otherwise a chain of equal blocks would form a staircase.
  */
-function closeDrift(
+function alignSpineEnds(
   { graph, order, spine }: IAlignmentContext,
   pin: Int8Array,
   y: Float64Array
@@ -281,7 +281,7 @@ export function assignHeights(
   }
   const y = combine(results, graph.height);
   if (!options.falls) {
-    closeDrift(context, pin, y);
+    alignSpineEnds(context, pin, y);
   }
   return y;
 }

@@ -34,7 +34,7 @@ export function layered(
   const graph = properGraph(input, rank, edgeClass);
   const { itemGap, sweeps } = options;
   const { orders, crossings } = orderVertices(graph, sweeps, itemGap);
-  const heights = shortest(graph, orders, input, options);
+  const heights = shortestWires(graph, orders, input, options);
   return {
     ...route(input, edgeClass, graph, heights, options),
     rank,
@@ -43,7 +43,7 @@ export function layered(
 }
 
 /** The heights of the order with the shortest wires. */
-function shortest(
+function shortestWires(
   graph: IProperGraph,
   orders: readonly IOrder[],
   input: ILayoutInput,
@@ -53,7 +53,7 @@ function shortest(
   let least = Infinity;
   for (const order of orders) {
     const heights = assignHeights(graph, order, input.pin, options);
-    const length = climb(graph, heights);
+    const length = totalHeightChange(graph, heights);
     if (length < least) {
       least = length;
       best = heights;
@@ -63,7 +63,10 @@ function shortest(
 }
 
 /** Sum of the height differences of all wires. */
-function climb({ out, vertexCount }: IProperGraph, y: Float64Array): number {
+function totalHeightChange(
+  { out, vertexCount }: IProperGraph,
+  y: Float64Array
+): number {
   let sum = 0;
   for (let v = 0; v < vertexCount; v++) {
     for (let k = out.offsets[v]; k < out.offsets[v + 1]; k++) {

@@ -35,7 +35,7 @@ function longestPath(dag: IDag, lowest: number) {
 }
 
 /** Moves the items pinned last into one column after all others. */
-function settleLast(dag: IDag, rank: Int32Array): void {
+function placeLastItems(dag: IDag, rank: Int32Array): void {
   let last = -1;
   for (let v = 0; v < dag.count; v++) {
     if (dag.pin[v] !== PIN.last) {
@@ -150,7 +150,7 @@ export function assignRanks(
   const dag = dagOf(input, edgeClass);
   const hasFirst = input.pin.includes(PIN.first);
   const { rank, order } = longestPath(dag, hasFirst ? 1 : 0);
-  settleLast(dag, rank);
+  placeLastItems(dag, rank);
   for (let pass = 0; pass < 3; pass++) {
     balance(dag, rank, order);
   }
@@ -167,7 +167,7 @@ export function assignRanks(
   for (let v = 0; v < dag.count; v++) {
     rank[v] = dag.pin[v] === PIN.first ? 0 : rank[v] - shift;
   }
-  settleLast(dag, rank);
+  placeLastItems(dag, rank);
   compactColumns(dag, rank, input.width);
   return rank;
 }

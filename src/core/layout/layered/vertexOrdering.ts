@@ -11,7 +11,7 @@ const STALE_SWEEPS = 4;
 /** Larger graphs get a single order: comparing orders takes as long as assigning coordinates. */
 const MAX_COMPARED = 20_000;
 /** How often branches are placed and swept again. */
-const SPREADS = 3;
+const MAX_PLACEMENTS = 3;
 
 /** A candidate order, column by column. */
 interface IOrderCandidate {
@@ -53,7 +53,7 @@ function sweep(
 }
 
 /** The order with newly placed branches. */
-function spread(
+function placeBranchesAgain(
   graph: IProperGraph,
   sweeper: LayerSweep,
   { saved }: IOrderCandidate,
@@ -87,16 +87,16 @@ export function orderVertices(
     sweeper.start(forward);
     best = sweep(sweeper, forward, start < 2, sweeps, best);
   }
-  let other = spread(graph, sweeper, best, gap);
+  let other = placeBranchesAgain(graph, sweeper, best, gap);
   let better = best.crossings > 0;
-  for (let round = 0; round < SPREADS && better; round++) {
+  for (let round = 0; round < MAX_PLACEMENTS && better; round++) {
     const swept = sweep(sweeper, round % 2 === 0, true, sweeps, other);
     better = swept.crossings < Math.min(best.crossings, other.crossings);
     if (swept.crossings < best.crossings) {
       best = swept;
     }
     if (better) {
-      other = spread(graph, sweeper, best, gap);
+      other = placeBranchesAgain(graph, sweeper, best, gap);
     }
   }
   const crossings = Math.min(best.crossings, other.crossings);

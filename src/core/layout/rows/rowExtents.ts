@@ -7,7 +7,7 @@ import { PIN } from '../layered/layoutTypes';
 import { isIn, isOut } from './rowColumns';
 import type { RowedLevel } from './rowedLevel';
 import type { IReturn } from './returningWires';
-import { PORT_AIR, PORT_STEP } from './rowSpacing';
+import { PILL_GAP, PORT_STEP } from './rowSpacing';
 
 export interface IRowExtents {
   /** By row. */
@@ -179,7 +179,7 @@ class ExtentMeasurer implements IRowExtents {
     ports.forEach((v, i) => {
       const high = (input.height[ports[i - 1]] + input.height[v]) / 2;
       below[i] =
-        i > 0 ? below[i - 1] + Math.max(PORT_STEP, high + PORT_AIR) : 0;
+        i > 0 ? below[i - 1] + Math.max(PORT_STEP, high + PILL_GAP) : 0;
       let pool = { sum: wanted(v) - below[i], count: 1 };
       for (let last = pools.pop(); last; last = pools.pop()) {
         if (last.sum / last.count <= pool.sum / pool.count) {

@@ -20,7 +20,7 @@ export const FIRST_LANE = 12;
 /** Minimum distance between the centres of ports on a border. */
 export const PORT_STEP = 16;
 /** Between pills on a border. */
-export const PORT_AIR = 8;
+export const PILL_GAP = 8;
 /** From the last card to a port on the right border. */
 export const PORT_GAP = 40;
 /** Width of a row's sides: with ports on the border, with wires only. */

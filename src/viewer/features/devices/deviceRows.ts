@@ -244,7 +244,7 @@ export function cellText(
   part: HardwarePart,
   { time, device, usable, itemsPerSecond, watts, price, cost }: IDeviceRow,
   column: Exclude<DeviceColumn, 'fits'>,
-  wish: string,
+  requested: string,
   trans: ITranslate
 ): string {
   const { name, category } = part.devices;
@@ -258,8 +258,8 @@ export function cellText(
     case 'precision':
       return time
         ? precisionText(time.precision)
-        : wish
-          ? trans.__('no %1', precisionText(wish))
+        : requested
+          ? trans.__('no %1', precisionText(requested))
           : trans.__('no stored precision');
     case 'latency':
       return known

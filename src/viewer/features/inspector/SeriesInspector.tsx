@@ -31,7 +31,7 @@ export function SeriesInspector({ lead }: { lead: number }): JSX.Element {
   const members = tensorIdsOf(tree.series, { kind: 'series', id: lead });
   const series = tree.series.get(lead);
   const sizes = members.map(tensor => tensorBytes(model, tensor));
-  const { makers, readers } = nodesAround(model, members);
+  const { makers: producers, readers } = nodesAround(model, members);
   return (
     <>
       <Title
@@ -72,9 +72,9 @@ export function SeriesInspector({ lead }: { lead: number }): JSX.Element {
           </TruncatedList>
         </ul>
       </Section>
-      {makers.length > 0 && (
-        <Section title={trans.__('Producers')} count={makers.length}>
-          <NodeLinks model={model} nodes={makers} />
+      {producers.length > 0 && (
+        <Section title={trans.__('Producers')} count={producers.length}>
+          <NodeLinks model={model} nodes={producers} />
         </Section>
       )}
       {readers.length > 0 && (

@@ -1,5 +1,5 @@
 import * as React from 'react';
-import { faceOf } from '../../../core/tree/chips';
+import { displayedEntity } from '../../../core/tree/chips';
 import { formatShare } from '../../../core/base/numberFormat';
 import { useDocument, useSession, useView } from '../../session/sessionContext';
 import {
@@ -181,7 +181,7 @@ function Row(props: IOutlineRowProps): JSX.Element {
   const value = definition.value(tree, row.entity);
   const total = useTotal(tree, overlay);
   const share = total > 0 ? value / total : Number.NaN;
-  const face = faceOf(tree, row.entity);
+  const face = displayedEntity(tree, row.entity);
   const isNode = face < model.nodeCount;
   const label = isNode ? model.opType(face) : tree.groupLabel[group];
   const quiet = isNode

@@ -9,7 +9,7 @@ import {
 } from '../../../core/tree/tensorSeries';
 import { BoxKind, type IScene } from '../../../core/types';
 import { useDocument, useSession, useView } from '../../session/sessionContext';
-import { faceOf } from '../../../core/tree/chips';
+import { displayedEntity } from '../../../core/tree/chips';
 import { chipsOn } from '../../graph/draw/drawChips';
 import type { OverlayId } from '../../overlays';
 import type { ITranslate } from '../../i18n/translate';
@@ -126,7 +126,7 @@ function tipOf(
   const group = id - model.nodeCount;
   const chips = chipsOn({ scene, tree }, box);
   const facts = factsOf(tree, id, trans, overlay, chips);
-  const face = faceOf(tree, id);
+  const face = displayedEntity(tree, id);
   return face < model.nodeCount
     ? {
         kind: operator(tree, face),

@@ -160,7 +160,7 @@ function instances(
   trans: ITranslate
 ): IFact | null {
   const group = entity - tree.model.nodeCount;
-  if (group >= 0 && tree.groupFold[group] === 1) {
+  if (group >= 0 && tree.groupIsRepeat[group] === 1) {
     const count = partsOf(tree, group).length;
     return { label: trans.__('Instances'), text: `×${formatCount(count)}` };
   }

@@ -129,11 +129,11 @@ function describeTensors(
   what: ITensorRef,
   strings: ISurfaceStrings
 ): string {
-  const makers = new Set<number>();
+  const producers = new Set<number>();
   const readers = new Set<number>();
   for (const tensor of tensorIdsOf(tree.series, what)) {
     if (model.tensorProducer[tensor] >= 0) {
-      makers.add(model.tensorProducer[tensor]);
+      producers.add(model.tensorProducer[tensor]);
     }
     const end = model.consumerOffsets[tensor + 1];
     for (let k = model.consumerOffsets[tensor]; k < end; k++) {
@@ -150,7 +150,13 @@ function describeTensors(
   return [
     `${strings.tensor} ${cleanText(name)}`,
     cleanText(model.shapeText(what.id)),
-    endText(model, makers, strings.from, strings, isInput ? strings.input : ''),
+    endText(
+      model,
+      producers,
+      strings.from,
+      strings,
+      isInput ? strings.input : ''
+    ),
     endText(model, readers, strings.to, strings, isOutput ? strings.output : '')
   ]
     .filter(part => part)

@@ -1,7 +1,7 @@
 /** Contents of cards: the single source for sizing, drawing and accessible names. */
 import type { IGraphModel, ITree } from '../../../core/types';
 import { formatCount } from '../../../core/base/numberFormat';
-import { faceOf } from '../../../core/tree/chips';
+import { displayedEntity } from '../../../core/tree/chips';
 import { chipsFor, type IChip, roomOf } from './chipSizes';
 import {
   DEFAULT_DETAILS,
@@ -141,7 +141,7 @@ export class CardContents {
     let card = this._cache.get(entity);
     if (!card) {
       const nodes = this._model.nodeCount;
-      const face = faceOf(this._tree, entity);
+      const face = displayedEntity(this._tree, entity);
       card =
         face < nodes ? this._node(face, entity) : this._group(entity - nodes);
       this._cache.set(entity, card);
@@ -249,7 +249,7 @@ export class CardContents {
     const chips = chipsFor(tree, tree.model.nodeCount + group, text);
     const titleWidth =
       CHEVRON_W +
-      (tree.groupFold[group] ? 2 * STEPPER_ARROW_W : 0) +
+      (tree.groupIsRepeat[group] ? 2 * STEPPER_ARROW_W : 0) +
       text.width(title, TITLE_SIZE, 600) +
       (instance
         ? TITLE_GAP + Math.max(MIN_NAME_ROOM, text.width(instance, BODY_SIZE))

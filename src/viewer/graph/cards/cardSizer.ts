@@ -37,7 +37,7 @@ export function createSizer(
     title: group => {
       const { title } = cards.of(model.nodeCount + group);
       const width = text.width(title, TITLE_SIZE, 600);
-      const more = tree.groupFold[group] ? STEPPER : 0;
+      const more = tree.groupIsRepeat[group] ? STEPPER : 0;
       return Math.ceil(CARD_PAD_X + CHEVRON_W + width + more + CARD_PAD_X);
     },
     pill: label => ({

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { PayloadBuilder } from '../../../core/testing/builder';
 import type { GraphPayload } from '../../../schema';
-import { chipText, faceOf } from '../../../core/tree/chips';
+import { chipText, displayedEntity } from '../../../core/tree/chips';
 import { chipAt } from './drawChips';
 import {
   calls,
@@ -96,8 +96,12 @@ describe('chips', () => {
     const wrap = of('Reshape + sizes, weights · 2');
     expect(chipText(tree, wrap)).toBe('sizes, weights · 2');
     const { nodeCount } = tree.model;
-    expect(tree.model.opType(faceOf(tree, nodeCount + wrap))).toBe('Reshape');
-    expect(faceOf(tree, nodeCount + of('Mask'))).toBe(nodeCount + of('Mask'));
+    expect(tree.model.opType(displayedEntity(tree, nodeCount + wrap))).toBe(
+      'Reshape'
+    );
+    expect(displayedEntity(tree, nodeCount + of('Mask'))).toBe(
+      nodeCount + of('Mask')
+    );
     const chips = [{ group: 7, text: '', w: 30, x: 50 }];
     expect(chipAt(chips, 51, 10)).toBe(7);
     expect(chipAt(chips, 49, 10)).toBe(-1);

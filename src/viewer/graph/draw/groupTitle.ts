@@ -85,7 +85,7 @@ export function repeatStepper(
   if (
     group < 0 ||
     scene.boxKind[box] > BoxKind.OpenGroup ||
-    !tree.groupFold[group]
+    !tree.groupIsRepeat[group]
   ) {
     return null;
   }

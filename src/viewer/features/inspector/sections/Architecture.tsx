@@ -306,7 +306,7 @@ function foldsOf(
     const label = `${text} ×${count[at]}`;
     const found = tree.groupLabel.findIndex(
       (one, group) =>
-        tree.groupFold[group] === 1 &&
+        tree.groupIsRepeat[group] === 1 &&
         !taken.has(group) &&
         (one === label || one.endsWith(` / ${label}`))
     );

@@ -4,7 +4,7 @@ import * as React from 'react';
 import { formatExact, formatShape, formatShare } from '../../../../core';
 import type { Identity, IdentityValue } from '../../../../schema';
 import { useDocument, useSession } from '../../../session/sessionContext';
-import { faceOf } from '../../../../core/tree/chips';
+import { displayedEntity } from '../../../../core/tree/chips';
 import { showTab } from '../../../session/panels';
 import { shortLabel, escapeInvisible } from '../../../ui/text';
 import {
@@ -92,7 +92,7 @@ export function Ports(props: {
 /** A block's label, or an operator with its name, to distinguish several of one type. */
 function stageName(tree: IGroupTree, entity: number): string {
   const { model } = tree;
-  const face = faceOf(tree, entity);
+  const face = displayedEntity(tree, entity);
   return face < model.nodeCount
     ? `${model.opType(face)} ${model.nodeName(face)}`.trim()
     : tree.groupLabel[face - model.nodeCount];

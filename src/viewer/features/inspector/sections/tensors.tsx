@@ -20,11 +20,11 @@ export function nodesAround(
   model: IGraphModel,
   tensors: readonly number[]
 ): { readonly makers: number[]; readonly readers: number[] } {
-  const makers = tensors
+  const producers = tensors
     .map(tensor => model.tensorProducer[tensor])
     .filter(node => node >= 0);
   const readers = tensors.flatMap(tensor => consumersOf(model, tensor));
-  return { makers: [...new Set(makers)], readers: [...new Set(readers)] };
+  return { makers: [...new Set(producers)], readers: [...new Set(readers)] };
 }
 
 /** A node as a link: its operator type and name. */
