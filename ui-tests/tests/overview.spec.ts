@@ -139,3 +139,25 @@ test('a device leaves the picture where it is', async ({ page }) => {
   await expect(graph(page)).not.toHaveClass(/oad-moving/);
   expect(await place()).toBe(at);
 });
+
+test('the panel of the model opens where the picture leaves room for it', async ({
+  page
+}) => {
+  // Wide enough for the panel, but not beside a picture as long as this one.
+  await open(page, 'resnet_tiny.onnx', { width: 1300, height: 800 });
+  await expect(inspector(page)).toHaveCount(0);
+  await open(page, 'digits_cnn.onnx', { width: 1300, height: 800 });
+  await expect(inspector(page)).toContainText('digits_cnn.onnx');
+  const { x, width } = await rectOf(graph(page));
+  for (const one of await cards(page).all()) {
+    const rect = await rectOf(one);
+    expect(rect.x).toBeGreaterThanOrEqual(x);
+    expect(rect.x + rect.width).toBeLessThanOrEqual(x + width);
+  }
+  // What the user closes stays closed.
+  await graph(page).focus();
+  await page.keyboard.press('d');
+  await expect(inspector(page)).toHaveCount(0);
+  await page.keyboard.press('o');
+  await expect(inspector(page)).toHaveCount(0);
+});

@@ -19,7 +19,7 @@ import { useStore } from '../state/store';
 import { Cancelled, Failure } from '../features/status/Failure';
 import { Loading } from '../features/status/Loading';
 import { IDENTITY } from '../i18n/translate';
-import { WIDE } from '../session/panels';
+import { WIDE } from '../session/panelVisibility';
 import { useSize } from '../ui/useSize';
 import { Workbench } from './Workbench';
 import { TranslateContext } from '../i18n/translateContext';

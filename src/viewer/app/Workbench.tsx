@@ -6,7 +6,8 @@ import { TotalsStrip } from '../features/totals/TotalsStrip';
 import { lazily } from '../lazy/lazily';
 import { Outline } from '../features/outline/Outline';
 import { RootContext, WidthContext } from '../ui/rootContext';
-import { isShown, NARROW, setPanels } from '../session/panels';
+import { setPanels } from '../session/panels';
+import { isShown, NARROW } from '../session/panelVisibility';
 import {
   FailureBanner,
   FileBanner,
@@ -129,15 +130,13 @@ function Middle(props: { theme: string }): JSX.Element {
   const panels = useView(state => state.panels);
   const selection = useView(state => state.selection);
   const narrow = width < NARROW;
-  const linked = useView(state => state.linkedView !== null);
-  const isOpen = (panel: 'outline' | 'inspector'): boolean =>
-    isShown(panel, panels[panel], width, selection, linked);
-  const outline = isOpen('outline');
+  const outline = useView(state => isShown('outline', state, width));
+  const asked = useView(state => isShown('inspector', state, width));
   const patient = selection.kind === 'group' && panels.inspector === 'auto';
   // Of two models as one graph there is nothing to say as a whole.
   const both = useView(state => !!state.linkedView?.compared?.added);
   const inspector = useDelayedOpen(
-    isOpen('inspector') && !(both && selection.kind === 'none'),
+    asked && !(both && selection.kind === 'none'),
     patient
   );
   usePinned(`${outline} ${inspector}`);

@@ -2,7 +2,7 @@
 
 import type { ILayoutEngine } from '../../core/layout/engine/layoutEngine';
 import { isDrawn } from '../../core/tree/hiddenEntities';
-import type { IGraphView, IRowWidth, IScene } from '../../core/types';
+import type { IGraphView, IPane, IRowWidth, IScene } from '../../core/types';
 import type { IViewerSettings } from '../state/api';
 import type {
   ICamera,
@@ -17,6 +17,7 @@ import { visibleEntities } from '../overlays/computeOverlay';
 import type { IStore } from '../state/store';
 import type { IDocument, IViewerState } from '../state/types';
 import { freerCorner } from './legendCorner';
+import { fitModelPanel } from './fitModelPanel';
 import { SurfaceHost } from './surfaceHost';
 import { entityOf, sameList } from './entityNames';
 import { SelectionFollower } from './selectionFollower';
@@ -128,9 +129,7 @@ export class GraphController {
 
   /** Opens what a reader sees first: as much as has room in the pane at a zoom that can be read. */
   openInitial(view: IGraphView): Promise<IScene> {
-    const { boxBudget } = this._surfaceHost.settings;
-    const { direction } = this._store.get();
-    return view.openInitialIn(boxBudget, direction, this._surfaceHost.pane());
+    return this._openInitialIn(view, this._surfaceHost.pane());
   }
 
   /** Lays out and draws a document. */
@@ -162,11 +161,22 @@ export class GraphController {
       void view.restore(asked, open ? hidden : view.hidden());
       return this._flow(view);
     };
-    const home = (): void => void this.transition(() => this.openInitial(view));
+    const first = (): Promise<IScene> => this.openInitial(view);
+    const home = (): void => void this.transition(first);
     await this.layoutProgress.track(view, work, home);
     if (!open && hidden?.length) {
       await view.setHidden(hidden);
     }
+    if (this._view !== view) {
+      return;
+    }
+    await fitModelPanel({
+      view,
+      store: this._store,
+      host: this._surfaceHost,
+      open: pane => this._openInitialIn(view, pane),
+      home: open ? null : () => this.layoutProgress.track(view, first, home)
+    });
     if (this._view !== view) {
       return;
     }
@@ -288,6 +298,11 @@ export class GraphController {
         freerCorner(this._view.scene, camera, pane)
       );
     }
+  }
+
+  private _openInitialIn(view: IGraphView, pane: IPane): Promise<IScene> {
+    const { boxBudget } = this._surfaceHost.settings;
+    return view.openInitialIn(boxBudget, this._store.get().direction, pane);
   }
 
   /** Lays out what is open as the state says. */

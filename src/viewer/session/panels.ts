@@ -1,33 +1,8 @@
 /** Opening and closing the parts around the graph. */
 
-import type { DrawerTab, IPanels, PanelMode } from '../state/types';
-import type { Selection } from '../state/types';
+import type { DrawerTab, IPanels } from '../state/types';
+import { isShown, NARROW, WIDE } from './panelVisibility';
 import type { ISession } from './types';
-
-/** Below this width of the viewer, panels lie over the graph. */
-export const NARROW = 800;
-/** From this width on there is room for the side panels without being asked. */
-export const WIDE = 1400;
-
-/** Whether a panel shows, given the viewer's width, what is selected, and whether a view is linked. */
-export function isShown(
-  panel: 'outline' | 'inspector',
-  mode: PanelMode,
-  width: number,
-  selection: Selection,
-  linked: boolean
-): boolean {
-  if (mode !== 'auto') {
-    return mode === 'open';
-  }
-  // Over the graph, a panel that opened with the first click would catch the second of a double click.
-  // Where two graphs stand side by side, it would cover one whenever something is selected in the other.
-  const covers = width < NARROW && (linked || selection.kind === 'group');
-  return (
-    width >= WIDE ||
-    (panel === 'inspector' && selection.kind !== 'none' && !covers)
-  );
-}
 
 export function setPanels(session: ISession, change: Partial<IPanels>): void {
   const { panels } = session.store.get();
@@ -48,10 +23,9 @@ export function togglePanel(
   panel: 'outline' | 'inspector',
   root: HTMLElement | null
 ): void {
-  const { panels, selection, linkedView } = session.store.get();
+  const state = session.store.get();
   const width = root?.clientWidth || WIDE;
-  const linked = linkedView !== null;
-  const shown = isShown(panel, panels[panel], width, selection, linked);
+  const shown = isShown(panel, state, width);
   const other = panel === 'outline' ? 'inspector' : 'outline';
   setPanels(session, {
     [panel]: shown ? 'closed' : 'open',

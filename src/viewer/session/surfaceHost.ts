@@ -105,6 +105,20 @@ export class SurfaceHost {
     };
   }
 
+  /** Width of the whole viewer; 0 while there is none. */
+  viewerWidth(): number {
+    return this._host?.closest('.oad-Viewer')?.clientWidth ?? 0;
+  }
+
+  /** Resolves when the pane has the size that the state gives it. */
+  async whenResized(): Promise<void> {
+    await new Promise<void>(done => {
+      // A page in the background has no frames.
+      setTimeout(done, MOUNT_TIMEOUT_MS);
+      requestAnimationFrame(() => setTimeout(done));
+    });
+  }
+
   /** Sets the legend's corner; the style sheet places it there. */
   placeLegend(corner: LegendCorner): void {
     if (this._host) {

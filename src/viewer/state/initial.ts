@@ -41,6 +41,7 @@ export function initialState(settings: IViewerSettings): IViewerState {
     search: NO_SEARCH,
     externalHighlight: [],
     panels: DEFAULT_PANELS,
+    modelPanelFits: null,
     table: DEFAULT_TABLE,
     diagnosticsFilter: '',
     bindings: {},

@@ -186,6 +186,8 @@ export interface IViewerState {
   /** Entities highlighted from outside the graph, for example by a chart. */
   readonly externalHighlight: readonly number[];
   readonly panels: IPanels;
+  /** Whether the panel of the model fits beside the first picture; null: the width of the viewer decides. */
+  readonly modelPanelFits: boolean | null;
   readonly table: ITableState;
   readonly diagnosticsFilter: string;
   /** Values that the user set for symbols. */

@@ -4,7 +4,7 @@ import { hardwareOf } from '../../../core/latency/latencyEstimate';
 import { OVERLAYS, availableOverlays, isOverlayId } from '../../overlays';
 import { WidthContext } from '../../ui/rootContext';
 import { setOverlay } from '../../session/deviceActions';
-import { isShown } from '../../session/panels';
+import { isShown } from '../../session/panelVisibility';
 import { useRoving } from '../../ui/roving';
 import { ExportMenu } from './ExportMenu';
 import { SearchBox } from './SearchBox';
@@ -23,13 +23,11 @@ export function TopBar(): JSX.Element {
   const trans = useTrans();
   const width = React.useContext(WidthContext);
   const panels = useView(state => state.panels);
-  const selection = useView(state => state.selection);
-  const linked = useView(state => state.linkedView !== null);
+  const outline = useView(state => isShown('outline', state, width));
+  const inspector = useView(state => isShown('inspector', state, width));
   const direction = useView(state => state.direction);
   const bar = React.useRef<HTMLDivElement>(null);
   useRoving(bar);
-  const shown = (panel: 'outline' | 'inspector'): boolean =>
-    isShown(panel, panels[panel], width, selection, linked);
   return (
     <div
       ref={bar}
@@ -37,7 +35,7 @@ export function TopBar(): JSX.Element {
       role="toolbar"
       aria-label={trans.__('Viewer')}
     >
-      <Tool action="toggle-outline" icon="outline" pressed={shown('outline')} />
+      <Tool action="toggle-outline" icon="outline" pressed={outline} />
       <SearchBox />
       <OverlayPicker />
       <span className="oad-Bar-gap" />
@@ -56,11 +54,7 @@ export function TopBar(): JSX.Element {
         icon="drawer"
         pressed={panels.drawer && panels.tab === 'layers'}
       />
-      <Tool
-        action="toggle-inspector"
-        icon="inspector"
-        pressed={shown('inspector')}
-      />
+      <Tool action="toggle-inspector" icon="inspector" pressed={inspector} />
     </div>
   );
 }

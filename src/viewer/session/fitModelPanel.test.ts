@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import type { IGraphView, IPane, IScene } from '../../core/types';
+import { DEFAULT_SETTINGS } from '../state/api';
+import { initialState } from '../state/initial';
+import { createStore } from '../state/store';
+import { fitModelPanel } from './fitModelPanel';
+
+const HEIGHT = 600;
+
+/** A picture of `groups` open groups that is `long` in one row and wraps in a smaller pane. */
+class FakeView {
+  groups: readonly number[] = [1, 2];
+  readonly done: string[] = [];
+  boxCount = 30;
+  scene: IScene;
+
+  constructor(
+    private readonly _long: number,
+    private readonly _wrapped: { groups: readonly number[]; width: number }
+  ) {
+    this.scene = this.sized(_long);
+  }
+
+  sized(width: number): IScene {
+    return { width, height: 400, boxCount: this.boxCount } as IScene;
+  }
+
+  openGroups(): readonly number[] {
+    return this.groups;
+  }
+
+  hidden(): readonly number[] {
+    return [];
+  }
+
+  open(pane: IPane): Promise<IScene> {
+    this.done.push(`opened in ${pane.w}`);
+    const whole = pane.w > this._long;
+    this.groups = whole ? [1, 2] : this._wrapped.groups;
+    this.scene = this.sized(whole ? this._long : this._wrapped.width);
+    return Promise.resolve(this.scene);
+  }
+}
+
+async function fit(
+  view: FakeView,
+  width: number,
+  pane: number,
+  first = true
+): Promise<boolean | null> {
+  const store = createStore(initialState(DEFAULT_SETTINGS));
+  await fitModelPanel({
+    view: view as unknown as IGraphView,
+    store,
+    host: {
+      pane: () => ({ w: pane, h: HEIGHT }),
+      viewerWidth: () => width,
+      whenResized: () => {
+        view.done.push('resized');
+        return Promise.resolve();
+      }
+    },
+    open: size => view.open(size),
+    home: first
+      ? () => {
+          view.done.push('home');
+          return Promise.resolve();
+        }
+      : null
+  });
+  return store.get().modelPanelFits;
+}
+
+const SAME = { groups: [1, 2], width: 820 };
+
+describe('the panel of the model beside the first picture', () => {
+  it('opens beside a picture that is small anyway', async () => {
+    const view = new FakeView(800, SAME);
+    expect(await fit(view, 1200, 1200)).toBe(true);
+    expect(view.done).toEqual(['resized']);
+  });
+
+  it('opens where the same boxes have room in more rows', async () => {
+    const view = new FakeView(1100, SAME);
+    expect(await fit(view, 1200, 1200)).toBe(true);
+    expect(view.done).toEqual(['opened in 870', 'resized']);
+  });
+
+  it('stays closed where fewer boxes would be open, or small ones', async () => {
+    const fewer = new FakeView(1100, { groups: [1], width: 820 });
+    expect(await fit(fewer, 1200, 1200)).toBeNull();
+    expect(fewer.done).toEqual(['opened in 870', 'opened in 1200']);
+    expect(fewer.groups).toEqual([1, 2]);
+    const small = new FakeView(1100, { groups: [1, 2], width: 1000 });
+    expect(await fit(small, 1200, 1200)).toBeNull();
+    expect(small.done).toEqual(['opened in 870', 'opened in 1200']);
+  });
+
+  it('costs a large picture no second layout', async () => {
+    const view = new FakeView(1100, SAME);
+    view.scene = { ...view.scene, boxCount: 5000 };
+    expect(await fit(view, 1200, 1200)).toBeNull();
+    expect(view.done).toEqual([]);
+  });
+
+  it('lays out nothing again for boxes that were asked for', async () => {
+    const view = new FakeView(1100, SAME);
+    expect(await fit(view, 1200, 1200, false)).toBeNull();
+    expect(view.done).toEqual([]);
+    expect(await fit(new FakeView(800, SAME), 1200, 1200, false)).toBe(true);
+  });
+
+  it('closes in a wide viewer where the picture is not readable as a whole', async () => {
+    const view = new FakeView(2300, SAME);
+    expect(await fit(view, 1440, 1110)).toBe(false);
+    expect(view.done).toEqual(['resized', 'home']);
+    const whole = new FakeView(2000, SAME);
+    expect(await fit(whole, 1440, 1110)).toBeNull();
+    expect(whole.done).toEqual([]);
+  });
+});
