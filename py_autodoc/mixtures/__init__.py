@@ -1,4 +1,4 @@
-"""Mixtures of float and quantized layers, made as files and run: what they take on this machine."""
+"""Measure the latency of mixtures of float and quantized layers on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measured latencies for the points of a sensitivity's curve."""
+"""Measured latencies for the points of a sensitivity curve."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from py_autodoc.sensitivity import Sensitivity
 from py_autodoc.sensitivity.document import CurvePoint
 
 MOST = 8
-"""Files that are made, besides that of a target."""
+"""Maximum number of files, not counting the one for the target."""
 RUNS, WARMUP = 30, 5
 _RANGES = 32
-"""Samples that ranges are taken of: latency does not depend on them."""
+"""Number of samples for ranges, on which latency does not depend."""
 Step = Callable[[str, int, int], None]
 
 
@@ -34,20 +34,20 @@ def measure_mixtures(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     progress: Step | None = None,
 ) -> Sensitivity:
-    """The sensitivity with the measured latency of mixtures.
+    """Return the sensitivity with the measured latency of mixtures.
 
-    Each is quantized to a file with its layers in float, and all files run in turn with the float model on
-    one sample after the other. Of more than eight points of the curve, eight spread over it are measured, and
-    the one of the target.
+    Each mixture is quantized to a file with its layers in float. All files run in turn with the float model,
+    on one sample after another. If the curve has more than eight points, eight spread over it are measured,
+    and the one of the target.
 
     Args:
-        model: the float model that ``found`` is of.
-        found: what ``sensitivity`` measured, with a curve.
-        data: as ``sensitivity``.
+        model: the float model of ``found``.
+        found: result of ``sensitivity`` with a curve.
+        data: as for ``sensitivity``.
         runs: timed runs of each file.
-        bindings: sizes of free dimensions.
-        input_shapes: whole shapes of inputs.
-        progress: told of each step.
+        bindings: values of symbolic dimensions.
+        input_shapes: full shapes of inputs.
+        progress: called with each step.
 
     Raises:
         OptionError: there is no curve.

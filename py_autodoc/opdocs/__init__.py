@@ -1,4 +1,4 @@
-"""The operation reference: what every quantized operator of a model computes, to the last bit."""
+"""The operation reference: what every quantized operator of a model computes, bit for bit."""
 
 from __future__ import annotations
 

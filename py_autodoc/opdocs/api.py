@@ -1,4 +1,4 @@
-"""``opdocs``: finds the quantized operations, runs them, computes them again, and writes what they are."""
+"""``opdocs``: find the quantized operations, run them, recompute them and document them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from py_autodoc.version import NAME, version
 
 SAMPLES, MADE = 16, 1
 VECTOR_BYTES = 1 << 25
-"""Of the arrays of one operation, from which no vectors are written."""
+"""Total array bytes of an operation above which no test vectors are written."""
 Step = Callable[[str, int, int], None]
 
 
@@ -55,14 +55,14 @@ def opdocs(
 ) -> document.Operations:
     """Write the operation reference of a quantized model to a folder.
 
-    The folder gets ``operations.json``, ``.md`` and ``.html``, and for each operation a picture, a C file and
+    The folder gets ``operations.json``, ``.md`` and ``.html``, and for each operation an image, a C file and
     test vectors.
 
     Args:
         model: a quantized ONNX file: QOperator, QDQ or integer operators.
         out: a new or an empty folder.
-        data: values of the inputs, as for ``verify``; None: one generated sample.
-        samples: number of samples; None: 16.
+        data: values of the inputs, as for ``verify``; None uses one generated sample.
+        samples: number of samples; None uses 16.
         seed: random seed for generated values.
         vectors: write inputs and outputs of the first sample.
         bindings: values of symbolic dimensions; others are taken from the data.
@@ -83,7 +83,7 @@ def opdocs(
     tell("reading", 0, 0)
     analysis = analysis_at_sizes(model, data, bindings, input_shapes)
     inputs, said = choose_samples(data, input_specs(analysis), samples, seed, (SAMPLES, MADE))
-    # What it refuses is not looked at any further.
+    # Stop early if ONNX Runtime rejects the model.
     open_session(model, WHAT)
     whole = read_model(model, weights=True)
     made = found(whole)
@@ -150,7 +150,7 @@ def _result(
 
 
 def _linked(record: document.Operation, made: QuantizedModel) -> document.Operation:
-    """The record with where the codes of its operands come from."""
+    """Return the record with the sources of its operands' codes."""
     operands = []
     for one in record.operands:
         at, through = (None, ()) if one.constant or one.role == "y" else made.source(one.tensor)
@@ -159,7 +159,7 @@ def _linked(record: document.Operation, made: QuantizedModel) -> document.Operat
 
 
 def _sizes(analysis: Analysis) -> dict[str, int]:
-    """Bytes of the tensors of known shape, as 32-bit values."""
+    """Return the sizes in bytes of tensors with a known shape, as 32-bit values."""
     found: dict[str, int] = {}
     for tensor in analysis.model.tensors:
         shape = analysis.types.shapes[tensor.id] or (None,)
@@ -172,7 +172,7 @@ def _sizes(analysis: Analysis) -> dict[str, int]:
 def _written(
     folder: Path, record: document.Operation, one: QuantizedOperation, seen: ReplayResult, vectors: bool
 ) -> tuple[document.Operation, str]:
-    """Writes the files of an operation; the record with their names, and the picture."""
+    """Write the files of an operation; return the record with their names, and the image."""
     stem = f"op_{record.number:03d}"
     named: dict[str, str] = {"picture": f"pictures/{stem}.svg"}
     notes = list(record.notes)
@@ -197,7 +197,7 @@ def _written(
 
 
 def _packed(node: CNode) -> bytes:
-    """Arrays by the names of the C function's parameters, marked as ours."""
+    """Return an archive of the arrays by parameter of the C function, marked as written by ONNX Autodoc."""
     names = ["y"] if len(node.outputs) == 1 else ["y", "y_scale", "y_zero_point"]
     arrays = {**dict(data(node)), **dict(zip(names, node.outputs, strict=False))}
     held = io.BytesIO()

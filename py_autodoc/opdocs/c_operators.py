@@ -1,4 +1,4 @@
-"""Each quantized operator in C, with the sizes and constants of one node; its results are the reference's."""
+"""Quantized operators in C with the dimensions and constants of one node; results equal the reference's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SPATIAL = ("row", "col", "slab")
 
 
 class CNode(NamedTuple):
-    """One operation with the values of one run; the shapes are fixed by them."""
+    """One operation with the values of one run, which determine the shapes."""
 
     op_type: str
     inputs: Sequence[Array | None]
@@ -26,14 +26,14 @@ class CNode(NamedTuple):
     attributes: Mapping[str, Any]
 
     def given(self, place: int) -> Array:
-        """An input that must be there."""
+        """Return a required input."""
         found = self.inputs[place] if place < len(self.inputs) else None
         if found is None:
             raise ValueError(f"input {place} is missing")
         return found
 
     def maybe(self, place: int) -> Array | None:
-        """An input that may be absent."""
+        """Return an optional input."""
         return self.inputs[place] if place < len(self.inputs) else None
 
 
@@ -42,9 +42,9 @@ Source = tuple[list[str], list[str]]
 
 
 def c_source(name: str, node: CNode) -> str | None:
-    """A C file with one function: pointers to the operands that are data, then to the outputs.
+    """Return a C file with one function: pointers to the operands that are data, then to the outputs.
 
-    None where the sizes have no plain form in C.
+    None if the operation has no C form for its dimensions.
     """
     made = _OPERATORS[node.op_type](node)
     if made is None:
@@ -55,14 +55,14 @@ def c_source(name: str, node: CNode) -> str | None:
 
 
 def data(node: CNode) -> list[tuple[str, Array]]:
-    """The operands that the function reads, in its order."""
+    """Return the operands that the function reads, in its order."""
     places = [(role.name, role.at) for role in roles(node.op_type, len(node.inputs)) if role.at is not None]
     found = [(name, node.maybe(place)) for name, place in places]
     return [(name, value) for name, value in found if value is not None]
 
 
 def parameters(node: CNode) -> list[str]:
-    """The parameters of the function."""
+    """Return the parameters of the function."""
     texts = [f"const {c_text.TYPES[value.dtype.name]} *{name}" for name, value in data(node)]
     names = ["y"] if len(node.outputs) == 1 else ["y", "y_scale", "y_zero_point"]
     outputs = zip(names, node.outputs, strict=False)
@@ -95,7 +95,7 @@ def _conv_loops(node: CNode, x: Array, x_zero: int, w: Array, w_zero: Array, fin
     w_at = index(["m", "c", *(f"k{axis}" for axis in axes)], [*w.shape])
     zero = at("w_zero", w_zero, "m")
     product = f"((int32_t)x[{x_at}] - {x_zero}) * ((int32_t)w[{w_at}] - {zero})"
-    # Padding is the real 0.
+    # Padding stands for the real 0.
     body = [*places, f"if ({outside}) continue;", f"sum += (uint32_t)({product});"]
     inner = nested(
         [("c", w.shape[1]), *((f"k{axis}", size) for axis, size in zip(axes, spatial, strict=True))], body, 0
@@ -137,7 +137,7 @@ def _zeros(zero: Array | None, like: Array) -> Array:
 
 
 class _Product(NamedTuple):
-    """A matrix product: sizes, and where its operands lie."""
+    """A matrix product: dimensions, and memory layout of its operands."""
 
     batch: int
     rows: int
@@ -371,7 +371,7 @@ def _softmax(node: CNode) -> Source:
 
 
 def _linear(node: CNode, x: Array) -> tuple[list[str], str, str] | None:
-    """Declared scales and zero points, and how the element i reads them."""
+    """Return declarations of scales and zero points, and how element i reads them."""
     if node.attributes.get("block_size"):
         return None
     scale, zero = np.asarray(node.given(1), F32).reshape(-1), node.maybe(2)

@@ -1,4 +1,4 @@
-"""Pieces of C: types, constants, loops, indices."""
+"""Parts of C code: types, constants, loops, indices."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ HEAD = """#include <float.h>
 
 
 def number(value: float | np.floating[Any]) -> str:
-    """A float32 to the last bit."""
+    """Return an exact float32 literal."""
     return f"{float(np.float32(value)).hex()}f"
 
 
 def array(name: str, values: Array) -> str:
-    """A constant array, or a constant where there is one value."""
+    """Return a constant array, or a constant if there is only one value."""
     flat = np.asarray(values).reshape(-1)
     kind = TYPES[flat.dtype.name]
     texts = [number(one) if flat.dtype.kind == "f" else str(int(one)) for one in flat]
@@ -38,12 +38,12 @@ def array(name: str, values: Array) -> str:
 
 
 def at(name: str, values: Array, index: str) -> str:
-    """An entry of what ``array`` declared."""
+    """Return code for an entry declared by ``array``."""
     return name if np.asarray(values).size == 1 else f"{name}[{index}]"
 
 
 def index(names: Sequence[str], sizes: Sequence[int]) -> str:
-    """The place of an element in a dense tensor, last axis fastest."""
+    """Return the index of an element in a dense tensor, last axis fastest."""
     text = ""
     for name, size in zip(names, sizes, strict=True):
         text = f"({text}) * {size} + {name}" if text else name
@@ -51,14 +51,14 @@ def index(names: Sequence[str], sizes: Sequence[int]) -> str:
 
 
 def strided(names: Sequence[str], shape: Sequence[int]) -> str:
-    """The place of an element in a tensor that is broadcast over more axes: axes of size 1 stay at 0."""
+    """Return the index of an element in a tensor broadcast to more axes; axes of size 1 stay at 0."""
     own = list(names)[len(names) - len(shape) :]
     kept = [(name, size) for name, size in zip(own, shape, strict=True) if size != 1]
     return index([name for name, _ in kept], [size for _, size in kept])
 
 
 def nested(loops: Sequence[tuple[str, int]], body: Sequence[str], depth: int = 1) -> list[str]:
-    """``for`` loops around lines, each indented by its depth."""
+    """Return ``for`` loops around lines, indented by depth."""
     lines = []
     for name, size in loops:
         lines.append(f"{'    ' * depth}for (int {name} = 0; {name} < {size}; {name}++) {{")
@@ -71,7 +71,7 @@ def nested(loops: Sequence[tuple[str, int]], body: Sequence[str], depth: int = 1
 
 
 def requantize(zero: int, kind: np.dtype[np.generic]) -> str:
-    """From an accumulator to 8 bits, as ``arithmetic.requantize``."""
+    """Return code from an accumulator to 8 bits, as ``arithmetic.requantize``."""
     low, high = limits(kind)
     target = TYPES[kind.name]
     return f"""static {target} requantize(int32_t sum, float multiplier) {{
@@ -82,7 +82,7 @@ def requantize(zero: int, kind: np.dtype[np.generic]) -> str:
 
 
 def saturate(kind: np.dtype[np.generic]) -> str:
-    """From a float that holds the zero point already to 8 bits."""
+    """Return code from a float that includes the zero point to 8 bits."""
     low, high = limits(kind)
     target = TYPES[kind.name]
     return f"""static {target} saturate(float value) {{
@@ -92,5 +92,5 @@ def saturate(kind: np.dtype[np.generic]) -> str:
 
 
 def function(name: str, parameters: Sequence[str], body: Sequence[str]) -> str:
-    """A function that returns nothing."""
+    """Return a void function."""
     return "\n".join([f"void {name}({', '.join(parameters)}) {{", *body, "}"])

@@ -9,7 +9,7 @@ from py_autodoc.report.openapi_spec.openapi import JSON_SCHEMA, components
 
 
 def operations_schema() -> dict[str, Any]:
-    """JSON Schema (2020-12) of ``operations.json``."""
+    """Return the JSON Schema (2020-12) of ``operations.json``."""
     return {
         "$schema": JSON_SCHEMA,
         "$id": f"urn:onnx-autodoc:operations:{SCHEMA.rpartition('/')[2]}",

@@ -8,7 +8,7 @@ SCHEMA = "autodoc.operations/1"
 
 
 class Operand(msgspec.Struct, frozen=True, kw_only=True):
-    """One operand of an operation; numbers are null where they are not known before a run."""
+    """One operand of an operation; numbers are null if they are not known before a run."""
 
     role: str
     """Its name in the formula: x, w, a, b, bias or y."""
@@ -17,55 +17,55 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True):
     shape: list[int] | None
     constant: bool
     scale: list[float] | None
-    """The least and the greatest: different where each channel has its own."""
+    """Minimum and maximum; they differ if each channel has its own scale."""
     channels: int
-    """How many scales there are; 1: one for the whole tensor."""
+    """Number of scales; 1: one for the whole tensor."""
     zero_point: list[int] | None
     real: list[float] | None
-    """The least and the greatest real number that its codes stand for."""
+    """Minimum and maximum real number that its codes represent."""
     codes: list[int] | None
-    """The least and the greatest code that was seen."""
+    """Minimum and maximum observed code."""
     source: int | None = None
-    """Number of the operation that gives these codes; null for constants and inputs of the model."""
+    """Number of the operation that produces these codes; null for constants and model inputs."""
     through: list[str] = msgspec.field(default_factory=list)
-    """Operators between, which hand codes on: scale and zero point stay."""
+    """Operators in between that pass codes on unchanged, with the same scale and zero point."""
 
 
 class Accumulator(msgspec.Struct, frozen=True, kw_only=True):
-    """The sum of products, before it becomes 8 bits; with bias and zero points."""
+    """The sum of products before requantization, including bias and zero points."""
 
     worst: list[int] | None
-    """Least and greatest for any data of the input's type; null where both operands are computed."""
+    """Minimum and maximum for any data of the input's type; null if both operands are computed."""
     worst_bits: int | None
-    """Of a signed integer that holds them."""
+    """Bits of a signed integer that holds both."""
     measured: list[int] | None
-    """Least and greatest over the samples."""
+    """Minimum and maximum over the samples."""
     measured_bits: int | None
 
 
 class Variant(msgspec.Struct, frozen=True, kw_only=True):
-    """A fixed-point requantization beside the float32 one of ONNX Runtime, on the samples."""
+    """A fixed-point requantization compared with ONNX Runtime's float32 one, on the samples."""
 
     name: str
     differing: int
     values: int
     largest: int
-    """Difference, in units of the output."""
+    """Largest difference, in units of the output."""
 
 
 class Requantization(msgspec.Struct, frozen=True, kw_only=True):
     """The multiplier M from the accumulator to the output: x_scale·w_scale/y_scale."""
 
     real: list[float]
-    """Least and greatest over the channels."""
+    """Minimum and maximum over the channels."""
     channels: int
     q31: list[list[int]]
-    """By channel (at most 4,096): the 31-bit multiplier and the right shift; real ≈ multiplier·2^-shift."""
+    """For each channel (at most 4,096): the 31-bit multiplier and right shift; real ≈ multiplier·2^-shift."""
     variants: list[Variant]
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """The reference beside ONNX Runtime, on the same integers."""
+    """The reference compared with ONNX Runtime, on the same integers."""
 
     differing: int
     values: int
@@ -79,9 +79,9 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     op_type: str
     form: str
-    """``operator``: is in the file; ``qdq``: a float operator between Q/DQ; ``integer``: gives int32."""
+    """``operator``: in the file; ``qdq``: a float operator between Q/DQ; ``integer``: returns int32."""
     module: str
-    """Hierarchy tag of the module that it belongs to; empty where the model has none."""
+    """Hierarchy tag of its module; empty if the model has none."""
     nodes: list[str]
     attributes: dict[str, int | float | str | list[int]]
     operands: list[Operand]
@@ -92,10 +92,10 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     dead_channels: int | None
     """Output channels whose weights are all 0."""
     formulas: list[str]
-    """LaTeX."""
+    """Formulas in LaTeX."""
     pseudo_code: list[str]
     c: str | None
-    """File with the operation in C; null with a note where there is none."""
+    """File with the operation in C; null with a note if there is none."""
     vectors: str | None
     """File with inputs and outputs of one run."""
     picture: str | None
@@ -104,7 +104,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FloatOperation(msgspec.Struct, frozen=True, kw_only=True):
-    """An operator with weights, or with quantized inputs, that is computed in float."""
+    """An operator with weights, or with quantized inputs, that computes in float."""
 
     node: str
     op_type: str
@@ -118,17 +118,17 @@ class Operations(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     samples: int
     data: str
-    """Where the samples are from, or that they are made up."""
+    """Source of the samples; says so if they were generated."""
     kernel: str
-    """``exact``, or ``pairs`` where this processor's sums of u8 and s8 saturate."""
+    """``exact``, or ``pairs`` if sums of u8 and s8 saturate on this processor."""
     cpu: str
     versions: dict[str, str]
     picture: str | None
-    """The graph of the model."""
+    """File with an image of the model's graph."""
     operations: list[Operation]
     floats: list[FloatOperation]
 
     def to_json(self, pretty: bool = False) -> str:
-        """As JSON."""
+        """Return the reference as JSON."""
         text = msgspec.json.encode(self)
         return (msgspec.json.format(text, indent=2) if pretty else text).decode() + "\n"

@@ -1,4 +1,4 @@
-"""What is told of one operation: its operands, ranges, accumulator, multipliers, and how it compares."""
+"""Facts about an operation: operands, ranges, accumulator, multipliers, comparison."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from py_autodoc.quantize.reference.arithmetic import F32, Array, limits, scalar
 from py_autodoc.quantize.reference.fixed_point import VARIANTS, mismatch, multiplier
 
 CHANNELS = 4096
-"""Multipliers that are listed."""
+"""Maximum number of multipliers listed."""
 _QUANTIZED = {"uint8", "int8", "uint16", "int16"}
 
 
 def facts(number: int, one: QuantizedOperation, seen: ReplayResult, module: str) -> document.Operation:
-    """The record of an operation, without the files that belong to it."""
+    """Return the record of an operation, without its files."""
     operands = [
         made
         for role in roles(one.op_type, len(one.operands))
@@ -63,7 +63,7 @@ def _plain(value: Any) -> Any:
 
 
 def _input(one: QuantizedOperation, seen: ReplayResult, at: int | None) -> Array | None:
-    """A constant, or what the first sample had there."""
+    """Return a constant, or the value in the first sample."""
     if at is None or at >= len(one.operands):
         return None
     operand = one.operands[at]
@@ -120,7 +120,7 @@ def _real(kind: str | None, scale: Array, zero: Array | None) -> list[float]:
 
 
 def _weights(one: QuantizedOperation) -> Array | None:
-    """Constant weights less their zero point, [outputs, products]."""
+    """Return constant weights minus their zero point, [outputs, products]."""
     name = WEIGHTS.get(one.op_type)
     role = next((role for role in roles(one.op_type, len(one.operands)) if role.name == name), None)
     if role is None or role.at is None or (held := one.operands[role.at]) is None or held.value is None:
@@ -137,7 +137,7 @@ def _weights(one: QuantizedOperation) -> Array | None:
 
 
 def _bits(least: int, most: int) -> int:
-    """Of a signed integer that holds both."""
+    """Return the bits of a signed integer that holds both."""
     return max((-least - 1).bit_length() if least < 0 else 0, most.bit_length() if most > 0 else 0) + 1
 
 
@@ -172,7 +172,7 @@ def _bias(one: QuantizedOperation, seen: ReplayResult) -> Array | int:
 
 
 def multipliers(one: QuantizedOperation, seen: ReplayResult) -> Array | None:
-    """M by channel, or one; None where nothing is requantized or a scale is not known."""
+    """Return M per channel, or one; None if nothing is requantized or a scale is unknown."""
     places = {"QLinearConv": (1, 4, 6), "QLinearMatMul": (1, 4, 6), "QGemm": (1, 4, 7)}.get(one.op_type)
     if places is None:
         return None

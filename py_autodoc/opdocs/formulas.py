@@ -1,4 +1,4 @@
-"""What each quantized operator computes: formulas in LaTeX and pseudo-code, one entry for each operator."""
+"""Formulas in LaTeX and pseudocode for each quantized operator, one entry per operator."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 
 class FormulaSymbols(NamedTuple):
-    """An operator in a sentence, as formulas, and as steps."""
+    """An operator as a sentence, formulas and steps."""
 
     says: str
     formulas: tuple[str, ...]
@@ -160,4 +160,4 @@ MEANINGS: Final[dict[str, FormulaSymbols]] = {
         ),
     ),
 }
-"""By operator of the reference. ``round`` is to the nearest, ties to even; ``clamp`` is to the type of y."""
+"""By reference operator. ``round`` rounds to nearest, ties to even; ``clamp`` limits to the type of y."""

@@ -1,4 +1,4 @@
-"""The quantized operations of a model: operators with integers, and groups of Q/DQ that stand for them."""
+"""Find the quantized operations of a model: integer operators, and Q/DQ groups equivalent to them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LISTED = frozenset({"Conv", "Gemm", "MatMul", "Add", "Mul", "AveragePool", "Glo
 
 @dataclass(frozen=True)
 class QuantizedOperand:
-    """An input of an operation: a tensor that the model computes, or a constant."""
+    """An input of an operation: a computed tensor or a constant."""
 
     tensor: str
     value: Array | None = None
@@ -31,33 +31,33 @@ class QuantizedOperand:
 
 @dataclass(frozen=True)
 class QuantizedOperation:
-    """One integer operation, as the reference computes it."""
+    """An integer operation as the reference computes it."""
 
     name: str
     op_type: str
-    """Of the reference."""
+    """Operator of the reference."""
     form: str
-    """``operator``: is in the file; ``qdq``: a float operator between Q/DQ; ``integer``: gives int32."""
+    """``operator``: in the file; ``qdq``: a float operator between Q/DQ; ``integer``: returns int32."""
     nodes: tuple[str, ...]
     operands: tuple[QuantizedOperand | None, ...]
     attributes: dict[str, Any]
     outputs: tuple[str, ...]
     clamp: str = ""
-    """``Relu`` or ``Clip`` that the output's range does."""
+    """``Relu`` or ``Clip`` that is realized by the output's range."""
 
 
 @dataclass
 class QuantizedModel:
-    """What there is to document, and what stays float."""
+    """Operations to document, and operators that stay in float."""
 
     operations: list[QuantizedOperation] = field(default_factory=list)
     floats: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Node → its operator and why it is computed in float."""
+    """Node → its operator and the reason why it computes in float."""
     makers: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Tensor → the operator that makes it and that operator's first input."""
+    """Tensor → the operator that produces it and that operator's first input."""
 
     def source(self, tensor: str) -> tuple[int | None, tuple[str, ...]]:
-        """The place of the operation whose codes a tensor has, and the operators that handed them on."""
+        """Return the index of the operation whose codes a tensor has, and the operators that pass them on."""
         given = {name: at for at, one in enumerate(self.operations) for name in one.outputs}
         through: list[str] = []
         for _ in range(_STEPS):
@@ -72,10 +72,10 @@ class QuantizedModel:
 
 
 def found(proto: onnx.ModelProto) -> QuantizedModel:
-    """All quantized operations of the main graph, in its order."""
+    """Return all quantized operations of the main graph in its order."""
     graph = _Graph(proto)
     done = QuantizedModel()
-    # A name that is not UTF-8 comes as bytes, and cannot be asked of a session.
+    # Names that are not UTF-8 are read as bytes and cannot be passed to a session.
     if any(not isinstance(name, str) for name in (*graph.made, *graph.readers)):
         return done
     for node in proto.graph.node:
@@ -96,7 +96,7 @@ def _name(node: onnx.NodeProto) -> str:
 
 
 class _Graph:
-    """Who makes and reads each tensor, and the constants."""
+    """Producers and readers of tensors, and the constants."""
 
     def __init__(self, proto: onnx.ModelProto) -> None:
         graph = proto.graph
@@ -116,10 +116,10 @@ class _Graph:
         self.outputs = {one.name for one in graph.output}
         self.opset = next((one.version for one in proto.opset_import if one.domain in ("", "ai.onnx")), 1)
         self.taken: set[str] = set()
-        """Outputs of Q that belong to an operation before them."""
+        """Outputs of Q that belong to a preceding operation."""
 
     def operation(self, node: onnx.NodeProto) -> QuantizedOperation | str | None:
-        """The operation that a node is, why it is float, or None for what is neither."""
+        """Return the operation of a node, the reason why it is float, or None if it is neither."""
         if node.op_type == _Q:
             return None if node.output[0] in self.taken else self._plain(node, "operator")
         if node.op_type == _DQ:
@@ -142,7 +142,7 @@ class _Graph:
         return QuantizedOperation(name, node.op_type, form, (name,), operands, attributes, tuple(node.output))
 
     def _leaving(self, node: onnx.NodeProto) -> QuantizedOperation | None:
-        """A DQ from which float operators read what the model has computed."""
+        """Return a DQ through which float operators read a computed tensor."""
         if self._operand(node.input[0]) is None or node.input[0] in self.constants:
             return None
         readers = self.readers.get(node.output[0], [])
@@ -165,7 +165,7 @@ class _Graph:
         return node if node is not None and node.op_type == _DQ else None
 
     def _quantized(self, node: onnx.NodeProto) -> tuple[onnx.NodeProto, str, list[str]] | str:
-        """The Q that reads an operator, through a clamp that its range does."""
+        """Return the Q that reads an operator, possibly through a clamp realized by its range."""
         out, clamp, names = node.output[0], "", [_name(node)]
         for _ in range(2):
             readers = self.readers.get(out, [])
@@ -181,7 +181,7 @@ class _Graph:
         return "its result is read in float"
 
     def _group(self, node: onnx.NodeProto, ask: bool = False) -> QuantizedOperation | str:
-        """The integer operator that a float one between DQ and Q stands for; else why there is none."""
+        """Return the integer operator equivalent to a float one between DQ and Q, or the reason for none."""
         reads = [self._dequantized(name) for name in node.input if name]
         if any(one is None for one in reads) or not reads:
             return "it reads a float tensor"
@@ -209,7 +209,7 @@ class _Graph:
         )
 
     def _linear(self, names: Any) -> _Linear | None:
-        """What a Q or DQ reads: a tensor, its scale and its zero point, which are constants."""
+        """Return the input of a Q or DQ: a tensor with constant scale and zero point."""
         tensor, scale = self._operand(names[0]), self._operand(names[1])
         zero = self._operand(names[2]) if len(names) > 2 and names[2] else None
         if (
@@ -244,7 +244,7 @@ class _Linear:
 
 
 def _clamped(clamp: str, made: _Linear) -> bool:
-    """True when the least code is the real 0, so that saturation does what Relu does."""
+    """True if the minimum code represents the real 0, so that saturation acts as Relu."""
     zero = 0 if made.zero is None or made.zero.value is None else int(made.zero.value.reshape(-1)[0])
     return clamp == "Relu" and zero == int(np.iinfo(made.dtype()).min)
 

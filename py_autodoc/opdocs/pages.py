@@ -17,11 +17,11 @@ from py_autodoc.render.markdown_text import code, escape
 from py_autodoc.version import NAME, version
 
 _CODE_COLUMNS = {1}
-"""Columns of the operands with names of the model."""
+"""Operand columns that contain names from the model."""
 
 
 def markdown(found: Operations) -> str:
-    """For code hosts: formulas in blocks of LaTeX, pictures by their files."""
+    """Return the reference for code hosts: LaTeX formulas, images as separate files."""
     lines = [f"# Quantized operations of {escape(found.model)}", ""]
     for text in summary(found):
         lines += [escape(text), ""]
@@ -71,9 +71,9 @@ def _operation(one: Operation) -> list[str]:
 
 
 def html(found: Operations, pictures: Mapping[int, str]) -> str:
-    """One file with everything in it; ``pictures`` are SVG texts by the operations' numbers.
+    """Return a self-contained file; ``pictures`` are SVG texts by operation number.
 
-    Raises: RequirementError: latex2mathml, which sets the formulas, is not installed.
+    Raises: RequirementError: latex2mathml, which renders the formulas, is not installed.
     """
     style = _file("operations.css")
     return str(
@@ -119,7 +119,7 @@ def _safe(text: str) -> Any:
 
 @cache
 def _mathml(formula: str) -> Any:
-    """A formula of ours; none has a name of the model in it."""
+    """Convert a formula; formulas never contain names from the model."""
     try:
         converter = import_module("latex2mathml.converter")
     except ImportError:

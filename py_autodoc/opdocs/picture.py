@@ -1,4 +1,4 @@
-"""A picture of one operation: its operands, the accumulator, the way back to 8 bits."""
+"""An image of an operation: operands, accumulator, requantization."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ text{font:12px Helvetica,Arial,'Liberation Sans',sans-serif;fill:#1f2328}.title{
 
 
 def picture(one: Operation) -> str:
-    """An SVG file; light or dark as the page that shows it is."""
+    """Return an SVG file that follows the light or dark theme of the page."""
     inputs = [_texts(operand) for operand in one.operands if operand.role != "y"]
     output = next(_texts(operand) for operand in one.operands if operand.role == "y")
     steps = _steps(one)
@@ -53,7 +53,7 @@ def picture(one: Operation) -> str:
 
 
 def _texts(one: Operand) -> list[str]:
-    """Lines of a box: role and type, shape, scale, zero point."""
+    """Return the lines of a box: role and type, shape, scale, zero point."""
     lines = [f"{one.role}  {one.type or 'unknown type'}"]
     if one.shape is not None:
         lines.append("×".join(str(size) for size in one.shape) or "scalar")

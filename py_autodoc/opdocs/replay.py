@@ -1,4 +1,4 @@
-"""Runs a model, takes the integers that each operation reads and gives, and computes them again."""
+"""Run a model, capture the integers each operation reads and returns, and recompute them."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from py_autodoc.samples import Sample
 
 WHAT = "The operation reference"
 GROUP_BYTES = 1 << 28
-"""Of the tensors that are kept at once."""
+"""Maximum bytes of tensors kept at a time."""
 UNKNOWN_BYTES = 1 << 22
 VARIANT_VALUES = 1 << 20
-"""Accumulators of an operation on which roundings are compared."""
+"""Maximum number of accumulators of an operation on which rounding modes are compared."""
 
 
 @dataclass
 class ReplayResult:
-    """What was seen of one operation, over all samples."""
+    """Observations of one operation over all samples."""
 
     shapes: list[tuple[int, ...] | None] = field(default_factory=list)
-    """Of its operands, then of its outputs."""
+    """Shapes of its operands, then of its outputs."""
     types: list[str | None] = field(default_factory=list)
     codes: list[tuple[float, float] | None] = field(default_factory=list)
     accumulator: tuple[int, int] | None = None
     sums: Array | None = None
-    """Accumulators of the first sample, not more than ``VARIANT_VALUES`` by whole leading items."""
+    """Accumulators of the first sample, limited to ``VARIANT_VALUES`` in whole leading items."""
     differing: int = 0
     values: int = 0
     largest: float = 0.0
     inputs: list[Array | None] = field(default_factory=list)
-    """Of the first sample."""
+    """Inputs in the first sample."""
     outputs: list[Array] = field(default_factory=list)
-    """Of the first sample, by the reference with exact sums."""
+    """Outputs in the first sample, from the reference with exact sums."""
     fault: str = ""
 
 
@@ -53,7 +53,7 @@ def replayed(
     sizes: Mapping[str, int],
     kernel: Kernel,
 ) -> Iterator[tuple[int, ReplayResult]]:
-    """(place among the operations, what was seen), a group of operations at a time.
+    """Yield (index of the operation, observations), running a group of operations at a time.
 
     ``sizes`` are bytes of tensors by name. Raises: AnalysisError, InputError: as ``ort.open_session``.
     """

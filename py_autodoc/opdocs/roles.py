@@ -1,4 +1,4 @@
-"""Where each quantized operator has its data, scales and zero points: one entry for each operator."""
+"""Positions of data, scales and zero points in the inputs of each quantized operator."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Final, NamedTuple
 
 
 class InputRole(NamedTuple):
-    """One operand: its name in formulas; where its values, scale and zero point are among the inputs."""
+    """One operand: its name in formulas, and the positions of its values, scale and zero point."""
 
     name: str
     at: int | None
-    """None: the output."""
+    """None for the output."""
     scale: int | None = None
     zero: int | None = None
 
@@ -41,7 +41,7 @@ ROLES: Final[dict[str, tuple[InputRole, ...]]] = {
     "DequantizeLinear": (_X, InputRole("y", None)),
     "DynamicQuantizeLinear": (InputRole("x", 0), InputRole("y", None)),
 }
-"""``QLinearConcat`` has as many as it has parts: see ``roles``."""
+"""``QLinearConcat`` has one per part; see ``roles``."""
 
 WEIGHTS: Final = {
     "QLinearConv": "w",
@@ -50,11 +50,11 @@ WEIGHTS: Final = {
     "QGemm": "b",
     "MatMulInteger": "b",
 }
-"""The operand that holds the weights, where it is constant."""
+"""The operand with the weights, if it is constant."""
 
 
 def roles(op_type: str, inputs: int) -> tuple[InputRole, ...]:
-    """The operands of an operator with so many inputs."""
+    """Return the operands of an operator with a number of inputs."""
     if op_type == "QLinearConcat":
         parts = [InputRole(f"x{number}", at, at + 1, at + 2) for number, at in enumerate(range(2, inputs, 3))]
         return (*parts, InputRole("y", None, 0, 1))

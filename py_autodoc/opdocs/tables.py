@@ -1,4 +1,4 @@
-"""The numbers of an operation as rows of text, for Markdown and HTML alike."""
+"""Numbers of an operation as rows of text, for Markdown and HTML."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _VARIANTS = {
 
 
 def operand_rows(one: Operation) -> list[tuple[str, ...]]:
-    """A row for each operand; — where a number is not known or has no meaning."""
+    """Return one row per operand; — marks a number that is unknown or does not apply."""
     return [_operand(operand) for operand in one.operands]
 
 
@@ -49,7 +49,7 @@ def _between(ends: list[float] | list[int] | None) -> str:
 
 
 def tables(one: Operation) -> list[tuple[str, list[tuple[str, str]]]]:
-    """(title, rows of name and value) of what else is known."""
+    """Return (title, rows of name and value) of the other facts."""
     made = [
         ("Accumulator", _accumulator(one)),
         ("Requantization", _requantization(one)),
@@ -113,7 +113,7 @@ def _compared(one: Operation) -> list[tuple[str, str]]:
 
 
 def summary(found: Operations) -> list[str]:
-    """What holds for all operations, a sentence each."""
+    """Return a summary of all operations, one sentence per item."""
     count, floats = len(found.operations), len(found.floats)
     compared = [one.against_runtime for one in found.operations if one.against_runtime is not None]
     values, differing = sum(one.values for one in compared), sum(one.differing for one in compared)

@@ -1,4 +1,4 @@
-"""What was changed: an immutable set of edits, and the steps back."""
+"""The changes as an immutable set of edits, with undo and redo."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from types import MappingProxyType
 _NONE: Mapping[str, tuple[float, int]] = MappingProxyType({})
 _ONE: Mapping[str, float] = MappingProxyType({})
 MOST = 500
-"""Steps that can be undone."""
+"""Maximum number of undo steps."""
 
 
 @dataclass(frozen=True)
 class Edits:
-    """Of a model; all that is not named is as in the file."""
+    """Edits of a model; everything not listed is as in the file."""
 
     data: Mapping[str, tuple[float, int]] = field(default_factory=lambda: _NONE)
     """Tensor → its scale and zero point."""
     float_data: frozenset[str] = frozenset()
     """Tensors that are not quantized."""
     weights: Mapping[str, float] = field(default_factory=lambda: _ONE)
-    """Codes of a weight → the factor of its scales."""
+    """Codes of a weight → factor of its scales."""
     float_weights: frozenset[str] = frozenset()
     """Codes of weights that are not quantized."""
 
     def with_data(self, tensor: str, scale: float, zero_point: int) -> Edits:
-        """With another scale and zero point of a tensor."""
+        """Return the edits with another scale and zero point of a tensor."""
         return replace(self, data={**self.data, tensor: (scale, zero_point)})
 
     def with_weight(self, codes: str, factor: float) -> Edits:
-        """With the scales of a weight times a factor."""
+        """Return the edits with another factor of a weight's scales."""
         return replace(self, weights={**self.weights, codes: factor})
 
     def with_precision(self, data: set[str], weights: set[str], quantized: bool) -> Edits:
-        """With tensors and weights quantized, or in float."""
+        """Return the edits with tensors and weights quantized or in float."""
         if quantized:
             return replace(
                 self, float_data=self.float_data - data, float_weights=self.float_weights - weights
@@ -43,7 +43,7 @@ class Edits:
 
 
 class History:
-    """The edits now, those before, and those that were undone."""
+    """Current edits, earlier edits, and undone edits."""
 
     def __init__(self) -> None:
         self._past: list[Edits] = [Edits()]
@@ -51,11 +51,11 @@ class History:
 
     @property
     def now(self) -> Edits:
-        """What holds."""
+        """The current edits."""
         return self._past[-1]
 
     def push(self, edits: Edits, instead: bool = False) -> None:
-        """A new state; ``instead`` of the last one, as while a slider moves."""
+        """Add a state; with ``instead``, replace the current one, for example while a slider moves."""
         if instead and len(self._past) > 1:
             self._past.pop()
         self._past.append(edits)
@@ -63,14 +63,14 @@ class History:
         self._future.clear()
 
     def undo(self) -> bool:
-        """One step back; False where there is none."""
+        """Undo one step. False if there is none."""
         if len(self._past) < 2:
             return False
         self._future.append(self._past.pop())
         return True
 
     def redo(self) -> bool:
-        """One step forward again; False where there is none."""
+        """Redo one step. False if there is none."""
         if not self._future:
             return False
         self._past.append(self._future.pop())

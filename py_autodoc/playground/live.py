@@ -1,4 +1,4 @@
-"""One session in which scales, zero points and precisions are inputs with defaults."""
+"""A session in which scales, zero points and precisions are inputs with defaults."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _P = "autodoc_"
 
 
 class Live:
-    """Runs a QDQ model with edits: initializers that are inputs as well, so that no session is built again.
+    """Runs a QDQ model with edits. Edited values are inputs with initializers, so the session is reused.
 
-    Products are computed in float on values that went through Q and DQ; integer kernels of a processor can
-    round and saturate otherwise.
+    Products are computed in float on values after Q and DQ; integer kernels can round and saturate
+    differently.
 
     Args:
         path: the model, for messages.
-        model: QDQ, weights in it.
-        found: what can be changed.
-        real: float weights by the name of the codes; those that are missing are what the codes stand for.
+        model: the QDQ model with its weights.
+        found: the edit points.
+        real: float weights by the name of the codes; missing ones are dequantized from the codes.
 
-    Raises: AnalysisError: ONNX Runtime refuses the model.
+    Raises: AnalysisError: ONNX Runtime rejects the model.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Live:
         self._session = open_session(path, WHAT, proto=built)
 
     def run(self, sample: Sample, edits: Edits, names: Sequence[str]) -> list[Array]:
-        """Tensors for one sample: outputs, and those of data points before they are quantized."""
+        """Return tensors for one sample: outputs, and data points before quantization."""
         feeds: dict[str, Any] = dict(sample)
         for tensor, (scale, zero) in edits.data.items():
             at, kind = self._places[tensor], self.points.data[tensor].dtype
@@ -62,7 +62,7 @@ class Live:
         return [np.asarray(one) for one in run_session(self._session, wanted, feeds, self._name)]
 
     def weight(self, codes: str, edits: Edits) -> Array:
-        """A weight as the model computes with it, in float32."""
+        """Return a weight in float32 as the model uses it."""
         if codes in edits.float_weights:
             return self.real(codes)
         factor = edits.weights.get(codes, 1.0)
@@ -73,26 +73,26 @@ class Live:
         return known[1]
 
     def real(self, codes: str) -> Array:
-        """The float weight, or what its codes stand for."""
+        """Return the float weight, or its dequantized codes."""
         found = self._real.get(codes)
         return stands_for(self.points.weights[codes]) if found is None else found
 
 
 def stands_for(one: WeightPoint) -> Array:
-    """The real numbers of a weight's codes."""
+    """Return the dequantized codes of a weight."""
     scale, zero = (along(part, one.axis, one.values.ndim) for part in (one.scale, one.zero_point))
     return dequantize(one.values, scale, zero)
 
 
 def recoded(one: WeightPoint, real: Array, factor: float) -> Array:
-    """The codes of real weights at the file's scales times a factor."""
+    """Return the codes of real weights at the file's scales times a factor."""
     scale = along(np.asarray(one.scale * np.float32(factor)), one.axis, one.values.ndim)
     zero = along(one.zero_point, one.axis, one.values.ndim)
     return quantize(real, scale, zero, one.values.dtype)
 
 
 def rounded(one: WeightPoint, real: Array, factor: float) -> Array:
-    """Real weights through Q and DQ at the file's scales times a factor."""
+    """Return real weights after Q and DQ at the file's scales times a factor."""
     if factor == 1.0:
         return stands_for(one)
     scale = along(np.asarray(one.scale * np.float32(factor)), one.axis, one.values.ndim)
@@ -101,7 +101,7 @@ def rounded(one: WeightPoint, real: Array, factor: float) -> Array:
 
 
 def _built(model: onnx.ModelProto, found: EditPoints) -> tuple[onnx.ModelProto, dict[str, str]]:
-    """The graph with inputs for all edits, and what tensors are called in it where that is not their name."""
+    """Return the graph with inputs for all edits, and names of tensors that differ in it."""
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
     graph = copy.graph
@@ -156,14 +156,14 @@ def _built(model: onnx.ModelProto, found: EditPoints) -> tuple[onnx.ModelProto, 
 
 
 def _default(graph: onnx.GraphProto, name: str, value: Array) -> None:
-    """An initializer that may be given as an input."""
+    """Add an initializer that is also an input."""
     graph.initializer.append(numpy_helper.from_array(np.asarray(value, order="C"), name))
     kind = helper.np_dtype_to_tensor_dtype(value.dtype)
     graph.input.append(helper.make_tensor_value_info(name, kind, value.shape))
 
 
 def _if(at: int, point: DataPoint, tensor: str) -> onnx.NodeProto:
-    """Through Q and DQ where the input says so, else as it is."""
+    """Return a node that applies Q and DQ if the input says so, else passes the tensor on."""
     scale, zero = f"{_P}scale_{at}", f"{_P}zero_{at}"
     around = [
         helper.make_node("QuantizeLinear", [tensor, scale, zero], [f"{_P}codes_{at}"]),

@@ -1,4 +1,4 @@
-"""``Playground``: a quantized model to try things on, from Python; the widget is a shell around it."""
+"""``Playground``: a quantized model for experiments from Python, also used by the widget."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from py_autodoc.similar_names import similar_names
 SAMPLES = 16
 BINS = 64
 _QUANTIZED = "_quantized"
-"""What ONNX Runtime adds to the name of a weight."""
+"""Suffix that ONNX Runtime adds to the name of a weight."""
 FLOAT, INTEGER = "float", "int8"
 
 
 @dataclass(frozen=True)
 class QuantizationHistogram:
-    """Values of a tensor before and after it is quantized, on the sample that is shown."""
+    """Values of a tensor before and after quantization, on the shown sample."""
 
     edges: Array
-    """One more than bins."""
+    """Edges of the bins, one more than bins."""
     before: Array
     after: Array
     clipped: float
-    """Share of the values that the range cuts off."""
+    """Share of the values outside the range."""
 
 
 class Playground:
@@ -52,13 +52,13 @@ class Playground:
     Args:
         model: a QDQ model, or a float model, which is quantized first (``recipe``).
         samples: values of the inputs, as for ``verify``; they also give the ranges of a float model.
-        reference: the float model from which a QDQ ``model`` was made; its weights are then used.
-        recipe: how a float model is quantized; None: ``static`` for this machine.
-        count: number of samples; None: 16.
+        reference: the float model from which a QDQ ``model`` was made, for its weights.
+        recipe: quantization recipe for a float model; None uses ``static`` for this machine.
+        count: number of samples; None uses 16.
 
     Attributes:
         points: everything that can be changed, by name.
-        shown: the sample whose outputs, errors and histograms are returned.
+        shown: index of the sample for outputs, errors and histograms.
 
     Raises:
         InputError: a model or the samples cannot be used, or nothing in the model can be changed.
@@ -88,7 +88,7 @@ class Playground:
                 "Pass a float model, or one with QuantizeLinear and DequantizeLinear.",
             )  # fmt: skip
         real = {} if plain is None else _real(plain, self.points)
-        # Of the quantized graph, whose nodes the edits are of.
+        # Of the quantized graph, since edits refer to its nodes.
         self.analysis: Analysis = analysis_at_sizes(proto.SerializeToString(), samples)
         self.samples, self.data = choose_samples(samples, input_specs(self.analysis), count, 0, (SAMPLES, 1))
         self._live = Live(model, proto, self.points, real)
@@ -100,20 +100,20 @@ class Playground:
 
     @property
     def edits(self) -> Edits:
-        """What differs from the file."""
+        """Differences from the file."""
         return self._history.now
 
     @property
     def proto(self) -> onnx.ModelProto:
-        """The quantized model as it was."""
+        """The quantized model without edits."""
         return self._proto
 
     # ---- changes
 
     def set_scale(self, tensor: str, scale: float, *, instead: bool = False) -> None:
-        """Another scale of a tensor; for a weight, the factor of its scales.
+        """Set the scale of a tensor; for a weight, the factor of its scales.
 
-        ``instead`` replaces the last change, as while a slider moves. Raises: OptionError.
+        ``instead`` replaces the last change, for example while a slider moves. Raises: OptionError.
         """
         if not np.isfinite(scale) or not np.float32(scale) > 0:
             raise OptionError("bad-scale", f"A scale is above 0, not {scale:g}.")
@@ -123,7 +123,7 @@ class Playground:
         self._history.push(self.edits.with_data(tensor, float(scale), self.of(tensor)[1]), instead)
 
     def set_zero_point(self, tensor: str, zero_point: int, *, instead: bool = False) -> None:
-        """Another zero point of a computed tensor. Raises: OptionError."""
+        """Set the zero point of a computed tensor. Raises: OptionError."""
         scale, _ = self.of(tensor)
         low, high = limits(self.points.data[tensor].dtype)
         if not low <= zero_point <= high:
@@ -131,7 +131,7 @@ class Playground:
         self._history.push(self.edits.with_data(tensor, scale, int(zero_point)), instead)
 
     def of(self, tensor: str) -> tuple[float, int]:
-        """Scale and zero point of a computed tensor now. Raises: OptionError."""
+        """Return the current scale and zero point of a computed tensor. Raises: OptionError."""
         point = self.points.data.get(tensor)
         if point is None:
             meant = similar_names(tensor, self.points.data)
@@ -140,9 +140,9 @@ class Playground:
         return self.edits.data.get(tensor, (point.scale, point.zero_point))
 
     def set_precision(self, names: str | Iterable[str], precision: str) -> None:
-        """``float`` or ``int8`` for layers, tensors, or all layers of a module (by its tag).
+        """Set ``float`` or ``int8`` for layers, tensors, or all layers of a module (by its tag).
 
-        Of a layer its weight and its input change. Raises: OptionError: an unknown name or precision.
+        For a layer, its weight and its input change. Raises: OptionError for an unknown name or precision.
         """
         if precision not in (FLOAT, INTEGER):
             raise OptionError(
@@ -157,7 +157,7 @@ class Playground:
         self._history.push(self.edits.with_precision(data, weights, precision == INTEGER))
 
     def layers_in(self, module: str) -> list[str]:
-        """Layers of a module, by its tag, and of all modules in it."""
+        """Return the layers of a module, by its tag, including nested modules."""
         inside = module.rstrip("/") + "/"
         return [
             node.name
@@ -179,33 +179,33 @@ class Playground:
         return {one.data for one in held if one.data}, {one.weight for one in held}
 
     def undo(self) -> bool:
-        """One step back; False where there is none."""
+        """Undo one step. False if there is none."""
         return self._history.undo()
 
     def redo(self) -> bool:
-        """One step forward again; False where there is none."""
+        """Redo one step. False if there is none."""
         return self._history.redo()
 
     def reset(self) -> None:
-        """As in the file; can be undone."""
+        """Restore the file's values; can be undone."""
         self._history.push(Edits())
 
     # ---- results
 
     @property
     def outputs(self) -> dict[str, Array]:
-        """The outputs for the sample that is shown, with all edits."""
+        """Return the outputs for the shown sample with all edits."""
         names = self._live.outputs
         return dict(zip(names, self._live.run(self._sample, self.edits, names), strict=True))
 
     @property
     def float_outputs(self) -> dict[str, Array]:
-        """The same with nothing quantized."""
+        """Return the outputs without quantization."""
         names = self._live.outputs
         return dict(zip(names, self._live.run(self._sample, self._plain, names), strict=True))
 
     def score(self, every: bool = False) -> Score:
-        """The first output beside that of the float model: of the sample that is shown, or of all samples."""
+        """Compare the first output with the float model's, on the shown sample or, with ``every``, on all."""
         names = self._live.outputs[:1]
         if not every:
             truth = Truth([self._live.run(self._sample, self._plain, names)[0]], classes=True)
@@ -215,7 +215,7 @@ class Playground:
         return self._truth.score([self._live.run(one, self.edits, names)[0] for one in self.samples])
 
     def errors(self) -> dict[str, float]:
-        """Relative error (RMS of the difference by RMS) of each quantized tensor, before its own Q."""
+        """Return the relative error (RMS of the difference / RMS) of quantized tensors before their own Q."""
         names = self._watched()
         if self._kept is None or self._kept[0] != self.shown:
             self._kept = (self.shown, self._live.run(self._sample, self._plain, names))
@@ -225,12 +225,12 @@ class Playground:
         }
 
     def heat(self) -> dict[str, float]:
-        """``errors`` by the name of the node that makes the tensor, for an overlay."""
+        """Return ``errors`` by the name of the node that produces the tensor, for an overlay."""
         makers = {name: node.name for node in self._proto.graph.node for name in node.output if node.name}
         return {makers[name]: error for name, error in self.errors().items() if name in makers}
 
     def histogram(self, tensor: str) -> QuantizationHistogram:
-        """Values of a quantized tensor or weight before and after its Q, with the edits."""
+        """Return the values of a quantized tensor or weight before and after its Q, with the edits."""
         if tensor in self.points.weights:
             before, after = self._live.real(tensor), self._live.weight(tensor, self.edits)
             return _histogram(before, after, float((np.abs(after) < np.abs(before) * 0.5).mean()))
@@ -244,14 +244,14 @@ class Playground:
         return _histogram(before, after, float(((codes < low) | (codes > high)).mean()))
 
     def values(self, tensor: str) -> Array:
-        """A quantized tensor before its Q, for the sample that is shown."""
+        """Return a quantized tensor before its Q, for the shown sample."""
         self.of(tensor)
         if tensor in self._sample:
             return np.asarray(self._sample[tensor])
         return self._live.run(self._sample, self.edits, [tensor])[0]
 
     def weight(self, codes: str) -> tuple[Array, Array]:
-        """A weight: real, and as the model computes with it. Raises: KeyError."""
+        """Return a weight: real, and as the model uses it. Raises: KeyError."""
         return self._live.real(codes), self._live.weight(codes, self.edits)
 
     @property
@@ -259,7 +259,7 @@ class Playground:
         return self.samples[self.shown]
 
     def _watched(self) -> list[str]:
-        """Quantized tensors that the model computes, and the outputs."""
+        """Return the quantized tensors that the model computes, and the outputs."""
         fed = {one.name for one in self._proto.graph.input}
         return list(
             dict.fromkeys([*(name for name in self.points.data if name not in fed), *self._live.outputs])
@@ -268,9 +268,9 @@ class Playground:
     # ---- export
 
     def export(self, out: PathLike, *, force: bool = False) -> None:
-        """Write the model with all edits: scales, zero points and codes anew, float layers without Q and DQ.
+        """Write the model with all edits: new scales, zero points and codes, float layers without Q and DQ.
 
-        What was edited goes into the metadata. Raises: OutputError.
+        The edits are stored in the metadata. Raises: OutputError.
         """
         real = {name: self._live.real(name) for name in self.points.weights}
         made = edited(self._proto, self.points, self.edits, real, summary(self.edits))
@@ -284,7 +284,7 @@ class Playground:
 def _quantized(
     model: PathLike, samples: Any, recipe: Recipe | None, count: int | None
 ) -> tuple[onnx.ModelProto, PathLike | None]:
-    """The QDQ model, and the float one that it was made of, if it was made here."""
+    """Return the QDQ model, and the float model if it was quantized here."""
     proto = read_model(model, weights=True)
     if any(node.op_type in ("QuantizeLinear", "DequantizeLinear") for node in proto.graph.node):
         return proto, None
@@ -295,14 +295,14 @@ def _quantized(
 
 
 def _prepared(model: PathLike) -> onnx.ModelProto:
-    """The float model as it was quantized."""
+    """Return the float model as prepared for quantization."""
     proto = loaded(model, "static")
     prepared(proto, base_name(model), fold=True)
     return proto
 
 
 def _real(proto: onnx.ModelProto, found: EditPoints) -> dict[str, Array]:
-    """Float weights by the names of their codes, where the float model has them."""
+    """Return float weights by the names of their codes, as far as the float model has them."""
     stored = {one.name: one for one in proto.graph.initializer}
     real: dict[str, Array] = {}
     for codes, point in found.weights.items():
@@ -330,7 +330,7 @@ def _histogram(before: Array, after: Array, clipped: float) -> QuantizationHisto
 
 
 def summary(edits: Edits) -> str:
-    """The edits as JSON, for metadata."""
+    """Return the edits as JSON for metadata."""
     held: Mapping[str, Any] = {
         "data": {name: {"scale": scale, "zero_point": zero} for name, (scale, zero) in edits.data.items()},
         "float_data": sorted(edits.float_data),

@@ -1,4 +1,4 @@
-"""What can be changed in a QDQ model: data between a Q and its DQs, and stored weights behind a DQ."""
+"""Edit points of a QDQ model: data between a Q and its DQs, and stored weights before a DQ."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BIAS = np.dtype(np.int32)
 
 
 Clamp = tuple[float | None, float | None]
-"""The least and the greatest value that an activation function lets through."""
+"""Minimum and maximum output of an activation function."""
 
 
 @dataclass(frozen=True)
@@ -24,29 +24,29 @@ class DataPoint:
     """A computed tensor with one scale and zero point."""
 
     tensor: str
-    """What is quantized: the float tensor."""
+    """The float tensor that is quantized."""
     codes: str
     """The output of the Q."""
     node: int
-    """Place of the Q."""
+    """Index of the Q."""
     scale: float
     zero_point: int
     dtype: np.dtype[np.generic]
     outputs: tuple[str, ...]
-    """Of the DQs that read the codes."""
+    """Outputs of the DQs that read the codes."""
     clamp: Clamp = (None, None)
-    """What the range stands for: quantizers take a Relu or Clip out of the model where the range does it."""
+    """Activation realized by the range: quantizers remove a Relu or Clip if the range does the same."""
 
 
 @dataclass(frozen=True)
 class WeightPoint:
-    """Stored codes with one scale, or one for each channel."""
+    """Stored codes with one scale, or one per channel."""
 
     codes: str
     output: str
-    """Of the DQ."""
+    """The output of the DQ."""
     node: int
-    """Place of the DQ."""
+    """Index of the DQ."""
     values: Array
     scale: Array
     zero_point: Array
@@ -63,14 +63,14 @@ class EditableLayer:
     weight: str
     """Codes of a ``WeightPoint``."""
     data: str
-    """Tensor of a ``DataPoint``; empty where its input is float."""
+    """Tensor of a ``DataPoint``; empty if its input is float."""
     bias: str
-    """Initializer of int32 codes; empty where it has none."""
+    """Initializer of int32 codes; empty if it has none."""
 
 
 @dataclass(frozen=True)
 class EditPoints:
-    """By name, in the order of the file."""
+    """Edit points by name, in the order of the file."""
 
     data: dict[str, DataPoint]
     weights: dict[str, WeightPoint]
@@ -78,10 +78,10 @@ class EditPoints:
 
 
 def points(model: onnx.ModelProto, clamps: Mapping[str, Clamp] | None = None) -> EditPoints:
-    """All that can be changed in the main graph; scales that the model computes cannot.
+    """Return all edit points of the main graph; scales that the model computes cannot be edited.
 
-    ``clamps`` are those of the float model; None where it is not known: then a range that begins at 0 is
-    taken for a Relu.
+    ``clamps`` are those of the float model; None if it is unknown: a range that begins at 0 then counts as a
+    Relu.
     """
     stored = {one.name: one for one in model.graph.initializer}
     readers: dict[str, list[tuple[int, onnx.NodeProto]]] = {}
@@ -161,7 +161,7 @@ def _weight(at: int, node: onnx.NodeProto, stored: dict[str, onnx.TensorProto]) 
 
 
 def clamps_in(model: onnx.ModelProto) -> dict[str, Clamp]:
-    """What Relu and Clip with stored limits let through, by the tensor that they give."""
+    """Return the limits of Relu, and of Clip with stored limits, by output tensor."""
     stored = {one.name: one for one in model.graph.initializer}
     stored.update(
         (node.output[0], one.t)
@@ -187,7 +187,7 @@ def clamps_in(model: onnx.ModelProto) -> dict[str, Clamp]:
 def clamp_nodes(
     clamp: Clamp, tensor: str, output: str
 ) -> tuple[list[onnx.NodeProto], list[onnx.TensorProto]]:
-    """Relu, or Max and Min with limits of their own, from one tensor to another."""
+    """Return a Relu, or Max and Min with their limits, from one tensor to another."""
     low, high = clamp
     if low == 0 and high is None:
         return [helper.make_node("Relu", [tensor], [output])], []

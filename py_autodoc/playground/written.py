@@ -1,4 +1,4 @@
-"""The edited model as a file: new scales and codes, float layers without Q and DQ."""
+"""Write the edited model: new scales and codes, float layers without Q and DQ."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from py_autodoc.quantize.reference.arithmetic import Array
 from py_autodoc.tags.model_files import finish, staging, targets
 
 EDITS = "onnx_autodoc.edits"
-"""Key of the edits in the metadata."""
+"""Metadata key of the edits."""
 
 
 def write(model: onnx.ModelProto, out: PathLike, source: PathLike, force: bool) -> None:
-    """Write a model in one step. Raises: OutputError."""
+    """Write a model atomically. Raises: OutputError."""
     places = targets(out, inputs=[source], force=force)
     with staging(places[0].path) as stage:
         onnx.save(model, stage / places[0].path.name)
@@ -31,7 +31,7 @@ def write(model: onnx.ModelProto, out: PathLike, source: PathLike, force: bool) 
 def edited(
     model: onnx.ModelProto, found: EditPoints, edits: Edits, real: Mapping[str, Array], noted: str
 ) -> onnx.ModelProto:
-    """A copy of a QDQ model with edits. ``real`` are the float weights, ``noted`` goes into the metadata."""
+    """Return a copy of a QDQ model with edits; ``real``: float weights, ``noted``: metadata entry."""
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
     unmark(copy)
@@ -58,7 +58,7 @@ def edited(
         plain = held.tensor in edits.float_data
         source = held.tensor
         if held.clamp != (None, None) and (plain or held.tensor in edits.data):
-            # The range in the file stood for an activation function; another one may not.
+            # The range in the file realized an activation function; an edited one may not.
             source = f"{held.tensor}_clamped"
             clamped[place], limits = clamp_nodes(held.clamp, held.tensor, source)
             graph.initializer.extend(limits)
@@ -104,7 +104,7 @@ def _end(gone: Mapping[str, str], name: str) -> str:
 
 
 def _rescaled(graph: onnx.GraphProto, point: DataPoint, scale: float, zero: int) -> None:
-    """A scale and zero point of its own: those in the file may belong to other tensors as well."""
+    """Add a separate scale and zero point, since those in the file may be shared with other tensors."""
     names = f"{point.tensor}_scale_edited", f"{point.tensor}_zero_point_edited"
     graph.initializer.append(numpy_helper.from_array(np.array(scale, np.float32), names[0]))
     graph.initializer.append(numpy_helper.from_array(np.array(zero, point.dtype), names[1]))
@@ -121,7 +121,7 @@ def _biases(
     scales: Mapping[str, tuple[float, int]],
     stored: Mapping[str, onnx.TensorProto],
 ) -> None:
-    """Biases of int32 have the scale of their products, which integer kernels count on."""
+    """Requantize int32 biases, whose scale must be that of their products."""
     readers = {node.input[0]: node for node in graph.node if node.op_type == "DequantizeLinear"}
     for layer in found.layers.values():
         touched = layer.data in edits.data or layer.weight in edits.weights

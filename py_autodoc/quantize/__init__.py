@@ -1,4 +1,4 @@
-"""Quantized models, made by ONNX Runtime's own tools, with tags kept and scores measured."""
+"""Quantize models with ONNX Runtime's tools, keep their tags and measure the results."""
 
 from __future__ import annotations
 

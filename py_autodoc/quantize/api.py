@@ -1,4 +1,4 @@
-"""``quantize``: prepares a model, quantizes it, restores its tags, measures it, writes it in one step."""
+"""``quantize``: prepare a model, quantize it, restore its tags, compare it and write it atomically."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from py_autodoc.verify.document import VerifiedOutput
 from py_autodoc.version import version
 
 RECIPE = "onnx_autodoc.quantization"
-"""Key of the recipe in the metadata of the result."""
+"""Metadata key of the recipe in the result."""
 SAMPLES, MADE, COMPARED = 128, 16, 16
 Step = Callable[[str, int, int], None]
 
@@ -57,15 +57,15 @@ def quantize(
     compare: bool = True,
     progress: Step | None = None,
 ) -> Quantization:
-    """Write a quantized model, with its tags and the recipe in its metadata. The original is not changed.
+    """Write a quantized model with its tags and the recipe in its metadata. The original is not changed.
 
     Args:
         model: an ONNX file in float32 with its weights.
         out: the output file.
-        data: values of the inputs, as for ``verify``; ``static`` needs them for ranges, every method
-            for scores.
-        recipe: settings of the quantization; None: ``static`` for this machine.
-        samples: number of samples; None: 128.
+        data: values of the inputs, as for ``verify``; ``static`` needs them for ranges, every method for
+            scores.
+        recipe: settings of the quantization; None uses ``static`` for this machine.
+        samples: number of samples; None uses 128.
         random_data: use generated values for ranges, which do not fit real inputs.
         seed: random seed for generated values.
         bindings: values of symbolic dimensions for the samples; others are taken from the data.
@@ -75,10 +75,10 @@ def quantize(
         progress: called with each step.
 
     Raises:
-        OptionError: the recipe is refused, or there is no data.
+        OptionError: the recipe is invalid, or there is no data.
         InputError: the model or the data cannot be used.
         RequirementError: ONNX Runtime is missing.
-        AnalysisError: its tools or sessions refuse the model.
+        AnalysisError: its tools or sessions reject the model.
         OutputError: the result cannot be written.
     """
     tell = progress or (lambda step, done, total: None)
@@ -128,7 +128,7 @@ def quantize(
         pairs = clipping_pairs(result) if chosen.activations == "u8" and chosen.weights == "s8" else None
         machine = cpu()
         findings = _findings(chosen, outputs, pairs, machine["flags"], data is None, len(infinite))
-        # What restored the tags marked its own file.
+        # Remove the mark that restoring the tags left in the file.
         unmark(result)
         with staging(places[0].path) as stage:
             store(result, stage / places[0].path.name)
@@ -156,12 +156,12 @@ def quantize(
 
 
 def _tagged(source: Path) -> onnx.ModelProto:
-    """The prepared model, with tags of what an exporter recorded where it has none of ours yet.
+    """Return the prepared model, tagged from the exporter's records if it has no tags yet.
 
-    Returns: its structure, the weights of a large one left in their file.
+    Weights of a large model stay in their file.
     """
     if table_in(to_ir(onnx.load(source, load_external_data=False))) is None:
-        with suppress(InputError):  # nothing was recorded
+        with suppress(InputError):  # the exporter recorded no modules
             tag_file(source, source)
     return onnx.load(source, load_external_data=False)
 
@@ -177,7 +177,7 @@ def _versions(runtime: Any) -> dict[str, str]:
 
 
 def _noted(recipe: Recipe, runtime: Any, data: str, count: int) -> str:
-    """The recipe and what it was done with, for the metadata."""
+    """Return the recipe and its context for the metadata."""
     held = {
         "recipe": msgspec.to_builtins(recipe),
         "versions": _versions(runtime),
@@ -188,9 +188,9 @@ def _noted(recipe: Recipe, runtime: Any, data: str, count: int) -> str:
 
 
 def _finished(source: onnx.ModelProto, made: Path, final: Path, noted: str) -> float | None:
-    """The quantized file with the metadata of the source, the recipe, and tags on its nodes.
+    """Complete the quantized file with the metadata of the source, the recipe, and tags on its nodes.
 
-    Returns: the share of nodes that have a tag; None where the source has none.
+    Returns: the share of nodes with a tag; None if the source has no tags.
     """
     proto = onnx.load(made, load_external_data=False)
     held = {one.key for one in proto.metadata_props}
@@ -214,7 +214,7 @@ def _finished(source: onnx.ModelProto, made: Path, final: Path, noted: str) -> f
 def _findings(
     recipe: Recipe, outputs: Any, pairs: Any, flags: Sequence[str], made_up: bool, infinite: int
 ) -> list[str]:
-    """What is to be known of the result, one sentence each."""
+    """Return notes about the result, one sentence each."""
     found = []
     if infinite:
         found.append(

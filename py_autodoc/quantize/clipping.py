@@ -1,4 +1,4 @@
-"""Pairs of weights whose products with unsigned data can leave 16 bits: kernels without VNNI clip these."""
+"""Pairs of weights whose products with unsigned data can exceed 16 bits and saturate without VNNI."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _DATA = 255
 
 
 class ClippingPairs(msgspec.Struct, frozen=True, kw_only=True):
-    """Of all layers with signed 8-bit weights."""
+    """Pairs in all layers with signed 8-bit weights."""
 
     pairs: int
     clipping: int
-    """With 255·(|a| + |b|) > 32767."""
+    """Number of pairs with 255·(|a| + |b|) > 32767."""
     worst_layer: str
     worst_share: float
 
     @property
     def share(self) -> float:
-        """Of the pairs."""
+        """Share of these pairs in all pairs."""
         return self.clipping / self.pairs if self.pairs else 0.0
 
 
@@ -58,7 +58,7 @@ def clipping_pairs(model: onnx.ModelProto) -> ClippingPairs:
 
 
 def _rows(node: onnx.NodeProto, weight: np.ndarray) -> np.ndarray:
-    """A row for each output channel."""
+    """Return the weight with one row per output channel."""
     if weight.ndim == 4:
         return np.asarray(weight.transpose(0, 2, 3, 1).reshape(weight.shape[0], -1))
     if weight.ndim == 2:

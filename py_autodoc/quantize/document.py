@@ -1,4 +1,4 @@
-"""What a quantization made, as data."""
+"""Result of a quantization as data."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from py_autodoc.verify.document import VerifiedOutput
 
 SCHEMA = "autodoc.quantization/1"
 GAP_DB = 3.0
-"""Loss of the integer kernels over the file's own from which it is a finding."""
+"""Additional loss of ONNX Runtime's kernels, in dB, from which it is reported as a finding."""
 
 
 class Quantization(msgspec.Struct, frozen=True, kw_only=True):
-    """A quantized model beside the one that it was made of."""
+    """A quantized model compared with its original."""
 
     schema: str = SCHEMA
     model: str
     out: str
     recipe: Recipe
     versions: dict[str, str]
-    """Of ONNX Runtime, onnx and ONNX Autodoc."""
+    """Versions of ONNX Runtime, onnx and ONNX Autodoc."""
     cpu: str
     flags: list[str]
     samples: int
-    """For ranges; 0 where none are used."""
+    """Number of samples for ranges; 0 if none are used."""
     data: str
     folded: int
-    """Normalizations folded into convolutions."""
+    """Number of normalizations folded into convolutions."""
     excluded: list[str]
-    """Nodes that stayed float because they were asked to."""
+    """Nodes that stayed in float as requested."""
     bytes_before: int
     bytes_after: int
     nodes: int
     tagged: float | None
-    """Share of nodes with the module that they come from; null where the model has no tags."""
+    """Share of nodes with a known module; null if the model has no tags."""
     outputs: list[VerifiedOutput]
-    """Beside the float model: as the file says, and as ONNX Runtime runs it here."""
+    """Compared with the float model: as specified by the file, and as run by ONNX Runtime on this machine."""
     clipping: ClippingPairs | None
     findings: list[str]
 
     def to_json(self, pretty: bool = False) -> str:
-        """As JSON."""
+        """Return the result as JSON."""
         text = msgspec.json.encode(self)
         return (msgspec.json.format(text, indent=2) if pretty else text).decode() + "\n"

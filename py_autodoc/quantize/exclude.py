@@ -1,4 +1,4 @@
-"""Nodes that stay float, by name, module path or query."""
+"""Select nodes that stay in float by name, module path or query."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 
 def excluded(wanted: Sequence[str], analysis: Analysis, prepared: onnx.ModelProto) -> list[str]:
-    """Names, in the prepared model, of the nodes that are meant.
+    """Return the names of the selected nodes in the prepared model.
 
-    Each is tried as the name of a node or of the tensor that it gives, as a module path or tag with all that
-    is in it, then as a query.
+    Each text is tried as the name of a node or of its output, as a module path or tag with all its nodes,
+    then as a query.
 
-    Raises: OptionError: one means no node.
+    Raises: OptionError: a text matches no node.
     """
     by_output = {out: node.name for node in prepared.graph.node for out in node.output}
     found: dict[str, None] = {}

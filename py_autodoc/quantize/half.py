@@ -1,4 +1,4 @@
-"""float16 with ONNX Runtime's tool; of large models a weight at a time, so that memory stays bounded."""
+"""Convert to float16 with ONNX Runtime's tool; weights of large models one at a time, to limit memory."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from py_autodoc.samples import Sample
 
 _TOOL = "onnxruntime.transformers.float16"
 _PAGE = 4096
-"""Weights begin at multiples, so that runtimes can map them."""
+"""Alignment of weights, so that runtimes can map them."""
 _BLOCK = 1 << 22
-"""Values that are converted at once."""
+"""Number of values converted at a time."""
 
 
 def half(
     source: Path, target: Path, recipe: Recipe, samples: Sequence[Sample], exclude: Sequence[str]
 ) -> None:
-    """All of it in float16, but inputs and outputs."""
+    """Convert the whole model to float16, except for its inputs and outputs."""
     large = is_large(source)
     model = onnx.load(source, load_external_data=not large)
     beside = _taken_out(model, source.parent) if large else {}
@@ -39,7 +39,7 @@ def half(
         made = tool.convert_float_to_float16(
             model, keep_io_types=True, node_block_list=list(exclude), disable_shape_infer=False
         )
-    # The tool puts its casts at the end; nodes have to stand after what they read.
+    # The tool appends its casts at the end, but nodes must follow the nodes they depend on.
     sorted_model = ir.from_proto(made)
     sorted_model.graph.sort()
     done = ir.to_proto(sorted_model)
@@ -52,7 +52,7 @@ def half(
 
 @contextmanager
 def _by_dims(tool: Any) -> Iterator[None]:
-    """The tool reads the values of a tensor to know its sizes, which it has without them as well."""
+    """Let the tool take the shape of a tensor from its dims instead of its values, which may be missing."""
     name = "make_value_info_from_tensor"
     before = getattr(tool, name, None)
     if before is None:
@@ -66,7 +66,7 @@ def _by_dims(tool: Any) -> Iterator[None]:
 
 
 def _taken_out(model: onnx.ModelProto, folder: Path) -> dict[str, tuple[int, int]]:
-    """Weights in the second file become tensors without values, which the tool gives another type.
+    """Replace weights in the second file by tensors without values, whose type the tool can change.
 
     Returns: name → offset and number of values.
     """
@@ -95,7 +95,7 @@ def _stored(graph: onnx.GraphProto) -> Iterator[TensorProto]:
 
 
 def _put_back(model: onnx.ModelProto, beside: dict[str, tuple[int, int]], source: Path, target: Path) -> None:
-    """Write the values of these weights, in the type that the tool chose, beside the target."""
+    """Write the values of these weights, in the type that the tool chose, next to the target."""
     convert: Any = import_module(_TOOL).convert_np_to_float16
     weights = source.with_name(f"{source.name}{DATA}")
     name = f"{target.name}{DATA}"

@@ -1,7 +1,7 @@
-"""Nodes that static quantization leaves in float: those of infinite values, and those in double precision.
+"""Nodes that static quantization leaves in float: those with infinite values or in double precision.
 
-Masks of attention and padding are infinite, and infinity has no scale. An infinite constant is followed
-through operators that pass values on; which tensors hold infinity is then measured with samples.
+Masks of attention and padding are infinite, and infinity has no scale. Infinite constants are followed
+through operators that pass values on; samples then show which tensors contain infinity.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ PASSING = frozenset({
     "ScatterND", "Slice", "SpaceToDepth", "Split", "Squeeze", "Sub", "Sum", "Tile", "Transpose", "Trilu",
     "Unsqueeze", "Where",
 })  # fmt: skip
-"""Operators whose result can be infinite because an input or an attribute is."""
+"""Operators whose result can be infinite if an input or attribute is."""
 _READERS = PASSING | {"Softmax", "LogSoftmax", "Exp", "Sigmoid", "Tanh", "Equal", "Greater", "Less", "IsInf"}
-"""Operators for which an infinite constant is meant. To any other it is a broken weight."""
+"""Operators for which an infinite constant can be intended. For any other, it is a damaged weight."""
 _MEASURED = 16
-"""Samples that are run to see where infinity arrives."""
+"""Number of samples run to find infinite values."""
 
 
 def infinite_constants(proto: onnx.ModelProto, name: str) -> frozenset[str]:
-    """Tensors of the main graph that hold infinity or NaN in the file: initializers and constants.
+    """Return the tensors of the main graph with stored infinity or NaN: initializers and constants.
 
-    Raises: InputError: an operator reads one for which such a value is no mask.
+    Raises: InputError: an operator reads one for which such a value cannot be a mask.
     """
     stored = {one.name: one for one in proto.graph.initializer}
     for node in proto.graph.node:
@@ -62,16 +62,16 @@ def _finite(tensor: onnx.TensorProto) -> bool:
 def infinite_nodes(
     source: Path, proto: onnx.ModelProto, constants: frozenset[str], samples: Sequence[Sample], name: str
 ) -> list[str]:
-    """Nodes that read or make infinite values with these samples.
+    """Return the nodes that read or produce infinite values with these samples.
 
     Args:
         source: the prepared file, whose weights are used.
         proto: its structure.
-        constants: what ``infinite_constants`` found.
+        constants: result of ``infinite_constants``.
         samples: values of the inputs; the first 16 are run.
-        name: the model, for messages.
+        name: name of the model for messages.
 
-    Raises: AnalysisError: ONNX Runtime refuses the model or fails.
+    Raises: AnalysisError: ONNX Runtime rejects the model or fails.
     """
     if not constants:
         return []
@@ -86,7 +86,7 @@ def infinite_nodes(
 
 
 def double_nodes(proto: onnx.ModelProto, analysis: Analysis) -> list[str]:
-    """Nodes that compute in float64, which ONNX Runtime's calibration does not measure."""
+    """Return the nodes that compute in float64, which ONNX Runtime's calibration does not measure."""
     types = zip(analysis.model.tensors, analysis.types.dtypes, strict=True)
     double = {tensor.name for tensor, dtype in types if dtype == onnx.TensorProto.DOUBLE and not tensor.graph}
     return [node.name for node in proto.graph.node if double.intersection(node.output)]
@@ -95,7 +95,7 @@ def double_nodes(proto: onnx.ModelProto, analysis: Analysis) -> list[str]:
 def _measured(
     source: Path, proto: onnx.ModelProto, tensors: list[str], samples: Sequence[Sample], name: str
 ) -> set[str]:
-    """Those of the tensors that are not finite in a run."""
+    """Return the tensors with values that are not finite in a run."""
     if not tensors:
         return set()
     asking = onnx.ModelProto()

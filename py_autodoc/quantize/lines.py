@@ -10,7 +10,7 @@ from py_autodoc.verify.lines import error_text
 
 
 def quantization_lines(found: Quantization) -> Iterator[str]:
-    """What was made, how it compares with the float model, and what is to be known of it."""
+    """Yield lines about the result, the comparison with the float model, and notes."""
     one = found.recipe
     ratio = found.bytes_before / found.bytes_after if found.bytes_after else 0.0
     said = f"{ratio:.1f} times smaller" if ratio >= 1 or not ratio else f"{1 / ratio:.1f} times larger"

@@ -1,7 +1,7 @@
-"""The methods, each a function from a prepared file to a quantized one. A plugin adds another.
+"""Quantization methods: functions from a prepared file to a quantized one. Plug-ins can add methods.
 
 Entry points of the group ``onnx_autodoc.quantizers`` are functions ``(source, target, recipe, samples,
-exclude)`` of paths, a ``Recipe``, samples and names of nodes; ``--method`` takes their names.
+exclude)`` of paths, a ``Recipe``, samples and names of nodes; ``--method`` accepts their names.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ Method = Callable[[Path, Path, Recipe, Sequence[Sample], Sequence[str]], None]
 _TOOL = "onnxruntime.quantization"
 _PERCENTILE = 99.999
 _FATAL, _WARNING = 4, 2
-"""Severities of ONNX Runtime's log; it begins with warnings."""
+"""Severities of ONNX Runtime's log; warnings are its default."""
 
 
 def static(
     source: Path, target: Path, recipe: Recipe, samples: Sequence[Sample], exclude: Sequence[str]
 ) -> None:
-    """Ranges of activations from samples."""
+    """Quantize with ranges of activations from samples."""
     tool = import_module(_TOOL)
     kinds = {"u8": tool.QuantType.QUInt8, "s8": tool.QuantType.QInt8, "u16": tool.QuantType.QUInt16}
     methods = {
@@ -77,7 +77,7 @@ def _reader(tool: Any, samples: Sequence[Sample]) -> Any:
 def dynamic(
     source: Path, target: Path, recipe: Recipe, samples: Sequence[Sample], exclude: Sequence[str]
 ) -> None:
-    """Ranges of activations in each run; products of matrices alone."""
+    """Quantize matrix products with ranges of activations computed in each run."""
     tool = import_module(_TOOL)
     tool.quantize_dynamic(
         str(source), str(target), op_types_to_quantize=["MatMul", "Gemm"],
@@ -89,7 +89,7 @@ def dynamic(
 
 
 def weights_only(bits: int) -> Method:
-    """Weights of products in blocks; what is computed stays float."""
+    """Return a method that quantizes weights of products in blocks; computation stays in float."""
 
     def quantized(
         source: Path, target: Path, recipe: Recipe, samples: Sequence[Sample], exclude: Sequence[str]
@@ -118,7 +118,7 @@ BUILT_IN: dict[str, Method] = {
 
 
 def method(name: str) -> Method:
-    """The method of a name: built in, else by entry point. Raises: OptionError."""
+    """Return the method of a name: built in, else an entry point. Raises: OptionError."""
     if name in BUILT_IN:
         return BUILT_IN[name]
     others = {one.name: one for one in entry_points(group=GROUP)}
@@ -143,7 +143,7 @@ def apply(
         with _quiet():
             run(source, target, recipe, samples, exclude)
     except Exception as fault:
-        if "scale issue" in str(fault):  # the tool's word for ranges that are no numbers
+        if "scale issue" in str(fault):  # The tool's message for ranges that are not finite.
             raise InputError(
                 "data-not-finite",
                 f"{name}: tensors inside the model are NaN or infinite with these samples.",
@@ -169,13 +169,13 @@ def apply(
 
 
 def _plain(text: str) -> str:
-    """What ONNX Runtime says, without its codes and without the names of temporary files."""
+    """Return ONNX Runtime's message without its codes and the names of temporary files."""
     return re.sub(r"\[ONNXRuntimeError\] : \d+ : \w+ : |Load model from \S+ failed:\s*", "", text)
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """The tools print, and warn through two loggers, of what ``prepare`` has done."""
+    """Suppress the tools' output and log warnings, which refer to steps that ``prepare`` has done."""
     runtime, before = import_module("onnxruntime"), logging.root.manager.disable
     logging.disable(logging.WARNING)
     runtime.set_default_logger_severity(_FATAL)

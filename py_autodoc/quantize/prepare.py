@@ -1,4 +1,4 @@
-"""A float model made ready: normalizations folded, nodes named, a table of tags that survives the tools."""
+"""Prepare a float model: fold normalizations, name nodes, add a tag table that survives the tools."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _LEAST = {"static": 11, "dynamic": 11, "int8-weights": 13, "int4-weights": 13, "
 
 
 def loaded(path: PathLike, method: str) -> onnx.ModelProto:
-    """The model with its weights.
+    """Load the model with its weights.
 
-    Raises: InputError: it cannot be read whole, is quantized already, or its operators are too old.
+    Raises: InputError: it cannot be read completely, is already quantized, or its operators are too old.
     """
     name = base_name(path)
     proto = read_model(path, weights=True)
@@ -42,9 +42,9 @@ def loaded(path: PathLike, method: str) -> onnx.ModelProto:
 
 
 def fitted(recipe: Recipe, given: Recipe, proto: onnx.ModelProto, name: str) -> Recipe:
-    """The recipe for a model: DequantizeLinear has scales per channel from opset 13 on.
+    """Adapt the recipe to a model: DequantizeLinear supports scales per channel from opset 13 on.
 
-    Raises: InputError: they were asked for and the model is older.
+    Raises: InputError: such scales were requested for an older model.
     """
     opset = max((one.version for one in proto.opset_import if one.domain in ("", "ai.onnx")), default=0)
     standard = recipe.method == "static" and recipe.format == "qdq" and recipe.activations != "u16"
@@ -59,11 +59,11 @@ def fitted(recipe: Recipe, given: Recipe, proto: onnx.ModelProto, name: str) -> 
 
 
 def prepared(proto: onnx.ModelProto, name: str, fold: bool = True) -> int:
-    """Make the model ready in place. Returns how many normalizations were folded."""
+    """Prepare the model in place and return the number of folded normalizations."""
     model = to_ir(proto, name)
     tags = read_tags(model)
     if tags.source != "none":
-        # The table in the metadata is what tools leave; nodes that they replace get their tags from it.
+        # Tools keep the table in the metadata; nodes that they replace get their tags from it.
         write_tags(proto, tags)
     folded = _fold(proto) if fold else 0
     taken = {node.name for node in proto.graph.node}
@@ -77,7 +77,7 @@ def prepared(proto: onnx.ModelProto, name: str, fold: bool = True) -> int:
 
 
 def _fold(proto: onnx.ModelProto) -> int:
-    """Every BatchNormalization behind a convolution that only it reads becomes its weight and bias."""
+    """Fold every BatchNormalization after a convolution that nothing else reads into its weight and bias."""
     graph = proto.graph
     stored = {one.name: one for one in graph.initializer}
     readers: dict[str, int] = {}
@@ -106,7 +106,7 @@ def _fold(proto: onnx.ModelProto) -> int:
 
 
 def _of_none(name: str, graph: onnx.GraphProto) -> bool:
-    """Whether no inner graph can read it either."""
+    """True if no subgraph can read the tensor."""
     inner = any(attribute.HasField("g") for node in graph.node for attribute in node.attribute)
     return not inner and name not in {one.name for one in graph.input}
 

@@ -1,4 +1,4 @@
-"""How a model is quantized: options, what they are by default, and what is refused."""
+"""Quantization recipes: options, their defaults, and invalid combinations."""
 
 from __future__ import annotations
 
@@ -20,11 +20,17 @@ VNNI = frozenset({"avx512_vnni", "avx_vnni", "amx_int8"})
 
 
 class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Everything that decides the result, but model and data. Empty: by the target and the method."""
+    """All settings that determine the result apart from model and data.
+
+    Empty settings depend on the target and the method.
+    """
 
     method: str = "static"
-    """``static`` (ranges from samples), ``dynamic`` (ranges of each run), ``int8-weights`` and
-    ``int4-weights`` (products stay float), ``fp16``."""
+    """Quantization method.
+
+    ``static`` (ranges from samples), ``dynamic`` (ranges of each run), ``int8-weights`` and ``int4-weights``
+    (products stay float), ``fp16``.
+    """
     format: str = ""
     """``qdq`` or ``qoperator``."""
     calibration: str = "minmax"
@@ -37,15 +43,15 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     target: str = ""
     """``cpu-vnni``, ``cpu-avx2``, ``cpu-arm`` or ``tensorrt``; empty: this machine's processor."""
     block_size: int = 32
-    """Weights with one scale, of ``int8-weights`` and ``int4-weights``."""
+    """Number of weights with a common scale in ``int8-weights`` and ``int4-weights``."""
     exclude: list[str] = []
-    """Nodes that stay float: names, module paths, or queries as ``op=Conv & macs>1e8``."""
+    """Nodes that stay in float: names, module paths, or queries such as ``op=Conv & macs>1e8``."""
     allow_saturation: bool = False
-    """Signed 8-bit weights for a processor whose kernels clip sums of them."""
+    """Allow signed 8-bit weights on a processor whose kernels saturate their sums."""
 
 
 def read_recipe(path: PathLike) -> Recipe:
-    """A recipe of a ``.toml`` or JSON file. Raises: PathError, OptionError, RequirementError."""
+    """Read a recipe from a ``.toml`` or JSON file. Raises: PathError, OptionError, RequirementError."""
     try:
         return msgspec.convert(dict(read_file(os.fspath(path), "recipe")), Recipe)
     except msgspec.ValidationError as fault:
@@ -57,9 +63,9 @@ def read_recipe(path: PathLike) -> Recipe:
 
 
 def completed(recipe: Recipe) -> Recipe:
-    """The recipe with what was left open, for its target.
+    """Return the recipe with all empty settings filled in for its target.
 
-    Raises: OptionError: an unknown value, or values that do not go together, with the reason.
+    Raises: OptionError: a value is unknown, or values do not go together; the message gives the reason.
     """
     for field, known in (
         ("method", METHODS), ("format", FORMATS), ("calibration", CALIBRATIONS), ("activations", ACTIVATIONS),
@@ -86,7 +92,7 @@ def completed(recipe: Recipe) -> Recipe:
 
 
 def _refused(one: Recipe) -> None:
-    """Combinations that fail or are of no use. Raises: OptionError."""
+    """Raise an OptionError for combinations that fail or have no benefit."""
     tensorrt = one.target == "tensorrt"
     rules = (
         (
@@ -127,7 +133,7 @@ def _refused(one: Recipe) -> None:
 
 
 def here() -> str:
-    """The target that this machine is."""
+    """Return the target of this machine."""
     flags = set(cpu()["flags"])
     if flags & VNNI:
         return "cpu-vnni"

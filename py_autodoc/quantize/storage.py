@@ -1,7 +1,7 @@
-"""Models on disk while they are quantized: large ones have their weights in a second file.
+"""Models on disk during quantization: large models have their weights in a second file.
 
-A protobuf holds less than 2 GiB, so such weights go beside the model, and the tools get paths and never the
-model as one message.
+A protobuf is limited to 2 GiB, so such weights are stored next to the model. The tools get paths and never
+load the model as one message.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from py_autodoc.tags import model_files
 from py_autodoc.units import size
 
 _ROOM = 3
-"""Times its weights that a large model takes in temporary files: prepared, for ranges, quantized."""
+"""Temporary space of a large model as a multiple of its weights: prepared, for ranges, quantized."""
 _SMALLEST = 1024
-"""Bytes of a tensor that is worth its place in the second file."""
+"""Minimum bytes of a tensor that is moved to the second file."""
 
 
 def too_large(model: onnx.ModelProto) -> bool:
-    """Whether a model in memory needs a second file for its weights."""
+    """True if a model in memory needs a second file for its weights."""
     return weight_bytes(model.graph) > model_files.LARGE
 
 
 def is_large(path: Path) -> bool:
-    """Whether ``store`` has put the weights of this file beside it."""
+    """True if ``store`` put the weights of this file into a second one."""
     return path.with_name(f"{path.name}{DATA}").exists()
 
 
 def store(model: onnx.ModelProto, path: Path) -> None:
     """Write a model.
 
-    Weights of more than ``model_files.LARGE`` bytes go into ``<name>.data`` and out of memory.
+    Weights of more than ``model_files.LARGE`` bytes are moved from memory to ``<name>.data``.
 
     Raises: OSError.
     """
@@ -50,7 +50,7 @@ def store(model: onnx.ModelProto, path: Path) -> None:
 
 
 def check_room(model: onnx.ModelProto, folder: Path) -> None:
-    """Raises: OutputError: temporary files of a large model would not fit."""
+    """Raise an OutputError if temporary files of a large model do not fit."""
     needed, free = _ROOM * weight_bytes(model.graph), shutil.disk_usage(folder).free
     if too_large(model) and needed > free:
         raise OutputError(

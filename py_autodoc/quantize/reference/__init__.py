@@ -1,4 +1,4 @@
-"""Quantized operators in NumPy: the integers that ONNX Runtime's CPU kernels write, bit for bit."""
+"""Quantized operators in NumPy, bit-exact with ONNX Runtime's CPU kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all quantized operators share: ranges, rounding, and the way back from an accumulator to 8 bits."""
+"""Shared parts of quantized operators: ranges, rounding, and requantization of accumulators."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ F32 = np.float32
 
 
 def limits(dtype: DTypeLike) -> tuple[int, int]:
-    """The least and the greatest value of an integer type."""
+    """Return the minimum and maximum of an integer type."""
     found = np.iinfo(dtype)
     return int(found.min), int(found.max)
 
 
 def scalar(value: Array | None) -> int:
-    """A zero point that holds for a whole tensor; absent: 0."""
+    """Return the zero point of a whole tensor; 0 if it is absent."""
     return 0 if value is None else int(np.asarray(value).reshape(-1)[0])
 
 
 def along(value: Array, axis: int, rank: int) -> Array:
-    """A vector of one value a channel, shaped to broadcast over ``axis``; one value stays a scalar."""
+    """Reshape a vector of one value per channel to broadcast over ``axis``; a single one stays a scalar."""
     if value.size == 1:
         return value.reshape(())
     return value.reshape([-1 if at == axis else 1 for at in range(rank)])
 
 
 def fma(a: Array, b: Array | np.floating[Any], c: Array | np.floating[Any]) -> Array:
-    """a·b + c in float32 with one rounding, as FMA instructions have it.
+    """Return a·b + c in float32 with a single rounding, like FMA instructions.
 
-    A product of two float32 is exact in float64, so only the sum is rounded there, and then once more to
-    float32: the result differs from an FMA where the first rounding lands on a tie of the second.
+    The product of two float32 values is exact in float64, so only the sum is rounded there, and then again to
+    float32. The result differs from an FMA if the first rounding lands on a tie of the second.
     """
     return np.asarray(
         np.asarray(a, np.float64) * np.asarray(b, np.float64) + np.asarray(c, np.float64), np.float32
@@ -41,7 +41,7 @@ def fma(a: Array, b: Array | np.floating[Any], c: Array | np.floating[Any]) -> A
 
 
 def quantize(x: Array, scale: Array, zero_point: Array | int, dtype: DTypeLike) -> Array:
-    """saturate(round(x / scale) + zero_point), rounding half to even; x and scale are float32."""
+    """Return saturate(round(x / scale) + zero_point), rounding half to even; x and scale are float32."""
     low, high = limits(dtype)
     with np.errstate(over="ignore", invalid="ignore"):
         value = np.rint(np.asarray(x, F32) / np.asarray(scale, F32))
@@ -50,17 +50,17 @@ def quantize(x: Array, scale: Array, zero_point: Array | int, dtype: DTypeLike) 
 
 
 def dequantize(x: Array, scale: Array, zero_point: Array | int) -> Array:
-    """(x - zero_point)·scale in float32."""
+    """Return (x - zero_point)·scale in float32."""
     return np.asarray(
         (x.astype(np.int64) - np.asarray(zero_point).astype(np.int64)).astype(F32) * np.asarray(scale, F32)
     )
 
 
 def requantize(accumulator: Array, multiplier: Array, zero_point: int, dtype: DTypeLike) -> Array:
-    """An int32 accumulator times a float32 multiplier, clamped, rounded half to even, plus the zero point.
+    """Return an int32 accumulator times a float32 multiplier, rounded half to even, plus the zero point.
 
-    The clamp comes first, so that large accumulators saturate. ``multiplier`` is x_scale·w_scale/y_scale,
-    computed in float32 in this order.
+    The product is clamped before rounding, so that large accumulators saturate. ``multiplier`` is
+    x_scale·w_scale/y_scale, computed in float32 in this order.
     """
     low, high = limits(dtype)
     scaled = accumulator.astype(F32) * multiplier.astype(F32)
@@ -69,10 +69,10 @@ def requantize(accumulator: Array, multiplier: Array, zero_point: int, dtype: DT
 
 
 def table(x: Array, values: Array) -> Array:
-    """Looks up 8-bit codes: entry i of ``values`` (256) belongs to the code whose byte is i."""
+    """Look up 8-bit codes: entry i of ``values`` (256) is for the code whose byte is i."""
     return np.asarray(values[x.view(np.uint8)])
 
 
 def codes(dtype: DTypeLike) -> Array:
-    """All 256 codes of an 8-bit type, in the order of their bytes."""
+    """Return all 256 codes of an 8-bit type, in byte order."""
     return np.arange(256, dtype=np.uint8).view(dtype)

@@ -1,4 +1,4 @@
-"""Element-wise quantized operators: sums, products, look-up tables, concatenation, softmax."""
+"""Elementwise quantized operators: sums, products, look-up tables, concatenation, softmax."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def add(
     a: Array, a_scale: Array, a_zero: Array | None, b: Array, b_scale: Array, b_zero: Array | None,
     y_scale: Array, y_zero: Array | None, dtype: DTypeLike,
 ) -> Array:  # fmt: skip
-    """A + b: the scales are divided by the output's first, and all zero points become one constant.
+    """Return a + b. Scales are first divided by the output's, and all zero points become one constant.
 
-    x86 kernels add the two products to this constant by FMA, b first; where a broadcast makes one side
-    a constant, its product goes into the constant.
+    x86 kernels add the two products to this constant by FMA, b first; if a broadcast makes one side a
+    constant, its product becomes part of the constant.
     """
     ratio_a, ratio_b = F32(a_scale.item()) / F32(y_scale.item()), F32(b_scale.item()) / F32(y_scale.item())
     constant = F32(scalar(y_zero)) - fma(ratio_a, F32(scalar(a_zero)), ratio_b * F32(scalar(b_zero)))
@@ -49,7 +49,7 @@ def add(
 
 
 def constant_side(a: tuple[int, ...], b: tuple[int, ...]) -> str:
-    """Which operand has one value for the innermost axes that differ: ``a``, ``b`` or neither."""
+    """Return the operand with one value for the innermost differing axes: ``a``, ``b`` or neither."""
     rank = max(len(a), len(b))
     left, right = (1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b
     for one, other in zip(reversed(left), reversed(right), strict=True):
@@ -68,7 +68,7 @@ def mul(
     a: Array, a_scale: Array, a_zero: Array | None, b: Array, b_scale: Array, b_zero: Array | None,
     y_scale: Array, y_zero: Array | None, dtype: DTypeLike,
 ) -> Array:  # fmt: skip
-    """a·b: the product of the integers, then one float32 multiplier, then the zero point, each rounded."""
+    """Return a·b: integer product, then one float32 multiplier, then the zero point, each rounded."""
     ratio = F32(a_scale.item()) * F32(b_scale.item()) / F32(y_scale.item())
     product = (a.astype(np.int32) - scalar(a_zero)) * (b.astype(np.int32) - scalar(b_zero))
     return _packed(product.astype(F32) * ratio + F32(scalar(y_zero)), dtype)
@@ -78,13 +78,13 @@ def looked_up(
     function: Callable[[Array], Array], x: Array, x_scale: Array, x_zero: Array | None, y_scale: Array,
     y_zero: Array | None,
 ) -> Array:  # fmt: skip
-    """A float32 function of one 8-bit tensor, by its table of 256 entries."""
+    """Apply a float32 function to an 8-bit tensor through a table of 256 entries."""
     real = dequantize(codes(x.dtype), x_scale.reshape(()), scalar(x_zero))
     return table(x, quantize(function(real), y_scale.reshape(()), scalar(y_zero), x.dtype))
 
 
 def logistic(x: Array) -> Array:
-    """The logistic function by the ratio of two polynomials in x² that the kernels use, with FMA."""
+    """Return the logistic function as the kernels' ratio of two polynomials in x², with FMA."""
     value = np.clip(x, F32(-_LOGISTIC_RANGE), F32(_LOGISTIC_RANGE)).astype(F32)
     square = value * value
     over, under = np.full_like(value, F32(_ALPHA[0])), np.full_like(value, F32(_BETA[0]))
@@ -103,7 +103,7 @@ def leaky_relu(alpha: float) -> Callable[[Array], Array]:
 def concat(
     y_scale: Array, y_zero: Array | None, parts: list[tuple[Array, Array, Array | None]], axis: int
 ) -> Array:
-    """Parts with the output's scale and zero point are copied; others go through a table."""
+    """Copy parts with the output's scale and zero point; convert others through a table."""
     found = []
     for x, scale, zero in parts:
         same = F32(scale.item()) == F32(y_scale.item()) and scalar(zero) == scalar(y_zero)
@@ -112,7 +112,10 @@ def concat(
 
 
 def softmax(x: Array, x_scale: Array, y_scale: Array, y_zero: Array | None, axis: int, opset: int) -> Array:
-    """A table of exponentials, aligned with each row's greatest value; sums in float32, left to right."""
+    """Return the softmax from a table of exponentials relative to each row's maximum; sums run in order.
+
+    Sums are float32.
+    """
     axis %= x.ndim
     if opset < 13:
         rows = x.reshape(int(np.prod(x.shape[:axis])), -1)
@@ -124,7 +127,7 @@ def softmax(x: Array, x_scale: Array, y_scale: Array, y_zero: Array | None, axis
 
 
 def softmax_table(x_scale: Array, y_scale: Array, count: int) -> tuple[Array, np.float32]:
-    """256 exponentials for rows of ``count`` values, the last for the greatest; the output's steps to 1."""
+    """Return 256 exponentials for rows of ``count`` values, the last for the maximum, and the code for 1."""
     scale = float(F32(x_scale.item()))
     shift = float(np.log(np.finfo(F32).max / F32(count)))
     shift = max(0.0, shift - _SOFTMAX_RESERVE) / scale
@@ -135,14 +138,14 @@ def softmax_table(x_scale: Array, y_scale: Array, count: int) -> tuple[Array, np
 def _softmax_rows(rows: Array, x_scale: Array, y_scale: Array, y_zero: Array | None) -> Array:
     exponentials, steps = softmax_table(x_scale, y_scale, rows.shape[1])
     low, high = limits(rows.dtype)
-    # In the table 255 stands for the greatest value of the row.
+    # Entry 255 of the table is for the maximum of the row.
     place = 255 + rows.astype(np.int32) - rows.max(1, keepdims=True).astype(np.int32)
     entries = exponentials[place]
     sums = np.cumsum(entries, axis=1, dtype=F32)[:, -1:]
     with np.errstate(over="ignore"):
         value = np.rint(entries * steps / sums)
-    # Rows of one or two elements can overflow float32. The conversion to an integer then gives the least
-    # int32 where the type is signed, and 0 where it is not.
+    # Rows of one or two elements can overflow float32. Conversion to an integer then gives the minimum
+    # of int32 for signed types, and 0 for unsigned ones.
     lost = -(1 << 31) if low < 0 else 0
     whole = np.where(np.isfinite(value), value, lost).astype(np.int64) + scalar(y_zero)
     return np.clip(whole.astype(np.int32), low, high).astype(rows.dtype)

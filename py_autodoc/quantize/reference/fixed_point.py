@@ -1,4 +1,4 @@
-"""Requantization without floats: an integer multiplier, a shift and a rounding, as hardware does it."""
+"""Integer-only requantization: a multiplier, a shift and a rounding mode, as in hardware."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike
 from py_autodoc.quantize.reference.arithmetic import Array, limits, requantize
 
 Rounding = Literal["half-up", "half-away", "half-even", "down"]
-"""Of what a right shift cuts off: ties upwards, ties away from zero, ties to even, or always down."""
+"""Rounding of right shifts: ties up, ties away from zero, ties to even, or always down."""
 _INT32 = (-(1 << 31), (1 << 31) - 1)
 
 
@@ -26,12 +26,12 @@ class Multiplier:
 
     @property
     def real(self) -> Array:
-        """What the pair stands for, in float64."""
+        """Value of the pair in float64."""
         return np.asarray(self.value.astype(np.float64) * np.exp2(-self.shift.astype(np.float64)))
 
 
 def multiplier(real: Array, bits: int = 31) -> Multiplier:
-    """The nearest integer multiplier of ``bits`` bits (1 to 31) for positive real ones.
+    """Return the nearest integer multiplier of ``bits`` bits (1 to 31) for positive real ones.
 
     Raises: ValueError: bits out of range, or a real that is negative or not finite.
     """
@@ -49,9 +49,9 @@ def multiplier(real: Array, bits: int = 31) -> Multiplier:
 
 
 def shifted(value: Array, shift: Array, rounding: Rounding) -> Array:
-    """value·2^(-shift) of int64 values, with one rounding; a negative shift multiplies."""
+    """Return value·2^(-shift) of int64 values with one rounding; a negative shift multiplies."""
     wide = np.asarray(value, np.int64) << np.maximum(-shift, 0)
-    # From 62 on every int32 product is below half a unit.
+    # With a shift of 62 or more, every int32 product is below one half.
     right = np.clip(shift, 0, 62).astype(np.int64)
     half = (np.int64(1) << right) >> 1
     if rounding == "down":
@@ -67,19 +67,19 @@ def shifted(value: Array, shift: Array, rounding: Rounding) -> Array:
 
 
 def one_shift(accumulator: Array, by: Multiplier, rounding: Rounding = "half-up") -> Array:
-    """accumulator·value >> shift in 64 bits, with one rounding: what plain hardware does."""
+    """Return accumulator·value >> shift in 64 bits with one rounding, as in basic hardware."""
     return shifted(accumulator.astype(np.int64) * by.value, by.shift, rounding)
 
 
 def _high_product(a: Array, b: Array, away: bool) -> Array:
-    """The high half of 2·a·b of int32 values, rounded: ties away from zero, or upwards; saturates."""
+    """Return the high half of 2·a·b of int32 values, rounded with ties away from zero or up; saturates."""
     product = a.astype(np.int64) * b.astype(np.int64)
     high = shifted(product, np.asarray(31), "half-away" if away else "half-up")
     return np.clip(high, *_INT32)
 
 
 def gemmlowp(accumulator: Array, real: Array) -> Array:
-    """gemmlowp, and TFLite's reference kernels by default: the high half of a doubled product, then a shift.
+    """gemmlowp, the default of TFLite's reference kernels: high half of a doubled product, then a shift.
 
     Both steps round half away from zero, so a value can be rounded twice.
     """
@@ -89,19 +89,19 @@ def gemmlowp(accumulator: Array, real: Array) -> Array:
 
 
 def tflite_single(accumulator: Array, real: Array) -> Array:
-    """TFLite built with single rounding: the whole product in 64 bits, shifted once, ties upwards."""
+    """TFLite built with single rounding: the 64-bit product, shifted once, ties up."""
     return one_shift(accumulator, multiplier(real, 31), "half-up")
 
 
 def cmsis_nn(accumulator: Array, real: Array) -> Array:
-    """CMSIS-NN by default: the high half rounds ties upwards, the shift rounds half away from zero."""
+    """CMSIS-NN by default: the high half rounds ties up, the shift rounds half away from zero."""
     value, shift = _high_pair(real)
     left = _int32(accumulator.astype(np.int64) << np.maximum(-shift, 0))
     return shifted(_high_product(left, value, away=False), np.maximum(shift, 0), "half-away")
 
 
 def _high_pair(real: Array) -> tuple[Array, Array]:
-    """The 31-bit multiplier, and the shift that is left to do once the high half is taken."""
+    """Return the 31-bit multiplier, and the remaining shift after taking the high half."""
     found = multiplier(real, 31)
     return found.value, found.shift - 31
 
@@ -118,13 +118,13 @@ VARIANTS: Final[dict[str, Callable[[Array, Array], Array]]] = {
     "q15": lambda accumulator, real: one_shift(accumulator, multiplier(real, 15)),
     "q7": lambda accumulator, real: one_shift(accumulator, multiplier(real, 7)),
 }
-"""By name: (int32 accumulator, positive real multiplier) → the scaled integer, without zero point."""
+"""Name → (int32 accumulator, positive real multiplier) → the scaled integer, without zero point."""
 
 
 def requantized(accumulator: Array, real: Array, zero_point: int, dtype: DTypeLike, variant: str) -> Array:
-    """An accumulator as 8 bits by one of ``VARIANTS``.
+    """Requantize an accumulator to 8 bits by one of ``VARIANTS``.
 
-    Raises: KeyError: no such variant.
+    Raises: KeyError: unknown variant.
     """
     value = VARIANTS[variant](accumulator, real) + zero_point
     return np.asarray(np.clip(value, *limits(dtype))).astype(dtype)
@@ -132,22 +132,22 @@ def requantized(accumulator: Array, real: Array, zero_point: int, dtype: DTypeLi
 
 @dataclass(frozen=True)
 class Mismatch:
-    """How far a variant is from the float32 multiplier of ONNX Runtime."""
+    """Difference of a variant from ONNX Runtime's float32 multiplier."""
 
     variant: str
     differing: int
     values: int
     largest: int
-    """In units of the output."""
+    """Largest difference, in units of the output."""
 
     @property
     def rate(self) -> float:
-        """Of the values, 0 to 1."""
+        """Share of differing values, 0 to 1."""
         return self.differing / self.values if self.values else 0.0
 
 
 def mismatch(accumulator: Array, real: Array, zero_point: int, dtype: DTypeLike, variant: str) -> Mismatch:
-    """Compares one variant with ``requantize`` on real accumulators."""
+    """Compare a variant with ``requantize`` on real accumulators."""
     exact = requantize(accumulator, np.asarray(real, np.float32), zero_point, dtype).astype(np.int64)
     found = requantized(accumulator, real, zero_point, dtype, variant).astype(np.int64)
     apart = np.abs(found - exact)

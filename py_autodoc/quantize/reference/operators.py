@@ -1,4 +1,4 @@
-"""One table of the quantized operators: each reads a node's inputs and attributes and gives its outputs."""
+"""Table of quantized operators: functions from a node's inputs and attributes to its outputs."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ Operator = Callable[[Inputs, Attributes, Kernel], tuple[Array, ...]]
 def evaluate(
     op_type: str, inputs: Inputs, attributes: Attributes | None = None, kernel: Kernel = "exact"
 ) -> tuple[Array, ...]:
-    """The outputs of one quantized operator, as ONNX Runtime's CPU kernels of x86 compute them.
+    """Return the outputs of a quantized operator as ONNX Runtime's x86 CPU kernels compute them.
 
-    ``inputs`` in the operator's order, None where an optional one is absent; ``attributes`` as
-    ``onnx.helper.get_attribute_value`` gives them. ``kernel="pairs"`` is a processor without VNNI.
+    ``inputs`` are in the operator's order, None for an absent optional input; ``attributes`` are values as
+    returned by ``onnx.helper.get_attribute_value``. ``kernel="pairs"`` models a processor without VNNI.
 
     Raises:
         KeyError: the operator has no reference.
@@ -58,7 +58,7 @@ def _zeros(value: Array | None) -> Array:
 
 
 def _spread(value: Array, attributes: Attributes, like: Array) -> Array:
-    """A scale or zero point, shaped to broadcast over the tensor: for all, by channel, or by block."""
+    """Reshape a scale or zero point to broadcast with the tensor: single, per channel, or per block."""
     if value.size == 1:
         return value.reshape(())
     axis = int(attributes.get("axis", 1)) % like.ndim
@@ -115,7 +115,7 @@ def _matmul(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Arr
 
 
 def _columns(value: Array) -> Array:
-    """A value for all columns or one for each, without the axes of size 1 that some files keep."""
+    """Return one value for all columns or one per column, without extra axes of size 1."""
     return value.reshape(()) if value.size == 1 else value
 
 
@@ -139,7 +139,7 @@ def _gemm(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array
 
 
 def _conv_integer(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
-    # Here the filter is the left operand, so no pair is of a u8 and an s8 in this order.
+    # The filter is the left operand here, so there are no pairs of u8 and s8 in this order.
     x, w = _at(inputs, 0), _at(inputs, 1)
     return (conv(x, scalar(_maybe(inputs, 2)), w, _zeros(_maybe(inputs, 3)), attributes),)
 
@@ -223,7 +223,7 @@ OPERATORS: Final[dict[str, Operator]] = {
     "QLinearConcat": _concat,
     "QLinearSoftmax": _softmax,
 }
-"""By operator type; a new one is an entry here and a test against ONNX Runtime."""
+"""By operator type. Add an operator here, and a test against ONNX Runtime."""
 
 ACCUMULATORS: Final[dict[str, Callable[[Inputs, Attributes, Kernel], Array]]] = {
     "QLinearConv": _conv_sum,
@@ -232,7 +232,7 @@ ACCUMULATORS: Final[dict[str, Callable[[Inputs, Attributes, Kernel], Array]]] = 
     "ConvInteger": lambda inputs, attributes, kernel: _conv_integer(inputs, attributes, kernel)[0],
     "MatMulInteger": lambda inputs, attributes, kernel: _matmul_integer(inputs, attributes, kernel)[0],
 }
-"""The int32 sums of the operators that have them, with bias, before anything is scaled."""
+"""The int32 sums of the operators that have them, including bias, before scaling."""
 
 
 @answers("integer")

@@ -15,7 +15,7 @@ from py_autodoc.quantize.reference.products import padding
 def global_average(
     x: Array, x_scale: Array, x_zero: Array | None, y_scale: Array, y_zero: Array | None, last: bool
 ) -> Array:
-    """The mean over all spatial axes: an integer sum, then one multiplier x_scale/(y_scale·elements).
+    """Return the mean over all spatial axes: an integer sum, times x_scale/(y_scale·elements).
 
     x: [N, C, *in], or [N, *in, C] with ``last``.
     """
@@ -30,7 +30,7 @@ def average(
     x: Array, x_scale: Array, x_zero: Array | None, y_scale: Array, y_zero: Array | None,
     attributes: Mapping[str, Any],
 ) -> Array:  # fmt: skip
-    """The mean of each window, in float32: values are summed in row order, divided, and quantized.
+    """Return the mean of each window in float32: summed in row order, divided, and quantized.
 
     x: [N, C, *in], or [N, *in, C] with ``channels_last``; 1 to 3 spatial axes.
     """
@@ -70,6 +70,9 @@ def average(
 
 
 def _steps(length: int, width: int, stride: int, ceil: bool, end: int) -> int:
-    """How often a window fits; with ``ceil`` the last one may hang over, if it starts before ``end``."""
+    """Return the number of window positions; with ``ceil``, the last may overhang.
+
+    It must start before ``end``.
+    """
     steps = (length - width + (stride - 1 if ceil else 0)) // stride + 1
     return steps - 1 if ceil and (steps - 1) * stride >= end else steps

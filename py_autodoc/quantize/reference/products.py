@@ -10,17 +10,20 @@ import numpy as np
 from py_autodoc.quantize.reference.arithmetic import Array, along
 
 Kernel = Literal["exact", "pairs"]
-"""``pairs``: kernels of x86 without VNNI, where the products of two neighbours of a u8 and an s8 operand are
-added in 16 bits and saturate. ``exact``: all others."""
+"""Kind of x86 kernel.
+
+``pairs``: without VNNI, the products of two neighbouring elements of a u8 and an s8 operand are added in 16
+bits and saturate. ``exact``: all others.
+"""
 _LOW, _HIGH = -(1 << 15), (1 << 15) - 1
 _GROUP = 4
-"""Kernels pad the summed axis to a multiple of this, with zeros."""
+"""Kernels pad the summed axis with zeros to a multiple of this."""
 
 
 def matmul(a: Array, a_zero: Array | int, b: Array, b_zero: Array | int, kernel: Kernel = "exact") -> Array:
-    """(a - a_zero) @ (b - b_zero) in int32, wrapping as the kernels' registers do.
+    """Return (a - a_zero) @ (b - b_zero) in int32, wrapping like the kernels' registers.
 
-    a: [..., M, K]; b: [..., K, N]; ``b_zero``: one for all or [N] for the columns.
+    a: [..., M, K]; b: [..., K, N]; ``b_zero``: one for all, or [N] for the columns.
     """
     if kernel == "pairs" and a.dtype == np.uint8 and b.dtype == np.int8:
         return _in_pairs(a, a_zero, b, b_zero)
@@ -31,7 +34,7 @@ def matmul(a: Array, a_zero: Array | int, b: Array, b_zero: Array | int, kernel:
 
 
 def _in_pairs(a: Array, a_zero: Array | int, b: Array, b_zero: Array | int) -> Array:
-    """Raw products of neighbours k and k + 1 saturate at 16 bits; zero points come in exactly, afterwards."""
+    """Saturate sums of products k and k + 1 at 16 bits; zero points are applied exactly afterwards."""
     depth = a.shape[-1]
     left, right = a.astype(np.int32), b.astype(np.int32)
     more = -depth % _GROUP
@@ -58,10 +61,10 @@ def conv(
     attributes: Mapping[str, Any],
     kernel: Kernel = "exact",
 ) -> Array:
-    """The accumulator of a convolution, without bias: [N, M, *out] in int32.
+    """Return the accumulator of a convolution without bias: [N, M, *out] in int32.
 
-    x: [N, C, *in]; w: [M, C/group, *kernel]; ``w_zero``: one for all or [M]. Padding is x's zero point, the
-    real 0. The summed axis runs over the kernel's places first and the channels last.
+    x: [N, C, *in]; w: [M, C/group, *kernel]; ``w_zero``: one for all, or [M]. Padding is x's zero point, the
+    real 0. The summed axis runs over the kernel's positions first and the channels last.
     """
     spatial = w.shape[2:]
     rank = len(spatial)
@@ -85,7 +88,7 @@ def conv(
         own = w[at * filters : (at + 1) * filters]
         columns = np.moveaxis(own, 1, -1).reshape(filters, -1).T
         zero = w_zero[at * filters : (at + 1) * filters] if w_zero.size > 1 else w_zero.reshape(())
-        # Depthwise kernels multiply into 32 bits everywhere.
+        # Depthwise kernels always multiply into 32 bits.
         total = matmul(rows, x_zero, columns, zero, "exact" if depthwise else kernel)
         found.append(np.moveaxis(total.reshape(x.shape[0], *out_shape, filters), -1, 1))
     return np.concatenate(found, 1)
@@ -98,7 +101,7 @@ def padding(
     dilations: list[int],
     attributes: Mapping[str, Any],
 ) -> list[tuple[int, int]]:
-    """The padding before and after each spatial axis, from ``pads`` or ``auto_pad``."""
+    """Return the padding before and after each spatial axis, from ``pads`` or ``auto_pad``."""
     auto = attributes.get("auto_pad", "NOTSET")
     auto = auto.decode() if isinstance(auto, bytes) else str(auto)
     rank = len(kernel)
@@ -117,7 +120,7 @@ def padding(
 
 
 def biased(accumulator: Array, bias: Array | None, axis: int) -> Array:
-    """The accumulator plus an int32 bias of one value a channel."""
+    """Add an int32 bias with one value per channel to the accumulator."""
     if bias is None:
         return accumulator
     return np.asarray(accumulator + along(bias.astype(np.int32), axis, accumulator.ndim))
