@@ -1,4 +1,4 @@
-"""Runs models in ONNX Runtime: latency, memory, results, and the time of each layer."""
+"""Run models in ONNX Runtime: latency, memory, results, and the time of each layer."""
 
 from __future__ import annotations
 

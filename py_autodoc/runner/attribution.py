@@ -1,8 +1,8 @@
-"""Which nodes of a model a runtime's kernels do the work of.
+"""Attribute a runtime's kernels to the nodes of a model.
 
-A fused kernel gives a tensor of the model, under its own name. What lies between that tensor and those that
-other kernels give is its work: every node belongs to the kernel that its result leads to first. Where several
-kernels name one node, the slowest of them has it, and one that has none left adds its time to theirs.
+A fused kernel produces a tensor of the model under its own name. Its work are the nodes between that tensor
+and those of other kernels: every node belongs to the kernel that its result reaches first. If several kernels
+name the same node, the slowest gets it; a kernel without a node of its own adds its time to theirs.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from py_autodoc.graph.ir.model import Model, TensorKind
 from py_autodoc.runner.layer_info import TensorRTLayer
 
 _LAYOUT = re.compile(r"_nchwc(_token_\d+)?$")
-"""What ONNX Runtime adds to the name of a convolution whose layout it changes; before it: the tensor."""
+"""Suffix that ONNX Runtime adds to the tensor name for a convolution in another layout."""
 _TOKEN = re.compile(r"_token_\d+$")
-"""What it adds to make a name unique."""
+"""Suffix that it adds to make a name unique."""
 _JOINED = re.compile(r"\s*(?:\+|,|\|\|)\s*")
-"""Between the nodes that a layer of TensorRT fuses."""
+"""Separators of the nodes that a TensorRT layer fuses."""
 _WRAPPED = re.compile(r"^(?:fused\s+|PWN\(|\{ForeignNode\[)+|(?:\)|\]\})+$")
 _REFORMAT = re.compile(r"^Reformatting CopyNode for (?:Input|Output) Tensor \d+ to ")
-"""How TensorRT calls a change of layout; the layer that needs it follows."""
+"""TensorRT's name of a layout change; the layer that needs it follows."""
 _NAMELESS = "node_of_"
-"""What TensorRT puts before the first result of a node that has no name."""
+"""Prefix in TensorRT for a node without a name; the name of its first output follows."""
 _CONVERSIONS = frozenset(
     {"ReorderInput", "ReorderOutput", "Cast", "Transpose", "MemcpyToHost", "MemcpyFromHost"}
 )
@@ -50,7 +50,7 @@ class Attribution:
     """Nodes with the times of the kernels that do their work."""
 
     groups: dict[tuple[int, ...], tuple[float, float]] = field(default_factory=dict)
-    """Nodes → (milliseconds, of them conversions)."""
+    """Nodes → (milliseconds, part of them for conversions)."""
     lost: dict[str, float] = field(default_factory=dict)
 
 
@@ -61,14 +61,14 @@ def attributed(
     layers: Mapping[str, TensorRTLayer] | None = None,
     alone: bool = False,
 ) -> Attribution:
-    """Attribute kernels to the nodes of a model. Linear.
+    """Attribute kernels to the nodes of a model. Runs in linear time.
 
     Args:
         model: the model.
-        kernels: with their times.
-        graph: as the runtime runs it; None where only names are known.
-        layers: by kernel the nodes it was made from, as TensorRT says; names decide of the others.
-        alone: times are of the nodes that are named, and of no others.
+        kernels: the kernels and their times.
+        graph: the graph that the runtime executes; None if only names are known.
+        layers: kernel → TensorRT layer with its source nodes; other kernels are matched by name.
+        alone: times belong only to the named nodes.
     """
     listed = list(kernels)
     tensors = {tensor.name: tensor.id for tensor in model.tensors if tensor.kind == TensorKind.ACTIVATION}
@@ -99,9 +99,9 @@ def attributed(
 def _shared(
     kernels: list[Kernel], targets: dict[str, tuple[tuple[int, ...], bool]]
 ) -> tuple[dict[int, int], dict[int, list[int]]]:
-    """Kernel → the one whose nodes it counts to, mostly itself; and of these, which tensors each has."""
+    """Return kernel → the kernel whose nodes it counts towards, and the tensors of each of these."""
     order = [at for at, one in enumerate(kernels) if targets.get(one.name, ((), False))[0]]
-    # A conversion does no node's work as long as another kernel does it.
+    # A conversion gets nodes only if no other kernel does their work.
     order.sort(key=lambda at: (targets[kernels[at].name][1], -kernels[at].ms))
     holder: dict[int, int] = {}
     leads: dict[int, int] = {}
@@ -125,7 +125,7 @@ def _targets(
     model: Model,
     layers: Mapping[str, TensorRTLayer],
 ) -> dict[str, tuple[tuple[int, ...], bool]]:
-    """Kernel → the tensors of the model that it gives, and whether it only converts."""
+    """Return kernel → the tensors of the model that it produces, and whether it only converts."""
     made: dict[str, list[int]] = {}
     converts: dict[str, str] = {}
     readers: dict[str, list[str]] = {}
@@ -133,7 +133,7 @@ def _targets(
     for name, node in nodes.items():
         own = [tensors[one] for one in node.output if one in tensors]
         if not own:
-            # A kernel that changes layout or type gives a tensor of its own, and tells of what it was made.
+            # A kernel that changes layout or type has its own output, whose name contains the original.
             said = (_LAYOUT.sub("", name), _TOKEN.sub("", name), *node.output)
             own = [tensors[one] for one in said[:1] if one in tensors]
             own = own or [
@@ -143,7 +143,7 @@ def _targets(
             made[name] = own
         for one in node.input:
             readers.setdefault(one, []).append(name)
-    # What gives no tensor of the model serves what reads it, else what it reads.
+    # A kernel without a tensor of the model belongs to its reader, else to its input.
     for name in reversed(nodes):
         if name not in made and name not in names:
             after = (one for out in nodes[name].output for one in readers.get(out, ()))
@@ -183,7 +183,7 @@ def _tells(layer: TensorRTLayer | None) -> bool:
 def _sources(
     layer: TensorRTLayer, tensors: dict[str, int], names: dict[str, int], model: Model
 ) -> tuple[int, ...]:
-    """The tensors of the nodes that a layer was made from."""
+    """Return the output tensors of the nodes that a layer was made from."""
     found = []
     for name in layer.nodes:
         if name in names:
@@ -194,7 +194,7 @@ def _sources(
 
 
 def _named(text: str, tensors: dict[str, int], names: dict[str, int], model: Model) -> tuple[int, ...]:
-    """The tensors of what a kernel's name says: nodes or tensors, several joined by signs."""
+    """Return the tensors named by a kernel: nodes or tensors, with separators."""
     found = []
     for part in (text, *_JOINED.split(text)):
         bare = _LAYOUT.sub("", _WRAPPED.sub("", part.strip()))
@@ -206,9 +206,9 @@ def _named(text: str, tensors: dict[str, int], names: dict[str, int], model: Mod
 
 
 def _owners(model: Model, targets: set[int], alone: bool) -> list[int]:
-    """By node: the target that its results lead to first, -1 where they lead to none.
+    """Return for each node the target that its results reach first; -1 if they reach none.
 
-    Nodes of inner graphs and those whose results are constants stay by themselves.
+    Nodes of subgraphs and nodes with constant results are not attributed to others.
     """
     owner = [-1] * len(model.nodes)
     for graph in model.graphs:

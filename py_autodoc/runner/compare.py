@@ -1,4 +1,4 @@
-"""Several models on the same samples, run in turn."""
+"""Run several models in turn on the same samples."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ SCHEMA = "autodoc.run/1"
 
 
 class RunVariant(msgspec.Struct, frozen=True, kw_only=True):
-    """One model."""
+    """One of the compared models."""
 
     name: str
     model: str
     file_bytes: int
-    """With the weights beside it."""
+    """Size including external weights."""
     latency: Latency
     ratio: float
-    """Median latency of the first over this one's: 2 is twice as fast."""
+    """Median latency of the first model divided by this one's: 2 is twice as fast."""
     memory: ProcessMemory | None
     metrics: dict[str, float]
-    """Those of the metrics, and how far the results are from those of the first model."""
+    """Figures of the metrics, and the difference between the results and those of the first model."""
 
 
 class RunSeries(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,7 +43,7 @@ class RunSeries(msgspec.Struct, frozen=True, kw_only=True):
     machine: Machine
     providers: list[str]
     threads: int
-    """0: as many as ONNX Runtime took by itself."""
+    """0: ONNX Runtime's default."""
     batch: int
     samples: int
     data: str
@@ -51,7 +51,7 @@ class RunSeries(msgspec.Struct, frozen=True, kw_only=True):
     variants: list[RunVariant]
 
     def to_json(self, pretty: bool = False) -> str:
-        """As JSON."""
+        """Return the results as JSON."""
         text = msgspec.json.encode(self)
         return (msgspec.json.format(text, indent=2) if pretty else text).decode() + "\n"
 
@@ -74,33 +74,33 @@ def compare_precisions(
 ) -> RunSeries:
     """Measure latency, memory and results of models with the same inputs.
 
-    The models run in turn, one run each: other load on the machine affects all alike, so their ratios are
-    fair. Results are compared with those of the first.
+    The models run in turn, one run each: other load on the machine affects all of them, so their ratios are
+    fair. Results are compared with those of the first model.
 
     Args:
         models: file by name, the reference first.
-        test_data: a file of arrays or of text, a folder, a mapping of arrays or a ``DataLoader``; None:
+        test_data: a file of arrays or of text, a folder, a mapping of arrays or a ``DataLoader``; None uses
             generated values.
         metrics_calculator: figures of the results.
-        runs: timed runs of each.
-        warmup: runs of each before.
-        samples: maximum number of samples; None: 64.
+        runs: timed runs of each model.
+        warmup: untimed runs of each model before.
+        samples: maximum number of samples; None uses 64.
         seed: random seed for generated values.
-        providers: ONNX Runtime's execution providers; none: the CPU.
-        threads: of one operator.
+        providers: ONNX Runtime's execution providers; empty uses the CPU.
+        threads: number of threads per operator.
         bindings: values of symbolic dimensions.
         input_shapes: full shapes of inputs.
-        memory: also run each in a process of its own for its memory.
-        progress: called with the number of runs done.
+        memory: also run each model in a separate process to measure its memory.
+        progress: called with the number of completed runs.
 
     Raises:
-        InputError: a model or the data cannot be read, or the inputs are not the same.
+        InputError: a model or the data cannot be read, or the inputs differ.
         RequirementError: ONNX Runtime is missing.
         AnalysisError: it rejects a model.
     """
     before = machine()
     if is_texts(test_data):
-        # One tokenizer for all: the one beside the first model.
+        # One tokenizer for all models: the one next to the first model.
         test_data = text_loader(
             next(iter(models.values())), test_data, samples=samples or SAMPLES, bindings=bindings,
             input_shapes=input_shapes,
@@ -147,7 +147,10 @@ def _call(runner: InferenceRunner, samples: list[Sample]) -> Any:
 
 
 def _fed(runner: InferenceRunner, first: InferenceRunner, sample: Sample) -> Sample:
-    """The sample for another model: inputs by name, else by place, cast to its types. Raises: InputError."""
+    """Convert the sample for another model: inputs by name, else by position, cast to its types.
+
+    Raises: InputError.
+    """
     if runner is first:
         return sample
     names = [one.name for one in runner.specs]

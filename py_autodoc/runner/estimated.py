@@ -1,4 +1,4 @@
-"""Measured times beside the estimate: layer by layer, for a device whose profile is this machine's."""
+"""Compare measured times with the estimates, layer by layer, for a device with this machine's profile."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WORST = 5
 
 
 class EstimatedNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A measured kernel, and what was estimated for the nodes that it does the work of."""
+    """A measured kernel, and the estimate for the nodes whose work it does."""
 
     node: int
     name: str
@@ -28,41 +28,41 @@ class EstimatedNode(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ratio(self) -> float:
-        """Estimate by measurement; infinite where nothing was measured."""
+        """Estimate divided by measurement; infinite if the measurement is 0."""
         return self.estimated_ms / self.measured_ms if self.measured_ms else math.inf
 
 
 class EstimatedLatency(msgspec.Struct, frozen=True, kw_only=True):
-    """All kernels with both numbers."""
+    """All kernels with both times."""
 
     model: str
     device: str
     source: str
-    """Where the measured times are from."""
+    """Source of the measured times."""
     nodes: list[EstimatedNode]
-    """The slowest first; kernels without an estimate are not among them."""
+    """Slowest first; kernels without an estimate are not included."""
     unknown: int
-    """Kernels that have none."""
+    """Number of kernels without an estimate."""
     measured_ms: float
-    """Of all kernels, those without an estimate as well."""
+    """Total of all kernels, including those without an estimate."""
     estimated_ms: float
 
     @property
     def median_ratio(self) -> float | None:
-        """Of estimate and measurement, over layers; None without any."""
+        """Median of estimate / measurement over layers; None without any."""
         ratios = [one.ratio for one in self.nodes if math.isfinite(one.ratio)]
         return median(ratios) if ratios else None
 
     @property
     def within(self) -> float | None:
-        """Of the measured time, how much is of layers whose estimate is within a factor of two."""
+        """Share of the measured time in layers whose estimate is within a factor of two."""
         whole = sum(one.measured_ms for one in self.nodes)
         near = sum(one.measured_ms for one in self.nodes if 1 / _FACTOR <= one.ratio <= _FACTOR)
         return near / whole if whole else None
 
 
 def beside_estimate(found: NodeTimes, analysis: Analysis) -> EstimatedLatency:
-    """The times with the estimates of an analysis that was asked about a device."""
+    """Return the measured times with the estimates of an analysis that has a device."""
     payload = build_payload(analysis)
     seconds = node_seconds(payload)
     nodes: list[EstimatedNode] = []
@@ -70,7 +70,7 @@ def beside_estimate(found: NodeTimes, analysis: Analysis) -> EstimatedLatency:
     for one in found.nodes:
         parts = [seconds[node] for node in one.nodes]
         known = [part for part in parts if part is not None]
-        # What is fused away is free; a kernel of which nothing is known is not.
+        # Nodes that are fused away take no time; a kernel with unknown time does.
         if not known or not sum(known):
             unknown += 1
             continue
@@ -91,7 +91,7 @@ def beside_estimate(found: NodeTimes, analysis: Analysis) -> EstimatedLatency:
 
 
 def estimate_lines(found: EstimatedLatency) -> Iterator[str]:
-    """How near the estimate is, and where it is farthest off."""
+    """Yield lines about the accuracy of the estimate and its largest deviations."""
     measured = f"kernels measured: {found.measured_ms:.3g} ms"
     yield f"Estimate on {found.device}: {found.estimated_ms:.3g} ms; {measured}."
     if found.median_ratio is None:

@@ -1,4 +1,4 @@
-"""Times of runs, of several sessions in turn, and what they come to."""
+"""Time runs of several sessions in turn, and summarise the times."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ Progress = Callable[[int, int], None]
 
 
 class Latency(msgspec.Struct, frozen=True, kw_only=True):
-    """Milliseconds of one run."""
+    """Latency of one run in milliseconds."""
 
     runs: int
     p50_ms: float
     p90_ms: float
     p99_ms: float
-    """Of fewer than 100 runs: near the slowest."""
+    """With fewer than 100 runs, close to the slowest."""
     mean_ms: float
     min_ms: float
     max_ms: float
     throughput_per_s: float
-    """Items a second at the median: the batch over it."""
+    """Items per second: the batch size divided by the median."""
 
 
 def latency(seconds: Sequence[float], batch: int) -> Latency:
-    """The figures of some runs."""
+    """Return the figures of some runs."""
     ms = 1e3 * np.asarray(seconds, np.float64)
     p50, p90, p99 = (float(one) for one in np.percentile(ms, (50, 90, 99)))
     return Latency(
@@ -44,7 +44,7 @@ def timed(
     clock: Clock = time.perf_counter,
     progress: Progress | None = None,
 ) -> list[list[float]]:
-    """Seconds of ``count`` runs of each, in turn: what disturbs the machine for a while disturbs all alike.
+    """Return the seconds of ``count`` runs of each function, in turn, so that other load affects all of them.
 
     Each is called with the number of the run. ``warmup`` runs of each come first and are not timed.
     """

@@ -1,4 +1,4 @@
-"""What ``trtexec --exportLayerInfo`` says of an engine: which ONNX nodes each of its layers came from."""
+"""Read ``trtexec --exportLayerInfo``: the ONNX nodes that each layer of an engine was made from."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.limits import Bounds
 
 MAX_LAYER_INFO = 1 << 28
-"""Bytes of the file. A layer takes one to three kilobytes, so this is an engine of 100,000 layers."""
+"""Maximum bytes of the file. A layer takes one to three kilobytes, so this allows 100,000 layers."""
 LAYERS = Bounds(values=8_000_000)
-"""Some 60 values a layer: tensors with their sizes, parameters, tactic."""
+"""About 60 values per layer: tensors with their dimensions, parameters, tactic."""
 _MARK = "[ONNX Layer: "
 _SEPARATORS = "\x1e\x1f"
-"""Between the nodes of a layer: TensorRT 8.6 wrote the first, 10 writes the second."""
+"""Separators of the nodes of a layer: the first in TensorRT 8.6, the second in TensorRT 10."""
 _DETAILED = "Build the engine again with trtexec --profilingVerbosity=detailed and export both files from it."
 
 
@@ -27,17 +27,17 @@ class TensorRTLayer:
     """A layer of an engine."""
 
     nodes: tuple[str, ...]
-    """ONNX nodes that it was made from, by name; none where the file does not say."""
+    """Names of the ONNX nodes that it was made from; empty if the file does not contain them."""
     conversion: bool
-    """It only changes layout or type, for another layer."""
+    """True if it only changes layout or type for another layer."""
 
 
 def read_layer_info(file: PathLike) -> dict[str, TensorRTLayer]:
-    """The layers of an engine by name.
+    """Return the layers of an engine by name.
 
     Raises:
         PathError: no such file, or it is not text.
-        InputError: it is not layer information, is too large, or does not say which nodes the layers are of.
+        InputError: it is not layer information, is too large, or does not contain the nodes of the layers.
     """
     name = base_name(file)[:200]
     try:
@@ -55,7 +55,7 @@ def read_layer_info(file: PathLike) -> dict[str, TensorRTLayer]:
             continue
         layer, before = _layer(one), found.get(one["Name"])
         if before is not None:
-            # Layers of one name cannot be told apart in a profile, so they are one.
+            # Layers with the same name are indistinguishable in a profile, so they are merged.
             both = tuple(dict.fromkeys((*before.nodes, *layer.nodes)))
             layer = TensorRTLayer(both, before.conversion and layer.conversion)
         found[one["Name"]] = layer
@@ -68,10 +68,10 @@ def read_layer_info(file: PathLike) -> dict[str, TensorRTLayer]:
 
 
 def _rows(text: str, name: str) -> list[Any]:
-    """The entries of ``Layers``."""
+    """Return the entries of ``Layers``."""
     try:
         check_json(text, LAYERS)
-        # TensorRT writes names as they are, with the separators in them.
+        # TensorRT writes names unescaped, including the separators.
         held = json.loads(text, strict=False)
     except TooMuch as fault:
         raise InputError("layer-info-too-large", f"{name} {fault}.") from None
@@ -88,15 +88,15 @@ def _rows(text: str, name: str) -> list[Any]:
 
 def _layer(entry: dict[str, Any]) -> TensorRTLayer:
     said = entry.get("Metadata")
-    # A Reformat may also be what a node asks for: Origin is QDQ for QuantizeLinear, CONCAT for a copy.
+    # A Reformat can also be an operator of the model: Origin is QDQ for QuantizeLinear, CONCAT for a copy.
     conversion = entry.get("LayerType") == "Reformat" and entry.get("Origin", "REFORMAT") == "REFORMAT"
     return TensorRTLayer(source_nodes(said) if isinstance(said, str) else (), conversion)
 
 
 def source_nodes(metadata: str) -> tuple[str, ...]:
-    """Names of nodes in the ``Metadata`` of a layer, as TensorRT's parser of ONNX writes them.
+    """Return the node names in the ``Metadata`` of a layer, as TensorRT's ONNX parser writes them.
 
-    Each is ``[ONNX Layer: NAME]`` or ``[ONNX Layer: NAME | Local Function: F]``. A name may hold brackets.
+    Each is ``[ONNX Layer: NAME]`` or ``[ONNX Layer: NAME | Local Function: F]``. A name may contain brackets.
     """
     names = []
     for part in metadata.split(_MARK)[1:]:

@@ -14,7 +14,7 @@ _WIDTH = 44
 
 
 def run_lines(found: RunSeries) -> Iterator[str]:
-    """The machine, then each model's latency, memory and figures."""
+    """Yield a line about the machine, then each model's latency, memory and figures."""
     yield machine_line(found.machine)
     if found.machine.busy:
         yield f"The machine is busy (load {found.machine.load:.1f}): times are too long, ratios less so."
@@ -38,13 +38,13 @@ def run_lines(found: RunSeries) -> Iterator[str]:
 
 
 def machine_line(one: Machine) -> str:
-    """Processor, instruction sets, version."""
+    """Return processor, instruction sets and version."""
     flags = f" ({' '.join(one.flags)})" if one.flags else ""
     return f"{one.cpu}, {one.processors} logical processors{flags}, ONNX Runtime {one.onnxruntime}"
 
 
 def node_lines(found: NodeTimes, every: bool = False) -> Iterator[str]:
-    """The slowest kernels, and how much of the time belongs to nodes."""
+    """Yield lines about the slowest kernels, and the share of time attributed to nodes."""
     share = "" if found.share is None else f", {found.share:.1%} of it attributed to nodes"
     yield f"Time of kernels: {found.total_ms:.3g} ms a run ({found.source}){share}."
     listed = found.nodes if every else found.nodes[:SHOWN]

@@ -1,4 +1,4 @@
-"""Data for runs: inputs with what is expected of them."""
+"""Data for runs: inputs with labels."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from py_autodoc.samples import (
 )
 
 _LABELS = ("labels", "label", "targets", "target", "y")
-"""Names of arrays that hold what is expected, where no input has the name."""
+"""Names of arrays with labels, unless an input has the name."""
 
 
 class DataLoader(ABC):
-    """Samples, each with its label or None. Write your own for other data."""
+    """Samples, each with its label or None. Subclass it for other data."""
 
     @abstractmethod
     def __iter__(self) -> Iterator[tuple[Mapping[str, Any], Any]]:
-        """Yields (inputs by name, label)."""
+        """Yield (inputs by name, label)."""
 
     @abstractmethod
     def __len__(self) -> int:
@@ -40,11 +40,11 @@ class DataLoader(ABC):
 
     @property
     def said(self) -> str:
-        """Where the samples are from, for people."""
+        """Source of the samples, for messages."""
         return type(self).__name__
 
     def sizes(self) -> Mapping[str, Any]:
-        """Arrays by input, of any values, that tell the sizes of free dimensions; none unless overridden."""
+        """Arrays by input whose shapes give the symbolic dimensions; empty unless overridden."""
         return {}
 
 
@@ -52,11 +52,11 @@ class ArrayLoader(DataLoader):
     """Arrays by input: a mapping, a ``.npz`` or ``.npy`` file, or a folder of them.
 
     Args:
-        data: where they are.
+        data: the arrays, or their path.
         specs: the inputs of the model.
-        labels: name of the array that holds labels; None: one called ``labels``, ``targets`` or ``y``.
+        labels: name of the array with labels; None uses one called ``labels``, ``targets`` or ``y``.
 
-    Raises: PathError, InputError: nothing there that fits.
+    Raises: PathError, InputError: there are no suitable arrays.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class ArrayLoader(DataLoader):
             self._samples.append((one, None if found is None else found[at * each : (at + 1) * each]))
 
     def __iter__(self) -> Iterator[tuple[Sample, Any]]:
-        """In order."""
+        """Yield the samples in order."""
         return iter(self._samples)
 
     def __len__(self) -> int:
@@ -99,17 +99,18 @@ class ArrayLoader(DataLoader):
 class ImageFolderLoader(DataLoader):
     """Images of a folder for a model with one image input; needs Pillow.
 
-    Each image is prepared as ``preprocessing`` says. Without it: resized to the input (bilinear), in RGB or
-    grey as its channels say, then scaled and normalized: ``(value * scale - mean) / std``. Where images lie
-    in subfolders, the place of the subfolder in their sorted names is the label.
+    Each image is prepared according to ``preprocessing``. Without it, images are resized to the input
+    (bilinear), converted to RGB or grey depending on its channels, then scaled and normalized: ``(value *
+    scale - mean) / std``. If images are in subfolders, the label is the index of the subfolder in sorted
+    order.
 
     Args:
-        folder: where they are.
+        folder: folder of the images.
         spec: the input, N×C×H×W or N×H×W×C with a batch of 1.
-        scale: of values from 0 to 255; None: 1 for an input of integers, else 1/255.
+        scale: factor for values from 0 to 255; None uses 1 for an integer input, else 1/255.
         mean: by channel, after ``scale``.
-        std: the same.
-        preprocessing: instead of these three; ``spec.preprocessing`` is what the model's metadata say.
+        std: by channel, after ``scale``.
+        preprocessing: used instead of these three; ``spec.preprocessing`` is that of the model's metadata.
 
     Raises: PathError, InputError, RequirementError.
     """
@@ -139,7 +140,7 @@ class ImageFolderLoader(DataLoader):
         self._said = f"images of {base_name(at)}, {self._how.source}"
 
     def __iter__(self) -> Iterator[tuple[Sample, Any]]:
-        """In the order of their paths."""
+        """Yield the images in the order of their paths."""
         for file in self.files:
             label = self._classes.get(file.parent)
             values = read_image(file, self._spec, self._how)
@@ -151,5 +152,5 @@ class ImageFolderLoader(DataLoader):
 
     @property
     def said(self) -> str:
-        """The folder, and where the preprocessing is from."""
+        """The folder and the source of the preprocessing."""
         return self._said

@@ -1,4 +1,4 @@
-"""What a measurement was made on."""
+"""The machine on which a measurement was made."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from py_autodoc.ort import onnxruntime
 from py_autodoc.version import version
 
 _BUSY = 0.5
-"""Processes that want a processor, for each processor, from which the machine is busy."""
+"""Runnable processes per CPU from which the machine counts as busy."""
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,18 +20,18 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
     cpu: str
     flags: list[str]
-    """Instruction sets that decide how fast products are, and whether those of int8 saturate."""
+    """Instruction sets that affect the speed of products, and saturation of int8 products."""
     processors: int
     system: str
     load: float | None
-    """Processes that wanted a processor in the last minute, before the measurement; null where not known."""
+    """Load average of the last minute before the measurement; null if unknown."""
     busy: bool
     onnxruntime: str
     autodoc: str
 
 
 def machine() -> Machine:
-    """This machine, now. Raises: RequirementError: ONNX Runtime is missing."""
+    """Return the current machine. Raises: RequirementError if ONNX Runtime is missing."""
     known = cpu()
     count = os.cpu_count() or 1
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None

@@ -1,4 +1,4 @@
-"""The memory that a model takes in a process of its own."""
+"""Measure the memory of a model in a separate process."""
 
 from __future__ import annotations
 
@@ -45,21 +45,21 @@ print(json.dumps([before, loaded, peak()]))
 
 
 class ProcessMemory(msgspec.Struct, frozen=True, kw_only=True):
-    """Largest resident memory in bytes of a fresh process, beyond Python, NumPy and ONNX Runtime."""
+    """Peak resident memory of a new process in bytes, beyond Python, NumPy and ONNX Runtime."""
 
     loaded_bytes: int
-    """After the session was made."""
+    """After creating the session."""
     peak_bytes: int
     """After two runs."""
 
 
 def process_memory(path: PathLike, sample: Sample, threads: int = 0) -> ProcessMemory | None:
-    """Run the model twice in a child and read its peak. None where that cannot be known.
+    """Run the model twice in a child process and return its peak memory; None if unknown.
 
     Args:
         path: the model.
         sample: values of the inputs.
-        threads: of one operator; 0: as many as ONNX Runtime takes by itself.
+        threads: number of threads per operator; 0 uses ONNX Runtime's default.
     """
     if sys.platform == "win32":
         return None

@@ -1,4 +1,4 @@
-"""Figures of results: built in, or by the entry point ``onnx_autodoc.metrics``."""
+"""Figures of results: built in, or from the entry point ``onnx_autodoc.metrics``."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ from py_autodoc.verify.distance import Agreement, Distance
 
 GROUP = "onnx_autodoc.metrics"
 Results = Sequence[Sequence[np.ndarray[Any, Any]]]
-"""Of each sample the outputs in the file's order."""
+"""For each sample, the outputs in the file's order."""
 
 
 class MetricsCalculator(ABC):
-    """Figures of the results of all samples."""
+    """Calculates figures of the results of all samples."""
 
     name = ""
-    """What ``--metrics`` calls it."""
+    """Name for ``--metrics``."""
 
     @abstractmethod
     def calculate(
         self, outputs: Results, labels: Sequence[Any], reference: Results | None
     ) -> Mapping[str, float]:
-        """The figures by name.
+        """Return the figures by name.
 
         Args:
-            outputs: of each sample.
-            labels: of each sample, None where there is none.
-            reference: the results of the model that others are compared with; None where there is none.
+            outputs: outputs of each sample.
+            labels: label of each sample, or None.
+            reference: results of the reference model; None without a reference.
         """
 
 
 class Raw(MetricsCalculator):
-    """Nothing but times."""
+    """No figures, only times."""
 
     name = "raw"
 
     def calculate(
         self, outputs: Results, labels: Sequence[Any], reference: Results | None
     ) -> Mapping[str, float]:
-        """No figure."""
+        """Return no figures."""
         return {}
 
 
@@ -56,7 +56,7 @@ class TopK(MetricsCalculator):
     def calculate(
         self, outputs: Results, labels: Sequence[Any], reference: Results | None
     ) -> Mapping[str, float]:
-        """``top1``, ``top5`` (where there are more than 5 classes), ``rows``. Raises: InputError."""
+        """Return ``top1``, ``top5`` (with more than 5 classes) and ``rows``. Raises: InputError."""
         if any(one is None for one in labels):
             raise InputError("no-labels", "Top-k needs labels.", "Add them to the data as an array 'labels'.")
         scores = np.concatenate([one[0].reshape(-1, one[0].shape[-1]) for one in outputs])
@@ -71,14 +71,14 @@ class TopK(MetricsCalculator):
 
 
 class AgreementMetric(MetricsCalculator):
-    """Share of rows of the first output whose largest score is where that of the reference is."""
+    """Share of rows of the first output whose largest score has the same index as in the reference."""
 
     name = "agreement"
 
     def calculate(
         self, outputs: Results, labels: Sequence[Any], reference: Results | None
     ) -> Mapping[str, float]:
-        """``agreement``; nothing without a reference."""
+        """Return ``agreement``; nothing without a reference."""
         held = Agreement()
         for ours, theirs in zip(outputs, reference or (), strict=False):
             if ours[0].shape == theirs[0].shape and ours[0].dtype.kind in "biuf":
@@ -87,14 +87,14 @@ class AgreementMetric(MetricsCalculator):
 
 
 class DistanceMetric(MetricsCalculator):
-    """How far all float outputs are from those of the reference."""
+    """Difference between all float outputs and those of the reference."""
 
     name = "distance"
 
     def calculate(
         self, outputs: Results, labels: Sequence[Any], reference: Results | None
     ) -> Mapping[str, float]:
-        """``sqnr_db`` and ``cosine``, where they are known."""
+        """Return ``sqnr_db`` and ``cosine`` if they are known."""
         held = Distance()
         for ours, theirs in zip(outputs, reference or (), strict=False):
             for a, b in zip(theirs, ours, strict=False):
@@ -108,7 +108,7 @@ BUILT_IN: tuple[type[MetricsCalculator], ...] = (Raw, TopK, AgreementMetric, Dis
 
 
 def calculator(name: str) -> MetricsCalculator:
-    """The calculator of a name: built in, else by entry point. Raises: OptionError."""
+    """Return the calculator of a name: built in, else an entry point. Raises: OptionError."""
     for one in BUILT_IN:
         if one.name == name:
             return one()
@@ -131,9 +131,9 @@ def calculator(name: str) -> MetricsCalculator:
 def figures_of(
     one: MetricsCalculator, outputs: Results, labels: Sequence[Any], reference: Results | None
 ) -> dict[str, float]:
-    """The figures of a calculator, which may be somebody else's code, as plain numbers.
+    """Return the figures of a calculator, possibly a plug-in, as plain numbers.
 
-    Raises: InputError: it fails, or gives something else. Errors of this package pass as they are.
+    Raises: InputError: it fails, or returns something else. Errors of this package are passed on.
     """
     try:
         given = one.calculate(outputs, labels, reference)
@@ -157,6 +157,6 @@ def figures_of(
 
 
 def _line(fault: Exception) -> str:
-    """What a fault says, in one line."""
+    """Return the message of an exception in one line."""
     text = str(fault).strip().splitlines()
     return (text[0][:200] if text else type(fault).__name__).rstrip(".") + "."

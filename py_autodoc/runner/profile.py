@@ -1,4 +1,4 @@
-"""The time of each node: measured by ONNX Runtime, or read from a profile that was made elsewhere."""
+"""The time of each node: measured with ONNX Runtime, or read from a profile."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ from py_autodoc.samples import Sample
 SCHEMA = "autodoc.node-times/1"
 MAX_PROFILE = 1 << 30
 PROFILE = Bounds(values=40_000_000)
-"""ONNX Runtime records a million events, of some 25 values each."""
+"""ONNX Runtime records up to a million events of about 25 values."""
 MAX_NAME = 10_000
-"""Characters of a kernel's name; TensorRT names all that it fused."""
+"""Maximum characters of a kernel's name; TensorRT names all fused nodes."""
 _LARGEST = 1e15
-"""Microseconds or milliseconds beyond which a number is no time."""
+"""Larger numbers, in microseconds or milliseconds, are not valid times."""
 _HEAD = 4096
 _SUFFIX = "_kernel_time"
 
 
 class NodeTime(msgspec.Struct, frozen=True, kw_only=True):
-    """A kernel's time, and the nodes of the model that it does the work of."""
+    """Time of a kernel, and the nodes whose work it does."""
 
     node: int
-    """``layers[].id`` of the report: the one with the most work of ``nodes``."""
+    """``layers[].id`` of the node in ``nodes`` with the most work."""
     name: str
     op: str
     nodes: list[int]
     ms: float
-    """Of one run, in the mean."""
+    """Mean of one run."""
     conversion_ms: float
-    """Of ``ms``: layouts and types turned for it."""
+    """Part of ``ms`` for conversions of layouts and types."""
 
 
 class NodeTimes(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,25 +60,25 @@ class NodeTimes(msgspec.Struct, frozen=True, kw_only=True):
     """``ONNX Runtime`` or the profile's file."""
     runs: int
     total_ms: float
-    """Of all kernels, in one run."""
+    """Total of all kernels in one run."""
     attributed_ms: float
     nodes: list[NodeTime]
-    """The slowest first."""
+    """Slowest first."""
     lost: dict[str, float]
     """Kernels that belong to no node → milliseconds."""
 
     @property
     def share(self) -> float | None:
-        """Of the time, how much was attributed; None where no time was taken."""
+        """Share of the time that was attributed; None if the total is 0."""
         return self.attributed_ms / self.total_ms if self.total_ms else None
 
     def heat(self) -> dict[str, object]:
-        """The times as numbers to paint the graph by."""
+        """Return the times as a heatmap."""
         values = {str(one.node): one.ms for one in self.nodes}
         return {"label": "Measured latency in ms", "unit": "ms", "values": values}
 
     def to_json(self, pretty: bool = False) -> str:
-        """As JSON."""
+        """Return the times as JSON."""
         text = msgspec.json.encode(self)
         return (msgspec.json.format(text, indent=2) if pretty else text).decode() + "\n"
 
@@ -86,7 +86,7 @@ class NodeTimes(msgspec.Struct, frozen=True, kw_only=True):
 def measure_nodes(
     path: PathLike, analysis: Analysis, samples: Sequence[Sample], runs: int, warmup: int, threads: int = 0
 ) -> NodeTimes:
-    """Run the model under ONNX Runtime's profiler and attribute its kernels to the model's nodes.
+    """Run the model with ONNX Runtime's profiler and attribute its kernels to nodes.
 
     Raises: AnalysisError: ONNX Runtime rejects the model or fails.
     """
@@ -105,7 +105,7 @@ def measure_nodes(
 
 
 def _named_nodes(path: PathLike) -> onnx.ModelProto | None:
-    """The model with a name for each node, as a profile tells them apart by; None where they have one."""
+    """Return the model with a unique name for each node, for profiles; None if all have one."""
     proto = read_model(path, weights=False)
     lacking = [node for node in proto.graph.node if not node.name]
     for at, node in enumerate(lacking):
@@ -114,18 +114,19 @@ def _named_nodes(path: PathLike) -> onnx.ModelProto | None:
 
 
 def read_profile(file: PathLike, analysis: Analysis, layer_info: PathLike | None = None) -> NodeTimes:
-    """Times from a file: ONNX Runtime's profile of any provider, ``trtexec --exportProfile``, or node → ms.
+    """Read times from a file: ONNX Runtime's profile, ``trtexec --exportProfile``, or node → ms.
 
     The last is a JSON object, a list of objects with ``name`` and ``ms``, or CSV with such columns. Names are
-    those of nodes or of the tensors that they give; TensorRT's layers name the nodes that they fuse.
+    those of nodes or of their outputs; TensorRT's layers name the nodes that they fuse.
 
     Args:
-        file: with the times.
-        analysis: of the model that they are of.
-        layer_info: what ``trtexec --exportLayerInfo`` wrote of the same engine: names of layers that name no
-            node are looked up there.
+        file: file with the times.
+        analysis: analysis of the same model.
+        layer_info: file of ``trtexec --exportLayerInfo`` for the same engine, for layers whose names contain
+            no
+            node.
 
-    Raises: PathError, InputError: no such file, or none of these.
+    Raises: PathError, InputError: no such file, or another format.
     """
     name = base_name(file)
     try:
@@ -145,15 +146,15 @@ def read_profile(file: PathLike, analysis: Analysis, layer_info: PathLike | None
         return _times(analysis, _kernels(held, 0, runs), None, name, runs)
     kernels = _listed(held, name)
     layers = None if layer_info is None else _matching(read_layer_info(layer_info), kernels, layer_info, name)
-    # Rows of a plain table are of nodes; layers of an engine have taken in others.
+    # Rows of a plain table are nodes; layers of an engine include others.
     plain = layers is None and not any(isinstance(one, dict) and "averageMs" in one for one in held)
     return _times(analysis, kernels, None, name, 1, layers, alone=plain)
 
 
 def told_apart(files: Sequence[PathLike]) -> tuple[PathLike, PathLike | None]:
-    """Which of one or two files is the profile, and which TensorRT's layer information.
+    """Return the profile and TensorRT's layer information among one or two files.
 
-    Raises: OptionError: there are more, or not one profile among them.
+    Raises: OptionError: there are more files, or not exactly one profile.
     """
     described = [one for one in files if _is_layer_info(one)]
     profiles = [one for one in files if one not in described]
@@ -178,14 +179,14 @@ def _is_layer_info(file: PathLike) -> bool:
                 is not None
             )
     except OSError:
-        # Who reads it says what is wrong.
+        # The error is reported by the reader of the file.
         return False
 
 
 def _matching(
     layers: dict[str, TensorRTLayer], kernels: list[Kernel], file: PathLike, profile: str
 ) -> dict[str, TensorRTLayer]:
-    """The layers, if they are of the engine that was profiled. Raises: InputError."""
+    """Return the layers if they are of the profiled engine. Raises: InputError."""
     if not any(one.name in layers for one in kernels):
         raise InputError(
             "layer-info-differs", f"{base_name(file)} and {profile} have no layer in common.",
@@ -198,7 +199,7 @@ def _parsed(text: str, name: str) -> Any:
     why = ""
     try:
         check_json(text, PROFILE)
-        # trtexec writes names as they are, also those with control characters.
+        # trtexec writes names unescaped, including control characters.
         return json.loads(text, strict=False)
     except TooMuch as fault:
         why = f": it {fault}"
@@ -213,7 +214,7 @@ def _parsed(text: str, name: str) -> Any:
 
 
 def _rows(text: str) -> list[dict[str, Any]]:
-    """The rows of a CSV file; none where it is not one."""
+    """Return the rows of a CSV file; empty if it is not CSV."""
     try:
         return list(csv.DictReader(io.StringIO(text)))
     except csv.Error:
@@ -221,12 +222,12 @@ def _rows(text: str) -> list[dict[str, Any]]:
 
 
 def _runs(events: list[Any]) -> int:
-    """How often the model was run: what the profiler counts as a whole run."""
+    """Return the number of runs, which the profiler records as events."""
     return max(1, len([one for one in events if isinstance(one, dict) and one.get("name") == "model_run"]))
 
 
 def _kernels(events: list[Any], warmup: int, runs: int) -> list[Kernel]:
-    """Mean milliseconds of each kernel; what runs within another one is taken off that."""
+    """Return the mean milliseconds of each kernel, without the time of kernels inside it."""
     held = [
         one for one in events
         if isinstance(one, dict) and one.get("cat") == "Node" and str(one.get("name", "")).endswith(_SUFFIX)
@@ -255,18 +256,18 @@ def _kernels(events: list[Any], warmup: int, runs: int) -> list[Kernel]:
 
 
 def _timed(one: Mapping[str, Any]) -> bool:
-    """Whether begin and duration are numbers that can be such; NaN is in no range."""
+    """True if start and duration are numbers in the valid range; NaN is not."""
     held = (one.get("ts"), one.get("dur"))
     return all(isinstance(value, (int, float)) and abs(value) <= _LARGEST for value in held)
 
 
 def _name(text: Any) -> str:
-    """A text that can be written, of bounded length."""
+    """Return a printable text of limited length."""
     return str(text)[:MAX_NAME].encode("utf-8", "replace").decode()
 
 
 def _listed(held: Any, name: str) -> list[Kernel]:
-    """Kernels of trtexec's profile and of plain tables."""
+    """Return the kernels of a trtexec profile or a plain table."""
     if isinstance(held, dict):
         rows: list[Any] = [{"name": key, "ms": value} for key, value in held.items()]
     else:
@@ -284,7 +285,7 @@ def _listed(held: Any, name: str) -> list[Kernel]:
 
 
 def _ms(one: Mapping[str, Any]) -> float | None:
-    """Milliseconds of a row: ``averageMs`` of trtexec, else ``ms``, ``time_ms`` or ``latency_ms``."""
+    """Return the milliseconds of a row: ``averageMs`` of trtexec, ``ms``, ``time_ms`` or ``latency_ms``."""
     for key in ("averageMs", "ms", "time_ms", "latency_ms", "average_ms"):
         try:
             value = float(one[key])
@@ -325,7 +326,7 @@ def _times(
 
 
 def _work(analysis: Analysis, node: int) -> float:
-    """FLOPs of a node, or the values that it gives."""
+    """Return the FLOPs of a node, or else its output elements."""
     cost = analysis.costs[node].cost
     if cost is not None and cost.flops:
         return float(cost.flops)

@@ -1,4 +1,4 @@
-"""``InferenceRunner``: a model ready to run on data, with times, figures and memory."""
+"""``InferenceRunner``: a model prepared to run on data, with times, figures and memory."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ SAMPLES, MADE = 64, 1
 
 
 class RunResult(msgspec.Struct, frozen=True, kw_only=True):
-    """One model's run. The latency's figures are attributes of it as well, as ``latency_p50_ms``."""
+    """Result of running a model. Figures of the latency are also attributes, such as ``latency_p50_ms``."""
 
     model: str
     latency: Latency
     batch: int
     metrics: dict[str, float]
     outputs: list[list[np.ndarray[Any, Any]]]
-    """Of each sample the outputs in the file's order."""
+    """For each sample, the outputs in the file's order."""
 
     def __getattr__(self, name: str) -> Any:
-        """``latency_p50_ms``, ``latency_p99_ms`` …, ``throughput_per_sec``."""
+        """Return ``latency_p50_ms``, ``latency_p99_ms``, …, ``throughput_per_sec``."""
         if name == "throughput_per_sec":
             return self.latency.throughput_per_s
         if name.startswith("latency_") and hasattr(self.latency, name.removeprefix("latency_")):
@@ -47,18 +47,18 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InferenceRunner:
-    """A model in a session of ONNX Runtime.
+    """A model in an ONNX Runtime session.
 
     Args:
         model: an ONNX file with its weights.
-        providers: ONNX Runtime's execution providers; none: the CPU.
-        threads: of one operator; 0: as many as ONNX Runtime takes by itself.
-        bindings: values of symbolic dimensions; others are taken from the data, the batch 1.
+        providers: ONNX Runtime's execution providers; empty uses the CPU.
+        threads: number of threads per operator; 0 uses ONNX Runtime's default.
+        bindings: values of symbolic dimensions; others are taken from the data, and the batch is 1.
         input_shapes: full shapes of inputs.
-        data: tells the sizes of the inputs: a file, a mapping, a loader.
+        data: gives the dimensions of the inputs: a file, a mapping, a loader.
 
     Raises:
-        InputError: the model cannot be read, or a size is not known.
+        InputError: the model cannot be read, or a dimension is unknown.
         RequirementError: ONNX Runtime is missing.
         AnalysisError: it rejects the model.
     """
@@ -85,15 +85,15 @@ class InferenceRunner:
 
     @property
     def batch(self) -> int:
-        """Items of a run: the first size of the first input that has one."""
+        """Items per run: the first dimension of the first input that has one."""
         return next((one.shape[0] for one in self.specs if one.shape), 1)
 
     def register_metrics(self, one: MetricsCalculator) -> None:
-        """Have figures calculated of the results."""
+        """Add a calculator of figures."""
         self.metrics.append(one)
 
     def samples(self, data: Any, count: int | None, seed: int = 0) -> tuple[list[Sample], list[Any], str]:
-        """Inputs, labels and where they are from. Raises: InputError."""
+        """Return inputs, labels and their source. Raises: InputError."""
         if is_texts(data):
             data = TextLoader(data, self.specs, find_tokenizer(self.path), most=count or SAMPLES)
         images = images_in(data)
@@ -116,7 +116,7 @@ class InferenceRunner:
         return inputs, [label for _, label in pairs], said
 
     def once(self, sample: Sample) -> list[np.ndarray[Any, Any]]:
-        """All outputs for a sample. Raises: AnalysisError."""
+        """Return all outputs for a sample. Raises: AnalysisError."""
         return [_array(one) for one in run_session(self.session, None, sample, self.name)]
 
     def run(
@@ -128,16 +128,17 @@ class InferenceRunner:
         reference: Results | None = None,
         progress: Progress | None = None,
     ) -> RunResult:
-        """Run the samples once for their results, then again and again for times.
+        """Run the samples once for their results, then repeatedly for times.
 
         Args:
-            data: a file of arrays or of text, a folder, a mapping of arrays, a ``DataLoader``; None: made-up
+            data: a file of arrays or of text, a folder, a mapping of arrays, a ``DataLoader``; None uses
+                generated
                 values.
-            warmup: runs that are not timed.
-            iterations: runs that are, over the samples in turn.
-            samples: maximum number of samples; None: 64.
-            reference: results that others are compared with.
-            progress: called with the number of runs done.
+            warmup: number of untimed runs.
+            iterations: number of timed runs, over the samples in turn.
+            samples: maximum number of samples; None uses 64.
+            reference: results to compare with.
+            progress: called with the number of completed runs.
         """
         inputs, labels, _ = self.samples(data, samples)
         outputs = [self.once(one) for one in inputs]
@@ -153,12 +154,12 @@ class InferenceRunner:
         )  # fmt: skip
 
     def memory(self, sample: Sample) -> ProcessMemory | None:
-        """What a process of its own takes; None where that is not known."""
+        """Return the memory of a separate process; None if unknown."""
         return process_memory(self.path, sample, self.threads)
 
 
 def _array(value: Any) -> np.ndarray[Any, Any]:
-    """An output as an array; a sequence, whose tensors may differ in size, as one of objects."""
+    """Return an output as an array; a sequence, whose tensors may differ in shape, as an object array."""
     if not isinstance(value, list):
         return np.asarray(value)
     held = np.empty(len(value), object)

@@ -14,7 +14,7 @@ from py_autodoc.graph.protobuf.probe import PathLike, base_name
 from py_autodoc.report.pipeline.analysis import Analysis, Options, run_analysis
 from py_autodoc.runner.loaders import DataLoader
 from py_autodoc.runner.texts import FIELD, Text, read_texts
-from py_autodoc.runner.tokens import TextTokenizer, TokenReader, find_tokenizer
+from py_autodoc.runner.tokens import TextTokenizer, TokenizedText, find_tokenizer
 from py_autodoc.samples import InputSpec, Sample, analysis_at_sizes, input_specs
 from py_autodoc.units import plural
 
@@ -22,26 +22,26 @@ IDS, MASK, TYPES, POSITIONS = "input_ids", "attention_mask", "token_type_ids", "
 NAMES = {
     IDS: IDS, MASK: MASK, TYPES: TYPES, POSITIONS: POSITIONS, "input_mask": MASK, "segment_ids": TYPES,
 }  # fmt: skip
-"""Input → what it is given. The last two are BERT's own names, before transformers."""
+"""Input → its content. The last two are BERT's original names."""
 
 
 def kind_of(name: str) -> str | None:
-    """What an input of this name, without TensorFlow's ``:0``, is given; None: nothing that a text has."""
+    """Return the content of an input by name, without TensorFlow's ``:0``; None unless it is for text."""
     return NAMES.get(name.removesuffix(":0"))
 
 
 class TextLoader(DataLoader):
-    """Texts of a ``.txt`` (one a line) or ``.jsonl`` file as token ids, mask, token types and positions.
+    """Texts of a ``.txt`` (one per line) or ``.jsonl`` file as token ids, mask, token types and positions.
 
-    Each text is cut or filled up to the length of the input; several go into one sample where the batch is
-    larger than 1, and texts that make no whole batch are left out. Labels are those of the file.
+    Each text is truncated or padded to the length of the input. If the batch is larger than 1, a sample holds
+    several texts, and an incomplete last batch is omitted. Labels are those of the file.
 
     Args:
         file: the texts.
         specs: the inputs of the model.
-        tokenizer: a ``tokenizer.json``, or one that is loaded.
-        field: which field of an object is the text.
-        most: maximum number of samples; None: all.
+        tokenizer: a ``tokenizer.json``, or a loaded tokenizer.
+        field: field of an object that contains the text.
+        most: maximum number of samples; None uses all.
 
     Raises: PathError, InputError, RequirementError.
     """
@@ -72,7 +72,7 @@ class TextLoader(DataLoader):
 
     @property
     def notes(self) -> list[str]:
-        """What was done to the texts that a reader of the results must know, a sentence each."""
+        """Changes to the texts that affect the results, one sentence each."""
         kinds, found = {kind_of(one.name) for one in self._specs}, []
         cut = sum(one.cut for one in self._tokens)
         if cut:
@@ -91,18 +91,18 @@ class TextLoader(DataLoader):
 
     @property
     def said(self) -> str:
-        """File, tokenizer, and how many texts were cut."""
+        """File, tokenizer, and the number of truncated texts."""
         cut = sum(one.cut for one in self._tokens)
         short = f", {cut} cut to {self.length} tokens" if cut else ""
         return f"{self.file} ({self._tokenizer.name}{short})"
 
     def sizes(self) -> Mapping[str, Any]:
-        """Arrays as large as those of a sample."""
+        """Arrays with the shapes of a sample."""
         shape = (self.batch, self.length)
         return {one.name: np.broadcast_to(np.zeros((), one.dtype), shape) for one in self._specs}
 
     def __iter__(self) -> Iterator[tuple[Sample, Any]]:
-        """In the order of the file."""
+        """Yield the samples in the order of the file."""
         for at in range(0, len(self._tokens), self.batch):
             rows = self._tokens[at : at + self.batch]
             yield self._sample(rows), _labels(self._texts[at : at + self.batch])
@@ -111,7 +111,7 @@ class TextLoader(DataLoader):
         """Number of batches."""
         return len(self._tokens) // self.batch
 
-    def _sample(self, rows: Sequence[TokenReader]) -> Sample:
+    def _sample(self, rows: Sequence[TokenizedText]) -> Sample:
         shape = (self.batch, self.length)
         made = {
             IDS: np.full(shape, self._tokenizer.pad, np.int64), MASK: np.zeros(shape, np.int64),
@@ -122,7 +122,7 @@ class TextLoader(DataLoader):
             part = slice(begin, begin + len(one.ids))
             made[IDS][at, part], made[TYPES][at, part], made[MASK][at, part] = one.ids, one.types, 1
         if self._tokenizer.left:
-            # The first token is at 0 wherever it stands.
+            # The first token has position 0, after any padding.
             made[POSITIONS] = np.maximum(np.cumsum(made[MASK], axis=1) - 1, 0)
         else:
             made[POSITIONS] = np.broadcast_to(np.arange(self.length), shape)
@@ -134,7 +134,7 @@ class TextLoader(DataLoader):
         return found
 
     def _check(self) -> None:
-        """Refuses tokens that the model has no row for, before a runtime fails on them."""
+        """Reject tokens outside the model's embedding table, before a runtime fails on them."""
         highest = max((max(one.ids, default=0) for one in self._tokens), default=0)
         padded = any(len(one.ids) < self.length for one in self._tokens)
         highest = max(highest, self._tokenizer.pad if padded else 0)
@@ -159,14 +159,14 @@ def text_loader(
     bindings: Mapping[str, int] | None = None,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
 ) -> TextLoader:
-    """Texts for a model whose sizes may be free: the batch is 1, the length that of the longest text.
+    """Return texts for a model with symbolic dimensions: batch 1, and the length of the longest text.
 
     Args:
         model: an ONNX file.
         file: the texts.
-        tokenizer: a ``tokenizer.json`` or a folder with it; None: the one beside the model.
-        field: which field of an object is the text.
-        samples: maximum number of samples; None: all.
+        tokenizer: a ``tokenizer.json`` or a folder with it; None uses the one next to the model.
+        field: field of an object that contains the text.
+        samples: maximum number of samples; None uses all.
         bindings: values of symbolic dimensions.
         input_shapes: full shapes of inputs.
 
@@ -187,7 +187,7 @@ def text_loader(
 
 
 def _declared(analysis: Analysis) -> tuple[int, int | None, list[str]]:
-    """Batch and length where they are not free, and the inputs. Raises: InputError: not those of text."""
+    """Return batch and length where they are fixed, and the inputs. Raises: InputError for other inputs."""
     model, shapes = analysis.model, []
     names = []
     for number in model.graphs[0].inputs:
@@ -213,7 +213,7 @@ def _refuse(names: Sequence[str], model: str) -> None:
 
 
 def _common(specs: Sequence[InputSpec]) -> tuple[int, int]:
-    """Batch and length, the same for all. Raises: InputError, OptionError."""
+    """Return the common batch and length. Raises: InputError, OptionError."""
     _refuse([one.name for one in specs], "The model")
     for one in specs:
         if len(one.shape) != 2 or (kind_of(one.name) == IDS and one.dtype.kind not in "iu"):
@@ -230,7 +230,7 @@ def _common(specs: Sequence[InputSpec]) -> tuple[int, int]:
 
 
 def _labels(texts: Sequence[Text]) -> Any:
-    """Of a batch: an array where all labels are numbers, a list of others, None where one is missing."""
+    """Return the labels of a batch: an array of numbers, a list of other labels, None if one is missing."""
     labels = [one.label for one in texts]
     if any(one is None for one in labels):
         return None

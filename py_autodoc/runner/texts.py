@@ -1,4 +1,4 @@
-"""Texts of a file, each with its label: a line each, or a JSON object each."""
+"""Read texts and their labels from a file: one per line, or one JSON object per line."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from py_autodoc.limits import Bounds
 
 ENDINGS = frozenset({".txt", ".jsonl"})
 MAX_LINE = 1 << 20
-"""Characters of a line, which is some 200,000 words."""
+"""Maximum characters of a line, about 200,000 words."""
 MAX_TEXTS = 100_000
 FIELD = "text"
 PAIR = "text_pair"
-"""The second text of a sample, where there is one."""
+"""Field of the optional second text of a sample."""
 _LABELS = ("label", "labels")
 _LINE = Bounds(values=10_000, depth=16)
 
@@ -31,30 +31,30 @@ class Text:
     text: str
     pair: str | None = None
     label: Any = None
-    """As the file has it; None where it has none."""
+    """Label in the file; None if it has none."""
 
 
 def is_texts(data: Any) -> bool:
-    """Whether something is the path of a file of texts, by its ending."""
+    """True for the path of a text file, by its extension."""
     if not isinstance(data, (str, os.PathLike)):
         return False
     return Path(data).suffix.lower() in ENDINGS and not os.path.isdir(data)
 
 
 def read_texts(file: PathLike, field: str = FIELD, most: int | None = None) -> list[Text]:
-    """The texts of a file in UTF-8.
+    """Read the texts of a UTF-8 file.
 
-    In a ``.txt`` each line is a text; empty lines are left out. In a ``.jsonl`` each line is an object with
-    ``field``, and with ``text_pair`` and ``label`` where there are such.
+    In a ``.txt`` each line is a text; empty lines are skipped. In a ``.jsonl`` each line is an object with
+    ``field``, and optionally ``text_pair`` and ``label``.
 
     Args:
-        file: where they are.
-        field: which of an object is the text.
-        most: how many are read; None: 100,000.
+        file: the file.
+        field: field of an object that contains the text.
+        most: maximum number of texts; None uses 100,000.
 
     Raises:
         PathError: there is no such file, or it is not in UTF-8.
-        InputError: a line is no such object, or there is no text. It names the line.
+        InputError: a line is not such an object, or there is no text. The message names the line.
     """
     name = base_name(file)[:200]
     found: list[Text] = []
@@ -73,7 +73,7 @@ def read_texts(file: PathLike, field: str = FIELD, most: int | None = None) -> l
 
 
 def _lines(file: PathLike, name: str) -> Iterator[tuple[int, str]]:
-    """The lines that are not empty, with their numbers."""
+    """Yield the non-empty lines with their numbers."""
     with open(file, encoding="utf-8-sig") as opened:
         number = 0
         while line := opened.readline(MAX_LINE + 1):
@@ -107,7 +107,7 @@ def _object(line: str, where: str, field: str) -> Text:
         raise InputError("bad-text", f"{where} has no text in {PAIR!r}.")
     label = next((held[one] for one in _LABELS if one in held), None)
     for one in (held[field], pair or ""):
-        # An escape may stand for half a character, which no tokenizer takes.
+        # An escape can stand for an unpaired surrogate, which tokenizers do not accept.
         if any("\ud800" <= sign <= "\udfff" for sign in one):
             raise InputError("bad-text", f"{where} holds half a surrogate pair, which is not a character.")
     return Text(held[field], pair, label)

@@ -1,4 +1,4 @@
-"""Texts to tokens, by the ``tokenizer.json`` of a model."""
+"""Convert texts to tokens with the ``tokenizer.json`` of a model."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
 FILE = "tokenizer.json"
 _HINT = f"Pass the {FILE} of a fast tokenizer; save_pretrained of transformers writes it."
 MAX_TOKENIZER = 1 << 28
-"""Bytes; the largest in use are of some 20 million."""
+"""Maximum bytes; the largest in use have about 20 million."""
 _VOCABULARY = Bounds(values=20_000_000)
 _PADS = ("[PAD]", "<pad>", "<|pad|>", "<|endoftext|>", "</s>", "<unk>")
-"""What models call the token that fills up, the likeliest first; for a file that does not say."""
+"""Common padding tokens, most likely first, for a file that does not name one."""
 _LONGEST = 1_000_000
-"""Longer ones are transformers' way to say that no length is known."""
+"""transformers uses larger numbers for an unknown length."""
 
 
 @dataclass(frozen=True, slots=True)
-class TokenReader:
+class TokenizedText:
     """The tokens of a sample."""
 
     ids: list[int]
     types: list[int]
     cut: bool = False
-    """Some were left out."""
+    """True if the text was truncated."""
 
 
 def find_tokenizer(model: PathLike, given: PathLike | None = None) -> Path:
-    """The tokenizer's file: the one given, or that in a given folder, else the one beside the model.
+    """Return the tokenizer file: the given one, the one in a given folder, or the one next to the model.
 
     Raises: OptionError: there is none.
     """
@@ -76,7 +76,7 @@ class TextTokenizer:
         config = _config(Path(file).parent / "tokenizer_config.json")
         side = padding.get("direction") or config.get("padding_side")
         self.left = side == "left"
-        """Whether texts are filled up before their first token, as decoders are."""
+        """True if texts are padded on the left, as for decoders."""
         self._cut_left = (truncation.get("direction") or config.get("truncation_side")) == "left"
         self.pad_type = int(padding.get("pad_type_id", 0))
         known = (self._held.token_to_id(one) for one in (_content(config.get("pad_token")), *_PADS) if one)
@@ -85,14 +85,14 @@ class TextTokenizer:
         lengths = (truncation.get("max_length"), config.get("model_max_length"))
         held = [int(one) for one in lengths if isinstance(one, (int, float)) and 0 < one < _LONGEST]
         self.longest = min(held, default=None)
-        """Tokens that the model was made for; None where no file says."""
+        """Maximum number of tokens of the model; None if no file contains it."""
         self._held.no_truncation()
         self._held.no_padding()
 
-    def encode(self, texts: Sequence[Text], length: int | None = None) -> list[TokenReader]:
-        """The tokens of texts, with those that the model expects around them; ``length`` at most.
+    def encode(self, texts: Sequence[Text], length: int | None = None) -> list[TokenizedText]:
+        """Return the tokens of texts, including special tokens; at most ``length`` of them.
 
-        Raises: InputError: ``length`` has no room for these; the tokenizer contradicts itself.
+        Raises: InputError: ``length`` is less than the special tokens; the tokenizer is inconsistent.
         """
         with _faults(self.name):
             found = [_tokens(one) for one in self._held.encode_batch([_given(one) for one in texts])]
@@ -107,10 +107,10 @@ class TextTokenizer:
                 found[at] = shorter
         return found
 
-    def _shortened(self, texts: Sequence[Text], length: int, side: str) -> list[TokenReader]:
+    def _shortened(self, texts: Sequence[Text], length: int, side: str) -> list[TokenizedText]:
         own = max(self._held.num_special_tokens_to_add(one.pair is not None) for one in texts)
         if own >= length:
-            # The library would leave such texts as long as they are.
+            # The library would not truncate such texts.
             raise InputError(
                 "text-too-short",
                 f"{self.name} puts {own} tokens of its own around a text; the model takes {length} in all.",
@@ -122,15 +122,15 @@ class TextTokenizer:
                 made = self._held.encode_batch([_given(one) for one in texts])
             finally:
                 self._held.no_truncation()
-        return [TokenReader(list(one.ids), list(one.type_ids), cut=True) for one in made]
+        return [TokenizedText(list(one.ids), list(one.type_ids), cut=True) for one in made]
 
 
 def _given(one: Text) -> str | tuple[str, str]:
     return one.text if one.pair is None else (one.text, one.pair)
 
 
-def _tokens(one: Encoding) -> TokenReader:
-    return TokenReader(list(one.ids), list(one.type_ids))
+def _tokens(one: Encoding) -> TokenizedText:
+    return TokenizedText(list(one.ids), list(one.type_ids))
 
 
 def _loaded(file: Path, name: str) -> Tokenizer:
@@ -159,10 +159,10 @@ def _loaded(file: Path, name: str) -> Tokenizer:
 
 @contextmanager
 def _faults(name: str) -> Iterator[None]:
-    """Turns what the library raises into an error of ours.
+    """Convert exceptions of the library to an InputError.
 
-    That is ``Exception`` itself where it cannot read a file, and where a file contradicts itself (a mark that
-    its vocabulary lacks) a panic, which derives from ``BaseException`` alone.
+    The library raises ``Exception`` itself if it cannot read a file. For an inconsistent file (a special
+    token missing in its vocabulary) it panics with a subclass of ``BaseException``.
     """
     try:
         yield
@@ -174,7 +174,7 @@ def _faults(name: str) -> Iterator[None]:
 
 
 def _config(file: Path) -> dict[str, Any]:
-    """What transformers says beside the tokenizer; nothing where it says nothing that can be read."""
+    """Return transformers' tokenizer configuration; empty if it is missing or unreadable."""
     try:
         if file.stat().st_size > MAX_TOKENIZER:
             return {}
@@ -185,6 +185,6 @@ def _config(file: Path) -> dict[str, Any]:
 
 
 def _content(token: Any) -> str | None:
-    """The text of a token in a configuration, which may be an object."""
+    """Return the text of a token in a configuration, which may be an object."""
     held = token.get("content") if isinstance(token, dict) else token
     return held if isinstance(held, str) else None

@@ -1,4 +1,4 @@
-"""What quantizing each layer alone does to what a model returns."""
+"""Measure the effect of quantizing each layer alone on the results of a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a measurement of sensitivity recommends, as the report has it."""
+"""Recommendations from a sensitivity measurement, for the report."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from py_autodoc.sensitivity.document import SCHEMA, CurvePoint, Sensitivity
 from py_autodoc.units import plural, size
 
 ENOUGH = 128
-"""Samples that ranges of a calibration are taken from at least."""
+"""Minimum number of samples for calibration ranges."""
 _MAX_BYTES = 64 << 20
 _CLOSE_DB, _CLOSE_SHARE = 30.0, 0.99
-"""From here on all layers quantized count as close to the float model."""
+"""Thresholds from which a model with all layers quantized counts as close to the float model."""
 
 
 def read_sensitivity(path: PathLike) -> Sensitivity:
-    """What ``sensitivity --out-json`` wrote. Raises: PathError, InputError."""
+    """Read a file of ``sensitivity --out-json``. Raises: PathError, InputError."""
     name = base_name(path)[:200]
     try:
         if Path(path).stat().st_size > _MAX_BYTES:
@@ -50,7 +50,7 @@ def read_sensitivity(path: PathLike) -> Sensitivity:
 
 
 def _finite(document: Any) -> Any:
-    """The document with its relative errors: JSON has null for infinity."""
+    """Return the document with infinite relative errors, which JSON stores as null."""
     if isinstance(document, list):
         return [_finite(one) for one in document]
     if isinstance(document, dict):
@@ -60,7 +60,7 @@ def _finite(document: Any) -> Any:
 
 
 def with_advice(analysis: Analysis, found: Sensitivity) -> Analysis:
-    """The analysis with what the measurement recommends. Raises: InputError: it is of another model."""
+    """Return the analysis with the recommendations. Raises: InputError if it is of another model."""
     from dataclasses import replace
 
     names = {tensor.name for tensor in analysis.model.tensors}
@@ -76,7 +76,7 @@ def with_advice(analysis: Analysis, found: Sensitivity) -> Analysis:
 
 
 def advice(found: Sensitivity) -> QuantizationAdvice:
-    """The sensitive layers, the recommended mixture and sentences about both."""
+    """Return the sensitive layers, the recommended mixture and sentences about both."""
     by_name = {one.name: one for one in found.layers}
     point = found.choice.point if found.choice is not None else next(iter(found.curve), None)
     layers = [
@@ -97,7 +97,7 @@ def advice(found: Sensitivity) -> QuantizationAdvice:
 
 
 def _engine(found: Sensitivity, point: CurvePoint) -> EngineSummary:
-    """The mixture beside the float model, which is the last point of the curve."""
+    """Compare the mixture with the float model, which is the last point of the curve."""
     whole, count = found.curve[-1], len(found.layers)
     measured = point.measured_ms is not None and found.measured_float_ms is not None
     times = (point.measured_ms, found.measured_float_ms) if measured else (point.latency_ms, whole.latency_ms)
@@ -143,7 +143,7 @@ def _strategy(found: Sensitivity) -> list[str]:
 
 
 def _close(found: Sensitivity) -> bool:
-    """Whether all layers quantized are close to the float model."""
+    """True if the model with all layers quantized is close to the float model."""
     whole = found.all_quantized
     if whole is None:
         return False

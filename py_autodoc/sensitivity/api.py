@@ -1,4 +1,4 @@
-"""``sensitivity``: opens the model, takes or makes samples, measures, ranks, chooses."""
+"""``sensitivity``: open the model, read or generate samples, measure, rank and choose layers."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from py_autodoc.sensitivity.measure import MEMORY, Bench, LayerScores, Progress
 from py_autodoc.sensitivity.scores import Score
 
 SAMPLES, MADE = 64, 8
-"""Taken of data, where the ranking is steady; made up."""
+"""Default number of samples from data, enough for a stable ranking, and of generated ones."""
 _CLASSES = frozenset(
     {"image-classification", "text-classification", "audio-classification", "keyword-spotting"}
 )
 _FEW = 3
-"""Layers that are advised to stay float where no target was given."""
+"""Number of layers recommended to stay float without a target."""
 _NOTABLE = 2.0
-"""Times the median error from which a layer is called sensitive."""
+"""A layer is called sensitive from this multiple of the median error."""
 
 
 def sensitivity(
@@ -57,30 +57,30 @@ def sensitivity(
 ) -> Sensitivity:
     """Measure how much quantizing each layer alone changes the results of a model.
 
-    A layer is a Conv, ConvTranspose, Gemm or MatMul with a stored float32 weight. Quantized, it has its input
-    and its weight rounded to integers, with ranges of the samples; all other layers stay float. One session
-    with a switch for each layer measures all of them, and any mixture.
+    A layer is a Conv, ConvTranspose, Gemm or MatMul with a stored float32 weight. When it is quantized, its
+    input and its weight are rounded to integers, with ranges from the samples; all other layers stay float.
+    One session with a switch for each layer measures all of them, and any mixture.
 
     Args:
         model: an ONNX file with its weights, in float32.
-        data: as for ``verify``; None: generated values, whose ranking may differ.
-        samples: number of samples; None: 64 of the data, 8 generated ones.
+        data: as for ``verify``; None uses generated values, whose ranking may differ.
+        samples: number of samples; None uses 64 of the data, or 8 generated ones.
         seed: random seed for generated values.
         activations: ``u8`` or ``s8``.
         weights: ``s8``, ``s7`` or ``s4``.
-        per_channel: weights have a scale for each channel that comes out.
-        output: the output that is compared; None: the first float output.
-        auto: a target such as ``agreement>=0.99``: the fewest float layers that reach it are found.
+        per_channel: use one weight scale per output channel.
+        output: the output to compare; None uses the first float output.
+        auto: a target such as ``agreement>=0.99``; finds the fewest float layers that reach it.
         budget: seconds after which no further layer is measured.
         bindings: values of symbolic dimensions; others are taken from the data.
         input_shapes: full shapes of inputs.
         hardware: device for estimated latencies of mixtures.
-        memory: bytes that a session may take; above, layers are measured in groups.
-        progress: called with the number of layers measured, and of all.
+        memory: maximum bytes of sessions; above, layers are measured in groups.
+        progress: called with the number of layers measured and the total.
 
     Raises:
-        InputError: the model is quantized already, has no such layers, or data does not fit.
-        OptionError: an option is unknown, or mixtures are asked for and do not fit into memory.
+        InputError: the model is already quantized, has no such layers, or the data does not fit.
+        OptionError: an option is unknown, or mixtures are requested and do not fit into memory.
         RequirementError: ONNX Runtime is missing.
         AnalysisError: it rejects the model.
     """
@@ -109,7 +109,7 @@ def sensitivity_analysed(
     memory: int = MEMORY,
     progress: Progress | None = None,
 ) -> tuple[Sensitivity, Analysis]:
-    """As ``sensitivity``, with the analysis of the model, to draw it."""
+    """Like ``sensitivity``, but also return the analysis of the model, for drawing it."""
     scheme = _scheme(activations, weights, per_channel)
     wanted = None if auto is None else target(auto)
     name = base_name(model)
@@ -150,7 +150,7 @@ def _output(proto: onnx.ModelProto, wanted: str | None, name: str) -> str:
 
 
 def _of_classes(analysis: Analysis, proto: onnx.ModelProto, output: str) -> bool:
-    """Whether rows of the output are scores of classes."""
+    """True if rows of the output are class scores."""
     if analysis.identified.task.id in _CLASSES:
         return True
     shapes = {t.name: analysis.types.shapes[t.id] for t in analysis.model.tensors if t.graph == 0}
@@ -221,14 +221,14 @@ def _document(
 
 
 def _ranking(scores: Sequence[Score | None], metric: str) -> list[int]:
-    """Layers that were measured, the most sensitive first; equal ones in the file's order."""
+    """Return the measured layers, most sensitive first; ties are in the file's order."""
     known = [(number, one) for number, one in enumerate(scores) if one is not None]
     worth = {number: (getattr(one, metric) or 0.0, one.relative_error) for number, one in known}
     return sorted(worth, key=lambda number: worth[number], reverse=True)
 
 
 def _nodes(analysis: Analysis, layers: Sequence[QuantizableLayer]) -> dict[int, int]:
-    """Layer → node of the analysis, by the tensor that it gives."""
+    """Return layer → node of the analysis, matched by output tensor."""
     makers = {t.name: t.producer for t in analysis.model.tensors if t.graph == 0 and t.producer >= 0}
     return {number: makers[one.output] for number, one in enumerate(layers) if one.output in makers}
 
@@ -248,7 +248,7 @@ def _layer(
 
 
 def _sizes(analysis: Analysis, layers: Sequence[QuantizableLayer], scheme: Scheme) -> Any:
-    """Bytes of all weights by the layers that are quantized."""
+    """Return a function from the set of quantized layers to the bytes of all weights."""
     stored = sum(t.storage.bytes or 0 for t in analysis.model.tensors if t.storage is not None and t.name)
 
     def size(quantized: Collection[int]) -> int:
@@ -260,7 +260,7 @@ def _sizes(analysis: Analysis, layers: Sequence[QuantizableLayer], scheme: Schem
 
 
 def _advice(layers: Sequence[SensitiveLayer], choice: Choice | None, scheme: Scheme) -> list[Advice]:
-    """The layers to keep float: those of the choice, else a few that stand out."""
+    """Return the layers to keep float: those of the choice, else a few outliers."""
     known = [one for one in layers if one.quality is not None]
     if choice is not None:
         chosen = [one for one in known if one.output in set(choice.float_layers)]

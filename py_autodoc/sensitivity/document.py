@@ -1,4 +1,4 @@
-"""What a measurement of sensitivity says, as data."""
+"""Result of a sensitivity measurement as data."""
 
 from __future__ import annotations
 
@@ -8,51 +8,51 @@ from py_autodoc.sensitivity.scores import Score
 
 SCHEMA = "autodoc.sensitivity/1"
 _HOTTEST = 10.0
-"""Relative error that larger ones are painted as."""
+"""Relative error at which the heatmap saturates."""
 
 
 class Quality(msgspec.Struct, frozen=True, kw_only=True):
-    """How far results are from those of the float model, over all samples."""
+    """Difference between results and those of the float model, over all samples."""
 
     sqnr_db: float | None
-    """Signal to noise; null where nothing differs, or values are not finite."""
+    """Signal-to-noise ratio; null if nothing differs, or values are not finite."""
     relative_error: float
-    """null where values are NaN or infinite."""
+    """Null if values are NaN or infinite."""
     kl: float | None
     """Mean Kullback-Leibler divergence of class probabilities in nats; null without classes."""
     agreement: float | None
-    """Share of rows whose largest score is in the same place."""
+    """Share of rows whose largest score has the same index."""
 
 
 class SensitiveLayer(msgspec.Struct, frozen=True, kw_only=True):
-    """A layer, quantized alone."""
+    """A layer and the effect of quantizing it alone."""
 
     rank: int | None
-    """1 hurts most; null where it was not measured."""
+    """1 is the most sensitive; null if it was not measured."""
     name: str
-    """Path of the module that it comes from, or the node's name."""
+    """Path of its module, or the node's name."""
     op: str
     node: int | None
     """``layers[].id`` of the report."""
     output: str
-    """Tensor that the node gives."""
+    """Output tensor of the node."""
     weight_values: int
     macs: int | None
     quality: Quality | None
-    """Null where the time was over."""
+    """Null if the time budget was exhausted."""
 
 
 class CurvePoint(msgspec.Struct, frozen=True, kw_only=True):
-    """A mixture: the most sensitive layers float, all others quantized."""
+    """A mixture: the most sensitive layers in float, all others quantized."""
 
     float_layers: int
     quality: Quality
     weight_bytes: int
-    """Of the layers' weights and all others, as they would be stored."""
+    """Stored bytes of all weights, including those outside the layers."""
     latency_ms: float | None
-    """Estimated on the device that was asked for: each kernel in the precision of its layer."""
+    """Estimate for the requested device, with each kernel in the precision of its layer."""
     measured_ms: float | None = None
-    """Median of the file that ``quantize`` makes with these layers in float, run here; null without."""
+    """Median of the file that ``quantize`` creates with these layers in float, run on this machine."""
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,54 +61,54 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     target: str
     reached: bool
     float_layers: list[str]
-    """Output tensors of the layers to keep float."""
+    """Output tensors of the layers to keep in float."""
     point: CurvePoint
 
 
 class Advice(msgspec.Struct, frozen=True, kw_only=True):
-    """A layer to keep in a higher precision."""
+    """A layer to keep in higher precision."""
 
     layer: str
     quantization: str
     sqnr_db: float | None
     kl: float | None
     accuracy_drop: float | None
-    """Share of rows whose largest score moved, the layer quantized alone; null where there are no classes."""
+    """Share of rows whose largest score moved with only this layer quantized; null without classes."""
     recommendation: str
 
 
 class Sensitivity(msgspec.Struct, frozen=True, kw_only=True):
-    """All layers of a model."""
+    """Sensitivity of all layers of a model."""
 
     schema: str = SCHEMA
     model: str
     samples: int
     data: str
     output: str
-    """The result that is compared."""
+    """The output that is compared."""
     activations: str
     weights: str
     per_channel: bool
     metric: str
-    """What layers are ranked by: ``kl`` or ``relative_error``."""
+    """Figure for the ranking: ``kl`` or ``relative_error``."""
     float_error: float
-    """Relative error of the session with nothing quantized: what reordered sums make."""
+    """Relative error of the session with nothing quantized, caused by reordered sums."""
     all_quantized: Quality | None
     layers: list[SensitiveLayer]
-    """The most sensitive first; those that were not measured last."""
+    """Most sensitive first; layers that were not measured last."""
     measured: int
     sensitive_layers: list[Advice]
     curve: list[CurvePoint]
     choice: Choice | None
     device: str
-    """Of ``latency_ms``; empty where none was asked for."""
+    """Device of ``latency_ms``; empty if none was requested."""
     measured_on: str = ""
-    """The processor of ``measured_ms``; empty where nothing was measured."""
+    """Processor of ``measured_ms``; empty if nothing was measured."""
     measured_float_ms: float | None = None
     """Median of the float model, run in turn with the mixtures."""
 
     def heat(self) -> dict[str, object]:
-        """The relative errors as numbers to paint the graph by, for ``Autodoc.overlay`` and pictures."""
+        """Return the relative errors as a heatmap for ``Autodoc.overlay`` and images."""
         values = {
             str(one.node): min(one.quality.relative_error, _HOTTEST)
             for one in self.layers
@@ -117,11 +117,11 @@ class Sensitivity(msgspec.Struct, frozen=True, kw_only=True):
         return {"label": "Error if quantized alone", "unit": "", "values": values, "largest": True}
 
     def to_json(self, pretty: bool = False) -> str:
-        """As JSON."""
+        """Return the result as JSON."""
         text = msgspec.json.encode(self)
         return (msgspec.json.format(text, indent=2) if pretty else text).decode() + "\n"
 
 
 def quality(one: Score) -> Quality:
-    """The figures of a score."""
+    """Return the figures of a score."""
     return Quality(sqnr_db=one.sqnr_db, relative_error=one.relative_error, kl=one.kl, agreement=one.agreement)

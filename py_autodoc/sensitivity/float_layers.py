@@ -1,4 +1,4 @@
-"""Which layers to keep float: the curve over the ranking, and the shortest prefix that is good enough."""
+"""Choose layers to keep float: a curve over the ranking, and the shortest sufficient prefix."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from py_autodoc.sensitivity.scores import Score
 _TARGET = re.compile(r"\s*(agreement|sqnr|kl|relative_error)\s*(>=|<=|>|<)\s*([0-9.eE+-]+)\s*(%|dB)?\s*")
 _LARGER = {"agreement": True, "sqnr": True, "kl": False, "relative_error": False}
 MOST_POINTS = 24
-"""Of a curve."""
+"""Maximum number of points of a curve."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreTarget:
-    """What a mixture has to reach: ``agreement>=0.99``, ``sqnr>=30``, ``kl<=0.01``."""
+    """Target of a mixture: ``agreement>=0.99``, ``sqnr>=30``, ``kl<=0.01``."""
 
     text: str
     name: str
     value: float
 
     def met(self, score: Score) -> bool:
-        """Whether a score reaches it. Raises: OptionError: the model has no such figure."""
+        """True if a score reaches it. Raises: OptionError if the model has no such figure."""
         if math.isinf(score.relative_error):
             return False
         if self.name == "sqnr":
@@ -55,10 +55,11 @@ def target(text: str) -> ScoreTarget:
 
 
 def fewest(layers: int, wanted: ScoreTarget, score: Callable[[int], Score]) -> tuple[int, bool]:
-    """How many of the most sensitive layers have to stay float, and whether that is enough.
+    """Return the number of most sensitive layers that must stay float, and whether that is enough.
 
-    ``score`` tells of a number of float layers. Of few layers the first number that is enough is found. Of
-    many it is found by halving, which is right as far as more float layers help; the answer was measured.
+    ``score`` returns the score for a number of float layers. For few layers, the smallest sufficient number
+    is found. For many, it is found by bisection, which assumes that more float layers improve the score; the
+    returned number was measured.
     """
     if layers < MOST_POINTS:
         for count in range(layers + 1):
@@ -78,7 +79,7 @@ def fewest(layers: int, wanted: ScoreTarget, score: Callable[[int], Score]) -> t
 
 
 def points(count: int) -> list[int]:
-    """Numbers of float layers to measure for a curve: all of few layers, else closer at the beginning."""
+    """Return the numbers of float layers to measure: all if they are few, else denser at the beginning."""
     if count < MOST_POINTS:
         return list(range(count + 1))
     steps = MOST_POINTS - 1

@@ -1,4 +1,4 @@
-"""The estimated latency of mixtures: each kernel in the precision of the layer in it."""
+"""Estimate the latency of mixtures, with each kernel in the precision of its layer."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ FLOAT, INTEGER = "fp32", "int8"
 
 
 class MixedLatency:
-    """Of a model on the device of its analysis.
+    """Latency of a model on the device of its analysis.
 
     Args:
-        analysis: asked about a device.
+        analysis: an analysis with a device.
         nodes: layer → its node.
 
     Attributes:
-        device: name of the device; empty where there is none or it has no such rates.
+        device: name of the device; empty without a device, or if it has no rates for these precisions.
     """
 
     def __init__(self, analysis: Analysis, nodes: Mapping[int, int]) -> None:
@@ -42,7 +42,7 @@ class MixedLatency:
         self._kernel = {layer: kernels.node[node] for layer, node in nodes.items()}
 
     def ms(self, quantized: Collection[int]) -> float | None:
-        """Milliseconds with these layers quantized; None without a device or where a kernel has no time."""
+        """Return milliseconds with these layers quantized; None if the device or a time is unknown."""
         if not self.device:
             return None
         integer = {self._kernel[layer] for layer in quantized if layer in self._kernel}

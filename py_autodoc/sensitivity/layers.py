@@ -1,4 +1,4 @@
-"""The layers that can be quantized: products and convolutions of computed values with a stored weight."""
+"""Layers that can be quantized: products and convolutions of computed values with a stored weight."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from py_autodoc.errors import InputError
 _OPS = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
 _QUANTIZED = frozenset({"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulNBits"})
 LEAST_OPSET = 10
-"""QuantizeLinear came with it."""
+"""First opset with QuantizeLinear."""
 Array = np.ndarray[Any, Any]
 
 
@@ -24,25 +24,25 @@ class QuantizableLayer:
     """A node whose input and weight can be quantized."""
 
     at: int
-    """Place among the nodes of the file."""
+    """Index among the nodes of the file."""
     op: str
     data: str
-    """Tensor that comes in."""
+    """Input tensor."""
     weight: str
-    """Initializer."""
+    """Initializer of the weight."""
     output: str
     axis: int
-    """Of the weight: the channels that come out."""
+    """Axis of the weight with the output channels."""
     size: int
-    """Values of the weight."""
+    """Number of elements of the weight."""
 
 
 def layers_of(model: onnx.ModelProto, name: str) -> list[QuantizableLayer]:
-    """The layers of the main graph with float32 weights, in the file's order.
+    """Return the layers of the main graph with float32 weights, in the file's order.
 
-    Raises: InputError: the model is quantized already, its operators are too old, or it has no such layer.
+    Raises: InputError: the model is already quantized, its operators are too old, or it has no such layer.
     """
-    # A name that is not UTF-8 comes as bytes.
+    # Names that are not UTF-8 are read as bytes.
     ops = {str(node.op_type) for node in model.graph.node}
     if ops & _QUANTIZED or any(one.startswith(("QLinear", "QGemm")) for one in ops):
         raise InputError(
@@ -90,7 +90,7 @@ def _axis(node: onnx.NodeProto, weight: onnx.TensorProto) -> int:
 
 
 def weights_of(model: onnx.ModelProto, layers: list[QuantizableLayer]) -> Mapping[str, Array]:
-    """The values of the layers' weights by name. Raises: InputError: data and sizes do not fit."""
+    """Return the values of the layers' weights by name. Raises: InputError if data and shape do not fit."""
     wanted = {one.weight for one in layers}
     found = {}
     for one in model.graph.initializer:
@@ -106,7 +106,7 @@ def weights_of(model: onnx.ModelProto, layers: list[QuantizableLayer]) -> Mappin
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """How numbers are quantized."""
+    """Quantization of weights and activations."""
 
     activations: str = "u8"
     """``u8`` (asymmetric) or ``s8`` (symmetric)."""
@@ -116,7 +116,7 @@ class Scheme:
 
     @property
     def bits(self) -> int:
-        """Of a weight as it is stored."""
+        """Stored bits of a weight."""
         return 4 if self.weights == "s4" else 8
 
 
@@ -125,7 +125,7 @@ _LARGEST = {"s8": 127, "s7": 63, "s4": 7}
 
 
 def rounded(weight: Array, axis: int, scheme: Scheme) -> Array:
-    """The weight as it is after quantization: symmetric, rounded half to even."""
+    """Return the weight after quantization: symmetric, rounded half to even."""
     most = _LARGEST[scheme.weights]
     along = tuple(one for one in range(weight.ndim) if one != axis) if scheme.per_channel else None
     peak = np.abs(weight).max(axis=along, keepdims=True)
@@ -134,7 +134,7 @@ def rounded(weight: Array, axis: int, scheme: Scheme) -> Array:
 
 
 def activation_scale(low: float, high: float, scheme: Scheme) -> tuple[Array, Array]:
-    """Scale and zero point of a range; 0 is always in it."""
+    """Return scale and zero point for a range, which is extended to include 0."""
     low, high = min(low, 0.0), max(high, 0.0)
     if scheme.activations == "s8":
         peak = max(-low, high)
@@ -144,5 +144,5 @@ def activation_scale(low: float, high: float, scheme: Scheme) -> tuple[Array, Ar
 
 
 def _positive(scale: float) -> Array:
-    """The scale, or the smallest one that float32 divides by."""
+    """Return the scale, or the smallest one by which float32 can divide."""
     return np.array(max(scale, _SMALLEST), np.float32)

@@ -1,4 +1,4 @@
-"""A measurement of sensitivity as text."""
+"""A sensitivity measurement as text."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from py_autodoc.sensitivity.document import CurvePoint, Quality, Sensitivity
 from py_autodoc.units import plural, size
 
 SHOWN = 20
-"""Layers that are listed unless all are asked for."""
+"""Number of layers listed by default."""
 _WIDTH = 44
 
 
 def sensitivity_lines(found: Sensitivity, every: bool = False) -> Iterator[str]:
-    """What all layers quantized do, the ranking, the curve and the choice."""
+    """Yield lines about all layers quantized, the ranking, the curve and the choice."""
     channels = "one scale per channel" if found.per_channel else "one scale"
     yield (
         f"{found.model}: {found.measured} of {plural(len(found.layers), 'layer')} measured, "
@@ -54,7 +54,7 @@ def sensitivity_lines(found: Sensitivity, every: bool = False) -> Iterator[str]:
 
 
 def quality_text(one: Quality) -> str:
-    """Decibels or relative error, divergence, agreement."""
+    """Return decibels or relative error, divergence and agreement as text."""
     if math.isinf(one.relative_error):
         return "NaN or infinity in the results"
     parts = ["equal" if one.sqnr_db is None else f"SQNR {one.sqnr_db:.1f} dB"]

@@ -1,4 +1,4 @@
-"""Measures layers one at a time, and mixtures of them, in sessions of pieces with switches."""
+"""Measure single layers and mixtures in sessions of model pieces with switches."""
 
 from __future__ import annotations
 
@@ -19,43 +19,43 @@ from py_autodoc.sensitivity.switches import SwitchedModel
 
 Progress = Callable[[int, int], None]
 MEMORY = 3 << 30
-"""Bytes that sessions may take together; above, one piece after the other is held."""
+"""Maximum bytes of all sessions together; above, only one piece is kept at a time."""
 _PIECES, _LEAST = 12, 4
-"""At most so many pieces where all fit into memory, with so many layers each at least."""
+"""Maximum number of pieces, and minimum number of layers in each, if all fit into memory."""
 _COPIES = 6
-"""Of a layer's weight while its switch is made and held: in the model, both branches, serialized, packed."""
+"""Copies of a layer's weight while its switch is built: model, both branches, serialized, packed."""
 
 
 @dataclass(slots=True)
 class LayerScores:
-    """What was found."""
+    """Scores of a measurement."""
 
     alone: list[Score | None]
-    """By layer: it alone quantized; None where the time was over."""
+    """Score of each layer quantized alone; None if the time budget was exhausted."""
     nothing: Score
-    """No layer quantized."""
+    """Score with no layer quantized."""
     everything: Score | None
 
 
 class Bench:
-    """A model with its samples, ready to be measured.
+    """A model and its samples, ready for measurements.
 
-    The model is cut into pieces (``pieces``). A layer is measured from its own piece on, with what the float
-    pieces before it gave.
+    The model is cut into pieces (``pieces``). A layer is measured from its own piece on, with the float
+    results of the pieces before it.
 
     Args:
         path: the model's file.
-        model: the same with its weights.
-        layers: what can be quantized.
-        samples: values of the inputs; their ranges are those of the quantized inputs as well.
-        scheme: how numbers are quantized.
-        output: the result that is compared.
-        classes: whether its last axis holds scores of classes.
-        memory: bytes that sessions may take together.
+        model: the model with its weights.
+        layers: the layers that can be quantized.
+        samples: values of the inputs, which also give the ranges of quantized inputs.
+        scheme: the quantization.
+        output: the output that is compared.
+        classes: whether its last axis holds class scores.
+        memory: maximum bytes of all sessions together.
 
     Raises:
         InputError: the model has more than 2 GB of weights.
-        AnalysisError: ONNX Runtime refuses the model, or fails on a sample.
+        AnalysisError: ONNX Runtime rejects the model, or fails on a sample.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Bench:
         self._path, self._model, self._output, self._memory = path, model, output, memory
         self._weights = weights_of(model, self.layers)
         held = weight_bytes(model.graph)
-        if held > LARGEST:  # with sessions and what they pack, memory would be several times that
+        if held > LARGEST:  # Sessions and their packed weights would take a multiple of this memory.
             raise InputError(
                 "model-too-large",
                 f"{base_name(path)} has more than 2 GB of weights, too many to measure layer by layer.",
@@ -85,7 +85,7 @@ class Bench:
         count = min(_PIECES, -(-len(self.layers) // _LEAST))
         if not self._fits:
             count = max(count, -(-switched // max(1, memory - fixed)))
-        # A session is made of a protobuf; switches have the weights twice.
+        # A session is created from a protobuf, which contains the weights of switches twice.
         count = min(len(self.layers), max(count, -(-4 * held // LARGEST)))
         try:
             results = self._begun(count)
@@ -97,7 +97,7 @@ class Bench:
         self._equal = self.truth.score(results)
 
     def _begun(self, count: int) -> list[Array]:
-        """The model in so many pieces, run in float for its results and for the ranges of layers."""
+        """Cut the model into ``count`` pieces and run it in float for the results and ranges of layers."""
         found = cut(self._model, self.layers, self._output, count)
         self._pieces = [one for one in found if one.nodes]
         self._plain: list[PlainPiece] = []
@@ -128,12 +128,12 @@ class Bench:
         self._limits[name] = (min(known[0], low), max(known[1], high))
 
     def alone(self, budget: float | None, progress: Progress) -> LayerScores:
-        """Each layer quantized alone, in the file's order, until ``budget`` seconds are over."""
+        """Measure each layer quantized alone, in the file's order, until ``budget`` seconds have passed."""
         ends = None if budget is None else time.monotonic() + budget
         scores: list[Score | None] = [None] * len(self.layers)
         values: list[Values] = [dict(one) for one in self._samples]
         silent = values
-        """With switches in place and nothing quantized."""
+        """Values with switches in place and nothing quantized."""
         reached = {number for piece in self._pieces for number in piece.layers}
         done, total = 0, len(self.layers)
         for number in range(total):
@@ -165,20 +165,20 @@ class Bench:
         return LayerScores(scores, self.truth.score([one[self._output] for one in silent]), None)
 
     def whole(self) -> bool:
-        """True when sessions of all pieces fit into memory, so that mixtures can be measured."""
+        """True if sessions of all pieces fit into memory, so that mixtures can be measured."""
         if self._fits:
             for at in range(len(self._pieces)):
                 self._session(at)
         return self._fits
 
     def mixture(self, quantized: Collection[int]) -> Score:
-        """The score with these layers quantized. Needs ``whole``."""
+        """Return the score with these layers quantized. Requires ``whole``."""
         if not self.whole():
             raise ValueError("the layers do not fit into memory")
         return self._with(set(quantized))
 
     def _with(self, chosen: Collection[int]) -> Score:
-        """The score of a mixture; with nothing quantized, of the switches that are in place."""
+        """Return the score of a mixture; with nothing quantized, that of the switches in place."""
         results = []
         for sample in self._samples:
             values: Values = dict(sample)
@@ -192,13 +192,13 @@ class Bench:
         return self.truth.score(results)
 
     def _after(self, at: int, values: Values) -> Array:
-        """The result, from what is at hand behind a piece."""
+        """Return the result, computed from the tensors available after a piece."""
         for plain in self._plain[at + 1 :]:
             values = plain.run(values)
         return values[self._output]
 
     def _session(self, at: int) -> SwitchedModel:
-        """The switches of a piece; kept where all of them fit into memory."""
+        """Return the switches of a piece; sessions are kept if all fit into memory."""
         if at not in self._switched:
             made = SwitchedModel(
                 self._path, self._model, self._pieces[at], self._inputs[at], self.layers, self._limits,

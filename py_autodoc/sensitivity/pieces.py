@@ -1,8 +1,8 @@
-"""A model cut into pieces that run one after the other, so that no layer is computed twice for nothing.
+"""Cut a model into consecutive pieces, so that layers are not recomputed.
 
-What comes before a layer does not depend on how it is quantized. A measurement begins at the piece that holds
-the layer, with what the pieces before it gave, and runs the pieces behind it as ONNX Runtime runs the float
-model: with all its fusions, without switches.
+The part before a layer does not depend on its quantization. A measurement begins at the piece that contains
+the layer, with the results of the pieces before it. The pieces after it run like the float model, with all
+fusions of ONNX Runtime and without switches.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ from py_autodoc.sensitivity.layers import Array, QuantizableLayer
 
 WHAT = "The sensitivity of layers"
 _WINDOW = 0.5
-"""How far from even a cut may lie to pass on fewer tensors, as a share of a piece."""
+"""Maximum shift of a cut to pass on fewer tensors, as a share of a piece."""
 Values = dict[str, Array]
 """Tensors of one sample, by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Neighbouring nodes of the main graph."""
+    """Consecutive nodes of the main graph."""
 
     nodes: list[onnx.NodeProto]
     layers: list[int]
     """Numbers of the layers in it."""
     places: list[int]
-    """Of these among ``nodes``."""
+    """Indices of these layers in ``nodes``."""
     reads: list[str]
-    """Tensors that come from inputs and earlier pieces."""
+    """Tensors read from model inputs and earlier pieces."""
     gives: list[str]
-    """Tensors that later pieces read, or that are the result."""
+    """Tensors that later pieces read, or the result."""
     needed: frozenset[str]
-    """Tensors that later pieces read, earlier ones' included."""
+    """Tensors that later pieces read, including those of earlier pieces."""
 
 
 def cut(model: onnx.ModelProto, layers: Sequence[QuantizableLayer], output: str, count: int) -> list[Piece]:
-    """The nodes that ``output`` needs, in about ``count`` pieces with as many layers each.
+    """Cut the nodes that ``output`` needs into about ``count`` pieces with equal numbers of layers.
 
-    Cuts are where few tensors are alive. Nodes are in execution order, as the standard asks for.
+    Cuts are placed where few tensors are live. Nodes are in execution order, as the standard requires.
     """
     nodes = list(model.graph.node)
     reads = [reads_of(node) for node in nodes]
@@ -82,7 +82,7 @@ def cut(model: onnx.ModelProto, layers: Sequence[QuantizableLayer], output: str,
 
 
 def reads_of(node: onnx.NodeProto) -> list[str]:
-    """What a node reads, its inner graphs included."""
+    """Return the tensors that a node reads, including reads in its subgraphs."""
     found = [one for one in node.input if one]
     for attribute in node.attribute:
         for graph in (*attribute.graphs, *([attribute.g] if attribute.HasField("g") else [])):
@@ -94,7 +94,7 @@ def reads_of(node: onnx.NodeProto) -> list[str]:
 
 
 def _needed(nodes: Sequence[onnx.NodeProto], reads: Sequence[list[str]], output: str) -> list[int]:
-    """Places of the nodes that a tensor depends on, in order."""
+    """Return the indices of the nodes that a tensor depends on, in order."""
     wanted, found = {output}, []
     for at in reversed(range(len(nodes))):
         if wanted.intersection(nodes[at].output):
@@ -106,10 +106,10 @@ def _needed(nodes: Sequence[onnx.NodeProto], reads: Sequence[list[str]], output:
 def _ends(
     layers: Sequence[int], made: dict[str, int], last: dict[str, int], total: int, count: int
 ) -> list[int]:
-    """Steps before which the graph is cut: near even numbers of layers, where the fewest tensors pass."""
+    """Return the steps before which to cut: near equal numbers of layers, with the fewest live tensors."""
     alive = np.zeros(total + 1, int)
     for name, step in last.items():
-        # Tensors that are inputs are at hand everywhere.
+        # Model inputs are available everywhere.
         if name in made and made[name] + 1 <= step:
             alive[made[name] + 1] += 1
             if step + 1 <= total:
@@ -119,7 +119,7 @@ def _ends(
     found: list[int] = []
     for number in range(1, count):
         low, high = (round(share * (number + side * _WINDOW)) for side in (-1, 1))
-        # From just behind one layer to just before another.
+        # Between directly after one layer and directly before another.
         begin = layers[max(0, low - 1)] + 1
         end = layers[min(len(layers) - 1, max(high, low))]
         begin = max(begin, found[-1] + 1 if found else 1)
@@ -129,9 +129,9 @@ def _ends(
 
 
 def declared(name: str, values: Sequence[Any]) -> onnx.ValueInfoProto:
-    """An input with the type of the values, and the sizes that all of them have.
+    """Declare an input with the type of the values and the dimensions they have in common.
 
-    Raises: AnalysisError: they are of a kind that cannot be handed from piece to piece.
+    Raises: AnalysisError: values of this kind cannot be passed between pieces.
     """
     arrays = [one for one in values if isinstance(one, np.ndarray)]
     kinds, ranks = {one.dtype for one in arrays}, {one.ndim for one in arrays}
@@ -149,7 +149,7 @@ def piece_model(
     model: onnx.ModelProto, nodes: Sequence[onnx.NodeProto], inputs: Sequence[onnx.ValueInfoProto],
     gives: Iterable[str],
 ) -> onnx.ModelProto:  # fmt: skip
-    """Nodes as a model of their own, with the weights of ``model`` that they read."""
+    """Return nodes as a separate model with the weights of ``model`` that they read."""
     made = onnx.ModelProto()
     made.ir_version = model.ir_version
     made.opset_import.extend(model.opset_import)
@@ -164,16 +164,16 @@ def piece_model(
 
 
 class PlainPiece:
-    """A piece of the float model in a session, which also knows the ranges of some tensors in it.
+    """A piece of the float model in a session, which also computes the ranges of some tensors.
 
     Args:
         path: the model's file, for its folder and messages.
-        model: the whole, weights in it.
-        piece: of it.
-        inputs: what it reads, declared.
-        seen: tensors made in the piece whose ranges are asked for.
+        model: the whole model with its weights.
+        piece: the piece.
+        inputs: declarations of the tensors it reads.
+        seen: tensors produced in the piece whose ranges are requested.
 
-    Raises: AnalysisError: ONNX Runtime refuses it.
+    Raises: AnalysisError: ONNX Runtime rejects it.
     """
 
     def __init__(
@@ -189,16 +189,16 @@ class PlainPiece:
                 built.graph.output.append(helper.make_tensor_value_info(out, TensorProto.FLOAT, []))
                 self._wanted.append(out)
         self._session = open_session(path, WHAT, proto=built, spin=False)
-        # Runs that do not ask for ranges do not compute them.
+        # Runs without ranges do not compute them.
         self._options = onnxruntime(WHAT).RunOptions()
         self._options.only_execute_path_to_fetches = True
 
     def run(self, values: Values) -> Values:
-        """What is at hand behind the piece, given what is before it."""
+        """Return the tensors available after the piece, given those available before it."""
         return passed(self._piece, values, self._results(self._piece.gives, values))
 
     def run_seen(self, values: Values) -> tuple[Values, dict[str, tuple[float, float]]]:
-        """The same, and the smallest and largest value of each tensor in ``seen``."""
+        """Like ``run``, and return the minimum and maximum of each tensor in ``seen``."""
         made = self._results([*self._piece.gives, *self._wanted], values)
         ends = made[len(self._piece.gives) :]
         found = {name: (float(ends[2 * at]), float(ends[2 * at + 1])) for at, name in enumerate(self._seen)}
@@ -210,7 +210,7 @@ class PlainPiece:
 
 
 def passed(piece: Piece, values: Values, results: Sequence[Array]) -> Values:
-    """What later pieces still read of earlier ones, and what the piece gives."""
+    """Return the tensors that later pieces still read from earlier ones, and the results of the piece."""
     kept = {name: one for name, one in values.items() if name in piece.needed}
     kept.update(zip(piece.gives, results, strict=False))
     return kept

@@ -1,4 +1,4 @@
-"""How far results are from those of the float model."""
+"""Difference between results and those of the float model."""
 
 from __future__ import annotations
 
@@ -11,31 +11,33 @@ import numpy as np
 from py_autodoc.sensitivity.layers import Array
 
 _ONE = 1e-3
-"""How far a sum of probabilities may be from 1."""
+"""Tolerance for sums of probabilities."""
 _TINY = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Over all samples."""
+    """Figures over all samples."""
 
     sqnr_db: float | None
-    """Signal to noise in decibels; None where nothing differs, or values are not finite."""
+    """Signal-to-noise ratio in decibels; None if nothing differs, or values are not finite."""
     relative_error: float
-    """Infinite where values are NaN or infinite."""
+    """Infinite if values are NaN or infinite."""
     kl: float | None
-    """Mean Kullback-Leibler divergence of class probabilities, float model to quantized, in nats; None where
-    the output is not of class scores."""
+    """Mean Kullback-Leibler divergence of class probabilities, float model to quantized, in nats.
+
+    None if the output does not hold class scores.
+    """
     agreement: float | None
-    """Share of rows whose largest score is in the same place."""
+    """Share of rows whose largest score has the same index."""
 
 
 class Truth:
-    """The results of the float model for all samples, and what they are.
+    """Results of the float model for all samples.
 
     Args:
-        results: one a sample.
-        classes: the last axis holds scores of classes.
+        results: one per sample.
+        classes: whether the last axis holds class scores.
     """
 
     def __init__(self, results: Sequence[Array], classes: bool) -> None:
@@ -46,7 +48,7 @@ class Truth:
         self._known = [self._shares(one) for one in self._results] if self.classes else []
 
     def score(self, results: Sequence[Array]) -> Score:
-        """Of other results for the same samples."""
+        """Return the score of other results for the same samples."""
         given = [np.asarray(one, np.float64) for one in results]
         noise = sum(float(((a - b) ** 2).sum()) for a, b in zip(self._results, given, strict=True))
         if not (np.isfinite(noise) and np.isfinite(self._signal)):
@@ -63,7 +65,7 @@ class Truth:
         return Score(-20 * float(np.log10(relative)) if relative else None, relative, kl, agreement)
 
     def _shares(self, result: Array) -> Array:
-        """Rows of probabilities."""
+        """Return rows of probabilities."""
         rows = result.reshape(-1, result.shape[-1])
         if self._probable:
             return np.clip(rows, 0, None)

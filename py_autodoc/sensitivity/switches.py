@@ -1,4 +1,4 @@
-"""Pieces of a model in which each layer can be switched between its float and its quantized form."""
+"""Model pieces whose layers can be switched between float and quantized."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ from py_autodoc.sensitivity.pieces import WHAT, Piece, Values, passed, piece_mod
 
 
 class SwitchedModel:
-    """A piece of a model in which any of its layers can be quantized: one session answers every mixture.
+    """A piece of a model in which each layer can be quantized: one session computes every mixture.
 
-    Each layer is an ``If`` over an input of its own. Its branches hold the node with its own weights, so that
-    ONNX Runtime packs both; the quantized one has the input behind QuantizeLinear and DequantizeLinear, and
-    the weight rounded. Products are computed in float, so no kernel of this machine saturates in the scores.
+    Each layer is an ``If`` with its own switch input. The branches hold the node with its own weights, so
+    that ONNX Runtime packs both; in the quantized branch, the input passes through QuantizeLinear and
+    DequantizeLinear, and the weight is rounded. Products are computed in float, so saturating kernels of this
+    machine do not affect the scores.
 
     Args:
         path: the model, for its folder and messages.
-        model: the same, weights in it.
-        piece: of it; its layers can be switched.
-        inputs: what the piece reads, declared.
-        layers: of the whole model.
-        limits: of each layer's input, by tensor.
-        scheme: how numbers are quantized.
-        weights: by name.
+        model: the model with its weights.
+        piece: the piece; its layers can be switched.
+        inputs: declarations of the tensors the piece reads.
+        layers: the layers of the whole model.
+        limits: range of each layer's input, by tensor.
+        scheme: the quantization.
+        weights: values of the weights by name.
 
-    Raises: AnalysisError: ONNX Runtime refuses the piece.
+    Raises: AnalysisError: ONNX Runtime rejects the piece.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class SwitchedModel:
         self._session = open_session(path, WHAT, proto=built, spin=False)
 
     def run(self, values: Values, quantized: Collection[int]) -> Values:
-        """What is at hand behind the piece, with the layers of these numbers quantized."""
+        """Return the tensors available after the piece, with the layers of these numbers quantized."""
         feeds = {name: values[name] for name in self._piece.reads}
         for number in self._piece.layers:
             feeds[_switch(number)] = np.array(number in quantized)
