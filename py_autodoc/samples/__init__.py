@@ -1,4 +1,4 @@
-"""Values for the inputs of a model: made up, or read from files."""
+"""Values for the inputs of a model: generated, or read from files."""
 
 from __future__ import annotations
 

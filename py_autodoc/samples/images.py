@@ -1,4 +1,4 @@
-"""Samples from images: a folder of them, decoded by Pillow, made into the values that a model takes."""
+"""Samples from a folder of images, decoded by Pillow and preprocessed for a model."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from py_autodoc.samples.specs import InputSpec, Sample
 
 IMAGES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"})
 MAX_PIXELS = 1 << 27
-"""Of one image: a file may unpack to far more than it has."""
+"""Maximum pixels of an image, since a small file can unpack to a large image."""
 _GREY = 114
-"""Around an image that is framed, as Ultralytics has it."""
+"""Grey level around a letterboxed image, as in Ultralytics."""
 _DEEP = ("I", "F", "I;16", "I;16B", "I;16L", "I;16N")
-"""Pillow's modes of more than 8 bits, which it would cut off."""
+"""Pillow's modes with more than 8 bits, which its conversion would clip."""
 Array = np.ndarray[Any, Any]
 
 
@@ -37,13 +37,13 @@ class Images:
     """A folder of images as samples for a model with one image input.
 
     Args:
-        folder: where they are, subfolders included; or one image.
+        folder: folder of the images, including subfolders; or one image.
         preprocessing: ``0..1``, ``-1..1``, ``0..255``, ``imagenet``, a ``preprocessor_config.json``, or a
-            ``Preprocessing``; None: as the model's metadata say.
+            ``Preprocessing``; None uses that of the model's metadata.
 
     Raises:
         OptionError: the preprocessing is unknown.
-        InputError: the folder holds no image.
+        InputError: the folder contains no image.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Images:
         self.preprocessing = preprocessing
 
     def how(self, spec: InputSpec) -> Preprocessing:
-        """How images become an input. Raises: OptionError: neither the model nor the caller says it."""
+        """Return the preprocessing for an input. Raises: OptionError if neither model nor caller has one."""
         found = self.preprocessing or spec.preprocessing
         if found is None and spec.dtype.kind in "iu":
             return NAMED["0..255"]
@@ -71,7 +71,7 @@ class Images:
         return found
 
     def sizes(self, name: str, declared: Sequence[Any], metadata: Mapping[str, str]) -> dict[str, Array]:
-        """An array by the name of an input, of the sizes that images get; none where they are not known."""
+        """Return an array with the shape of images, by input name; empty if the shape is unknown."""
         how = self.preprocessing or preprocessing_of(metadata)
         if how is None or how.result is None or len(declared) != 4:
             return {}
@@ -83,7 +83,7 @@ class Images:
         return {name: np.broadcast_to(np.zeros((), np.int8), shape)}
 
     def samples(self, spec: InputSpec, count: int) -> Iterator[Sample]:
-        """At most ``count`` samples, spread evenly over the files.
+        """Yield at most ``count`` samples, spread evenly over the files.
 
         Raises: InputError, OptionError, RequirementError.
         """
@@ -94,21 +94,21 @@ class Images:
                 "no-samples", f"{spec.shown} takes {batch} images at once; there are {len(self.files)}."
             )
         chosen = min(count, least)
-        # Folders are often sorted by class: the first ones would be of one.
+        # Folders are often sorted by class, so the first files would have the same class.
         files = [self.files[at * len(self.files) // (chosen * batch)] for at in range(chosen * batch)]
         for at in range(0, len(files), batch):
             yield {spec.name: np.concatenate([read_image(one, spec, how) for one in files[at : at + batch]])}
 
 
 def image_files(path: Path) -> list[Path]:
-    """The images of a folder and its subfolders in the order of their paths, or the one at the path."""
+    """Return the images of a folder and its subfolders in path order, or the image at the path."""
     if path.is_file():
         return [path] if path.suffix.lower() in IMAGES else []
     return sorted(one for one in path.rglob("*") if one.suffix.lower() in IMAGES and one.is_file())
 
 
 def images_in(data: Any) -> Images | None:
-    """The images that data are; None for other data, such as a folder that holds arrays as well."""
+    """Return the images in ``data``; None for other data, such as a folder that also contains arrays."""
     if isinstance(data, Images):
         return data
     if not isinstance(data, (str, os.PathLike)):
@@ -123,7 +123,7 @@ def images_in(data: Any) -> Images | None:
 
 
 def image_input(specs: Sequence[InputSpec]) -> InputSpec:
-    """The input that images are for. Raises: InputError: the model has others, or none."""
+    """Return the only image input. Raises: InputError if the model has other inputs, or no image input."""
     if len(specs) != 1:
         shown = ", ".join(one.shown for one in specs[:5])
         raise InputError(
@@ -141,10 +141,10 @@ def image_input(specs: Sequence[InputSpec]) -> InputSpec:
 
 
 def read_image(file: Path, spec: InputSpec, how: Preprocessing) -> Array:
-    """An image as the model takes it, with a batch of 1.
+    """Return an image in the form of the model's input, with a batch of 1.
 
     Raises:
-        InputError: it cannot be decoded, or the result has other sizes than the input.
+        InputError: it cannot be decoded, or the result has another shape than the input.
         RequirementError: Pillow is missing.
     """
     first = spec.shape[1] in (1, 3)
@@ -175,7 +175,7 @@ def read_image(file: Path, spec: InputSpec, how: Preprocessing) -> Array:
 
 
 def _each(values: tuple[float, ...], channels: int, empty: float) -> Array:
-    """A number for each channel; one for all, or the middle of three for a grey image."""
+    """Return one number per channel, from a single number or, for a grey image, the middle of three."""
     if not values:
         return np.array([empty])
     if len(values) == 3 and channels == 1:
@@ -184,7 +184,7 @@ def _each(values: tuple[float, ...], channels: int, empty: float) -> Array:
 
 
 def _decoded(file: Path, channels: int) -> Any:
-    """The image in RGB or grey, the way up that its camera says."""
+    """Return the image in RGB or grey, rotated according to its EXIF orientation."""
     try:
         from PIL import Image, ImageOps
     except ImportError:
@@ -204,7 +204,7 @@ def _decoded(file: Path, channels: int) -> Any:
 
 
 def _fitted(image: Any, how: Preprocessing, wanted: tuple[int, int]) -> Array:
-    """Pixels of the right size: height × width × channels, from 0 to 255."""
+    """Return pixels in the required size: height × width × channels, from 0 to 255."""
     size = how.size or wanted
     if how.resize == LETTERBOX:
         return _framed(_pixels(image), size)
@@ -223,7 +223,7 @@ def _pixels(image: Any) -> Array:
 
 
 def _scaled(height: int, width: int, how: Preprocessing) -> tuple[int, int]:
-    """Sizes with the shorter side at ``edge``, as transformers and torchvision round them."""
+    """Return the size with the shorter side at ``edge``, rounded as in transformers and torchvision."""
     short, long = min(height, width), max(height, width)
     exact = float(how.edge)
     if how.longest and long / short * exact > how.longest:
@@ -233,7 +233,7 @@ def _scaled(height: int, width: int, how: Preprocessing) -> tuple[int, int]:
 
 
 def _middle(pixels: Array, size: tuple[int, int]) -> Array:
-    """The middle of an image, black around one that is smaller."""
+    """Crop the centre of an image; smaller images are padded with black."""
     height, width = size
     down, right = max(0, height - pixels.shape[0]), max(0, width - pixels.shape[1])
     if down or right:
@@ -245,7 +245,7 @@ def _middle(pixels: Array, size: tuple[int, int]) -> Array:
 
 
 def _framed(pixels: Array, size: tuple[int, int]) -> Array:
-    """The whole image as large as it fits, in the middle of grey."""
+    """Resize an image to fit and centre it on grey (letterbox)."""
     ratio = min(size[0] / pixels.shape[0], size[1] / pixels.shape[1])
     height, width = (max(1, round(one * ratio)) for one in pixels.shape[:2])
     found = np.full((*size, pixels.shape[2]), float(_GREY))
@@ -255,7 +255,7 @@ def _framed(pixels: Array, size: tuple[int, int]) -> Array:
 
 
 def _linear(pixels: Array, height: int, width: int) -> Array:
-    """Between four neighbours, as OpenCV does it: large images are not smoothed first, as Pillow would."""
+    """Interpolate between four neighbours as in OpenCV: unlike Pillow, without smoothing large images."""
     for axis, size in ((0, height), (1, width)):
         old = pixels.shape[axis]
         at = np.clip((np.arange(size) + 0.5) * old / size - 0.5, 0, old - 1)

@@ -1,4 +1,4 @@
-"""What an iterable of samples yields, as arrays by input."""
+"""Convert the items of an iterable of samples to arrays by input."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from py_autodoc.errors import InputError
 
 
 def as_arrays(item: Any, names: Sequence[str]) -> Mapping[str, Any]:
-    """A mapping of arrays by input; a tuple or list by the order of the inputs; one array for one input.
+    """Return arrays by input from a mapping, a tuple or list in input order, or one array for a single input.
 
-    Tensors of PyTorch become arrays. What follows the inputs in a tuple, such as labels, is not used; its
-    first part may be a mapping.
+    PyTorch tensors are converted to arrays. Items after the inputs in a tuple, such as labels, are ignored;
+    its first item may be a mapping.
 
-    Raises: InputError: a tuple has fewer parts than the model has inputs, or a part is not numbers.
+    Raises: InputError: a tuple has fewer items than the model has inputs, or an item is not numeric.
     """
     if isinstance(item, (tuple, list)) and item and isinstance(item[0], Mapping):
         item = item[0]
@@ -32,7 +32,7 @@ def as_arrays(item: Any, names: Sequence[str]) -> Mapping[str, Any]:
 
 
 def _array(value: Any) -> Any:
-    """An array of whatever holds numbers."""
+    """Return an array from any numeric object."""
     if hasattr(value, "detach"):
         value = value.detach().cpu()
     try:

@@ -1,6 +1,6 @@
-"""Made-up values that a model can run with: indices within their tables, masks of ones, noise for the rest.
+"""Generated values that a model can run with: valid indices, masks of ones, and noise for other inputs.
 
-They show that a model runs, how long it takes, and where two models differ. They say nothing of accuracy.
+They show that a model runs, how long it takes, and where two models differ, but nothing about accuracy.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from py_autodoc.errors import InputError
 from py_autodoc.samples.specs import MAX_BYTES, InputSpec, Sample
 
 _FALLBACK_ROWS = 2
-"""Of a table whose size is not known."""
+"""Rows of a table of unknown size."""
 _SAMPLE_RATE = 16000
 _LOUDNESS = 0.1
-"""Standard deviation of a made-up waveform: speech rarely fills the range."""
+"""Standard deviation of a generated waveform, since speech rarely fills the range."""
 
 
 def made_samples(specs: list[InputSpec], count: int = 1, seed: int = 0) -> Iterator[Sample]:
-    """``count`` samples; the same seed gives the same values on every machine.
+    """Yield ``count`` samples; the same seed gives the same values on every machine.
 
-    Raises: InputError: together they are too large.
+    Raises: InputError: the samples are too large in total.
     """
     size = sum(prod(one.shape) * one.dtype.itemsize for one in specs)
     if size * count > MAX_BYTES:
@@ -59,7 +59,7 @@ def _values(spec: InputSpec, random: np.random.Generator, longest: int) -> np.nd
 
 
 def _highest(spec: InputSpec) -> int:
-    """One more than the largest integer."""
+    """Return the exclusive maximum of integers."""
     if spec.role == "tokens":
         return max(1, min(spec.rows or _FALLBACK_ROWS, int(np.iinfo(spec.dtype).max)))
     if spec.role in ("bytes", "image"):

@@ -1,8 +1,8 @@
-"""How an image becomes the input of a model: as the model's metadata say, a file of transformers, or a name.
+"""Preprocessing of images: from the model's metadata, a file of transformers, or a name.
 
-Known are Hugging Face's image processors (``hf_processor_config`` of our own exports, or their
-``preprocessor_config.json``), timm's ``pretrained_cfg``, Ultralytics' keys, and the ones that the ONNX
-standard has for images. Texts are untrusted: settings that are missing or damaged mean that nothing is known.
+Supported are Hugging Face's image processors (``hf_processor_config`` of our exports, or
+``preprocessor_config.json``), timm's ``pretrained_cfg``, Ultralytics' keys, and the image keys of the ONNX
+standard. The texts are untrusted: missing or damaged settings mean that the preprocessing is unknown.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from py_autodoc.limits import TABLE
 STRETCH, SHORTEST, LONGEST, LETTERBOX = "stretch", "shortest", "longest", "letterbox"
 IMAGENET = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 BILINEAR, BICUBIC = 2, 3
-"""Filters as Pillow numbers them."""
+"""Pillow's numbers of the filters."""
 _BYTE = 1 / 255
 _MAX_SIDE = 16_384
 _MAX_BYTES = 1 << 20
-"""Of a file of settings."""
+"""Maximum bytes of a settings file."""
 _CUBIC = (
     "BeiT", "Beit", "Bit", "Blip", "CLIP", "ChineseCLIP", "ConvNext", "DPT", "DeiT", "EfficientNet", "Flava",
     "Levit", "MobileViT", "OwlViT", "Perceiver", "PoolFormer", "Pvt", "Siglip", "Vilt",
 )  # fmt: skip
-"""Processors of transformers whose filter is bicubic where the settings do not name one."""
+"""Processors of transformers whose default filter is bicubic."""
 _PLAIN = ("Gemma4", "MobileViT", "RTDetr")
-"""Those that do not normalize unless the settings say so, although they have a mean."""
+"""Processors that have a mean but do not normalize unless the settings say so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +42,19 @@ class Preprocessing:
     """Decoded pixels (RGB, 0 to 255) to values: resize, crop, ``(value * scale - offset - mean) / std``."""
 
     source: str
-    """Where it is from, for people."""
+    """Source of the preprocessing, for messages."""
     resize: str = STRETCH
-    """``stretch`` (to ``size``), ``shortest`` (the shorter side to ``edge``), ``longest`` (the same, and the
-    longer one at most ``longest``), ``letterbox`` (fits into ``size``, the rest grey), or empty: not at
-    all."""
+    """Resizing mode.
+
+    ``stretch`` (to ``size``), ``shortest`` (the shorter side to ``edge``), ``longest`` (the same, with the
+    longer side at most ``longest``), ``letterbox`` (fit into ``size`` on grey), or empty for no resizing.
+    """
     size: tuple[int, int] | None = None
-    """Height and width of the result; None: those of the model's input."""
+    """Height and width of the result; None uses those of the model's input."""
     edge: int = 0
     longest: int = 0
     crop: tuple[int, int] | None = None
-    """Height and width that are cut from the middle."""
+    """Height and width of the centre crop."""
     filter: int = BILINEAR
     scale: float = _BYTE
     offset: float = 0.0
@@ -62,7 +64,7 @@ class Preprocessing:
 
     @property
     def result(self) -> tuple[int, int] | None:
-        """Height and width where they do not depend on the image."""
+        """Return height and width of the result if they do not depend on the image."""
         return self.crop or (self.size if self.resize in (STRETCH, LETTERBOX) else None)
 
 
@@ -72,12 +74,17 @@ NAMED = {
     "0..255": Preprocessing("0..255", scale=1.0),
     "imagenet": Preprocessing("imagenet", mean=IMAGENET[0], std=IMAGENET[1]),
 }
-"""Resized to the input, in RGB; ``imagenet`` with the mean and deviation that most classifiers of torchvision
-and timm were trained with."""
+"""Resized to the input, in RGB.
+
+``imagenet`` uses the mean and standard deviation of most classifiers in torchvision and timm.
+"""
 
 
 def given_preprocessing(text: PathLike) -> Preprocessing:
-    """A name of ``NAMED``, or a ``preprocessor_config.json``. Raises: OptionError, InputError."""
+    """Return the preprocessing for a name of ``NAMED`` or a ``preprocessor_config.json``.
+
+    Raises: OptionError, InputError.
+    """
     if str(text) in NAMED:
         return NAMED[str(text)]
     path, known = Path(text), ", ".join(NAMED)
@@ -103,7 +110,7 @@ def given_preprocessing(text: PathLike) -> Preprocessing:
 
 
 def preprocessing_of(metadata: Mapping[str, str]) -> Preprocessing | None:
-    """What a model's metadata say; None where they say nothing that is whole."""
+    """Return the preprocessing in a model's metadata; None if it is missing or incomplete."""
     try:
         found = read_metadata(metadata)
         held = found.processor_config or {}
@@ -118,7 +125,7 @@ def preprocessing_of(metadata: Mapping[str, str]) -> Preprocessing | None:
 
 
 def _hugging_face(held: Any, source: str) -> Preprocessing | None:
-    """Settings of an image processor of transformers, older and newer ones."""
+    """Return the preprocessing of a transformers image processor, in older and newer formats."""
     try:
         return _processor(held, source) if isinstance(held, dict) else None
     except (TypeError, ValueError, KeyError, OverflowError):
@@ -152,7 +159,7 @@ def _processor(held: Mapping[str, Any], source: str) -> Preprocessing | None:
             if "longest_edge" in size:
                 resize, longest = LONGEST, _side(size["longest_edge"])
             if convnext:
-                # Small images are cut from larger ones, large ones are stretched.
+                # Small images are cropped from larger ones, large ones are stretched.
                 if edge < 384:
                     crop, edge = (edge, edge), int(edge / float(held["crop_pct"]))
                 else:
@@ -176,7 +183,7 @@ def _processor(held: Mapping[str, Any], source: str) -> Preprocessing | None:
 
 
 def _timm(held: Any) -> Preprocessing | None:
-    """As timm evaluates: the shorter side to the size over ``crop_pct``, the middle of it."""
+    """Return timm's evaluation: the shorter side to the size divided by ``crop_pct``, then a centre crop."""
     if not isinstance(held, dict) or "mean" not in held or "input_size" not in held:
         return None
     height, width = (_side(one) for one in held["input_size"][-2:])
@@ -193,7 +200,7 @@ def _timm(held: Any) -> Preprocessing | None:
 
 
 def _ultralytics(metadata: Mapping[str, str]) -> Preprocessing | None:
-    """``imgsz`` beside ``task``: a grey frame around the image; classifiers get its middle."""
+    """Return the preprocessing for ``imgsz`` and ``task``: letterbox, or a centre crop for classifiers."""
     if "imgsz" not in metadata or not ("stride" in metadata or "task" in metadata):
         return None
     try:
@@ -209,7 +216,7 @@ def _ultralytics(metadata: Mapping[str, str]) -> Preprocessing | None:
 
 
 def _standard(metadata: Mapping[str, str]) -> Preprocessing | None:
-    """The keys that the ONNX standard has for images."""
+    """Return the preprocessing in the image keys of the ONNX standard."""
     ranges = {
         "NominalRange_0_255": NAMED["0..255"],
         "Normalized_0_1": NAMED["0..1"],
@@ -225,7 +232,7 @@ def _standard(metadata: Mapping[str, str]) -> Preprocessing | None:
 
 
 def _numbers(value: Any) -> tuple[float, ...]:
-    """Of each channel; none where there are none."""
+    """Return one number per channel; empty if there are none."""
     if value is None:
         return ()
     found = tuple(float(one) for one in value) if isinstance(value, (list, tuple)) else (float(value),)
@@ -233,7 +240,7 @@ def _numbers(value: Any) -> tuple[float, ...]:
 
 
 def _pair(value: Any) -> tuple[int, int] | None:
-    """Height and width."""
+    """Return height and width."""
     if isinstance(value, dict):
         if "height" in value and "width" in value:
             return _side(value["height"]), _side(value["width"])

@@ -1,4 +1,4 @@
-"""Samples from files: ``.npz``, ``.npy`` and folders of them. Nothing is unpickled."""
+"""Read samples from ``.npz`` and ``.npy`` files and folders of them. Nothing is unpickled."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from py_autodoc.graph.protobuf.probe import base_name
 from py_autodoc.samples.specs import InputSpec, Sample, matched
 
 MAX_FILE = 1 << 32
-"""Bytes of a file, and of what an archive holds."""
+"""Maximum bytes of a file, and of the unpacked content of an archive."""
 _LONGEST = 200
 _UNREADABLE = (
     OSError, ValueError, EOFError, KeyError, MemoryError, SyntaxError, NotImplementedError, RuntimeError,
     zipfile.BadZipFile, zlib.error, lzma.LZMAError,
 )  # fmt: skip
-"""What NumPy and zipfile raise for broken files."""
+"""Exceptions of NumPy and zipfile for damaged files."""
 
 
 def read_samples(
     path: str | os.PathLike[str], specs: list[InputSpec], limit: int | None = None
 ) -> Iterator[Sample]:
-    """The samples of a file or of the files of a folder, in the order of their names; at most ``limit``.
+    """Yield the samples of a file, or of the files of a folder by name; at most ``limit``.
 
-    An array of the input's own sizes is one sample. One with an axis more in front holds a sample in each
-    row; one whose first axis is a multiple of the input's is cut into samples. All inputs of a file have the
-    same number of samples.
+    An array with the shape of the input is one sample. An array with an additional first axis holds one
+    sample per row; one whose first dimension is a multiple of the input's is split. All inputs of a file have
+    the same number of samples.
 
     Raises:
         PathError: there is nothing at the path.
-        InputError: a file holds no such arrays; its line names file, input and sizes.
+        InputError: a file has no such arrays; the message names file, input and shapes.
     """
     given = 0
     for file in sample_files(path):
@@ -49,7 +49,7 @@ def read_samples(
 
 
 def sample_files(path: str | os.PathLike[str]) -> list[Path]:
-    """The file, or those of the folder in the order of their names. Raises: PathError, InputError."""
+    """Return the file, or the files of the folder sorted by name. Raises: PathError, InputError."""
     at = Path(path)
     try:
         at.stat()
@@ -67,7 +67,7 @@ def sample_files(path: str | os.PathLike[str]) -> list[Path]:
 def samples_in(
     arrays: dict[str, np.ndarray[Any, Any]], specs: list[InputSpec], source: str
 ) -> Iterator[Sample]:
-    """The samples of arrays by input, as those of a file. Raises: InputError, naming ``source``."""
+    """Yield the samples of arrays by input, as for a file. Raises: InputError, naming ``source``."""
     if len(specs) == 1 and len(arrays) == 1:
         arrays = {specs[0].name: next(iter(arrays.values()))}
     rows = {one.name: split(arrays[one.name], one.shape) for one in specs if one.name in arrays}
@@ -81,7 +81,7 @@ def samples_in(
 
 
 def split(array: np.ndarray[Any, Any], shape: tuple[int, ...]) -> list[np.ndarray[Any, Any]]:
-    """The samples in an array; itself where it is one, or where it fits in no way."""
+    """Return the samples in an array; the array itself if it is one sample, or does not fit."""
     if array.shape == shape:
         return [array]
     if array.shape[1:] == shape:
@@ -93,7 +93,7 @@ def split(array: np.ndarray[Any, Any], shape: tuple[int, ...]) -> list[np.ndarra
 
 
 def read_arrays(file: Path) -> dict[str, np.ndarray[Any, Any]]:
-    """The arrays of a ``.npz`` or ``.npy`` file by name. Raises: InputError."""
+    """Return the arrays of a ``.npz`` or ``.npy`` file by name. Raises: InputError."""
     try:
         if file.stat().st_size > MAX_FILE:
             raise InputError("sample-too-large", f"{file.name} is larger than 4 GB.")
@@ -118,6 +118,6 @@ def _bounded(file: Path) -> None:
 
 def _line(fault: BaseException) -> str:
     text = str(fault).strip().splitlines()
-    if text and "pickle" in text[0]:  # which is never loaded, whatever NumPy says of it
+    if text and "pickle" in text[0]:  # NumPy suggests allowing pickles, which are never loaded.
         return "it holds something else than arrays of numbers."
     return (text[0][:200] if text else type(fault).__name__).rstrip(".") + "."

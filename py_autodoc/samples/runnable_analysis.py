@@ -1,4 +1,4 @@
-"""A model with all sizes chosen, so that it can be run."""
+"""Analyse a model with all dimensions chosen, so that it can be run."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def analysis_at_sizes(
     shapes: Mapping[str, Sequence[int]] | None = None,
     hardware: str = "",
 ) -> Analysis:
-    """The analysis at sizes as given, else as the data has them, else usual ones; the batch is 1.
+    """Return the analysis at the given dimensions, else those of the data, else typical ones; the batch is 1.
 
-    ``data`` is as for ``choose_samples``; an iterable that can be read only once tells of no sizes.
-    ``hardware`` is the device that the analysis is asked about.
+    ``data`` is as for ``choose_samples``; an iterable that can be read only once gives no dimensions.
+    ``hardware`` is the device of the analysis.
 
     Raises: InputError: model or data cannot be read.
     """
@@ -41,7 +41,7 @@ def analysis_at_sizes(
 
 
 def _arrays(data: Any, analysis: Analysis) -> Mapping[str, Any]:
-    """Arrays by input that have the sizes of a sample."""
+    """Return arrays by input with the shapes of a sample."""
     images = images_in(data)
     if images is not None:
         for number in analysis.model.graphs[0].inputs:

@@ -1,4 +1,4 @@
-"""Samples of whatever is given, or made up."""
+"""Choose samples: from any supported data, or generated."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from py_autodoc.samples.specs import InputSpec, Sample
 from py_autodoc.units import size
 
 MOST = 4096
-"""Samples at once."""
+"""Maximum number of samples."""
 MAX_BYTES = 4 << 30
-"""Of all samples together, which are held in memory."""
+"""Maximum bytes of all samples together, which are held in memory."""
 
 
 def choose_samples(
     data: Any, specs: Sequence[InputSpec], count: int | None, seed: int, usual: tuple[int, int]
 ) -> tuple[list[Sample], str]:
-    """The samples, and where they are from in words.
+    """Return the samples and a description of their source.
 
     Args:
-        data: a ``.npz`` or ``.npy`` file or a folder of them, a folder of images (``Images`` says how they
-            are prepared), a mapping of arrays, an array for a model with one input, or an iterable, such as
-            a ``DataLoader`` of PyTorch, of mappings, tuples (inputs in the model's order, then what is not
-            an input) or arrays, one sample or a batch each; None: made up.
+        data: a ``.npz`` or ``.npy`` file or a folder of them, a folder of images (``Images`` sets their
+            preprocessing), a mapping of arrays, an array for a model with one input, or an iterable, such as
+            a PyTorch ``DataLoader``, of samples or batches as mappings, tuples (inputs in the model's order,
+            then other items) or arrays; None generates values.
         specs: the inputs.
-        count: how many at most; None: ``usual``.
-        seed: of made-up values.
-        usual: how many are taken of data, and made up.
+        count: maximum number of samples; None uses ``usual``.
+        seed: random seed for generated values.
+        usual: default number of samples from data, and of generated ones.
 
     Raises: InputError, OptionError.
     """
@@ -73,7 +73,7 @@ def choose_samples(
 
 
 def _listed(samples: Iterable[Sample]) -> list[Sample]:
-    """All of them, while they fit into memory. Raises: InputError."""
+    """Return all samples if they fit into memory. Raises: InputError."""
     found: list[Sample] = []
     held = 0
     for one in samples:

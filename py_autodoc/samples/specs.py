@@ -1,4 +1,4 @@
-"""What a caller has to feed: name, element type, sizes and role of each input."""
+"""Specifications of a model's inputs: name, element type, shape and role."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from py_autodoc.samples.preprocessing import Preprocessing, preprocessing_of
 Sample = dict[str, np.ndarray[Any, Any]]
 """One value for every input, by name."""
 MAX_BYTES = 1 << 31
-"""Of all inputs of one sample."""
+"""Maximum bytes of all inputs of one sample."""
 
 
 @dataclass(frozen=True, slots=True)
 class InputSpec:
-    """One input of the main graph, all sizes known."""
+    """An input of the main graph with known shape."""
 
     name: str
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
     role: str = ""
-    """As in ``identity.model.Port``: ``image``, ``tokens``, ``attention mask`` …; empty where unknown."""
+    """As in ``identity.model.Port``: ``image``, ``tokens``, ``attention mask``, …; empty if unknown."""
     rows: int | None = None
-    """Of the table that tokens are looked up in."""
+    """Number of rows of the token table."""
     preprocessing: Preprocessing | None = None
-    """How images become this input, where the model's metadata say it."""
+    """Preprocessing of images for this input in the model's metadata."""
 
     @property
     def shown(self) -> str:
-        """As a message names it: ``images float32 1×3×224×224``."""
+        """Return its form for messages: ``images float32 1×3×224×224``."""
         return f"{self.name} {self.dtype} {'×'.join(map(str, self.shape)) or 'scalar'}"
 
 
 def input_specs(analysis: Analysis) -> list[InputSpec]:
-    """The inputs to feed, in the file's order.
+    """Return the inputs in the file's order.
 
     Raises:
-        OptionError: the size of an input is not known (``bind`` it).
-        InputError: an input is not a tensor, or of a type that NumPy does not have; together too large.
+        OptionError: a dimension of an input is unknown (``bind`` it).
+        InputError: an input is not a tensor, has a type that NumPy does not support, or all are too large.
     """
     file, ports = analysis.model.file.name, {one.tensor: one for one in analysis.identified.inputs}
     found = []
@@ -101,9 +101,9 @@ def _sizes(shape: tuple[int | str | None, ...] | None, name: str, file: str) -> 
 
 
 def sizes_in(arrays: Mapping[str, Any], analysis: Analysis) -> dict[str, int]:
-    """Sizes that arrays give the free dimensions of the inputs, but for the first axis, which is the batch.
+    """Return the dimensions that arrays give symbolic dimensions of the inputs, except for the batch axis.
 
-    An array with an axis more than the input holds a sample in each row.
+    An array with one axis more than the input holds one sample per row.
     """
     inputs = [analysis.model.tensors[number] for number in analysis.model.graphs[0].inputs]
     inputs = [one for one in inputs if one.kind == TensorKind.INPUT]
@@ -125,10 +125,10 @@ def sizes_in(arrays: Mapping[str, Any], analysis: Analysis) -> dict[str, int]:
 
 
 def matched(given: Mapping[str, Any], specs: list[InputSpec], source: str) -> Sample:
-    """Arrays as the model takes them: every input, of its type and sizes. Extra arrays are left aside.
+    """Return arrays in the form of the inputs: each input with its type and shape, extra arrays ignored.
 
-    A model with one input takes the only array of whatever name. Integers fit any type that holds their
-    values; a float input takes any float or 8-bit integer. NaN and infinity are refused.
+    A model with one input accepts a single array of any name. Integers fit any type that holds their values;
+    a float input accepts any float or 8-bit integer. NaN and infinity are rejected.
 
     Raises: InputError, naming ``source`` and the input.
     """
