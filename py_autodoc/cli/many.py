@@ -62,7 +62,7 @@ def model_files(paths: Sequence[str]) -> list[str]:
         if not inside:
             shown = os.path.basename(os.path.normpath(path)) or path
             what = f"{shown}: there is no {SUFFIX} file in this folder."
-            raise PathError("no-models", what, "Name a file.")
+            raise PathError("no-models", what, "Pass a file name.")
         found.update(dict.fromkeys(inside))
     return list(found)
 

@@ -1,1 +1,1 @@
-"""A report as something people and spreadsheets read."""
+"""Renderings of a report: text, documents, images and tables."""

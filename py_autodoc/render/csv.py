@@ -17,13 +17,13 @@ from py_autodoc.report.schema import HardwareEstimates, Layer
 
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 _MOVES = ("\t", "\r", "\n")
-"""At the beginning of a text they move it to another cell."""
+"""Leading characters that move a text to another cell."""
 
 Cell = int | float | str | None
 
 
 def _of_metrics(metrics: tuple[Metric, ...]) -> Iterator[tuple[str, Callable[[Layer], Cell]]]:
-    """Numbers of layers: those of one inference as they are, those of one execution also times the runs."""
+    """Yield columns of layer metrics: per inference as they are, per execution also times the runs."""
     per_run = [metric.id for metric in metrics if metric.stored == "execution"]
     before = True
     for metric in metrics:
@@ -36,12 +36,12 @@ def _of_metrics(metrics: tuple[Metric, ...]) -> Iterator[tuple[str, Callable[[La
 
 
 def _share(metric: Metric, layer: Layer, report: Report) -> Cell:
-    """Percentage of the model's total."""
+    """Return the percentage of the model's total."""
     return percent(layer_number(layer, metric), getattr(report.metrics, total_of(metric.id).field))
 
 
 _SHARES = tuple(sorted((one for one in shown("csv") if one.share), key=lambda one: one.stored))
-"""Costs before what does not depend on the runs."""
+"""Costs first, then metrics that do not depend on the runs."""
 _COLUMNS: tuple[tuple[str, Callable[[Layer], Cell]], ...] = (
     ("id", lambda layer: layer.id),
     ("name", lambda layer: layer.name),
@@ -59,16 +59,16 @@ _COLUMNS: tuple[tuple[str, Callable[[Layer], Cell]], ...] = (
 
 
 _TIMES = ("kernel", "latency_ms", "latency_percent", "latency_bottleneck")
-"""Columns of a report that was made for a device."""
+"""Columns of reports with a device."""
 
 
 def layers_csv(report: Report) -> str:
-    """One row a layer, numbers exact, unknown cells empty.
+    """Return one row per layer, with exact numbers and empty cells for unknown values.
 
-    Costs stand twice: ``…_per_run`` of one execution, ``…_per_inference`` of all ``runs``, which add up to
-    the totals. The percentages are shares of the model's totals in one inference, as is ``latency_ms``. What
-    a fusing runtime runs as one has its time at one layer, whose id is the ``kernel`` of all of them; the
-    others' is 0.
+    Costs appear twice: ``…_per_run`` for one execution, ``…_per_inference`` for all ``runs``; the latter add
+    up to the totals. Percentages are shares of the model's totals in one inference, as is ``latency_ms``. The
+    time of a fused kernel is listed at one of its layers, whose id is the ``kernel`` of all of them; the
+    others have 0.
     """
     heads = [*(name for name, _ in _COLUMNS), *(f"{one.id}_percent" for one in _SHARES), "reason"]
     times = None if report.hardware_estimates is None else _times(report.hardware_estimates)
@@ -84,7 +84,7 @@ def layers_csv(report: Report) -> str:
 
 
 def csv_text(rows: Iterable[Sequence[Cell]]) -> str:
-    """Rows as CSV (RFC 4180). Every table that is written goes through here."""
+    """Return rows as CSV (RFC 4180). All tables are written by this function."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     for row in rows:
@@ -93,11 +93,11 @@ def csv_text(rows: Iterable[Sequence[Cell]]) -> str:
 
 
 _NO_TIMES: tuple[Cell, ...] = (None,) * len(_TIMES)
-"""Of a layer that runs nothing, or whose kernel is not known."""
+"""For layers that run nothing, or whose kernel is unknown."""
 
 
 def _times(found: HardwareEstimates) -> dict[int, tuple[Cell, ...]]:
-    """The cells of ``_TIMES`` by layer."""
+    """Return the cells of ``_TIMES`` by layer."""
     cells: dict[int, tuple[Cell, ...]] = {}
     for kernel in found.layers:
         known = kernel.latency_ms is not None
@@ -109,14 +109,14 @@ def _times(found: HardwareEstimates) -> dict[int, tuple[Cell, ...]]:
 
 
 def percent(part: float | None, whole: float | None) -> float | None:
-    """Share in percent with four decimals; None when it cannot be told."""
+    """Return the share in percent with four decimals; None if unknown."""
     return None if part is None or not whole else round(100 * part / whole, 4)
 
 
 def guarded(value: Cell) -> Cell:
-    """A text that a spreadsheet would take for a formula gets a leading apostrophe.
+    """Prefix an apostrophe to text that a spreadsheet would interpret as a formula.
 
-    Also behind characters that it passes over. ``src/core/base/delimitedText.ts`` does the same.
+    This includes text after ignored characters. ``src/core/base/delimitedText.ts`` implements the same rule.
     """
     if isinstance(value, str) and (value.startswith(_MOVES) or _begins(value).startswith(_FORMULA)):
         return f"'{value}"
@@ -124,5 +124,5 @@ def guarded(value: Cell) -> Cell:
 
 
 def _begins(text: str) -> str:
-    """The first character that is seen."""
+    """Return the first visible character."""
     return next((c for c in text if not c.isspace() and unicodedata.category(c) not in ("Cc", "Cf")), "")

@@ -1,4 +1,4 @@
-"""What the documents are made from: an analysis as the context of its sections."""
+"""The context from which documents are built."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from py_autodoc.report.sections.section_model import SectionContext
 
 
 def context(analysis: Analysis, report: Report | None = None) -> SectionContext:
-    """The report of an analysis, with all layers, which the sections need."""
+    """Return the section context of an analysis, with a report that lists all layers."""
     whole = report if report is not None and not report.layers_omitted else build_report(analysis)
     if report is not None:
         whole = replace(whole, llm_summary=report.llm_summary)

@@ -12,7 +12,7 @@ from py_autodoc.report.schema import GraphPayload
 from py_autodoc.units import at_least, count, shape
 
 MAX_BOXES = 3000
-"""More boxes than this keep Graphviz busy for minutes."""
+"""Graphviz takes minutes for more boxes than this."""
 _LONGEST = 80
 _ENTITY = re.compile(r"&(?=#?\w+;)")
 
@@ -20,25 +20,25 @@ _ENTITY = re.compile(r"&(?=#?\w+;)")
 def dot(
     payload: GraphPayload, depth: int | None = None, most: int = MAX_BOXES, direction: str = "right"
 ) -> str:
-    """The payload as a DOT file.
+    """Return the payload as a DOT file.
 
-    ``depth`` is how many levels of modules are open; a module below it is one box with the sums of its
-    nodes. None opens all. ``direction`` is ``down``; any other is left to right, in one row.
+    ``depth`` is the number of expanded levels of modules; a module below it is one box with the totals of its
+    nodes. None expands all. ``direction`` is ``down``; any other value is left to right, in one row.
 
-    Raises: LimitError when there would be more than ``most`` boxes; the hint names a depth that fits.
+    Raises: LimitError if there would be more than ``most`` boxes; the hint gives a depth that fits.
     """
     picture = _DotWriter(payload, depth, direction)
     if picture.boxes > most:
         raise LimitError(
             "dot-boxes", picture.boxes, most,
-            f"The drawing would have {picture.boxes:,} boxes; {most:,} is the most.",
+            f"The drawing would have {picture.boxes:,} boxes; the limit is {most:,}.",
             _advice(payload, depth, most),
         )  # fmt: skip
     return "\n".join(picture.lines()) + "\n"
 
 
 def _advice(payload: GraphPayload, depth: int | None, most: int) -> str:
-    """The deepest level that fits."""
+    """Suggest the deepest level that fits."""
     levels = _depths(payload.scopes.parent)
     start = max(levels, default=0) + 1 if depth is None else depth
     for smaller in range(min(start, 64) - 1, -1, -1):
@@ -48,13 +48,13 @@ def _advice(payload: GraphPayload, depth: int | None, most: int) -> str:
 
 
 def quoted(*lines: str) -> str:
-    """A quoted string of DOT: Graphviz shall read neither escapes nor entities (``&lt;``) in names."""
+    """Return a quoted DOT string in which Graphviz interprets neither escapes nor entities (``&lt;``)."""
     clean = [_ENTITY.sub("&amp;", _clean(line)) for line in lines if line]
     return '"' + "\\n".join(line.replace("\\", "\\\\").replace('"', '\\"') for line in clean) + '"'
 
 
 def _clean(text: str) -> str:
-    """One line of at most ``_LONGEST`` characters, without what no text file should hold."""
+    """Return one line of at most ``_LONGEST`` characters without control characters."""
     text = "".join(c if c.isprintable() else " " for c in text[: 4 * _LONGEST])
     half = _LONGEST // 2
     return text if len(text) <= _LONGEST else f"{text[:half]}…{text[-half:]}"
@@ -68,7 +68,7 @@ def _depths(parents: list[int]) -> list[int]:
 
 
 class _DotWriter:
-    """Which box shows each node: itself (``n<id>``) or the closed module that holds it (``s<id>``)."""
+    """Maps nodes to boxes: the node itself (``n<id>``) or the collapsed module around it (``s<id>``)."""
 
     def __init__(self, payload: GraphPayload, depth: int | None, direction: str = "right") -> None:
         self.payload = payload
@@ -78,7 +78,7 @@ class _DotWriter:
         scopes = payload.scopes.parent
         depths = _depths(scopes)
         self.closed: list[int] = []
-        """By scope: the outermost closed module at or above it, -1 = none."""
+        """Per scope: the outermost collapsed module at or above it, -1 for none."""
         for scope, parent in enumerate(scopes):
             above = -1 if parent < 0 else self.closed[parent]
             self.closed.append(
@@ -87,7 +87,7 @@ class _DotWriter:
         constant = set(payload.nodes.constant)
         self.nodes = [n for n in range(len(payload.nodes.op)) if n not in constant]
         self.members: dict[int, list[int]] = {}
-        """Nodes of each closed module."""
+        """Nodes of each collapsed module."""
         for node in self.nodes:
             if (scope := self._closed(node)) >= 0:
                 self.members.setdefault(scope, []).append(node)
@@ -117,7 +117,7 @@ class _DotWriter:
         yield "}"
 
     def _tree(self) -> Iterator[str]:
-        """Clusters and boxes, without recursion: the file decides how deep modules nest."""
+        """Yield clusters and boxes iteratively: files may nest modules arbitrarily deep."""
         scopes = self.payload.scopes
         inside: dict[int, list[str]] = {}
         for node in self.nodes:
@@ -151,7 +151,7 @@ class _DotWriter:
         return f"n{node} [label={quoted(title, nodes.name[node], costs)}];"
 
     def _counted(self, node: int) -> bool:
-        """False in a branch of an If that the totals leave out."""
+        """Return False in a branch of an If that the totals do not include."""
         return self.payload.nodes.reason.get(str(node)) != NOT_COUNTED
 
     def _module(self, scope: int) -> str:
@@ -178,7 +178,7 @@ class _DotWriter:
             yield f"o{tensor} [style=rounded label={quoted(tensors.name[tensor])}];"
 
     def _edges(self) -> Iterator[str]:
-        """One edge for all tensors between two boxes, with the shape of the first."""
+        """Yield one edge per pair of boxes for all their tensors, with the shape of the first."""
         carried: dict[tuple[str, str], list[int]] = {}
         for source, target, tensor in self._wires():
             if source and source != target:
@@ -212,7 +212,7 @@ class _DotWriter:
 
 
 def _sizes(payload: GraphPayload) -> str:
-    """The sizes that the numbers hold for: ``batch = 1 (assumed) · seq free``."""
+    """Return the dimensions the numbers apply to: ``batch = 1 (assumed) · seq free``."""
     parts = [
         f"{dim.name} free" if dim.value is None else f"{dim.name} = {dim.value}" + " (assumed)" * dim.assumed
         for dim in payload.dims
@@ -221,7 +221,7 @@ def _sizes(payload: GraphPayload) -> str:
 
 
 def _costs(macs: int | None, params: int | None, whole: bool) -> str:
-    """``118 M MACs · 9.41 K params``; zeros are left out, ``≥`` where a part is unknown."""
+    """Return ``118 M MACs · 9.41 K params``; zeros are omitted, ``≥`` marks lower bounds."""
     parts = []
     if macs is None:
         parts.append("MACs unknown")

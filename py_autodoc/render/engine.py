@@ -1,8 +1,8 @@
-"""What runs the viewer's own layout and drawing (``svg.js``) where there is no browser.
+"""Runs the viewer's own layout and drawing code (``svg.js``) without a browser.
 
-QuickJS inside this process where its wheel is installed, else Node (``render.node``). Both give the same
-bytes. In QuickJS our code sees no file, no network and no process; the model goes in as data, and what the
-picture may take of memory, time and stack is limited.
+It uses QuickJS inside this process if its wheel is installed, else Node (``render.nodejs``); both give the
+same bytes. In QuickJS the code has no access to files, network or processes; the model is passed as data, and
+memory, time and stack are limited.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from importlib.abc import Traversable
 
 MEMORY = 1 << 30
-"""Bytes that QuickJS may take."""
+"""Memory limit of QuickJS in bytes."""
 SECONDS = 300
-"""Seconds that a picture may take: of CPU in QuickJS, by the clock in Node."""
+"""Time limit in seconds: CPU time in QuickJS, wall time in Node."""
 STACK = 4 << 20
-"""Bytes of stack for QuickJS; its thread has four times as much, whatever the system gives to threads."""
+"""Stack limit of QuickJS in bytes; its thread has four times as much, independent of the system default."""
 _HINT = "Use a smaller --depth, or write HTML, which is drawn in the browser."
 _LONE = re.compile("[\ud800-\udfff]")
-# Text leaves as JSON: QuickJS hands over texts as C strings, which end at a NUL, and refuses half a pair.
+# Text is returned as JSON: QuickJS passes C strings, which end at a NUL, and rejects lone surrogates.
 _CALL = """
 var drawn = null, fault = null;
 drawSvg(request).then(
@@ -42,17 +42,17 @@ drawSvg(request).then(
 
 
 class PictureFault(Exception):
-    """The viewer's code threw; the text is the error's name and message."""
+    """The viewer's code threw an exception; the text is the error's name and message."""
 
 
 def draw(request: bytes) -> str:
-    """The SVG of a request, JSON of ``{"payload": …, "options": …}`` in UTF-8.
+    """Return the SVG for a request: UTF-8 JSON of ``{"payload": …, "options": …}``.
 
     Raises:
-        RequirementError: there is neither QuickJS nor Node, or the viewer was not built.
-        LimitError: the picture needs more memory, time or stack than it may have.
+         RequirementError: neither QuickJS nor Node is available, or the viewer was not built.
+         LimitError: the image exceeds the limit of memory, time or stack.
         AnalysisError: the engine could not be run.
-        PictureFault: the viewer refused or failed.
+         PictureFault: the viewer's code failed.
     """
     if quickjs() is None:
         return _in_node(find_nodejs(), request)
@@ -60,14 +60,14 @@ def draw(request: bytes) -> str:
 
 
 def need() -> None:
-    """Raises: RequirementError where ``draw`` would for want of an engine."""
+    """Raises: RequirementError if ``draw`` would fail for lack of an engine."""
     if quickjs() is None:
         find_nodejs()
 
 
 @cache
 def quickjs() -> ModuleType | None:
-    """QuickJS where its wheel is there. An older package of the same module name cannot run our code."""
+    """Return QuickJS if its wheel is installed, but not an older package with the same module name."""
     try:
         library = import_module("quickjs")
     except ImportError:
@@ -92,7 +92,7 @@ def _bundle() -> str:
 
 
 def _in_thread(bundle: str, request: bytes) -> str:
-    """``_in_quickjs`` in a thread whose stack is large enough for the limit to be met before the system's."""
+    """Run ``_in_quickjs`` in a thread with enough stack to reach our limit before the system's."""
     found: list[str | BaseException] = []
 
     def run() -> None:
@@ -104,7 +104,7 @@ def _in_thread(bundle: str, request: bytes) -> str:
     with _STACKS:
         before = threading.stack_size(4 * STACK)
         try:
-            # A daemon: who interrupts the program does not wait for the picture.
+            # A daemon thread: interrupting the program does not wait for the image.
             thread = threading.Thread(target=run, name="picture", daemon=True)
             thread.start()
         finally:
@@ -117,7 +117,7 @@ def _in_thread(bundle: str, request: bytes) -> str:
 
 
 _STACKS = threading.Lock()
-"""The size of new stacks is the whole program's."""
+"""The stack size of new threads is a setting of the whole process."""
 
 
 def _in_quickjs(bundle: str, request: bytes) -> str:
@@ -140,19 +140,19 @@ def _in_quickjs(bundle: str, request: bytes) -> str:
         raise _limit("out of memory") from None
     if fault is not None:
         message = _whole(fault)
-        # What a promise catches is told by its words as well.
+        # Limits caught inside a promise are recognised by their message.
         raise _limit(message) if _WORDS.search(message) else PictureFault(message)
     if drawn is None:
-        raise AnalysisError("svg-failed", "The image could not be drawn: its code did not end.", "")
+        raise AnalysisError("svg-failed", "The image could not be drawn: its code did not finish.", "")
     return _whole(drawn)
 
 
 _WORDS = re.compile(r"out of memory|interrupted|call stack|^(?:Error: )?null$")
-"""What QuickJS says of a limit; it throws null where no memory is left for an error."""
+"""Messages of QuickJS for limits; it throws null if there is no memory left for an error."""
 
 
 def _limit(message: str) -> LimitError | AnalysisError:
-    """The error of a picture that asked for too much; another fault of the engine is ours."""
+    """Return the error for an exceeded limit, or for another failure of the engine."""
     found = _WORDS.search(message)
     if found is None:
         return AnalysisError("svg-failed", f"The image could not be drawn: {_first(message)}.", "")
@@ -161,7 +161,7 @@ def _limit(message: str) -> LimitError | AnalysisError:
         "call stack": ("stack", STACK, f"{STACK >> 20} MB of stack"),
     }.get(found[0], ("memory", MEMORY, f"{MEMORY >> 20:,} MB of memory"))
     return LimitError(
-        f"picture-{what}", limit, limit, f"The image needs more than {text}, the most it may have.", _HINT
+        f"picture-{what}", limit, limit, f"The image needs more than {text}, which is the limit.", _HINT
     )
 
 
@@ -170,7 +170,7 @@ def _first(message: str) -> str:
 
 
 def _whole(quoted: str) -> str:
-    """A text of JavaScript as Node writes it: half a pair of a character becomes U+FFFD."""
+    """Return the JavaScript text as Node writes it: lone surrogates become U+FFFD."""
     text: str = json.loads(quoted)
     return _LONE.sub("\ufffd", text)
 

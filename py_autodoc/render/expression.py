@@ -1,4 +1,4 @@
-"""Expressions for people: ``85 M·batch·seq + 18.4 K·batch·seq²``."""
+"""Human-readable expressions: ``85 M·batch·seq + 18.4 K·batch·seq²``."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from py_autodoc.costs.symbolic_text import parse, rounded_up
 from py_autodoc.graph.symbolic_dims.poly import Atom, FloorDiv, Monomial, Poly, atom_text, ordered
 
 MAX_PARTS = 6
-"""Terms of a sum, and parts of a maximum, that are shown."""
+"""Maximum number of terms of a sum, or arguments of a maximum, that are shown."""
 _POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def format_expression(
     text: str, unit: str = "count", names: Mapping[str, str] | None = None, width: int | None = None
 ) -> str:
-    """An expression of the report with three-digit coefficients; ``unit`` is ``count`` or ``bytes``.
+    """Return an expression of the report with three-digit coefficients; ``unit`` is ``count`` or ``bytes``.
 
-    ``names`` gives what to show for a symbol. Only the first terms of a long sum are shown, fewer where
-    ``width`` characters are not enough (but at least one).
-    Raises: ExprError when the text is not an expression.
+    ``names`` maps symbols to display names. Only the first terms of a long sum are shown, fewer if they
+    exceed ``width`` characters (but at least one). Raises: ExprError if the text is not an expression.
     """
     number, shown = units.size if unit == "bytes" else units.count, ""
     for parts in range(MAX_PARTS, 0, -1):
@@ -39,7 +38,7 @@ class _ExpressionWriter:
         self._parts = parts
 
     def number(self, p: Poly) -> str:
-        """A polynomial whose coefficients carry the unit."""
+        """Return a polynomial whose coefficients have the unit."""
         value = p.as_int()
         if value is not None:
             return self._number(value)

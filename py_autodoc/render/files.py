@@ -1,4 +1,4 @@
-"""A finished analysis as the files that the viewer offers to save."""
+"""Files that the viewer offers to save, built from a finished analysis."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ FORMATS = (HTML, NETRON, MODEL_EXPLORER)
 
 
 def saved_file(analysis: Analysis, format: str, metric: str = "") -> SavedFile:
-    """The model as ``html`` (one page), or its numbers for ``netron`` or ``model-explorer``.
+    """Return the model as ``html`` (one page), or its numbers for ``netron`` or ``model-explorer``.
 
-    ``metric`` is what Model Explorer shows, ``macs`` when empty.
+    ``metric`` is shown by Model Explorer; the default is ``macs``.
 
     Raises:
-        OptionError: there is no such format or number.
-        RequirementError: the page's viewer was not built into this installation.
+         OptionError: unknown format or metric.
+         RequirementError: this installation does not include the viewer.
     """
     if format == HTML:
         from py_autodoc.render.html import html_page

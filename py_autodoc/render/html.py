@@ -1,4 +1,4 @@
-"""One HTML file that shows a model as JupyterLab does: offline, opened from disk, nothing fetched."""
+"""A self-contained HTML file with the viewer and the model: works offline and from disk."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from py_autodoc.report.viewer_payload.bundle import build_bundle
 from py_autodoc.units import at_least, count, exact, size
 
 SUMMARY_LAYERS = 30
-"""Layers in the static summary that stands in for the viewer where scripts are off."""
+"""Layers in the static summary shown if scripts are disabled."""
 _IDS = ("autodoc-model", "autodoc-other")
-"""Elements in which the page looks for its models."""
+"""Ids of the elements that contain the models."""
 _COMPARISON = "autodoc-comparison"
 _MODEL = Template('<script type="application/octet-stream" id="$id">$model</script>')
 
@@ -43,16 +43,16 @@ def html_page(
     comparison: ComparisonColumns | None = None,
     numbers: Mapping[str, Any] | None = None,
 ) -> str:
-    """The page of an analysed model, or of two beside each other, linked.
+    """Return the page of an analysed model, or of two side by side and linked.
 
-    The policy in its head allows the page's own script and style by hash, the layout worker, and
-    nothing else: no request to any host. Names of the models appear as text only.
+    Its Content-Security-Policy allows the page's own script and style by hash and the layout worker, but no
+    requests to any host. Names from the models appear as text only.
 
-    ``comparison`` aligns two models; without it the page matches them by names and wires.
-    ``direction`` is how a model is set when the page is opened (``render.svg.DIRECTIONS``). ``numbers`` paint
-    it at first: a label, a unit and values by node id; with ``largest`` a block has the largest one in it.
+    ``comparison`` aligns two models; without it the page matches them by names and edges. ``direction`` is
+    the initial layout direction (``render.svg.DIRECTIONS``). ``numbers`` are shown as the initial heatmap: a
+    label, a unit and values by node id; with ``largest``, a block shows its maximum.
 
-    Raises: RequirementError when the viewer was not built into this installation.
+    Raises: RequirementError if this installation does not include the viewer.
     """
     script, style = _inert(static("page.js")), static("viewer.css") + static("page.css")
     payloads = [build_payload(analysis, carried_offer(analysis)) for analysis in analyses]
@@ -68,7 +68,7 @@ def html_page(
         generator=escape(f"{reports[0].generator.name} {reports[0].generator.version}"),
         title=escape(" | ".join(report.model.name for report in reports)),
         description=escape(" ".join(map(_facts, reports))),
-        # Our own files, and summaries in which every text is escaped.
+        # Files of this package, and summaries in which all text is escaped.
         style=style,
         direction=escape(direction),
         numbers=_painted(numbers),
@@ -79,13 +79,13 @@ def html_page(
 
 
 def _packed(analysis: Analysis, payload: GraphPayload) -> str:
-    """A model with the report that its page shows and prints."""
+    """Return a model with the report that its page shows and prints."""
     made = document(context(analysis))
     return base64.b64encode(build_bundle(analysis, payload, made, serving_of(analysis))).decode()
 
 
 def _painted(numbers: Mapping[str, Any] | None) -> str:
-    """The numbers as an attribute."""
+    """Return the heatmap numbers as an HTML attribute."""
     if numbers is None:
         return ""
     pairs = [[int(node), value] for node, value in numbers["values"].items()]
@@ -103,7 +103,7 @@ def _facts(report: Report) -> str:
 
 @cache
 def static(name: str) -> str:
-    """A built file of the viewer. Raises: RequirementError when it is not there."""
+    """Return a built file of the viewer. Raises: RequirementError if it is missing."""
     path = resources.files("py_autodoc").joinpath("static").joinpath(name)
     try:
         return path.read_text("utf-8")
@@ -116,7 +116,7 @@ def static(name: str) -> str:
 
 
 def _policy(script: str, style: str) -> str:
-    """Content-Security-Policy: what the page is made of, by hash, and nothing from anywhere."""
+    """Return the Content-Security-Policy: the page's own content by hash, and no external sources."""
     return "; ".join(
         (
             "default-src 'none'",
@@ -135,13 +135,13 @@ def _hash(text: str) -> str:
 
 
 def _inert(script: str) -> str:
-    """The script with nothing in it that would end a script element early."""
+    """Escape the script so that nothing in it ends the script element."""
     return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 @cache
 def _template() -> Template:
-    """The page around what ``html_page`` fills in; its ``$`` names are given escaped."""
+    """Return the page template filled in by ``html_page``; values for its ``$`` names must be escaped."""
     return Template(
         resources.files("py_autodoc.render").joinpath("templates/page.html.in").read_text("utf-8")
     )

@@ -1,4 +1,4 @@
-"""Plans of text generation as lines for a terminal and as Markdown."""
+"""Plans of text generation as terminal output and as Markdown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HEADS = (
     "$/M in", "$/M out",
 )  # fmt: skip
 _SHOWN = 6
-"""Points that one line names."""
+"""Maximum number of points named in one line."""
 _BOUNDS = {
     "memory_bandwidth": "memory",
     "compute": "compute",
@@ -48,7 +48,7 @@ def _dollars(value: float | None) -> str:
 
 
 def _table(one: Plan) -> tuple[list[str], list[list[str]]]:
-    """Heads and rows; without the prices where none is known."""
+    """Return header and rows, without price columns if no price is known."""
     count = len(_HEADS) if one.price_usd_per_hour is not None else len(_HEADS) - 2
     return list(_HEADS[:count]), [_cells(point)[:count] for point in one.points]
 
@@ -62,17 +62,17 @@ def _title(one: Plan) -> str:
 
 
 def _facts(one: Plan) -> list[str]:
-    """What holds at all points, a line each."""
+    """Return facts that apply to all points, one per line."""
     of = " of each device" if one.devices > 1 else ""
     found = []
     if one.weight_bytes is not None:
         weights = f"weights {units.size(one.weight_bytes)}"
         if one.devices > 1:
             weights += f" ({units.size(one.weight_bytes_per_device)}{of})"
-        cache = f"KV cache {units.size(one.kv_cache_bytes_per_token)} a token"
+        cache = f"KV cache {units.size(one.kv_cache_bytes_per_token)} per token"
         found.append(f"{weights}; {cache}; usable memory{of} {units.size(one.available_bytes)}")
     if one.compute_bound_batch is not None:
-        found.append(f"decode is bound by compute from about {one.compute_bound_batch:.0f} tokens a step")
+        found.append(f"decode is bound by compute from about {one.compute_bound_batch:.0f} tokens per step")
     if one.price_usd_per_hour is not None:
         part = f"{one.devices} of the {one.instance_devices} devices of {one.instance}"
         rented = one.instance if one.instance_devices in (None, one.devices) else part
@@ -95,7 +95,7 @@ def _limit(limit: Limit, value: int | None, what: str) -> str:
 
 
 def _bands(one: Plan) -> list[str]:
-    """How sure the times are; where they differ, which points it is said of."""
+    """Return the likely ranges of the times; if they differ, with the points each applies to."""
     prefill: dict[str, list[LlmPoint]] = {}
     decode: dict[str, list[LlmPoint]] = {}
     for point in one.points:
@@ -129,14 +129,14 @@ def _decoder(found: Plans) -> str:
     made = found.decoder
     parts = [f"{units.count(made.parameters)} parameters", f"{made.layers} layers with a cache"]
     if made.kv_heads is not None:
-        parts.append(f"{made.kv_heads} heads of keys and values")
+        parts.append(f"{made.kv_heads} key-value heads")
     if made.max_context is not None:
         parts.append(f"up to {made.max_context:,} tokens")
     return ", ".join(parts)
 
 
 def llm_lines(found: Plans) -> list[str]:
-    """The plans as text."""
+    """Return the plans as lines of text."""
     text = [f"Text generation with {printable(found.model)}: {_decoder(found)}"]
     for one in found.plans:
         text += ["", printable(_title(one))]
@@ -162,7 +162,7 @@ def _reasons(one: Plan) -> list[str]:
 
 
 def llm_markdown(found: Plans) -> str:
-    """The plans as Markdown."""
+    """Return the plans as Markdown."""
     text = [f"# Text generation with {escape(found.model)}", "", f"{_decoder(found)}."]
     for one in found.plans:
         text += ["", f"## {escape(_title(one))}", ""]

@@ -1,4 +1,4 @@
-"""The report as a model card in Markdown, as code hosts and the Hugging Face Hub show it."""
+"""The report as a model card in Markdown, for code hosts and the Hugging Face Hub."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     import jinja2
 
 BEGIN, END = "<!-- onnx-autodoc: begin -->", "<!-- onnx-autodoc: end -->"
-"""Lines of a file around the part that ``updated`` replaces."""
+"""Marker lines around the part of a file that ``updated`` replaces."""
 _LICENSES = (
     "agpl-3.0", "apache-2.0", "bsd-2-clause", "bsd-3-clause", "cc-by-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0",
     "cc-by-sa-4.0", "cc0-1.0", "gpl-2.0", "gpl-3.0", "lgpl-3.0", "mit", "mpl-2.0", "openrail", "unlicense",
 )  # fmt: skip
-"""Names of licenses on the Hub that a file may give."""
+"""License names of the Hub that a file may state."""
 _HUB_TASKS = {
     name: name
     for name in (
@@ -46,14 +46,14 @@ _HUB_TASKS = {
     "speech-synthesis": "text-to-speech", "image-text-matching": "zero-shot-image-classification",
     "masked-language-modeling": "fill-mask",
 }  # fmt: skip
-"""Task of the identity → its name among the Hub's pipeline tags."""
+"""Task of the identity → pipeline tag of the Hub."""
 
 
 def card(context: SectionContext, figures: Mapping[str, str] | None = None) -> str:
-    """The whole card: front matter, title, sections.
+    """Return the whole card: front matter, title, sections.
 
-    ``figures`` is where pictures are: name of a figure → path relative to the card. A name with ``-dark``
-    behind it is the same for dark pages.
+    ``figures`` maps figure names to image paths relative to the card; a name ending in ``-dark`` is the
+    variant for dark pages.
     """
     report = context.report
     head = f"{front_matter(report)}\n# {escape(report.model.name)}\n\n"
@@ -63,12 +63,12 @@ def card(context: SectionContext, figures: Mapping[str, str] | None = None) -> s
 
 
 def body(context: SectionContext, figures: Mapping[str, str] | None = None, level: int = 2) -> str:
-    """The sections alone, titles of so many ``#``."""
+    """Return only the sections, with titles of ``level`` ``#``."""
     return rendered(sections(context), figures, level)
 
 
 def rendered(made: list[Section], figures: Mapping[str, str] | None = None, level: int = 2) -> str:
-    """Sections as Markdown."""
+    """Return sections as Markdown."""
     text = (
         _environment()
         .get_template("card.md.j2")
@@ -78,7 +78,7 @@ def rendered(made: list[Section], figures: Mapping[str, str] | None = None, leve
 
 
 def front_matter(report: Report) -> str:
-    """What the Hub reads: library, task, license when the file has one, tags."""
+    """Return the metadata for the Hub: library, task, tags, and the license if the file states one."""
     words, lines = report.identity, ["---", "library_name: onnx"]
     tags = ["onnx"]
     if words is not None:
@@ -96,7 +96,7 @@ def front_matter(report: Report) -> str:
 
 
 def _license(given: str) -> list[str]:
-    """``license`` of a name that the Hub has, else ``other`` with the text of the file."""
+    """Return ``license`` if the Hub knows the name, else ``other`` with the text of the file."""
     if not given.strip():
         return []
     first = given.strip().lower().split()[0]
@@ -106,9 +106,9 @@ def _license(given: str) -> list[str]:
 
 
 def updated(text: str, part: str, shown: str) -> str:
-    """A text with ``part`` between its markers, line ends as they are; ``shown`` names the file.
+    """Replace the text between the markers by ``part``, keeping line ends; ``shown`` is the file name.
 
-    Raises: InputError: the markers are not there once each, one after the other.
+    Raises: InputError unless both markers occur exactly once, in order.
     """
     begins, ends = (
         [found.start() for found in re.finditer(rf"^{re.escape(mark)}(?=[ \t]*\r?$)", text, re.M)]
@@ -118,7 +118,7 @@ def updated(text: str, part: str, shown: str) -> str:
         raise InputError(
             "no-markers",
             f"{shown} does not have the two marker lines once each, the beginning first.",
-            f"Put {BEGIN} and {END} on lines of their own where the card shall go.",
+            f"Put {BEGIN} and {END} on lines of their own where the card should go.",
         )
     newline = "\r\n" if "\r\n" in text else "\n"
     inner = f"{BEGIN}\n\n{part}\n".replace("\n", newline)
@@ -132,9 +132,9 @@ def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("py_autodoc.render", "templates/markdown"),
         undefined=jinja2.StrictUndefined,
-        # Everything that a template prints is escaped, unless it is Markdown already.
+        # All output of a template is escaped, unless it is Markdown already.
         finalize=_finalize,
-        # Texts come out of ``finalize`` as done; what a macro gives is so, too.
+        # ``finalize`` and macros return finished text, which autoescape leaves unchanged.
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,

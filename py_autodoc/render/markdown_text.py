@@ -1,4 +1,4 @@
-"""Text made inert for Markdown as code hosts and the Hugging Face Hub render it, for Mermaid and for YAML."""
+"""Escape text for Markdown (as rendered by code hosts and the Hugging Face Hub), Mermaid and YAML."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _BACKTICKS = re.compile("`+")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;", "$": "&#36;", "@": "&#64;", '"': "&quot;"}
 _LINKS = re.compile(r"(?i)\b(https?|ftp|mailto|xmpp|www)([:.])")
 _BEGINS = re.compile(r"^(\s*)(\d+)?([-+=#:]|(?<=\d)[.)](?=\s|$))")
-"""What makes a list, a title or a table at the beginning of a line."""
+"""Characters that start a list, title or table at the beginning of a line."""
 _PLAIN_LABEL = re.compile(r"[^\w ,.:/×·…+-]")
 Picture: TypeAlias = tuple[str, str | None]
-"""Paths of a picture, and of that for dark pages."""
+"""Paths of an image and of its variant for dark pages."""
 LONGEST = 400
-"""Characters of one text of the model."""
+"""Maximum number of characters of one text from the model."""
 
 
 def escape(text: str) -> str:
-    """Text as Markdown that reads as the same text: no markup, HTML, link, mention or formula comes of it."""
+    """Escape text so that Markdown renders it literally, without markup, HTML, links or formulas."""
     plain = re.sub(r"\s+", " ", printable(text))
-    # Addresses become links by themselves, with nothing around them to escape.
+    # Bare URLs become links automatically, so they must be broken up.
     parts = _LINKS.split(plain)
     escaped = [_escaped(parts[0])]
     for at in range(1, len(parts), 3):
@@ -36,35 +36,35 @@ def escape(text: str) -> str:
 
 def _escaped(text: str) -> str:
     marked = "".join(_ENTITIES.get(character, character) for character in text)
-    # The # of an entity is none of a title.
+    # The # of an entity does not start a title.
     return re.sub(r"(&#?\w+;)|" + _MARKS.pattern, lambda found: found[1] or f"\\{found[0]}", marked)
 
 
 def code(text: str) -> str:
-    """A name in a code span: what is in it stands as it is. Empty is a dash."""
+    """Return a name in a code span, unchanged; a dash if empty."""
     plain = shorten(" ".join(printable(text).split()), LONGEST)
     if not plain:
         return "—"
     longest = max((len(found) for found in _BACKTICKS.findall(plain)), default=0)
     fence = "`" * (longest + 1)
     room = " " if plain[0] == "`" or plain[-1] == "`" else ""
-    # A table ends a cell at a bar even in code, unless it is escaped.
+    # In a table, a bar ends the cell even in code, unless escaped.
     return f"{fence}{room}{plain}{room}{fence}".replace("|", "\\|")
 
 
 def mermaid(text: str) -> str:
-    """A label in a diagram: letters, digits and a few signs; others by their number, as Mermaid has it."""
+    """Escape a Mermaid label: all but letters, digits and a few signs become numeric entities."""
     plain = shorten(" ".join(printable(text).split()), 60) or "—"
     return _PLAIN_LABEL.sub(lambda found: f"#{ord(found[0])};", plain)
 
 
 def quoted(text: str) -> str:
-    """A text in YAML: JSON's quotes, which YAML reads alike."""
+    """Quote a text for YAML with JSON's quoting, which YAML also accepts."""
     return json.dumps(shorten(" ".join(printable(text).split()), LONGEST), ensure_ascii=False)
 
 
 def pictures(figures: Mapping[str, str]) -> dict[str, Picture]:
-    """Figure → its picture; a path whose figure ends with ``-dark`` is that for dark pages."""
+    """Map figures to images; the path of a figure ending in ``-dark`` is the variant for dark pages."""
     return {
         name: (path, figures.get(f"{name}-dark"))
         for name, path in figures.items()
@@ -73,7 +73,7 @@ def pictures(figures: Mapping[str, str]) -> dict[str, Picture]:
 
 
 def picture(found: Picture, caption: str) -> str:
-    """A picture with the caption as what stands in its place."""
+    """Return an image with the caption as alternative text."""
     light, dark = (None if path is None else quote(path, safe="/.-_~") for path in found)
     if dark is None:
         return f"![{escape(caption)}]({light})"

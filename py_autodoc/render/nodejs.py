@@ -1,4 +1,4 @@
-"""Node, which runs the viewer's own layout and drawing where QuickJS has no wheel."""
+"""Node.js, which runs the viewer's layout and drawing code if QuickJS has no wheel."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ HINT = (
 
 
 def find_nodejs() -> str:
-    """Path of a Node that is new enough: on the path, else of a Python package that brings one.
+    """Return the path of a recent enough Node.js: on the path, else from a Python package that includes it.
 
-    Raises: RequirementError, whose hint is the pip command.
+    Raises: RequirementError with the pip command as hint.
     """
     old = ""
     for path in _places():
@@ -39,7 +39,7 @@ def find_nodejs() -> str:
 
 
 def _places() -> Iterator[str]:
-    """Where a Node may be. Packages are looked up, not imported."""
+    """Yield possible locations of Node.js. Packages are looked up, not imported."""
     on_path = shutil.which("node")
     if on_path:
         yield on_path
@@ -54,7 +54,7 @@ def _places() -> Iterator[str]:
 
 @cache
 def _version(path: str) -> str:
-    """What a program says its version is, empty for what is no Node."""
+    """Return the version a program reports; empty if it is not Node.js."""
     try:
         told = subprocess.run(  # noqa: S603 - found on the user's path or in a package
             [path, "--version"], capture_output=True, text=True, timeout=30, check=False

@@ -1,4 +1,4 @@
-"""Where results go: a file replaced in one step, or stdout for ``-``."""
+"""Outputs: files replaced atomically, or stdout for ``-``."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ JSON = frozenset({
 
 
 class Target:
-    """One output, checked before the analysis, so that a wrong path is told at once. Made by ``targets``."""
+    """One output, checked before the analysis so that wrong paths are reported early; see ``targets``."""
 
     def __init__(self, path: str, place: OutputPlace | None, json: bool = False) -> None:
         self.shown = path
         self._json = json
         self._place = place
-        """None: stdout."""
+        """None for stdout."""
 
     @property
     def to_stdout(self) -> bool:
-        """True when the result is printed."""
+        """Return True if the result is printed."""
         return self._place is None
 
     @property
     def path(self) -> Path:
-        """The file, links followed."""
+        """Return the file, with links resolved."""
         return Path() if self._place is None else self._place.path
 
     def write(self, result: str | bytes) -> int:
-        """Write the result and return its size in bytes. Raises: OutputError."""
+        """Write the result; return its size in bytes. Raises: OutputError."""
         data = _bytes(result)
         if self._place is None:
             to_stdout(result, json=self._json)
@@ -49,7 +49,7 @@ class Target:
         return len(data)
 
     def write_pieces(self, pieces: Iterable[bytes]) -> int:
-        """Write UTF-8 text that comes in pieces and return its size in bytes. Raises: OutputError."""
+        """Write UTF-8 text in pieces; return its size in bytes. Raises: OutputError."""
         if self._place is None:
             return pieces_to_stdout(pieces, self._json)
         size = 0
@@ -65,13 +65,13 @@ def targets(
     force: bool = False,
     besides: Sequence[OutputRequest] = (),
 ) -> dict[str, Target]:
-    """The outputs of a run: option → (path or None, kind of file as ``outputs.Wanted`` has it).
+    """Return the outputs of a run. ``asked`` maps options to (path or None, kind of file).
 
-    ``besides`` is what the run writes by other means, checked together with them.
+    ``besides`` are outputs that the run writes by other means; they are checked together.
 
     Raises:
-        OutputError: what speaks against any of them, all in one line.
-        OptionError: two go to stdout.
+         OutputError: problems with any of them, all in one line.
+         OptionError: two outputs go to stdout.
     """
     given = {option: (path, kind) for option, (path, kind) in asked.items() if path is not None}
     printed = [option for option, (path, _) in given.items() if path == STDOUT]
@@ -87,23 +87,23 @@ def targets(
 
 
 def to_stdout(result: str | bytes, json: bool = False) -> None:
-    """Print a result, on a terminal without what would steer it: JSON stays the same value.
+    """Print a result; for a terminal, neutralise control characters (JSON keeps its value).
 
     Raises:
-        OutputError: stdout is closed or full, or is a terminal and the result no text.
-        BrokenPipeError: its reader left.
+         OutputError: stdout is closed or full, or is a terminal and the result is not text.
+         BrokenPipeError: the reader of the pipe has closed it.
     """
     stream = sys.stdout
     if stream is None:
-        raise OutputError("stdout-closed", "Nothing can be written: stdout is closed.", "Name a file.")
+        raise OutputError("stdout-closed", "Nothing can be written: stdout is closed.", "Pass a file name.")
     terminal = stream.isatty()
     if terminal and isinstance(result, bytes):
-        raise OutputError("not-for-a-terminal", "This is not text for a terminal.", "Name a file.")
+        raise OutputError("not-for-a-terminal", "This is not text for a terminal.", "Pass a file name.")
     try:
         stream.flush()
         if terminal and isinstance(result, str):
             stream.write(printable_json(result) if json else printable_text(result))
-        else:  # data are UTF-8, whatever a terminal here would have
+        else:  # data are UTF-8, whatever the terminal encoding
             stream.buffer.write(_bytes(result))
             stream.buffer.flush()
         stream.flush()
@@ -118,10 +118,10 @@ def _bytes(result: str | bytes) -> bytes:
 
 
 def pieces_to_stdout(pieces: Iterable[bytes], json: bool = False) -> int:
-    """Print UTF-8 text that comes in pieces; its size in bytes. Raises: as ``to_stdout``."""
+    """Print UTF-8 text in pieces; return its size in bytes. Raises: as ``to_stdout``."""
     stream = sys.stdout
     if stream is None or stream.isatty():
-        # What is shown to people is looked at as a whole.
+        # Terminal output is sanitised as a whole.
         text = b"".join(pieces)
         to_stdout(text.decode("utf-8"), json)
         return len(text)
@@ -133,7 +133,7 @@ def pieces_to_stdout(pieces: Iterable[bytes], json: bool = False) -> int:
 
 
 def stdout_failed(fault: OSError | ValueError) -> OutputError:
-    """What to say when stdout cannot be written."""
+    """Return the error for a failed write to stdout."""
     if isinstance(fault, OSError) and fault.errno != errno.EBADF:
         return OutputError("output-failed", f"Could not write to stdout: {fault.strerror or fault}.")
-    return OutputError("stdout-closed", "Nothing can be written: stdout is closed.", "Name a file.")
+    return OutputError("stdout-closed", "Nothing can be written: stdout is closed.", "Pass a file name.")

@@ -1,7 +1,7 @@
-"""Reports and comparisons as PDF, set by typst: tagged (PDF/UA-1), the same bytes for the same report.
+"""Reports and comparisons as PDF, typeset by typst: tagged (PDF/UA-1) and reproducible.
 
-Texts of the model go in as JSON and are never read as markup. Typst may read our templates and nothing else,
-and the template imports no package, so that nothing is fetched.
+Texts of the model are passed as JSON and never parsed as markup. Typst can read only our templates, which
+import no package, so nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -38,28 +38,28 @@ if TYPE_CHECKING:
     from importlib.abc import Traversable
 
 TIMESTAMP = 0
-"""What stands for the time of creation: reports do not change with it."""
+"""Fixed creation time, for reproducible files."""
 MARK = b"\n% Written by onnx-autodoc\n"
-"""A comment at the end, by which a PDF of ours is known again."""
+"""A comment at the end that identifies PDFs written by this program."""
 LONGEST = 2_000
-"""Characters of one text."""
+"""Maximum number of characters of one text."""
 _SIZE = re.compile(r'<svg[^>]*? width="([\d.]+)" height="([\d.]+)"')
 _NARROW, _WIDE = 16, 60
-"""Characters up to which a column is as wide as its text, and from which it gets no wider."""
+"""Columns up to the first number of characters are as wide as their text; the second is the maximum."""
 ASPECT = 1.35
-"""Width by height of the picture: a page in landscape."""
+"""Aspect ratio of the graph: a landscape page."""
 
 
 def pdf(
     context: SectionContext, analysis: Analysis | None = None, plots: Mapping[str, str] | None = None
 ) -> bytes:
-    """The report as the bytes of a PDF.
+    """Return the report as PDF.
 
-    With ``analysis``, the graph is drawn on a page of its own. ``plots`` are figures as SVG, by name.
+    With ``analysis``, the graph is drawn on its own page. ``plots`` maps figure names to SVG.
 
     Raises:
         RequirementError: typst is not installed.
-        AnalysisError: it could not set the report.
+         AnalysisError: typst failed.
     """
     compiler = typst()
     pictures = dict(plots or {})
@@ -76,7 +76,7 @@ def pdf(
         tiles(made),
         made,
         pictures,
-        "The graph, opened as the viewer opens it",
+        "The graph, as initially shown in the viewer",
     )
 
 
@@ -88,14 +88,14 @@ def document(
     pictures: Mapping[str, str],
     caption: str,
 ) -> bytes:
-    """Sections under a title as the bytes of a PDF.
+    """Return titled sections as PDF.
 
-    ``tiles`` are labels and numbers at the top. ``pictures`` are figures as SVG, by name; ``graph`` gets a
-    page of its own, with ``caption``.
+    ``tiles`` are labels and numbers at the top. ``pictures`` maps figure names to SVG; ``graph`` is drawn on
+    its own page, with ``caption``.
 
     Raises:
         RequirementError: typst is not installed.
-        AnalysisError: it could not set the sections.
+         AnalysisError: typst failed.
     """
     return _set(typst(), title, subtitle, tiles, made, pictures, caption)
 
@@ -120,7 +120,7 @@ def _set(
                 "blocks": [
                     _block(block)
                     for block in section.blocks
-                    # The graph has a page of its own, at the end.
+                    # The graph has its own page, at the end.
                     if not isinstance(block, Figure) or (block.name in pictures and block.name != "graph")
                 ],
             }
@@ -132,12 +132,12 @@ def _set(
 
 
 def compiled(compiler: ModuleType, source: str, inputs: Mapping[str, str]) -> bytes:
-    """What typst makes of a source and texts that it reads as ``sys.inputs``. Raises: AnalysisError."""
+    """Compile a source with texts that it reads as ``sys.inputs``. Raises: AnalysisError."""
     with resources.as_file(_templates()) as folder:
         try:
             found: bytes = compiler.compile(
                 source.encode("utf-8"),
-                # Nothing but our own templates can be read, and no package is found.
+                # Only our templates can be read; no packages are available.
                 root=str(folder),
                 sys_inputs=dict(inputs),
                 format="pdf",
@@ -148,12 +148,12 @@ def compiled(compiler: ModuleType, source: str, inputs: Mapping[str, str]) -> by
             )
         except (RuntimeError, ValueError, OSError) as fault:
             first = (str(fault).strip().splitlines() or ["no reason given"])[0]
-            raise AnalysisError("pdf-failed", f"The PDF could not be set: {first[:200]}.", "") from None
+            raise AnalysisError("pdf-failed", f"The PDF could not be created: {first[:200]}.", "") from None
     return found + MARK
 
 
 def typst() -> ModuleType:
-    """The library that sets. Raises: RequirementError, whose hint is the pip command."""
+    """Return the typst module. Raises: RequirementError with the pip command as hint."""
     try:
         return import_module("typst")
     except ImportError:
@@ -163,7 +163,7 @@ def typst() -> ModuleType:
 
 
 def template() -> str:
-    """The source of the report."""
+    """Return the template of the report."""
     return _templates().joinpath("report.typ").read_text("utf-8")
 
 
@@ -172,7 +172,7 @@ def _templates() -> Traversable:
 
 
 def _graph(analysis: Analysis) -> str | None:
-    """The graph in rows; None where it cannot be drawn, which the command tells with the card's picture."""
+    """Return the graph laid out in rows; None if it cannot be drawn, which the command reports elsewhere."""
     try:
         return svg_picture(build_payload(analysis), direction="wrapped", aspect=ASPECT)
     except AutodocError:
@@ -189,7 +189,7 @@ def _page(svg: str | None, caption: str) -> dict[str, Any]:
 
 
 def _widths(block: Table) -> list[int]:
-    """By column: 0 as wide as its text, else its share of the rest."""
+    """Return, by column, 0 for the width of its text, else its share of the remaining width."""
     texts = [
         [text, *("".join(t for _, t in _cells(row[at])) for row in block.rows)]
         for at, text in enumerate(block.head)
@@ -223,7 +223,7 @@ def _block(block: Block) -> dict[str, Any]:
 
 
 def _cells(line: tuple[Cell, ...]) -> list[tuple[str, str]]:
-    """Kind and text of each cell."""
+    """Return kind and text of each cell."""
     found = []
     for cell in line:
         if isinstance(cell, Value):
@@ -236,5 +236,5 @@ def _cells(line: tuple[Cell, ...]) -> list[tuple[str, str]]:
 
 
 def _plain(text: str) -> str:
-    """Text on one line, without what steers."""
+    """Return text on one line, without control characters."""
     return shorten(printable(text), LONGEST)

@@ -1,4 +1,4 @@
-"""A picture as PNG: the SVG file drawn by resvg, at any scale, without a browser."""
+"""PNG images, rendered from SVG by resvg at any scale, without a browser."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from py_autodoc.errors import AnalysisError, LimitError, RequirementError
 from py_autodoc.version import NAME
 
 MAX_PIXELS = 400_000_000
-"""Pixels of the largest picture; each takes four bytes of memory while it is drawn."""
+"""Maximum number of pixels; each takes four bytes of memory."""
 _HEADER = 33
-"""Bytes of the signature and of the first chunk."""
+"""Bytes of the signature and the first chunk."""
 _SIZE = re.compile(r'<svg[^>]*? width="([\d.]+)" height="([\d.]+)"')
 _FAMILY = re.compile(r'<svg[^>]*? font-family="([^"]*)"')
 _OTHER_FONTS = (
     "DejaVu Sans", "Noto Sans", "Open Sans", "Roboto", "Ubuntu", "Cantarell", "FreeSans", "Lato", "Verdana",
     "Segoe UI", "Source Sans 3", "Inter",
 )  # fmt: skip
-"""Families to write with where none of the picture's own is installed."""
+"""Fallback font families if none of the image's own is installed."""
 
 
 def png_picture(svg: str, scale: float = 1.0) -> bytes:
-    """The PNG of an SVG file; ``scale`` is pixels for one of its units.
+    """Render an SVG file as PNG; ``scale`` is the number of pixels per SVG unit.
 
     Raises:
-        RequirementError: resvg is not installed, or the machine has no font to write with.
-        LimitError: the picture would have more than ``MAX_PIXELS``.
-        AnalysisError: it could not be drawn.
+         RequirementError: resvg is not installed, or no usable font is installed.
+         LimitError: the image would have more than ``MAX_PIXELS`` pixels.
+         AnalysisError: rendering failed.
     """
     library = resvg()
     size = _SIZE.search(svg)
@@ -40,7 +40,7 @@ def png_picture(svg: str, scale: float = 1.0) -> bytes:
     if pixels > MAX_PIXELS:
         raise LimitError(
             "png-pixels", pixels, MAX_PIXELS,
-            f"The image would have {pixels:,} pixels; {MAX_PIXELS:,} is the most.",
+            f"The image would have {pixels:,} pixels; the limit is {MAX_PIXELS:,}.",
             "Use a smaller --scale or --depth, or write SVG.",
         )  # fmt: skip
     family = _FAMILY.search(svg)
@@ -53,14 +53,14 @@ def png_picture(svg: str, scale: float = 1.0) -> bytes:
 
 
 def signed(png: bytes) -> bytes:
-    """The picture with the name of this program, right after its header, as the format has it."""
+    """Insert the name of this program after the PNG header."""
     text = b"tEXtSoftware\0" + NAME.encode()
     chunk = struct.pack(">I", len(text) - 4) + text + struct.pack(">I", zlib.crc32(text))
     return png[:_HEADER] + chunk + png[_HEADER:]
 
 
 def resvg() -> ModuleType:
-    """The library that draws. Raises: RequirementError, whose hint is the pip command."""
+    """Return the resvg module. Raises: RequirementError with the pip command as hint."""
     try:
         return import_module("resvg_py")
     except ImportError:
@@ -71,7 +71,7 @@ def resvg() -> ModuleType:
 
 @cache
 def _fonts(family: str) -> dict[str, str]:
-    """How to tell resvg of a font the machine has: it leaves out text that no font is found for."""
+    """Return font options for an installed font: resvg omits text without a matching font."""
     if _writes(family, {}):
         return {}
     for name in _OTHER_FONTS:
@@ -80,13 +80,13 @@ def _fonts(family: str) -> dict[str, str]:
             return fonts
     raise RequirementError(
         "no-font",
-        "PNG needs a font, and none is installed that it could write with.",
+        "PNG needs a font, but no usable font is installed.",
         "Install one, for example the package fonts-dejavu-core, or write SVG.",
     )
 
 
 def _writes(family: str, fonts: dict[str, str]) -> bool:
-    """Whether a letter leaves a trace."""
+    """Return whether a letter changes the rendered image."""
 
     def drawn(text: str) -> bytes:
         svg = (

@@ -1,4 +1,4 @@
-"""Text generation that a page carries along: the numbers of the device that the analysis was asked for."""
+"""Text generation data included in a page: the plan for the device of the analysis."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from py_autodoc.report.schema import Plans
 
 
 def serving_of(analysis: Analysis) -> Plans | None:
-    """The model on its device; None where it generates no tokens, or no device was chosen."""
+    """Return the plan of the model on its device; None for other models, or without a device."""
     if analysis.hardware is None:
         return None
     from py_autodoc.llm.serving import ServingGrid, decodes

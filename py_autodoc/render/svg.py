@@ -17,14 +17,14 @@ from py_autodoc.render import engine
 from py_autodoc.report.schema import ComparisonColumns, GraphPayload
 
 OVERLAYS = ("auto", "none", *metrics.ids("heatmap"))
-"""Heatmaps of a picture; ``auto`` is MACs where known, else parameters; ``latency`` needs a device."""
+"""Heatmaps of an image; ``auto`` is MACs if known, else parameters; ``latency`` needs a device."""
 THEMES = ("light", "dark")
 DIRECTIONS = ("auto", "right", "down", "wrapped")
-"""How a picture is set; ``wrapped`` is rows like text, ``auto`` one row or several, whichever shows more."""
+"""Layout directions; ``wrapped`` breaks into rows, ``auto`` uses one row or several, whichever shows more."""
 ASPECT = 1.6
-"""Width by height that a picture in rows aims at."""
+"""Target aspect ratio of an image in rows."""
 BUDGET = 40
-"""Boxes of a picture whose depth nobody gave, as in a new view."""
+"""Approximate number of boxes of an image without a given depth, as in the initial view."""
 MAX_BOXES = 4000
 _TOO_MANY = re.compile(r"TooManyBoxes: .*?(\d+)")
 
@@ -42,18 +42,18 @@ def svg_picture(
     device: Mapping[str, Any] | None = None,
     merged: tuple[GraphPayload, ComparisonColumns] | None = None,
 ) -> str:
-    """The graph of a payload as the text of an SVG file.
+    """Return the graph of a payload as SVG.
 
-    ``depth`` is how many levels of modules are open; None opens what a new view opens, about ``budget``
-    boxes. ``direction`` is one of ``DIRECTIONS``; rows make the picture about ``aspect`` times as wide as it
-    is high. ``numbers`` belong to the overlay ``user``: a label, a unit and the values by node id. ``device``
-    (its id as ``device``, ``precision``) is what latencies are of; None is what the analysis was asked about.
-    ``merged`` is another model and how it corresponds: both are drawn as one graph, painted by what differs.
+    ``depth`` is the number of expanded levels of modules; None expands like the initial view, to about
+    ``budget`` boxes. ``direction`` is one of ``DIRECTIONS``; rows give an aspect ratio of about ``aspect``.
+    ``numbers`` are the data of the overlay ``user``: a label, a unit and values by node id. ``device``
+    (``device``: its id, ``precision``) is used for latencies; None: the device of the analysis. ``merged`` is
+    another model and its alignment: both are drawn as one graph, coloured by difference.
 
     Raises:
-        RequirementError: there is neither QuickJS nor a new Node, or the viewer was not built.
-        LimitError: ``depth`` opens more than ``MAX_BOXES`` boxes, or the picture needs too much.
-        AnalysisError: the picture could not be drawn.
+         RequirementError: neither QuickJS nor a recent Node.js is available, or the viewer was not built.
+         LimitError: ``depth`` gives more than ``MAX_BOXES`` boxes, or drawing exceeds a resource limit.
+         AnalysisError: drawing failed.
     """
     options: dict[str, Any] = {"dark": theme == "dark", "overlay": overlay, "depth": depth}
     options |= {
@@ -83,6 +83,6 @@ def _failure(message: str) -> LimitError | AnalysisError:
         boxes = int(found[1])
         return LimitError(
             "svg-boxes", boxes, MAX_BOXES,
-            f"The image would have {boxes:,} boxes; {MAX_BOXES:,} is the most.", "Use a smaller --depth.",
+            f"The image would have {boxes:,} boxes; the limit is {MAX_BOXES:,}.", "Use a smaller --depth.",
         )  # fmt: skip
     return AnalysisError("svg-failed", f"The image could not be drawn: {message[:200]}.", "")

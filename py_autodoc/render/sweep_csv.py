@@ -13,7 +13,7 @@ COLUMNS = (
 
 
 def sweep_csv(found: Sweep) -> str:
-    """One row a point, numbers exact, unknown cells empty; a column for each size that was given."""
+    """Return one row per point, with exact numbers, empty unknown cells and a column per given dimension."""
     names = list(dict.fromkeys(name for point in found.points for name in point.bindings))
     inputs = list(dict.fromkeys(name for point in found.points for name in point.input_shapes))
     rows: list[list[Cell]] = [[*COLUMNS, *names, *inputs]]

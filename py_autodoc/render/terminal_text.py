@@ -1,17 +1,17 @@
-"""Text from a model made safe for a terminal."""
+"""Sanitise text from a model for terminals."""
 
 from __future__ import annotations
 
 import unicodedata
 
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
-"""Control and format characters (escape sequences, bidi overrides, zero-width), halves of surrogate pairs."""
+"""Control and format characters (escape sequences, bidi overrides, zero-width) and lone surrogates."""
 _LINES = frozenset("\t\n\r")
 _BREAKS = frozenset("\t\n\v\f\r\u0085\u2028\u2029")
 
 
 def printable(text: str) -> str:
-    """``text`` on one line, with everything that steers a terminal replaced by U+FFFD."""
+    """Return ``text`` on one line, with all control characters replaced by U+FFFD."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(
@@ -20,9 +20,9 @@ def printable(text: str) -> str:
 
 
 def printable_text(text: str) -> str:
-    """``text`` line by line, with everything else that steers a terminal replaced by U+FFFD.
+    """Return ``text`` with its lines kept and all other control characters replaced by U+FFFD.
 
-    A carriage return stays: it ends a line, or begins one anew, as progress bars have it.
+    Carriage returns are kept: they end a line, or restart it, as in progress bars.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -30,9 +30,9 @@ def printable_text(text: str) -> str:
 
 
 def printable_json(text: str) -> str:
-    """JSON with every character that steers a terminal as an escape: the same value, safe to show."""
+    """Escape all control characters in JSON text: the same value, safe to display."""
     if text.isascii() and "\x7f" not in text:
-        return text  # JSON escapes the other control characters by itself
+        return text  # JSON already escapes the other control characters
     return "".join(c if c in _LINES or unicodedata.category(c) not in _HIDDEN else _escape(c) for c in text)
 
 
@@ -45,7 +45,7 @@ def _escape(character: str) -> str:
 
 
 def shorten(text: str, width: int) -> str:
-    """``text`` in at most ``width`` characters; names keep their end, which tells them apart."""
+    """Shorten ``text`` to ``width`` characters; names keep their end, which distinguishes them."""
     if len(text) <= width:
         return text
     if width < 2:

@@ -1,4 +1,4 @@
-"""How numbers are written; see ``py_autodoc.units``."""
+"""Number formatting; see ``py_autodoc.units``."""
 
 from py_autodoc.units import UNKNOWN, at_least, confidence, count, exact, seconds, shape, share, size
 

@@ -1,7 +1,7 @@
-"""Our numbers inside other viewers: a Netron attachment and Model Explorer node data.
+"""Metrics for other viewers: a Netron attachment and Model Explorer node data.
 
-Both formats refer to the model by the names in the file. What has no name of its own there (the nodes
-of an expanded function, a name that two nodes share) is left out and counted.
+Both formats refer to the model by the names in the file. Nodes without a unique name there (those of an
+expanded function, or nodes that share a name) are omitted and counted.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from py_autodoc.report.builders.node_numbers import activation_bytes, per_infere
 from py_autodoc.report.pipeline.analysis import Analysis
 
 METRICS = metrics.ids("attachment")
-"""What a node can be described by; all of one inference."""
+"""Metrics available for nodes, all per inference."""
 LATENCY = "latency"
-"""Milliseconds, where a device was chosen: a kernel's stand at one of its nodes, the others have 0."""
+"""Milliseconds, if a device was chosen: a kernel's time is at one of its nodes, the others have 0."""
 _EXACT_IN_JAVASCRIPT = 2**53
 
 
 @dataclass(frozen=True, slots=True)
 class AttachmentFile:
-    """The text of a file; ``named`` of ``nodes`` could be referred to."""
+    """The text of a file; it refers to ``named`` of ``nodes``."""
 
     text: str
     named: int
@@ -34,16 +34,16 @@ class AttachmentFile:
 
 
 def available_metrics(analysis: Analysis) -> tuple[str, ...]:
-    """The numbers there are: ``METRICS``, and ``LATENCY`` where a device was chosen."""
+    """Return the available metrics: ``METRICS``, and ``LATENCY`` if a device was chosen."""
     return METRICS if analysis.hardware is None else (*METRICS, LATENCY)
 
 
 def netron_attachment(analysis: Analysis) -> AttachmentFile:
-    """A JSON file to drop on Netron (since 9.0) while it shows the model.
+    """Return a JSON file to drop on Netron (9.0 or later) while it shows the model.
 
     ``{"signature": "netron:attachment", "metrics": [{"kind", "target", "name", "value"}]}``: ``kind`` is
-    ``node`` with the node's name, or ``value`` with the name of its first output where the node has no
-    name that is its alone. Numbers beyond 2^53 are text. Unknown numbers are left out.
+    ``node`` with the node's name, or ``value`` with the name of its first output if the node's name is not
+    unique. Numbers beyond 2^53 are text. Unknown numbers are omitted.
     """
     names = Counter(node.name for node in analysis.model.nodes)
     tensors, times = _tensor_names(analysis), _Times.of(analysis)
@@ -78,10 +78,10 @@ def netron_attachment(analysis: Analysis) -> AttachmentFile:
 
 
 def model_explorer_data(analysis: Analysis, metric: str) -> AttachmentFile:
-    """Node data for Model Explorer ("Add per-node data"): one metric, with a gradient.
+    """Return node data for Model Explorer ("Add per-node data"): one metric, with a gradient.
 
-    ``{"name", "results": {key: {"value"}}, "gradient": [{"stop", "bgColor", "textColor"}]}``; a key is
-    the name of a node's first output. Unknown numbers are left out. ``metric`` is one of ``offered``.
+    ``{"name", "results": {key: {"value"}}, "gradient": [{"stop", "bgColor", "textColor"}]}``; a key is the
+    name of a node's first output. Unknown numbers are omitted. ``metric`` is one of ``available_metrics``.
     """
     tensors, times = _tensor_names(analysis), _Times.of(analysis)
     results: dict[str, dict[str, float]] = {}
@@ -101,7 +101,7 @@ def model_explorer_data(analysis: Analysis, metric: str) -> AttachmentFile:
 
 
 def _gradient(metric: str) -> list[dict[str, Any]]:
-    """The metric's ramp from nothing to most, as the viewer has it on a light ground: bright to dark."""
+    """Return the metric's colour ramp from zero to maximum, as in the viewer's light theme."""
     colors = metrics.RAMPS[metrics.BY_ID[metric].ramp][::-1]
     last = len(colors) - 1
     return [
@@ -111,11 +111,11 @@ def _gradient(metric: str) -> list[dict[str, Any]]:
 
 
 def _text_on(color: str) -> str:
-    """Black or white, whichever reads better on ``#rrggbb`` (WCAG 2.2)."""
+    """Return black or white, whichever has more contrast on ``#rrggbb`` (WCAG 2.2)."""
     shares = (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
     linear = (share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares)
     light = sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-    # The contrasts with black and with white.
+    # The contrast ratios with black and with white.
     return "#000000" if (light + 0.05) / 0.05 >= 1.05 / (light + 0.05) else "#ffffff"
 
 
@@ -126,7 +126,7 @@ class _Times:
     label: str
     total: float | None
     nodes: dict[int, float | None]
-    """By the nodes of kernels; others run nothing."""
+    """By node; nodes without an entry run nothing."""
 
     @classmethod
     def of(cls, analysis: Analysis) -> _Times:
@@ -152,27 +152,27 @@ def _nodes(analysis: Analysis) -> Iterator[Node]:
 
 
 def _tensor_names(analysis: Analysis) -> Counter[str]:
-    """How many tensors of all graphs have a name."""
+    """Count the tensors of all graphs by name."""
     return Counter(tensor.name for tensor in analysis.model.tensors)
 
 
 def _output(analysis: Analysis, node: Node) -> str:
-    """Name of the first output that is there."""
+    """Return the name of the first output that is present."""
     return next((analysis.model.tensors[t].name for t in node.outputs if t >= 0), "")
 
 
 def _inside_function(node: Node) -> bool:
-    """Whether the node comes from the body of a function: its name there says nothing of this call."""
+    """Return whether the node is from a function body: its name there does not identify this call."""
     return "function" in node.origins
 
 
 def _is_target(name: str) -> bool:
-    """Netron compares names up to the first line break."""
+    """Return whether Netron can refer to the name: it compares up to the first line break."""
     return bool(name) and "\n" not in name
 
 
 def _numbers(analysis: Analysis, node: Node) -> dict[str, float | None]:
-    """Every one of ``METRICS``."""
+    """Return all of ``METRICS``."""
     own: dict[str, float | None] = {
         "params": analysis.params.params[node.id],
         "weight_bytes": analysis.params.node_bytes[node.id],
@@ -190,7 +190,7 @@ def _numbers(analysis: Analysis, node: Node) -> dict[str, float | None]:
 
 
 def _totals(analysis: Analysis) -> dict[str, int | None]:
-    """Totals of the model; one that leaves out unknown parts says so in its name."""
+    """Return the totals of the model; the name of a lower bound says so."""
     from py_autodoc.report.builders import shared_parts
 
     sums, covered = shared_parts.build_metrics(analysis), shared_parts.build_coverage(analysis)

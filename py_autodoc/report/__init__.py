@@ -1,1 +1,1 @@
-"""The report: one wire model and the builders that fill it."""
+"""The report: its wire model and the builders that fill it."""

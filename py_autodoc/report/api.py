@@ -1,4 +1,4 @@
-"""The library's front door."""
+"""The entry point of the library: ``analyze``."""
 
 from __future__ import annotations
 
@@ -45,11 +45,10 @@ def analyze(
 
     ``max_layers`` keeps only the heaviest layers in the list; totals stay complete. ``thresholds`` is a
     threshold file or its content:
-    ``{"deep-chain": {"min_layers": 40}, "large-embedding": {"enabled": False}}``.
-
-    ``hardware`` is the id of a profile (``"l4"``) or a profile's file, for which latency and memory are
-    estimated, in ``precision`` (``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8``, ``int8``; None: the stored
-    precision), with ``runtime`` (``tensorrt``, ``ort-cuda``, ``pytorch-eager``, ``torch-compile``; None:
+    ``hardware`` is the id of a hardware profile (``"l4"``) or the path of a profile file. Latency and memory
+    are then estimated in ``precision`` (``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8``, ``int8``; None: the
+    stored precision) with ``runtime`` (``tensorrt``, ``ort-cuda``, ``pytorch-eager``, ``torch-compile``;
+    None: the usual one of the device).
     ``tensorrt``).
 
     Raises:

@@ -346,10 +346,10 @@ export interface components {
     };
     /**
      * AlignedBlock
-     * @description A block of the first model, its counterpart, and what differs in it.
+     * @description A block of the first model, its counterpart, and the differences.
      */
     AlignedBlock: {
-      /** @description Path of its module; null where only the second model has it. */
+      /** @description Path of its module; null if only the second model has it. */
       left: string | null;
       right: string | null;
       pairs: number;
@@ -374,9 +374,9 @@ export interface components {
     AlignedChange: {
       /** @description One of `ComparisonColumns.kinds`. */
       kind: string;
-      /** @description Of it: the attribute's name, `result`, `weight`, `activation` … */
+      /** @description Its subject: the attribute's name, `result`, `weight`, `activation` … */
       what: string;
-      /** @description As the first model has it. */
+      /** @description Value in the first model. */
       left: string;
       right: string;
     };
@@ -478,20 +478,20 @@ export interface components {
     };
     /**
      * AttributeColumns
-     * @description Attributes as the file has them: what search finds by name and value. Constant nodes have none here.
+     * @description Attributes in the file, for searching by name and value. Constant nodes are not included.
      */
     AttributeColumns: {
       name: string[];
-      /** @description By entry, each pair of name and value once. Empty text for tensors and bodies. */
+      /** @description One entry per distinct pair of name and value. Empty text for tensors and subgraphs. */
       value: (number | string | (number | string)[])[];
-      /** @description A node for each of its attributes, ascending. */
+      /** @description The node of each attribute, ascending. */
       node: number[];
-      /** @description Index into the columns above, one for each of `node`. */
+      /** @description Index into the columns above, parallel to `node`. */
       entry: number[];
     };
     /**
      * AttributeInfo
-     * @description An attribute as text plus its kind; `default` when the file leaves it out.
+     * @description An attribute as text with its kind; `default` if the file omits it.
      */
     AttributeInfo: {
       name: string;
@@ -502,26 +502,26 @@ export interface components {
     };
     /**
      * BatchAnswer
-     * @description Whether a model whose batch is fixed can have others.
+     * @description Whether costs at other batch sizes are available for a model with a fixed batch.
      */
     BatchAnswer: {
       offer: components['schemas']['BatchOffer'] | null;
-      /** @description Why there is no offer, as the node that forbids it; else empty. */
+      /** @description Why there is no offer, such as the node that prevents it; else empty. */
       reason: string;
     };
     /**
      * BatchOffer
-     * @description Other batches for a model whose batch is fixed: costs of the model rewritten for them.
+     * @description Costs of a model with a fixed batch at other batch sizes, for which it is rewritten.
      */
     BatchOffer: {
-      /** @description The batch and the inputs that hold it; its value is the file's. */
+      /** @description The batch dimension and its inputs; its value is the batch in the file. */
       dim: components['schemas']['DimInfo'];
       /**
-       * @description By the nodes of the payload; what a rewritten model has besides counts with the node it serves.
-       *     Its shapes are those of this offer.
+       * @description By the nodes of the payload; nodes added by the rewrite count with the node they serve. The shapes are
+       *     those of this offer.
        */
       expressions: components['schemas']['ExpressionPool'];
-      /** @description The payload's; one stands here as often as the batch is in it in different ways. */
+      /** @description The payload's shapes; one is repeated for each way in which it contains the batch. */
       shapes: ((number | string | null)[] | null)[];
       /** @description Index into `shapes` for each tensor of the payload. */
       shape: number[];
@@ -562,13 +562,13 @@ export interface components {
       params: number | null;
       /** @description Stored bytes of its constants. */
       weight_bytes: number | null;
-      /** @description Of one inference. */
+      /** @description MACs of one inference. */
       macs: number | null;
-      /** @description Of one inference. */
+      /** @description FLOPs of one inference. */
       flops: number | null;
-      /** @description Of one inference, unfused. */
+      /** @description Bytes read in one inference, unfused. */
       read_bytes: number | null;
-      /** @description Of one inference, unfused. */
+      /** @description Bytes written in one inference, unfused. */
       write_bytes: number | null;
       /** @description Bytes of the outputs. */
       activation_bytes: number | null;
@@ -577,7 +577,7 @@ export interface components {
      * BlockColumns
      * @description The structural blocks of the report, in its order; modules are in `scopes`.
      *
-     *         A block's costs are the sums of its nodes, whatever the sizes.
+     *         A block's costs are the sums of its nodes, for any dimensions.
      */
     BlockColumns: {
       /** @description Index into `kinds`. */
@@ -585,12 +585,12 @@ export interface components {
       kinds: components['schemas']['BlockKind'][];
       /** @description Nodes of block b are `nodes[offsets[b] … offsets[b + 1])`. */
       offsets: number[];
-      /** @description Ids, ascending in a block: the first one as it is, each other as the step from the one before. */
+      /** @description Node ids, ascending per block and delta-encoded: the first one as is, the others as differences. */
       nodes: number[];
     };
     /**
      * BlockKind
-     * @description What structural blocks that are alike have in common; fields as those of `Block`.
+     * @description Fields shared by structural blocks of one kind, as in `Block`.
      */
     BlockKind: {
       kind: string;
@@ -603,33 +603,33 @@ export interface components {
     };
     /**
      * Bundle
-     * @description Everything the viewer shows of one analysed model, in one piece.
+     * @description Everything the viewer shows of one analysed model, in one document.
      */
     Bundle: {
       version: number;
       payload: components['schemas']['GraphPayload'];
       operators: components['schemas']['OperatorDoc'][];
-      /** @description Index as `operators`: attribute name → description. */
+      /** @description By index into `operators`: attribute name → description. */
       descriptions: {
         [key: string]: string;
       }[];
-      /** @description Node id → details; empty for a model too large to carry them. */
+      /** @description Node id → details; empty if the model is too large to include them. */
       nodes: {
         [key: string]: components['schemas']['BundleNode'];
       };
-      /** @description The report as texts; null where a server or a kernel is asked for it. */
+      /** @description The report as texts; null if a server or kernel provides it on request. */
       document: components['schemas']['ReportDocument'] | null;
-      /** @description Text generation on the device of the analysis; null without one, and where somebody is asked. */
+      /** @description Text generation on the device of the analysis; null without a device, or if provided on request. */
       serving: components['schemas']['Plans'] | null;
     };
     /**
      * BundleNode
-     * @description A node's details without what the payload and the operators of the bundle tell.
+     * @description A node's details without those in the payload and in the bundle's operators.
      */
     BundleNode: {
       /** @description Index into `operators`. */
       operator: number | null;
-      /** @description Without their descriptions: those are in `descriptions` of the operator. */
+      /** @description Without descriptions, which are in `descriptions` of the operator. */
       attributes: components['schemas']['AttributeInfo'][];
       constants: components['schemas']['ConstantInfo'][];
       tag: string;
@@ -641,40 +641,40 @@ export interface components {
     };
     /**
      * ComparisonColumns
-     * @description How the nodes of two models correspond. A node is in one pair at most.
+     * @description How the nodes of two models correspond. A node is in at most one pair.
      */
     ComparisonColumns: {
       /** @description `same architecture`, `similar architecture` or `different architectures`. */
       verdict: string;
-      /** @description Twice the MACs in counterparts over those of both; null when no MACs are known. */
+      /** @description Twice the MACs of matched nodes over the MACs of both models; null when no MACs are known. */
       score_macs: number | null;
-      /** @description The same by core operators. */
+      /** @description The same, counting core operators instead of MACs. */
       score_nodes: number;
-      /** @description Of the first and of the second model. */
+      /** @description Core operators of the first and the second model. */
       core_operators: number[];
       core_matched: number;
-      /** @description By node of the first model: its pair, -1 without a counterpart, -2 for constants (no part in it). */
+      /** @description By node of the first model: its pair, -1 without a counterpart, -2 for constants (not matched). */
       left: number[];
-      /** @description The same of the second model. */
+      /** @description The same for the second model. */
       right: number[];
       /** @description Kinds of changes in the order of their bits. */
       kinds: string[];
-      /** @description By pair: bits of its changes, 0 where nothing changed. */
+      /** @description By pair: bits of its changes, 0 if nothing changed. */
       changes: number[];
-      /** @description By pair: the node that computes; the others of the pair serve it. */
+      /** @description By pair: the node that computes; the other nodes of the pair only serve it. */
       main_left: number[];
       main_right: number[];
-      /** @description By number of a pair that changed. */
+      /** @description Changes by pair number; only pairs that changed. */
       details: {
         [key: string]: components['schemas']['AlignedChange'][];
       };
-      /** @description What changed of the inputs and outputs of the model, as they are declared. */
+      /** @description Changes of the model's declared inputs and outputs. */
       interface: components['schemas']['AlignedChange'][];
       blocks: components['schemas']['AlignedBlock'][];
     };
     /**
      * ConstantInfo
-     * @description A constant input of the node; `values` are its first numbers when they are in the structure.
+     * @description A constant input of the node; `values` are its first values if the structure contains them.
      */
     ConstantInfo: {
       tensor: number;
@@ -740,81 +740,81 @@ export interface components {
     };
     /**
      * DecoderFacts
-     * @description What of the model the numbers stand on.
+     * @description The properties of the model that the numbers are based on.
      */
     DecoderFacts: {
       /** @description `model` (an ONNX file) or `config` (a Hugging Face config.json). */
       source: string;
-      /** @description Attention layers that keep keys and values. */
+      /** @description Attention layers with cached keys and values. */
       layers: number;
       hidden_size: number | null;
-      /** @description Heads of keys and values; null where the layers differ. */
+      /** @description Number of key-value heads; null if layers differ. */
       kv_heads: number | null;
       parameters: number;
-      /** @description Those that a token is multiplied with; of mixtures its own experts alone. */
+      /** @description Parameters used for one token; in mixtures of experts only those of its experts. */
       active_parameters: number | null;
-      /** @description The longest context that the model was made for. */
+      /** @description The longest context that the model supports. */
       max_context: number | null;
-      /** @description Positions that the cache keeps at most, with sliding attention. */
+      /** @description Maximum number of cached positions, with sliding-window attention. */
       window: number | null;
       /** @description `inputs` (measured on the past inputs), `estimated` (from causal attention) or `config`. */
       cache: string;
     };
     /**
      * DeviceColumns
-     * @description The devices that a latency can be estimated for, one entry a device: by vendor, then by name.
+     * @description The devices that latency can be estimated for, one entry per device, by vendor, then by name.
      *
-     *         A device of the caller's own comes last. Null is what nobody knows, never 0.
+     *         A custom device comes last. Null is unknown, never 0.
      */
     DeviceColumns: {
-      /** @description As `--hardware` takes it. */
+      /** @description Id for `--hardware`. */
       id: string[];
       name: string[];
       vendor: string[];
       /**
        * @description `datacenter`, `workstation`, `consumer`, `laptop`, `edge`, `apple`, `cpu`,
-       *     `cloud-asic`; `custom` for a device of the caller's own.
+       *     `cloud-asic`; `custom` for a custom device.
        */
       category: string[];
       memory_bytes: (number | null)[];
-      /** @description Share of the memory that a model may use, where it is less than all of it. */
+      /** @description Share of the memory that a model may use, if not all of it. */
       usable_memory_fraction: (number | null)[];
       bandwidth_bytes_per_s: number[];
       /**
-       * @description Precision (`fp32`, `tf32`, `fp16`, `bf16`, `fp8`, `int8`) → FLOP/s by device, dense, sums
-       *     in fp32 (`int8`: operations a second).
+       * @description Precision (`fp32`, `tf32`, `fp16`, `bf16`, `fp8`, `int8`) → FLOP/s by device, dense, with
+       *     accumulation in fp32 (`int8`: operations per second).
        */
       peaks: {
         [key: string]: (number | null)[];
       };
-      /** @description Share of the peaks that is held under load; 1 where neither measured nor limited by power. */
+      /** @description Share of the peaks sustained under load; 1 if neither measured nor limited by power. */
       sustained: number[];
-      /** @description Multiprocessors (compute units) that tiles of a product are spread over. */
+      /** @description Multiprocessors (compute units) across which the tiles of a product are distributed. */
       units: (number | null)[];
       l2_bytes: (number | null)[];
       clock_hz: (number | null)[];
-      /** @description Index into `LatencyModel.bands`, in the precisions of `LatencyModel.compared`. */
+      /** @description Index into `LatencyModel.bands`, for the precisions in `LatencyModel.compared`. */
       band: number[];
-      /** @description `high`: numbers confirmed by a source that was read; `medium`: widely published; `custom`. */
+      /** @description `high`: figures confirmed by a source; `medium`: widely published figures; `custom`. */
       confidence: string[];
       /**
-       * @description Index of a device → what was measured of a CPU in place of the constants of CPUs: the share of its peak
-       *     that products, convolutions and convolutions by channel reach, the share of its bandwidth, and the seconds
-       *     of one kernel.
+       * @description Index of a device → measured values of a CPU that replace the constants of CPUs: the share of its peak
+       *     that products, convolutions and depthwise convolutions reach, the share of its bandwidth, and the seconds
+       *     per kernel.
        */
       measured: {
         [key: string]: number[];
       };
-      /** @description Power of the board or module; empty in payloads of before. */
+      /** @description Power of the board or module; empty in payloads of older versions. */
       watts: (number | null)[];
-      /** @description Index of a device → what an hour of it costs, where it can be rented. */
+      /** @description Index of a device → its hourly price, if it can be rented. */
       prices: {
         [key: string]: components['schemas']['DevicePrice'];
       };
     };
     /**
      * DevicePrice
-     * @description What an hour of a device costs on the cheapest cloud instance with one: approximate, on demand.
+     * @description Hourly cost of a device on the cheapest cloud instance with it: approximate, on demand.
      */
     DevicePrice: {
       usd_per_hour: number;
@@ -902,7 +902,7 @@ export interface components {
     };
     /**
      * ExpressionCondition
-     * @description What a binding must fulfil for expressions to hold.
+     * @description A condition that bindings must meet for the expressions to hold.
      */
     ExpressionCondition: {
       /** @description `zero`: the tree is 0. `positive`: at least 1. `nonzero`: not 0. */
@@ -912,44 +912,44 @@ export interface components {
     };
     /**
      * ExpressionPool
-     * @description Costs as expressions in the input sizes, to evaluate without analysing again.
+     * @description Costs as expressions in the input dimensions, to evaluate without a new analysis.
      *
      *         A tree is an integer, the name of a symbol, or a list of an operator and its operands:
      *         `["+", …]`, `["*", …]`, `["max", …]`, `["min", …]` of two or more, `["//", a, b]` (rounded
      *         down), `["$", i]` for `trees[i]` (a smaller index than its own) and `["n", "…"]` for an integer
      *         beyond 2^53. Indices of -1 mean that there is no exact expression.
      *
-     *         Everything holds for sizes of at least 1 that fulfil `conditions`; under others the model must be
-     *         analysed again, or cannot run.
+     *         Expressions hold for values of at least 1 that meet `conditions`; for others the model must be analysed
+     *         again, or cannot run.
      */
     ExpressionPool: {
-      /** @description Names as the trees hold them. */
+      /** @description Names used in the trees. */
       symbols: string[];
       /** @description `dims[].name` of each symbol. */
       dims: string[];
       /** @description The pool. */
       trees: unknown[];
-      /** @description For every expression. */
+      /** @description Conditions for all expressions. */
       conditions: components['schemas']['ExpressionCondition'][];
-      /** @description Besides, for the peak with in-place reuse. */
+      /** @description Further conditions for the peak with in-place reuse. */
       inplace_conditions: components['schemas']['ExpressionCondition'][];
-      /** @description By node: index into `trees`. Of one execution, like `NodeColumns.macs`. */
+      /** @description By node: index into `trees`. For one execution, like `NodeColumns.macs`. */
       macs: number[];
-      /** @description By node, of one execution. */
+      /** @description By node, for one execution. */
       flops: number[];
-      /** @description By node, of one execution. */
+      /** @description By node, for one execution. */
       read_bytes: number[];
-      /** @description By node, of one execution. */
+      /** @description By node, for one execution. */
       write_bytes: number[];
       /** @description By node. */
       activation_bytes: number[];
-      /** @description Node id (as text) → index into `trees`: how often it runs, where that is not once. */
+      /** @description Node id (as text) → index into `trees`: runs per inference, if not one. */
       runs: {
         [key: string]: number;
       };
       /**
-       * @description By entry of the payload's `shapes`: index into `trees` of each size, -1 where unknown; an entry
-       *     without free sizes is empty.
+       * @description By entry of the payload's `shapes`: index into `trees` of each dimension, -1 if unknown; empty for
+       *     entries without symbolic dimensions.
        */
       shapes: number[][];
       /**
@@ -966,7 +966,7 @@ export interface components {
     };
     /**
      * ExtractRequest
-     * @description Which nodes of an analysed model to write as a model of their own, beside it.
+     * @description The nodes of an analysed model to write as a separate model next to it.
      */
     ExtractRequest: {
       /** @description The model's path under the server's root. */
@@ -974,55 +974,55 @@ export interface components {
       /** @description Ids of nodes, as in the payload. */
       nodes: number[];
       /**
-       * @description What the part is called; the file's name tells it.
+       * @description Name of the part, used in the file name.
        * @default
        */
       part: string;
       /**
-       * @description Name of the file; empty: a free one, `<model>.<part>.onnx`.
+       * @description File name; empty for an unused name `<model>.<part>.onnx`.
        * @default
        */
       name: string;
       /**
-       * @description Replace a file of that name; never the model itself.
+       * @description Replace an existing file; the model itself is never replaced.
        * @default false
        */
       overwrite: boolean;
     };
     /**
      * Extracted
-     * @description What was cut out and where it is.
+     * @description The extracted model and its location.
      */
     Extracted: {
       /** @description Path of the new model. */
       path: string;
       /** @description Nodes of the sub-model, copied constants included. */
       nodes: number;
-      /** @description Tensors that go in, the first 100 of them. */
+      /** @description Names of the input tensors, at most 100. */
       inputs: string[];
-      /** @description How many go in. */
+      /** @description Number of inputs. */
       input_count: number;
-      /** @description Tensors that come out, the first 100 of them. */
+      /** @description Names of the output tensors, at most 100. */
       outputs: string[];
-      /** @description How many come out. */
+      /** @description Number of outputs. */
       output_count: number;
-      /** @description Control-flow nodes that were taken whole although only a part of them was asked for. */
+      /** @description Control-flow nodes included as a whole although only a part was requested. */
       widened: number;
-      /** @description False when an input depends on an output: the rest cannot run around the part in one step. */
+      /** @description False if an input depends on an output: the rest cannot run around the part in one step. */
       convex: boolean;
-      /** @description Size of what was written. */
+      /** @description Size of the written files. */
       bytes: number;
     };
     /**
      * FileStamp
-     * @description A cheap look at a file under the server's root, to notice that it changed on disk.
+     * @description Size and modification time of a file under the server's root, to detect changes on disk.
      */
     FileStamp: {
       path: string;
       bytes: number;
-      /** @description Modification time in nanoseconds, as text: it is beyond the integers a browser keeps exact. */
+      /** @description Modification time in nanoseconds, as text: JavaScript integers are not exact at this size. */
       mtime_ns: string;
-      /** @description `onnx` or `other`, by the name. */
+      /** @description `onnx` or `other`, by file extension. */
       kind: string;
     };
     /**
@@ -1043,7 +1043,7 @@ export interface components {
       name: string[];
       parent_node: number[];
       attribute: string[];
-      /** @description Scope id that stands for this subgraph's box, -1 for the main graph. */
+      /** @description Scope id of this subgraph's box, -1 for the main graph. */
       scope: number[];
       inputs: number[][];
       outputs: number[][];
@@ -1063,7 +1063,7 @@ export interface components {
       num_edges: number;
       /** @description Constants stored outside the nodes. */
       num_initializers: number;
-      /** @description Bodies of control flow. */
+      /** @description Subgraphs of control-flow nodes. */
       num_subgraphs: number;
       /** @description Local functions defined in the file. */
       num_functions: number;
@@ -1078,7 +1078,7 @@ export interface components {
     };
     /**
      * GraphPayload
-     * @description What the viewer draws. Columnar and compact: about 100–200 bytes a node.
+     * @description The data that the viewer draws, in compact columns: about 100–200 bytes per node.
      */
     GraphPayload: {
       schema_version: string;
@@ -1086,7 +1086,7 @@ export interface components {
       graph: components['schemas']['GraphInfo'];
       metrics: components['schemas']['Metrics'];
       memory: components['schemas']['MemoryInfo'];
-      /** @description Null when the memory stage failed. */
+      /** @description Null if the memory stage failed. */
       timeline: components['schemas']['TimelineColumns'] | null;
       coverage: components['schemas']['Coverage'];
       dims: components['schemas']['DimInfo'][];
@@ -1100,29 +1100,29 @@ export interface components {
       tensors: components['schemas']['TensorColumns'];
       /** @description Family of the network. */
       architecture: components['schemas']['ArchitectureInfo'] | null;
-      /** @description Null when no input size is free. */
+      /** @description Null without symbolic input dimensions. */
       expressions: components['schemas']['ExpressionPool'] | null;
       /**
-       * @description In one-file pages, which have nobody to ask; others ask for it (`getBatch`). Null when a size is
-       *     free, or the batch cannot be changed.
+       * @description Included in one-file pages; others request it (`getBatch`). Null if a dimension is symbolic, or the
+       *     batch cannot be changed.
        */
       batch: components['schemas']['BatchOffer'] | null;
-      /** @description Null when no node's module is recorded. */
+      /** @description Null if no modules are recorded. */
       modules: components['schemas']['ModuleColumns'] | null;
-      /** @description Null when no node has any. */
+      /** @description Null if no node has attributes. */
       attributes: components['schemas']['AttributeColumns'] | null;
       repeats: components['schemas']['RepeatColumns'];
-      /** @description Null when there are too many to list. */
+      /** @description Null if there are too many to list. */
       blocks: components['schemas']['BlockColumns'] | null;
-      /** @description Findings of the rules, worst first; `nodes` are node ids. */
+      /** @description Findings of the rules, most severe first; `nodes` are node ids. */
       risk_signals: components['schemas']['RiskSignal'][];
-      /** @description Null when the rules ran as they come. */
+      /** @description Null for default rule settings. */
       rule_settings: components['schemas']['RuleSettings'] | null;
       /** @description Whether the model runs with these dimensions; if not, totals are null. */
       runnable: components['schemas']['Runnable'];
-      /** @description What latencies are estimated from. Null when kernels could not be told. */
+      /** @description Data for latency estimates. Null if the kernels could not be determined. */
       hardware: components['schemas']['HardwarePart'] | null;
-      /** @description The model in words; null in reports of versions that had none. */
+      /** @description The model in words; null in reports of older versions. */
       identity: components['schemas']['Identity'] | null;
     };
     /**
@@ -1185,25 +1185,25 @@ export interface components {
     };
     /**
      * HardwarePart
-     * @description All that an estimated latency is made of, for any device, precision and sizes.
+     * @description Everything needed to estimate latency for any device, precision and dimensions.
      */
     HardwarePart: {
       devices: components['schemas']['DeviceColumns'];
       model: components['schemas']['LatencyModel'];
       kernels: components['schemas']['KernelColumns'];
       /**
-       * @description Precisions to take when none is chosen, best first: that of the weights and activations as they are
-       *     stored. The first one that the device has is taken; none: there is no estimate.
+       * @description Precisions to use if none is chosen, best first: those of the weights and activations as stored. The
+       *     first one that the device has is used; without one there is no estimate.
        */
       stored: string[];
-      /** @description Id of a device, empty: none is chosen. */
+      /** @description Id of a device; empty if none is chosen. */
       chosen: string;
-      /** @description Empty: as the model is stored. */
+      /** @description Empty: the stored precision. */
       precision: string;
-      /** @description What runs the model: `kernels` and `model` are its. */
+      /** @description Runtime of `kernels` and `model`. */
       runtime: string;
       runtime_label: string;
-      /** @description The other runtimes; empty where the model is so large that only one is told. */
+      /** @description The other runtimes; empty if the model is too large to include them. */
       runtimes: components['schemas']['RuntimeKernels'][];
     };
     /**
@@ -1304,12 +1304,12 @@ export interface components {
         [key: string]: number[];
       };
       /**
-       * @description Give every unbound symbol its suggested value; `dims[].assumed` says which.
+       * @description Give all symbolic dimensions without a value their suggested one; see `dims[].assumed`.
        * @default false
        */
       assume: boolean;
       /**
-       * @description What a threshold file of the rules holds, or the path of one under the server's root.
+       * @description Content of a threshold file, or the path of one under the server's root.
        * @default null
        */
       thresholds:
@@ -1319,7 +1319,7 @@ export interface components {
         | string
         | null;
       /**
-       * @description Read every weight, for the rules about their values.
+       * @description Read all weights, for the rules about their values.
        * @default false
        */
       read_weights: boolean;
@@ -1382,52 +1382,52 @@ export interface components {
     };
     /**
      * KernelColumns
-     * @description What a fusing runtime runs as one: kernels of the main graph and of bodies, index = kernel id.
+     * @description The fused kernels of the main graph and of subgraphs, index = kernel id.
      *
      *         `read_offsets`/`reads` and `write_offsets`/`writes` are tensor ids in CSR form.
      *
      *         FLOPs of a kernel (kinds 1 to 8) are twice the MACs of all its nodes: an attention core has two products,
-     *         and products of one tensor with several weights (queries, keys, values) run side by side in one kernel. Of
-     *         these, `product` is the first; with `macs` those of the node that makes it:
+     *         and products of one tensor with several weights (queries, keys, values) run side by side in one kernel.
+     *         `product` is the first of these; with the `macs` of its node:
      *         k = macs / elements of product, n = size of n_axis / groups · MACs of the kernel / macs,
      *         m = elements of product / size of n_axis (kinds 1 and 2).
      *
-     *         A kernel runs as often as its anchor (`nodes.runs`); where that is unknown, so is its time.
+     *         A kernel runs as often as its anchor (`nodes.runs`); if that is unknown, so is its time.
      */
     KernelColumns: {
-      /** @description By node: its kernel; -1: it runs nothing (a constant, a view, a branch that does not count). */
+      /** @description By node: its kernel; -1 if it runs nothing (a constant, a view, an uncounted branch). */
       node: number[];
       /**
-       * @description 0 moves memory, 1 product (weights, or two dimensions), 2 convolution, 3 convolution in groups,
-       *     4 convolution by channel, 5 product of batches, 6 attention core, 7 recurrent layer, 8 mixture of experts,
+       * @description 0 memory movement, 1 product (weights, or two dimensions), 2 convolution, 3 grouped convolution,
+       *     4 depthwise convolution, 5 batched product, 6 attention core, 7 recurrent layer, 8 mixture of experts,
        *     -1 cannot be estimated.
        */
       kind: number[];
-      /** @description Node that carries the kernel's time; the others of the kernel run in it. */
+      /** @description Node that carries the kernel's time; the others of the kernel are fused into it. */
       anchor: number[];
       read_offsets: number[];
       /**
-       * @description Tensors read from memory. Where only a part of a tensor is read (Gather, Slice), the output stands
-       *     for the part.
+       * @description Tensors read from memory. If only a part of a tensor is read (Gather, Slice), the output is listed
+       *     instead of it.
        */
       reads: number[];
       write_offsets: number[];
-      /** @description Tensors written to memory: those that others read. */
+      /** @description Tensors written to memory: those used outside the kernel. */
       writes: number[];
       /**
-       * @description Kinds 1 to 5: the tensor that the product writes, of batch × m × n elements. Kind 6: a tensor whose
-       *     last axis but one runs over queries, and those before it over batch and heads. Kind 7: the input of the
+       * @description Kinds 1 to 5: the tensor that the product writes, with batch × m × n elements. Kind 6: a tensor whose
+       *     second-to-last axis is the queries, and the axes before it batch and heads. Kind 7: the input of the
        *     layer. Kind 8: the routing, tokens × experts. Else -1.
        */
       product: number[];
-      /** @description Axis of `product` that is n, from the front; of kind 7 that of the steps; -1 without a product. */
+      /** @description Axis of `product` that is n, from the front; for kind 7 the axis of the steps; -1 without one. */
       n_axis: number[];
       /**
        * @description Groups of a convolution: n is the size of `n_axis` over the groups. Kind 6: heads that are not an
-       *     axis of `product`. Kind 7: the hidden size. Kind 8: experts that a token goes to. Else 1.
+       *     axis of `product`. Kind 7: the hidden size. Kind 8: experts per token. Else 1.
        */
       groups: number[];
-      /** @description Kernels whose sizes only a run can tell, and the spread of tokens that is assumed for them. */
+      /** @description Kernels whose sizes depend on the data, with the assumed distribution of tokens. */
       routed: components['schemas']['RoutedKernels'][];
     };
     /**
@@ -1451,10 +1451,10 @@ export interface components {
     };
     /**
      * LatencyBand
-     * @description How far an estimate may be off.
+     * @description Likely error of an estimate.
      */
     LatencyBand: {
-      /** @description Factor on the estimate: most measured times are not below. */
+      /** @description Factor on the estimate: most measured times are not lower. */
       low: number;
       high: number;
       /** @description `estimate`, `rough` or `order of magnitude`. */
@@ -1462,74 +1462,74 @@ export interface components {
     };
     /**
      * LatencyModel
-     * @description The constants of the estimate; `docs/hardware.md` has the formula and where they come from.
+     * @description The constants of the estimate; formula and sources are in `docs/hardware.md`.
      */
     LatencyModel: {
-      /** @description Share of the peak that a product reaches, before `tiles`. */
+      /** @description Share of the peak that a matrix product reaches, before `tiles`. */
       gemm_e: number;
-      /** @description A sum over k terms reaches k / (k + gemm_k0). */
+      /** @description A sum over k terms reaches the share k / (k + gemm_k0). */
       gemm_k0: number;
-      /** @description Rows and columns of a tile, its share of the peak. */
+      /** @description Rows and columns of a tile, and its share of the peak. */
       tiles: number[][];
       utilisation_floor: number;
-      /** @description Fewest terms of a part when a sum is split because there are fewer tiles than units. */
+      /** @description Minimum number of terms per part if a sum is split because there are fewer tiles than units. */
       split_k_min: number;
-      /** @description Most parts. */
+      /** @description Maximum number of parts. */
       split_k_max: number;
       attention_e: number;
-      /** @description Rows of queries that one unit takes. */
+      /** @description Query rows processed by one unit. */
       attention_rows: number;
-      /** @description Precision → the one whose peak attention has, where that is another. */
+      /** @description Precision → precision whose peak applies to attention, if different. */
       attention_precision: {
         [key: string]: string;
       };
       batched_e: number;
       grouped_e: number;
       grouped_k0: number;
-      /** @description Columns of a group are rounded up to a multiple of it. */
+      /** @description Columns of a group are rounded up to a multiple of this. */
       grouped_step: number;
-      /** @description Of the fp32 peak. */
+      /** @description Share of the fp32 peak that depthwise convolutions reach. */
       depthwise_e: number;
       memory_e: number;
-      /** @description Activations of a kernel of at most this share of the L2 cache move at its speed. */
+      /** @description Activations of a kernel that take at most this share of the L2 cache move at its speed. */
       l2_fraction: number;
-      /** @description By unit. */
+      /** @description Per unit. */
       l2_bytes_per_clock: number;
-      /** @description By kernel, on devices of unknown clock. */
+      /** @description Per kernel, on devices with unknown clock. */
       overhead_s: number;
-      /** @description By kernel, in cycles of the device's clock. */
+      /** @description Per kernel, in cycles of the device's clock. */
       overhead_cycles: number;
       /**
-       * @description Seconds that the host takes to start a kernel, ahead of the device: the sum of these, or that of the
-       *     kernels, counts, whichever is longer. 0: a plan is replayed. Not on CPUs.
+       * @description Seconds the host takes to launch a kernel, asynchronously: the longer of the sum of these and the sum
+       *     of the kernel times counts. 0 if a plan is replayed. Not used for CPUs.
        */
       issue_s: number;
-      /** @description Kernels of each step of a recurrent layer, beside one for the inputs of all steps. */
+      /** @description Kernels per step of a recurrent layer, in addition to one for the inputs of all steps. */
       recurrent_kernels: number;
       /** @description Kernels of a mixture of experts: routing, two products, the sum. */
       experts_kernels: number;
-      /** @description Rows of an expert's product are rounded up to a multiple of it. */
+      /** @description Rows of an expert's product are rounded up to a multiple of this. */
       experts_rows: number;
-      /** @description The next four stand in for the others on devices of category `cpu`, without tiles and cache. */
+      /** @description This and the next three replace the others on devices of category `cpu`, without tiles and cache. */
       cpu_gemm_e: number;
       cpu_conv_e: number;
       cpu_memory_e: number;
       cpu_overhead_s: number;
       /**
-       * @description Precision → bytes of an element of a float tensor (16, 32 or 64 bits wide as stored); others keep
-       *     their own.
+       * @description Precision → bytes per element of a float tensor (16, 32 or 64 bits wide as stored); other types keep
+       *     theirs.
        */
       widths: {
         [key: string]: number;
       };
-      /** @description The better known the devices, the earlier. */
+      /** @description Error bands, for the best-known devices first. */
       bands: components['schemas']['LatencyBand'][];
       /**
-       * @description Precisions in which estimates were compared with measured times: in others the band of a device is at
+       * @description Precisions in which estimates were compared with measurements; in others the band of a device is at
        *     least the second.
        */
       compared: string[];
-      /** @description So is it where more than this share of the time is in kernels of kinds 7 and 8, which were not. */
+      /** @description The same applies if kernels of kinds 7 and 8, which were not compared, exceed this share of time. */
       uncompared_share: number;
     };
     /**
@@ -1620,7 +1620,7 @@ export interface components {
     };
     /**
      * LayerLatency
-     * @description One kernel of a runtime that fuses: layers that run as one.
+     * @description One kernel of a fusing runtime: layers that run as one.
      */
     LayerLatency: {
       /** @description Id of the layer that represents it. */
@@ -1636,12 +1636,12 @@ export interface components {
     };
     /**
      * Limit
-     * @description The longest context at a batch, or the largest batch at a context, that fits.
+     * @description The longest context for a batch, or the largest batch for a context, that fits.
      */
     Limit: {
-      /** @description 0: not even one sequence fits. */
+      /** @description 0 if not even one sequence fits. */
       batch: number | null;
-      /** @description 0: not even one token fits. */
+      /** @description 0 if not even one token fits. */
       context: number | null;
       /**
        * @description `memory`, `model` (its longest context) or `search` (no limit up to 16,777,216 tokens or 65,536
@@ -1652,41 +1652,41 @@ export interface components {
     };
     /**
      * LlmPoint
-     * @description A prompt of `context` tokens for each of `batch` sequences, and a decode step after it.
+     * @description A prompt of `context` tokens for each of `batch` sequences, and one decode step after it.
      */
     LlmPoint: {
       batch: number;
       context: number;
       prefill_flops: number | null;
-      /** @description The whole batch at once: the time to the first token. */
+      /** @description Time to the first token, with the whole batch processed at once. */
       prefill_ms: number | null;
       prefill_low_ms: number | null;
       prefill_high_ms: number | null;
-      /** @description `kernels` (the estimate of `analyze` at these sizes) or `formula`; empty without a time. */
+      /** @description `kernels` (the estimate of `analyze` for these dimensions) or `formula`; empty without a time. */
       prefill_method: string;
-      /** @description How sure: estimate, rough or order of magnitude. */
+      /** @description Certainty: estimate, rough or order of magnitude. */
       prefill_label: string;
       prefill_tokens_per_s: number | null;
-      /** @description One token for each sequence. */
+      /** @description Time for one token of each sequence. */
       decode_ms: number | null;
       decode_low_ms: number | null;
       decode_high_ms: number | null;
       decode_label: string;
-      /** @description compute, memory_bandwidth, kernel_overhead or interconnect; empty without a time. */
+      /** @description `compute`, `memory_bandwidth`, `kernel_overhead` or `interconnect`; empty without a time. */
       decode_bottleneck: string;
-      /** @description Share of the prefill that devices spend exchanging results; 0 on one device. */
+      /** @description Share of the prefill spent on communication between devices; 0 on one device. */
       interconnect_share: number | null;
-      /** @description Of all sequences. */
+      /** @description Tokens per second of all sequences together. */
       tokens_per_s: number | null;
       tokens_per_s_per_request: number | null;
-      /** @description Of all sequences, over all devices. */
+      /** @description Cache of all sequences, over all devices. */
       kv_cache_bytes: number;
-      /** @description The most at once, keys and values left out. */
+      /** @description Peak of live activations, without keys and values. */
       activation_bytes: number | null;
-      /** @description Weights, keys and values, activations, and a tenth for work space. */
+      /** @description Weights, keys and values, activations, plus a tenth for workspace. */
       memory_bytes_per_device: number | null;
       fits: boolean | null;
-      /** @description Null without a price, and where the model does not fit. */
+      /** @description Null without a price, or if the model does not fit. */
       usd_per_million_input_tokens: number | null;
       usd_per_million_output_tokens: number | null;
       reason: string;
@@ -1929,40 +1929,40 @@ export interface components {
     };
     /**
      * ModuleColumns
-     * @description Modules of the original model as their exporter recorded them: what search finds by tag and scope.
+     * @description Modules of the original model as recorded by its exporter; search uses them for tags and scopes.
      */
     ModuleColumns: {
-      /** @description Path of classes, `/BertModel/BertEncoder/BertLayer.0`. */
+      /** @description Class path, `/BertModel/BertEncoder/BertLayer.0`. */
       tag: string[];
-      /** @description Full paths, `encoder.layer.0`: the module, then others that the same nodes were made from. */
+      /** @description Full paths, `encoder.layer.0`: the module, then others that contributed to the same nodes. */
       scopes: string[][];
-      /** @description By node: index into the columns above, -1 where nothing is recorded. */
+      /** @description By node: index into the columns above, -1 if nothing is recorded. */
       node: number[];
     };
     /**
      * ModuleOrigin
-     * @description Which module of the original model a node comes from, as its exporter wrote it.
+     * @description The module of the original model that a node comes from, as recorded by its exporter.
      */
     ModuleOrigin: {
       /** @description Full path, `encoder.layer.0.attention`; empty at the top. */
       scope: string;
-      /** @description How it is known: `trace`, `fused`, `param`, `context`, `root`; empty: not said. */
+      /** @description How it is known: `trace`, `fused`, `param`, `context`, `root`; empty if not recorded. */
       via: string;
-      /** @description All modules of a node made from several, at most 64; empty when `scope` is the only one. */
+      /** @description All modules of a node that was merged from several, at most 64; empty if `scope` is the only one. */
       scopes: string[];
-      /** @description Which call, from 0, of modules that are called several times; at most 64 are listed. */
+      /** @description Call number, from 0, of modules that are called several times; at most 64 are listed. */
       calls: {
         [key: string]: number;
       };
-      /** @description Modules being called, outermost first, where one calls another that does not lie in it. */
+      /** @description Modules on the call stack, outermost first, if a module calls another that it does not contain. */
       stack: string[];
     };
     /**
      * NodeColumns
-     * @description One entry a node, index = node id. Unknown numbers are null.
+     * @description One entry per node, index = node id. Unknown numbers are null.
      *
-     *         `macs`, `flops`, `read_bytes` and `write_bytes` are of **one execution**; times `runs` they are
-     *         those of one inference, which is what tables and pictures show.
+     *         `macs`, `flops`, `read_bytes` and `write_bytes` are for **one execution**; multiplied by `runs`
+     *         they are for one inference, which is what tables and heatmaps show.
      *
      *         `inputs`/`outputs` hold tensor ids (-1 = omitted) in CSR form: those of node i are
      *         `inputs[input_offsets[i]:input_offsets[i+1]]`.
@@ -1975,7 +1975,7 @@ export interface components {
       scope: number[];
       /** @description Index into `graphs`. */
       graph: number[];
-      /** @description Ids of the Constant nodes: hidden in the picture, no cost. */
+      /** @description Ids of the Constant nodes: not drawn, no cost. */
       constant: number[];
       input_offsets: number[];
       inputs: number[];
@@ -1992,22 +1992,22 @@ export interface components {
       reason: {
         [key: string]: string;
       };
-      /** @description Node id (as text) → how often it runs in one inference, where that is not once; as `Layer.runs`. */
+      /** @description Node id (as text) → runs per inference, if not one; as `Layer.runs`. */
       runs: {
         [key: string]: number;
       };
       /** @description Ids of the nodes in loops of unknown length. */
       runs_unknown: number[];
-      /** @description Ids of the nodes in branches of an If that the totals leave out; `reason` says so too. */
+      /** @description Ids of nodes in branches of an If that the totals do not include; `reason` says so too. */
       uncounted: number[];
-      /** @description Node id (as text) → its scalars and short settings, `+ 1`, `0 … 6`, as a card shows them. */
+      /** @description Node id (as text) → scalars and short settings shown in its box: `+ 1`, `0 … 6`. */
       settings: {
         [key: string]: string;
       };
     };
     /**
      * NodeDetails
-     * @description What the inspector shows beyond the payload's columns.
+     * @description Details for the inspector in addition to the payload's columns.
      */
     NodeDetails: {
       id: number;
@@ -2026,7 +2026,7 @@ export interface components {
       constants: components['schemas']['ConstantInfo'][];
       operator: components['schemas']['OperatorDoc'] | null;
       stack_trace: string;
-      /** @description Null when only names tell, or nothing. */
+      /** @description Null if nothing is recorded, or only names are. */
       module: components['schemas']['ModuleOrigin'] | null;
     };
     /**
@@ -2086,7 +2086,7 @@ export interface components {
     };
     /**
      * Plan
-     * @description One device, or several of it, in one precision.
+     * @description One or several devices of one type, in one precision.
      */
     Plan: {
       hardware: string;
@@ -2095,23 +2095,23 @@ export interface components {
       tensor_parallel: number;
       pipeline_parallel: number;
       devices: number;
-      /** @description What joins the devices; null with one, or where it is not known. */
+      /** @description Interconnect of the devices; null for one device, or if unknown. */
       link: string | null;
-      /** @description Of one device. */
+      /** @description Available memory of one device. */
       available_bytes: number | null;
-      /** @description Over all devices. */
+      /** @description Weights over all devices. */
       weight_bytes: number | null;
       weight_bytes_per_device: number | null;
       kv_cache_bytes_per_token: number | null;
-      /** @description With more devices than heads of keys and values each head is kept several times. */
+      /** @description If there are more devices than key-value heads, each head is stored several times. */
       kv_cache_bytes_per_token_per_device: number | null;
-      /** @description Tokens a step from which arithmetic takes longer than reading weights, at the device's full rates. */
+      /** @description Tokens per step from which arithmetic takes longer than reading weights, at the device's full rates. */
       compute_bound_batch: number | null;
-      /** @description The cheapest cloud instance with so many of the devices; null without one that has a price. */
+      /** @description The cheapest cloud instance with at least this many devices; null without one that has a price. */
       instance: string | null;
-      /** @description Devices of that instance. */
+      /** @description Number of devices in that instance. */
       instance_devices: number | null;
-      /** @description Of the devices that are used: their share of the instance. Approximate, on demand, or as given. */
+      /** @description Price of the devices used, as their share of the instance. Approximate, on demand, or as given. */
       price_usd_per_hour: number | null;
       price_date: string | null;
       region: string | null;
@@ -2123,7 +2123,7 @@ export interface components {
     };
     /**
      * Plans
-     * @description A decoder on devices.
+     * @description Text generation with one model on devices.
      */
     Plans: {
       schema: string;
@@ -2131,16 +2131,16 @@ export interface components {
       /** @description Name of the file. */
       model: string;
       decoder: components['schemas']['DecoderFacts'];
-      /** @description Tokens of a prompt that go through the model at a time: what the activations are counted for. */
+      /** @description Prompt tokens processed at a time; determines the activation memory. */
       prefill_chunk: number;
-      /** @description What runs the model: the id of a runtime, as `analyze` has it. */
+      /** @description Id of the runtime, as in `analyze`. */
       runtime: string;
       assumptions: string[];
       plans: components['schemas']['Plan'][];
     };
     /**
      * Problem
-     * @description problem+json (RFC 9457) with our code and hint.
+     * @description problem+json (RFC 9457) with a stable code and a hint.
      */
     Problem: {
       type: string;
@@ -2250,16 +2250,16 @@ export interface components {
     };
     /**
      * RepeatColumns
-     * @description Runs of isomorphic parts; an outer one comes before those inside its parts.
+     * @description Runs of isomorphic parts; outer repeats precede those inside their parts.
      *
-     *         Those that a viewer folds are boxes in `scopes` of origin `repeat`.
+     *         Repeats that a viewer folds are boxes in `scopes` with origin `repeat`.
      */
     RepeatColumns: {
-      /** @description Parts. */
+      /** @description Number of parts. */
       count: number[];
-      /** @description Nodes a part. */
+      /** @description Nodes per part. */
       size: number[];
-      /** @description What to call a part. */
+      /** @description Name of a part. */
       name: string[];
     };
     /**
@@ -2309,7 +2309,7 @@ export interface components {
       memory: components['schemas']['MemoryInfo'];
       /** @description How much of the model the totals cover. */
       coverage: components['schemas']['Coverage'];
-      /** @description Free symbols of the inputs. */
+      /** @description Symbolic dimensions of the inputs. */
       dims: components['schemas']['DimInfo'][];
       /** @description Diagnostics about the file or the analysis, most severe first. */
       diagnostics: components['schemas']['DiagnosticInfo'][];
@@ -2349,11 +2349,11 @@ export interface components {
     ReportDocument: {
       /** @description Name of the model. */
       title: string;
-      /** @description The model in words; empty where there are none. */
+      /** @description The model in words; empty if not available. */
       subtitle: string;
-      /** @description Label and text of the totals that a reader looks for first. */
+      /** @description Label and text of the most important totals. */
       tiles: string[][];
-      /** @description Free size → the value that the numbers are for. */
+      /** @description Symbolic dimension → the value that the numbers are for. */
       sizes: {
         [key: string]: number;
       };
@@ -2401,23 +2401,24 @@ export interface components {
     };
     /**
      * RoutedKernels
-     * @description Kernels of a mixture of experts whose sizes depend on where the router sends the tokens.
+     * @description Kernels of a mixture of experts whose sizes depend on the routing of tokens.
      *
-     *         T tokens (elements of `router` / its last axis E) go to c = `chosen` of E experts, spread evenly: of
-     *         these a share of 1 − (1 − c / E)^T gets any, T · c / (E · share) each. That, rounded up, is the size of
-     *         `dims` in kernels with MACs, which run `share` times; in the others it is T · c / E, rounded up.
+     *         T tokens (elements of `router` / its last axis E) go to c = `chosen` of E experts, distributed evenly:
+     *         a share of 1 − (1 − c / E)^T of the experts gets any, T · c / (E · share) each. Rounded up, that is the
+     *         value of `dims` in kernels with MACs, which run `share` times; in the others it is T · c / E, rounded
+     *         up.
      */
     RoutedKernels: {
-      /** @description Tensor of the routing: tokens × experts. */
+      /** @description Tensor with the routing: tokens × experts. */
       router: number;
-      /** @description Experts that a token goes to. */
+      /** @description Number of experts per token. */
       chosen: number;
-      /** @description Dimensions that are the tokens of one expert. */
+      /** @description Dimensions that count the tokens of one expert. */
       dims: string[];
       kernels: number[];
-      /** @description MACs a token, parallel to `kernels`; 0: it moves memory. */
+      /** @description MACs per token, parallel to `kernels`; 0 for kernels that only move memory. */
       macs: number[];
-      /** @description k of a product: n = macs / depth, m are the tokens; else 0. */
+      /** @description k of a product: n = macs / depth, m is the number of tokens; else 0. */
       depth: number[];
     };
     /**
@@ -2463,10 +2464,10 @@ export interface components {
     };
     /**
      * RuntimeKernels
-     * @description What another runtime makes of the model: its kernels, and the constants that differ.
+     * @description Another runtime: its kernels for the model, and the constants that differ.
      */
     RuntimeKernels: {
-      /** @description As `--runtime` takes it. */
+      /** @description Id for `--runtime`. */
       id: string;
       label: string;
       /** @description This and the next three are as in `LatencyModel`. */
@@ -2478,23 +2479,23 @@ export interface components {
     };
     /**
      * SavedFile
-     * @description A file for the reader to keep.
+     * @description A file to download.
      */
     SavedFile: {
-      /** @description What is in it. */
+      /** @description Content of the file. */
       text: string;
-      /** @description As `text/html`. */
+      /** @description Media type, such as `text/html`. */
       media_type: string;
-      /** @description With its dot. */
+      /** @description File extension with its dot. */
       extension: string;
-      /** @description Nodes that the file could not refer to, for want of a name of their own. */
+      /** @description Number of nodes that the file cannot refer to because they have no unique name. */
       unnamed: number;
     };
     /**
      * ScopeColumns
-     * @description The tree of boxes; a parent comes before its children. Index = scope id.
+     * @description The tree of boxes; parents precede their children. Index = scope id.
      *
-     *         Modules, and boxes around repeats and recognised structures where modules say too little.
+     *         Modules, and boxes around repeats and recognised structures where modules are not enough.
      */
     ScopeColumns: {
       parent: number[];
@@ -2502,53 +2503,53 @@ export interface components {
       /** @description Class name, empty when unknown. */
       type: string[];
       /**
-       * @description What the box does, told from its operators (`C2f`, `LSTM`, `Conv block (Conv+SiLU)`), where no
-       *     class is known; empty when they do not say.
+       * @description Role of a box derived from its operators (`C2f`, `LSTM`, `Conv block (Conv+SiLU)`), if its class
+       *     is unknown; empty if they imply none.
        */
       role: string[];
       /**
-       * @description `scope` (recorded by the exporter), `name` (from `/a/b` names), `function`, `subgraph`; of
-       *     boxes that are not modules `repeat`, `repeat-part`, `structure` and `plumbing` (what only prepares
-       *     sizes or weights; `type` is the operator that needs them).
+       * @description `scope` (recorded by the exporter), `name` (from `/a/b` names), `function`, `subgraph`; for
+       *     boxes that are not modules `repeat`, `repeat-part`, `structure` and `plumbing` (nodes that only
+       *     prepare sizes or weights; `type` is the operator that needs them).
        */
       origin: string[];
     };
     /**
      * SectionBlock
-     * @description A part of a section; `kind` says which of the fields it has.
+     * @description A part of a section; `kind` determines which fields are used.
      */
     SectionBlock: {
       /** @description `paragraph`, `items`, `table` or `diagram`. */
       kind: string;
-      /** @description Words over it, or before a paragraph. */
+      /** @description Title, or lead-in of a paragraph. */
       title: string;
-      /** @description The line of a paragraph, the lines of a list. */
+      /** @description The line of a paragraph, or the lines of a list. */
       lines: components['schemas']['SectionCell'][][];
-      /** @description Titles of a table's columns. */
+      /** @description Column titles of a table. */
       head: string[];
-      /** @description Rows of a table, a line a column. */
+      /** @description Rows of a table, one line per column. */
       rows: components['schemas']['SectionCell'][][][];
-      /** @description By column: numbers alone are in it. */
+      /** @description By column: whether it contains only numbers. */
       numeric: boolean[];
-      /** @description What is said of rows that are left out. */
+      /** @description Text about omitted rows. */
       more: string;
-      /** @description Boxes of a diagram, inputs first and outputs last. */
+      /** @description Boxes of a diagram, from inputs to outputs. */
       stages: components['schemas']['SectionStage'][];
-      /** @description What a diagram shows. */
+      /** @description Caption of a diagram. */
       caption: string;
     };
     /**
      * SectionCell
-     * @description A piece of a line; pieces follow each other without anything between them.
+     * @description A piece of a line; pieces follow each other without separators.
      */
     SectionCell: {
-      /** @description `text` (ours), `name` (from the model) or `value` (a number with its unit). */
+      /** @description `text` (fixed wording), `name` (from the model) or `value` (a number with its unit). */
       kind: string;
       text: string;
     };
     /**
      * SectionInfo
-     * @description A section under its title; `id` is stable.
+     * @description A titled section; `id` is stable.
      */
     SectionInfo: {
       id: string;
@@ -2557,7 +2558,7 @@ export interface components {
     };
     /**
      * SectionStage
-     * @description A box of the picture of the stages.
+     * @description A box of the diagram of stages.
      */
     SectionStage: {
       title: string;
@@ -2593,46 +2594,46 @@ export interface components {
       state: string;
       step: string;
       done: number;
-      /** @description 0 where it is not known. */
+      /** @description 0 if unknown. */
       total: number;
       problem: components['schemas']['Problem'] | null;
       result: components['schemas']['TaskResult'] | null;
     };
     /**
      * TaskKernel
-     * @description A kernel's time, and the nodes that it does the work of.
+     * @description Time of a kernel, and the nodes it implements.
      */
     TaskKernel: {
-      /** @description The one with the most work of `nodes`. */
+      /** @description The most expensive of `nodes`. */
       node: number;
       nodes: number[];
       name: string;
       op: string;
-      /** @description Of one run, in the mean. */
+      /** @description Mean time per run. */
       ms: number;
-      /** @description Of `ms`: layouts and types changed for it. */
+      /** @description Part of `ms` spent converting layouts and types for it. */
       conversion_ms: number;
     };
     /**
      * TaskLayer
-     * @description A layer, quantized alone.
+     * @description A layer quantized on its own.
      */
     TaskLayer: {
       node: number | null;
       name: string;
       op: string;
-      /** @description What it gives; names it among those to exclude. */
+      /** @description Its output tensor, which identifies it in `exclude`. */
       tensor: string;
-      /** @description Relative error of the result; null where it was not measured. */
+      /** @description Relative error of the result; null if not measured. */
       error: number | null;
       sqnr_db: number | null;
       agreement: number | null;
-      /** @description True where it has to stay float for the target. */
+      /** @description True if it must stay in float to reach the target. */
       keep: boolean;
     };
     /**
      * TaskLost
-     * @description A kernel that belongs to no node.
+     * @description A kernel that matches no node.
      */
     TaskLost: {
       name: string;
@@ -2640,19 +2641,19 @@ export interface components {
     };
     /**
      * TaskRequest
-     * @description Work on a model: `measure`, `profile`, `verify`, `sensitivity` or `quantize`.
+     * @description A task on a model: `measure`, `profile`, `verify`, `sensitivity` or `quantize`.
      */
     TaskRequest: {
       kind: string;
       /** @description The model's path under the server's root. */
       path: string;
       /**
-       * @description Path of samples under the server's root; empty: made up.
+       * @description Path of samples under the server's root; empty: synthetic data.
        * @default
        */
       data: string;
       /**
-       * @description How many are taken; 0: as usual.
+       * @description Number of samples to use; 0: the default.
        * @default 0
        */
       samples: number;
@@ -2661,111 +2662,111 @@ export interface components {
         [key: string]: number;
       };
       /**
-       * @description Of `quantize`: the name of the file, in the model's folder.
+       * @description For `quantize`: name of the file, in the model's folder.
        * @default
        */
       out: string;
       /**
-       * @description Replace a file of that name; never the model itself.
+       * @description Replace an existing file; the model itself is never replaced.
        * @default false
        */
       overwrite: boolean;
       /**
-       * @description Of `quantize`; empty: `static`.
+       * @description For `quantize`; empty: `static`.
        * @default
        */
       method: string;
       /**
-       * @description Of `quantize`: layers that stay float, by their tensors.
+       * @description For `quantize`: layers that stay in float, by their tensors.
        * @default []
        */
       exclude: string[];
       /**
-       * @description Of `quantize`: take made-up values for ranges.
+       * @description For `quantize`: calibrate with synthetic values.
        * @default false
        */
       random_data: boolean;
       /**
-       * @description Of `sensitivity`: as `agreement>=0.99`; the fewest float layers that reach it are found.
+       * @description For `sensitivity`: target such as `agreement>=0.99`; finds the fewest float layers for it.
        * @default
        */
       target: string;
       /**
-       * @description Of `verify`: path of an ONNX file or of expected values (`.npz`) under the server's root.
+       * @description For `verify`: path of an ONNX file or of expected values (`.npz`) under the server's root.
        * @default
        */
       against: string;
       /**
-       * @description Of `verify`: the relative error that is accepted; null: by the precision of both.
+       * @description For `verify`: accepted relative error; null: depends on the precision of both.
        * @default null
        */
       tolerance: number | null;
       /**
-       * @description Of `profile`: path of the profile under the server's root, and of TensorRT's layer information.
+       * @description For `profile`: paths of the profile and of TensorRT's layer information under the server's root.
        * @default []
        */
       profiles: string[];
       /**
-       * @description The same as ids of files that were sent to `/uploads`.
+       * @description The same, as ids of files sent to `/uploads`.
        * @default []
        */
       uploads: string[];
     };
     /**
      * TaskResult
-     * @description What a task found or wrote.
+     * @description Result of a task, or the file it wrote.
      */
     TaskResult: {
-      /** @description In words. */
+      /** @description Summary as text. */
       lines: string[];
-      /** @description Of `values`. */
+      /** @description Label of `values`. */
       label: string;
       unit: string;
-      /** @description Numbers by node id, to paint the graph. */
+      /** @description Numbers by node id, for the heatmap. */
       values: {
         [key: string]: number;
       };
-      /** @description The most sensitive first. */
+      /** @description Most sensitive first. */
       layers: components['schemas']['TaskLayer'][];
-      /** @description Name of the file that was written, in the model's folder. */
+      /** @description Name of the written file, in the model's folder. */
       path: string;
-      /** @description Of `measure` and `profile`. */
+      /** @description For `measure` and `profile`. */
       times: components['schemas']['TaskTimes'] | null;
-      /** @description Of `verify`. */
+      /** @description For `verify`. */
       verification: components['schemas']['TaskVerification'] | null;
     };
     /**
      * TaskTimes
-     * @description Times of a model's kernels: measured on the server, or out of a profile.
+     * @description Times of a model's kernels: measured on the server, or read from a profile.
      */
     TaskTimes: {
-      /** @description `ONNX Runtime` or the profile's file. */
+      /** @description `ONNX Runtime`, or the file name of the profile. */
       source: string;
-      /** @description Of all kernels, in one run. */
+      /** @description All kernels, per run. */
       total_ms: number;
       attributed_ms: number;
-      /** @description The slowest first. */
+      /** @description Slowest first. */
       kernels: components['schemas']['TaskKernel'][];
-      /** @description The slowest 50 that belong to no node. */
+      /** @description The slowest 50 kernels that match no node. */
       lost: components['schemas']['TaskLost'][];
     };
     /**
      * TaskVerification
-     * @description A model beside a reference.
+     * @description Comparison of a model with a reference.
      */
     TaskVerification: {
       reference: string;
       /** @description `agrees` or `diverges`. */
       verdict: string;
       tolerance: number;
-      /** @description In `layers`: the first that diverges though all it reads does not; null where none does. */
+      /** @description Index in `layers` of the first that diverges although all its inputs agree; null if there is none. */
       first: number | null;
-      /** @description In the order in which the model runs. */
+      /** @description In execution order. */
       layers: components['schemas']['TaskVerifiedLayer'][];
     };
     /**
      * TaskVerifiedLayer
-     * @description A result that model and reference both have.
+     * @description A result that both model and reference have.
      */
     TaskVerifiedLayer: {
       node: number;
@@ -2773,18 +2774,18 @@ export interface components {
       op: string;
       tensor: string;
       reference_tensor: string;
-      /** @description Relative error; null where it is infinite. */
+      /** @description Relative error; null if infinite. */
       error: number | null;
-      /** @description Null where nothing differs. */
+      /** @description Null if nothing differs. */
       sqnr_db: number | null;
-      /** @description Largest relative error of what it was computed from. */
+      /** @description Largest relative error among its inputs. */
       error_before: number;
-      /** @description Beyond the tolerance. */
+      /** @description True if the error exceeds the tolerance. */
       diverges: boolean;
     };
     /**
      * TensorColumns
-     * @description One entry a tensor, index = tensor id.
+     * @description One entry per tensor, index = tensor id.
      */
     TensorColumns: {
       name: string[];
@@ -2803,35 +2804,35 @@ export interface components {
     };
     /**
      * TimelineColumns
-     * @description Memory over the whole run, one entry a step, and how long each tensor lives.
+     * @description Memory over the whole run, one entry per step, and the lifetime of each tensor.
      *
-     *         Columns of bytes are empty when a size is unknown.
+     *         Columns of bytes are empty if a size is unknown.
      */
     TimelineColumns: {
       /** @description Node that runs at each step of the main graph. */
       node: number[];
-      /** @description Bytes alive when every output has its own memory, the costliest body on top. */
+      /** @description Live bytes without buffer reuse, including the costliest subgraph. */
       simple_bytes: number[];
-      /** @description The same with views and in-place reuse understood. */
+      /** @description Live bytes with views and in-place reuse. */
       inplace_bytes: number[];
-      /** @description Steps whose node has bodies. */
+      /** @description Steps whose node has subgraphs. */
       body_step: number[];
-      /** @description What the costliest body adds at each of them. */
+      /** @description Bytes that the costliest subgraph adds at each of them. */
       body_simple_bytes: number[];
       body_inplace_bytes: number[];
       /**
-       * @description By tensor: the last step of its own graph that needs it, -2 for weights. It lives from the step of
-       *     its producer on, an input from before the first.
+       * @description By tensor: the last step of its own graph that needs it, -2 for weights. It is live from the step of
+       *     its producer, an input from before the first step.
        */
       tensor_last: number[];
-      /** @description Tensor id (as text) → the tensor whose memory it takes over in place. */
+      /** @description Tensor id (as text) → the tensor whose memory it reuses in place. */
       tensor_memory: {
         [key: string]: number;
       };
     };
     /**
      * Upload
-     * @description A file that was sent for a task. It is deleted when that ends.
+     * @description A file sent for a task. It is deleted when the task ends.
      */
     Upload: {
       id: string;
@@ -2861,33 +2862,33 @@ export interface components {
       tensor: number;
       /** @description Name of the tensor. */
       name: string;
-      /** @description The body it belongs to (`If_3.then_branch`); empty for the main graph. */
+      /** @description The subgraph it belongs to (`If_3.then_branch`); empty for the main graph. */
       graph: string;
       /** @description Element type in the model. */
       elem_type: string;
-      /** @description Element type in the file, as numpy calls it. */
+      /** @description Element type in the file, as named by numpy. */
       dtype: string;
-      /** @description numpy lacks `elem_type`; `dtype` holds each of its values. */
+      /** @description True if numpy lacks `elem_type`; `dtype` then represents all its values exactly. */
       converted: boolean;
       /** @description Shape. */
       shape: number[];
       /** @description Size of the file. */
       bytes: number;
-      /** @description What is in the file, as base64. */
+      /** @description Content of the file, as base64. */
       data: string;
     };
     /**
      * WeightHistogram
      * @description `counts[i]` finite values lie from `edges[i]` to before `edges[i + 1]`; nothing is sampled.
      *
-     *         The last bin of real numbers has its upper edge too.
+     *         The last bin of real numbers includes its upper edge.
      */
     WeightHistogram: {
-      /** @description One more than counts, ascending. Integers beyond 2^53 are text. */
+      /** @description Bin edges, ascending: one more than `counts`. Integers beyond 2^53 are text. */
       edges: (number | string)[];
       /** @description Values in each bin. */
       counts: number[];
-      /** @description The values are integers, and so are the edges. */
+      /** @description True if the values, and so the edges, are integers. */
       whole: boolean;
     };
     /**
@@ -2942,16 +2943,16 @@ export interface components {
     };
     /**
      * WeightValues
-     * @description What one initializer or Constant holds, read on request.
+     * @description The values of one initializer or Constant, read on request.
      *
-     *         Statistics are over the finite stored values unless they say otherwise.
+     *         Statistics cover the finite stored values unless stated otherwise.
      */
     WeightValues: {
       /** @description Id of the tensor, as in the payload. */
       tensor: number;
       /** @description Name of the tensor. */
       name: string;
-      /** @description The body it belongs to (`If_3.then_branch`); empty for the main graph. */
+      /** @description The subgraph it belongs to (`If_3.then_branch`); empty for the main graph. */
       graph: string;
       /** @description `initializer` or `constant` (output of a Constant node). */
       kind: string;
@@ -2959,51 +2960,51 @@ export interface components {
       elem_type: string;
       /** @description Shape. */
       shape: number[];
-      /** @description Elements by the shape. */
+      /** @description Number of elements according to the shape. */
       elements: number;
-      /** @description Elements that are in the file: all, or those that a sparse tensor names. */
+      /** @description Number of elements in the file: all, or those listed in a sparse tensor. */
       stored: number;
-      /** @description Stored as values and places; what is not stored is 0. */
+      /** @description True if stored as values and indices; all other elements are 0. */
       sparse: boolean;
-      /** @description Stored size; of a sparse tensor with its places. */
+      /** @description Stored size; for a sparse tensor including its indices. */
       bytes: number | null;
       /** @description `inline` (in the model file) or `external`. */
       storage: string;
       /** @description Base name of the external file; empty for data in the model file. */
       location: string;
-      /** @description Where its bytes begin in that file; null when it says nothing (few values, several pieces). */
+      /** @description Offset of its bytes in that file; null if there is none (few values, several pieces). */
       offset: number | null;
-      /** @description Stored elements that are 0 or false. Null for text, as all below. */
+      /** @description Stored elements that are 0 or false. Null for text, as all following numbers. */
       zeros: number | null;
       /** @description Stored elements that are not a number. */
       nan: number | null;
       /** @description Stored elements that are infinite. */
       inf: number | null;
-      /** @description Smallest value; integers beyond 2^53 as text. Null for complex numbers and where no value is finite. */
+      /** @description Smallest value; integers beyond 2^53 as text. Null for complex numbers and if no value is finite. */
       min: number | string | null;
       /** @description Largest value, likewise. */
       max: number | string | null;
-      /** @description Arithmetic mean; null on overflow, too. */
+      /** @description Arithmetic mean; null also on overflow. */
       mean: number | null;
-      /** @description Population standard deviation; null on overflow, too. */
+      /** @description Population standard deviation; null also on overflow. */
       std: number | null;
-      /** @description Different values; null when there are more than 1,024 of a type wider than 16 bits. */
+      /** @description Number of distinct values; null above 1,024 for types wider than 16 bits. */
       distinct: number | null;
       /**
-       * @description Share (`0.5` …) → the smallest value that so large a share does not exceed. Null for more than
-       *     64 MiB of a type wider than 16 bits.
+       * @description Share (`0.5` …) → the smallest value that this share of the elements does not exceed. Null above 64
+       *     MiB for types wider than 16 bits.
        */
       quantiles: {
         [key: string]: number | string;
       } | null;
-      /** @description Null where there is no smallest and largest value. */
+      /** @description Null if there is no smallest and largest value. */
       histogram: components['schemas']['WeightHistogram'] | null;
       /**
        * @description The first stored values, at most 200: numbers, booleans, text. NaN, infinite and complex numbers and
        *     integers beyond 2^53 are text. Empty for text of 4 KiB and more, which is not read.
        */
       values: unknown[];
-      /** @description Place of each of `values`, counted row by row from 0; null when they are simply the first. */
+      /** @description Index of each of `values` in row-major order, from 0; null if they are simply the first. */
       indices: number[] | null;
     };
   };
@@ -3159,7 +3160,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description What the viewer draws. Columnar and compact: about 100–200 bytes a node. */
+      /** @description The data that the viewer draws, in compact columns: about 100–200 bytes per node. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -3252,7 +3253,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description Whether a model whose batch is fixed can have others. */
+      /** @description Whether costs at other batch sizes are available for a model with a fixed batch. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -3290,7 +3291,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description A decoder on devices. */
+      /** @description Text generation with one model on devices. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -3324,7 +3325,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description How the nodes of two models correspond. A node is in one pair at most. */
+      /** @description How the nodes of two models correspond. A node is in at most one pair. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -3356,7 +3357,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description What the inspector shows beyond the payload's columns. */
+      /** @description Details for the inspector in addition to the payload's columns. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -3394,7 +3395,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description What one initializer or Constant holds, read on request. */
+      /** @description The values of one initializer or Constant, read on request. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -3467,7 +3468,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description A file for the reader to keep. */
+      /** @description A file to download. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -3502,7 +3503,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description What was cut out and where it is. */
+      /** @description The extracted model and its location. */
       201: {
         headers: {
           [name: string]: unknown;
@@ -3538,7 +3539,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description A file that was sent for a task. It is deleted when that ends. */
+      /** @description A file sent for a task. It is deleted when the task ends. */
       201: {
         headers: {
           [name: string]: unknown;
@@ -3663,7 +3664,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description A cheap look at a file under the server's root, to notice that it changed on disk. */
+      /** @description Size and modification time of a file under the server's root, to detect changes on disk. */
       200: {
         headers: {
           [name: string]: unknown;

@@ -80,7 +80,7 @@ def test_a_closed_stdout(name):
     done = process(PRINTING[name], preexec_fn=lambda: os.close(1))
     assert (done.returncode, done.stderr) == (
         3,
-        "error: Nothing can be written: stdout is closed. Name a file.\n",
+        "error: Nothing can be written: stdout is closed. Pass a file name.\n",
     )
 
 

@@ -110,7 +110,7 @@ def test_free_sizes_give_no_totals_but_expressions():
     _, made = analysed("bert-free")
     text = markdown.card(made)
     assert "| MACs | — | — |" in text
-    assert "Costs need sizes" in text
+    assert "Costs depend on symbolic dimensions without a value" in text
     assert "MACs = `" in text
 
 

@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from py_autodoc.render.plots.series import Scatter
 
 NAMES = ("operators", "depth", "parameters", "shapes", "memory", "roofline")
-"""Plots, by the names that sections give them."""
+"""Names of the plots, as used by sections."""
 
 
 def files_of(names: Iterable[str]) -> tuple[str, ...]:
-    """Files that there may be; a plot without numbers is left out."""
+    """Return the file names that may be written; a plot without numbers is omitted."""
     return tuple(
         f"{name}{dark}.{kind}" for name in names for dark in ("", "-dark") for kind in ("svg", "png")
     )
 
 
 FILES = files_of(NAMES)
-"""Those of a report."""
+"""Files for a report."""
 
 
 def themed(drawn: Mapping[str, Callable[[Theme], Figure]], png: bool) -> dict[str, tuple[str, bytes]]:
-    """Figure (``depth``, ``depth-dark``, ``depth.png`` …) → file name and data, of what draws each.
+    """Draw plots: figure (``depth``, ``depth-dark``, ``depth.png`` …) → file name and data.
 
     Raises: RequirementError without matplotlib.
     """
@@ -65,7 +65,7 @@ def required() -> None:
 
 
 def scatters(found: Mapping[str, Scatter], png: bool = True) -> dict[str, tuple[str, bytes]]:
-    """Trade-offs of variants: figure → file name and data, as ``plots``.
+    """Return trade-off plots of variants: figure → file name and data, as ``plots``.
 
     Raises: RequirementError without matplotlib.
     """
@@ -76,7 +76,7 @@ def scatters(found: Mapping[str, Scatter], png: bool = True) -> dict[str, tuple[
 
 
 def plots(report: Report, analysis: Analysis, png: bool = True) -> dict[str, tuple[str, bytes]]:
-    """Figure (``depth``, ``depth-dark``, ``depth.png`` …) → file name and data.
+    """Return figure (``depth``, ``depth-dark``, ``depth.png`` …) → file name and data.
 
     Raises: RequirementError without matplotlib.
     """
@@ -85,7 +85,7 @@ def plots(report: Report, analysis: Analysis, png: bool = True) -> dict[str, tup
 
 
 def _drawn(report: Report, analysis: Analysis) -> dict[str, Callable[[Theme], Figure]]:
-    """Plot → what draws it in a theme; without those that have no numbers."""
+    """Return plot → function that draws it in a theme, for plots with numbers."""
     from py_autodoc.render.plots import draw, series
     from py_autodoc.units import count, size
 

@@ -1,4 +1,4 @@
-"""Plots with matplotlib's Figure and the Agg canvas; no global state, so that threads may draw."""
+"""Plots with matplotlib's Figure and the Agg canvas, without global state, so that threads can draw."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDTH, HEIGHT = 8.0, 4.0
-"""Inches of a plot; bars make it higher."""
+"""Size of a plot in inches; bar plots grow in height."""
 DPI = 110
 LABEL = 42
-"""Characters of a name."""
+"""Maximum number of characters of a label."""
 _FONTS = ["Helvetica", "Arial", "Liberation Sans", "DejaVu Sans", "sans-serif"]
 _LOCK = threading.Lock()
-"""Settings that only the whole of matplotlib has."""
+"""Guards matplotlib's global settings."""
 MANY = 200
-"""Points from which lines are drawn without marks, and points as pixels."""
+"""Number of points from which lines have no markers and points are drawn as pixels."""
 
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """Colours of a plot; the lines differ in lightness as well."""
+    """Colours of a plot; line colours also differ in lightness."""
 
     ground: str
     ink: str
@@ -49,13 +49,13 @@ THEMES = {
 
 
 def bars(found: Bars, theme: Theme, label: str) -> Figure:
-    """Horizontal bars, the largest on top, each with its number."""
+    """Draw horizontal bars, largest on top, each with its number."""
     labels = [shorten(printable(text), LABEL) for text in found.labels]
     values = list(found.values)
     figure, axes = figure_in(theme, max(2.0, 0.9 + 0.26 * len(values)))
     places = range(len(values))
     axes.barh(list(places), values, color=theme.lines[0], height=0.7)
-    # Names could be read as formulas.
+    # Names could be parsed as formulas.
     axes.set_yticks(list(places), labels, parse_math=False)
     axes.invert_yaxis()
     axes.margins(x=0.12, y=0.01)
@@ -71,7 +71,7 @@ def bars(found: Bars, theme: Theme, label: str) -> Figure:
         )
     axes.grid(axis="x", color=theme.grid, linewidth=0.8)
     axes.xaxis.set_major_formatter(formatter(count))
-    # A bar of all others would make the ones to be compared short.
+    # A bar for all others would dwarf the rest.
     rest = f"; {found.others:,} others have {count(found.rest)} together" if found.others else ""
     axes.set_xlabel(label + rest)
     return figure
@@ -85,7 +85,7 @@ def lines(
     written: Callable[[float | None], str],
     log: bool = False,
 ) -> Figure:
-    """A line each, named in a legend above the plot."""
+    """Draw lines with a legend above the plot."""
     figure, axes = figure_in(theme, HEIGHT)
     many = len(found.x) > MANY
     for at, (name, values) in enumerate(found.lines.items()):
@@ -109,7 +109,7 @@ def lines(
 
 
 def roof(found: Roofline, theme: Theme) -> Figure:
-    """Kernels by FLOPs a byte and FLOP/s, under what the device can do; both axes logarithmic."""
+    """Draw kernels by FLOPs per byte and FLOP/s under the device's roofline, both axes logarithmic."""
     figure, axes = figure_in(theme, HEIGHT + 0.6)
     ridge = found.peak / found.bandwidth
     intensities = [point.flops / point.bytes for point in found.points]
@@ -118,7 +118,7 @@ def roof(found: Roofline, theme: Theme) -> Figure:
         [left, ridge, right], [left * found.bandwidth, found.peak, found.peak], color=theme.ink, linewidth=1.4
     )
     marks = {"compute": "o", "memory": "s", "overhead": "^"}
-    named = {"compute": "bound by compute", "memory": "bound by bandwidth", "overhead": "bound by starts"}
+    named = {"compute": "bound by compute", "memory": "bound by bandwidth", "overhead": "bound by overhead"}
     for at, (bound, mark) in enumerate(marks.items()):
         points = [point for point in found.points if point.bound == bound]
         if points:
@@ -134,7 +134,7 @@ def roof(found: Roofline, theme: Theme) -> Figure:
     axes.xaxis.set_major_formatter(formatter(count))
     axes.yaxis.set_major_formatter(formatter(lambda value: count(value, "FLOP/s")))
     axes.grid(color=theme.grid, linewidth=0.8)
-    axes.set_xlabel("FLOPs a byte")
+    axes.set_xlabel("FLOPs per byte")
     axes.set_title(
         f"{printable(found.device)}, {found.precision}: {count(found.peak, 'FLOP/s')}, "
         f"{size(found.bandwidth)}/s",
@@ -145,12 +145,12 @@ def roof(found: Roofline, theme: Theme) -> Figure:
 
 
 def percent(value: float | None) -> str:
-    """A share on an axis."""
+    """Format a share for an axis."""
     return share(value, 1.0)
 
 
 def figure_in(theme: Theme, height: float) -> tuple[Figure, Axes]:
-    """An empty plot in a theme, so many inches high."""
+    """Return an empty plot in a theme, ``height`` inches high."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Made
     from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -172,7 +172,7 @@ def figure_in(theme: Theme, height: float) -> tuple[Figure, Axes]:
 
 
 def legend(axes: Axes, theme: Theme, place: str = "") -> None:
-    """Names of what is drawn, above the plot or at a place in it."""
+    """Add a legend above the plot, or at a position in it."""
     where: dict[str, Any] = (
         {"loc": place} if place else {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 4}
     )
@@ -180,14 +180,14 @@ def legend(axes: Axes, theme: Theme, place: str = "") -> None:
 
 
 def formatter(written: Callable[[float | None], str]) -> Any:
-    """How numbers of an axis are written."""
+    """Return a formatter for the numbers of an axis."""
     from matplotlib.ticker import FuncFormatter
 
     return FuncFormatter(lambda value, _: written(value))
 
 
 def as_svg(figure: Figure) -> bytes:
-    """The same bytes for the same plot; text is text."""
+    """Return reproducible SVG with text as text."""
     import matplotlib as mpl
 
     file = io.BytesIO()
@@ -198,7 +198,7 @@ def as_svg(figure: Figure) -> bytes:
 
 
 def as_png(figure: Figure) -> bytes:
-    """The same bytes for the same plot and version of matplotlib."""
+    """Return PNG, reproducible for one version of matplotlib."""
     file = io.BytesIO()
     figure.savefig(file, format="png", metadata={"Software": None})
     return signed(file.getvalue())

@@ -1,4 +1,4 @@
-"""Estimate against measurement: a mark for each layer, on the diagonal where both agree."""
+"""Estimated against measured latency: one mark per layer, on the diagonal if both agree."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _NAMED = 5
-"""Layers with a name: those whose numbers are farthest apart."""
+"""Number of labelled layers: those with the largest ratio between the two numbers."""
 _KINDS = 4
 _APART = 0.15
-"""Logarithm of the ratio from which two labels do not cover each other."""
+"""Minimum logarithmic distance at which two labels do not overlap."""
 
 
 class Mark(NamedTuple):
-    """One layer, in milliseconds."""
+    """Estimated and measured time of a layer, in milliseconds."""
 
     label: str
     kind: str
@@ -29,9 +29,9 @@ class Mark(NamedTuple):
 
 
 def estimate_plot(marks: Sequence[Mark], device: str, theme: str = "light") -> Figure:
-    """Both axes logarithmic and alike; the band is a factor of two to each side.
+    """Plot estimates against measurements on equal logarithmic axes, with a band of a factor of two.
 
-    Layers of which a number is not above 0 are left away. Raises: ValueError: none is left.
+    Layers without two positive numbers are omitted. Raises: ValueError if none remains.
     """
     shown = [one for one in marks if one.measured > 0 and one.estimated > 0]
     if not shown:
@@ -81,7 +81,7 @@ def estimate_plot(marks: Sequence[Mark], device: str, theme: str = "light") -> F
 
 
 def _named(shown: Sequence[Mark]) -> list[Mark]:
-    """Marks that get a label: the farthest off, none beside another that has one."""
+    """Return the marks to label: the farthest from the diagonal, none next to another labelled one."""
     found: list[Mark] = []
     for one in sorted(shown, key=lambda one: -abs(one.measured - one.estimated)):
         apart = (
@@ -94,5 +94,5 @@ def _named(shown: Sequence[Mark]) -> list[Mark]:
 
 
 def drawn(figure: Figure, name: str) -> bytes:
-    """SVG, or PNG where the name of the file ends so."""
+    """Return SVG, or PNG if the file name ends in ``.png``."""
     return as_png(figure) if name.lower().endswith(".png") else as_svg(figure)

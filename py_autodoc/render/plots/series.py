@@ -1,4 +1,4 @@
-"""The numbers that plots show, from the report alone."""
+"""The data of plots, from the report alone."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from py_autodoc.report.builders.node_numbers import layer_in_inference
 from py_autodoc.report.document.report import Report
 
 BARS = 20
-"""Bars of a plot."""
+"""Maximum number of bars."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Labels and values, largest first; ``rest`` is the sum of ``others`` that have none."""
+    """Labels and values, largest first; ``rest`` is the sum of the ``others`` without a bar."""
 
     labels: tuple[str, ...]
     values: tuple[int, ...]
@@ -35,7 +35,7 @@ class PlotLines:
 
 @dataclass(frozen=True, slots=True)
 class PlotAxis:
-    """What an axis shows; ``unit`` is ``size`` (bytes), ``ms`` or nothing."""
+    """An axis; ``unit`` is ``size`` (bytes), ``ms`` or empty."""
 
     label: str
     unit: str = ""
@@ -44,7 +44,7 @@ class PlotAxis:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """One variant. ``detail`` stands under its label; the spans are likely ranges of an estimate."""
+    """One variant. ``detail`` is written below its label; spans are likely ranges of an estimate."""
 
     label: str
     x: float
@@ -63,18 +63,18 @@ class Scatter:
     y: PlotAxis
     spots: tuple[Spot, ...]
     front: tuple[int, ...]
-    """Places of those that no other beats in these two, from left to right."""
+    """Indices of the variants on the Pareto front of these two numbers, from left to right."""
     best: str
-    """What the spots that are ``best`` are best in, in words."""
+    """Description of the criteria in which the ``best`` spots are best."""
 
 
 def operators(report: Report) -> Bars | None:
-    """Nodes by operator."""
+    """Return the number of nodes by operator."""
     return _bars([(row.type, row.count) for row in report.metrics.by_op])
 
 
 def parameters(report: Report) -> Bars | None:
-    """Parameters by layer."""
+    """Return the parameters by layer."""
     return _bars([(layer.name, layer.params or 0) for layer in report.layers])
 
 
@@ -88,7 +88,7 @@ def _bars(found: list[tuple[str, int]]) -> Bars | None:
 
 
 def depth(report: Report) -> PlotLines | None:
-    """Share of the parameters, and of the MACs, that the layers up to here hold: 0 to 1."""
+    """Return the cumulative share of parameters, and of MACs, over the layers: 0 to 1."""
     layers = report.layers
     numbers = {
         "parameters": ([layer.params or 0 for layer in layers], report.metrics.total_params),
@@ -103,7 +103,7 @@ def depth(report: Report) -> PlotLines | None:
 
 
 def shapes(report: Report) -> PlotLines | None:
-    """Axes of the layers' outputs of the rank that most of them have; elements where that is below 3."""
+    """Return the output dimensions of layers with the most common rank; elements if that is below 3."""
     known = [
         (at, tuple(size for size in layer.output_shape if isinstance(size, int)), len(layer.output_shape))
         for at, layer in enumerate(report.layers, 1)
@@ -129,13 +129,13 @@ def shapes(report: Report) -> PlotLines | None:
 _SPATIAL = frozenset({
     "Conv", "ConvTranspose", "QLinearConv", "ConvInteger", "FusedConv", "MaxPool", "AveragePool",
 })  # fmt: skip
-"""Operators whose axes have a meaning of their own: channels, then space."""
+"""Operators whose output axes have a known meaning: channels, then space."""
 _AXES = {
     (4, True): ("channels", "height", "width"),
     (3, True): ("channels", "length"),
     (3, False): ("positions", "features"),
 }
-"""Rank, and whether such operators give much of it → axes after the first; those of attention are unknown."""
+"""(rank, whether such operators produce most outputs) → names of axes after the first, if known."""
 
 
 def _axis(axis: int) -> Callable[[tuple[int, ...]], int]:
@@ -152,7 +152,7 @@ def _lines(
 
 
 def memory(report: Report) -> PlotLines | None:
-    """Bytes alive by step, with and without reuse."""
+    """Return live bytes by step, with and without buffer reuse."""
     curve = report.memory.curve
     if curve is None or len(curve.step) < 2:
         return None

@@ -1,4 +1,4 @@
-"""Variants of a model by two of size, time and quality: every variant labelled, the front marked."""
+"""Variants of a model by two of size, time and quality: all labelled, with the Pareto front marked."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from matplotlib.text import Annotation
 
 _WIDE = 20.0
-"""Quotient of the largest and the smallest value from which an axis is logarithmic."""
+"""Ratio of the largest to the smallest value from which an axis is logarithmic."""
 _MARK = 8.0
-"""Width of a mark, points."""
+"""Diameter of a mark in points."""
 _DISTANCES = (7.0, 15.0, 26.0, 40.0, 58.0)
-"""Points between a mark and its label, as near as there is room."""
+"""Distances between a mark and its label in points, tried in order."""
 _NEAR = 10.0
-"""Points up to which a label needs no line to its mark."""
+"""Distance in points up to which a label needs no leader line."""
 _SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
-"""Where a label may stand, the first that has room."""
+"""Directions for labels, in order of preference."""
 
 
 class Box(NamedTuple):
-    """Left, bottom, right and top, pixels."""
+    """Left, bottom, right and top in pixels."""
 
     x0: float
     y0: float
@@ -37,18 +37,18 @@ class Box(NamedTuple):
     y1: float
 
     def shared(self, other: Box) -> float:
-        """Area that both cover."""
+        """Return the area of the intersection."""
         wide = min(self.x1, other.x1) - max(self.x0, other.x0)
         high = min(self.y1, other.y1) - max(self.y0, other.y0)
         return wide * high if wide > 0 and high > 0 else 0.0
 
     def outside(self, frame: Box) -> float:
-        """Area that is not in a frame."""
+        """Return the area outside a frame."""
         return (self.x1 - self.x0) * (self.y1 - self.y0) - self.shared(frame)
 
 
 def tradeoff(found: Scatter, theme: Theme) -> Figure:
-    """The variants as marks: filled where they are best in all that is compared, with the front as steps."""
+    """Draw the variants as marks, filled for the best by all criteria, and the front as steps."""
     figure, axes = figure_in(theme, HEIGHT + 0.6)
     _axis(axes, found.x, [spot.x for spot in found.spots], along=True)
     _axis(axes, found.y, [spot.y for spot in found.spots], along=False)
@@ -93,7 +93,7 @@ def _axis(axes: Axes, axis: PlotAxis, values: Sequence[float], along: bool) -> N
 
 
 def written(value: float | None, axis: PlotAxis) -> str:
-    """A number of an axis."""
+    """Format a number of an axis."""
     if value is None:
         return ""
     if axis.unit == "size":
@@ -104,7 +104,7 @@ def written(value: float | None, axis: PlotAxis) -> str:
 
 
 def _spans(spot: Spot) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
-    """Ends of the lines of likely ranges."""
+    """Yield the end points of the likely ranges."""
     if spot.x_span is not None:
         yield (spot.x_span[0], spot.y), (spot.x_span[1], spot.y)
     if spot.y_span is not None:
@@ -112,7 +112,7 @@ def _spans(spot: Spot) -> Iterator[tuple[tuple[float, float], tuple[float, float
 
 
 def _label(figure: Figure, axes: Axes, theme: Theme, found: Scatter) -> None:
-    """A label for each mark, where it covers no mark, step or other label as far as there is room."""
+    """Label each mark, avoiding other marks, steps and labels as far as there is space."""
     spots = found.spots
     figure.draw_without_rendering()  # places the axes
     bounds = axes.get_window_extent()
@@ -130,7 +130,7 @@ def _label(figure: Figure, axes: Axes, theme: Theme, found: Scatter) -> None:
         extent = text.get_window_extent()
         chosen = min(
             _places(x, y, extent.width, extent.height, scale),
-            # The first of several without overlap, as they come in the order of preference.
+            # The first position without overlap, as they are in order of preference.
             key=lambda place: sum(map(place[0].shared, taken)) + 4 * place[0].outside(frame),
         )
         box, distance = chosen
@@ -141,14 +141,14 @@ def _label(figure: Figure, axes: Axes, theme: Theme, found: Scatter) -> None:
 
 
 def _steps(front: Sequence[tuple[float, float]], half: float) -> Iterator[Box]:
-    """What the line of the front covers, ``half`` of its width on each side."""
+    """Yield the boxes covered by the line of the front, ``half`` of its width on each side."""
     for (x, y), (to_x, to_y) in pairwise(front):
         yield Box(x, y - half, to_x, y + half)
         yield Box(to_x - half, min(y, to_y), to_x + half, max(y, to_y))
 
 
 def _places(x: float, y: float, wide: float, high: float, scale: float) -> Iterator[tuple[Box, float]]:
-    """Where a label of a size may stand around a mark, with the distance in points, nearest first."""
+    """Yield label positions around a mark with their distance in points, nearest first."""
     for distance in _DISTANCES:
         gap = distance * scale
         for right, up in _SIDES:
@@ -168,7 +168,7 @@ def _text(axes: Axes, theme: Theme, spot: Spot) -> Annotation:
 
 
 def _lead(axes: Axes, theme: Theme, mark: tuple[float, float], box: Box) -> None:
-    """A thin line from a mark to the nearest place of its label."""
+    """Draw a thin leader line from a mark to the nearest point of its label."""
     near = (min(max(mark[0], box.x0), box.x1), min(max(mark[1], box.y0), box.y1))
     ends = axes.transData.inverted().transform([mark, near])
     (line,) = axes.plot(ends[:, 0], ends[:, 1], color=theme.faint, linewidth=0.7, zorder=1)

@@ -1,4 +1,4 @@
-"""The names of a finished tree of boxes: roles of modules without a class, and no two boxes alike."""
+"""Names for the boxes of a finished tree: roles for modules without a class, and unique titles."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAMED = frozenset({"name", "function", SUBGRAPH, FOLD})
 
 
 class BoxNames:
-    """Names the boxes of one tree; ``position`` is the place of each node in its graph."""
+    """Names the boxes of one tree. ``position`` is the position of each node in its graph."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class BoxNames:
         self.readers = readers
         self.position = position
         self.members: list[list[int]] = [[] for _ in tree.parent]
-        """By scope the nodes in it and below, ascending."""
+        """Per scope: the nodes in it and below it, ascending."""
         for node, home in enumerate(tree.node):
             scope = home
             while scope >= 0:
@@ -51,7 +51,7 @@ class BoxNames:
         self._tell_apart()
 
     def _stages(self) -> None:
-        """A size tells something where maps are convolved; elsewhere a stage is called what it does."""
+        """Name stages by spatial size if they contain convolutions or pools, otherwise by their role."""
         tree, roles = self.tree, self.roles
         for scope, label in enumerate(tree.label):
             is_size = label.startswith(STAGE_NAME)
@@ -62,7 +62,7 @@ class BoxNames:
                 tree.label[scope] = shorten_middle(roles.of(nodes) or roles.operators(nodes)) or label
 
     def _roles(self) -> None:
-        """What modules without a class do, and the parts of repeats without one."""
+        """Set the role of modules and parts of repeats that have no class."""
         tree = self.tree
         first: dict[int, int] = {}
         for scope, parent in enumerate(tree.parent):
@@ -79,7 +79,7 @@ class BoxNames:
                 tree.role[scope] = shorten_middle(role)
 
     def _tell_apart(self) -> None:
-        """Boxes of one title get what they give, and their place in the order of execution."""
+        """Distinguish boxes with equal titles by their output shape and their position in execution order."""
         tree = self.tree
         alike: dict[str, list[int]] = {}
         for scope, label in enumerate(tree.label):
@@ -88,7 +88,7 @@ class BoxNames:
         for label, scopes in alike.items():
             if len(scopes) < 2:
                 continue
-            # Its last node: what a box makes for itself may stand at the start of the file.
+            # Ordered by the last node: nodes that a box needs only itself may come first in the file.
             scopes.sort(key=lambda scope: max(self.position[node] for node in self.members[scope]))
             is_size = label.startswith(STAGE_NAME)
             given = [self._given(self.members[scope], whole=not is_size) for scope in scopes]
@@ -102,7 +102,7 @@ class BoxNames:
                 tree.label[scope] = shorten_middle(named)
 
     def _given(self, nodes: Sequence[int], *, whole: bool) -> str:
-        """The largest shape that leaves some nodes, without the batch: its channels, or the whole of it."""
+        """Return the largest output shape without its batch: the channels only, or all of it if ``whole``."""
         inside, largest = set(nodes), (0, 0)
         text = ""
         for node in nodes:
@@ -118,6 +118,6 @@ class BoxNames:
 
 
 def _sizes(shape: Shape | None) -> list[int]:
-    """The sizes behind the batch; empty when one of them is not known."""
+    """Return the dimensions after the batch; empty if one of them is unknown."""
     sizes = [dim for dim in shape[1:] if isinstance(dim, int)] if shape else []
     return sizes if shape and len(sizes) + 1 == len(shape) else []

@@ -1,10 +1,10 @@
-"""What a box does, told from its operators and wires: for modules without a class.
+"""The role of a box, derived from its operators and edges; for modules without a class.
 
-Names may say nothing: ``model.4`` of a detector becomes ``C2f · model.4``, a frame ``l`` of a recurrent
-network ``LSTM · l``. A role is told only where the structure says it; the terms are those of the papers:
+Names may carry no information: ``model.4`` of a detector becomes ``C2f · model.4``, a scope ``l`` of a
+recurrent network ``LSTM · l``. A role is set only if the structure implies it. Terms follow the papers:
 
-- C2f, C3: a cross-stage block of YOLO, whose parts all reach one Concat (C2f), or whose two branches do (C3);
-- SPPF, SPP: max pools one after another, or side by side, joined by a Concat.
+- C2f, C3: a cross-stage block of YOLO, whose parts all feed one Concat (C2f), or whose two branches do (C3);
+- SPPF, SPP: max pools in sequence or in parallel, joined by a Concat.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _ACTIVATIONS = {
 }  # fmt: skip
 _SHOWN = 3
 _FEW = 4
-"""Layers of one kind that are counted in a role."""
+"""Minimum number of layers of one kind for the role to state their count."""
 _TELLING = 0.6
-"""Share of the drawn nodes of a box from which something recognised in it stands for all."""
+"""Minimum share of a box's drawn nodes that a recognised block must cover to name the whole box."""
 
 
 class Roles:
@@ -50,7 +50,7 @@ class Roles:
         self.plumbing = plumbing
 
     def of(self, nodes: Sequence[int]) -> str:
-        """The role of some nodes, ascending; empty where their structure does not say."""
+        """Return the role of the given nodes (ascending); empty if their structure implies none."""
         drawn = [n for n in nodes if n not in self.plumbing.kind and not self.model.nodes[n].is_constant]
         if not drawn:
             return ""
@@ -63,15 +63,15 @@ class Roles:
         )
 
     def of_part(self, nodes: Sequence[int]) -> str:
-        """The role of one part of a repeat."""
+        """Return the role of one part of a repeat."""
         return self.titles.part(nodes) or self.of(nodes)
 
     def convolves(self, nodes: Sequence[int]) -> bool:
-        """True when a convolution or a pool over positions is among the nodes."""
+        """Return True if the nodes include a convolution or a spatial pool."""
         return any(self.model.nodes[node].op_type in _CONVOLVE | _POOLS for node in nodes)
 
     def operators(self, nodes: Sequence[int]) -> str:
-        """The operators that tell most, layers first: ``MatMul-Softmax``; for boxes without any role."""
+        """Return the most characteristic operators, layers first (``MatMul-Softmax``), absent a role."""
         ops = [
             self.model.nodes[node].op_type
             for node in nodes
@@ -92,9 +92,9 @@ class Roles:
         return found[0] if len(found) == 1 else f"{found[0]}, {len(found)} layers"
 
     def _recognised(self, nodes: Sequence[int], drawn: Sequence[int]) -> str:
-        """By what was recognised inside: several layers, one, or a block that is nearly all of it."""
+        """Return the role from recognised blocks: several layers, one, or a block that covers most nodes."""
         held = self.titles.inside(nodes)
-        # Attention to another sequence stands beside that of a layer to its own one.
+        # Cross-attention belongs to the same layer as the self-attention beside it.
         own = [block.facts.get("kind") != "cross" for block in held if block.kind == "attention"]
         layers = sum(own) or min(len(own), 1)
         if layers > 1:
@@ -109,7 +109,7 @@ class Roles:
         return block_title(largest)
 
     def _single(self, nodes: Sequence[int], ops: Sequence[str]) -> str:
-        """By the layers in it: one, or several of a kind."""
+        """Return the role from the layers in the box: one layer, or several of one kind."""
         convs = sum(op in _CONVOLVE for op in ops)
         products = sum(self._weighted(node) for node in nodes)
         norms = [op for op in ops if op in _NORMS]
@@ -170,7 +170,7 @@ class Roles:
         return "C3" if len(join.inputs) == 2 and len(sources) == 1 and len(firsts) == 2 else ""
 
     def _layer_before(self, number: int, inside: frozenset[int]) -> int:
-        """The convolution in the box from which the data of a node come, -1 for none."""
+        """Return the convolution in the box that produces the data of a node, or -1."""
         maker = self._maker(number)
         while maker in inside and not self._is(maker, _CONVOLVE):
             maker = self._maker(maker)
@@ -191,7 +191,7 @@ class Roles:
         return self.model.tensors[tensor].producer not in inside
 
     def _behind(self, number: int, join: int, inside: frozenset[int]) -> bool:
-        """True when the data of a layer is the join, as it is or quantized."""
+        """Return True if the layer's data input is the join itself, possibly quantized."""
         maker = self._maker(number)
         while maker in inside and self._quantizes(maker):
             maker = self._maker(maker)

@@ -1,11 +1,10 @@
-"""The viewer's tree of boxes: modules, and where they say too little, repeats and recognised structures.
+"""The viewer's tree of boxes: modules plus, where these are not enough, repeats and recognised structures.
 
-Repeats of at least ``MIN_FOLD`` parts, and two large neighbours, get a box of their own around their
-parts, so that twelve equal layers are one box that opens into twelve. A level with more than
-``MAX_LOOSE_NODES``
-loose nodes gets boxes for the structures recognised in it, and what is then still long is cut into stages.
-A box is only made of nodes that no path leaves and enters again, so that boxes never wait for each other
-in a circle. Modules that are called at several places are a box a call (``module_calls``).
+Repeats of at least ``MIN_FOLD`` parts, and pairs of large neighbours, get a box around their parts, so that
+twelve equal layers are one box that expands into twelve. A level with more than ``MAX_LOOSE_NODES`` loose
+nodes gets boxes for the structures recognised in it; if it is still long, it is cut into stages.
+A box only contains node sets that no path leaves and re-enters, so boxes never depend on each other in a
+cycle. Modules that are called in several places get one box per call (``module_calls``).
 """
 
 from __future__ import annotations
@@ -35,21 +34,21 @@ from py_autodoc.report.module_tree.scope_tree import ScopeTree, scope_tree
 from py_autodoc.report.pipeline.analysis import Analysis
 
 PART, PLUMBING = "repeat-part", "plumbing"
-"""Origins of the boxes that are made here, besides ``FOLD`` and ``STRUCTURE``."""
+"""Origins of the boxes created here, in addition to ``FOLD`` and ``STRUCTURE``."""
 MIN_FOLD = 3
 MIN_PAIR = 6
-"""Nodes of a part from which two neighbours are a fold: two small ones are seen sooner than read."""
+"""Minimum nodes per part for a pair of neighbours to be folded: small pairs are easier to read unfolded."""
 MAX_LOOSE_NODES = 24
 MIN_NODES = 2
-"""Nodes of the smallest structure that gets a box."""
+"""Minimum number of nodes for a structure to get a box."""
 _SINGLE = frozenset({"attention", "moe", "recurrent"})
 """Kinds that runtimes fuse into one operator."""
 _EFFORT = 40
-"""Steps a node that the search for paths may take over all boxes of a model."""
+"""Steps per node that the path search may take over all boxes of a model."""
 
 
 def build_box_tree(analysis: Analysis) -> ScopeTree:
-    """The tree of modules with the boxes for repeats and structures in it; linear in the model's size."""
+    """Return the module tree with boxes for repeats and structures; linear in the model's size."""
     tree = scope_tree(analysis.model)
     return _BoxTreeBuilder(analysis.model, analysis.types, tree, analysis.params.params).run(
         analysis.structure.repeats,
@@ -60,7 +59,7 @@ def build_box_tree(analysis: Analysis) -> ScopeTree:
 
 @dataclass(frozen=True, slots=True)
 class _PlannedBox:
-    """A box to make of loose nodes: alone, or the parts of a fold."""
+    """A box to create from loose nodes: a single box, or the parts of a fold."""
 
     nodes: tuple[int, ...]
     title: str
@@ -68,7 +67,7 @@ class _PlannedBox:
 
 
 def _around_single(found: Sequence[RecognisedBlock]) -> dict[int, RecognisedBlock]:
-    """Residual block (by ``id``) → the fused operator that it goes around: too small for a box of its own."""
+    """Map residual blocks (by ``id``) to the single fused operator they wrap: too small for their own box."""
     smallest: dict[int, RecognisedBlock] = {}
     inside = {
         block.anchor: block for block in found if block.kind in _SINGLE and len(block.nodes) < MIN_NODES
@@ -97,7 +96,7 @@ class _BoxTreeBuilder:
                 self.position[node] = at
         self.plumbing = preparation_nodes(model, types)
         self.wrapped: set[int] = set()
-        """Plumbing nodes that have a box of their own, or one with their reader."""
+        """Preparation nodes that have their own box, or share one with their reader."""
 
     def run(
         self, repeats: Sequence[Repeat], found: Sequence[RecognisedBlock], attention: Sequence[AttentionLayer]
@@ -126,7 +125,7 @@ class _BoxTreeBuilder:
             for block in found
             if len(block.nodes) >= MIN_NODES and self.tree.node[block.nodes[0]] in crowded
         ]
-        # The largest first: a smaller one then finds the box it lies in, or that it cuts one.
+        # Largest first: a smaller box then finds the box that contains it or that it would cut.
         for box in sorted(loose, key=lambda b: (-len(b.nodes), b.nodes)):
             self._fold_nodes(box)
         self._settle()
@@ -135,7 +134,7 @@ class _BoxTreeBuilder:
             self._cut(level)
         self._settle()
         self._unfold_circles(orders)
-        # Like sizes and made weights, a mask is nothing to look into at first.
+        # Masks start collapsed, like shape computations and computed weights.
         for scope, label in enumerate(self.tree.label):
             if label == TITLE and self.tree.origin[scope] == STRUCTURE:
                 self.tree.origin[scope] = PLUMBING
@@ -145,7 +144,7 @@ class _BoxTreeBuilder:
         return tree
 
     def _is_pair(self, repeat: Repeat) -> bool:
-        """Two parts with weights, large and of equal shapes, of which the second reads from the first."""
+        """Return True for two large parts with weights and equal shapes, the second reading the first."""
         first, second = repeat.members[0], frozenset(repeat.members[-1])
         return (
             len(first) >= MIN_PAIR
@@ -155,13 +154,13 @@ class _BoxTreeBuilder:
         )
 
     def _shaped_alike(self, one: int, other: int) -> bool:
-        """Outputs that both have; the last of several parts leaves out what no other reads."""
+        """Compare the outputs that both parts have; the last part lacks outputs that nothing else reads."""
         shapes, nodes = self.types.shapes, self.model.nodes
         pairs = zip(nodes[one].outputs, nodes[other].outputs, strict=False)
         return all(shapes[a] == shapes[b] for a, b in pairs if a >= 0 and b >= 0)
 
     def _unfold_circles(self, orders: Orders) -> None:
-        """Take away boxes made here that wait for each other, though none waits for itself."""
+        """Remove boxes created here that wait for each other in a cycle, although none waits for itself."""
         tree = self.tree
         while waiting := circles(tree, self._readers, orders):
             levels = frozenset(waiting)
@@ -181,9 +180,9 @@ class _BoxTreeBuilder:
         return scope
 
     def _settle(self) -> None:
-        """Weights that the graph makes go to what reads them, sizes too where that lies in their module.
+        """Move computed weights to their readers; shape computations only within their module.
 
-        So do weights of a module that was recorded, and rows of a table: an embedding is a module.
+        Weights of a recorded module and rows of a lookup table also stay: an embedding is a module.
         """
         tree = self.tree
         folds = frozenset(scope for scope, origin in enumerate(tree.origin) if origin == FOLD)
@@ -199,7 +198,7 @@ class _BoxTreeBuilder:
         return self.plumbing.kind[node] == WEIGHTS and "scope" not in about.origins and not is_table
 
     def _wrap(self) -> None:
-        """Boxes around nodes with the plumbing that is theirs, and around what several read."""
+        """Box nodes with their own preparation nodes, and preparation nodes with several readers."""
         tree, found = self.tree, self.plumbing
         closed = frozenset(
             scope
@@ -227,7 +226,7 @@ class _BoxTreeBuilder:
                     self.wrapped.update(box.nodes)
 
     def _parents_first(self) -> ScopeTree:
-        """The tree numbered so that a parent comes before its children, as every tree here is."""
+        """Return the tree renumbered so that parents precede their children, as all code here expects."""
         tree = self.tree
         below: list[list[int]] = [[] for _ in range(len(tree.parent) + 1)]
         full = self._full()
@@ -253,7 +252,7 @@ class _BoxTreeBuilder:
         )
 
     def _full(self) -> list[bool]:
-        """By scope: whether a node or a subgraph is in it, or below it."""
+        """Return, per scope, whether it or a descendant contains a node or subgraph."""
         tree = self.tree
         full = [False] * len(tree.parent)
         for scope in (*tree.node, *tree.graph):
@@ -263,7 +262,7 @@ class _BoxTreeBuilder:
         return full
 
     def _crowded(self) -> frozenset[int]:
-        """Levels with so many loose nodes that they need boxes; -1 is the top."""
+        """Return the levels with too many loose nodes; -1 is the top level."""
         count: dict[int, int] = {}
         for node, scope in enumerate(self.tree.node):
             if node not in self.plumbing.kind:
@@ -271,7 +270,7 @@ class _BoxTreeBuilder:
         return frozenset(scope for scope, nodes in count.items() if nodes > MAX_LOOSE_NODES)
 
     def _fold_scopes(self, scopes: Sequence[int], repeat: Repeat, name: str) -> None:
-        """A box around sibling modules."""
+        """Add a box around sibling modules."""
         parents = {self.tree.parent[scope] for scope in scopes}
         if len(parents) != 1:
             return
@@ -283,7 +282,7 @@ class _BoxTreeBuilder:
             self.tree.parent[scope] = fold
 
     def _fold_nodes(self, box: _PlannedBox) -> None:
-        """A box around loose nodes of one level; nothing when it would cut another box."""
+        """Add a box around loose nodes of one level; do nothing if it would cut another box."""
         levels = {self.tree.node[node] for node in box.nodes}
         if len(levels) != 1 or not self._convex(box.nodes):
             return
@@ -298,7 +297,7 @@ class _BoxTreeBuilder:
             self._move(part, self._add(fold, f"#{number + 1}", PART))
 
     def _cut(self, level: int) -> None:
-        """Stages in a level that is still long."""
+        """Add stages to a level that is still long."""
         for title, entities in stages(self.model, self.types, self.tree, level):
             stage = self._add(level, title, STRUCTURE)
             for entity in entities:
@@ -321,7 +320,7 @@ class _BoxTreeBuilder:
         return len(tree.parent) - 1
 
     def _convex(self, nodes: Sequence[int]) -> bool:
-        """True when no path leaves the nodes and comes back; False also when the effort is spent."""
+        """Return True if no path leaves and re-enters the nodes; False also at the step limit."""
         inside = set(nodes)
         graphs = {self.model.nodes[node].graph for node in inside}
         if len(graphs) != 1:
@@ -345,7 +344,7 @@ class _BoxTreeBuilder:
         return True
 
     def _readers(self, node: int) -> Iterable[int]:
-        """Nodes of the same graph that read a node's outputs; a body's reading is its node's."""
+        """Yield readers of a node's outputs in its graph; reads in a subgraph count for its owner node."""
         model, graph = self.model, self.model.nodes[node].graph
         for tensor in model.nodes[node].outputs:
             if tensor < 0:

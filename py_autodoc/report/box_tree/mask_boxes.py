@@ -1,7 +1,7 @@
-"""Nodes that make the masks of attention layers, where they stand loose among modules.
+"""Loose nodes that compute the masks of attention layers.
 
-Exporters leave a mask's comparisons, casts and expansions beside the encoder that reads it: a third of the
-boxes of a first picture, before anything that the model is known for.
+Exporters leave a mask's comparisons, casts and expansions beside the encoder that reads it: up to a third of
+the boxes of an initial view, placed before everything characteristic of the model.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from py_autodoc.report.module_tree.scope_tree import ScopeTree
 
 TITLE = "Mask"
 MIN_NODES = 4
-"""Fewer are shown as they are."""
+"""Smaller sets are left as they are."""
 _MAX_NODES = 256
-"""Nodes looked at for one layer."""
+"""Maximum number of nodes visited per layer."""
 _BOOL = 9
-"""TensorProto's type of truth values."""
+"""``TensorProto.BOOL``."""
 
 
 def mask_boxes(
@@ -31,11 +31,12 @@ def mask_boxes(
     readers: Callable[[int], Iterable[int]],
     position: Sequence[int],
 ) -> list[tuple[int, ...]]:
-    """Sets of loose nodes of one level each that are there for masks alone; ascending ids.
+    """Return sets of loose nodes, each of one level, that only serve masks; ids ascending.
 
-    A mask counts when several layers share it, or the model has but one layer: what a layer makes for
-    itself belongs to the layer. ``readers``: of a node's results; ``position``: places in their graphs.
-    No path leaves such a set and enters it again, but from one of its results to another.
+    A mask counts if several layers share it or the model has only one layer; a mask that a layer computes for
+    itself belongs to that layer. ``readers`` gives the readers of a node's outputs, ``position`` the
+    positions of nodes in their graphs. No path leaves such a set and re-enters it, except between its
+    results.
     """
     reached: set[int] = set()
     masked: set[int] = set()
@@ -50,7 +51,7 @@ def mask_boxes(
         node
         for node, count in ends.items()
         if count >= min(2, len(layers))
-        # Numbers that others read as well are not a mask, but what its size or type was taken from.
+        # Numbers with other readers are not a mask but the source of its size or type.
         and (_is_truth(model, types, node) or known.issuperset(readers(node)))
     }
     places: dict[tuple[int, int], set[int]] = {}
@@ -66,7 +67,7 @@ def mask_boxes(
 
 
 def _back(model: Model, tree: ScopeTree, layer: AttentionLayer) -> tuple[set[int], set[int]]:
-    """Nodes that the masks of a layer are made of, and those whose result leaves their level for it."""
+    """Return the nodes that compute a layer's masks, and those whose result leaves their level for it."""
     own = frozenset(layer.nodes)
     stack = [(tensor, -2) for tensor in layer.masks]
     found: set[int] = set()
@@ -85,12 +86,12 @@ def _back(model: Model, tree: ScopeTree, layer: AttentionLayer) -> tuple[set[int
 
 
 def _is_truth(model: Model, types: TypeTable, node: int) -> bool:
-    """True when the node gives true and false."""
+    """Return True if the node's output is boolean."""
     return all(types.dtypes[tensor] == _BOOL for tensor in model.nodes[node].outputs if tensor >= 0)
 
 
 def _makes_masks(model: Model, node: Node) -> bool:
-    """False for layers, whose results may be masks too: learned biases, gates."""
+    """Return False for layers, whose results can also act as masks (learned biases, gates)."""
     if node.op_type in PRODUCTS or node.op_type in CONVS or node.subgraphs:
         return False
     first = node.inputs[0] if node.inputs else -1
@@ -105,7 +106,7 @@ def _cone(
     readers: Callable[[int], Iterable[int]],
     position: Sequence[int],
 ) -> set[int]:
-    """Of these nodes the ends, and all whose results only others of the set read."""
+    """Return the end nodes, plus all nodes whose results are read only within the set."""
     cone = set(ends)
     for node in sorted(nodes - ends, reverse=True, key=position.__getitem__):
         into = set(readers(node))

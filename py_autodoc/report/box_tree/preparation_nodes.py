@@ -1,8 +1,8 @@
-"""Nodes that only prepare what others need: sizes and weights. They stand with what reads them.
+"""Nodes that only prepare inputs of other nodes (shape computations and weights); grouped with their readers.
 
-``Shape → Gather → Unsqueeze → Concat → Reshape`` is one Reshape to a reader, and a Conv whose weight is
-transposed, scaled or made in the graph is one Conv. Such nodes fold into their reader, as one box that can be
-opened; what several nodes read is a box of its own. Neither is arithmetic on data.
+``Shape → Gather → Unsqueeze → Concat → Reshape`` reads as one Reshape, and a Conv whose weight is transposed,
+scaled or computed in the graph as one Conv. Such nodes fold into their reader, as one box that can be
+expanded; those with several readers get their own box. Neither is arithmetic on data.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ Readers = Callable[[int], Iterable[int]]
 
 SIZES, WEIGHTS = "sizes", "weights"
 _TRUTH_OR_WHOLE = frozenset({2, 3, 4, 5, 6, 7, 9, 12, 13})
-"""TensorProto's types of whole numbers and of truth values."""
+"""``TensorProto`` types of integers and booleans."""
 MANY = 4
-"""Nodes of a module from which those that prepare for its only other node get a box."""
+"""Preparation nodes of a module's only other node get a box from this count on."""
 _LEAST = 2
-"""Nodes of the smallest box of what several read."""
+"""Minimum nodes of a box for preparation nodes with several readers."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreparationNodes:
-    """Nodes that prepare, by what they prepare."""
+    """Preparation nodes by what they prepare."""
 
     kind: dict[int, str]
     learned: frozenset[int] = frozenset()
-    """Those of weights that read numbers which a model learns."""
+    """Nodes that compute weights from learned values."""
     logic: frozenset[int] = frozenset()
-    """Those that compare, choose and mask."""
+    """Nodes that compare, select and mask."""
 
     def of(self, kind: str) -> list[int]:
-        """The nodes of one kind, ascending."""
+        """Return the nodes of one kind, ascending."""
         return sorted(node for node, own in self.kind.items() if own == kind)
 
     def title(self, nodes: Iterable[int]) -> str:
-        """What some of the nodes prepare: ``sizes``, ``weights``, ``mask``, ``constants``."""
+        """Return what the nodes prepare: ``sizes``, ``weights``, ``mask`` or ``constants``."""
         found = set(nodes)
         sizes = {node for node in found if self.kind[node] == SIZES}
         fixed = found - sizes
@@ -52,10 +52,11 @@ class PreparationNodes:
 
 
 def preparation_nodes(model: Model, types: TypeTable) -> PreparationNodes:
-    """Nodes that compute from constants alone (weights), or from shapes and constants alone (sizes).
+    """Return nodes computed from constants alone (weights), or from shapes and constants alone (sizes).
 
-    What gives an output of its graph, holds a body, multiplies matrices or needs learned numbers for a size
-    (sines of positions) is arithmetic and not among them. A model without inputs has none: all would be.
+    Excluded as arithmetic: nodes that produce a graph output, hold a subgraph, multiply matrices or combine
+    sizes with learned values (sinusoidal positions). A model without inputs has none: otherwise all would
+    count.
     """
     kind: dict[int, str] = {}
     if not any(model.tensors[t].kind == TensorKind.INPUT for t in model.graphs[0].inputs):
@@ -100,13 +101,13 @@ def _source(model: Model, known: dict[int, str], tensor: int) -> str:
 
 
 def _learns(model: Model, types: TypeTable, node: Node) -> bool:
-    """True when a node reads stored numbers that a model learns, or stands for them in a file without."""
+    """Return True if a node reads learned values, or replaces them in a file without weights."""
     stored = (t for t in node.inputs if t >= 0 and model.tensors[t].is_constant)
     return node.op_type in ("ConstantOfShape", "DequantizeLinear") or any(_floats(types, t) for t in stored)
 
 
 def _floats(types: TypeTable, tensor: int) -> bool:
-    """Several float numbers: sizes need none."""
+    """Return True for a tensor of several floats; shape computations need none."""
     shape = types.shapes[tensor]
     several = shape is None or any(dim != 1 for dim in shape)
     return several and types.dtypes[tensor] not in _TRUTH_OR_WHOLE
@@ -120,11 +121,11 @@ def move_to_readers(
     *,
     down_only: bool = False,
 ) -> None:
-    """Put each node into the innermost box that holds all its readers; ``folds`` hold nothing but parts.
+    """Move each node into the innermost box that holds all its readers; ``folds`` hold only parts.
 
-    ``nodes`` come in the order in which they run. A node stays in a box that holds one of its readers, unless
-    a box in there holds all of them; with ``down_only`` in any box. A box that holds all readers of a node
-    stays free of circles whether the node is in it or not, so nothing else has to be looked at.
+    ``nodes`` are in execution order. A node stays in a box that holds one of its readers unless a box inside
+    holds all of them; with ``down_only`` this applies to every box. A box that holds all readers of a node
+    stays acyclic whether or not it contains the node, so no further check is needed.
     """
     for node in reversed(nodes):
         common: list[int] | None = None
@@ -160,22 +161,22 @@ def _shared(one: list[int], other: list[int]) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Wrap:
-    """A box to make in one level: a node with what it alone reads, or (``node`` -1) what several read."""
+    """A box to create in one level: a node with its preparation nodes, or (``node`` -1) shared ones."""
 
     level: int
     nodes: tuple[int, ...]
     title: str
     node: int = -1
     whole: bool = False
-    """It is all that its level holds."""
+    """True if it is all that its level holds."""
 
 
 def wraps(
     model: Model, tree: ScopeTree, found: PreparationNodes, readers: Readers, closed: frozenset[int]
 ) -> list[Wrap]:
-    """The boxes around nodes with the plumbing that is theirs alone; none in the levels ``closed``.
+    """Return boxes around nodes and the preparation nodes only they read; none in the levels ``closed``.
 
-    All other nodes of such a box are read in it alone: no path leaves it and comes back.
+    All other nodes of such a box are read only inside it, so no path leaves and re-enters it.
     """
     groups: dict[int, list[int]] = {}
     for node, reader in _owners(model, tree, found, readers).items():
@@ -193,9 +194,9 @@ def wraps(
 def shared(
     tree: ScopeTree, found: PreparationNodes, loose: Iterable[int], readers: Readers, closed: frozenset[int]
 ) -> list[list[Wrap]]:
-    """Boxes for the plumbing ``loose`` in its levels: by level and kind one for all, then one a net of wires.
+    """Return candidate boxes for ``loose`` nodes: per level and kind first one for all, then components.
 
-    The caller makes the first, or the others where a path would leave it and come back.
+    The caller uses the first, or the others if a path would leave and re-enter it.
     """
     places: dict[tuple[int, str], list[int]] = {}
     for node in loose:
@@ -215,7 +216,7 @@ def shared(
 
 
 def _owners(model: Model, tree: ScopeTree, found: PreparationNodes, readers: Readers) -> dict[int, int]:
-    """Plumbing node → the one node of its level that it is for, -1 for several or none."""
+    """Map each preparation node to the one node of its level that it serves, -1 for several or none."""
     owner: dict[int, int] = {}
     for graph in model.graphs:
         for node in reversed(graph.nodes):
@@ -232,7 +233,7 @@ def _owners(model: Model, tree: ScopeTree, found: PreparationNodes, readers: Rea
 
 
 def _held(model: Model, tree: ScopeTree) -> dict[int, int]:
-    """Scope → the nodes and boxes directly in it."""
+    """Map each scope to the number of nodes and boxes directly in it."""
     held: dict[int, int] = {}
     for node in model.nodes:
         if not node.is_constant:
@@ -243,7 +244,7 @@ def _held(model: Model, tree: ScopeTree) -> dict[int, int]:
 
 
 def _connected(nodes: Sequence[int], readers: Readers) -> list[list[int]]:
-    """The nodes in sets that wires join, each ascending."""
+    """Return the connected components of the nodes, each ascending."""
     root = {node: node for node in nodes}
 
     def find(node: int) -> int:

@@ -1,6 +1,6 @@
-"""Long levels cut into stages: runs of boxes whose outputs have the same spatial size.
+"""Cut long levels into stages: runs of boxes whose outputs have the same spatial size.
 
-A run that is contiguous in an execution order is convex, so a stage never waits for itself.
+A run that is contiguous in an execution order is convex, so a stage never depends on itself.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from py_autodoc.graph.ir.topological_order import execution_order
 from py_autodoc.report.module_tree.scope_tree import ScopeTree
 
 STAGE_NAME, PART_NAME = "Stage ", "Part "
-"""How titles of stages begin: of a size, and of none."""
+"""Prefixes of stage titles: with and without a spatial size."""
 MIN_ENTITIES, VERY_LONG = 22, 40
-"""Boxes of a level from which it is cut: where sizes tell stages apart, and anyhow."""
+"""Boxes from which a level is cut: if spatial sizes distinguish stages, and in any case."""
 MIN_RUN = 3
-"""Runs of fewer boxes join the one before."""
+"""Shorter runs join the preceding run."""
 READABLE = 24
-"""Characters of a size in a title."""
+"""Maximum number of characters of a size in a title."""
 MAX_STAGES = 16
-"""Stages of a level; with more, the sizes tell no story and the level is cut into equal parts."""
+"""Maximum number of stages per level; beyond it, the level is cut into equal parts."""
 
 
 def stages(model: Model, types: TypeTable, tree: ScopeTree, level: int) -> list[tuple[str, list[int]]]:
-    """(title, entities) of the stages of a level of the main graph; empty when it is short.
+    """Return (title, entities) of the stages of a level of the main graph; empty if the level is short.
 
     An entity is a node id, or the number of nodes plus a scope id. ``level`` is -1 at the top.
     """
@@ -54,7 +54,7 @@ def stages(model: Model, types: TypeTable, tree: ScopeTree, level: int) -> list[
 
 
 def _entities(model: Model, tree: ScopeTree, level: int) -> tuple[list[int], dict[int, list[int]]]:
-    """The boxes of a level in order of their first node, and the nodes in each."""
+    """Return the boxes of a level in order of their first node, and the nodes in each."""
     members: dict[int, list[int]] = {}
     below: dict[int, int] = {}
     for number in model.graphs[0].nodes:
@@ -73,7 +73,7 @@ def _entities(model: Model, tree: ScopeTree, level: int) -> tuple[list[int], dic
 
 
 def _child(tree: ScopeTree, scope: int, level: int) -> int:
-    """The scope of the level that holds ``scope``; the level itself, or -2 when it lies elsewhere."""
+    """Return the child of the level that holds ``scope``; the level itself, or -2 if it is elsewhere."""
     last = level
     while scope != level:
         if scope < 0:
@@ -83,7 +83,7 @@ def _child(tree: ScopeTree, scope: int, level: int) -> int:
 
 
 def _ordered(model: Model, entities: Sequence[int], members: dict[int, list[int]]) -> list[int]:
-    """The boxes in an execution order; empty when named modules wait for each other."""
+    """Return the boxes in execution order; empty if modules depend on each other."""
     place = {entity: at for at, entity in enumerate(entities)}
     owner = {number: place[entity] for entity, numbers in members.items() for number in numbers}
     needs: list[list[int]] = [[] for _ in entities]
@@ -97,10 +97,10 @@ def _ordered(model: Model, entities: Sequence[int], members: dict[int, list[int]
 
 
 def _spatial(model: Model, types: TypeTable, numbers: Sequence[int]) -> Shape | None:
-    """Height and width (or length) of what a box gives: of its last node with such an output."""
+    """Return height and width (or length) of a box's output: of its last node that has one."""
     for number in reversed(numbers):
         if all(t < 0 or model.tensors[t].is_constant for t in model.nodes[number].inputs):
-            continue  # makes a weight
+            continue  # produces a weight
         for tensor in model.nodes[number].outputs[:1]:
             shape = types.shapes[tensor] if tensor >= 0 else None
             if shape is not None and len(shape) >= 4:
@@ -109,7 +109,7 @@ def _spatial(model: Model, types: TypeTable, numbers: Sequence[int]) -> Shape | 
 
 
 def _runs(sizes: Sequence[Shape | None]) -> list[tuple[int, int]]:
-    """Runs of one size; boxes without one, and short runs, belong to the run before."""
+    """Return runs of equal size; boxes without a size and short runs join the preceding run."""
     runs: list[list[int]] = []
     current: Shape | None = None
     for at, size in enumerate(sizes):
@@ -132,5 +132,5 @@ def _title(sizes: Sequence[Shape | None], number: int) -> str:
     if not common:
         return f"{PART_NAME}{number + 1}"
     size = "×".join("?" if d is None else str(d) for d in common[0][0])
-    # A size that is an expression is not a name.
+    # A symbolic size is too long for a name.
     return STAGE_NAME + (size if len(size) <= READABLE else str(number + 1))

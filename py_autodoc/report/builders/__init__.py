@@ -1,1 +1,1 @@
-"""The fields of the report, each made from an analysis."""
+"""Builders for the fields of the report; each takes an analysis."""

@@ -1,4 +1,4 @@
-"""What the model is: the attention it uses, and its architecture with the reasons."""
+"""The attention that the model uses, and its architecture with evidence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 def architecture(analysis: Analysis) -> ArchitectureInfo:
-    """The verdict on the whole model."""
+    """Return the architecture of the whole model."""
     made = analysis.structure.verdict
     return ArchitectureInfo(
         family=made.family,
@@ -33,8 +33,8 @@ def architecture(analysis: Analysis) -> ArchitectureInfo:
 
 
 def attention(analysis: Analysis) -> AttentionInfo | None:
-    """Facts of the attention layers that one inference runs; None for a model without."""
-    # Of the branches of an If, the one that the totals count.
+    """Return the facts on the attention layers that one inference runs; None without attention."""
+    # Of the branches of an If, only the one counted in the totals.
     layers = [layer for layer in analysis.structure.attention if analysis.costs[layer.anchor].counted]
     if not layers:
         return None
@@ -61,7 +61,7 @@ def attention(analysis: Analysis) -> AttentionInfo | None:
 
 
 def mechanism(heads: int | None, kv_heads: int | None) -> str | None:
-    """MHA: a key head for each query head; MQA: one for all (arXiv:1911.02150); GQA: between (2305.13245)."""
+    """Return MHA (a key head per query head), MQA (one in total, arXiv:1911.02150) or GQA (2305.13245)."""
     if heads is None or kv_heads is None:
         return None
     if heads == kv_heads:
@@ -70,13 +70,13 @@ def mechanism(heads: int | None, kv_heads: int | None) -> str | None:
 
 
 def _one(values: Iterable[T | None]) -> T | None:
-    """The value that all have in common; None where they differ."""
+    """Return the value they all share; None if they differ."""
     distinct = list(dict.fromkeys(values))
     return distinct[0] if len(distinct) == 1 else None
 
 
 def _contexts(analysis: Analysis, layers: Sequence[AttentionLayer]) -> dict[int, ContextLimit]:
-    """Anchor → context, graph by graph."""
+    """Map anchors to context limits, graph by graph."""
     by_graph: dict[int, list[AttentionLayer]] = {}
     for layer in layers:
         by_graph.setdefault(analysis.model.nodes[layer.anchor].graph, []).append(layer)
@@ -88,7 +88,7 @@ def _contexts(analysis: Analysis, layers: Sequence[AttentionLayer]) -> dict[int,
 
 @dataclass(slots=True)
 class _Group:
-    """Layers of one configuration."""
+    """Layers with the same configuration."""
 
     first: AttentionLayer
     context: ContextLimit
@@ -121,7 +121,7 @@ class _Group:
 
 
 def _groups(layers: Sequence[AttentionLayer], contexts: dict[int, ContextLimit]) -> list[_Group]:
-    """Layers by configuration, in the order of their first layer."""
+    """Group layers by configuration, in order of their first layer."""
     groups: dict[object, _Group] = {}
     for layer in layers:
         context = contexts[layer.anchor]

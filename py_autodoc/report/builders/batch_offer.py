@@ -1,4 +1,4 @@
-"""Costs at other batches for a model whose batch is fixed, as expressions that a viewer evaluates."""
+"""Costs at other batch sizes for models with a fixed batch, as expressions that a viewer evaluates."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from py_autodoc.graph.rebatch.rewrite import AFTER
 from py_autodoc.report.pipeline.analysis import Analysis
 
 MAX_CARRIED = 3_000
-"""Models of more nodes are not followed for a page, which most readers never ask for another batch."""
+"""Larger models (in nodes) get no expressions in a page: most readers never ask for another batch."""
 MAX_ASKED = 10_000
-"""Nor are those of more nodes when somebody asks."""
+"""Larger models (in nodes) get no expressions on request either."""
 MAX_TRIES = 40
 NAME = "batch"
 UNKNOWN = "not every cost is known at other batches"
@@ -29,21 +29,21 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Costs at any batch."""
+    """Costs as functions of the batch size."""
 
     costs: Expressions
-    """By the analysis' own nodes and tensors, over ``NAME``."""
+    """By the original nodes and tensors, as functions of ``NAME``."""
     inputs: Mapping[str, int]
-    """Input → axis of the batch."""
+    """Input → axis of its batch dimension."""
     fixed: int
-    """The batch of the file."""
+    """Batch size in the file."""
 
 
 def batch_offer(analysis: Analysis, most: int) -> Offer | str:
-    """Costs at other batches than the file's, of a model of at most ``most`` nodes.
+    """Return the costs at other batch sizes, for a model of at most ``most`` nodes.
 
-    A text, why there are none, where a size is free already, where the batch cannot be changed, and where a
-    number would be lost.
+    Returns a reason instead if the model has symbolic dimensions already, its batch cannot be changed, or a
+    cost would become unknown.
     """
     if analysis.dims.symbols:
         return "a size is free already"
@@ -54,7 +54,7 @@ def batch_offer(analysis: Analysis, most: int) -> Offer | str:
     try:
         return _offer(analysis)
     except Exception as fault:
-        # The viewer loses a slider, not the model: said, not raised.
+        # The viewer only loses a slider, so this is logged rather than raised.
         log.warning("No other batch is offered: an internal fault (%s).", type(fault).__name__)
         log.debug("no other batch is offered", exc_info=True)
         return f"an internal fault ({type(fault).__name__})"
@@ -73,9 +73,9 @@ def _offer(analysis: Analysis) -> Offer | str:
 
 
 def batch_costs(analysis: Analysis) -> Expressions | None:
-    """The costs at any batch, over ``NAME``, of an analysis that was rewritten for one: by its own nodes.
+    """Return the costs of an analysis rewritten for another batch as functions of ``NAME``, by its nodes.
 
-    None when the batch is the file's own, or not every cost is known.
+    None if the batch is the one in the file, or a cost at other batches is unknown.
     """
     if analysis.rebatch is None:
         return None
@@ -84,7 +84,7 @@ def batch_costs(analysis: Analysis) -> Expressions | None:
 
 
 def _costs(held: LoadedModel, found: PlannedBatch) -> tuple[Expressions, Model, frozenset[str]] | None:
-    """Costs over ``NAME`` of the model rewritten for any batch, and the names of the nodes it got."""
+    """Return costs over ``NAME`` of the model rewritten for any batch, and the names of the nodes added."""
     from py_autodoc.graph.shapes import infer, infer_symbolic
 
     written = found.written(NAME, literal=True)
@@ -106,7 +106,7 @@ def _costs(held: LoadedModel, found: PlannedBatch) -> tuple[Expressions, Model, 
 
 
 def _mapped(costs: Expressions, model: Model, original: Model, added: frozenset[str]) -> Expressions | None:
-    """The expressions by nodes and tensors of the original; what was added counts with the node it serves."""
+    """Map the expressions to the original's nodes and tensors; added nodes count with the node they serve."""
     nodes: list[NodeExpressions] = []
     waiting: list[NodeExpressions] = []
     for node, cost in zip(model.nodes, costs.nodes, strict=True):
@@ -127,7 +127,7 @@ def _mapped(costs: Expressions, model: Model, original: Model, added: frozenset[
 
 
 def _add(to: NodeExpressions, other: NodeExpressions) -> None:
-    """Count the costs of a node with those of another."""
+    """Add the costs of one node to another's."""
     for metric in METRICS:
         mine: Number | None = getattr(to, metric)
         theirs: Number | None = getattr(other, metric)

@@ -1,4 +1,4 @@
-"""Other batches as the viewer gets them: made when somebody asks, or for a page that has nobody to ask."""
+"""Costs at other batch sizes for the viewer: computed on request, or in advance for one-file pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LOST = "an expression is too long, or a size too large, for the viewer"
 
 
 def batch_answer(analysis: Analysis) -> BatchAnswer:
-    """Whether a model whose batch is fixed can have others: the offer, or why there is none."""
+    """Return the costs at other batch sizes of a model with a fixed batch, or why there are none."""
     found = batch_offer(analysis, MAX_ASKED)
     part = _part(analysis, found) if isinstance(found, Offer) else None
     if part is not None:
@@ -22,7 +22,7 @@ def batch_answer(analysis: Analysis) -> BatchAnswer:
 
 
 def carried_offer(analysis: Analysis) -> BatchOffer | None:
-    """The offer that a one-file page carries; None where there is none, or it would take long to make."""
+    """Return the expressions that a one-file page includes; None if there are none or they take too long."""
     found = batch_offer(analysis, MAX_CARRIED)
     return _part(analysis, found) if isinstance(found, Offer) else None
 
@@ -30,7 +30,7 @@ def carried_offer(analysis: Analysis) -> BatchOffer | None:
 def _part(analysis: Analysis, offer: Offer) -> BatchOffer | None:
     pool: dict[tuple[Shape | None, Shape | None], int] = {}
     pairs = zip(analysis.types.shapes, offer.costs.shapes, strict=True)
-    # A shape may hold the batch in several ways: each stands once.
+    # A shape may contain the batch in different dimensions; each distinct pair is stored once.
     index = [pool.setdefault(pair, len(pool)) for pair in pairs]
     expressions = expression_pool(offer.costs, [written for _, written in pool])
     if expressions is None:

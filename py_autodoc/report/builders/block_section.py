@@ -1,4 +1,4 @@
-"""Blocks: the modules of the model and what recognisers found in it, each with the sums of its nodes."""
+"""Blocks: modules and recognised structures, each with the totals of its nodes."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.schema import Block
 
 MAX_LEVELS = 12
-"""Scopes nested deeper are not listed: each level lists its nodes again."""
+"""Maximum depth of the scopes listed: each level repeats the nodes below it."""
 MODULE = "module"
-"""Kind of the blocks that are scopes."""
+"""Kind of blocks that are scopes."""
 
 
 @dataclass(slots=True)
 class _BlockSums:
-    """Sums of some nodes; a sum stays None until a known part comes.
+    """Totals over nodes; a total stays None until a known value is added.
 
-    ``params`` is None when that of a node is: its weight cannot be, and the others are not a sum.
+    ``params`` is None as soon as one node's is: the weight exists, so the sum of the others would be too low.
     """
 
     params: int | None = 0
@@ -34,10 +34,10 @@ class _BlockSums:
     read_bytes: int | None = None
     write_bytes: int | None = None
     impossible: bool = False
-    """A node of it cannot run: the others are not a sum."""
+    """A node in it cannot run, so the sum of the others is meaningless."""
 
     def add(self, other: _BlockSums) -> None:
-        """Add the numbers of a node."""
+        """Add the numbers of one node."""
         self.params = None if self.params is None or other.params is None else self.params + other.params
         self.macs = _plus(self.macs, other.macs)
         self.flops = _plus(self.flops, other.flops)
@@ -48,7 +48,7 @@ class _BlockSums:
         self.impossible = self.impossible or other.impossible
 
     def numbers(self) -> dict[str, int | None]:
-        """As fields of a ``Block``."""
+        """Return the totals as fields of a ``Block``."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         if found.pop("impossible"):
             found |= dict.fromkeys(set(found) - {"params", "weight_bytes"})
@@ -56,9 +56,9 @@ class _BlockSums:
 
 
 def blocks(analysis: Analysis, tree: ScopeTree) -> list[Block]:
-    """The scopes, parents first, then the structural blocks of one graph after another.
+    """Return the scopes, parents first, then the structural blocks graph by graph.
 
-    A node may be in several blocks. ``parent`` is the smallest block that holds all of a block.
+    A node may be in several blocks. ``parent`` is the smallest block that contains all of a block.
     """
     depth = _depths(tree)
     numbers = _Numbers(analysis)
@@ -67,7 +67,7 @@ def blocks(analysis: Analysis, tree: ScopeTree) -> list[Block]:
 
 
 class _Numbers:
-    """What each node contributes, worked out once."""
+    """What each node contributes, computed once."""
 
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
@@ -76,7 +76,7 @@ class _Numbers:
         self.stopped = fault.reached if fault is not None else frozenset[int]()
 
     def of(self, number: int) -> _BlockSums:
-        """Numbers of one node in one inference."""
+        """Return the numbers of one node for one inference."""
         found = self.known.get(number)
         if found is None:
             analysis = self.analysis
@@ -97,7 +97,7 @@ class _Numbers:
 def _scopes(
     analysis: Analysis, tree: ScopeTree, depth: list[int], numbers: _Numbers
 ) -> tuple[list[Block], dict[int, int]]:
-    """The scopes with nodes, and where each stands in the list."""
+    """Return the scopes that have nodes, and the position of each in the list."""
     sums = [_BlockSums() for _ in tree.parent]
     members: list[list[int]] = [[] for _ in tree.parent]
     for node in analysis.model.nodes:
@@ -139,7 +139,7 @@ def _structural(
     scopes: list[Block],
     ids: dict[int, int],
 ) -> list[Block]:
-    """What the recognisers found, in execution order of the first node of each."""
+    """Return the recognised structures, in execution order of their first node."""
     counts, found = dict.fromkeys(KINDS, 0), in_order(analysis)
     parents = structural_parents([nodes for _, nodes in found])
     start, listed = len(scopes), []
@@ -177,7 +177,7 @@ def _smaller(
     parent: int,
     start: int,
 ) -> int | None:
-    """Of the scope and the structural block that hold a block, the one with fewer nodes."""
+    """Return whichever contains fewer nodes: the scope or the structural block around a block."""
     if parent < 0:
         return scope
     if scope is None or len(found[parent][1]) < len(scopes[scope].nodes):
@@ -186,14 +186,14 @@ def _smaller(
 
 
 def in_order(analysis: Analysis) -> list[tuple[RecognisedBlock, list[int]]]:
-    """Everything found with its nodes, those of bodies included, by the first node of each."""
+    """Return all recognised structures with their nodes, including those in subgraphs, by first node."""
     model = analysis.model
     found = [(entry, with_bodies(model, entry.nodes)) for entry in recognised(analysis.structure)]
     return sorted(((e, n) for e, n in found if n), key=lambda pair: (pair[1][0], -len(pair[1]), pair[0].kind))
 
 
 def block_facts(entry: RecognisedBlock) -> dict[str, Fact]:
-    """Its facts as the wire has them."""
+    """Return its facts in wire format."""
     return {
         shorten_middle(name): shorten_middle(v) if isinstance(v, str) else v
         for name, v in entry.facts.items()
@@ -201,7 +201,7 @@ def block_facts(entry: RecognisedBlock) -> dict[str, Fact]:
 
 
 def recognised(structure: Structure) -> Iterator[RecognisedBlock]:
-    """Everything found, attention layers as blocks among the others."""
+    """Yield all recognised structures, attention layers included as blocks."""
     yield from structure.blocks
     for layer in structure.attention:
         yield RecognisedBlock(

@@ -1,6 +1,6 @@
-"""Classes and training data that the metadata name: Ultralytics' keys, Hugging Face's configuration.
+"""Classes and training data named in the metadata: Ultralytics keys and Hugging Face configurations.
 
-The texts are untrusted and are read without evaluating them; what is damaged or too long is left out.
+The texts are untrusted and are parsed without evaluating them; damaged or overlong entries are omitted.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from py_autodoc.report.encode.labels import shorten_middle
 from py_autodoc.report.schema import DatasetInfo
 
 CONFIG, TASK = "hf_model_config", "hf_pipeline_task"
-"""Keys of the metadata, as ``hf/keys.py`` has them."""
+"""Metadata keys, as defined in ``hf/keys.py``."""
 MAX_CLASSES = 100_000
 LONGEST = 1 << 20
-"""Characters of a list of names that is read."""
+"""Maximum characters of a list of names."""
 _NAME = 400
-"""Characters of one text."""
+"""Maximum characters of one name."""
 _ENTRY = re.compile(r"""\s*(\d{1,9})\s*:\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*(,|\})""")
-"""An entry of a dict as Python writes it, number to text."""
+"""An entry of a dict in Python syntax: number to text."""
 _SIZE = re.compile(r"\s*[\[(]?\s*(\d{1,6})\s*(?:,\s*(\d{1,6})\s*)?[\])]?\s*")
 _TRAINED = re.compile(r"trained on ([\w./ -]{1,120})", re.IGNORECASE)
 _SETTINGS = {
@@ -32,7 +32,7 @@ _SETTINGS = {
 
 
 def dataset(metadata: Mapping[str, str]) -> DatasetInfo | None:
-    """What the metadata say of the data; None where they say nothing."""
+    """Return what the metadata state about the data; None if nothing."""
     config = _config(metadata)
     names, source = _ultralytics(metadata), "names"
     if not names:
@@ -51,7 +51,7 @@ def dataset(metadata: Mapping[str, str]) -> DatasetInfo | None:
 
 
 def _config(metadata: Mapping[str, str]) -> dict[str, Any]:
-    """The model's configuration as transformers writes it; empty without, or where it is damaged."""
+    """Return the model configuration as transformers writes it; empty if absent or damaged."""
     packed = metadata.get(CONFIG)
     if packed:
         with suppress(DamagedValue):
@@ -71,7 +71,7 @@ def _settings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _image_size(text: str) -> list[int] | None:
-    """``[640, 480]`` or ``640``, which is both."""
+    """Parse ``[640, 480]``, or ``640`` for both."""
     found = _SIZE.fullmatch(text[:64])
     if found is None:
         return None
@@ -79,7 +79,7 @@ def _image_size(text: str) -> list[int] | None:
 
 
 def _ultralytics(metadata: Mapping[str, str]) -> dict[int, str]:
-    """``names`` as Ultralytics writes them: ``{0: 'person', 1: 'bicycle'}``, read without evaluating it."""
+    """Parse ``names`` as Ultralytics writes them, without evaluating: ``{0: 'person', 1: 'bicycle'}``."""
     text = metadata.get("names", "")
     if not text.startswith("{") or len(text) > LONGEST:
         return {}
@@ -94,7 +94,7 @@ def _ultralytics(metadata: Mapping[str, str]) -> dict[int, str]:
 
 
 def _hugging_face(config: Mapping[str, Any]) -> dict[int, str]:
-    """``id2label``, where it says more than ``LABEL_0``."""
+    """Return ``id2label``, unless it only holds placeholders such as ``LABEL_0``."""
     found = config.get("id2label")
     if not isinstance(found, dict) or len(found) > MAX_CLASSES:
         return {}

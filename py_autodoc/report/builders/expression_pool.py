@@ -1,4 +1,4 @@
-"""Expressions of the report (text) and of the viewer's payload (a pool of trees)."""
+"""Expressions as text for the report, and as a pool of trees for the viewer's payload."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from py_autodoc.report.encode.labels import shorten_middle
 from py_autodoc.report.schema import ExpressionCondition, ExpressionPool
 
 MAX_EXACT = 1 << 53
-"""From here on a browser's number is no longer exact."""
+"""From this value on, JavaScript numbers are no longer exact."""
 _SIGNS = {"zero": "= 0", "positive": ">= 1", "nonzero": "!= 0"}
 TOO_LONG = "the text would be too long"
 PEAKS = {"peak_activation_bytes": "inplace", "peak_activation_bytes_simple": "simple"}
 
 
 class Texts:
-    """Expressions as text; equal ones are written once."""
+    """Expressions as text; equal ones are rendered once."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[tuple[Monomial, int], ...], str | None] = {}
 
     def of(self, value: Number | None) -> str | None:
-        """The text; None without an expression or for one that is too long."""
+        """Return the text; None without an expression or if the text is too long."""
         if not isinstance(value, Symbolic):
             return None if value is None else str(value)
         key = tuple(value.poly.terms.items())
@@ -38,7 +38,7 @@ class Texts:
         return self._known[key]
 
     def layer(self, found: NodeExpressions | None) -> dict[str, Any]:
-        """The ``…_expr`` fields of a layer."""
+        """Return the ``…_expr`` fields of a layer."""
         if found is None:
             return {}
         fields: dict[str, Any] = {f"{m}_expr": self.of(getattr(found, m)) for m in METRICS}
@@ -50,7 +50,7 @@ class Texts:
 
 
 def total_fields(model: Model, found: Expressions | None) -> dict[str, Any]:
-    """The ``…_expr`` fields of the totals."""
+    """Return the ``…_expr`` fields of the totals."""
     if found is None:
         return {}
     values = {f"{_field(m)}_expr": (found.totals[f"total_{m}"], f"total_{m}") for m in SUMMED}
@@ -70,7 +70,7 @@ def total_fields(model: Model, found: Expressions | None) -> dict[str, Any]:
 
 
 def _field(metric: str) -> str:
-    """The report's name of a total."""
+    """Return the report's name of a total."""
     return metric if metric.endswith("_bytes") else f"total_{metric}"
 
 
@@ -80,7 +80,10 @@ def _condition_texts(conditions: tuple[CostCondition, ...]) -> list[str]:
 
 
 def expression_pool(found: Expressions | None, shapes: Sequence[Shape | None] = ()) -> ExpressionPool | None:
-    """What a browser evaluates; None for a model without free sizes. ``shapes`` hold sizes as expressions."""
+    """Return the expressions that a browser evaluates; None without symbolic dimensions.
+
+    ``shapes`` may contain symbolic dimensions.
+    """
     if found is None:
         return None
     pool = _TreePool()
@@ -118,14 +121,14 @@ def expression_pool(found: Expressions | None, shapes: Sequence[Shape | None] = 
 
 
 def _shape(shape: Shape | None, pool: _TreePool, symbols: frozenset[str]) -> list[int]:
-    """The sizes of a shape; empty when none is free."""
+    """Return the dimensions of a shape as pool indices; empty if none is symbolic."""
     if shape is None or not any(isinstance(d, str) for d in shape):
         return []
     return [_size(d, pool, symbols) for d in shape]
 
 
 def _size(size: Dim, pool: _TreePool, symbols: frozenset[str]) -> int:
-    """A size in the pool; -1 where only the data decide it."""
+    """Return the pool index of a dimension; -1 if it depends on the data."""
     if not isinstance(size, str):
         return pool.add(size)
     try:
@@ -136,14 +139,14 @@ def _size(size: Dim, pool: _TreePool, symbols: frozenset[str]) -> int:
 
 
 class _TreePool:
-    """Trees, each distinct one once."""
+    """Expression trees, each distinct one stored once."""
 
     def __init__(self) -> None:
         self.trees: list[Any] = []
         self._known: dict[object, int] = {}
 
     def add(self, value: Number | None) -> int:
-        """Index of the tree of an expression; -1 without one."""
+        """Return the index of an expression's tree; -1 without one."""
         if value is None:
             return -1
         if not isinstance(value, Symbolic):
@@ -153,7 +156,7 @@ class _TreePool:
         return found if found is not None else self._entry(key, self._sum(value.poly))
 
     def condition(self, condition: CostCondition) -> ExpressionCondition:
-        """A condition over the pool."""
+        """Return a condition that refers to the pool."""
         return ExpressionCondition(relation=condition.relation, tree=self.add(condition.value))
 
     def _entry(self, key: object, tree: Any) -> int:
@@ -174,7 +177,7 @@ class _TreePool:
         return factors[0] if len(factors) == 1 else ["*", *factors]
 
     def _atom(self, a: Atom) -> Any:
-        """A symbol, or a reference to a shared tree."""
+        """Return a symbol, or a reference to a shared tree."""
         if isinstance(a, str):
             return a
         found = self._known.get(a)

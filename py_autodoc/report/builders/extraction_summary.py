@@ -1,4 +1,4 @@
-"""What an extraction found, in the terms of the wire."""
+"""The result of an extraction in wire format."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_NAME = 200
 
 
 def summarise_extraction(found: Extraction, size: int, path: str = "") -> Extracted:
-    """Counts and names for people; ``path`` as they know it; ``size`` in bytes."""
+    """Return counts and names for display; ``path`` as the user knows it, ``size`` in bytes."""
     part = found.subgraph
     return Extracted(
         path=path,

@@ -1,4 +1,4 @@
-"""The report's ``hardware_estimates``: what the chosen device takes for the analysed model."""
+"""The ``hardware_estimates`` of the report: latency and memory of the model on the chosen device."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from py_autodoc.report.schema import HardwareEstimates, LayerLatency
 from py_autodoc.units import plural
 
 WORKSPACE = 0.1
-"""Share on top of weights and activations; runtimes differ, and so do the algorithms that they pick."""
+"""Workspace as a share of weights and activations; it varies with runtimes and their choice of algorithms."""
 _NAMED = 3
-"""Names and reasons that one line gives."""
+"""Maximum number of names or reasons in one line."""
 
 
 def hardware_estimates(analysis: Analysis) -> HardwareEstimates | None:
-    """Latency and memory on the chosen device; None when none was chosen."""
+    """Return latency and memory on the chosen device; None if none was chosen."""
     chosen = analysis.hardware
     if chosen is None:
         return None
@@ -64,7 +64,7 @@ def hardware_estimates(analysis: Analysis) -> HardwareEstimates | None:
 def _estimate(
     analysis: Analysis, model: EstimateInputs, chosen: DeviceChoice, precision: str, wished: str
 ) -> tuple[Estimate | None, str]:
-    """The estimate, and why there is none or parts of it are not known."""
+    """Return the estimate, and the reason why it is missing or incomplete."""
     device = chosen.device
     if analysis.contradiction is not None:
         return None, analysis.contradiction.reason
@@ -81,7 +81,7 @@ def _estimate(
 
 
 def _left_out(analysis: Analysis, kernels: Kernels, model: EstimateInputs, found: Estimate) -> str:
-    """Why kernels have no time, the most frequent reasons first; empty where all have one."""
+    """Return why kernels have no time, most frequent reasons first; empty if all have one."""
     free = [symbol.name for symbol in analysis.dims.symbols if symbol.value is None]
     unsized = f"of unknown size (bind {_some(free)})" if free else "of unknown size"
     reasons, operators = Counter[str](), Counter[str]()
@@ -102,7 +102,7 @@ def _left_out(analysis: Analysis, kernels: Kernels, model: EstimateInputs, found
 
 
 def _assumption(kernels: Kernels | None) -> str:
-    """What is taken for granted of sizes that only a run can tell."""
+    """Return the assumption made about sizes that depend on the data."""
     if kernels is None:
         return ""
     sent = sum(len(one.kernels) for one in kernels.routed) + kernels.kind.count(EXPERTS)
@@ -110,7 +110,7 @@ def _assumption(kernels: Kernels | None) -> str:
 
 
 def _some(names: list[str]) -> str:
-    """The first names, and how many others there are."""
+    """Return the first names, and how many more there are."""
     more = [f"{len(names) - _NAMED:,} more"] if len(names) > _NAMED else []
     return ", ".join([shorten_middle(name, 40) for name in names[:_NAMED]] + more)
 
@@ -134,7 +134,7 @@ def _layers(model: Model, kernels: Kernels, found: Estimate) -> list[LayerLatenc
 
 
 def batch_of(analysis: Analysis) -> int | None:
-    """Items of one inference: the size named batch, else the first of the first non-weight input."""
+    """Return the items per inference: the dimension named batch, else the first of the first input."""
     named = [symbol for symbol in analysis.dims.symbols if "batch" in symbol.name.lower()]
     if len(named) == 1:
         return named[0].value
@@ -150,16 +150,16 @@ def batch_of(analysis: Analysis) -> int | None:
 
 
 def available_bytes(device: Device) -> int | None:
-    """Bytes of the device that a model can use; None when its memory is not known."""
+    """Return the device memory usable by a model, in bytes; None if unknown."""
     if device.memory_bytes is None:
         return None
     return int(device.memory_bytes * (device.usable_memory_fraction or 1.0))
 
 
 def required_bytes(analysis: Analysis, model: EstimateInputs, precision: str) -> int | None:
-    """Bytes of weights and of the activations at their peak, floats at the width of the precision.
+    """Return the bytes of weights and peak activations, with floats in the width of the precision.
 
-    None when a size that they need is unknown. The viewer's ``requiredBytes`` is the same rule.
+    None if a size is unknown. ``requiredBytes`` in the viewer implements the same rule.
     """
     peak = analysis.peak
     return None if peak is None else required(peak.inplace, analysis.sizes.bytes, model, precision)
@@ -168,7 +168,7 @@ def required_bytes(analysis: Analysis, model: EstimateInputs, precision: str) ->
 def required(
     peak: int | None, own: Sequence[int | None], model: EstimateInputs, precision: str
 ) -> int | None:
-    """``required_bytes`` of a peak of live activations and of tensors of ``own`` bytes as stored."""
+    """Compute ``required_bytes`` from the peak of live activations and each tensor's stored bytes ``own``."""
     if not precision or peak is None:
         return None
     width = dict(MODEL.widths)[precision]
@@ -182,6 +182,6 @@ def required(
         elif as_stored is not None and size is not None:
             stored += as_stored
             converted += size
-    # Which tensors make the peak depends on their order, not on their width: it shrinks as all of them do.
+    # Order, not width, decides which tensors are live at the peak: the peak shrinks as the total does.
     activations = peak * converted // stored if stored else peak
     return int((weights + activations) * (1 + WORKSPACE))

@@ -1,4 +1,4 @@
-"""The model in words, as the report and the viewer's payload have it."""
+"""The plain-language description of the model, for the report and the viewer's payload."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from py_autodoc.report.schema import (
 
 MAX_VALUES = 64
 MAX_SHOWN = 2
-"""Inputs, and outputs, whose shapes the line shows."""
+"""Maximum number of inputs, and of outputs, whose shapes the line shows."""
 _ASIDE = frozenset({
     "attention mask", "mask", "token types", "positions", "lengths", "state", "key/value cache",
     "sample rate", "number", "time step", "state or cache",
@@ -30,7 +30,7 @@ _FLOATS = ("float", "bfloat")
 
 
 def identity(analysis: Analysis) -> Identity:
-    """The words and the line made of them."""
+    """Return the description with its parts and evidence."""
     made = analysis.identified
     inputs, outputs = _values(analysis, made.inputs), _values(analysis, made.outputs)
     params = None if analysis.params.reason else analysis.params.total
@@ -71,7 +71,7 @@ def _parameters(count: int | None) -> str:
 
 
 def sentence(text: str) -> str:
-    """With its first letter in capitals, the rest as it is."""
+    """Return the text with its first letter in upper case."""
     return text[:1].upper() + text[1:]
 
 
@@ -105,7 +105,7 @@ def _values(analysis: Analysis, ports: Sequence[ModelPort]) -> list[IdentityValu
 
 
 def _shapes(values: Sequence[IdentityValue]) -> str:
-    """``1×3×256×256``; several are joined, those that are left out are counted when they are results."""
+    """Return ``1×3×256×256``; several are joined, and omitted outputs are counted."""
     shown = [value for value in values if value.shown]
     if not shown:
         return "nothing"
@@ -115,7 +115,7 @@ def _shapes(values: Sequence[IdentityValue]) -> str:
 
 
 def _shape(value: IdentityValue) -> str:
-    """Sizes with separators; long expressions shortened."""
+    """Return the shape with separators; long expressions are shortened."""
     if value.shape is None:
         return "?"
     sizes = [f"{d:,}" if isinstance(d, int) else d for d in value.shape]
@@ -123,7 +123,7 @@ def _shape(value: IdentityValue) -> str:
 
 
 def _precision(analysis: Analysis) -> tuple[str, tuple[str, ...]]:
-    """How the weights are stored and whether layers compute with few bits; the reasons."""
+    """Return the stored precision of the weights or the quantization, with the evidence."""
     made = quantization(analysis)
     if made.quantized:
         return _few_bits(made), (

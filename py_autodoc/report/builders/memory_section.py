@@ -31,13 +31,13 @@ from py_autodoc.report.schema import (
 K = TypeVar("K")
 R = TypeVar("R", WeightShare, ActivationShare)
 MAX_ALIVE = 20
-"""Tensors at the peak that are listed one by one."""
+"""Maximum number of live tensors listed at the peak."""
 MAX_CACHES = 200
-"""Layers of the KV cache that are listed one by one."""
+"""Maximum number of layers listed of the KV cache."""
 
 
 def memory_info(analysis: Analysis) -> MemoryInfo:
-    """The memory section."""
+    """Return the memory section."""
     time, split, cache = analysis.timeline, analysis.breakdown, analysis.kv_cache
     return MemoryInfo(
         peak=_peak(analysis, time.at_peak) if time and time.at_peak else None,
@@ -53,7 +53,7 @@ def memory_info(analysis: Analysis) -> MemoryInfo:
 
 
 def timeline_columns(time: Timeline | None) -> TimelineColumns | None:
-    """The whole curve and the lifetimes, for the viewer."""
+    """Return the full curve and all lifetimes, for the viewer."""
     if time is None:
         return None
     steps = sorted(time.bodies)
@@ -98,7 +98,7 @@ def _alive(analysis: Analysis, item: Alive) -> MemoryTensor:
 
 
 def _tensor(analysis: Analysis, tensor: int) -> tuple[str, str, list[int | str | None] | None]:
-    """Name, element type and shape."""
+    """Return name, element type and shape."""
     types, about = analysis.types, analysis.model.tensors[tensor]
     dtype = types.dtypes[tensor] or about.dtype
     return shorten_middle(about.name), dtype_name(dtype), wire_shape(types.shapes[tensor])
@@ -161,12 +161,12 @@ def _activations(analysis: Analysis, split: MemoryBreakdown) -> ActivationMemory
 
 
 def _known(total: ActivationShare) -> int | None:
-    """A model without nodes produces nothing, which is known."""
+    """Return the total; 0 for a model without nodes, which produces nothing."""
     return total.bytes if total.nodes else 0
 
 
 def _heaviest(rows: Mapping[K, R]) -> list[tuple[K, R]]:
-    """Most bytes first, unknown ones last, ties in the order they came."""
+    """Sort by bytes, descending: unknown ones last, ties in their original order."""
     return sorted(rows.items(), key=lambda row: -1 if row[1].bytes is None else row[1].bytes, reverse=True)
 
 

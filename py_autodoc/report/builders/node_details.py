@@ -1,4 +1,4 @@
-"""One node's ``NodeDetails``: what the inspector shows beyond the payload."""
+"""``NodeDetails`` of a node: what the inspector shows in addition to the payload."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from py_autodoc.report.encode.labels import domain_name, dtype_name, node_label,
 from py_autodoc.report.schema import AttributeInfo, ConstantInfo, ModuleOrigin, NodeDetails, OperatorDoc
 
 MAX_CONSTANTS = 64
-"""Constant inputs of one node that are listed."""
+"""Maximum number of constant inputs listed per node."""
 MAX_MODULE_ORIGINS = 64
-"""Modules of one node that are listed."""
+"""Maximum number of modules listed per node."""
 MAX_DOC = 32_768
-"""Characters of an operator's documentation."""
+"""Maximum number of characters of an operator's documentation."""
 
 
 class NodeFacts(NamedTuple):
-    """What only this node has, of all that its details say."""
+    """The details that depend on this node alone."""
 
     attributes: list[AttributeInfo]
     constants: list[ConstantInfo]
@@ -30,11 +30,11 @@ class NodeFacts(NamedTuple):
     metadata: dict[str, str]
     stack_trace: str
     documented: OpDoc | None
-    """The operator, as onnx documents it."""
+    """Documentation of the operator from onnx."""
 
 
 def node_facts(loaded: LoadedModel, model: Model, types: TypeTable, node_id: int) -> NodeFacts:
-    """The own part of a node's details. Raises: IndexError when there is no such node."""
+    """Return the details that depend on this node alone. Raises: IndexError if there is no such node."""
     node = model.nodes[node_id]
     raw = node_text(loaded, model, node_id)
     documented = op_doc(node.domain, node.op_type, node.opset)
@@ -49,7 +49,7 @@ def node_facts(loaded: LoadedModel, model: Model, types: TypeTable, node_id: int
 
 
 def node_details(loaded: LoadedModel, model: Model, types: TypeTable, node_id: int) -> NodeDetails:
-    """Details of a node. Raises: IndexError when there is no such node."""
+    """Return the details of a node. Raises: IndexError if there is no such node."""
     node = model.nodes[node_id]
     facts = node_facts(loaded, model, types, node_id)
     return NodeDetails(
@@ -72,7 +72,7 @@ def node_details(loaded: LoadedModel, model: Model, types: TypeTable, node_id: i
 
 
 def module_origin(node: Node) -> ModuleOrigin | None:
-    """What is recorded about a node's module."""
+    """Return what is recorded about a node's module."""
     record = node.record
     if record is None:
         return None
@@ -90,7 +90,7 @@ def module_origin(node: Node) -> ModuleOrigin | None:
 def _attributes(
     model: Model, node: Node, declared: Mapping[str, str], documented: OpDoc | None
 ) -> list[AttributeInfo]:
-    """Attributes of the file in its order, then the defaults that apply."""
+    """Return the attributes in file order, then the defaults that apply."""
     known = documented.attributes if documented else {}
     if not known and not node.attributes:
         return []
@@ -119,7 +119,7 @@ def _attributes(
 
 
 def _constants(model: Model, types: TypeTable, node: Node) -> list[ConstantInfo]:
-    """The constant inputs, each once, with their first values where the structure holds them."""
+    """Return the constant inputs, each once, with their first values if the structure holds them."""
     found = []
     for tensor in dict.fromkeys(node.inputs):
         if tensor < 0 or not model.tensors[tensor].is_constant:
@@ -142,7 +142,7 @@ def _constants(model: Model, types: TypeTable, node: Node) -> list[ConstantInfo]
 
 
 def operator_info(doc: OpDoc) -> OperatorDoc:
-    """Documentation of an operator as the wire has it."""
+    """Return an operator's documentation in wire format."""
     return OperatorDoc(
         type=doc.type,
         domain=domain_name(doc.domain),

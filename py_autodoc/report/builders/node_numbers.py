@@ -1,4 +1,4 @@
-"""What each node costs: on the wire of one execution with its runs, in sums and tables of one inference."""
+"""Costs of each node: per execution in wire fields, per inference in totals and tables."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class NodeNumbers(msgspec.Struct, frozen=True):
 
 
 def per_execution(entry: NodeCost) -> NodeNumbers:
-    """One execution of the node."""
+    """Return the costs of one execution of the node."""
     cost = entry.cost
     if cost is None:
         return NodeNumbers(None, None, None, None, entry.reason)
@@ -38,12 +38,12 @@ def per_execution(entry: NodeCost) -> NodeNumbers:
 
 
 def why_null(analysis: Analysis, node: int, reason: str) -> str:
-    """Why a number of a node is None: the ``reason`` of its costs, else that of its parameters."""
+    """Return why a number of a node is None: ``reason`` from its costs, else the one from its parameters."""
     return reason or shorten_middle(analysis.params.reasons.get(node, ""))
 
 
 def per_inference(entry: NodeCost) -> NodeNumbers:
-    """All executions in one inference; each loop of unknown length as one iteration."""
+    """Return the costs of all executions in one inference; loops of unknown length count one iteration."""
     if not entry.counted:
         return NodeNumbers(None, None, None, None, NOT_COUNTED)
     one, runs = per_execution(entry), entry.runs
@@ -59,16 +59,16 @@ def per_inference(entry: NodeCost) -> NodeNumbers:
 
 
 COSTS = metrics.stored("execution")
-"""What the wire has of one execution; other numbers do not depend on how often a node runs."""
+"""Metrics stored per execution; the others do not depend on how often a node runs."""
 
 
 def layer_in_inference(layer: Layer, cost: str) -> int | None:
-    """One of ``COSTS`` of a layer in one inference; None where unknown, 0 where the totals leave it out."""
+    """Return one of ``COSTS`` of a layer for one inference; None if unknown, 0 if not in the totals."""
     return in_inference(getattr(layer, cost), layer.runs)
 
 
 def layer_number(layer: Layer, metric: Metric) -> float | None:
-    """A metric of a layer in one inference, from what the wire has of it; None where unknown."""
+    """Return a metric of a layer for one inference from its wire fields; None if unknown."""
 
     def own(name: str) -> int | None:
         found: int | None = layer_in_inference(layer, name) if name in COSTS else getattr(layer, name)
@@ -78,7 +78,7 @@ def layer_number(layer: Layer, metric: Metric) -> float | None:
 
 
 def column_in_inference(nodes: NodeColumns, cost: str) -> list[int | None]:
-    """One of ``COSTS`` of every node in one inference; None where unknown or left out."""
+    """Return one of ``COSTS`` of every node for one inference; None if unknown or not counted."""
     found: list[int | None] = list(getattr(nodes, cost))
     for node, runs in nodes.runs.items():
         found[int(node)] = in_inference(found[int(node)], runs)
@@ -88,7 +88,7 @@ def column_in_inference(nodes: NodeColumns, cost: str) -> list[int | None]:
 
 
 def activation_bytes(analysis: Analysis, node: Node) -> int | None:
-    """Bytes of the node's outputs; None when one has no known size."""
+    """Return the bytes of the node's outputs; None if the size of one is unknown."""
     total = 0
     for tensor in node.outputs:
         if tensor >= 0:

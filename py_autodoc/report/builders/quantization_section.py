@@ -1,4 +1,4 @@
-"""Whether a model is quantized: how, which share of its MACs, and which layers are not."""
+"""Whether and how a model is quantized, the share of its MACs, and the layers that are not."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.schema import QuantizationInfo
 
 MAX_LISTED = 200
-"""Layers that are listed by id."""
+"""Maximum number of layers listed by id."""
 
 
 def quantization(analysis: Analysis) -> QuantizationInfo:
-    """The quantization of all layers that one inference runs."""
+    """Return the quantization of all layers that one inference runs."""
     layers = [q for q in analysis.structure.quantized if analysis.costs[q.node].counted]
     schemes = Counter(q.scheme for q in layers if q.scheme and q.weighted)
     quantized = {q.node for q in layers if q.scheme}
@@ -32,13 +32,13 @@ def quantization(analysis: Analysis) -> QuantizationInfo:
 
 
 def _kinds(names: Iterable[str]) -> list[str]:
-    """Element types, the most frequent first."""
+    """Return the element types, most frequent first."""
     counted = Counter(name for name in names if name)
     return [name for name, _ in counted.most_common()]
 
 
 def _share(analysis: Analysis, quantized: set[int]) -> float | None:
-    """Share of the known MACs that quantized operators do; None when none is known."""
+    """Return the share of known MACs computed by quantized operators; None if no MACs are known."""
     total = inside = 0
     for node, entry in zip(analysis.model.nodes, analysis.costs, strict=True):
         macs = per_inference(entry).macs or 0

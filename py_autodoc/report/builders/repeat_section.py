@@ -1,4 +1,4 @@
-"""Repeats as the report and the viewer's payload tell them."""
+"""Repeats in the report and in the viewer's payload."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.schema import RepeatColumns, RepeatInfo
 
 MAX_MEMBER_NODES = 200_000
-"""Node ids listed in all repeats together; repeats beyond have their count and scopes only."""
+"""Maximum number of node ids listed over all repeats; further repeats list only count and scopes."""
 MAX_SCOPES = 1000
-"""Scopes listed of one repeat."""
+"""Maximum number of scopes listed per repeat."""
 SHOWN_OPS = 3
-"""Operators that name a repeat without a better name."""
+"""Number of operators used to name a repeat without a better name."""
 
 
 NEARLY, MOSTLY = 0.9, 0.75
-"""Least share of a part that its scope holds, and of a scope that its part holds."""
+"""Minimum share of a part that its scope covers, and of a scope that its part covers."""
 
 
 def repeats(analysis: Analysis) -> list[RepeatInfo]:
-    """The repeats of a model, those that cover most nodes first."""
+    """Return the repeats of a model, those that cover most nodes first."""
     found: list[RepeatInfo] = []
     titles = Titles(recognised(analysis.structure))
     room = MAX_MEMBER_NODES
@@ -47,7 +47,7 @@ def repeats(analysis: Analysis) -> list[RepeatInfo]:
 
 
 def repeat_name(model: Model, repeat: Repeat, titles: Titles) -> str:
-    """The class of the parts, else their list's name, else what they are, else their first operators."""
+    """Return the class of the parts, else the name of their list, their role, or their first operators."""
     if repeat.type:
         return shorten_middle(repeat.type)
     stems = {path[-1].rstrip("0123456789").rstrip("._-") for path in repeat.scopes}
@@ -65,7 +65,7 @@ def repeat_name(model: Model, repeat: Repeat, titles: Titles) -> str:
 
 
 def repeat_columns(analysis: Analysis) -> RepeatColumns:
-    """The repeats in short, for the viewer."""
+    """Return the repeats in brief, for the viewer."""
     found = analysis.structure.repeats
     titles = Titles(recognised(analysis.structure))
     return RepeatColumns(
@@ -76,9 +76,9 @@ def repeat_columns(analysis: Analysis) -> RepeatColumns:
 
 
 def scopes_of(model: Model, tree: ScopeTree, repeat: Repeat, moved: Container[int]) -> list[int]:
-    """Scope ids of the parts in the tree of modules, empty where the parts are not scopes.
+    """Return the scope ids of the parts in the module tree; empty if the parts are not scopes.
 
-    A part's first node lies in its scope or deeper, unless it is one of those ``moved``.
+    A part's first node is in its scope or below it, unless it is in ``moved``.
     """
     if not repeat.scopes:
         return _mostly(tree, repeat, moved)
@@ -94,9 +94,9 @@ def scopes_of(model: Model, tree: ScopeTree, repeat: Repeat, moved: Container[in
 
 
 def _mostly(tree: ScopeTree, repeat: Repeat, moved: Container[int]) -> list[int]:
-    """Siblings of one size that nearly are the parts: a fused operator belongs to one of two modules.
+    """Return siblings of equal size that nearly match the parts: fused operators blur module borders.
 
-    Empty where there are none.
+    Empty if there are none.
     """
     candidates: list[dict[int, int]] = []
     for part in repeat.members:
@@ -107,7 +107,7 @@ def _mostly(tree: ScopeTree, repeat: Repeat, moved: Container[int]) -> list[int]
                 inside[scope] = inside.get(scope, 0) + 1
                 scope = tree.parent[scope]
         candidates.append({scope: n for scope, n in inside.items() if n >= NEARLY * len(part)})
-    # A model without modules ends here, before its nodes are counted.
+    # Models without modules return here, before their nodes are counted.
     if not all(candidates):
         return []
     size = [0] * len(tree.parent)

@@ -1,4 +1,4 @@
-"""The kernels of a model under the roof of the chosen device."""
+"""The kernels of a model in the roofline of the chosen device."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from py_autodoc.report.pipeline.device_choice import precision_in, stored_precis
 
 @dataclass(frozen=True, slots=True)
 class RooflinePoint:
-    """A kernel with its FLOPs, bytes from and to memory, and estimated seconds in one inference."""
+    """A kernel: FLOPs, bytes moved to and from memory, and estimated seconds, in one inference."""
 
     name: str
     flops: int
@@ -27,7 +27,7 @@ class RooflinePoint:
 
 @dataclass(frozen=True, slots=True)
 class Roofline:
-    """The roof (FLOP/s, bytes a second) and the kernels with products under it."""
+    """The roofline (FLOP/s and bytes per second) and the kernels with matrix products or convolutions."""
 
     device: str
     precision: str
@@ -37,7 +37,7 @@ class Roofline:
 
 
 def roofline(analysis: Analysis) -> Roofline | None:
-    """None without a device, a rate for the precision, or kernels with FLOPs and known sizes."""
+    """Return the roofline; None without a device, a rate for the precision, or kernels with known work."""
     chosen, kernels = analysis.hardware, analysis.kernels
     if chosen is None or kernels is None or analysis.contradiction is not None:
         return None

@@ -1,4 +1,4 @@
-"""Whether the model runs with the sizes of the analysis: the verdict that stands before every total."""
+"""Whether the model runs with the dimensions of the analysis; shown before all totals."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from py_autodoc.report.pipeline.analysis import FAILED, Analysis
 from py_autodoc.report.schema import Runnable
 
 _NAMED = 3
-"""Free dimensions that a reason names."""
+"""Maximum number of symbolic dimensions named in a reason."""
 
 
 def runnable(analysis: Analysis) -> Runnable:
-    """``no`` with the first node that cannot run, ``yes`` when every size is known and none contradicts."""
+    """Return ``no`` with the first node that cannot run, ``yes`` if all sizes are known and consistent."""
     fault = analysis.contradiction
     if fault is not None:
         return Runnable(
@@ -37,7 +37,7 @@ def runnable(analysis: Analysis) -> Runnable:
 
 
 def _first_unsized(model: Model, types: TypeTable) -> Node | None:
-    """The first node, as they stand in the file, with an output tensor whose shape is not all numbers."""
+    """Return the first node in file order with an output whose shape is not fully numeric."""
     for node in model.nodes:
         for t in node.outputs:
             if t >= 0 and model.tensors[t].container == "tensor" and not _sized(types.shapes[t]):

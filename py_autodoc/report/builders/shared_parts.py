@@ -1,4 +1,4 @@
-"""The parts that the report and the viewer's payload have in common."""
+"""Fields common to the report and the viewer's payload."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from py_autodoc.report.schema import (
 from py_autodoc.version import NAME, version
 
 MAX_LISTED = 200
-"""Metadata entries, external files, reasons … that are listed by name."""
+"""Maximum number of metadata entries, external files, reasons and the like that are listed."""
 MAX_PLACES = 20
-"""Places listed of one symbol."""
+"""Maximum number of places listed per symbol."""
 
 
 def generator() -> Generator:
-    """Who made this."""
+    """Return the name and version of this package."""
     return Generator(name=NAME, version=version())
 
 
 def model_info(model: Model) -> ModelInfo:
-    """What the file says of itself."""
+    """Return the file's own description of the model."""
     file = model.file
     return ModelInfo(
         name=shorten_middle(file.name),
@@ -66,7 +66,7 @@ def model_info(model: Model) -> ModelInfo:
 
 
 def graph_info(analysis: Analysis) -> GraphInfo:
-    """Counts and the interface of the main graph."""
+    """Return the counts and the interface of the main graph."""
     model = analysis.model
     main = model.graphs[0]
     counts: dict[str, int] = {}
@@ -91,7 +91,7 @@ def graph_info(analysis: Analysis) -> GraphInfo:
 
 
 def _edges(model: Model) -> int:
-    """Pairs of nodes joined by a tensor; constants are no nodes of the picture."""
+    """Count the pairs of nodes joined by a tensor; constants are not drawn as nodes."""
     return sum(
         len(tensor.consumers)
         for tensor in model.tensors
@@ -100,7 +100,7 @@ def _edges(model: Model) -> int:
 
 
 def value_info(analysis: Analysis, tensor: int) -> ValueInfo:
-    """A graph input or output with its inferred type."""
+    """Return a graph input or output with its inferred type."""
     about, types = analysis.model.tensors[tensor], analysis.types
     return ValueInfo(
         name=shorten_middle(about.name),
@@ -111,12 +111,12 @@ def value_info(analysis: Analysis, tensor: int) -> ValueInfo:
 
 
 def op_label(domain: str, op: str) -> str:
-    """``Conv``, or ``com.microsoft::FusedConv`` outside ai.onnx."""
+    """Return ``Conv``, or ``com.microsoft::FusedConv`` for domains other than ai.onnx."""
     return shorten_middle(f"{domain}::{op}" if domain else op)
 
 
 def build_metrics(analysis: Analysis) -> Metrics:
-    """Totals of the whole model, for one inference."""
+    """Return the totals of the whole model for one inference."""
     total, params, peak = analysis.totals, analysis.params, analysis.peak
     return Metrics(
         total_params=None if params.reason else params.total,
@@ -139,7 +139,7 @@ def build_metrics(analysis: Analysis) -> Metrics:
 
 
 def _stored(analysis: Analysis) -> dict[str, int] | None:
-    """Parameters by the type they are stored in; None where a shape or the memory stage failed."""
+    """Return the parameters by stored type; None if a shape is unknown or the memory stage failed."""
     split = analysis.breakdown
     if split is None or analysis.params.reason:
         return None
@@ -154,12 +154,12 @@ def _stored(analysis: Analysis) -> dict[str, int] | None:
 
 
 def _unless_blind(total: int | None, known: int, nodes: int) -> int | None:
-    """A sum of 0 says nothing while parts of it are unknown."""
+    """Return the total; None for a total of 0 while the values of some nodes are unknown."""
     return None if not total and known < nodes else total
 
 
 def _by_op(analysis: Analysis) -> list[OpTotals]:
-    """Totals of each operator type, the heaviest first."""
+    """Return the totals per operator type, the heaviest first."""
     params: dict[tuple[str, str], int | None] = {}
     known: set[tuple[str, str]] = set()
     for node, entry in zip(analysis.model.nodes, analysis.costs, strict=True):
@@ -182,7 +182,7 @@ def _by_op(analysis: Analysis) -> list[OpTotals]:
 
 
 def build_coverage(analysis: Analysis) -> Coverage:
-    """How much of the model the totals cover."""
+    """Return how much of the model the totals cover."""
     total = analysis.totals
     shapes = [
         all(type(d) is int for d in shape) if shape is not None else False
@@ -206,7 +206,7 @@ def _largest(counts: dict[str, int]) -> dict[str, int]:
 
 
 def build_dims(analysis: Analysis) -> list[DimInfo]:
-    """The free symbols of the inputs."""
+    """Return the symbolic dimensions of the inputs."""
     original = analysis.symbolic.original if analysis.symbolic else {}
     safe = {name: symbol for symbol, name in original.items() if symbol != name}
     return [
@@ -232,7 +232,7 @@ def _follows(follows: Follows | None) -> DimFollows | None:
 
 
 def diagnostics(found: tuple[Diagnostic, ...]) -> list[DiagnosticInfo]:
-    """Diagnostics, worst first, otherwise in the order they were found."""
+    """Return the diagnostics, most severe first, otherwise in the order found."""
     order = {"error": 0, "warning": 1, "info": 2}
     return [
         DiagnosticInfo(
@@ -247,7 +247,7 @@ def diagnostics(found: tuple[Diagnostic, ...]) -> list[DiagnosticInfo]:
 
 
 def risk_signals(analysis: Analysis) -> list[RiskSignal]:
-    """Findings of the rules, worst first."""
+    """Return the findings of the rules, most severe first."""
     return [
         RiskSignal(
             id=item.rule,
@@ -262,7 +262,7 @@ def risk_signals(analysis: Analysis) -> list[RiskSignal]:
 
 
 def _evidence(value: Evidence) -> Evidence:
-    """A value of the evidence with its texts and lists bounded."""
+    """Return an evidence value with its texts and lists bounded."""
     if isinstance(value, str):
         return shorten_middle(value)
     if isinstance(value, list):

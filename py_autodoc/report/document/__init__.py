@@ -1,1 +1,1 @@
-"""The report as a document: built, streamed, validated, shown in a notebook, and asked for weights."""
+"""The report as a document: building, streaming, validation, notebook display, and weights."""

@@ -1,4 +1,4 @@
-"""The line of the summary that says what the model is."""
+"""The architecture line of the summary."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from py_autodoc.report.schema import AttentionInfo
 
 _NAMES = {"cnn": "CNN", "mlp": "MLP", "unknown": "not recognised"}
 _NAMED = 3
-"""Layers that are named where many are not quantized."""
+"""Maximum number of layers named if many are not quantized."""
 _SURE = 0.8
-"""From this confidence the family stands without a question mark."""
+"""Confidence from which the family is shown without a question mark."""
 
 
 def architecture_line(report: Report) -> str:
-    """``transformer encoder · 12 layers · 12 heads × 64 · hidden 768``."""
+    """Return ``transformer encoder · 12 layers · 12 heads × 64 · hidden 768``."""
     made = report.architecture
     name = _NAMES.get(
         made.family, made.family.replace("-", " ", 1) if made.family.startswith("tr") else made.family
@@ -29,7 +29,7 @@ def architecture_line(report: Report) -> str:
 
 
 def quantization_line(report: Report) -> str:
-    """``int8 weights and uint8 data (QDQ) · 53 of 54 layers · 99.9 % of the MACs · not: /fc/Gemm``."""
+    """Return ``int8 weights and uint8 data (QDQ) · 53 of 54 layers · 99.9 % of the MACs · not: /fc/Gemm``."""
     made = report.architecture.quantization
     if made is None:
         return ""
@@ -55,7 +55,7 @@ def quantization_line(report: Report) -> str:
 
 
 def _attention(attention: AttentionInfo) -> list[str]:
-    """Layers, heads, width, context, as far as all layers agree."""
+    """Return layers, heads, width and context, as far as all layers agree."""
     count = attention.num_layers
     causal = "causal " if attention.causal_layers == count else ""
     beside = f" ({attention.cross_layers} cross)" if attention.cross_layers else ""

@@ -1,4 +1,4 @@
-"""The line of the terminal summary that says what the model is built of."""
+"""The line of the terminal summary that counts the recognised blocks."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ ORDER = (
     "attention", "moe", "gated-mlp", "mlp", "recurrent", "conv", "depthwise-separable", "squeeze-excite",
     "residual", "normalization", "embedding", "head",
 )  # fmt: skip
-"""What tells most about an architecture first."""
+"""Kinds in display order, the most informative first."""
 
 
 def block_counts(blocks: list[Block]) -> str:
-    """``12 attention · 12 mlp · 24 residual …``; empty when no structure was recognised."""
+    """Return ``12 attention · 12 mlp · 24 residual …``; empty if no structure was recognised."""
     counts = Counter(block.kind for block in blocks if block.kind != "module")
     known = [kind for kind in ORDER if kind in counts]
     rest = sorted(kind for kind in counts if kind not in ORDER)

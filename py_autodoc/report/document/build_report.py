@@ -32,10 +32,10 @@ from py_autodoc.report.schema import SCHEMA_VERSION, GraphPayload, Layer
 
 
 def build_report(analysis: Analysis, max_layers: int | None = None) -> Report:
-    """The whole report.
+    """Build the whole report.
 
-    With ``max_layers``, only the layers with the most FLOPs (then parameters) are listed, still in
-    graph order, and ``layers_omitted`` counts the others; totals and blocks stay complete.
+    With ``max_layers``, only the layers with the most FLOPs (then parameters) are listed, in graph order, and
+    ``layers_omitted`` counts the others; totals and blocks stay complete.
     """
     with gc_paused():  # many objects, none of them garbage
         layers, omitted = layers_of(analysis, max_layers)
@@ -43,7 +43,7 @@ def build_report(analysis: Analysis, max_layers: int | None = None) -> Report:
 
 
 def brief_report(analysis: Analysis, payload: GraphPayload, max_layers: int) -> Report:
-    """The report without blocks and repeats, for a summary beside the payload: what both have is shared."""
+    """Build a report without blocks and repeats, for a summary next to the payload; shared data is reused."""
     with gc_paused():
         layers, omitted = layers_of(analysis, max_layers)
         return Report(
@@ -74,7 +74,7 @@ def brief_report(analysis: Analysis, payload: GraphPayload, max_layers: int) -> 
 
 
 def layers_of(analysis: Analysis, most: int | None) -> tuple[Iterator[Layer], int]:
-    """The layers to list, made one by one, and how many others there are."""
+    """Return the layers to list, built one by one, and the number of others."""
     order = [node for node in graph_order(analysis.model) if not node.is_constant]
     kept = order if most is None else heaviest(analysis, order, most)
     maker = _Layers(analysis, scope_tree(analysis.model))
@@ -82,7 +82,7 @@ def layers_of(analysis: Analysis, most: int | None) -> tuple[Iterator[Layer], in
 
 
 def report_around(analysis: Analysis, layers: list[Layer], omitted: int) -> Report:
-    """The report with these layers."""
+    """Build the report around the given layers."""
     model = analysis.model
     return Report(
         schema_version=SCHEMA_VERSION,
@@ -112,7 +112,7 @@ def report_around(analysis: Analysis, layers: list[Layer], omitted: int) -> Repo
 
 
 def graph_order(model: Model) -> Iterator[Node]:
-    """Every node in execution order, the bodies of a node right after it."""
+    """Yield all nodes in execution order; subgraphs follow their node."""
     stack = [iter(model.graphs[0].nodes)]
     while stack:
         number = next(stack[-1], -1)
@@ -125,7 +125,7 @@ def graph_order(model: Model) -> Iterator[Node]:
 
 
 def heaviest(analysis: Analysis, order: list[Node], count: int) -> list[Node]:
-    """The ``count`` nodes with the most FLOPs, then parameters, in the order given."""
+    """Return the ``count`` nodes with the most FLOPs, then parameters, in the given order."""
 
     def weight(node: Node) -> tuple[int, int]:
         return (per_inference(analysis.costs[node.id]).flops or 0, analysis.params.params[node.id] or 0)
@@ -135,7 +135,7 @@ def heaviest(analysis: Analysis, order: list[Node], count: int) -> list[Node]:
 
 
 class _Layers:
-    """Makes the layer of a node."""
+    """Builds the layer of a node."""
 
     def __init__(self, analysis: Analysis, tree: ScopeTree) -> None:
         self.analysis = analysis

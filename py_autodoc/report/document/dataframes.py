@@ -1,4 +1,4 @@
-"""Lists of the report as pandas tables."""
+"""Lists of the report as pandas DataFrames."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ if TYPE_CHECKING:
     from py_autodoc.report.schema import ReportFields
 
 TABLES = ("layers", "blocks", "risk_signals", "diagnostics", "dims", "by_op", "latency")
-"""What ``Report.to_pandas`` can give."""
+"""Tables available from ``Report.to_pandas``."""
 
 
 def to_dataframe(report: ReportFields, table: str) -> pandas.DataFrame:
-    """One row an entry, one column a field, in the report's order.
+    """Return a table with one row per entry and one column per field, in the report's order.
 
-    Columns that may be unknown have the nullable types ``Int64`` and ``Float64`` (``<NA>`` where unknown),
-    so that a total is exact; numbers beyond 64 bits stay Python integers in an ``object`` column. Layers have
-    costs of one execution, as in the report, and of one inference in ``macs_per_inference`` and its like.
+    Columns that may be unknown use the nullable types ``Int64`` and ``Float64`` (``<NA>`` for unknown), so
+    that totals are exact; numbers beyond 64 bits stay Python integers in an ``object`` column. Layers have
+    costs of one execution, as in the report, and of one inference in ``macs_per_inference`` and similar
+    columns.
 
     Raises:
-        InputError: ``table`` is none of ``TABLES``, or ``latency`` and no device was chosen.
+         InputError: ``table`` is not in ``TABLES``, or it is ``latency`` and no device was chosen.
         RequirementError: pandas is not installed.
     """
     if table not in TABLES:
         raise InputError(
-            "unknown-table", f"The report has no table {table!r}.", f"One of: {', '.join(TABLES)}."
+            "unknown-table", f"The report has no table {table!r}.", f"Use one of {', '.join(TABLES)}."
         )
     try:
         import pandas
@@ -54,7 +55,7 @@ def to_dataframe(report: ReportFields, table: str) -> pandas.DataFrame:
 
 
 def _place(report: ReportFields, table: str) -> tuple[msgspec.Struct, str]:
-    """The part of the report that has a table, and its field there."""
+    """Return the part of the report that has a table, and the name of its field."""
     if table == "by_op":
         return report.metrics, table
     if table != "latency":
@@ -67,14 +68,14 @@ def _place(report: ReportFields, table: str) -> tuple[msgspec.Struct, str]:
 
 
 def _entry(owner: type[Any], name: str) -> type[msgspec.Struct]:
-    """The struct that the list field ``name`` of ``owner`` holds."""
+    """Return the struct type of the list field ``name`` of ``owner``."""
     declared = next(field.type for field in msgspec.structs.fields(owner) if field.name == name)
     entry: type[msgspec.Struct] = get_args(declared)[0]
     return entry
 
 
 def _column(pandas: Any, kind: Any, values: list[Any]) -> Any:
-    """The values under a type that keeps unknown apart from 0."""
+    """Return the values as a column of a type that distinguishes unknown from 0."""
     options = {kind} if isinstance(kind, type) or get_origin(kind) is list else set(get_args(kind))
     if options <= {int, type(None)}:
         if any(value is not None and not -(1 << 63) <= value < 1 << 63 for value in values):

@@ -1,6 +1,6 @@
-"""A report as a notebook shows it: one HTML fragment, no script, nothing fetched.
+"""The notebook display of a report: one HTML fragment without scripts or external resources.
 
-Every text of the model is escaped. Colours come from the notebook's theme where it has one.
+All text from the model is escaped. Colours follow the notebook's theme if it has one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SEVERITY = {"high": "#b3261e", "medium": "#a05a00", "low": "#51606f", "info": "
 
 
 def report_html(report: ReportFields) -> str:
-    """Title, totals, the heaviest layers with their share, findings worst first."""
+    """Return title, totals, heaviest layers with their share, and findings, most severe first."""
     return "".join(
         (
             f'<div class="onnx-autodoc" style="color:{_TEXT};font-size:13px;max-width:900px">',
@@ -63,7 +63,7 @@ def _title(report: ReportFields) -> str:
 
 
 def _words(made: Identity) -> str:
-    """The model in words, with the reasons where the pointer rests."""
+    """Return the model in words, with the evidence as tooltip."""
     why = "\n".join(f"{line.about}: {line.text}" for line in made.evidence)
     return f'<div style="font-weight:600" title="{escape(why)}">{escape(made.text)}</div>'
 
@@ -81,7 +81,7 @@ def _totals(report: ReportFields) -> str:
 
 
 def _latency(found: HardwareEstimates) -> tuple[str, str, str]:
-    """The estimate on the chosen device, with its band or why there is none."""
+    """Return the estimate on the chosen device with its likely range, or why there is none."""
     label = ", ".join(part for part in (BY_ID["latency"].label, found.device_name, found.precision) if part)
     if found.estimated_latency_ms is None:
         return label, seconds(None), found.reason
@@ -96,7 +96,7 @@ def _latency(found: HardwareEstimates) -> tuple[str, str, str]:
 
 
 def _weight(layer: Layer) -> int:
-    """MACs of one inference."""
+    """Return the MACs of one inference."""
     return layer_in_inference(layer, "macs") or 0
 
 

@@ -1,4 +1,4 @@
-"""A small summary of a report in plain dataclasses: what charts and short texts are made from."""
+"""A small summary of a report in plain dataclasses, used for charts and short texts."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ Sizes = tuple["int | str | None", ...]
 
 @dataclass(frozen=True, slots=True)
 class OpTypeStats:
-    """Per operator type."""
+    """Statistics per operator type."""
 
     counts: dict[str, int]
     """Operator type → nodes, most frequent first."""
     params_per_op: dict[str, int]
-    """Operator type → parameters its nodes are the first to use."""
+    """Operator type → parameters that its nodes are the first to use."""
 
 
 @dataclass(frozen=True, slots=True)
 class LayerShapeSnapshot:
-    """The nodes at one depth of the main graph, with the shape each one gives."""
+    """The nodes at one depth of the main graph, with their output shapes."""
 
     layer_index: int
-    """Longest path from the inputs, in nodes; 0 for nodes that need no other node."""
+    """Longest path from the inputs, in nodes; 0 for nodes that depend on no other node."""
     node_names: list[str]
     shapes: list[Sizes | None]
-    """Shape of each node's first output; None when the rank is unknown."""
+    """Shape of each node's first output; None if the rank is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,13 @@ class ModelStats:
     total_macs: int | None
     """Multiply-accumulate operations (MACs) in one inference."""
     total_flops: int | None
-    """Floating point operations of one inference, 2 × MACs plus the rest."""
+    """Floating-point operations in one inference: 2 × MACs plus all others."""
     op_stats: OpTypeStats
     layer_shapes: list[LayerShapeSnapshot]
 
 
 def model_stats(report: ReportFields) -> ModelStats:
-    """The summary of a report whose layers are all there; nodes in bodies have no depth of their own."""
+    """Return the summary of a report that lists all layers; nodes in subgraphs have no depth."""
     params: Counter[str] = Counter()
     for layer in report.layers:
         params[layer.type] += layer.params or 0
@@ -74,7 +74,7 @@ def model_stats(report: ReportFields) -> ModelStats:
 
 
 def _snapshots(layers: list[Layer]) -> list[LayerShapeSnapshot]:
-    """Layers by depth. They come in execution order, so what a layer needs has its depth already."""
+    """Group layers by depth. They are in execution order, so dependencies come first."""
     made: dict[str, int] = {}
     levels: dict[int, LayerShapeSnapshot] = {}
     for layer in layers:

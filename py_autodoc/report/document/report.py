@@ -1,4 +1,4 @@
-"""``Report``: the fields of the schema, and what can be done with them."""
+"""``Report``: the fields of the schema with methods."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ class Report(ReportFields, frozen=True, kw_only=True, dict=True):
     """The whole report."""
 
     def to_json(self, indent: int = 0) -> str:
-        """The report as JSON text, ``indent`` spaces a level (0: one line)."""
+        """Return the report as JSON text, ``indent`` spaces per level (0: one line)."""
         data = msgspec.json.encode(self)
         return (msgspec.json.format(data, indent=indent) if indent else data).decode()
 
     @classmethod
     def from_json(cls, text: str | bytes, model: str | os.PathLike[str] | None = None) -> Report:
-        """A report from its JSON text, fields checked.
+        """Return the report in a JSON text, with all fields checked.
 
-        ``model`` is the path of its model. The report remembers it as one of ``analyze`` does, for
-        ``Autodoc(report)`` and ``report.weights``: the file is read then, and refused if it is another model.
+        ``model`` is the path of its model, remembered as in reports of ``analyze`` for ``Autodoc(report)``
+        and ``report.weights``: the file is read then, and rejected if it is another model.
 
-        Raises: msgspec.ValidationError; with ``model``, OptionError for rules that this version lacks.
+        Raises: msgspec.ValidationError; with ``model``, OptionError for rules that this version does not
+        have.
         """
         found = msgspec.json.decode(text, type=cls)
         if model is not None:
@@ -41,39 +42,39 @@ class Report(ReportFields, frozen=True, kw_only=True, dict=True):
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as dicts, lists, numbers and text, the same as its JSON."""
+        """Return the report as dicts, lists, numbers and text, as in its JSON."""
         found: dict[str, Any] = msgspec.to_builtins(self)
         return found
 
     def to_pandas(self, table: str = "layers") -> pandas.DataFrame:
-        """A list of the report as a table: layers, blocks, risk_signals, diagnostics, dims, by_op, latency.
+        """Return a table: layers, blocks, risk_signals, diagnostics, dims, by_op or latency.
 
-        The last one has a row a kernel, and needs a device. Unknown numbers are ``<NA>``, never 0.
-        Raises: InputError for another table, RequirementError without pandas.
+        The table ``latency`` has one row per kernel and needs a device. Unknown numbers are ``<NA>``, not 0.
+        Raises: InputError for an unknown table, RequirementError without pandas.
         """
         from py_autodoc.report.document.dataframes import to_dataframe
 
         return to_dataframe(self, table)
 
     def stats(self) -> ModelStats:
-        """Counts, parameters by operator type and shapes by depth."""
+        """Return counts, parameters by operator type and shapes by depth."""
         from py_autodoc.report.document.model_stats import model_stats
 
         return model_stats(self)
 
     def weights(self, name: str | int, graph: str | None = None) -> WeightValues:
-        """Statistics, histogram and first values of one initializer or Constant, by name or id, read now.
+        """Return statistics, histogram and first values of one initializer or Constant, by name or id.
 
-        ``graph`` names a body (``"If_3.then_branch"``; ``""``: the main graph) where several have that name.
-        Raises: InputError when the model is not there any more or changed, it has no such constant, or the
-        constant's data are missing or damaged.
+        The tensor is read now. ``graph`` names a subgraph (``"If_3.then_branch"``; ``""``: the main graph) if
+        several graphs have a tensor with this name. Raises: InputError if the model is missing or has
+        changed, it has no such constant, or the constant's data are missing or damaged.
         """
         from py_autodoc.report.document.weights import report_weights
 
         return report_weights(self, name, graph)
 
     def __repr__(self) -> str:
-        """One line: the file, and what it is in short."""
+        """Return one line: the file and a short description."""
         from py_autodoc.units import at_least, count, share, size
 
         numbers, cover = self.metrics, self.coverage
@@ -89,7 +90,7 @@ class Report(ReportFields, frozen=True, kw_only=True, dict=True):
         return f"<Report {self.model.name!r}: {told}>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows for a report: static HTML, all texts escaped."""
+        """Return the notebook display of the report: static HTML, all text escaped."""
         from py_autodoc.report.document.html_repr import report_html
 
         return report_html(self)

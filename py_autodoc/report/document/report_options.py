@@ -1,4 +1,4 @@
-"""The options that a report was made with, read out of it: enough to analyse its model again."""
+"""The options a report was made with, recovered from it to analyse its model again."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def options_of(report: ReportFields) -> Options:
-    """Sizes, rules and device of a report. A device from a file of the user's own is left out.
+    """Return dimensions, rules and device of a report, except for a device from a user's own file.
 
-    Sizes of inputs without a name for them (``input_shapes`` where the rank is unknown) are not in a report.
-    Raises: OptionError when it names a rule or threshold that this version does not have.
+    Dimensions of inputs without symbols (``input_shapes`` for an unknown rank) are not in a report.
+    Raises: OptionError if it uses a rule or threshold that this version does not have.
     """
     rules, device = report.rule_settings, report.hardware_estimates
     known = device is not None and any(one.id == device.device for one in profiles())
@@ -36,7 +36,7 @@ def options_of(report: ReportFields) -> Options:
 
 
 def _overrides(rules: RuleSettings) -> Mapping[str, Any]:
-    """What a threshold file with these settings holds."""
+    """Return the equivalent content of a threshold file."""
     found: dict[str, Any] = {rule: dict(values) for rule, values in rules.thresholds.items()}
     for rule in rules.disabled:
         found.setdefault(rule, {})["enabled"] = False

@@ -1,8 +1,7 @@
-"""Where a report comes from: enough to show its model again, for as long as the report lives.
+"""The origin of a report: enough to show its model again while the report exists.
 
-A report of a file remembers the path, one that is read from JSON the path that it is given; one of a
-model in memory keeps its analysis, which holds the structure and no weight. Nothing of this is written
-with the report.
+A report of a file keeps the path, one read from JSON the path passed with it; one of a model in memory keeps
+its analysis, which holds the structure but no weights. None of this is written with the report.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from py_autodoc.report.schema import ReportFields
 
 _KEY = "origin"
 CODE = "model-not-at-hand"
-"""Code of the fault when a report cannot be shown with its model."""
+"""Error code if a report cannot be shown with its model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +27,20 @@ class Origin:
 
 
 def attach_origin(report: ReportFields, origin: Origin) -> None:
-    """Keep with the report where it comes from."""
+    """Store the origin with the report."""
     report.__dict__[_KEY] = origin
 
 
 def origin_of(report: ReportFields) -> Origin | None:
-    """Where the report comes from; None for one that was read from JSON."""
+    """Return the origin of the report; None if it was read from JSON without a path."""
     found = report.__dict__.get(_KEY)
     return found if isinstance(found, Origin) else None
 
 
 def analysis_of(report: ReportFields) -> Analysis:
-    """The analysis behind a report. A file is analysed again, as it was for the report.
+    """Return the analysis of a report's model. A file is analysed again with the report's options.
 
-    Raises: InputError when the report does not know its model, the file cannot be read, or is another now.
+    Raises: InputError if the model is unknown, the file cannot be read, or it has changed.
     """
     origin = origin_of(report)
     if origin is None:

@@ -1,4 +1,4 @@
-"""The report as JSON in pieces: its layers are made, encoded and forgotten a few at a time."""
+"""The report as JSON in pieces: layers are built, encoded and released a few at a time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.schema import LlmSummary
 
 _LAYERS = 2_000
-"""Layers of one piece; half a megabyte."""
+"""Layers per piece; about half a megabyte."""
 _INDENT = 2
 
 
@@ -24,9 +24,9 @@ def report_pieces(
     pretty: bool = False,
     llm_summary: LlmSummary | None = None,
 ) -> Iterator[bytes]:
-    """``build_report(…).to_json()`` and a line end, in pieces, without the memory that the whole takes.
+    """Yield ``build_report(…).to_json()`` and a line end in pieces, to limit memory use.
 
-    ``llm_summary`` is put into it. ``pretty``: as ``to_json(2)`` has it, with two spaces a level.
+    ``llm_summary`` is included. ``pretty`` formats like ``to_json(2)``, with two spaces per level.
     """
     encoder = msgspec.json.Encoder()
 
@@ -34,7 +34,7 @@ def report_pieces(
         data = encoder.encode(value)
         if not pretty:
             return data
-        # A text has no line end of its own in JSON.
+        # JSON text itself contains no line breaks.
         return msgspec.json.format(data, indent=_INDENT).replace(b"\n", _line(levels))
 
     with gc_paused():
@@ -53,7 +53,7 @@ def report_pieces(
 
 
 def _list(items: Iterable[bytes], pretty: bool) -> Iterator[bytes]:
-    """A list on the second level, some items a piece."""
+    """Yield a list on the second level, a few items per piece."""
     between = b"," + _line(2) if pretty else b","
     opening = b"[" + (_line(2) if pretty else b"")
     held: list[bytes] = []

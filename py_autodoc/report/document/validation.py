@@ -1,4 +1,4 @@
-"""Is a JSON report in order? Its schema, and whether its sums are those of its parts."""
+"""Validation of JSON reports: the schema, and whether totals match their parts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from py_autodoc.report.schema import SCHEMA_VERSION, Layer
 from py_autodoc.tags.validate import PASSED, Check, checked
 
 MAX_BYTES = 1 << 29
-"""A report of 300,000 nodes has 207 MB."""
+"""For comparison, a report of 300,000 nodes has 207 MB."""
 _BOUNDS = Bounds(values=30_000_000)
 _SUMS = {
     "total_macs": "macs",
@@ -24,26 +24,26 @@ _SUMS = {
     "read_bytes": "read_bytes",
     "write_bytes": "write_bytes",
 }
-"""Total → what of a layer it adds up, times its runs."""
+"""Total → the layer field that it sums, times runs."""
 _SHARES = ("nodes", "shapes", "macs")
 
 
 def is_report(path: PathLike) -> bool:
-    """Does the file begin like JSON? No ONNX model does: ``{`` is not a field that ONNX has.
+    """Return whether the file starts like JSON. No ONNX model does: ``{`` is not a valid ONNX field.
 
-    Raises: PathError: there is no regular file.
+    Raises: PathError: not a regular file.
     """
     with regular_file(path) as (fd, _):
         return os.read(fd, 64).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
 
 
 def read_report(path: PathLike) -> Report:
-    """The report in a file, every field checked.
+    """Read a report from a file and check every field.
 
     Raises:
-        PathError: there is no regular file.
-        LimitError: it is larger than a report may be.
-        InputError: it is not JSON, of another version, or not as the schema says; the message says where.
+         PathError: not a regular file.
+         LimitError: the file exceeds ``MAX_BYTES``.
+         InputError: not JSON, another version, or not valid by the schema; the message gives the position.
     """
     name = base_name(path)
     with regular_file(path) as (fd, status):
@@ -72,7 +72,7 @@ class _Version(msgspec.Struct):
 
 
 def counts(report: Report) -> Iterator[str]:
-    """Are the numbers of nodes, layers and classes those that are listed?"""
+    """Check that counts of nodes, layers and classes match the lists."""
     graph, listed = report.graph, len(report.layers)
     yield from _differ("graph.num_nodes", graph.num_nodes, listed + report.layers_omitted, "layers")
     yield from _differ("graph.num_nodes", graph.num_nodes, sum(graph.op_counts.values()), "graph.op_counts")
@@ -89,7 +89,7 @@ def counts(report: Report) -> Iterator[str]:
 
 
 def totals(report: Report) -> Iterator[str]:
-    """Are the totals the sums over layers times runs, and over operators? With layers cut only the latter."""
+    """Check that totals are sums over layers times runs (unless layers are omitted) and over operators."""
     metrics = report.metrics
     if not report.layers_omitted:
         for field, part in _SUMS.items():
@@ -119,7 +119,7 @@ def totals(report: Report) -> Iterator[str]:
 
 
 def references(report: Report) -> Iterator[str]:
-    """Does every id lead to a layer or block of the report? Ids of cut layers are not looked at."""
+    """Check that every id refers to a layer or block of the report, except for ids of omitted layers."""
     if report.layers_omitted:
         return
     ids = {layer.id for layer in report.layers}
@@ -136,7 +136,7 @@ def references(report: Report) -> Iterator[str]:
 
 
 def shares(report: Report) -> Iterator[str]:
-    """Are shares between 0 and 1, and that of nodes what its counts say?"""
+    """Check that shares are between 0 and 1, and that the share of nodes matches its counts."""
     cover = report.coverage
     for field in _SHARES:
         share = getattr(cover, field)
@@ -149,14 +149,14 @@ def shares(report: Report) -> Iterator[str]:
 
 
 CHECKS = {"counts": counts, "totals": totals, "references": references, "shares": shares}
-"""Name → the faults it finds."""
+"""Name → check that yields the problems found."""
 
 
 def validate_report(path: PathLike) -> list[Check]:
-    """Check a JSON report: its schema, counts, totals, ids and shares.
+    """Check a JSON report: schema, counts, totals, ids and shares.
 
     Raises:
-        PathError, LimitError, InputError: as ``read_report``; there is nothing to check.
+         PathError, LimitError, InputError: as in ``read_report``, if the report cannot be read.
     """
     report = read_report(path)
     return [Check("schema", PASSED), *(checked(name, work(report)) for name, work in CHECKS.items())]

@@ -1,4 +1,4 @@
-"""One constant tensor as a numpy array, and as the ``.npy`` file that the viewer saves."""
+"""One constant tensor as a NumPy array, and as the ``.npy`` file that the viewer saves."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from py_autodoc.graph.tensor_data.tensor_decoding import Array
 
 MAX_NPY_BYTES = 128 << 20
-"""Values that are sent to a viewer; as text in JSON they take a third more."""
+"""Maximum size sent to a viewer; as JSON text it takes a third more."""
 _MAX_NAME = 200
-"""Longer names are not written into a line of Python: there the id stands for them."""
+"""Longer names are not written into Python code; the id is used instead."""
 
 
 def read_array(
@@ -39,13 +39,13 @@ def read_array(
 ) -> Array:
     """Return all values of one initializer or Constant, as a NumPy array of its shape.
 
-    ``name`` and ``graph`` are as in ``read_weights``. Only this tensor is read; the whole array is in memory.
-    bfloat16, float8 and float4 become float32, int4 and int2 int8, uint4 and uint2 uint8: NumPy lacks these
-    types, and the others hold all their values.
+    ``name`` and ``graph`` are as in ``read_weights``. Only this tensor is read; the array is fully in memory.
+    Types that NumPy lacks are widened without loss: bfloat16, float8 and float4 to float32, int4 and int2 to
+    int8, uint4 and uint2 to uint8.
 
     Raises:
         InputError: the model cannot be read, it has no such constant, its data are missing or damaged, or it
-            is text or sparse.
+              is text or sparse.
     """
     given, label = normalise_source(model)
     loaded = open_model(given, label, limits)
@@ -57,14 +57,14 @@ def read_array(
 def weight_file(
     loaded: LoadedModel, model: Model, given: str | bytes, tensor: int, check: Check = never
 ) -> WeightFile:
-    """The constant with that id as a ``.npy`` file; ``given`` is what ``loaded`` was made from.
+    """Return the constant with that id as a ``.npy`` file; ``given`` is the source of ``loaded``.
 
-    ``check`` is called between pieces; what it raises ends the reading.
+    ``check`` is called between pieces; an exception it raises aborts the read.
 
     Raises:
-        PathError: there is no such tensor, or it is not a constant.
-        LimitError: it takes more than ``MAX_NPY_BYTES``; the hint is the call of ``read_array``.
-        InputError: see ``read_array``.
+         PathError: there is no such tensor, or it is not a constant.
+         LimitError: it exceeds ``MAX_NPY_BYTES``; the hint shows the equivalent ``read_array`` call.
+         InputError: see ``read_array``.
     """
     about = constant_of(model, tensor)
     hint = f'In Python: numpy.save("weight.npy", {_call(loaded, model, about)}).'
@@ -73,15 +73,15 @@ def weight_file(
 
 
 def report_weight_file(report: Report, tensor: int) -> WeightFile:
-    """The constant of a report's model as a ``.npy`` file.
+    """Return a constant of the report's model as a ``.npy`` file.
 
-    Raises: as ``weight_file``, and InputError when the model is not at hand or changed.
+    Raises: as ``weight_file``, and InputError if the model is missing or has changed.
     """
     return weight_file(*model_of(report, "Call py_autodoc.read_array(model, name)."), tensor)
 
 
 def _call(loaded: LoadedModel, model: Model, about: Tensor) -> str:
-    """The line of Python that reads the same values."""
+    """Return the Python code that reads the same values."""
     file = loaded.facts.name
     if not about.name or len(about.name) > _MAX_NAME:
         return f"py_autodoc.read_array({file!r}, {about.id})"

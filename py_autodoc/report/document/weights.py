@@ -1,4 +1,4 @@
-"""One constant tensor as ``WeightValues``: found by id or name, read, and put into JSON's terms."""
+"""One constant tensor as ``WeightValues``: found by id or name, read, and encoded for JSON."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     import onnx_ir
 
 EXACT = 1 << 53
-"""Integers beyond it are not exact in a browser."""
+"""Larger integers are not exact in JavaScript."""
 _BOOL, _DOUBLE = 9, 11
 _MAX_LOOKED_AT = 20_000
-"""Names that are compared with a mistyped one."""
+"""Maximum number of names compared with a mistyped one."""
 Number = Callable[[Any], float | int | str]
 
 
@@ -56,7 +56,7 @@ def read_weights(
 
 
 def report_weights(report: ReportFields, name: str | int, graph: str | None = None) -> WeightValues:
-    """``Report.weights``."""
+    """Implement ``Report.weights``."""
     loaded, built, path = model_of(report, "Call py_autodoc.read_weights(model, name).")
     return weight_values(
         loaded, built, path, constant_id(built, name, graph) if isinstance(name, str) else name
@@ -64,9 +64,9 @@ def report_weights(report: ReportFields, name: str | int, graph: str | None = No
 
 
 def model_of(report: ReportFields, hint: str) -> tuple[LoadedModel, Model, str]:
-    """The model of a report, opened again, and its path.
+    """Load the model of a report again; also return its path.
 
-    Raises: InputError: it is not at hand (``hint`` is the way out) or it changed.
+    Raises: InputError: it is missing (``hint`` says what to do instead) or has changed.
     """
     origin = origin_of(report)
     if origin is None or origin.path is None:
@@ -78,14 +78,14 @@ def model_of(report: ReportFields, hint: str) -> tuple[LoadedModel, Model, str]:
 
 
 def constant_id(model: Model, name: str, graph: str | None = None) -> int:
-    """Id of the constant with that name.
+    """Return the id of the constant with that name.
 
-    Raises: PathError with the nearest names; OptionError when several graphs have one.
+    Raises: PathError with the closest names; OptionError if several graphs have one.
     """
     found = [t for t in model.tensors if t.name == name and t.is_constant]
     if graph is not None:
         found = [t for t in found if graph_label(model, t.graph) == graph]
-    # A second one of the same graph cannot be referred to: readers get the first.
+    # A duplicate in the same graph cannot be referenced: consumers get the first.
     places = {t.graph: t for t in reversed(found)}
     if len(places) > 1:
         labels = ", ".join(repr(graph_label(model, place)) for place in sorted(places)[:8])
@@ -103,22 +103,22 @@ def _unknown(model: Model, name: str) -> PathError:
     near = get_close_matches(name[:200], sorted(names)[:_MAX_LOOKED_AT], n=3)
     hint = f"Did you mean {' or '.join(shorten_middle(n, 200) for n in near)}?" if near else ""
     if not names:
-        hint = "The model has none at all."
+        hint = "The model has no constants."
     message = f"The model has no initializer or Constant {shorten_middle(name, 200)!r}."
     return PathError("unknown-weight", message, hint or f"It has {len(names):,} others.")
 
 
 def _no_constant(name: str) -> PathError:
     message = f"{shorten_middle(name, 200)!r} has no stored values."
-    return PathError("not-a-weight", message, "Its values are there only while the model runs.")
+    return PathError("not-a-weight", message, "Its values exist only while the model runs.")
 
 
 def weight_values(
     loaded: LoadedModel, model: Model, given: str | bytes, tensor: int, check: Check | None = None
 ) -> WeightValues:
-    """The values of the constant with that id; ``given`` is what ``loaded`` was made from.
+    """Return the values of the constant with that id; ``given`` is the source of ``loaded``.
 
-    ``check`` is called between chunks; what it raises ends the reading.
+    ``check`` is called between chunks; an exception it raises aborts the read.
 
     Raises:
         PathError: there is no such tensor, or it is not a constant.
@@ -129,7 +129,7 @@ def weight_values(
 
 
 def constant_of(model: Model, tensor: int) -> Tensor:
-    """The constant with that id. Raises: PathError: there is no such tensor, or it is not a constant."""
+    """Return the constant with that id. Raises: PathError if there is no such constant."""
     if not 0 <= tensor < len(model.tensors):
         raise PathError("unknown-weight", f"The model has no tensor with the id {tensor}.")
     about = model.tensors[tensor]
@@ -139,7 +139,7 @@ def constant_of(model: Model, tensor: int) -> Tensor:
 
 
 def same_model(loaded: LoadedModel, before: str) -> None:
-    """Raises: InputError when the model's structure is not the one with that identity."""
+    """Raises: InputError if the model's structure has another identity."""
     if loaded.facts.identity != before:
         name = loaded.facts.name
         raise InputError("file-changed", f"{name} changed since it was analysed.", "Load the model again.")
@@ -195,14 +195,14 @@ def _histogram(found: Histogram) -> WeightHistogram:
 
 
 def _number(dtype: int) -> Number:
-    """How a value of the type is written: in few digits that give the same value again."""
+    """Return how values of the type are written: with the fewest digits that round-trip."""
     if dtype == _DOUBLE:
         return json_number
     return lambda value: json_float(value) if isinstance(value, float) else json_number(value)
 
 
 def json_number(value: float) -> float | int | str:
-    """A number as JSON has it: integers that a browser would round, and what is not finite, as text."""
+    """Return a number for JSON: integers that JavaScript would round and non-finite numbers become text."""
     if isinstance(value, int):
         return value if abs(value) <= EXACT else str(value)
     return value if value - value == 0 else str(json_float(value))

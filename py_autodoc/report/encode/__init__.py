@@ -1,1 +1,1 @@
-"""Labels, texts and rows: how values are written where people and the wire read them."""
+"""Encoding of labels, texts and rows for display and the wire format."""

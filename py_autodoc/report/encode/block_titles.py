@@ -1,4 +1,4 @@
-"""What recognised structures are called where the model has no names of its own."""
+"""Titles of recognised structures for models without names of their own."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ KINDS = {
 }
 _FEED_FORWARD = frozenset({"mlp", "gated-mlp", "moe"})
 _MOST = 0.6
-"""Share of a part's nodes from which a block inside stands for the whole part."""
+"""Share of a part's nodes from which a block inside gives the whole part its title."""
 
 
 class Titles:
-    """Titles of blocks, and of parts by the blocks in them."""
+    """Titles of blocks, and of parts based on the blocks in them."""
 
     def __init__(self, found: Iterable[RecognisedBlock]) -> None:
         self._at: dict[int, list[RecognisedBlock]] = {}
@@ -34,12 +34,12 @@ class Titles:
             self._at.setdefault(block.anchor, []).append(block)
 
     def inside(self, nodes: Sequence[int]) -> list[RecognisedBlock]:
-        """The blocks that lie wholly in these nodes."""
+        """Return the blocks entirely within these nodes."""
         held = frozenset(nodes)
         return [block for node in nodes for block in self._at.get(node, ()) if held.issuperset(block.nodes)]
 
     def part(self, nodes: Sequence[int]) -> str:
-        """What the parts of a repeat are, by what was recognised in one; empty when that says little."""
+        """Return the title of a repeat's parts from the blocks inside one; empty if these say little."""
         held = self.inside(nodes)
         kinds = {block.kind for block in held}
         if "attention" in kinds:
@@ -51,7 +51,7 @@ class Titles:
 
 
 def block_title(block: RecognisedBlock) -> str:
-    """``Residual (pre-activation)``: the kind, and the variant where it says more."""
+    """Return ``Residual (pre-activation)``: the kind, plus the variant if informative."""
     name = KINDS.get(block.kind, block.kind)
     plain = not block.variant or block.variant in ("plain", "unfused", "fused")
     return name if plain else f"{name} ({block.variant})"

@@ -1,8 +1,8 @@
-"""What kind of thing an operator is: the colour of its card.
+"""Categories of operators, which set the colour of their boxes.
 
-The vocabulary is the one readers of network graphs know: layer (weights times data), attention,
-activation, normalization, pool, shape, transform, logic, quantization, control, data, dropout;
-elementwise arithmetic is ``math`` and ``custom`` is what no table knows.
+The names are those common for network graphs: layer (weights times data), attention, activation,
+normalization, pool, shape, transform, logic, quantization, control, data, dropout. Elementwise arithmetic is
+``math``; operators in no table are ``custom``.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ _DOMAINS = {
 
 
 def category_of(domain: str, op: str) -> str:
-    """Category of an operator; ``domain`` is ``""`` for ai.onnx."""
+    """Return the category of an operator; ``domain`` is ``""`` for ai.onnx."""
     whole = _DOMAINS.get(domain)
     if whole is not None:
         return whole

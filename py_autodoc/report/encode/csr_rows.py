@@ -1,4 +1,4 @@
-"""Rows of different lengths as two columns, which the wire has them in, and back."""
+"""Rows of different lengths in CSR form, as in the wire format."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import pairwise
 
 
 def to_csr(rows: Iterable[Sequence[int]]) -> tuple[list[int], list[int]]:
-    """Offsets, one more than there are rows, and the items of all rows one after the other."""
+    """Return the offsets (one more than there are rows) and the concatenated items of all rows."""
     offsets, flat = [0], list[int]()
     for row in rows:
         flat.extend(row)
@@ -16,5 +16,5 @@ def to_csr(rows: Iterable[Sequence[int]]) -> tuple[list[int], list[int]]:
 
 
 def from_csr(offsets: list[int], flat: list[int]) -> list[list[int]]:
-    """The rows that ``to_csr`` was given."""
+    """Return the rows passed to ``to_csr``."""
     return [flat[start:end] for start, end in pairwise(offsets)]

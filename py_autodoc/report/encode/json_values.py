@@ -1,4 +1,4 @@
-"""Attribute values and constants as bounded JSON: whatever a model holds, a page stays small."""
+"""Attribute values and constants as bounded JSON, so that pages stay small for any model."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from py_autodoc.graph.ir.model import ConstTensor, Model, Node
 from py_autodoc.report.encode.labels import dtype_name, graph_label, shorten_middle
 
 MAX_ITEMS = 64
-"""Items of a list or tensor that are written out."""
+"""Maximum number of items written of a list or tensor."""
 MAX_TEXT = 4096
-"""Characters of a text value."""
+"""Maximum number of characters of a text value."""
 
 
 _PACKED = ("gz:", "xz:", "b64:")
-"""How the packed values begin that an export writes: tables, configurations, tokenizers."""
+"""Prefixes of packed values written by an export: tables, configurations, tokenizers."""
 _PACKED_SHOWN = 60
 
 
 def metadata_text(value: str) -> str:
-    """A metadata value as a page shows it: what is packed says nothing to a reader but its size."""
+    """Return a metadata value for display; of packed values only the size."""
     if value.startswith(_PACKED) and len(value) > 2 * _PACKED_SHOWN:
         return f"{shorten_middle(value, _PACKED_SHOWN)} ({len(value):,} characters)"
     return shorten_middle(value, MAX_TEXT)
 
 
 def node_attributes(model: Model, node: Node) -> dict[str, Any]:
-    """The attributes of a node; bodies by name, tensors as a summary."""
+    """Return the attributes of a node: subgraphs by name, tensors as a summary."""
     graphs = dict(node.subgraphs)
     return {
         shorten_middle(name): body_value(model, graphs[name]) if name in graphs else json_value(value)
@@ -37,12 +37,12 @@ def node_attributes(model: Model, node: Node) -> dict[str, Any]:
 
 
 def body_value(model: Model, graph: int) -> dict[str, Any]:
-    """A subgraph attribute."""
+    """Return a subgraph attribute as JSON data."""
     return {"graph": graph_label(model, graph), "nodes": len(model.graphs[graph].nodes)}
 
 
 def json_value(value: Any) -> Any:
-    """``value`` as plain JSON data, bounded. Long lists become ``{"first": [...], "count": n}``."""
+    """Return ``value`` as plain, bounded JSON data. Long lists become ``{"first": [...], "count": n}``."""
     if isinstance(value, float):
         return json_float(value)
     if value is None or isinstance(value, (bool, int)):
@@ -60,9 +60,9 @@ def json_value(value: Any) -> Any:
 
 
 def json_float(value: float) -> float | str:
-    """A float as the shortest text that gives the same float32; ``"NaN"``, ``"Infinity"`` as text.
+    """Return a float with the fewest digits that give the same float32; NaN and infinities as text.
 
-    Attributes are stored as float32: 9.999999747378752e-06 in the file is the 1e-05 of its author.
+    Attributes are stored as float32: 9.999999747378752e-06 in the file was written as 1e-05.
     """
     if math.isnan(value):
         return "NaN"
@@ -83,7 +83,7 @@ def _float32(value: float) -> float:
 
 
 def tensor_value(tensor: ConstTensor) -> dict[str, Any]:
-    """A tensor attribute: type, shape and its first values where they are known."""
+    """Return a tensor attribute: type, shape and its first values if known."""
     out: dict[str, Any] = {"dtype": dtype_name(tensor.dtype), "shape": list(tensor.shape)}
     if tensor.values is not None:
         out["values"] = first_values(tensor.values)
@@ -93,12 +93,12 @@ def tensor_value(tensor: ConstTensor) -> dict[str, Any]:
 
 
 def first_values(array: Any) -> list[Any]:
-    """The first elements of a numpy array as JSON data, row by row."""
+    """Return the first elements of a NumPy array as JSON data, in row-major order."""
     return [json_value(_plain(item)) for item in array.reshape(-1)[:MAX_ITEMS].tolist()]
 
 
 def _plain(item: Any) -> Any:
-    """Elements of exotic types (float8, complex) as something JSON has."""
+    """Convert elements of special types (float8, complex) to JSON data."""
     if item is None or isinstance(item, (bool, int, float, str, bytes)):
         return item
     try:

@@ -1,11 +1,11 @@
-"""What a node, a graph and an element type are called where people read it."""
+"""Display labels of nodes, graphs and element types."""
 
 from __future__ import annotations
 
 from py_autodoc.graph.ir.model import Dim, Model, Node, Shape
 
 MAX_NAME = 512
-"""Characters of a name that are shown; the id tells entities apart, not the name."""
+"""Maximum length of displayed names; entities are distinguished by id, not by name."""
 
 _DTYPES = {
     0: "unknown", 1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64",
@@ -19,17 +19,17 @@ _NUMBERS = {name: number for number, name in _DTYPES.items()}
 
 
 def dtype_name(dtype: int) -> str:
-    """``float32`` … as numpy calls it; ``type 99`` for a number the standard does not define."""
+    """Return ``float32`` and so on, as in numpy; ``type 99`` for a number the standard does not define."""
     return _DTYPES.get(dtype) or f"type {dtype}"
 
 
 def dtype_number(name: str) -> int:
-    """The number that ``dtype_name`` writes as ``name``; 0, unknown, for what it does not write so."""
+    """Return the type number for a name from ``dtype_name``; 0 (undefined) for any other name."""
     return _NUMBERS.get(name, 0)
 
 
 def shorten_middle(text: str, limit: int = MAX_NAME) -> str:
-    """``text`` with its middle left out when it is longer than ``limit`` characters."""
+    """Return ``text`` with its middle omitted if it is longer than ``limit`` characters."""
     if len(text) <= limit:
         return text
     half = (limit - 1) // 2
@@ -37,17 +37,17 @@ def shorten_middle(text: str, limit: int = MAX_NAME) -> str:
 
 
 def domain_name(domain: str) -> str:
-    """The domain with ai.onnx spelt out."""
+    """Return the domain, with ai.onnx spelt out."""
     return domain or "ai.onnx"
 
 
 def node_label(node: Node) -> str:
-    """The node's name, or ``Conv_17`` where the file gives none."""
+    """Return the node's name, or ``Conv_17`` if the file has none."""
     return shorten_middle(node.name) if node.name else f"{node.op_type}_{node.id}"
 
 
 def graph_label(model: Model, graph: int) -> str:
-    """``If_3.then_branch`` for a body, empty for the main graph."""
+    """Return ``If_3.then_branch`` for a subgraph, empty for the main graph."""
     body = model.graphs[graph]
     if body.parent_node < 0:
         return ""
@@ -55,7 +55,7 @@ def graph_label(model: Model, graph: int) -> str:
 
 
 def wire_shape(shape: Shape | None) -> list[Dim] | None:
-    """A shape as the wire has it: symbols bounded, odd sizes unknown."""
+    """Return a shape in wire format: symbols bounded in length, invalid sizes unknown."""
     if shape is None:
         return None
     return [shorten_middle(d) if isinstance(d, str) else d for d in shape]

@@ -1,4 +1,4 @@
-"""The totals in short, and what stands in place of those that there are not."""
+"""Short texts for totals, and placeholders for missing ones."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from py_autodoc.report.schema import ReportFields
 
 CANNOT_RUN = "cannot run"
-"""What stands where a total would."""
+"""Placeholder for totals."""
 NEEDS_SIZES = "needs sizes"
-"""What stands for the coverage before sizes are given: a share of the rest says nothing."""
+"""Placeholder for the coverage while dimensions have no values: a share would be meaningless."""
 
 
 class TotalText(NamedTuple):
-    """One total of the strip: label, short text with its unit, all digits or why there are none."""
+    """One total: label, short text with its unit, and all digits or the reason why it is missing."""
 
     label: str
     text: str
@@ -25,7 +25,7 @@ class TotalText(NamedTuple):
 
 
 def strip(report: ReportFields) -> list[TotalText]:
-    """The totals that terminal and notebook begin with, the coverage last."""
+    """Return the totals at the top of terminal and notebook output, coverage last."""
     impossible = report.runnable.verdict == "no"
     found = []
     for metric in shown("strip"):
@@ -43,7 +43,7 @@ def strip(report: ReportFields) -> list[TotalText]:
 
 
 def expressions() -> list[tuple[str, str, str]]:
-    """(metric, label, field of ``metrics``) of the totals that there are expressions for."""
+    """Return (metric, label, field of ``metrics``) of the totals with expressions."""
     from py_autodoc.report.schema import Metrics
 
     fields = {one.id: f"{one.total.field}_expr" for one in METRICS if one.total}
@@ -53,7 +53,7 @@ def expressions() -> list[tuple[str, str, str]]:
 
 
 def coverage_text(report: ReportFields) -> str:
-    """The share of nodes whose cost is known, ``needs sizes`` while most of them wait for sizes."""
+    """Return the share of nodes with known costs, or ``needs sizes`` while most depend on missing values."""
     cover = report.coverage
     if not cover.nodes_total:
         return "100 %"

@@ -1,1 +1,1 @@
-"""The tree of modules, and which block lies in which."""
+"""The tree of modules, and containment of blocks."""

@@ -1,4 +1,4 @@
-"""Which block lies in which: by containment, the smallest that holds all of another."""
+"""Containment of blocks: the parent of a block is the smallest one that contains all of it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from py_autodoc.graph.ir.model import Model
 from py_autodoc.report.module_tree.scope_tree import ScopeTree
 
 _MOST = 32
-"""Blocks looked at around one node; deeper nests are told from the outer ones."""
+"""Maximum number of blocks examined around one node; deeper nesting is derived from the outer ones."""
 
 
 def with_bodies(model: Model, nodes: Sequence[int]) -> list[int]:
-    """The nodes and all in the bodies of their control flow, ascending; Constant nodes left out."""
+    """Return the nodes and all nodes in their subgraphs, ascending, without Constant nodes."""
     if not any(model.nodes[n].subgraphs for n in nodes):
         return sorted(nodes)
     found: set[int] = set()
@@ -29,11 +29,11 @@ def with_bodies(model: Model, nodes: Sequence[int]) -> list[int]:
 
 
 def structural_parents(members: Sequence[Sequence[int]]) -> list[int]:
-    """For each set of nodes the smallest larger one that holds it all, -1 without."""
+    """Return, for each set of nodes, the smallest larger one that contains it, or -1."""
     sets = [frozenset(nodes) for nodes in members]
     around: dict[int, list[int]] = {}
     parents = [-1] * len(sets)
-    # Largest first: whatever can hold a set is known when its turn comes.
+    # Largest first: candidates that can contain a set are known when it is reached.
     for place in sorted(range(len(sets)), key=lambda i: -len(sets[i])):
         mine = sets[place]
         if not mine:
@@ -51,7 +51,7 @@ def structural_parents(members: Sequence[Sequence[int]]) -> list[int]:
 
 
 def common_scope(tree: ScopeTree, depth: Sequence[int], nodes: Sequence[int]) -> int:
-    """The deepest scope that holds all the nodes, -1 for none."""
+    """Return the deepest scope that contains all the nodes, -1 for none."""
     scope = tree.node[nodes[0]]
     for number in nodes[1:]:
         other = tree.node[number]

@@ -1,13 +1,13 @@
-"""A box for each call of a module, where one box for all its calls would wait for itself.
+"""One box per call of a module, where one box for all its calls would depend on itself.
 
-Names and tags say which module a node belongs to, not in which call of it. A pooling layer that is called
-between convolutions would be one box with wires that lead out of it and back: circles that the model does
-not have. Such a module becomes as many boxes as the order of the graph asks for, ``pool (1 of 3)``, never
-more: calls that do not wait for each other stay together. Where all parts of a module would fall apart
-alike (one transformer layer called twelve times), the module itself is cut between its calls.
+Names and tags say which module a node belongs to, not which call. A pooling layer called between
+convolutions would be one box with edges that lead out of it and back: cycles that the model does not have.
+Such a module becomes as many boxes as the graph order requires, ``pool (1 of 3)``, but no more: calls that
+do not depend on each other stay together. If all parts of a module would be split in the same way (one
+transformer layer called twelve times), the module itself is cut between its calls.
 
-Boxes of a level that wait for each other in no circle can be drawn from left to right, whichever of them
-are open; so this is looked at level by level.
+Boxes of a level without cycles can be drawn left to right whichever of them are expanded, so this is checked
+level by level.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ from py_autodoc.report.module_tree.scope_tree import SUBGRAPH, ScopeTree
 
 
 class Graphs(Protocol):
-    """What is drawn: a model, or what a report tells of one."""
+    """The drawn graphs: of a model, or as described by a report."""
 
     @property
     def nodes(self) -> Sequence[Node]:
-        """By id."""
+        """Nodes by id."""
         ...
 
     @property
     def graphs(self) -> Sequence[SubGraph]:
-        """By id."""
+        """Graphs by id."""
         ...
 
 
 Readers = Callable[[int], Iterable[int]]
 Orders = Sequence[Sequence[int]]
 _MANY = 2000
-"""With more runs than this they are not joined again: it takes time by the square of their number."""
+"""Above this number of runs they are not rejoined: that takes quadratic time."""
 _SPARE = 8
-"""Rounds beyond the depth of the tree, in each of which the outermost circles are cut."""
+"""Rounds beyond the depth of the tree; each cuts the outermost cycles."""
 
 
 def by_calls(model: Graphs, tree: ScopeTree, readers: Readers, orders: Orders) -> None:
-    """Cut the modules of ``tree`` that wait for each other in a circle; ``readers`` are of the same graph."""
+    """Split the modules of ``tree`` that form dependency cycles; ``readers`` are in the same graph."""
     fine: set[int] = set()
     rounds = _SPARE + max((len(path) for path in _Paths(tree).values()), default=0)
     for _ in range(rounds):
@@ -59,7 +59,7 @@ def by_calls(model: Graphs, tree: ScopeTree, readers: Readers, orders: Orders) -
 
 
 def circles(tree: ScopeTree, readers: Readers, orders: Orders) -> list[int]:
-    """Levels (-1 is the top) whose boxes wait for each other in a circle."""
+    """Return the levels (-1 is the top) whose boxes form a dependency cycle."""
     levels = _reopened(tree, orders, set())
     return [level.scope for level in levels if not level.is_fine(readers, set())]
 
@@ -86,7 +86,7 @@ class _Paths(dict[int, tuple[int, ...]]):
 
 
 class _Level:
-    """The nodes of a box, in order of execution, and the item of the level that each is in."""
+    """The nodes of a box in execution order, and the item of the level that each belongs to."""
 
     def __init__(self, scope: int, depth: int) -> None:
         self.scope = scope
@@ -100,14 +100,14 @@ class _Level:
         self.item[node] = path[self.depth] if len(path) > self.depth else -2 - node
 
     def is_fine(self, readers: Readers, fine: set[int]) -> bool:
-        """Whether no items wait for each other in a circle; a level that does is remembered."""
+        """Return True if no items form a cycle; remember such levels in ``fine``."""
         good = not self.stuck(readers)
         if good:
             fine.add(self.scope)
         return good
 
     def stuck(self, readers: Readers) -> set[int]:
-        """The items of circles, and those between circles."""
+        """Return the items in cycles, and those between cycles."""
         after: dict[int, set[int]] = {item: set() for item in self.item.values()}
         before: dict[int, set[int]] = {item: set() for item in after}
         for node, item in self.item.items():
@@ -120,7 +120,7 @@ class _Level:
 
 
 def _peeled(items: set[int], before: dict[int, set[int]], after: dict[int, set[int]]) -> set[int]:
-    """What is left of the items when those that wait for none of them are taken away, again and again."""
+    """Return the items that remain after repeatedly removing those that depend on none of the others."""
     waiting = {item: len(before[item] & items) for item in items}
     ready = [item for item, count in waiting.items() if not count]
     left = set(items)
@@ -136,7 +136,7 @@ def _peeled(items: set[int], before: dict[int, set[int]], after: dict[int, set[i
 
 
 def execution_orders(model: Graphs, readers: Readers) -> Orders:
-    """By graph its nodes that are drawn, in order of execution; without those that wait for themselves."""
+    """Return the drawn nodes of each graph in execution order, without nodes that depend on themselves."""
     orders = []
     for graph in model.graphs:
         drawn = [n for n in graph.nodes if model.nodes[n].op_type != "Constant" or model.nodes[n].domain]
@@ -152,7 +152,7 @@ def execution_orders(model: Graphs, readers: Readers) -> Orders:
 
 
 def _reopened(tree: ScopeTree, orders: Orders, fine: set[int]) -> list[_Level]:
-    """Levels of which a box does not have its nodes in a row: only there can circles be."""
+    """Return the levels with a box whose nodes are not contiguous: only these can have cycles."""
     paths = _Paths(tree)
     wanted: dict[int, _Level] = {}
     for order in orders:
@@ -180,7 +180,7 @@ def _reopened(tree: ScopeTree, orders: Orders, fine: set[int]) -> list[_Level]:
 
 
 def _outermost(tree: ScopeTree, levels: Sequence[_Level]) -> list[_Level]:
-    """Those that lie in no other one."""
+    """Return the levels that are in no other one."""
     scopes = {level.scope for level in levels}
     found = []
     for level in levels:
@@ -203,7 +203,7 @@ def _cut_level(model: Graphs, tree: ScopeTree, level: _Level, readers: Readers) 
 
 
 def _calls(model: Graphs, tree: ScopeTree, level: _Level) -> list[list[int]]:
-    """The nodes of each call of the level's own module: when its parts come again and again in one order."""
+    """Return the nodes of each call of the level's module, if its parts recur in a fixed order."""
     if level.scope < 0 or tree.origin[level.scope] == SUBGRAPH:
         return []
     words: list[object] = []
@@ -223,7 +223,7 @@ def _calls(model: Graphs, tree: ScopeTree, level: _Level) -> list[list[int]]:
 
 
 def _period(words: Sequence[object]) -> int:
-    """Length of the shortest sequence of which ``words`` are whole repetitions."""
+    """Return the length of the shortest sequence of which ``words`` is a whole number of repetitions."""
     border = [0] * (len(words) + 1)
     length = 0
     for at in range(1, len(words)):
@@ -236,7 +236,7 @@ def _period(words: Sequence[object]) -> int:
 
 
 def _runs(level: _Level, stuck: set[int], readers: Readers) -> dict[int, list[list[int]]]:
-    """The nodes of the stuck items in runs that wait for each other in no circle, by item."""
+    """Return the nodes of the stuck items in runs without cycles, by item."""
     waiting = {node: 0 for node in level.nodes if level.item[node] in stuck}
     for node in waiting:
         for reader in readers(node):
@@ -262,7 +262,7 @@ def _runs(level: _Level, stuck: set[int], readers: Readers) -> dict[int, list[li
             continue
         item = level.item[node]
         run: list[int] = []
-        # As long as it can go on in one box, it does.
+        # Stay in one box as long as possible.
         while ready[item]:
             node = heappop(ready[item])[1]
             run.append(node)
@@ -277,7 +277,7 @@ def _runs(level: _Level, stuck: set[int], readers: Readers) -> dict[int, list[li
 
 
 def _joined(runs: list[tuple[int, list[int]]], readers: Readers) -> dict[int, list[list[int]]]:
-    """Runs of one item that need not be apart are one; in order of execution, by item."""
+    """Join runs of one item that need not be separate; return them in execution order, by item."""
     owner = {node: at for at, (_, nodes) in enumerate(runs) for node in nodes}
     after: list[set[int]] = [set() for _ in runs]
     before: list[set[int]] = [set() for _ in runs]
@@ -308,7 +308,7 @@ def _joined(runs: list[tuple[int, list[int]]], readers: Readers) -> dict[int, li
 
 
 def _apart(after: Sequence[set[int]], one: int, other: int) -> bool:
-    """Whether a way leads from one to the other through others."""
+    """Return whether a path leads from one to the other through others."""
     stack = [at for at in after[one] if at != other]
     seen = set(stack)
     while stack:
@@ -322,7 +322,7 @@ def _apart(after: Sequence[set[int]], one: int, other: int) -> bool:
 
 
 def _split(model: Graphs, tree: ScopeTree, scope: int, parts: Sequence[Sequence[int]]) -> None:
-    """Make the box ``scope`` into one for each of ``parts``, its nodes; the first keeps its number."""
+    """Split the box ``scope`` into one per set of nodes in ``parts``; the first keeps its id."""
     label = tree.label[scope]
     for number, nodes in enumerate(parts):
         copies = {scope: scope} if not number else {scope: _copy(tree, scope, tree.parent[scope])}
@@ -338,7 +338,7 @@ def _split(model: Graphs, tree: ScopeTree, scope: int, parts: Sequence[Sequence[
 
 
 def _home(tree: ScopeTree, scope: int, copies: dict[int, int]) -> int:
-    """The copy of a scope below the one that is split, made with those above it where there is none."""
+    """Return the copy of a scope below the split one, creating it and its parents where missing."""
     chain = []
     while scope not in copies:
         chain.append(scope)

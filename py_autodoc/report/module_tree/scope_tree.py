@@ -1,4 +1,4 @@
-"""The tree of modules: from the scope paths of the nodes, bodies of control flow included."""
+"""The tree of modules, built from the scope paths of the nodes, including subgraphs of control flow."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class ScopeTree:
     origin: list[str] = field(default_factory=list)
     node: list[int] = field(default_factory=list)
     graph: list[int] = field(default_factory=list)
-    """Scope that stands for each subgraph's box, -1 for the main graph."""
+    """Scope of each subgraph's box, -1 for the main graph."""
     role: list[str] = field(default_factory=list)
-    """What boxes without a class do; filled when the tree is finished, else empty."""
+    """Roles of boxes without a class; filled in when the tree is finished, else empty."""
 
     def path(self, scope: int) -> list[str]:
-        """Labels from the top down to ``scope``."""
+        """Return the labels from the top down to ``scope``."""
         labels: list[str] = []
         while scope >= 0:
             labels.append(self.label[scope])
@@ -50,9 +50,9 @@ class _TreeBuilder:
         return self.tree
 
     def _box(self, graph: int) -> None:
-        """The scope of a body lies in the scope of its control node, which has an earlier graph."""
+        """Return the scope of a subgraph, inside the scope of its control-flow node (in an earlier graph)."""
         above = self.tree.node[self.model.graphs[graph].parent_node]
-        # The path in the control node's name is told by the scopes above.
+        # The scopes above already give the path in the node's name.
         label = graph_label(self.model, graph).rpartition("/")[2]
         self.tree.graph[graph] = self._add(above, label, "", SUBGRAPH)
 
@@ -89,7 +89,7 @@ class _TreeBuilder:
 
 
 def _common(a: tuple[str, ...], b: tuple[str, ...]) -> int:
-    """Number of leading levels two paths share."""
+    """Return the number of leading levels that two paths share."""
     n = 0
     for x, y in zip(a, b, strict=False):
         if x != y:
@@ -99,5 +99,5 @@ def _common(a: tuple[str, ...], b: tuple[str, ...]) -> int:
 
 
 def scope_tree(model: Model) -> ScopeTree:
-    """The tree of a model."""
+    """Return the scope tree of a model."""
     return _TreeBuilder(model).run()

@@ -1,4 +1,4 @@
-"""Estimated seconds by node, from a payload alone: what a query compares as ``latency``."""
+"""Estimated seconds per node, from a payload alone: the field ``latency`` of queries."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from py_autodoc.report.schema import DeviceColumns, GraphPayload, KernelColumns
 
 
 def node_seconds(payload: GraphPayload) -> list[float | None]:
-    """Seconds by node on the device that the analysis was asked about: a kernel's stand at its anchor.
+    """Return the seconds per node on the chosen device; a kernel's time is stored at its anchor.
 
-    None where they are unknown, and everywhere when no device was chosen or it has no such precision.
+    None where unknown, and everywhere if no device was chosen or it lacks the precision.
     """
     part, count = payload.hardware, len(payload.nodes.op)
     if part is None or part.chosen not in part.devices.id:
@@ -70,7 +70,7 @@ def _kernels(columns: KernelColumns) -> Kernels:
 
 
 def _sized(payload: GraphPayload) -> EstimateInputs:
-    """Sizes of the payload's tensors and nodes."""
+    """Return the sizes of the payload's tensors and nodes."""
     nodes, tensors = payload.nodes, payload.tensors
     repeat: dict[int, int | None] = {int(node): runs for node, runs in nodes.runs.items()}
     repeat |= dict.fromkeys(nodes.runs_unknown)

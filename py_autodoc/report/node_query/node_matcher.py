@@ -1,7 +1,7 @@
-"""Queries put to the nodes of a payload.
+"""Evaluate queries on the nodes of a payload.
 
-A test answers True, False, or None where that depends on something unknown: what is unknown matches
-neither a condition nor its opposite.
+A test returns True, False, or None if the result depends on something unknown: unknown values match
+neither a condition nor its negation.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 
 
 class NodeMatcher:
-    """Answers queries about one payload."""
+    """Evaluates queries on one payload."""
 
     def __init__(self, payload: GraphPayload) -> None:
         self.nodes = Nodes(payload)
@@ -35,7 +35,7 @@ class NodeMatcher:
         self._absent_is_unknown = True
 
     def find(self, text: str) -> list[int]:
-        """Ids of the nodes that match, ascending, Constant nodes left out. None match an empty query.
+        """Return the ids of matching nodes, ascending, without Constant nodes. An empty query matches none.
 
         Raises: QueryError.
         """
@@ -46,9 +46,9 @@ class NodeMatcher:
         return [node for node in self._nodes() if test(node)]
 
     def undecided(self, text: str) -> list[int]:
-        """Ids of the nodes that a query may match: a number or a shape that decides it is unknown.
+        """Return the ids of nodes that may match: a number or shape that decides it is unknown.
 
-        What a node does not have, such as an attribute, is not unknown: the node does not match.
+        Something a node does not have, such as an attribute, is not unknown: the node does not match.
         Raises: QueryError.
         """
         query = parse(text)
@@ -94,7 +94,7 @@ class NodeMatcher:
         return test
 
     def _text(self, node: int) -> tuple[str, str, str]:
-        """Label, operator, and everything that can be found, parts separated by a line feed."""
+        """Return label, operator, and all searchable text, with parts separated by a line feed."""
         found = self._texts.get(node)
         if found is None:
             nodes = self.nodes
@@ -120,7 +120,7 @@ class NodeMatcher:
 
 
 def _parts(path: str, separator: str) -> str:
-    """The parts of a path, each followed by a line feed."""
+    """Return the parts of a path, each followed by a line feed."""
     return "".join(f"{part}\n" for part in path.split(separator) if part)
 
 
@@ -152,7 +152,7 @@ def _condition(nodes: Nodes, condition: FieldCondition, absent_is_unknown: bool 
         if value is None:
             return None if absent_is_unknown or field.has(nodes, node) else False
         if isinstance(value, float):
-            # A size that is asked to be a symbol, `=batch`, is none.
+            # A dimension compared with a symbol name (`=batch`) is not one.
             return compare(value, number) if numeric else relation == "!="
         if field.kind == "size" and numeric:
             return None
@@ -162,7 +162,7 @@ def _condition(nodes: Nodes, condition: FieldCondition, absent_is_unknown: bool 
 
 
 def _never(value: float, number: float) -> bool:
-    """A number holds no part of a text: ``in[0].shape[0]~b``."""
+    """Return False: ``~`` never matches a number (``in[0].shape[0]~b``)."""
     return False
 
 
@@ -174,7 +174,7 @@ def _text_test(condition: FieldCondition) -> Callable[[str], bool]:
         return lambda text: text == wanted
     first, *middle, last = wanted.split("*")
 
-    # Piece by piece: a regular expression could take exponential time.
+    # Search piece by piece: a regular expression could take exponential time.
     def test(text: str) -> bool:
         if not text.startswith(first) or not text.endswith(last):
             return False

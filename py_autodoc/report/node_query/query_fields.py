@@ -1,4 +1,4 @@
-"""The fields a query can compare, and their values for the nodes of a payload."""
+"""The fields that a query can compare, and their values for the nodes of a payload."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from py_autodoc.report.node_query.node_latency import node_seconds
 from py_autodoc.report.schema import AttributeItem, DimValue, GraphPayload
 
 Value = float | list[str] | None
-"""A number, texts of which any may match, or None when unknown."""
+"""A number, texts of which any may match, or None if unknown."""
 
 
 class Nodes:
-    """A payload's columns as queries read them."""
+    """A payload's columns in the form that queries use."""
 
     def __init__(self, payload: GraphPayload) -> None:
         self.payload = payload
@@ -27,7 +27,7 @@ class Nodes:
         self._attributes: dict[str, dict[int, AttributeItem | list[AttributeItem]]] | None = None
 
     def column(self, name: str) -> list[int | None]:
-        """A number of every node; costs are those of one inference."""
+        """Return a metric for every node; costs are per inference."""
         found = self._columns.get(name)
         if found is None:
             nodes = self.payload.nodes
@@ -37,46 +37,46 @@ class Nodes:
 
     @cached_property
     def shape_texts(self) -> list[str]:
-        """``1×64×56×56``; ``scalar``; ``?`` for an unknown rank or dimension."""
+        """Return ``1×64×56×56``, ``scalar``, or ``?`` for an unknown rank or dimension, by shape."""
         return [shape_text(shape) for shape in self.payload.shapes]
 
     @cached_property
     def seconds(self) -> list[float | None]:
-        """Estimated latency by node, on the device that the analysis was asked about."""
+        """Return the estimated latency per node on the device of the analysis."""
         return node_seconds(self.payload)
 
     def op(self, node: int) -> str:
-        """Operator type."""
+        """Return the operator type."""
         return self.payload.ops[self.payload.nodes.op[node]].type
 
     def domain(self, node: int) -> str:
-        """Domain, ``ai.onnx`` spelt out."""
+        """Return the domain, ``ai.onnx`` spelt out."""
         return self.payload.ops[self.payload.nodes.op[node]].domain
 
     def inputs(self, node: int) -> list[int]:
-        """Tensors read, -1 where an optional one is omitted."""
+        """Return the tensors read, -1 for an omitted optional input."""
         columns = self.payload.nodes
         return columns.inputs[columns.input_offsets[node] : columns.input_offsets[node + 1]]
 
     def outputs(self, node: int) -> list[int]:
-        """Tensors written."""
+        """Return the tensors written."""
         columns = self.payload.nodes
         return columns.outputs[columns.output_offsets[node] : columns.output_offsets[node + 1]]
 
     def dtype(self, tensor: int) -> str:
-        """Element type, as ``float32``."""
+        """Return the element type, such as ``float32``."""
         return self.payload.dtypes[self.payload.tensors.dtype[tensor]]
 
     def shape(self, tensor: int) -> list[DimValue] | None:
-        """Sizes, symbols and None; None for an unknown rank."""
+        """Return numbers, symbols and None; None for an unknown rank."""
         return self.payload.shapes[self.payload.tensors.shape[tensor]]
 
     def shape_text(self, tensor: int) -> str:
-        """The shape as text."""
+        """Return the shape as text."""
         return self.shape_texts[self.payload.tensors.shape[tensor]]
 
     def attribute(self, name: str) -> dict[int, AttributeItem | list[AttributeItem]]:
-        """Values of the attribute of this name (lower case) by node."""
+        """Return the values of the attribute with this name (lower case), by node."""
         if self._attributes is None:
             self._attributes = {}
             for node, held, item in self._held():
@@ -85,7 +85,7 @@ class Nodes:
 
     @cached_property
     def attribute_texts(self) -> dict[int, list[str]]:
-        """What words find of the attributes of a node: names, and values that are text."""
+        """Return the searchable texts of the attributes per node: names, and values that are text."""
         found: dict[int, list[str]] = {}
         for node, name, value in self._held():
             items = value if isinstance(value, list) else [value]
@@ -94,18 +94,18 @@ class Nodes:
         return found
 
     def _held(self) -> Iterator[tuple[int, str, AttributeItem | list[AttributeItem]]]:
-        """Node, name and value of every attribute."""
+        """Yield node, name and value of every attribute."""
         columns = self.payload.attributes
         if columns is not None:
             for node, entry in zip(columns.node, columns.entry, strict=True):
                 yield node, columns.name[entry], columns.value[entry]
 
     def scope_labels(self, scope: int) -> list[str]:
-        """Labels of the modules around, the outermost first."""
+        """Return the labels of the enclosing modules, outermost first."""
         return self._up(scope, self.payload.scopes.label)
 
     def scope_texts(self, node: int) -> list[str]:
-        """Labels and classes of the modules around a node, and their paths."""
+        """Return labels, classes and paths of the modules that enclose a node."""
         scope = self.payload.nodes.scope[node]
         found = self._scopes.get(scope)
         if found is None:
@@ -124,21 +124,21 @@ class Nodes:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """``kind`` is number, text, or size: a dimension, which is a number or the name of a symbol."""
+    """A field. ``kind`` is number, text, or size: a dimension, which is a number or a symbol name."""
 
     kind: str
     value: Callable[[Nodes, int], Value]
     has: Callable[[Nodes, int], bool] = lambda nodes, node: True
-    """Whether a node has such a thing at all, known or not: an attribute, an input of that index."""
+    """Whether a node has this at all, known or not: an attribute, an input with that index."""
 
 
 def shape_text(shape: list[DimValue] | None) -> str:
-    """A shape as the viewer writes it."""
+    """Format a shape as the viewer does."""
     return units.shape(shape)
 
 
 def _float(nodes: Nodes, name: str, node: int) -> float | None:
-    """A number as a browser has it."""
+    """Return a number as JavaScript represents it."""
     found = nodes.column(name)[node]
     return None if found is None else float(found)
 
@@ -163,14 +163,14 @@ def _dtype(nodes: Nodes, node: int) -> list[str] | None:
 
 
 def _tag(nodes: Nodes, node: int) -> list[str]:
-    """Labels and classes around, and the tag that an exporter recorded."""
+    """Return labels and classes of the enclosing modules, and the tag recorded by an exporter."""
     found, modules = nodes.scope_texts(node), nodes.payload.modules
     place = modules.node[node] if modules else -1
     return [*found, modules.tag[place]] if modules and place >= 0 else found
 
 
 def _scope(nodes: Nodes, node: int) -> list[str] | None:
-    """Full paths of the recorded modules."""
+    """Return the full paths of the recorded modules."""
     modules = nodes.payload.modules
     place = modules.node[node] if modules else -1
     return modules.scopes[place] if modules and place >= 0 else None
@@ -193,14 +193,14 @@ FIELD_NAMES = (
     "out[i].shape[j]",
     "attr.name",
 )
-"""For messages: what one can ask for."""
+"""Field names, for messages."""
 _PART = re.compile(r"(in|out)\[([0-9]{1,4})\]\.(?:(shape)(?:\[(-?[0-9]{1,3})\])?|(dtype|name|rank))")
 
 _ATTRIBUTE = re.compile(r"attr\.([^\[\]]+)(?:\[(-?[0-9]{1,4})\])?")
 
 
 def field_of(text: str) -> Field | None:
-    """The field of this name; ``in[0].shape[1]``, ``out[0].dtype`` count from 0, axes also from the end."""
+    """Return the field with this name; indices in ``in[0].shape[1]`` start at 0, axes may be negative."""
     lower = text.lower()
     match = _PART.fullmatch(lower)
     if match:
@@ -210,10 +210,10 @@ def field_of(text: str) -> Field | None:
 
 
 def _attribute_field(match: re.Match[str]) -> Field:
-    """``attr.axis``, ``attr.pads[0]``: a number or texts.
+    """Return the field ``attr.axis`` or ``attr.pads[0]``: a number or texts.
 
-    A list of whole numbers or texts is ``3,3``, ``[3,3]`` or ``3x3``; of one with fractions only items
-    are compared.
+    A list of integers or texts is compared as ``3,3``, ``[3,3]`` or ``3x3``; of a list with fractions only
+    items can be compared.
     """
     name, index = match.groups()
 
@@ -261,7 +261,7 @@ def _tensor_field(match: re.Match[str]) -> Field:
 
 
 def _shape_value(nodes: Nodes, tensor: int) -> Value:
-    """The shape as it is shown, and with its expressions out of their brackets."""
+    """Return the shape as shown, and its variant with expressions out of their brackets."""
     shape = nodes.shape(tensor)
     if shape is None:
         return None

@@ -4,10 +4,10 @@
     op=Conv & macs>1e8             conditions on fields
     in[0].shape[1]>=256 | !(op~norm)
 
-The same grammar as the viewer's (``src/core/query/queryParser.ts``); both are tested on one fixture. Terms
-side by side must all match, as if joined by ``&``, which binds tighter than ``|``. A text is compared without
-regard to case: ``=`` the whole (``*`` stands for anything), ``~`` a part of it. ``=?`` asks for what is
-unknown. What the fields are is told by ``query_fields``, what matches by ``node_matcher``.
+The grammar is that of the viewer (``src/core/query/queryParser.ts``); both are tested on one fixture.
+Adjacent terms must all match, as if joined by ``&``, which binds tighter than ``|``. Texts are compared
+case-insensitively: ``=`` matches the whole text (``*`` is a wildcard), ``~`` a part of it. ``=?`` matches
+unknown values. ``query_fields`` defines the fields, ``node_matcher`` the matching.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from py_autodoc.errors import OptionError
 from py_autodoc.report.node_query.query_fields import FIELD_NAMES, Field, field_of
 
 MAX_DEPTH = 50
-"""A query in parentheses in parentheses … so deep and no deeper."""
+"""Maximum nesting depth of parentheses."""
 _SPACE = "\\t\\n\\x0b\\x0c\\r \\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff"
-"""White space as a browser has it: both sides must cut a query at the same places."""
+"""White space as JavaScript defines it: both implementations must split a query at the same positions."""
 _BLANKS = "\t\n\x0b\x0c\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
@@ -38,7 +38,7 @@ _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4}
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A text to find; ``exact``: it must be a whole name, type, shape or part of a path."""
+    """A text to find; if ``exact``, it must be a whole name, type, shape or part of a path."""
 
     text: str
     exact: bool
@@ -46,26 +46,26 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class FieldCondition:
-    """A field compared with a value: as text (lower case) and as number (NaN where it is none)."""
+    """A field compared with a value, as text (lower case) and as number (NaN if it is not one)."""
 
     field: Field
     relation: str
     text: str
     number: float
     unknown: bool
-    """``=?``: true for what is unknown."""
+    """``=?``: matches unknown values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The opposite."""
+    """Negation of a query."""
 
     part: Query
 
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """All of the parts, or any of them."""
+    """Conjunction or disjunction of its parts."""
 
     every: bool
     parts: tuple[Query, ...]
@@ -75,7 +75,7 @@ Query = Word | FieldCondition | Not | Combination
 
 
 class QueryError(OptionError):
-    """A query that is none. ``kind`` names the fault, ``at`` where it is, counted from 0."""
+    """A malformed query. ``kind`` names the error, ``at`` is its position, counted from 0."""
 
     def __init__(self, kind: str, query: str, at: int, text: str) -> None:
         told, hint = _told(kind, text if len(text) <= 40 else f"{text[:39]}…")
@@ -88,7 +88,7 @@ class QueryError(OptionError):
 
 
 def _told(kind: str, text: str) -> tuple[str, str]:
-    """What is wrong, and what was expected there."""
+    """Return what is wrong, and what was expected."""
     missing = f"a term is missing before “{text}”." if text else "a term is missing."
     return {
         "unknown-field": (
@@ -100,7 +100,7 @@ def _told(kind: str, text: str) -> tuple[str, str]:
         "not-a-number": (f"“{text}” is not a number.", "Write numbers as 1000, 1e6, 1.5K or 10MB."),
         "text-order": (f"a text cannot be compared by {text}.", "Use =, != or ~, as in op=Conv."),
         "number-part": ("a number cannot be compared by ~.", "Use = != < <= > or >=, as in macs>1e6."),
-        "no-term": (missing, "A word, a condition as macs>1e6, or a query in parentheses was expected."),
+        "no-term": (missing, "A word, a condition such as macs>1e6, or a query in parentheses was expected."),
         "unclosed": ("missing closing parenthesis.", "Add a )."),
         "unopened": ("unmatched parenthesis.", "Add a ( or remove it."),
         "too-deep": ("parentheses are nested too deeply.", f"The limit is {MAX_DEPTH}."),
@@ -108,7 +108,7 @@ def _told(kind: str, text: str) -> tuple[str, str]:
 
 
 def query_number(text: str) -> float:
-    """``1e9``, ``1.5K``, ``10MB``, ``4KiB``; NaN for anything else."""
+    """Parse ``1e9``, ``1.5K``, ``10MB`` or ``4KiB``; return NaN for anything else."""
     match = _NUMBER.fullmatch(text.lower())
     if match is None:
         return nan
@@ -119,13 +119,13 @@ def query_number(text: str) -> float:
 
 
 def word_text(text: str) -> str:
-    """Lower case, and shapes as the viewer writes them: ``64x3x7x7`` is ``64×3×7×7``."""
+    """Return lower-case text, with shapes as the viewer writes them: ``64x3x7x7`` is ``64×3×7×7``."""
     lower = text.strip(_BLANKS).lower()
     return lower.replace("x", "×") if _SHAPE.fullmatch(lower) else lower
 
 
 def parse(text: str) -> Query | None:
-    """Read a query; None for an empty one. Raises: QueryError, which says where and what is wrong."""
+    """Parse a query; return None for an empty one. Raises: QueryError with the position and the problem."""
     return _QueryParser(text).whole()
 
 

@@ -1,7 +1,7 @@
-"""JSON Schema and OpenAPI documents of the wire model, for ``scripts/generate.py`` and whoever serves them.
+"""JSON Schema and OpenAPI documents of the wire model, for ``scripts/generate.py`` and other tools.
 
-Descriptions come from the docstrings in ``schema/``; every property of an answer is marked required
-because the encoder always writes it, while a request keeps its defaults optional.
+Descriptions come from the docstrings in ``schema/``. All properties of a response are marked required,
+because the encoder always writes them; in requests, properties with defaults stay optional.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ from py_autodoc.report.schema import (
 
 JSON_SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 REQUESTS = frozenset({"JobRequest", "ExtractRequest", "TaskRequest"})
-"""Structs a client sends: fields with a default stay optional."""
+"""Structs that a client sends: fields with a default stay optional."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One method of one route, as documented: what goes in and what comes out.
+    """One method of one route: its request and responses.
 
-    ``answers`` maps an HTTP status to a wire type, ``None`` = no body. Any other status is a ``Problem``.
-    ``query`` maps a query parameter to its description, ``optional`` one that may be left out. ``path`` is
-    relative to ``/autodoc/api``.
+    ``answers`` maps HTTP statuses to wire types (None: no body); any other status is a ``Problem``. ``query``
+    maps required query parameters to descriptions, ``optional`` the others. ``path`` is relative to
+    ``/autodoc/api``.
     """
 
     method: str
@@ -63,12 +63,12 @@ class Operation:
     query: Mapping[str, str] = field(default_factory=dict)
     optional: Mapping[str, str] = field(default_factory=dict)
     raw: bool = False
-    """The body is a file as it is."""
+    """True if the body is a file, sent unchanged."""
 
 
 @cache
 def field_docs() -> Mapping[str, Mapping[str, str]]:
-    """Struct name → field name → the docstring written under the field in ``schema/``."""
+    """Return struct name → field name → the docstring below the field in ``schema/``."""
     docs: dict[str, dict[str, str]] = {}
     modules = {kind.__module__ for kind in vars(schema).values() if isinstance(kind, type)}
     sources = (inspect.getsource(sys.modules[name]) for name in sorted(modules))
@@ -86,7 +86,7 @@ def field_docs() -> Mapping[str, Mapping[str, str]]:
 
 
 def components(types: Iterable[type[Any]], ref_template: str) -> dict[str, Any]:
-    """Schemas of ``types`` and of all they refer to, by struct name, with descriptions."""
+    """Return the schemas of ``types`` and all types they refer to, by struct name, with descriptions."""
     _, found = msgspec.json.schema_components(types, ref_template=ref_template)
     for name, body in found.items():
         body["description"] = body.get("description", "").replace("``", "`")
@@ -96,14 +96,14 @@ def components(types: Iterable[type[Any]], ref_template: str) -> dict[str, Any]:
             for prop in properties.values():
                 prop.pop("default", None)
         for prop, text in field_docs().get(name, {}).items():
-            # A reference may carry a description beside it since JSON Schema 2019-09.
+            # JSON Schema allows a description next to a reference since 2019-09.
             properties[prop] = {**properties[prop], "description": text}
     _open(found)
     return dict(sorted(found.items()))
 
 
 def report_schema() -> dict[str, Any]:
-    """JSON Schema (2020-12) of the report."""
+    """Return the JSON Schema (2020-12) of the report."""
     found = components([Report], "#/$defs/{name}")
     return {
         "$schema": JSON_SCHEMA,
@@ -115,7 +115,7 @@ def report_schema() -> dict[str, Any]:
 
 
 def openapi_document(operations: Iterable[Operation], version: str = schema.SCHEMA_VERSION) -> dict[str, Any]:
-    """OpenAPI 3.1 document of the server's routes and of every wire type."""
+    """Return the OpenAPI 3.1 document of the server's routes and all wire types."""
     types = [
         *(Report, GraphPayload, NodeDetails, Bundle, Job, JobRequest, Problem, FileStamp),
         *(
@@ -195,7 +195,7 @@ def _placeholders(path: str) -> list[str]:
 
 
 def _open(part: Any) -> None:
-    """Says of free-form objects that any key is allowed, so that generated types let one read them."""
+    """Mark free-form objects as accepting any key, so that generated types allow reading them."""
     if isinstance(part, dict):
         if part.get("type") == "object" and not {"properties", "additionalProperties"} & set(part):
             part["additionalProperties"] = True

@@ -1,6 +1,6 @@
-"""What the server offers, one row a method: the wire side of ``py_autodoc/server/routes.py``.
+"""The operations of the server, one row per method: the wire side of ``py_autodoc/server/routes.py``.
 
-The handlers are bound to these rows there; a test on the server's side asserts that the two agree.
+The handlers are bound to these rows there; a server test asserts that the two agree.
 """
 
 from __future__ import annotations

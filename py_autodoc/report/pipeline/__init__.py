@@ -1,1 +1,1 @@
-"""From a model and its options to an analysis."""
+"""The pipeline from a model and options to an analysis."""

@@ -1,6 +1,6 @@
-"""The pipeline: a model in any form → everything the report and the viewer are made of.
+"""The pipeline: from a model in any form to the data behind the report and the viewer.
 
-Phases, as ``progress`` names them: load, build, shapes, costs, memory, structure, findings.
+Phases, as passed to ``progress``: load, build, shapes, costs, memory, structure, findings.
 """
 
 from __future__ import annotations
@@ -60,24 +60,25 @@ if TYPE_CHECKING:
 
 PHASES = ("load", "build", "shapes", "costs", "memory", "structure", "findings")
 FAILED = "analysis-failed"
-"""Code of the diagnostic that says a stage broke and the report is partial."""
+"""Diagnostic code: a stage failed and the report is partial."""
 GAVE_UP = "structure-gave-up"
-"""Code of the diagnostic that says a recogniser of structure failed; every number stands."""
+"""Diagnostic code: a structure recogniser failed; all numbers are still valid."""
 
 Progress = Callable[[str, int, int], None]
-"""(phase, done, total); what it raises ends the analysis."""
+"""Called with (phase, done, total). An exception it raises aborts the analysis."""
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to analyse.
+    """Options of an analysis.
 
-    ``bindings`` gives symbols their sizes (``"*"``: every unbound one), ``input_shapes`` whole shapes
-    to inputs, ``batch_size`` a size to the first symbol of the inputs, or to the batch that the file has
-    fixed (``graph.rebatch``); ``resize`` whole shapes to inputs whose sizes the file has fixed, so that the
-    model is rewritten for them (``graph.resize``). ``assume`` gives what is still free its suggested size.
+    ``bindings`` sets values of symbolic dimensions (``"*"``: all without a value), ``input_shapes`` full
+    shapes of inputs, ``batch_size`` the first symbol of the inputs or, if the file has a fixed batch, that
+    batch (``graph.rebatch``). ``resize`` sets full shapes of inputs whose dimensions are fixed in the file;
+    the model is rewritten for them (``graph.resize``). ``assume`` gives the remaining dimensions their
+    suggested value.
     """
 
     bindings: Mapping[str, int] = field(default_factory=dict)
@@ -87,24 +88,24 @@ class Options:
     assume: bool = False
     limits: Limits = LIBRARY
     thresholds: RuleOptions | None = None
-    """Which rules run, at which thresholds and severities; None: as they come."""
+    """Rule settings: enabled rules, thresholds, severities. None uses the defaults."""
     read_weights: bool = False
-    """Read every weight, for the rules about their values."""
+    """Read all weights, for the rules about their values."""
     hash: bool = False
-    """SHA-256 of the file and of the files with its weights."""
+    """Compute the SHA-256 of the file and its external data files."""
     hardware: str = ""
-    """Device to estimate the latency for: the id of a profile, or a profile's file."""
+    """Device for latency estimates: id of a profile, or path of a profile file."""
     precision: str = ""
-    """Precision to estimate it in; empty: as the model is stored."""
+    """Precision of the estimates; empty: the stored precision."""
     runtime: str = ""
-    """What runs it there; empty: TensorRT."""
+    """Runtime of the estimates; empty: the usual one of the device."""
     brief: bool = False
-    """Only what an alignment of two models reads: types, costs, quantized layers. All else is empty."""
+    """Only compute what aligning two models needs (types, costs, quantized layers); leave the rest empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """One analysed model. ``timeline``, ``breakdown`` and ``kv_cache`` are None when their stage failed."""
+    """An analysed model. ``timeline``, ``breakdown`` and ``kv_cache`` are None if their stage failed."""
 
     loaded: LoadedModel
     model: Model
@@ -118,58 +119,58 @@ class Analysis:
     kv_cache: KVCache | None
     dims: Dims
     symbolic: Expressions | None
-    """Costs as expressions; None when no input size is free (or the stage failed)."""
+    """Costs as expressions; None without symbolic input dimensions, or if the stage failed."""
     structure: Structure
     findings: tuple[Finding, ...]
-    """Risk signals, worst first."""
+    """Findings, most severe first."""
     diagnostics: tuple[Diagnostic, ...]
     rules: RuleSettings | None = None
-    """How the findings were made, where that is not as the rules come."""
+    """Rule settings that differ from the defaults."""
     kernels: Kernels | None = None
-    """What the runtime runs as one; None when the stage failed."""
+    """Fused kernels of the runtime; None if the stage failed."""
     hardware: DeviceChoice | None = None
-    """The device that a latency is estimated for."""
+    """Device of the latency estimate."""
     rebatch: Rebatch | None = None
-    """How the batch was changed that the file has fixed; None when it was not."""
+    """How the fixed batch of the file was changed; None if it was not."""
     identified: ModelIdentity = field(default_factory=ModelIdentity)
-    """The model in words; nothing known when the stage failed."""
+    """Plain-language description of the model; empty if the stage failed."""
     resize: Resize | None = None
-    """How sizes were changed that the file has fixed; None when they were not."""
+    """How fixed dimensions of the file were changed; None if they were not."""
     quantization: QuantizationAdvice | None = None
-    """What measurements of the sensitivity recommend; None without them."""
+    """Recommendations from sensitivity measurements; None without them."""
 
     @property
     def peak(self) -> PeakMemory | None:
-        """Peak of live activations; None when the sweep failed."""
+        """Peak of live activations; None if the memory stage failed."""
         return self.timeline.peak if self.timeline else None
 
     @property
     def contradiction(self) -> Contradiction | None:
-        """What keeps the model from running with the sizes it was given."""
+        """Why the model cannot run with the given dimensions, if so."""
         return self.types.contradiction
 
     @property
     def partial(self) -> bool:
-        """True when a stage failed and its results are missing."""
+        """True if a stage failed and its results are missing."""
         return any(d.code == FAILED for d in self.diagnostics)
 
 
 def run_analysis(source: Any, options: Options | None = None, progress: Progress | None = None) -> Analysis:
-    """Analyse a path, serialized bytes, ``onnx.ModelProto`` or ``onnx_ir.Model``.
+    """Analyse a path, serialized bytes, an ``onnx.ModelProto`` or an ``onnx_ir.Model``.
 
-    No weight is read from a file and no external file is opened, unless ``read_weights`` asks for it
-    (phase ``weights``, within ``findings``, counts bytes) or ``hash`` (phase ``hash``, within ``load``, as
-    well). A stage that fails on an odd model leaves its numbers unknown and a diagnostic ``analysis-failed``.
+    Weights and external files are not read, except for ``read_weights`` (phase ``weights`` within
+    ``findings``, progress in bytes) and ``hash`` (phase ``hash`` within ``load``, likewise). If a stage
+    fails, its numbers are unknown and a diagnostic ``analysis-failed`` is added.
 
     Raises:
-        InputError: the model cannot be read at all, or an option does not fit it.
+         InputError: the model cannot be read, or an option does not fit it.
     """
-    with gc_paused():  # nothing built here is garbage before the end
+    with gc_paused():  # many objects, none of them garbage before the end
         return _Pipeline(options or Options(), progress or _silent).run(source)
 
 
 def _silent(phase: str, done: int, total: int) -> None:
-    """Progress that nobody asked for."""
+    """Ignore progress."""
 
 
 class _Pipeline:
@@ -288,7 +289,7 @@ class _Pipeline:
         )
 
     def _hashed(self, loaded: LoadedModel, source: Any, given: str | bytes) -> LoadedModel:
-        """With the hashes of its files. A model that was made in memory has none."""
+        """Return the model with the hashes of its files; a model built in memory has none."""
         from py_autodoc.graph.loading.file_hashes import hashes, of_bytes
 
         def done(count: int, total: int) -> None:
@@ -305,7 +306,7 @@ class _Pipeline:
     def _weights(
         self, loaded: LoadedModel, model: Model, given: str | bytes
     ) -> tuple[tuple[TensorFacts, ...] | None, tuple[Diagnostic, ...]]:
-        """What the weights tell and what was not read; (None, ()) when nobody asked."""
+        """Return the facts on weights and what could not be read; (None, ()) if not requested."""
         if not self.options.read_weights:
             return None, ()
         from py_autodoc.graph.tensor_data.weight_reader import read_weights
@@ -316,7 +317,7 @@ class _Pipeline:
         return self._guard("weights", lambda: read_weights(loaded, model, given, done), lambda: (None, ()))
 
     def _open_types(self, loaded: LoadedModel, model: Model) -> SymbolicTypes | None:
-        """Types under sizes that stay symbols; None when no size is free."""
+        """Return types with symbolic dimensions kept; None if there are none."""
         if not any(isinstance(d, str) for shape in symbolic_inputs(model)[0].values() for d in shape or ()):
             return None
         from py_autodoc.graph.shapes import infer_symbolic
@@ -324,7 +325,7 @@ class _Pipeline:
         return infer_symbolic(loaded, model, self.options.input_shapes)
 
     def _dims(self, loaded: LoadedModel, model: Model, open_types: SymbolicTypes | None) -> Dims:
-        """The sizes, which cost an inference or two to find: where the stage fails, nothing is suggested."""
+        """Resolve the dimensions, which takes one or two inferences; without suggestions if this fails."""
 
         def fitting() -> Fitter:
             from py_autodoc.graph.size_fitting.fit import fitter
@@ -340,7 +341,7 @@ class _Pipeline:
     def _symbolic(
         self, loaded: LoadedModel, model: Model, dims: Dims, symbolic: SymbolicTypes | None
     ) -> Expressions | None:
-        """Costs as expressions in the free sizes of the inputs, whatever they are bound to."""
+        """Return costs as expressions in all symbolic input dimensions, even if they are bound."""
         if symbolic is None:
             return None
         from py_autodoc.costs.expressions import expressions
@@ -349,7 +350,7 @@ class _Pipeline:
         free = set(symbolic.original.values())
 
         def reference() -> tuple[Mapping[str, int], Sequence[NodeCost]] | None:
-            # A size of 1 may be broadcast, so that less is known with it than with others.
+            # A dimension of 1 may be broadcast, which can hide costs that other values reveal.
             suggested = dims.suggested(least=2)
             if suggested is None:
                 return None
@@ -362,7 +363,7 @@ class _Pipeline:
     def _infer(self, loaded: LoadedModel, model: Model, dims: Dims) -> TypeTable:
         if dims.types is not None:
             return dims.types
-        # Shape inference is half of the import time: not before the file is known to be a model.
+        # Importing shape inference takes half of the import time: wait until the file is known to be a model.
         from py_autodoc.graph.shapes import infer
 
         return infer(loaded, model, dims.bindings, self.options.input_shapes)
@@ -387,7 +388,7 @@ def _no_diagnostics() -> list[Diagnostic]:
 
 
 def _flows(loaded: LoadedModel, model: Model, types: TypeTable, given: str | bytes) -> DataflowGraphs:
-    """The graphs as recognisers read them. Stored masks are looked at: they tell encoders from decoders."""
+    """Return the graphs for the recognisers, with stored masks read: they tell encoders from decoders."""
     masks = mask_tables(loaded, model, given)
     return DataflowGraphs(model, replace(types, values={**types.values, **masks}) if masks else types)
 
@@ -400,19 +401,19 @@ def _kv_cache(flows: DataflowGraphs, types: TypeTable, found: Structure) -> KVCa
 
 
 def has_misfit_sizes(types: TypeTable) -> bool:
-    """True when the model cannot run with the sizes that were used, so that they say nothing of others."""
+    """Return True if the model cannot run with the sizes used, so they say nothing about others."""
     return types.contradiction is not None or any(map(against_sizes, types.diagnostics))
 
 
 def recogniser_notes(found: Structure) -> list[Diagnostic]:
-    """A note for each recogniser that failed: what it would have found is missing, nothing else."""
+    """Return a diagnostic per failed recogniser: only its own results are missing."""
     return [
         Diagnostic(GAVE_UP, "info", f"A recogniser of structure gave up: {line}.") for line in found.gave_up
     ]
 
 
 def declared_types(model: Model) -> TypeTable:
-    """Types as the file declares them, for when inference failed."""
+    """Return the types declared in the file, as fallback if inference failed."""
     return TypeTable(
         dtypes=[t.dtype for t in model.tensors],
         shapes=[t.shape for t in model.tensors],
@@ -421,5 +422,5 @@ def declared_types(model: Model) -> TypeTable:
 
 
 def unknown_costs(model: Model) -> CostTable:
-    """Nothing known of any node, for when the cost stage failed."""
+    """Return unknown costs for all nodes, as fallback if the cost stage failed."""
     return CostTable([NodeCost(None, "the cost stage failed")] * len(model.nodes), ())

@@ -1,4 +1,4 @@
-"""Operators that a file writes out and the program it was exported from calls as one: norms, activations."""
+"""Operators that exporters decompose into several nodes: normalizations and activations."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from py_autodoc.graph.ir.model import Model, TypeTable
 
 ACTIVATION = "activation"
 _HEARTS = frozenset({"Erf", "Sigmoid", "Tanh", "Softplus", "HardSigmoid"})
-"""Operators that activations of several nodes have in their middle."""
+"""Core operators of activations that consist of several nodes."""
 _BEFORE = 3
 
 
 def written_out(
     model: Model, types: TypeTable, found: Structure, wanted: Collection[str]
 ) -> list[tuple[int, ...]]:
-    """The nodes of each: ``wanted`` names normalizations as their operators, and ``activation``."""
+    """Return the nodes of each; ``wanted`` lists normalization operators, and ``activation``."""
     groups = [
         one.nodes
         for one in found.blocks
@@ -34,14 +34,14 @@ def written_out(
 
 
 def _activations(model: Model, types: TypeTable) -> list[tuple[int, ...]]:
-    """Gelu, SiLU and their like, of the main graph."""
+    """Return decomposed activations (Gelu, SiLU and the like) of the main graph."""
     flow, found = DataflowGraphs(model, types).of(0), []
     for number in model.graphs[0].nodes:
         node = model.nodes[number]
         if node.op_type not in _HEARTS or not node.inputs:
             continue
         tensor = node.inputs[0]
-        # The tensor that it is of lies a few operators (x · 0.7, x³ …) before its heart.
+        # The activation's input is a few operators (x · 0.7, x³ …) before its core operator.
         for _ in range(_BEFORE + 1):
             made = activation_of(flow, tensor) if tensor >= 0 else None
             if made is not None and len(made.nodes) > 1 and number in made.nodes:

@@ -1,4 +1,4 @@
-"""An analysed model as the estimate of latency reads it: its kernels in a runtime, and its sizes."""
+"""Inputs of the latency estimate for an analysed model: its kernels in a runtime, and its sizes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from py_autodoc.report.pipeline.device_choice import DeviceChoice, kernels_of
 
 
 def kernels_in(analysis: Analysis, runtime: Runtime) -> Kernels:
-    """The kernels of an analysed model in a runtime."""
+    """Return the kernels of an analysed model in a runtime."""
     return kernels_of(
         analysis.model, analysis.types, analysis.sizes, analysis.costs, analysis.structure, runtime
     )
 
 
 def on_device(analysis: Analysis, chosen: DeviceChoice) -> Analysis:
-    """An analysis as if it had been asked about this device."""
+    """Return the analysis as if it had been requested for this device."""
     known = TENSORRT if analysis.hardware is None else analysis.hardware.runtime
     kernels = analysis.kernels
     if kernels is not None and chosen.runtime.id != known.id:
@@ -28,7 +28,7 @@ def on_device(analysis: Analysis, chosen: DeviceChoice) -> Analysis:
 
 
 def estimate_inputs(analysis: Analysis) -> EstimateInputs:
-    """What the estimate reads of an analysed model."""
+    """Return the inputs of the estimate from an analysed model."""
     return EstimateInputs(
         shapes=analysis.types.shapes,
         dtypes=analysis.types.dtypes,

@@ -1,4 +1,4 @@
-"""The device an estimate is for: who chose it, in which precision, and the kernels of a runtime there."""
+"""The device of an estimate, its precision, and the kernels of a runtime on it."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ _INTEGER_OPS = frozenset({"QLinearConv", "QLinearMatMul", "ConvInteger", "MatMul
 _REARRANGES = frozenset({"Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"})
 _MOST_BEHIND = 4
 _ALMOST_ALL = 0.9
-"""Share of the MACs on integers from which a model counts as one of int8."""
+"""Share of MACs on integers from which a model counts as int8."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceChoice:
-    """A device, and a precision; empty: as the model is stored."""
+    """A device and a precision; an empty precision means the stored one."""
 
     device: Device
     precision: str = ""
     runtime: Runtime = TENSORRT
-    """What runs the model there."""
+    """The runtime that executes the model."""
 
 
 def choose_device(
     hardware: str | os.PathLike[str] | None, precision: str | None = None, runtime: str | None = None
 ) -> DeviceChoice | None:
-    """The device of an id or a profile's file; None for none. ``runtime`` empty: the usual one.
+    """Return the device for a profile id or file; None if none is given. ``runtime`` empty: the usual one.
 
-    Raises: OptionError for what is unknown, a bad file, or a device of which too little is known.
+    Raises: OptionError for unknown names, an invalid file, or a device with too few published figures.
     """
     wish, runs = checked_precision(precision), runtime_of(runtime)
     if not hardware:
@@ -65,25 +65,25 @@ def choose_device(
 
 
 def usual_runtime(devices: Sequence[Device]) -> Runtime:
-    """What runs a model where nobody says: TensorRT, on CPUs that ONNX Runtime measured ONNX Runtime."""
+    """Return the default runtime: TensorRT, or ONNX Runtime for CPUs on which it was measured."""
     measured = bool(devices) and all(one.measured is not None for one in devices)
     return ORT if measured else TENSORRT
 
 
 def checked_precision(precision: str | None) -> str:
-    """The precision as it is called here; empty for none. Raises: OptionError for one that there is not."""
+    """Return the normalized precision; empty for none. Raises: OptionError if it is unknown."""
     wish = (precision or "").strip().lower()
     if wish and wish not in PRECISIONS:
         raise OptionError(
             "unknown-precision",
             f"Unknown precision {wish[:40]!r}.",
-            f"One of {', '.join(PRECISIONS)}.",
+            f"Use one of {', '.join(PRECISIONS)}.",
         )
     return wish
 
 
 def precision_in(device: Device, wish: str, stored: Sequence[str]) -> str:
-    """The precision asked for, else the first that the model is stored in; empty: the device has none."""
+    """Return the requested precision, else the first stored one that the device has; empty if it has none."""
     return next((name for name in ([wish] if wish else stored) if device.peak(name)), "")
 
 
@@ -95,7 +95,7 @@ def kernels_of(
     found: Structure,
     runtime: Runtime = TENSORRT,
 ) -> Kernels:
-    """The kernels of a model in a runtime, attention as its recogniser found it."""
+    """Return the kernels of a model in a runtime, with attention as its recogniser found it."""
     cores = [AttentionRegion(one.nodes, one.anchor) for one in found.attention]
     mixtures = [made for made in (_mixture(model, one) for one in found.blocks if one.kind == "moe") if made]
     whole = written_out(model, types, found, runtime.written_out) if runtime.written_out else ()
@@ -103,7 +103,7 @@ def kernels_of(
 
 
 def _mixture(model: Model, block: RecognisedBlock) -> Mixture | None:
-    """A mixture whose experts get only the tokens that are sent to them."""
+    """Return the mixture if each expert receives only the tokens routed to it."""
     chosen, made = block.facts.get("top_k"), model.nodes[block.anchor].outputs
     if not isinstance(chosen, int) or not made or made[0] < 0 or len(block.nodes) < 2:
         return None
@@ -111,10 +111,9 @@ def _mixture(model: Model, block: RecognisedBlock) -> Mixture | None:
 
 
 def stored_precisions(model: Model, types: TypeTable, sizes: TensorSizes, costs: list[NodeCost]) -> list[str]:
-    """What the model is stored in: ``int8`` where nearly all products are of integers, then its float type.
+    """Return the stored precisions: ``int8`` if nearly all products use integers, then the float type.
 
-    The float type is that of most weights (by elements), else of most other tensors; fp32 where there is
-    none.
+    The float type is that of most weights (by elements), else of most other tensors; fp32 if there are none.
     """
     weights: dict[int, int] = {}
     others: dict[int, int] = {}
@@ -128,7 +127,7 @@ def stored_precisions(model: Model, types: TypeTable, sizes: TensorSizes, costs:
 
 
 def _integers(model: Model, costs: list[NodeCost]) -> bool:
-    """True when nearly all MACs multiply integers, or floats that come from a DequantizeLinear each."""
+    """Return True if nearly all MACs multiply integers, or floats that each come from a DequantizeLinear."""
     total = quantized = 0
     for node, entry in zip(model.nodes, costs, strict=True):
         macs = 0 if entry.cost is None else in_inference(entry.cost.macs, entry.runs) or 0
@@ -140,7 +139,7 @@ def _integers(model: Model, costs: list[NodeCost]) -> bool:
 
 
 def _dequantized(model: Model, tensor: int) -> bool:
-    """True for what comes from a DequantizeLinear, also behind a few operators that only rearrange it."""
+    """Return True for outputs of DequantizeLinear, also after operators that only rearrange them."""
     for _ in range(_MOST_BEHIND):
         producer = model.tensors[tensor].producer if tensor >= 0 else -1
         if producer < 0:

@@ -1,4 +1,4 @@
-"""Which sizes the free symbols of the inputs get: given, following from those, assumed, or none."""
+"""Values of the symbolic input dimensions: given, derived from those, assumed, or none."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from py_autodoc.graph.size_fitting.fit import Fit, Fitter
 
 NO_SIZES = "no-fitting-sizes"
-"""Code of the diagnostic that says for which sizes the model was tried in vain."""
+"""Diagnostic code: no combination of typical values fits the model."""
 
 
 class Choices(Protocol):
-    """The part of ``Options`` that concerns dimensions."""
+    """The part of ``Options`` about dimensions."""
 
     @property
     def bindings(self) -> Mapping[str, int]:
-        """Sizes by name."""
+        """Values by name."""
         ...
 
     @property
@@ -39,33 +39,33 @@ class Choices(Protocol):
 
     @property
     def batch_size(self) -> int | None:
-        """The size of the batch."""
+        """The batch size."""
         ...
 
     @property
     def assume(self) -> bool:
-        """Whether sizes that are still free get typical values."""
+        """Whether dimensions without a value get typical values."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Follows:
-    """A size that is ``plus`` and the sum of other symbols' sizes times their factors."""
+    """A dimension equal to ``plus`` plus the sum of other dimensions times their factors."""
 
     factors: Mapping[str, int]
     plus: int = 0
 
     def size(self, sizes: Mapping[str, int]) -> int:
-        """The size under sizes for all the others."""
+        """Return the value, given values of all the others."""
         return self.plus + sum(factor * sizes[name] for name, factor in self.factors.items())
 
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A free symbol of the inputs. ``value`` is None when it stays a symbol.
+    """A symbolic dimension of the inputs. ``value`` is None if it stays symbolic.
 
-    ``suggested`` is None when no size was found that the model runs with. ``follows`` says of which other
-    sizes it has to be made.
+    ``suggested`` is None if no value was found that the model runs with. ``follows`` gives the dimensions it
+    is computed from.
     """
 
     name: str
@@ -78,9 +78,9 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Dims:
-    """``bindings`` is what shape inference gets; ``symbols`` what the reader is told.
+    """Resolved dimensions: ``bindings`` for shape inference, ``symbols`` for the report.
 
-    ``types`` are the types under the bindings where they had to be inferred to find sizes.
+    ``types`` are the types under the bindings if they had to be inferred to find values.
     """
 
     bindings: Mapping[str, int] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class Dims:
     diagnostics: tuple[Diagnostic, ...] = ()
 
     def suggested(self, least: int) -> dict[str, int] | None:
-        """Sizes of at least ``least`` for all symbols, as they belong together; None without suggestions."""
+        """Return consistent values of at least ``least`` for all symbols; None without suggestions."""
         sizes: dict[str, int] = {}
         for symbol in self.symbols:
             if symbol.suggested is None:
@@ -102,10 +102,10 @@ class Dims:
 
 
 def resolve_dims(model: Model, options: Choices, fitter: Callable[[], Fitter]) -> Dims:
-    """Settle every symbol. ``fitter`` is asked for only when a size is free.
+    """Resolve every symbol. ``fitter`` is called only if a dimension is symbolic.
 
     Raises:
-        OptionError: a name is not in the model, or sizes contradict each other.
+         OptionError: a name is not in the model, or values contradict each other.
     """
     shapes, names = symbolic_inputs(model)
     given = dict(options.bindings)
@@ -130,7 +130,7 @@ def resolve_dims(model: Model, options: Choices, fitter: Callable[[], Fitter]) -
 
 
 def unsuggested(model: Model, options: Choices) -> Dims:
-    """The symbols with the sizes they are given, for when no others can be found. Raises: OptionError."""
+    """Return the symbols with their given values, if none can be suggested. Raises: OptionError."""
     shapes, names = symbolic_inputs(model)
     _, values = apply_shapes(shapes, model, names, options.bindings, options.input_shapes)
     where = _places(model, shapes)
@@ -181,7 +181,7 @@ def _settled(
 def _none_fit(
     model: Model, found: Fit, values: Mapping[str, int], free: Sequence[str]
 ) -> tuple[Diagnostic, ...]:
-    """Why free symbols get no sizes."""
+    """Return why symbolic dimensions get no values."""
     if found.sizes is not None or values.keys() >= set(free):
         return ()
     node = model.nodes[found.node] if found.node >= 0 else None
@@ -192,7 +192,7 @@ def _none_fit(
 
 
 def _places(model: Model, shapes: Mapping[int, Shape | None]) -> dict[str, list[str]]:
-    """Where each symbol stands, as ``input_ids[0]``."""
+    """Return where each symbol occurs, such as ``input_ids[0]``."""
     where: dict[str, list[str]] = {}
     for tensor, shape in shapes.items():
         for axis, dim in enumerate(shape or ()):
@@ -202,7 +202,7 @@ def _places(model: Model, shapes: Mapping[int, Shape | None]) -> dict[str, list[
 
 
 def batch_names(model: Model) -> frozenset[str]:
-    """The dimensions, as a binding names them, that a batch size is given to; empty when there is none."""
+    """Return the dimensions (by binding name) that a batch size applies to; empty if there are none."""
     shapes, names = symbolic_inputs(model)
     try:
         return frozenset(str(names.original(symbol)) for symbol in _batch_symbols(shapes))
@@ -211,7 +211,7 @@ def batch_names(model: Model) -> frozenset[str]:
 
 
 def _batch_symbols(shapes: Mapping[int, Shape | None]) -> list[str]:
-    """Plain symbols on the first axis of an input. Raises: OptionError when there is none."""
+    """Return plain symbols on the first axis of an input. Raises: OptionError if there are none."""
     first = [shape[0] for shape in shapes.values() if shape]
     found = [dim for dim in first if isinstance(dim, str) and dim_arithmetic.symbols_of(dim) == (dim,)]
     named = [dim for dim in found if "batch" in dim.lower() or dim.lower() in ("b", "n", "bs")]

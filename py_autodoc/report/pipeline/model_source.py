@@ -1,4 +1,4 @@
-"""What may be given as a model, as a path or as bytes."""
+"""Convert a model in any accepted form to a path or bytes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from py_autodoc.limits import LIBRARY, Limits
 
 
 def normalise_source(source: Any) -> tuple[str | bytes, str]:
-    """(path or serialized model, name) of a path, bytes, ``onnx.ModelProto`` or ``onnx_ir.Model``.
+    """Return (path or serialized model, name) for a path, bytes, ``onnx.ModelProto`` or ``onnx_ir.Model``.
 
-    The name is empty where the file's own is meant. Raises: InputError.
+    An empty name stands for the file's own. Raises: InputError.
     """
     if isinstance(source, (str, os.PathLike)):
         return os.fsdecode(source), ""
@@ -33,7 +33,7 @@ def normalise_source(source: Any) -> tuple[str | bytes, str]:
 
 
 def open_model(source: str | bytes, name: str = "", limits: Limits = LIBRARY) -> LoadedModel:
-    """The structure of a model that ``normalise_source`` gave. Raises: InputError."""
+    """Return the structure of a model from ``normalise_source``. Raises: InputError."""
     if isinstance(source, bytes):
         return load_bytes(source, name, limits)
     return load(source, limits)
@@ -48,6 +48,6 @@ def _serialized(proto: Any) -> bytes:
         raise InputError(
             "too-large-in-memory",
             "The model in memory is over 2 GB, more than protobuf can hold.",
-            "Save it with external data and give the path.",
+            "Save it with external data and pass the path.",
         ) from None
     return data

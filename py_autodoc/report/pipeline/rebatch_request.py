@@ -1,4 +1,4 @@
-"""A batch size for a file that has another fixed: the analysis is of the model rewritten for it."""
+"""A batch size other than the file's fixed one: the analysis uses the model rewritten for it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from py_autodoc.graph.rebatch import PlannedBatch
 
 REBATCHED = "rebatched"
-"""Code of the diagnostic that says that the costs are of a batch the file does not have."""
+"""Diagnostic code: the costs are for a batch that the file does not have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rebatch:
-    """A model of another batch than its file's."""
+    """A model rewritten for another batch than its file's."""
 
     loaded: LoadedModel
     """The rewritten model; weights are references to the file."""
@@ -30,7 +30,7 @@ class Rebatch:
     edits: tuple[str, ...]
 
     def check(self, model: Model, types: TypeTable) -> None:
-        """Raises: RebatchBlocked when inference does not find the shapes that were followed."""
+        """Raises: RebatchBlocked if inference contradicts the predicted shapes."""
         from py_autodoc.graph.rebatch import RebatchBlocked
 
         odd = self.found.fits(model, types, self.batch)
@@ -38,7 +38,7 @@ class Rebatch:
             raise RebatchBlocked(self.loaded.facts.name, odd)
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What a reader must know."""
+        """Return the diagnostics about the change."""
         fixed = self.found.plan.batch
         count = len(self.edits)
         edits = "no node had to change" if not count else f"{count:,} edit{'s' * (count > 1)}"
@@ -48,7 +48,7 @@ class Rebatch:
         return (Diagnostic(REBATCHED, "info", message),)
 
     def info(self) -> RebatchInfo:
-        """The section of the report."""
+        """Return the section of the report."""
         plan = self.found.plan
         outputs = [
             RebatchOutput(name=name, axis=None if at is None else at.axis, items=_entries(at))
@@ -75,15 +75,15 @@ def _entries(at: object) -> int | None:
 
 
 def followed(loaded: LoadedModel, model: Model, options: Choices) -> Rebatch | None:
-    """The model at ``options.batch_size``; None when nobody asks or the batch is free anyhow.
+    """Return the model at ``options.batch_size``; None if not requested or the batch is symbolic.
 
     Raises:
         RebatchBlocked: a node would mix items.
-        OptionError: whole input shapes were given as well.
+         OptionError: full input shapes were given as well.
     """
     if options.batch_size is None:
         return None
-    # Rules of other sizes are not needed for most analyses.
+    # Imported here because most analyses do not rewrite the model.
     from py_autodoc.graph.rebatch import BatchRefusal, BatchRequest, RebatchBlocked, fixed_batch, plan_batch
 
     if not fixed_batch(model):
@@ -91,7 +91,7 @@ def followed(loaded: LoadedModel, model: Model, options: Choices) -> Rebatch | N
     if options.input_shapes:
         raise OptionError(
             "batch-and-shapes",
-            "The batch of this model is fixed; a batch size and whole input shapes cannot be combined.",
+            "The batch of this model is fixed; a batch size and full input shapes cannot be combined.",
             "Pass one of --batch-size and --input-shape.",
         )
     found = plan_batch(loaded, BatchRequest(bindings=_sizes(model, options)))
@@ -102,7 +102,7 @@ def followed(loaded: LoadedModel, model: Model, options: Choices) -> Rebatch | N
 
 
 def _sizes(model: Model, options: Choices) -> dict[str, int]:
-    """Sizes that other free dimensions are given in this analysis."""
+    """Return the values given to other symbolic dimensions in this analysis."""
     given = {name: size for name, size in options.bindings.items() if name != ANY_SYMBOL}
     if ANY_SYMBOL in options.bindings:
         shapes, names = symbolic_inputs(model)

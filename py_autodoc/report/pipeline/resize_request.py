@@ -1,4 +1,4 @@
-"""Other sizes for a file that has them fixed: the analysis is of the model rewritten for them."""
+"""Dimensions other than the file's fixed ones: the analysis uses the model rewritten for them."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from py_autodoc.graph.resize import ResizedModel
 
 RESIZED = "resized"
-"""Code of the diagnostic that says that the costs are of sizes the file does not have."""
+"""Diagnostic code: the costs are for dimensions that the file does not have."""
 MAX_LISTED = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Resize:
-    """A model of other sizes than its file's."""
+    """A model rewritten for other dimensions than its file's."""
 
     found: ResizedModel
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What a reader must know."""
+        """Return the diagnostics about the change."""
         shown = [f"{name} {_shape(shape)}" for name, shape in self.found.fixed.items()]
         count = len(self.found.edits)
         edits = "no node had to change" if not count else f"{count:,} edit{'s' * (count > 1)}"
@@ -35,7 +35,7 @@ class Resize:
         return (Diagnostic(RESIZED, "info", message),)
 
     def info(self) -> ResizeInfo:
-        """The section of the report."""
+        """Return the section of the report."""
         found = self.found
         return ResizeInfo(
             inputs={name: list(shape) for name, shape in found.inputs.items()},
@@ -53,15 +53,15 @@ def _shape(shape: Sequence[int]) -> str:
 def at_sizes(
     loaded: LoadedModel, wanted: Mapping[str, Sequence[int]], bindings: Mapping[str, int]
 ) -> Resize | None:
-    """The model whose inputs have other shapes; None when nobody asks.
+    """Return the model with other input shapes; None if not requested.
 
     Raises:
-        ResizeBlocked: a node cannot have these sizes.
-        OptionError: an input or a size that is none.
+         ResizeBlocked: a node does not support these dimensions.
+         OptionError: an unknown input or an invalid dimension.
     """
     if not wanted:
         return None
-    # Rules of other sizes are not needed for most analyses.
+    # Imported here because most analyses do not rewrite the model.
     from py_autodoc.graph.rebatch import BatchRefusal
     from py_autodoc.graph.resize import ResizeBlocked, resize_model
 

@@ -1,4 +1,4 @@
-"""How the findings were made, where that is not as the rules come."""
+"""Rule settings that differ from the defaults."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from py_autodoc.report.schema import RuleSettings
 
 
 def rule_settings(settings: RuleOptions, read_weights: bool) -> RuleSettings | None:
-    """What differs from the defaults; None when nothing does and no file was given."""
+    """Return the differences from the defaults; None if there are none and no file was given."""
     known = rules()
     changed = {
         id: {name: value for name, value in values.items() if value != known[id].thresholds[name]}
@@ -29,7 +29,7 @@ def rule_settings(settings: RuleOptions, read_weights: bool) -> RuleSettings | N
 
 
 def describe_rule_settings(settings: RuleSettings | None) -> str:
-    """The settings as a line of text; empty when the rules are as they come."""
+    """Return the settings as a line of text; empty for the defaults."""
     if settings is None:
         return ""
     changes = [

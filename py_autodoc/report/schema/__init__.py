@@ -1,6 +1,6 @@
-"""The one wire model: what JSON files, the server and the viewer speak.
+"""The wire model shared by JSON files, the server and the viewer.
 
-msgspec Structs, snake_case, units in the names, ``None`` for unknown (never 0). The JSON Schema
+msgspec Structs in snake_case, with units in the names and ``None`` for unknown (never 0). The JSON Schema
 (``report.schema.json``), the OpenAPI document and the TypeScript types are generated from here.
 """
 

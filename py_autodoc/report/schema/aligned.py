@@ -1,4 +1,4 @@
-"""The alignment of two models as the viewer reads it: columns of numbers, by node and by pair."""
+"""The alignment of two models for the viewer: columns of numbers, by node and by pair."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ class AlignedChange(Wire, frozen=True, kw_only=True):
     kind: str
     """One of ``ComparisonColumns.kinds``."""
     what: str
-    """Of it: the attribute's name, ``result``, ``weight``, ``activation`` …"""
+    """Its subject: the attribute's name, ``result``, ``weight``, ``activation`` …"""
     left: str
-    """As the first model has it."""
+    """Value in the first model."""
     right: str
 
 
 class AlignedBlock(Wire, frozen=True, kw_only=True):
-    """A block of the first model, its counterpart, and what differs in it."""
+    """A block of the first model, its counterpart, and the differences."""
 
     left: str | None
-    """Path of its module; null where only the second model has it."""
+    """Path of its module; null if only the second model has it."""
     right: str | None
     pairs: int
     changed: dict[str, int]
@@ -38,30 +38,30 @@ class AlignedBlock(Wire, frozen=True, kw_only=True):
 
 
 class ComparisonColumns(Wire, frozen=True, kw_only=True):
-    """How the nodes of two models correspond. A node is in one pair at most."""
+    """How the nodes of two models correspond. A node is in at most one pair."""
 
     verdict: str
     """``same architecture``, ``similar architecture`` or ``different architectures``."""
     score_macs: float | None
-    """Twice the MACs in counterparts over those of both; null when no MACs are known."""
+    """Twice the MACs of matched nodes over the MACs of both models; null when no MACs are known."""
     score_nodes: float
-    """The same by core operators."""
+    """The same, counting core operators instead of MACs."""
     core_operators: list[int]
-    """Of the first and of the second model."""
+    """Core operators of the first and the second model."""
     core_matched: int
     left: list[int]
-    """By node of the first model: its pair, -1 without a counterpart, -2 for constants (no part in it)."""
+    """By node of the first model: its pair, -1 without a counterpart, -2 for constants (not matched)."""
     right: list[int]
-    """The same of the second model."""
+    """The same for the second model."""
     kinds: list[str]
     """Kinds of changes in the order of their bits."""
     changes: list[int]
-    """By pair: bits of its changes, 0 where nothing changed."""
+    """By pair: bits of its changes, 0 if nothing changed."""
     main_left: list[int]
-    """By pair: the node that computes; the others of the pair serve it."""
+    """By pair: the node that computes; the other nodes of the pair only serve it."""
     main_right: list[int]
     details: dict[str, list[AlignedChange]]
-    """By number of a pair that changed."""
+    """Changes by pair number; only pairs that changed."""
     interface: list[AlignedChange]
-    """What changed of the inputs and outputs of the model, as they are declared."""
+    """Changes of the model's declared inputs and outputs."""
     blocks: list[AlignedBlock]

@@ -1,4 +1,4 @@
-"""What kind of network it is, its attention, and the risks found in it."""
+"""The architecture of the network, its attention, and the findings."""
 
 from __future__ import annotations
 

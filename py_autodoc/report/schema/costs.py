@@ -1,4 +1,4 @@
-"""Costs: per layer, per block, per operator, in total, and how much of them is known."""
+"""Costs: per layer, per block, per operator, in total, and their coverage."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Layer(Wire, frozen=True, kw_only=True):
     """Why an expression is missing although an input dimension is symbolic."""
 
     def __post_init__(self) -> None:
-        """Reports of before 1.1 have no ``runs``: what they say of loops and branches decides."""
+        """Derive ``runs`` from loops and branches for reports before 1.1, which do not have it."""
         runs = self.runs if self.repeat is None else self.repeat
         if self.runs != (runs if self.counted else 0):
             msgspec.structs.force_setattr(self, "runs", runs if self.counted else 0)
@@ -126,13 +126,13 @@ class Block(Wire, frozen=True, kw_only=True):
     weight_bytes: int | None
     """Stored bytes of its constants."""
     macs: int | None
-    """Of one inference."""
+    """MACs of one inference."""
     flops: int | None
-    """Of one inference."""
+    """FLOPs of one inference."""
     read_bytes: int | None
-    """Of one inference, unfused."""
+    """Bytes read in one inference, unfused."""
     write_bytes: int | None
-    """Of one inference, unfused."""
+    """Bytes written in one inference, unfused."""
     activation_bytes: int | None
     """Bytes of the outputs."""
 

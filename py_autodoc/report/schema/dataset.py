@@ -1,4 +1,4 @@
-"""What the metadata of a file claim of the data that the model was made for."""
+"""Classes and training data that the metadata of a file state."""
 
 from __future__ import annotations
 

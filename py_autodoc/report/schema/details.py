@@ -1,4 +1,4 @@
-"""What is asked for one node or one constant at a time."""
+"""Details of one node or one constant, requested individually."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from py_autodoc.report.schema.wire import DimValue, Wire
 
 
 class AttributeInfo(Wire, frozen=True, kw_only=True):
-    """An attribute as text plus its kind; ``default`` when the file leaves it out."""
+    """An attribute as text with its kind; ``default`` if the file omits it."""
 
     name: str
     type: str
@@ -24,7 +24,7 @@ class AttributeInfo(Wire, frozen=True, kw_only=True):
 
 
 class ConstantInfo(Wire, frozen=True, kw_only=True):
-    """A constant input of the node; ``values`` are its first numbers when they are in the structure."""
+    """A constant input of the node; ``values`` are its first values if the structure contains them."""
 
     tensor: int
     name: str
@@ -49,22 +49,22 @@ class OperatorDoc(Wire, frozen=True, kw_only=True):
 
 
 class ModuleOrigin(Wire, frozen=True, kw_only=True):
-    """Which module of the original model a node comes from, as its exporter wrote it."""
+    """The module of the original model that a node comes from, as recorded by its exporter."""
 
     scope: str
     """Full path, ``encoder.layer.0.attention``; empty at the top."""
     via: str
-    """How it is known: ``trace``, ``fused``, ``param``, ``context``, ``root``; empty: not said."""
+    """How it is known: ``trace``, ``fused``, ``param``, ``context``, ``root``; empty if not recorded."""
     scopes: list[str]
-    """All modules of a node made from several, at most 64; empty when ``scope`` is the only one."""
+    """All modules of a node that was merged from several, at most 64; empty if ``scope`` is the only one."""
     calls: dict[str, int]
-    """Which call, from 0, of modules that are called several times; at most 64 are listed."""
+    """Call number, from 0, of modules that are called several times; at most 64 are listed."""
     stack: list[str]
-    """Modules being called, outermost first, where one calls another that does not lie in it."""
+    """Modules on the call stack, outermost first, if a module calls another that it does not contain."""
 
 
 class NodeDetails(Wire, frozen=True, kw_only=True):
-    """What the inspector shows beyond the payload's columns."""
+    """Details for the inspector in addition to the payload's columns."""
 
     id: int
     name: str
@@ -81,27 +81,27 @@ class NodeDetails(Wire, frozen=True, kw_only=True):
     operator: OperatorDoc | None
     stack_trace: str
     module: ModuleOrigin | None = None
-    """Null when only names tell, or nothing."""
+    """Null if nothing is recorded, or only names are."""
 
 
 class WeightHistogram(Wire, frozen=True, kw_only=True):
     """``counts[i]`` finite values lie from ``edges[i]`` to before ``edges[i + 1]``; nothing is sampled.
 
-    The last bin of real numbers has its upper edge too.
+    The last bin of real numbers includes its upper edge.
     """
 
     edges: list[float | int | str]
-    """One more than counts, ascending. Integers beyond 2^53 are text."""
+    """Bin edges, ascending: one more than ``counts``. Integers beyond 2^53 are text."""
     counts: list[int]
     """Values in each bin."""
     whole: bool
-    """The values are integers, and so are the edges."""
+    """True if the values, and so the edges, are integers."""
 
 
 class WeightValues(Wire, frozen=True, kw_only=True):
-    """What one initializer or Constant holds, read on request.
+    """The values of one initializer or Constant, read on request.
 
-    Statistics are over the finite stored values unless they say otherwise.
+    Statistics cover the finite stored values unless stated otherwise.
     """
 
     tensor: int
@@ -109,7 +109,7 @@ class WeightValues(Wire, frozen=True, kw_only=True):
     name: str
     """Name of the tensor."""
     graph: str
-    """The body it belongs to (``If_3.then_branch``); empty for the main graph."""
+    """The subgraph it belongs to (``If_3.then_branch``); empty for the main graph."""
     kind: str
     """``initializer`` or ``constant`` (output of a Constant node)."""
     elem_type: str
@@ -117,53 +117,53 @@ class WeightValues(Wire, frozen=True, kw_only=True):
     shape: list[int]
     """Shape."""
     elements: int
-    """Elements by the shape."""
+    """Number of elements according to the shape."""
     stored: int
-    """Elements that are in the file: all, or those that a sparse tensor names."""
+    """Number of elements in the file: all, or those listed in a sparse tensor."""
     sparse: bool
-    """Stored as values and places; what is not stored is 0."""
+    """True if stored as values and indices; all other elements are 0."""
     bytes: int | None
-    """Stored size; of a sparse tensor with its places."""
+    """Stored size; for a sparse tensor including its indices."""
     storage: str
     """``inline`` (in the model file) or ``external``."""
     location: str
     """Base name of the external file; empty for data in the model file."""
     offset: int | None
-    """Where its bytes begin in that file; null when it says nothing (few values, several pieces)."""
+    """Offset of its bytes in that file; null if there is none (few values, several pieces)."""
     zeros: int | None
-    """Stored elements that are 0 or false. Null for text, as all below."""
+    """Stored elements that are 0 or false. Null for text, as all following numbers."""
     nan: int | None
     """Stored elements that are not a number."""
     inf: int | None
     """Stored elements that are infinite."""
     min: float | int | str | None
-    """Smallest value; integers beyond 2^53 as text. Null for complex numbers and where no value is finite."""
+    """Smallest value; integers beyond 2^53 as text. Null for complex numbers and if no value is finite."""
     max: float | int | str | None
     """Largest value, likewise."""
     mean: float | None
-    """Arithmetic mean; null on overflow, too."""
+    """Arithmetic mean; null also on overflow."""
     std: float | None
-    """Population standard deviation; null on overflow, too."""
+    """Population standard deviation; null also on overflow."""
     distinct: int | None
-    """Different values; null when there are more than 1,024 of a type wider than 16 bits."""
+    """Number of distinct values; null above 1,024 for types wider than 16 bits."""
     quantiles: dict[str, float | int | str] | None
-    """Share (``0.5`` …) → the smallest value that so large a share does not exceed. Null for more than
-    64 MiB of a type wider than 16 bits."""
+    """Share (``0.5`` …) → the smallest value that this share of the elements does not exceed. Null above 64
+    MiB for types wider than 16 bits."""
     histogram: WeightHistogram | None
-    """Null where there is no smallest and largest value."""
+    """Null if there is no smallest and largest value."""
     values: list[Any]
     """The first stored values, at most 200: numbers, booleans, text. NaN, infinite and complex numbers and
     integers beyond 2^53 are text. Empty for text of 4 KiB and more, which is not read."""
     indices: list[int] | None
-    """Place of each of ``values``, counted row by row from 0; null when they are simply the first."""
+    """Index of each of ``values`` in row-major order, from 0; null if they are simply the first."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dicts and lists, as the JSON has them."""
+        """Return plain dicts and lists, as in the JSON."""
         data: dict[str, Any] = msgspec.to_builtins(self)
         return data
 
     def to_json(self, indent: int = 0) -> str:
-        """JSON text, ``indent`` spaces a level (0: one line)."""
+        """Return the JSON text, ``indent`` spaces per level (0: one line)."""
         data = msgspec.json.encode(self)
         return (msgspec.json.format(data, indent=indent) if indent else data).decode()
 
@@ -180,28 +180,28 @@ class WeightFile(Wire, frozen=True, kw_only=True):
     name: str
     """Name of the tensor."""
     graph: str
-    """The body it belongs to (``If_3.then_branch``); empty for the main graph."""
+    """The subgraph it belongs to (``If_3.then_branch``); empty for the main graph."""
     elem_type: str
     """Element type in the model."""
     dtype: str
-    """Element type in the file, as numpy calls it."""
+    """Element type in the file, as named by numpy."""
     converted: bool
-    """numpy lacks ``elem_type``; ``dtype`` holds each of its values."""
+    """True if numpy lacks ``elem_type``; ``dtype`` then represents all its values exactly."""
     shape: list[int]
     """Shape."""
     bytes: int
     """Size of the file."""
     data: builtins.bytes
-    """What is in the file, as base64."""
+    """Content of the file, as base64."""
 
 
 class BundleNode(Wire, frozen=True, kw_only=True):
-    """A node's details without what the payload and the operators of the bundle tell."""
+    """A node's details without those in the payload and in the bundle's operators."""
 
     operator: int | None
     """Index into ``operators``."""
     attributes: list[AttributeInfo]
-    """Without their descriptions: those are in ``descriptions`` of the operator."""
+    """Without descriptions, which are in ``descriptions`` of the operator."""
     constants: list[ConstantInfo]
     tag: str
     doc_string: str
@@ -210,16 +210,16 @@ class BundleNode(Wire, frozen=True, kw_only=True):
 
 
 class Bundle(Wire, frozen=True, kw_only=True):
-    """Everything the viewer shows of one analysed model, in one piece."""
+    """Everything the viewer shows of one analysed model, in one document."""
 
     version: int
     payload: GraphPayload
     operators: list[OperatorDoc]
     descriptions: list[dict[str, str]]
-    """Index as ``operators``: attribute name → description."""
+    """By index into ``operators``: attribute name → description."""
     nodes: dict[str, BundleNode]
-    """Node id → details; empty for a model too large to carry them."""
+    """Node id → details; empty if the model is too large to include them."""
     document: ReportDocument | None = None
-    """The report as texts; null where a server or a kernel is asked for it."""
+    """The report as texts; null if a server or kernel provides it on request."""
     serving: Plans | None = None
-    """Text generation on the device of the analysis; null without one, and where somebody is asked."""
+    """Text generation on the device of the analysis; null without a device, or if provided on request."""

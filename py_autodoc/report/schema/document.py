@@ -1,6 +1,6 @@
-"""The fields of a report: one JSON document with everything that is known of a model.
+"""The fields of a report: one JSON document with everything known about a model.
 
-What can be done with them is ``report.report.Report``, the class that is made and read.
+Their methods are in ``report.document.report.Report``, the class that is created and read.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class ReportFields(Wire, frozen=True, kw_only=True):
     coverage: Coverage
     """How much of the model the totals cover."""
     dims: list[DimInfo]
-    """Free symbols of the inputs."""
+    """Symbolic dimensions of the inputs."""
     diagnostics: list[DiagnosticInfo]
     """Diagnostics about the file or the analysis, most severe first."""
     layers: list[Layer]

@@ -1,4 +1,4 @@
-"""What a chosen device is estimated to take for a model."""
+"""Estimated latency and memory of a model on a device."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from py_autodoc.report.schema.wire import Wire
 
 
 class LayerLatency(Wire, frozen=True, kw_only=True):
-    """One kernel of a runtime that fuses: layers that run as one."""
+    """One kernel of a fusing runtime: layers that run as one."""
 
     layer: int
     """Id of the layer that represents it."""

@@ -1,4 +1,4 @@
-"""What an estimated latency is made of: devices, constants and the kernels of a model."""
+"""Inputs of a latency estimate: devices, constants and the kernels of a model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from py_autodoc.report.schema.wire import Wire
 
 
 class DevicePrice(Wire, frozen=True, kw_only=True):
-    """What an hour of a device costs on the cheapest cloud instance with one: approximate, on demand."""
+    """Hourly cost of a device on the cheapest cloud instance with it: approximate, on demand."""
 
     usd_per_hour: float
     instance: str
@@ -15,184 +15,185 @@ class DevicePrice(Wire, frozen=True, kw_only=True):
 
 
 class DeviceColumns(Wire, frozen=True, kw_only=True):
-    """The devices that a latency can be estimated for, one entry a device: by vendor, then by name.
+    """The devices that latency can be estimated for, one entry per device, by vendor, then by name.
 
-    A device of the caller's own comes last. Null is what nobody knows, never 0.
+    A custom device comes last. Null is unknown, never 0.
     """
 
     id: list[str]
-    """As ``--hardware`` takes it."""
+    """Id for ``--hardware``."""
     name: list[str]
     vendor: list[str]
     category: list[str]
     """``datacenter``, ``workstation``, ``consumer``, ``laptop``, ``edge``, ``apple``, ``cpu``,
-    ``cloud-asic``; ``custom`` for a device of the caller's own."""
+    ``cloud-asic``; ``custom`` for a custom device."""
     memory_bytes: list[int | None]
     usable_memory_fraction: list[float | None]
-    """Share of the memory that a model may use, where it is less than all of it."""
+    """Share of the memory that a model may use, if not all of it."""
     bandwidth_bytes_per_s: list[int]
     peaks: dict[str, list[int | None]]
-    """Precision (``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8``, ``int8``) → FLOP/s by device, dense, sums
-    in fp32 (``int8``: operations a second)."""
+    """Precision (``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8``, ``int8``) → FLOP/s by device, dense, with
+    accumulation in fp32 (``int8``: operations per second)."""
     sustained: list[float]
-    """Share of the peaks that is held under load; 1 where neither measured nor limited by power."""
+    """Share of the peaks sustained under load; 1 if neither measured nor limited by power."""
     units: list[int | None]
-    """Multiprocessors (compute units) that tiles of a product are spread over."""
+    """Multiprocessors (compute units) across which the tiles of a product are distributed."""
     l2_bytes: list[int | None]
     clock_hz: list[int | None]
     band: list[int]
-    """Index into ``LatencyModel.bands``, in the precisions of ``LatencyModel.compared``."""
+    """Index into ``LatencyModel.bands``, for the precisions in ``LatencyModel.compared``."""
     confidence: list[str]
-    """``high``: numbers confirmed by a source that was read; ``medium``: widely published; ``custom``."""
+    """``high``: figures confirmed by a source; ``medium``: widely published figures; ``custom``."""
     measured: dict[str, list[float]] = {}
-    """Index of a device → what was measured of a CPU in place of the constants of CPUs: the share of its peak
-    that products, convolutions and convolutions by channel reach, the share of its bandwidth, and the seconds
-    of one kernel."""
+    """Index of a device → measured values of a CPU that replace the constants of CPUs: the share of its peak
+    that products, convolutions and depthwise convolutions reach, the share of its bandwidth, and the seconds
+    per kernel."""
     watts: list[float | None] = []
-    """Power of the board or module; empty in payloads of before."""
+    """Power of the board or module; empty in payloads of older versions."""
     prices: dict[str, DevicePrice] = {}
-    """Index of a device → what an hour of it costs, where it can be rented."""
+    """Index of a device → its hourly price, if it can be rented."""
 
 
 class LatencyBand(Wire, frozen=True, kw_only=True):
-    """How far an estimate may be off."""
+    """Likely error of an estimate."""
 
     low: float
-    """Factor on the estimate: most measured times are not below."""
+    """Factor on the estimate: most measured times are not lower."""
     high: float
     label: str
     """``estimate``, ``rough`` or ``order of magnitude``."""
 
 
 class LatencyModel(Wire, frozen=True, kw_only=True):
-    """The constants of the estimate; ``docs/hardware.md`` has the formula and where they come from."""
+    """The constants of the estimate; formula and sources are in ``docs/hardware.md``."""
 
     gemm_e: float
-    """Share of the peak that a product reaches, before ``tiles``."""
+    """Share of the peak that a matrix product reaches, before ``tiles``."""
     gemm_k0: float
-    """A sum over k terms reaches k / (k + gemm_k0)."""
+    """A sum over k terms reaches the share k / (k + gemm_k0)."""
     tiles: list[list[float]]
-    """Rows and columns of a tile, its share of the peak."""
+    """Rows and columns of a tile, and its share of the peak."""
     utilisation_floor: float
     split_k_min: int
-    """Fewest terms of a part when a sum is split because there are fewer tiles than units."""
+    """Minimum number of terms per part if a sum is split because there are fewer tiles than units."""
     split_k_max: int
-    """Most parts."""
+    """Maximum number of parts."""
     attention_e: float
     attention_rows: int
-    """Rows of queries that one unit takes."""
+    """Query rows processed by one unit."""
     attention_precision: dict[str, str]
-    """Precision → the one whose peak attention has, where that is another."""
+    """Precision → precision whose peak applies to attention, if different."""
     batched_e: float
     grouped_e: float
     grouped_k0: float
     grouped_step: int
-    """Columns of a group are rounded up to a multiple of it."""
+    """Columns of a group are rounded up to a multiple of this."""
     depthwise_e: float
-    """Of the fp32 peak."""
+    """Share of the fp32 peak that depthwise convolutions reach."""
     memory_e: float
     l2_fraction: float
-    """Activations of a kernel of at most this share of the L2 cache move at its speed."""
+    """Activations of a kernel that take at most this share of the L2 cache move at its speed."""
     l2_bytes_per_clock: float
-    """By unit."""
+    """Per unit."""
     overhead_s: float
-    """By kernel, on devices of unknown clock."""
+    """Per kernel, on devices with unknown clock."""
     overhead_cycles: float
-    """By kernel, in cycles of the device's clock."""
+    """Per kernel, in cycles of the device's clock."""
     issue_s: float
-    """Seconds that the host takes to start a kernel, ahead of the device: the sum of these, or that of the
-    kernels, counts, whichever is longer. 0: a plan is replayed. Not on CPUs."""
+    """Seconds the host takes to launch a kernel, asynchronously: the longer of the sum of these and the sum
+    of the kernel times counts. 0 if a plan is replayed. Not used for CPUs."""
     recurrent_kernels: int
-    """Kernels of each step of a recurrent layer, beside one for the inputs of all steps."""
+    """Kernels per step of a recurrent layer, in addition to one for the inputs of all steps."""
     experts_kernels: int
     """Kernels of a mixture of experts: routing, two products, the sum."""
     experts_rows: int
-    """Rows of an expert's product are rounded up to a multiple of it."""
+    """Rows of an expert's product are rounded up to a multiple of this."""
     cpu_gemm_e: float
-    """The next four stand in for the others on devices of category ``cpu``, without tiles and cache."""
+    """This and the next three replace the others on devices of category ``cpu``, without tiles and cache."""
     cpu_conv_e: float
     cpu_memory_e: float
     cpu_overhead_s: float
     widths: dict[str, int]
-    """Precision → bytes of an element of a float tensor (16, 32 or 64 bits wide as stored); others keep
-    their own."""
+    """Precision → bytes per element of a float tensor (16, 32 or 64 bits wide as stored); other types keep
+    theirs."""
     bands: list[LatencyBand]
-    """The better known the devices, the earlier."""
+    """Error bands, for the best-known devices first."""
     compared: list[str]
-    """Precisions in which estimates were compared with measured times: in others the band of a device is at
+    """Precisions in which estimates were compared with measurements; in others the band of a device is at
     least the second."""
     uncompared_share: float
-    """So is it where more than this share of the time is in kernels of kinds 7 and 8, which were not."""
+    """The same applies if kernels of kinds 7 and 8, which were not compared, exceed this share of time."""
 
 
 class RoutedKernels(Wire, frozen=True, kw_only=True):
-    """Kernels of a mixture of experts whose sizes depend on where the router sends the tokens.
+    """Kernels of a mixture of experts whose sizes depend on the routing of tokens.
 
-    T tokens (elements of ``router`` / its last axis E) go to c = ``chosen`` of E experts, spread evenly: of
-    these a share of 1 − (1 − c / E)^T gets any, T · c / (E · share) each. That, rounded up, is the size of
-    ``dims`` in kernels with MACs, which run ``share`` times; in the others it is T · c / E, rounded up.
+    T tokens (elements of ``router`` / its last axis E) go to c = ``chosen`` of E experts, distributed evenly:
+    a share of 1 − (1 − c / E)^T of the experts gets any, T · c / (E · share) each. Rounded up, that is the
+    value of ``dims`` in kernels with MACs, which run ``share`` times; in the others it is T · c / E, rounded
+    up.
     """
 
     router: int
-    """Tensor of the routing: tokens × experts."""
+    """Tensor with the routing: tokens × experts."""
     chosen: int
-    """Experts that a token goes to."""
+    """Number of experts per token."""
     dims: list[str]
-    """Dimensions that are the tokens of one expert."""
+    """Dimensions that count the tokens of one expert."""
     kernels: list[int]
     macs: list[int]
-    """MACs a token, parallel to ``kernels``; 0: it moves memory."""
+    """MACs per token, parallel to ``kernels``; 0 for kernels that only move memory."""
     depth: list[int]
-    """k of a product: n = macs / depth, m are the tokens; else 0."""
+    """k of a product: n = macs / depth, m is the number of tokens; else 0."""
 
 
 class KernelColumns(Wire, frozen=True, kw_only=True):
-    """What a fusing runtime runs as one: kernels of the main graph and of bodies, index = kernel id.
+    """The fused kernels of the main graph and of subgraphs, index = kernel id.
 
     ``read_offsets``/``reads`` and ``write_offsets``/``writes`` are tensor ids in CSR form.
 
     FLOPs of a kernel (kinds 1 to 8) are twice the MACs of all its nodes: an attention core has two products,
-    and products of one tensor with several weights (queries, keys, values) run side by side in one kernel. Of
-    these, ``product`` is the first; with ``macs`` those of the node that makes it:
+    and products of one tensor with several weights (queries, keys, values) run side by side in one kernel.
+    ``product`` is the first of these; with the ``macs`` of its node:
     k = macs / elements of product, n = size of n_axis / groups · MACs of the kernel / macs,
     m = elements of product / size of n_axis (kinds 1 and 2).
 
-    A kernel runs as often as its anchor (``nodes.runs``); where that is unknown, so is its time.
+    A kernel runs as often as its anchor (``nodes.runs``); if that is unknown, so is its time.
     """
 
     node: list[int]
-    """By node: its kernel; -1: it runs nothing (a constant, a view, a branch that does not count)."""
+    """By node: its kernel; -1 if it runs nothing (a constant, a view, an uncounted branch)."""
     kind: list[int]
-    """0 moves memory, 1 product (weights, or two dimensions), 2 convolution, 3 convolution in groups,
-    4 convolution by channel, 5 product of batches, 6 attention core, 7 recurrent layer, 8 mixture of experts,
+    """0 memory movement, 1 product (weights, or two dimensions), 2 convolution, 3 grouped convolution,
+    4 depthwise convolution, 5 batched product, 6 attention core, 7 recurrent layer, 8 mixture of experts,
     -1 cannot be estimated."""
     anchor: list[int]
-    """Node that carries the kernel's time; the others of the kernel run in it."""
+    """Node that carries the kernel's time; the others of the kernel are fused into it."""
     read_offsets: list[int]
     reads: list[int]
-    """Tensors read from memory. Where only a part of a tensor is read (Gather, Slice), the output stands
-    for the part."""
+    """Tensors read from memory. If only a part of a tensor is read (Gather, Slice), the output is listed
+    instead of it."""
     write_offsets: list[int]
     writes: list[int]
-    """Tensors written to memory: those that others read."""
+    """Tensors written to memory: those used outside the kernel."""
     product: list[int]
-    """Kinds 1 to 5: the tensor that the product writes, of batch × m × n elements. Kind 6: a tensor whose
-    last axis but one runs over queries, and those before it over batch and heads. Kind 7: the input of the
+    """Kinds 1 to 5: the tensor that the product writes, with batch × m × n elements. Kind 6: a tensor whose
+    second-to-last axis is the queries, and the axes before it batch and heads. Kind 7: the input of the
     layer. Kind 8: the routing, tokens × experts. Else -1."""
     n_axis: list[int]
-    """Axis of ``product`` that is n, from the front; of kind 7 that of the steps; -1 without a product."""
+    """Axis of ``product`` that is n, from the front; for kind 7 the axis of the steps; -1 without one."""
     groups: list[int]
     """Groups of a convolution: n is the size of ``n_axis`` over the groups. Kind 6: heads that are not an
-    axis of ``product``. Kind 7: the hidden size. Kind 8: experts that a token goes to. Else 1."""
+    axis of ``product``. Kind 7: the hidden size. Kind 8: experts per token. Else 1."""
     routed: list[RoutedKernels] = []
-    """Kernels whose sizes only a run can tell, and the spread of tokens that is assumed for them."""
+    """Kernels whose sizes depend on the data, with the assumed distribution of tokens."""
 
 
 class RuntimeKernels(Wire, frozen=True, kw_only=True):
-    """What another runtime makes of the model: its kernels, and the constants that differ."""
+    """Another runtime: its kernels for the model, and the constants that differ."""
 
     id: str
-    """As ``--runtime`` takes it."""
+    """Id for ``--runtime``."""
     label: str
     overhead_s: float
     """This and the next three are as in ``LatencyModel``."""
@@ -203,20 +204,20 @@ class RuntimeKernels(Wire, frozen=True, kw_only=True):
 
 
 class HardwarePart(Wire, frozen=True, kw_only=True):
-    """All that an estimated latency is made of, for any device, precision and sizes."""
+    """Everything needed to estimate latency for any device, precision and dimensions."""
 
     devices: DeviceColumns
     model: LatencyModel
     kernels: KernelColumns
     stored: list[str]
-    """Precisions to take when none is chosen, best first: that of the weights and activations as they are
-    stored. The first one that the device has is taken; none: there is no estimate."""
+    """Precisions to use if none is chosen, best first: those of the weights and activations as stored. The
+    first one that the device has is used; without one there is no estimate."""
     chosen: str
-    """Id of a device, empty: none is chosen."""
+    """Id of a device; empty if none is chosen."""
     precision: str
-    """Empty: as the model is stored."""
+    """Empty: the stored precision."""
     runtime: str = "tensorrt"
-    """What runs the model: ``kernels`` and ``model`` are its."""
+    """Runtime of ``kernels`` and ``model``."""
     runtime_label: str = "TensorRT"
     runtimes: list[RuntimeKernels] = []
-    """The other runtimes; empty where the model is so large that only one is told."""
+    """The other runtimes; empty if the model is too large to include them."""

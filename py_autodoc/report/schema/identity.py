@@ -1,4 +1,4 @@
-"""The model in words: what it does, of which kind, from what to what, how big, stored how."""
+"""The model in words: task, family, inputs and outputs, size and precision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the file says of itself: its graph's interface, dimensions and what reading it found."""
+"""Facts stored in the file: the interface of its graph, dimensions, and diagnostics of loading."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class GraphInfo(Wire, frozen=True, kw_only=True):
     num_initializers: int
     """Constants stored outside the nodes."""
     num_subgraphs: int
-    """Bodies of control flow."""
+    """Subgraphs of control-flow nodes."""
     num_functions: int
     """Local functions defined in the file."""
     inputs: list[ValueInfo]

@@ -1,4 +1,4 @@
-"""What the viewer draws: columns instead of rows, tens of thousands of nodes long."""
+"""The data that the viewer draws: columns instead of rows, for tens of thousands of nodes."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class OpEntry(Wire, frozen=True, kw_only=True):
 
 
 class NodeColumns(Wire, frozen=True, kw_only=True):
-    """One entry a node, index = node id. Unknown numbers are null.
+    """One entry per node, index = node id. Unknown numbers are null.
 
-    ``macs``, ``flops``, ``read_bytes`` and ``write_bytes`` are of **one execution**; times ``runs`` they are
-    those of one inference, which is what tables and pictures show.
+    ``macs``, ``flops``, ``read_bytes`` and ``write_bytes`` are for **one execution**; multiplied by ``runs``
+    they are for one inference, which is what tables and heatmaps show.
 
     ``inputs``/``outputs`` hold tensor ids (-1 = omitted) in CSR form: those of node i are
     ``inputs[input_offsets[i]:input_offsets[i+1]]``.
@@ -43,7 +43,7 @@ class NodeColumns(Wire, frozen=True, kw_only=True):
     graph: list[int]
     """Index into ``graphs``."""
     constant: list[int]
-    """Ids of the Constant nodes: hidden in the picture, no cost."""
+    """Ids of the Constant nodes: not drawn, no cost."""
     input_offsets: list[int]
     inputs: list[int]
     output_offsets: list[int]
@@ -58,17 +58,17 @@ class NodeColumns(Wire, frozen=True, kw_only=True):
     reason: dict[str, str]
     """Node id (as text) → why its numbers are null."""
     runs: dict[str, int]
-    """Node id (as text) → how often it runs in one inference, where that is not once; as ``Layer.runs``."""
+    """Node id (as text) → runs per inference, if not one; as ``Layer.runs``."""
     runs_unknown: list[int]
     """Ids of the nodes in loops of unknown length."""
     uncounted: list[int]
-    """Ids of the nodes in branches of an If that the totals leave out; ``reason`` says so too."""
+    """Ids of nodes in branches of an If that the totals do not include; ``reason`` says so too."""
     settings: dict[str, str] = msgspec.field(default_factory=dict)
-    """Node id (as text) → its scalars and short settings, ``+ 1``, ``0 … 6``, as a card shows them."""
+    """Node id (as text) → scalars and short settings shown in its box: ``+ 1``, ``0 … 6``."""
 
 
 class TensorColumns(Wire, frozen=True, kw_only=True):
-    """One entry a tensor, index = tensor id."""
+    """One entry per tensor, index = tensor id."""
 
     name: list[str]
     dtype: list[int]
@@ -86,9 +86,9 @@ class TensorColumns(Wire, frozen=True, kw_only=True):
 
 
 class ScopeColumns(Wire, frozen=True, kw_only=True):
-    """The tree of boxes; a parent comes before its children. Index = scope id.
+    """The tree of boxes; parents precede their children. Index = scope id.
 
-    Modules, and boxes around repeats and recognised structures where modules say too little.
+    Modules, and boxes around repeats and recognised structures where modules are not enough.
     """
 
     parent: list[int]
@@ -96,38 +96,38 @@ class ScopeColumns(Wire, frozen=True, kw_only=True):
     type: list[str]
     """Class name, empty when unknown."""
     role: list[str]
-    """What the box does, told from its operators (``C2f``, ``LSTM``, ``Conv block (Conv+SiLU)``), where no
-    class is known; empty when they do not say."""
+    """Role of a box derived from its operators (``C2f``, ``LSTM``, ``Conv block (Conv+SiLU)``), if its class
+    is unknown; empty if they imply none."""
     origin: list[str]
-    """``scope`` (recorded by the exporter), ``name`` (from ``/a/b`` names), ``function``, ``subgraph``; of
-    boxes that are not modules ``repeat``, ``repeat-part``, ``structure`` and ``plumbing`` (what only prepares
-    sizes or weights; ``type`` is the operator that needs them)."""
+    """``scope`` (recorded by the exporter), ``name`` (from ``/a/b`` names), ``function``, ``subgraph``; for
+    boxes that are not modules ``repeat``, ``repeat-part``, ``structure`` and ``plumbing`` (nodes that only
+    prepare sizes or weights; ``type`` is the operator that needs them)."""
 
 
 class ModuleColumns(Wire, frozen=True, kw_only=True):
-    """Modules of the original model as their exporter recorded them: what search finds by tag and scope."""
+    """Modules of the original model as recorded by its exporter; search uses them for tags and scopes."""
 
     tag: list[str]
-    """Path of classes, ``/BertModel/BertEncoder/BertLayer.0``."""
+    """Class path, ``/BertModel/BertEncoder/BertLayer.0``."""
     scopes: list[list[str]]
-    """Full paths, ``encoder.layer.0``: the module, then others that the same nodes were made from."""
+    """Full paths, ``encoder.layer.0``: the module, then others that contributed to the same nodes."""
     node: list[int]
-    """By node: index into the columns above, -1 where nothing is recorded."""
+    """By node: index into the columns above, -1 if nothing is recorded."""
 
 
 AttributeItem = int | float | str
 
 
 class AttributeColumns(Wire, frozen=True, kw_only=True):
-    """Attributes as the file has them: what search finds by name and value. Constant nodes have none here."""
+    """Attributes in the file, for searching by name and value. Constant nodes are not included."""
 
     name: list[str]
     value: list[AttributeItem | list[AttributeItem]]
-    """By entry, each pair of name and value once. Empty text for tensors and bodies."""
+    """One entry per distinct pair of name and value. Empty text for tensors and subgraphs."""
     node: list[int]
-    """A node for each of its attributes, ascending."""
+    """The node of each attribute, ascending."""
     entry: list[int]
-    """Index into the columns above, one for each of ``node``."""
+    """Index into the columns above, parallel to ``node``."""
 
 
 class GraphColumns(Wire, frozen=True, kw_only=True):
@@ -137,27 +137,27 @@ class GraphColumns(Wire, frozen=True, kw_only=True):
     parent_node: list[int]
     attribute: list[str]
     scope: list[int]
-    """Scope id that stands for this subgraph's box, -1 for the main graph."""
+    """Scope id of this subgraph's box, -1 for the main graph."""
     inputs: list[list[int]]
     outputs: list[list[int]]
 
 
 class RepeatColumns(Wire, frozen=True, kw_only=True):
-    """Runs of isomorphic parts; an outer one comes before those inside its parts.
+    """Runs of isomorphic parts; outer repeats precede those inside their parts.
 
-    Those that a viewer folds are boxes in ``scopes`` of origin ``repeat``.
+    Repeats that a viewer folds are boxes in ``scopes`` with origin ``repeat``.
     """
 
     count: list[int]
-    """Parts."""
+    """Number of parts."""
     size: list[int]
-    """Nodes a part."""
+    """Nodes per part."""
     name: list[str]
-    """What to call a part."""
+    """Name of a part."""
 
 
 class BlockKind(Wire, frozen=True, kw_only=True):
-    """What structural blocks that are alike have in common; fields as those of ``Block``."""
+    """Fields shared by structural blocks of one kind, as in ``Block``."""
 
     kind: str
     variant: str
@@ -169,7 +169,7 @@ class BlockKind(Wire, frozen=True, kw_only=True):
 class BlockColumns(Wire, frozen=True, kw_only=True):
     """The structural blocks of the report, in its order; modules are in ``scopes``.
 
-    A block's costs are the sums of its nodes, whatever the sizes.
+    A block's costs are the sums of its nodes, for any dimensions.
     """
 
     what: list[int]
@@ -178,35 +178,35 @@ class BlockColumns(Wire, frozen=True, kw_only=True):
     offsets: list[int]
     """Nodes of block b are ``nodes[offsets[b] … offsets[b + 1])``."""
     nodes: list[int]
-    """Ids, ascending in a block: the first one as it is, each other as the step from the one before."""
+    """Node ids, ascending per block and delta-encoded: the first one as is, the others as differences."""
 
 
 class TimelineColumns(Wire, frozen=True, kw_only=True):
-    """Memory over the whole run, one entry a step, and how long each tensor lives.
+    """Memory over the whole run, one entry per step, and the lifetime of each tensor.
 
-    Columns of bytes are empty when a size is unknown.
+    Columns of bytes are empty if a size is unknown.
     """
 
     node: list[int]
     """Node that runs at each step of the main graph."""
     simple_bytes: list[int]
-    """Bytes alive when every output has its own memory, the costliest body on top."""
+    """Live bytes without buffer reuse, including the costliest subgraph."""
     inplace_bytes: list[int]
-    """The same with views and in-place reuse understood."""
+    """Live bytes with views and in-place reuse."""
     body_step: list[int]
-    """Steps whose node has bodies."""
+    """Steps whose node has subgraphs."""
     body_simple_bytes: list[int]
-    """What the costliest body adds at each of them."""
+    """Bytes that the costliest subgraph adds at each of them."""
     body_inplace_bytes: list[int]
     tensor_last: list[int]
-    """By tensor: the last step of its own graph that needs it, -2 for weights. It lives from the step of
-    its producer on, an input from before the first."""
+    """By tensor: the last step of its own graph that needs it, -2 for weights. It is live from the step of
+    its producer, an input from before the first step."""
     tensor_memory: dict[str, int]
-    """Tensor id (as text) → the tensor whose memory it takes over in place."""
+    """Tensor id (as text) → the tensor whose memory it reuses in place."""
 
 
 class ExpressionCondition(Wire, frozen=True, kw_only=True):
-    """What a binding must fulfil for expressions to hold."""
+    """A condition that bindings must meet for the expressions to hold."""
 
     relation: str
     """``zero``: the tree is 0. ``positive``: at least 1. ``nonzero``: not 0."""
@@ -215,42 +215,42 @@ class ExpressionCondition(Wire, frozen=True, kw_only=True):
 
 
 class ExpressionPool(Wire, frozen=True, kw_only=True):
-    """Costs as expressions in the input sizes, to evaluate without analysing again.
+    """Costs as expressions in the input dimensions, to evaluate without a new analysis.
 
     A tree is an integer, the name of a symbol, or a list of an operator and its operands:
     ``["+", …]``, ``["*", …]``, ``["max", …]``, ``["min", …]`` of two or more, ``["//", a, b]`` (rounded
     down), ``["$", i]`` for ``trees[i]`` (a smaller index than its own) and ``["n", "…"]`` for an integer
     beyond 2^53. Indices of -1 mean that there is no exact expression.
 
-    Everything holds for sizes of at least 1 that fulfil ``conditions``; under others the model must be
-    analysed again, or cannot run.
+    Expressions hold for values of at least 1 that meet ``conditions``; for others the model must be analysed
+    again, or cannot run.
     """
 
     symbols: list[str]
-    """Names as the trees hold them."""
+    """Names used in the trees."""
     dims: list[str]
     """``dims[].name`` of each symbol."""
     trees: list[Any]
     """The pool."""
     conditions: list[ExpressionCondition]
-    """For every expression."""
+    """Conditions for all expressions."""
     inplace_conditions: list[ExpressionCondition]
-    """Besides, for the peak with in-place reuse."""
+    """Further conditions for the peak with in-place reuse."""
     macs: list[int]
-    """By node: index into ``trees``. Of one execution, like ``NodeColumns.macs``."""
+    """By node: index into ``trees``. For one execution, like ``NodeColumns.macs``."""
     flops: list[int]
-    """By node, of one execution."""
+    """By node, for one execution."""
     read_bytes: list[int]
-    """By node, of one execution."""
+    """By node, for one execution."""
     write_bytes: list[int]
-    """By node, of one execution."""
+    """By node, for one execution."""
     activation_bytes: list[int]
     """By node."""
     runs: dict[str, int]
-    """Node id (as text) → index into ``trees``: how often it runs, where that is not once."""
+    """Node id (as text) → index into ``trees``: runs per inference, if not one."""
     shapes: list[list[int]]
-    """By entry of the payload's ``shapes``: index into ``trees`` of each size, -1 where unknown; an entry
-    without free sizes is empty."""
+    """By entry of the payload's ``shapes``: index into ``trees`` of each dimension, -1 if unknown; empty for
+    entries without symbolic dimensions."""
     totals: dict[str, int]
     """``macs``, ``flops``, ``read_bytes``, ``write_bytes``, ``peak_activation_bytes``,
     ``peak_activation_bytes_simple`` → index into ``trees``."""
@@ -276,29 +276,29 @@ class RuleSettings(Wire, frozen=True, kw_only=True):
 
 
 class BatchOffer(Wire, frozen=True, kw_only=True):
-    """Other batches for a model whose batch is fixed: costs of the model rewritten for them."""
+    """Costs of a model with a fixed batch at other batch sizes, for which it is rewritten."""
 
     dim: DimInfo
-    """The batch and the inputs that hold it; its value is the file's."""
+    """The batch dimension and its inputs; its value is the batch in the file."""
     expressions: ExpressionPool
-    """By the nodes of the payload; what a rewritten model has besides counts with the node it serves.
-    Its shapes are those of this offer."""
+    """By the nodes of the payload; nodes added by the rewrite count with the node they serve. The shapes are
+    those of this offer."""
     shapes: list[list[DimValue] | None]
-    """The payload's; one stands here as often as the batch is in it in different ways."""
+    """The payload's shapes; one is repeated for each way in which it contains the batch."""
     shape: list[int]
     """Index into ``shapes`` for each tensor of the payload."""
 
 
 class BatchAnswer(Wire, frozen=True, kw_only=True):
-    """Whether a model whose batch is fixed can have others."""
+    """Whether costs at other batch sizes are available for a model with a fixed batch."""
 
     offer: BatchOffer | None
     reason: str
-    """Why there is no offer, as the node that forbids it; else empty."""
+    """Why there is no offer, such as the node that prevents it; else empty."""
 
 
 class GraphPayload(Wire, frozen=True, kw_only=True):
-    """What the viewer draws. Columnar and compact: about 100–200 bytes a node."""
+    """The data that the viewer draws, in compact columns: about 100–200 bytes per node."""
 
     schema_version: str
     model: ModelInfo
@@ -306,7 +306,7 @@ class GraphPayload(Wire, frozen=True, kw_only=True):
     metrics: Metrics
     memory: MemoryInfo
     timeline: TimelineColumns | None
-    """Null when the memory stage failed."""
+    """Null if the memory stage failed."""
     coverage: Coverage
     dims: list[DimInfo]
     diagnostics: list[DiagnosticInfo]
@@ -320,24 +320,24 @@ class GraphPayload(Wire, frozen=True, kw_only=True):
     architecture: ArchitectureInfo | None = None
     """Family of the network."""
     expressions: ExpressionPool | None = None
-    """Null when no input size is free."""
+    """Null without symbolic input dimensions."""
     batch: BatchOffer | None = None
-    """In one-file pages, which have nobody to ask; others ask for it (``getBatch``). Null when a size is
-    free, or the batch cannot be changed."""
+    """Included in one-file pages; others request it (``getBatch``). Null if a dimension is symbolic, or the
+    batch cannot be changed."""
     modules: ModuleColumns | None = None
-    """Null when no node's module is recorded."""
+    """Null if no modules are recorded."""
     attributes: AttributeColumns | None = None
-    """Null when no node has any."""
+    """Null if no node has attributes."""
     repeats: RepeatColumns
     blocks: BlockColumns | None = None
-    """Null when there are too many to list."""
+    """Null if there are too many to list."""
     risk_signals: list[RiskSignal] = []
-    """Findings of the rules, worst first; ``nodes`` are node ids."""
+    """Findings of the rules, most severe first; ``nodes`` are node ids."""
     rule_settings: RuleSettings | None = None
-    """Null when the rules ran as they come."""
+    """Null for default rule settings."""
     runnable: Runnable = Runnable(verdict="unknown", reason="the report does not say")
     """Whether the model runs with these dimensions; if not, totals are null."""
     hardware: HardwarePart | None = None
-    """What latencies are estimated from. Null when kernels could not be told."""
+    """Data for latency estimates. Null if the kernels could not be determined."""
     identity: Identity | None = None
-    """The model in words; null in reports of versions that had none."""
+    """The model in words; null in reports of older versions."""

@@ -1,6 +1,6 @@
-"""The sections of a report as texts, for a viewer that shows what the card and the PDF say.
+"""The sections of a report as texts, for a viewer that shows the content of the model card and the PDF.
 
-Every number is written already, so that it reads the same everywhere. Nothing in the texts is markup.
+Numbers are already formatted, so that they read the same everywhere. The texts contain no markup.
 """
 
 from __future__ import annotations
@@ -11,45 +11,45 @@ from py_autodoc.report.schema.wire import Wire
 
 
 class SectionCell(Wire, frozen=True, kw_only=True):
-    """A piece of a line; pieces follow each other without anything between them."""
+    """A piece of a line; pieces follow each other without separators."""
 
     kind: str
-    """``text`` (ours), ``name`` (from the model) or ``value`` (a number with its unit)."""
+    """``text`` (fixed wording), ``name`` (from the model) or ``value`` (a number with its unit)."""
     text: str
 
 
 class SectionStage(Wire, frozen=True, kw_only=True):
-    """A box of the picture of the stages."""
+    """A box of the diagram of stages."""
 
     title: str
     detail: str
 
 
 class SectionBlock(Wire, frozen=True, kw_only=True):
-    """A part of a section; ``kind`` says which of the fields it has."""
+    """A part of a section; ``kind`` determines which fields are used."""
 
     kind: str
     """``paragraph``, ``items``, ``table`` or ``diagram``."""
     title: str = ""
-    """Words over it, or before a paragraph."""
+    """Title, or lead-in of a paragraph."""
     lines: list[list[SectionCell]] = msgspec.field(default_factory=list)
-    """The line of a paragraph, the lines of a list."""
+    """The line of a paragraph, or the lines of a list."""
     head: list[str] = msgspec.field(default_factory=list)
-    """Titles of a table's columns."""
+    """Column titles of a table."""
     rows: list[list[list[SectionCell]]] = msgspec.field(default_factory=list)
-    """Rows of a table, a line a column."""
+    """Rows of a table, one line per column."""
     numeric: list[bool] = msgspec.field(default_factory=list)
-    """By column: numbers alone are in it."""
+    """By column: whether it contains only numbers."""
     more: str = ""
-    """What is said of rows that are left out."""
+    """Text about omitted rows."""
     stages: list[SectionStage] = msgspec.field(default_factory=list)
-    """Boxes of a diagram, inputs first and outputs last."""
+    """Boxes of a diagram, from inputs to outputs."""
     caption: str = ""
-    """What a diagram shows."""
+    """Caption of a diagram."""
 
 
 class SectionInfo(Wire, frozen=True, kw_only=True):
-    """A section under its title; ``id`` is stable."""
+    """A titled section; ``id`` is stable."""
 
     id: str
     title: str
@@ -62,9 +62,9 @@ class ReportDocument(Wire, frozen=True, kw_only=True):
     title: str
     """Name of the model."""
     subtitle: str
-    """The model in words; empty where there are none."""
+    """The model in words; empty if not available."""
     tiles: list[list[str]]
-    """Label and text of the totals that a reader looks for first."""
+    """Label and text of the most important totals."""
     sizes: dict[str, int]
-    """Free size → the value that the numbers are for."""
+    """Symbolic dimension → the value that the numbers are for."""
     sections: list[SectionInfo]

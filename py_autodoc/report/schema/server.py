@@ -1,4 +1,4 @@
-"""What the server's routes take and answer."""
+"""Requests and responses of the server's routes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class JobRequest(Wire, frozen=True, kw_only=True):
     bindings: dict[str, int] = {}
     input_shapes: dict[str, list[int]] = {}
     assume: bool = False
-    """Give every unbound symbol its suggested value; ``dims[].assumed`` says which."""
+    """Give all symbolic dimensions without a value their suggested one; see ``dims[].assumed``."""
     thresholds: dict[str, Any] | str | None = None
-    """What a threshold file of the rules holds, or the path of one under the server's root."""
+    """Content of a threshold file, or the path of one under the server's root."""
     read_weights: bool = False
-    """Read every weight, for the rules about their values."""
+    """Read all weights, for the rules about their values."""
 
 
 class Job(Wire, frozen=True, kw_only=True):
@@ -35,7 +35,7 @@ class Job(Wire, frozen=True, kw_only=True):
 
 
 class Problem(Wire, frozen=True, kw_only=True):
-    """problem+json (RFC 9457) with our code and hint."""
+    """problem+json (RFC 9457) with a stable code and a hint."""
 
     type: str
     title: str
@@ -46,102 +46,102 @@ class Problem(Wire, frozen=True, kw_only=True):
 
 
 class FileStamp(Wire, frozen=True, kw_only=True):
-    """A cheap look at a file under the server's root, to notice that it changed on disk."""
+    """Size and modification time of a file under the server's root, to detect changes on disk."""
 
     path: str
     bytes: int
     mtime_ns: str
-    """Modification time in nanoseconds, as text: it is beyond the integers a browser keeps exact."""
+    """Modification time in nanoseconds, as text: JavaScript integers are not exact at this size."""
     kind: str
-    """``onnx`` or ``other``, by the name."""
+    """``onnx`` or ``other``, by file extension."""
 
 
 class ExtractRequest(Wire, frozen=True, kw_only=True):
-    """Which nodes of an analysed model to write as a model of their own, beside it."""
+    """The nodes of an analysed model to write as a separate model next to it."""
 
     path: str
     """The model's path under the server's root."""
     nodes: list[int]
     """Ids of nodes, as in the payload."""
     part: str = ""
-    """What the part is called; the file's name tells it."""
+    """Name of the part, used in the file name."""
     name: str = ""
-    """Name of the file; empty: a free one, ``<model>.<part>.onnx``."""
+    """File name; empty for an unused name ``<model>.<part>.onnx``."""
     overwrite: bool = False
-    """Replace a file of that name; never the model itself."""
+    """Replace an existing file; the model itself is never replaced."""
 
 
 class SavedFile(Wire, frozen=True, kw_only=True):
-    """A file for the reader to keep."""
+    """A file to download."""
 
     text: str
-    """What is in it."""
+    """Content of the file."""
     media_type: str
-    """As ``text/html``."""
+    """Media type, such as ``text/html``."""
     extension: str
-    """With its dot."""
+    """File extension with its dot."""
     unnamed: int = 0
-    """Nodes that the file could not refer to, for want of a name of their own."""
+    """Number of nodes that the file cannot refer to because they have no unique name."""
 
 
 class Extracted(Wire, frozen=True, kw_only=True):
-    """What was cut out and where it is."""
+    """The extracted model and its location."""
 
     path: str
     """Path of the new model."""
     nodes: int
     """Nodes of the sub-model, copied constants included."""
     inputs: list[str]
-    """Tensors that go in, the first 100 of them."""
+    """Names of the input tensors, at most 100."""
     input_count: int
-    """How many go in."""
+    """Number of inputs."""
     outputs: list[str]
-    """Tensors that come out, the first 100 of them."""
+    """Names of the output tensors, at most 100."""
     output_count: int
-    """How many come out."""
+    """Number of outputs."""
     widened: int
-    """Control-flow nodes that were taken whole although only a part of them was asked for."""
+    """Control-flow nodes included as a whole although only a part was requested."""
     convex: bool
-    """False when an input depends on an output: the rest cannot run around the part in one step."""
+    """False if an input depends on an output: the rest cannot run around the part in one step."""
     bytes: int
-    """Size of what was written."""
+    """Size of the written files."""
 
 
 class TaskRequest(Wire, frozen=True, kw_only=True):
-    """Work on a model: ``measure``, ``profile``, ``verify``, ``sensitivity`` or ``quantize``."""
+    """A task on a model: ``measure``, ``profile``, ``verify``, ``sensitivity`` or ``quantize``."""
 
     kind: str
     path: str
     """The model's path under the server's root."""
     data: str = ""
-    """Path of samples under the server's root; empty: made up."""
+    """Path of samples under the server's root; empty: synthetic data."""
     samples: int = 0
-    """How many are taken; 0: as usual."""
+    """Number of samples to use; 0: the default."""
     bindings: dict[str, int] = {}
     out: str = ""
-    """Of ``quantize``: the name of the file, in the model's folder."""
+    """For ``quantize``: name of the file, in the model's folder."""
     overwrite: bool = False
-    """Replace a file of that name; never the model itself."""
+    """Replace an existing file; the model itself is never replaced."""
     method: str = ""
-    """Of ``quantize``; empty: ``static``."""
+    """For ``quantize``; empty: ``static``."""
     exclude: list[str] = []
-    """Of ``quantize``: layers that stay float, by their tensors."""
+    """For ``quantize``: layers that stay in float, by their tensors."""
     random_data: bool = False
-    """Of ``quantize``: take made-up values for ranges."""
+    """For ``quantize``: calibrate with synthetic values."""
     target: str = ""
-    """Of ``sensitivity``: as ``agreement>=0.99``; the fewest float layers that reach it are found."""
+    """For ``sensitivity``: target such as ``agreement>=0.99``; finds the fewest float layers for it."""
     against: str = ""
-    """Of ``verify``: path of an ONNX file or of expected values (``.npz``) under the server's root."""
+    """For ``verify``: path of an ONNX file or of expected values (``.npz``) under the server's root."""
     tolerance: float | None = None
-    """Of ``verify``: the relative error that is accepted; null: by the precision of both."""
+    """For ``verify``: accepted relative error; null: depends on the precision of both."""
     profiles: list[str] = []
-    """Of ``profile``: path of the profile under the server's root, and of TensorRT's layer information."""
+    """For ``profile``: paths of the profile and of TensorRT's layer information under the server's root."""
     uploads: list[str] = []
-    """The same as ids of files that were sent to ``/uploads``."""
+    """The same, as ids of files sent to ``/uploads``."""
 
 
 class Upload(Wire, frozen=True, kw_only=True):
-    """A file that was sent for a task. It is deleted when that ends."""
+    """A file sent for a task. It is deleted when the task ends."""
 
     id: str
     name: str
@@ -149,58 +149,58 @@ class Upload(Wire, frozen=True, kw_only=True):
 
 
 class TaskLayer(Wire, frozen=True, kw_only=True):
-    """A layer, quantized alone."""
+    """A layer quantized on its own."""
 
     node: int | None
     name: str
     op: str
     tensor: str
-    """What it gives; names it among those to exclude."""
+    """Its output tensor, which identifies it in ``exclude``."""
     error: float | None
-    """Relative error of the result; null where it was not measured."""
+    """Relative error of the result; null if not measured."""
     sqnr_db: float | None
     agreement: float | None
     keep: bool
-    """True where it has to stay float for the target."""
+    """True if it must stay in float to reach the target."""
 
 
 class TaskKernel(Wire, frozen=True, kw_only=True):
-    """A kernel's time, and the nodes that it does the work of."""
+    """Time of a kernel, and the nodes it implements."""
 
     node: int
-    """The one with the most work of ``nodes``."""
+    """The most expensive of ``nodes``."""
     nodes: list[int]
     name: str
     op: str
     ms: float
-    """Of one run, in the mean."""
+    """Mean time per run."""
     conversion_ms: float
-    """Of ``ms``: layouts and types changed for it."""
+    """Part of ``ms`` spent converting layouts and types for it."""
 
 
 class TaskLost(Wire, frozen=True, kw_only=True):
-    """A kernel that belongs to no node."""
+    """A kernel that matches no node."""
 
     name: str
     ms: float
 
 
 class TaskTimes(Wire, frozen=True, kw_only=True):
-    """Times of a model's kernels: measured on the server, or out of a profile."""
+    """Times of a model's kernels: measured on the server, or read from a profile."""
 
     source: str
-    """``ONNX Runtime`` or the profile's file."""
+    """``ONNX Runtime``, or the file name of the profile."""
     total_ms: float
-    """Of all kernels, in one run."""
+    """All kernels, per run."""
     attributed_ms: float
     kernels: list[TaskKernel]
-    """The slowest first."""
+    """Slowest first."""
     lost: list[TaskLost]
-    """The slowest 50 that belong to no node."""
+    """The slowest 50 kernels that match no node."""
 
 
 class TaskVerifiedLayer(Wire, frozen=True, kw_only=True):
-    """A result that model and reference both have."""
+    """A result that both model and reference have."""
 
     node: int
     name: str
@@ -208,46 +208,46 @@ class TaskVerifiedLayer(Wire, frozen=True, kw_only=True):
     tensor: str
     reference_tensor: str
     error: float | None
-    """Relative error; null where it is infinite."""
+    """Relative error; null if infinite."""
     sqnr_db: float | None
-    """Null where nothing differs."""
+    """Null if nothing differs."""
     error_before: float
-    """Largest relative error of what it was computed from."""
+    """Largest relative error among its inputs."""
     diverges: bool
-    """Beyond the tolerance."""
+    """True if the error exceeds the tolerance."""
 
 
 class TaskVerification(Wire, frozen=True, kw_only=True):
-    """A model beside a reference."""
+    """Comparison of a model with a reference."""
 
     reference: str
     verdict: str
     """``agrees`` or ``diverges``."""
     tolerance: float
     first: int | None
-    """In ``layers``: the first that diverges though all it reads does not; null where none does."""
+    """Index in ``layers`` of the first that diverges although all its inputs agree; null if there is none."""
     layers: list[TaskVerifiedLayer]
-    """In the order in which the model runs."""
+    """In execution order."""
 
 
 class TaskResult(Wire, frozen=True, kw_only=True):
-    """What a task found or wrote."""
+    """Result of a task, or the file it wrote."""
 
     lines: list[str]
-    """In words."""
+    """Summary as text."""
     label: str
-    """Of ``values``."""
+    """Label of ``values``."""
     unit: str
     values: dict[str, float]
-    """Numbers by node id, to paint the graph."""
+    """Numbers by node id, for the heatmap."""
     layers: list[TaskLayer]
-    """The most sensitive first."""
+    """Most sensitive first."""
     path: str
-    """Name of the file that was written, in the model's folder."""
+    """Name of the written file, in the model's folder."""
     times: TaskTimes | None = None
-    """Of ``measure`` and ``profile``."""
+    """For ``measure`` and ``profile``."""
     verification: TaskVerification | None = None
-    """Of ``verify``."""
+    """For ``verify``."""
 
 
 class Task(Wire, frozen=True, kw_only=True):
@@ -259,6 +259,6 @@ class Task(Wire, frozen=True, kw_only=True):
     step: str
     done: int
     total: int
-    """0 where it is not known."""
+    """0 if unknown."""
     problem: Problem | None
     result: TaskResult | None

@@ -1,15 +1,15 @@
-"""What all wire structs have in common."""
+"""Definitions shared by all wire structs."""
 
 from __future__ import annotations
 
 import msgspec
 
 SCHEMA_VERSION = "1.1"
-"""1.1: ``Layer.runs``; the payload has costs of one execution and ``runs``, where 1.0 had those of one
+"""1.1: ``Layer.runs``; costs in the payload are per execution, with ``runs``. In 1.0 they were per
 inference."""
 
 DimValue = int | str | None
-"""A known size, a symbol, or unknown."""
+"""A number, a symbol, or None for unknown."""
 
 
 class Wire(msgspec.Struct, frozen=True, kw_only=True):

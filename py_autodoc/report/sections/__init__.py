@@ -1,6 +1,6 @@
-"""The sections of a report, as data: Markdown and PDF render one list.
+"""The sections of a report, as data: Markdown and PDF render the same list.
 
-To add one: a file here with ``section(context) -> Section | None``, and its name in ``ORDER``.
+To add a section, add a file here with ``section(context) -> Section | None``, and its name to ``ORDER``.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ ORDER = (
     "operators", "memory", "attention", "precision", "quantization", "findings", "dimensions", "device",
     "labels", "diagnostics", "coverage", "origin",
 )  # fmt: skip
-"""Files of this folder, in the order of the report."""
+"""Modules of this folder, in the order of the report."""
 
 
 def sections(context: SectionContext) -> list[Section]:
-    """The sections of a report; those without content are left out."""
+    """Return the sections of a report, without empty ones."""
     made = (import_module(f"{__name__}.{name}").section(context) for name in ORDER)
     return [section for section in made if section is not None]

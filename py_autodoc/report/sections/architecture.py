@@ -1,4 +1,4 @@
-"""What kind of network it is, as a picture of its stages."""
+"""The architecture, as a diagram of its stages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from py_autodoc.report.sections.stages import diagram
 
 
 def section(context: SectionContext) -> Section:
-    """Family with evidence, stages, the graph."""
+    """Return family with evidence, stages, and the graph."""
     made = context.report.architecture
     blocks: list[Block] = [
         Paragraph(
@@ -31,5 +31,5 @@ def section(context: SectionContext) -> Section:
     picture = diagram(context.report)
     if picture is not None:
         blocks.append(picture)
-    blocks.append(Figure("graph", "The graph, opened as the viewer opens it"))
+    blocks.append(Figure("graph", "The graph, as initially shown in the viewer"))
     return Section("architecture", "Architecture", tuple(blocks))

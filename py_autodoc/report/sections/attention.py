@@ -1,4 +1,4 @@
-"""Attention, and the keys and values a generating model keeps."""
+"""Attention layers, and the KV cache of generative models."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEAD = ("Layers", "Kind", "Causal", "Heads", "Key heads", "Head size", "Width",
 
 
 def section(context: SectionContext) -> Section | None:
-    """A row a configuration; the cache."""
+    """Return one row per configuration, and the cache."""
     info, cache = context.report.metrics.attention, context.report.memory.kv_cache
     blocks: list[Block] = []
     if info is not None:
@@ -28,7 +28,7 @@ def section(context: SectionContext) -> Section | None:
     if cache is not None and cache.source != "none":
         at = "/memory/kv_cache"
         facts = (
-            ("Bytes a token", Value(cache.bytes_per_token, "size", f"{at}/bytes_per_token")),
+            ("Bytes per token", Value(cache.bytes_per_token, "size", f"{at}/bytes_per_token")),
             ("Layers", Value(cache.num_layers, "exact", f"{at}/num_layers")),
             ("Key heads", Value(cache.kv_heads, "exact", f"{at}/kv_heads")),
             ("Head size", Value(cache.head_dim, "exact", f"{at}/head_dim")),

@@ -1,4 +1,4 @@
-"""What the model is built of: recognised structures and parts that repeat."""
+"""Recognised structures and repeated parts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST_REPEATS = 12
 
 
 def section(context: SectionContext) -> Section | None:
-    """A row a kind of block, a row a repeat."""
+    """Return one row per kind of block, and one per repeat."""
     report, tables = context.report, []
     kinds: dict[str, list[Block]] = {}
     for block in report.blocks:
@@ -45,6 +45,6 @@ def section(context: SectionContext) -> Section | None:
 
 
 def _sum(parts: Iterable[int | None]) -> int | None:
-    """None where one is unknown."""
+    """Return the sum; None if a value is unknown."""
     found = list(parts)
     return None if None in found else sum(part or 0 for part in found)

@@ -6,7 +6,7 @@ from py_autodoc.report.sections.section_model import Block, Section, SectionCont
 
 
 def section(context: SectionContext) -> Section:
-    """Shares of what is known, and why the rest is not."""
+    """Return the known shares, and why the rest is unknown."""
     cover = context.report.coverage
     rows = (
         (("Nodes with known costs",), (Value(cover.nodes_known, "exact", "/coverage/nodes_known"),)),

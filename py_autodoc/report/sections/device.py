@@ -1,4 +1,4 @@
-"""What the chosen device is estimated to take."""
+"""Estimated latency and memory on the chosen device."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _AT = "/hardware_estimates"
 
 
 def section(context: SectionContext) -> Section | None:
-    """Latency with its band, memory, the slowest kernels; None without a device."""
+    """Return latency with its likely range, memory, and the slowest kernels; None without a device."""
     found = context.report.hardware_estimates
     if found is None:
         return None
@@ -65,6 +65,8 @@ def section(context: SectionContext) -> Section | None:
         )
         head = ("Kernel", "Layers", "Time", "Bound by")
         blocks.append(Table(head, kernels, max(0, len(slow) - MOST), "Slowest kernels"))
-    blocks.append(Figure("roofline", "Kernels under the roof of the device"))
-    blocks.append(Paragraph(("Nothing was run: the times are estimated from public numbers of the device.",)))
+    blocks.append(Figure("roofline", "Roofline of the kernels on the device"))
+    blocks.append(
+        Paragraph(("Nothing was run: the times are estimated from published figures for the device.",))
+    )
     return Section("device", "Estimated latency", tuple(blocks))

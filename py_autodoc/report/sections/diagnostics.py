@@ -1,4 +1,4 @@
-"""What reading the model found."""
+"""Diagnostics of loading and analysis."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ MOST = 50
 
 
 def section(context: SectionContext) -> Section | None:
-    """A row a diagnostic, worst first."""
+    """Return one row per diagnostic, most severe first."""
     found = context.report.diagnostics
     if not found:
         return None

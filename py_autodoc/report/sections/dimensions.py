@@ -1,4 +1,4 @@
-"""Sizes that the model leaves open, and costs as expressions in them."""
+"""Symbolic dimensions of the model, and costs as expressions in them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST = 24
 
 
 def section(context: SectionContext) -> Section | None:
-    """Free sizes with the values used; totals as expressions."""
+    """Return the symbolic dimensions with the values used, and the totals as expressions."""
     report = context.report
     if not report.dims:
         return None
@@ -40,10 +40,10 @@ def section(context: SectionContext) -> Section | None:
     ]
     if known:
         lines = tuple((f"{label} = ", Name(text)) for label, text in known)
-        blocks.append(Items(lines, "In these sizes"))
+        blocks.append(Items(lines, "As formulas"))
     if known and numbers.expr_conditions:
         conditions = tuple((Name(one),) for one in numbers.expr_conditions[:MOST])
-        blocks.append(Items(conditions, "As long as"))
+        blocks.append(Items(conditions, "Valid if"))
     if numbers.expr_coverage is not None and numbers.expr_coverage < 1:
         share = Value(numbers.expr_coverage, "share", "/metrics/expr_coverage")
         blocks.append(Paragraph(("The expressions cover ", share, " of the nodes.")))

@@ -1,4 +1,4 @@
-"""What may hurt, with advice."""
+"""Findings with recommendations."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ NODES = 4
 
 
 def section(context: SectionContext) -> Section:
-    """A row a finding, worst first."""
+    """Return one row per finding, most severe first."""
     report = context.report
     blocks: list[Block] = []
     changed = describe_rule_settings(report.rule_settings)
     if changed:
         blocks.append(Paragraph((changed,)))
     rows = tuple(_row(context, signal) for signal in report.risk_signals)
-    head = ("Severity", "What", "What to do", "Layers", "Rule")
-    blocks.append(Table(head, rows) if rows else Paragraph(("The rules found nothing.",)))
+    head = ("Severity", "Finding", "Recommendation", "Layers", "Rule")
+    blocks.append(Table(head, rows) if rows else Paragraph(("No findings.",)))
     return Section("findings", "Findings", tuple(blocks))
 
 

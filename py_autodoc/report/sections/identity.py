@@ -1,19 +1,19 @@
-"""What the model is, and how that is known."""
+"""The model in words, with the source of each fact."""
 
 from __future__ import annotations
 
 from py_autodoc.report.sections.section_model import Items, Section, SectionContext, Table
 
 _KNOWN = {
-    "file": "the file says so",
-    "structure": "the structure admits nothing else",
-    "likely": "the structure suggests it",
+    "file": "stated in the file",
+    "structure": "implied by the structure",
+    "likely": "suggested by the structure",
     "unknown": "nothing tells",
 }
 
 
 def section(context: SectionContext) -> Section | None:
-    """Task, family and precision, with the reasons."""
+    """Return task, family and precision, with evidence."""
     words = context.report.identity
     if words is None:
         return None

@@ -1,4 +1,4 @@
-"""What a caller feeds and gets."""
+"""Inputs and outputs of the model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST = 32
 
 
 def section(context: SectionContext) -> Section:
-    """Inputs and outputs with their types, shapes and roles."""
+    """Return inputs and outputs with their types, shapes and roles."""
     graph, words = context.report.graph, context.report.identity
     roles = {}
     for one in (*words.inputs, *words.outputs) if words else ():

@@ -1,4 +1,4 @@
-"""Classes and training data that the metadata of the file names."""
+"""Classes and training data named in the metadata of the file."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SETTINGS = {
     "date": "Date", "version": "Version", "license": "License", "description": "Description",
     "sample_rate": "Sample rate",
 }  # fmt: skip
-"""Keys that Ultralytics and others write, and what they mean."""
+"""Keys written by Ultralytics and others, and their meaning."""
 
 
 def section(context: SectionContext) -> Section | None:
-    """What the file says of its data; None where it says nothing."""
+    """Return what the file states about its data; None if nothing."""
     metadata, blocks = context.report.model.metadata, list[Block]()
     found = context.report.dataset or DatasetInfo()
     rows: list[tuple[Line, ...]] = []

@@ -1,4 +1,4 @@
-"""The summary that a language model wrote, where one was asked for."""
+"""The summary by a language model, if requested."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from py_autodoc.units import plural
 
 
 def section(context: SectionContext) -> Section | None:
-    """Its paragraphs, and where they come from."""
+    """Return its paragraphs and their source."""
     found = context.report.llm_summary
     if found is None:
         return None

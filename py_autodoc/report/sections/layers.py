@@ -21,7 +21,7 @@ MOST = 20
 
 
 def section(context: SectionContext) -> Section | None:
-    """The layers with most MACs, or parameters where MACs are unknown, costs of one inference."""
+    """Return the layers with most MACs (parameters if MACs are unknown), with costs of one inference."""
     report = context.report
     by_macs = bool(report.metrics.total_macs)
     total = report.metrics.total_macs if by_macs else report.metrics.total_params
@@ -46,8 +46,8 @@ def section(context: SectionContext) -> Section | None:
     head = ("Layer", "Type", "Output", *(one.label for one in shown("layers")), f"Share of {by}")
     blocks: list[Block] = [Table(head, rows, max(0, len(heavy) - MOST))]
     blocks += [
-        Figure("depth", "Parameters and MACs summed up over the depth"),
-        Figure("parameters", "Where the parameters are"),
-        Figure("shapes", "Sizes of the outputs over the depth"),
+        Figure("depth", "Cumulative parameters and MACs over depth"),
+        Figure("parameters", "Distribution of parameters"),
+        Figure("shapes", "Output dimensions over depth"),
     ]
     return Section("layers", f"Heaviest layers by {by}", tuple(blocks))

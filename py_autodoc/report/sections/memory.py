@@ -1,4 +1,4 @@
-"""Memory: what is alive at the peak, weights and activations by kind."""
+"""Memory: live tensors at the peak, weights and activations by kind."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST = 10
 
 
 def section(context: SectionContext) -> Section:
-    """The peak with its tensors, weights by type, the largest tensors."""
+    """Return the peak with its tensors, weights by type, and the largest tensors."""
     memory, blocks = context.report.memory, list[Block]()
     peak = memory.peak
     if peak is None:
@@ -46,13 +46,16 @@ def section(context: SectionContext) -> Section:
         )
         if rows:
             more = max(0, len(peak.tensors) - MOST) + peak.others
-            blocks.append(Table(("Tensor", "Type", "Shape", "Bytes"), rows, more, "Alive at the peak"))
-        blocks.append(Figure("memory", "Bytes of activations alive over time"))
+            blocks.append(Table(("Tensor", "Type", "Shape", "Bytes"), rows, more, "Live at the peak"))
+        blocks.append(Figure("memory", "Live activation bytes over time"))
     weights = memory.weights
     if weights is not None and weights.by_dtype:
         types = tuple(
             (
-                (one.elem_type + (f", {one.bits_per_weight} bits a weight" if one.bits_per_weight else ""),),
+                (
+                    one.elem_type
+                    + (f", {one.bits_per_weight} bits per weight" if one.bits_per_weight else ""),
+                ),
                 (Value(one.tensors, "exact", f"/memory/weights/by_dtype/{at}/tensors"),),
                 (Value(one.params, "count", f"/memory/weights/by_dtype/{at}/params"),),
                 (Value(one.bytes, "size", f"/memory/weights/by_dtype/{at}/bytes"),),
@@ -62,7 +65,7 @@ def section(context: SectionContext) -> Section:
         blocks.append(Table(("Type", "Tensors", "Parameters", "Bytes"), types, title="Weights by type"))
     blocks.append(
         Paragraph(
-            ("The peak belongs to the order of the file. A runtime may take 0.7 to 2.5 times as much.",)
+            ("The peak applies to the file's execution order. A runtime may take 0.7 to 2.5 times as much.",)
         )
     )
     return Section("memory", "Memory", tuple(blocks))

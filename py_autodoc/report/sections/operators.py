@@ -9,7 +9,7 @@ MOST = 40
 
 
 def section(context: SectionContext) -> Section | None:
-    """A row an operator, heaviest first."""
+    """Return one row per operator, heaviest first."""
     rows = context.report.metrics.by_op
     if not rows:
         return None

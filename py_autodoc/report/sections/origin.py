@@ -1,4 +1,4 @@
-"""What the file is, and how this report was made."""
+"""The file, and how this report was made."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST = 40
 
 
 def section(context: SectionContext) -> Section:
-    """File, producer, operator sets, digests, metadata."""
+    """Return file, producer, operator sets, digests and metadata."""
     report = context.report
     model, graph = report.model, report.graph
     opsets = ", ".join(f"{one.domain} {one.version}" for one in model.opset_imports)
@@ -34,7 +34,7 @@ def section(context: SectionContext) -> Section:
         (("Nodes",), (Value(graph.num_nodes, "exact", "/graph/num_nodes"),)),
         (("Edges",), (Value(graph.num_edges, "exact", "/graph/num_edges"),)),
         (("Initializers",), (Value(graph.num_initializers, "exact", "/graph/num_initializers"),)),
-        (("Bodies of control flow",), (Value(graph.num_subgraphs, "exact", "/graph/num_subgraphs"),)),
+        (("Subgraphs of control flow",), (Value(graph.num_subgraphs, "exact", "/graph/num_subgraphs"),)),
         (("Local functions",), (Value(graph.num_functions, "exact", "/graph/num_functions"),)),
     ]
     if model.sha256:
@@ -53,8 +53,8 @@ def section(context: SectionContext) -> Section:
     blocks.append(
         Paragraph(
             (
-                f"Made by {made.name} {made.version} from the structure of the file; nothing was run, "
-                "and weights were read only where that was asked for.",
+                f"Made by {made.name} {made.version} from the structure of the file. Nothing was run, "
+                "and weights were read only if requested.",
             ),
             "This report",
         )

@@ -1,4 +1,4 @@
-"""In which numbers the model computes."""
+"""Precision and quantization."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST = 20
 
 
 def section(context: SectionContext) -> Section | None:
-    """Quantization, and the layers without it."""
+    """Return the quantization, and the layers without it."""
     made = context.report.architecture.quantization
     if made is None:
         return None

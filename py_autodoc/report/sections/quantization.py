@@ -19,7 +19,7 @@ AT = "/quantization"
 
 
 def section(context: SectionContext) -> Section | None:
-    """What to do, the sensitive layers and the recommended mixture; None without measurements."""
+    """Return recommendations, sensitive layers and the recommended mixture; None without measurements."""
     made = context.report.quantization
     if made is None:
         return None
@@ -77,5 +77,5 @@ def _engine(one: EngineSummary) -> Table:
 
 
 def _number(value: float | None, digits: int, unit: str) -> Line:
-    """A figure with its unit; a dash where there is none."""
+    """Return a number with its unit; a dash if missing."""
     return (f"{value:.{digits}f}{unit}" if value is not None else "—",)

@@ -1,4 +1,4 @@
-"""The sections as the wire has them: for the viewer's report, which writes no number of its own."""
+"""The sections in wire format, for the viewer, which formats no numbers itself."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from py_autodoc.report.sections.section_model import (
 )
 
 LONGEST = 2_000
-"""Characters of one text."""
+"""Maximum number of characters of one text."""
 
 
 def document(context: SectionContext) -> ReportDocument:
-    """The report of a context as texts. Figures are left out: the viewer shows the graph itself."""
+    """Return the report as texts, without figures: the viewer shows the graph itself."""
     report = context.report
     made = sections(context)
     return ReportDocument(
@@ -45,7 +45,7 @@ def document(context: SectionContext) -> ReportDocument:
 
 
 def tiles(made: list[Section]) -> list[tuple[str, str]]:
-    """Label and text of the totals over a document, as the section of totals has them."""
+    """Return label and text of the main totals, as in the section of totals."""
     totals = next(section for section in made if section.id == "totals").blocks[0]
     assert isinstance(totals, Table)
     found = {line_text(row[0]): line_text(row[1]) for row in totals.rows}

@@ -1,7 +1,7 @@
-"""What a section of a report is made of: data that every format renders in its own way.
+"""The data model of report sections, rendered by each format in its own way.
 
-Texts are plain: no format may read markup in them. What comes from the model is a ``Name``, so that a format
-can set it apart; what is a number is a ``Value``, which knows the field of the report that it is.
+Texts are plain: no format may interpret markup in them. Text from the model is a ``Name``, so that a format
+can set it apart; a number is a ``Value``, which knows its field in the report.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ _WRITE = {
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A number. ``field`` is the JSON pointer of the report's field it is, empty where several make it."""
+    """A number. ``field`` is the JSON pointer of its report field, empty if computed from several."""
 
     value: float | None
     unit: str = "exact"
     """``count``, ``exact``, ``size`` (bytes), ``seconds``, ``share`` (of 1) or ``confidence``."""
     field: str = ""
     least: bool = False
-    """A lower bound: part of it is unknown."""
+    """A lower bound: some parts are unknown."""
     suffix: str = ""
-    """A unit that is written behind it."""
+    """A unit written after it."""
 
     @property
     def text(self) -> str:
-        """As people read it; ``—`` where it is unknown."""
+        """Return the formatted number; ``—`` if unknown."""
         written = _WRITE[self.unit](self.value)
         mark = "≥ " if self.least and self.value is not None else ""
         return f"{mark}{written}{self.suffix if self.value is not None else ''}"
@@ -47,18 +47,18 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """Text from the model: a name, a shape with named sizes, a value of its metadata."""
+    """Text from the model: a name, a symbolic shape, a metadata value."""
 
     text: str
 
 
 Cell: TypeAlias = str | Value | Name
 Line: TypeAlias = tuple[Cell, ...]
-"""Cells that follow each other without anything between them."""
+"""Cells that follow each other without separators."""
 
 
 def line_text(line: Line) -> str:
-    """A line as plain text."""
+    """Return a line as plain text."""
     return "".join(cell if isinstance(cell, str) else cell.text for cell in line)
 
 
@@ -68,7 +68,7 @@ class Paragraph:
 
     line: Line
     title: str = ""
-    """Words before it, set off."""
+    """Lead-in, set apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under a head; columns of numbers are set right. ``more`` rows are left out."""
+    """Rows with a header; columns of numbers are right-aligned. ``more`` rows are omitted."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[Line, ...], ...]
@@ -90,12 +90,12 @@ class Table:
 
     @property
     def more_text(self) -> str:
-        """What stands under it where rows are left out."""
+        """Return the text below the table if rows are omitted."""
         return f"… {self.more:,} more" if self.more else ""
 
     @property
     def numeric(self) -> tuple[bool, ...]:
-        """By column: whether numbers alone are in it."""
+        """Return, by column, whether it contains only numbers."""
         return tuple(
             bool(self.rows) and all(len(row[at]) == 1 and isinstance(row[at][0], Value) for row in self.rows)
             for at in range(len(self.head))
@@ -104,7 +104,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A box of the picture of the stages."""
+    """A box of the diagram of stages."""
 
     title: str
     detail: str
@@ -112,7 +112,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Diagram:
-    """Stages and the data that pass between them, as pairs of places in ``stages``."""
+    """Stages and the data flow between them, as pairs of indices into ``stages``."""
 
     stages: tuple[Stage, ...]
     edges: tuple[tuple[int, int], ...]
@@ -120,14 +120,14 @@ class Diagram:
 
     @property
     def around(self) -> tuple[Stage, ...]:
-        """The stages in one row: inputs, which are last but one, before the others, outputs behind them."""
+        """Return the stages in one row: inputs (stored second to last) first, outputs last."""
         *stages, first, last = self.stages
         return (first, *stages, last)
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Where a picture goes that a format may have or leave out: ``graph``, or a plot by its name."""
+    """Position of a figure that a format may include or omit: ``graph``, or a plot by its name."""
 
     name: str
     caption: str
@@ -138,7 +138,7 @@ Block: TypeAlias = Paragraph | Items | Table | Diagram | Figure
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a report under a title; ``id`` is stable."""
+    """A titled part of a report; ``id`` is stable."""
 
     id: str
     title: str
@@ -147,16 +147,16 @@ class Section:
 
 @dataclass(frozen=True)
 class SectionContext:
-    """What sections are made from."""
+    """The data that sections are built from."""
 
     report: Report
 
     @cached_property
     def layers(self) -> dict[int, Layer]:
-        """By id."""
+        """Layers by id."""
         return {layer.id: layer for layer in self.report.layers}
 
     def layer_name(self, node: int | None) -> Name:
-        """The name of a layer."""
+        """Return the name of a layer."""
         layer = self.layers.get(-1 if node is None else node)
         return Name(layer.name if layer else "" if node is None else f"layer {node}")

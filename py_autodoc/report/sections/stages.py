@@ -1,4 +1,4 @@
-"""The stages of a model: few boxes and the data between them, for a picture that any reader can draw."""
+"""The stages of a model: few boxes and the data flow between them, as a simple diagram."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from py_autodoc.report.sections.section_model import Diagram, Stage
 from py_autodoc.units import count, plural
 
 MOST = 20
-"""Boxes of a picture."""
+"""Maximum number of boxes."""
 FEW = 6
-"""With fewer, the largest module is opened."""
+"""With fewer boxes, the largest module is expanded."""
 
 
 def diagram(report: Report) -> Diagram | None:
-    """Boxes in the order of execution; None for a model of one."""
+    """Return the boxes in execution order; None for a model with only one."""
     layers = [layer for layer in report.layers if not layer.subgraph]
     place = {layer.id: at for at, layer in enumerate(layers)}
     boxes = _merged(_boxes(report, layers, place), report)
@@ -43,9 +43,9 @@ def diagram(report: Report) -> Diagram | None:
     edges.update(((maker[name], last), None) for name in outputs if name in maker)
     order = [first, *range(first), last]
     chain = set(edges) <= set(itertools.pairwise(order))
-    caption = "Stages in the order of execution"
+    caption = "Stages in execution order"
     if not chain:
-        caption += "; data pass between others, too"
+        caption += "; data also flows between other stages"
     return Diagram(tuple(stages), tuple(edges), caption)
 
 
@@ -53,7 +53,7 @@ Box = tuple[str, list[int]]
 
 
 def _boxes(report: Report, layers: Sequence[Layer], place: dict[int, int]) -> list[Box]:
-    """Modules where the model names some, else structures; what is between them, and the order."""
+    """Return modules if the model names some, else structures, plus loose nodes, in execution order."""
     modules = [block for block in report.blocks if block.kind == "module"]
     found = modules or [block for block in report.blocks if block.parent is None]
     below: dict[int | None, list[Block]] = {}
@@ -90,7 +90,7 @@ def _title(block: Block) -> str:
 
 
 def _with_loose(boxes: list[Box], loose: list[int], place: dict[int, int]) -> list[Box]:
-    """Nodes of no box in boxes of their own, cut where a box begins."""
+    """Put loose nodes into boxes of their own, split where a box begins."""
     if not loose:
         return boxes
     starts = [place[box[1][0]] for box in boxes]
@@ -101,7 +101,7 @@ def _with_loose(boxes: list[Box], loose: list[int], place: dict[int, int]) -> li
 
 
 def _merged(boxes: list[Box], report: Report) -> list[Box]:
-    """Neighbours of one title as one box; with too many boxes, the smallest neighbours too."""
+    """Merge neighbours with equal titles; if there are still too many boxes, also the smallest neighbours."""
     kinds = {layer.id: layer.type for layer in report.layers}
     runs: list[tuple[str, int, list[int]]] = []
     for title, nodes in boxes:
@@ -126,7 +126,7 @@ def _named(title: str, times: int, nodes: list[int], kinds: dict[int, str]) -> s
 
 
 def _detail(members: list[Layer]) -> str:
-    """What a stage holds, as far as it is known."""
+    """Return what is known about the content of a stage."""
     params = [layer.params for layer in members]
     parts = [plural(len(members), "node")]
     if None not in params and any(params):

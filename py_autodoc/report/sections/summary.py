@@ -1,4 +1,4 @@
-"""What matters most, by rules: once for who decides, once for who runs the model."""
+"""The most important facts, selected by rules: for decisions, and for running the model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SEVERITIES = ("high", "medium", "low", "info")
 
 
 def section(context: SectionContext) -> Section:
-    """Two lists of sentences."""
+    """Return two lists of sentences."""
     return Section(
         "summary",
         "Summary",
@@ -26,7 +26,7 @@ def section(context: SectionContext) -> Section:
 
 
 def _decide(context: SectionContext) -> Iterator[Line]:
-    """What it is, what it takes, what speaks against it."""
+    """Return what the model is, what it costs, and its problems."""
     report = context.report
     yield _what(report)
     yield _size(report)
@@ -39,7 +39,7 @@ def _decide(context: SectionContext) -> Iterator[Line]:
 def _what(report: Report) -> Line:
     words = report.identity
     if words is None or words.task == "unknown":
-        return ("The file does not say what it does: ", architecture_line(report), ".")
+        return ("The file does not state its task: ", architecture_line(report), ".")
     sure = "" if words.known.task in ("file", "structure") else "Probably "
     task = words.task if sure else words.task[:1].upper() + words.task[1:]
     told = {"file": "as the file says", "structure": "by its structure"}.get(
@@ -73,7 +73,7 @@ def _work(report: Report) -> Iterator[Line]:
             Value(numbers.total_flops, "count", "/metrics/total_flops", cover.nodes < 1),
             " FLOPs) and at its peak ",
             Value(numbers.peak_activation_bytes, "size", "/metrics/peak_activation_bytes"),
-            " of memory beside the weights.",
+            " of memory in addition to the weights.",
         )
 
 
@@ -105,7 +105,7 @@ def _risks(report: Report) -> Line:
         counts[signal.severity] = counts.get(signal.severity, 0) + 1
     told = ", ".join(f"{number:,} {severity}" for severity, number in counts.items() if number)
     if not told:
-        return ("The rules found nothing.",)
+        return ("No findings.",)
     first = report.risk_signals[0]
     parts: Line = (f"{plural(len(report.risk_signals), 'finding')}: {told}.",)
     if first.severity in ("high", "medium"):
@@ -114,10 +114,10 @@ def _risks(report: Report) -> Line:
 
 
 def _gaps(report: Report) -> Iterator[Line]:
-    """What the numbers leave out."""
+    """Return what the numbers do not include."""
     free = [dim.name for dim in report.dims if dim.value is None]
     if free:
-        yield ("Costs need sizes that the model leaves free: ", Name(", ".join(free[:6])), ".")
+        yield ("Costs depend on symbolic dimensions without a value: ", Name(", ".join(free[:6])), ".")
     elif report.coverage.nodes_known < report.coverage.nodes_total and report.runnable.verdict != "no":
         yield (
             "The costs of ",
@@ -132,7 +132,7 @@ def _gaps(report: Report) -> Iterator[Line]:
 
 
 def _run(context: SectionContext) -> Iterator[Line]:
-    """Where the work and the memory are."""
+    """Return where most work and memory go."""
     report = context.report
     yield (_capital(architecture_line(report)), ".")
     yield from _repeats(report)
@@ -148,7 +148,7 @@ def _capital(text: str) -> str:
 
 
 def _repeats(report: Report) -> Iterator[Line]:
-    """The part that covers most layers, all its runs together."""
+    """Return the part that covers most layers, all its runs together."""
     same = [one for one in report.repeats if one.name == report.repeats[0].name]
     if same:
         nodes = sum(one.count * one.size for one in same)
@@ -194,8 +194,8 @@ def _intensity(report: Report) -> Iterator[Line]:
     if numbers.total_flops and numbers.read_bytes and numbers.write_bytes is not None:
         moved = numbers.read_bytes + numbers.write_bytes
         yield (
-            "Unfused, it moves ", Value(moved, "size"), " an inference: ",
-            Value(numbers.total_flops / moved, "count"), " FLOPs a byte.",
+            "Unfused, it moves ", Value(moved, "size"), " per inference: ",
+            Value(numbers.total_flops / moved, "count"), " FLOPs per byte.",
         )  # fmt: skip
 
 
@@ -205,7 +205,7 @@ def _cache(report: Report) -> Iterator[Line]:
         parts: Line = (
             "The KV cache takes ",
             Value(cache.bytes_per_token, "size", "/memory/kv_cache/bytes_per_token"),
-            " a token",
+            " per token",
         )
         if cache.context_bytes is not None and cache.context_length is not None:
             parts += (

@@ -7,7 +7,7 @@ from py_autodoc.report.sections.section_model import Block, Paragraph, Section, 
 
 
 def section(context: SectionContext) -> Section:
-    """Each total, rounded and with all digits."""
+    """Return each total, rounded and exact."""
     report = context.report
     numbers, cover = report.metrics, report.coverage
     rows, reasons = [], {}

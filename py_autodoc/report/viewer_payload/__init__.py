@@ -1,1 +1,1 @@
-"""What the viewer gets: columns of nodes, tensors, boxes and costs."""
+"""The viewer's data: columns of nodes, tensors, boxes and costs."""

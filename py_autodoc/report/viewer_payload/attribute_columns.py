@@ -1,4 +1,4 @@
-"""The attributes of all nodes as columns: what search finds them by."""
+"""The attributes of all nodes as columns, for searching."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from py_autodoc.report.encode.labels import shorten_middle
 from py_autodoc.report.schema import AttributeColumns, AttributeItem
 
 MAX_TEXT = 200
-"""Characters of a text that can be found."""
+"""Maximum number of searchable characters of a text."""
 EXACT = 2**53
-"""Larger integers are text: a browser's numbers would round them."""
+"""Larger integers are stored as text: JavaScript would round them."""
 _Item = AttributeItem | list[AttributeItem]
 
 
 def attribute_columns(attributes: Iterable[tuple[int, Mapping[str, Any]]]) -> AttributeColumns | None:
-    """Columns of the attributes of nodes, as ``report.values`` writes them; None where there are none.
+    """Return columns of node attributes as encoded by ``json_values``; None if there are none.
 
-    Tensors and bodies are found by their names only; of a long list its beginning is kept.
+    Tensors and subgraphs can be found only by name; long lists only by their first items.
     """
     pool: dict[tuple[str, str], int] = {}
     names: list[str] = []
@@ -40,7 +40,7 @@ def attribute_columns(attributes: Iterable[tuple[int, Mapping[str, Any]]]) -> At
 
 
 def _item(value: Any) -> _Item:
-    """A number, a text, or a list of these."""
+    """Return a number, a text, or a list of these."""
     if isinstance(value, dict):
         value = value.get("first", "")
     if isinstance(value, list):

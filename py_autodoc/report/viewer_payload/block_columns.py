@@ -1,4 +1,4 @@
-"""Structural blocks for the viewer: alike ones share what they have in common, nodes are steps."""
+"""Structural blocks for the viewer: similar blocks share their common fields; nodes are delta-encoded."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.schema import BlockColumns, BlockKind
 
 MAX_NODES = 2_000_000
-"""Node ids in all blocks together; a payload with more has none."""
+"""Maximum number of node ids in all blocks; larger payloads have no blocks."""
 
 
 def block_columns(analysis: Analysis) -> BlockColumns | None:
-    """What the recognisers found; None when it is too much."""
+    """Return the recognised structures; None if there are too many."""
     pool: dict[tuple[object, ...], int] = {}
     kinds: list[BlockKind] = []
     what: list[int] = []
@@ -23,7 +23,7 @@ def block_columns(analysis: Analysis) -> BlockColumns | None:
         if len(steps) + len(nodes) > MAX_NODES:
             return None
         facts = block_facts(entry)
-        # The type too: True is no 1.
+        # The type is part of the key because True == 1.
         key = (
             entry.kind, entry.variant, entry.how, entry.confidence,
             *((name, type(value), value) for name, value in facts.items()),

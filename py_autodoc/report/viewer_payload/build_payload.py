@@ -1,4 +1,4 @@
-"""Analysis → ``GraphPayload``: columns instead of objects, because a viewer wants 50,000 nodes at once."""
+"""Analysis → ``GraphPayload``: columns instead of objects, because viewers load 50,000 nodes at once."""
 
 from __future__ import annotations
 
@@ -58,16 +58,16 @@ class _StringPool(dict[K, int]):
 
 
 def build_payload(analysis: Analysis, batch: BatchOffer | None = None) -> GraphPayload:
-    """What the viewer draws and finds: all but documentation and constants, which come node by node.
+    """Return the viewer's data except for documentation and constants, which are requested per node.
 
-    ``batch`` is for a page that has nobody to ask for it (``batch_section``).
+    ``batch`` is for pages without a server to request it from (``batch_section``).
     """
     model = analysis.model
     tree = build_box_tree(analysis)
     ops: _StringPool[tuple[str, str, int]] = _StringPool()
     nodes = _nodes(analysis, tree, ops)
     dtypes: _StringPool[int] = _StringPool()
-    # A number may come from several expressions: the pool holds each pair once.
+    # Different expressions can give equal numbers: the pool stores each pair once.
     shapes: _StringPool[tuple[Shape | None, Shape | None]] = _StringPool()
     free = analysis.symbolic.shapes if analysis.symbolic else ()
     pairs = zip(analysis.types.shapes, free or analysis.types.shapes, strict=True)
@@ -120,7 +120,7 @@ def build_payload(analysis: Analysis, batch: BatchOffer | None = None) -> GraphP
 
 
 MOST_NODES = 5_000
-"""Of models with more, only the kernels of one runtime are told: each takes as much room again."""
+"""Larger models include the kernels of only one runtime: each adds the same amount of data."""
 
 
 def _hardware(analysis: Analysis) -> HardwarePart | None:
@@ -134,7 +134,7 @@ def _hardware(analysis: Analysis) -> HardwarePart | None:
 
 
 def _modules(model: Model) -> ModuleColumns | None:
-    """Each module once, and which of them a node is from."""
+    """Return each module once, and the module of each node."""
     pool: _StringPool[tuple[str, tuple[str, ...]]] = _StringPool()
     nodes = [-1] * len(model.nodes)
     for node in model.nodes:
@@ -189,7 +189,7 @@ def _nodes(analysis: Analysis, tree: ScopeTree, ops: _StringPool[tuple[str, str,
 
 
 def _reasons(analysis: Analysis, numbers: list[NodeNumbers]) -> dict[str, str]:
-    """Why a node has no number in one inference."""
+    """Return why nodes have no number for one inference."""
     costs = enumerate(zip(analysis.costs, numbers, strict=True))
     found = [
         why_null(analysis, node, n.reason) if entry.counted else NOT_COUNTED for node, (entry, n) in costs
@@ -198,7 +198,7 @@ def _reasons(analysis: Analysis, numbers: list[NodeNumbers]) -> dict[str, str]:
 
 
 def _runs(analysis: Analysis) -> dict[str, Any]:
-    """The columns that say how often nodes run."""
+    """Return the columns about how often nodes run."""
     costs = analysis.costs if len(analysis.model.graphs) > 1 else ()
     return {
         "runs": {str(node): entry.runs for node, entry in enumerate(costs) if entry.runs != 1},

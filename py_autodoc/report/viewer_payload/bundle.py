@@ -1,7 +1,7 @@
-"""A model's view in one piece: what the viewer needs when no server answers.
+"""The complete data of one model for the viewer, for use without a server.
 
-The notebook widget and the one-file page carry it. Stack traces are left out: they hold the paths of
-the machine that exported the model.
+The notebook widget and the one-file page contain it. Stack traces are omitted: they contain paths of the
+machine that exported the model.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from py_autodoc.report.schema import (
 from py_autodoc.report.viewer_payload.build_payload import build_payload
 
 MAX_DETAILS = 20_000
-"""Nodes of a larger model come without attributes and constants; the viewer says so."""
+"""Larger models (in nodes) are stored without attributes and constants; the viewer says so."""
 GZIP_LEVEL = 6
-"""Level 9 takes three times as long and saves nothing on columns of numbers."""
+"""Level 9 takes three times as long without making columns of numbers smaller."""
 
 
 def build_bundle(
@@ -38,10 +38,10 @@ def build_bundle(
     document: ReportDocument | None = None,
     serving: Plans | None = None,
 ) -> bytes:
-    """The bundle of a model as gzipped JSON; the same model gives the same bytes.
+    """Return the bundle of a model as gzipped JSON; the same model gives the same bytes.
 
-    ``payload`` is that of ``analysis``, where it was built already; ``document`` is its report as texts,
-    ``serving`` text generation on its device: both are what a page takes along.
+    ``payload`` is that of ``analysis``, if already built. ``document`` is its report as texts and ``serving``
+    text generation on its device; pages include both.
     """
     with gc_paused():  # many objects, none of them garbage
         bundle = _bundle(analysis, build_payload(analysis) if payload is None else payload)
@@ -84,7 +84,7 @@ def _bundle(analysis: Analysis, payload: GraphPayload) -> Bundle:
 
 
 def _undescribed(attribute: AttributeInfo) -> AttributeInfo:
-    """Without its description, which stands once, beside the operator."""
+    """Remove the description, which is stored once, with the operator."""
     return msgspec.structs.replace(attribute, description="") if attribute.description else attribute
 
 

@@ -30,7 +30,7 @@ def hardware_part(
     chosen: DeviceChoice | None,
     others: Sequence[tuple[Runtime, Kernels]] = (),
 ) -> HardwarePart:
-    """What a viewer estimates latencies from; a device of the caller's own is listed last.
+    """Return the data for latency estimates in the viewer; a custom device is listed last.
 
     ``others`` are the kernels in other runtimes.
     """
@@ -69,7 +69,7 @@ def _devices() -> tuple[Device, ...]:
 
 @lru_cache(maxsize=1)
 def device_columns() -> DeviceColumns:
-    """The packaged devices, read once a process."""
+    """Return the packaged devices, read once per process."""
     return _columns(_devices())
 
 
@@ -105,7 +105,7 @@ def _price(one: Device) -> DevicePrice | None:
 
 @lru_cache(maxsize=8)
 def latency_model(runtime: Runtime = TENSORRT) -> LatencyModel:
-    """The constants as the wire has them: pairs become objects, tuples lists."""
+    """Return the constants in wire format: pairs become objects, tuples lists."""
     model = runtime.model
     values = {name: getattr(model, name) for name in LatencyModel.__struct_fields__}
     return LatencyModel(

@@ -1,4 +1,4 @@
-"""The scalars and short settings of a node, as its card shows them: ``+ 1``, ``0 … 6``, ``perm 0 2 1``."""
+"""Scalars and short settings shown in a node's box: ``+ 1``, ``0 … 6``, ``perm 0 2 1``."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from py_autodoc.graph.operators.aspects import Key, Link, answers, link_to
 from py_autodoc.report.encode.labels import dtype_name
 
 MAX_TEXT = 32
-"""Characters of a setting; a longer one is left to the inspector."""
+"""Maximum number of characters of a setting; longer ones are shown only in the inspector."""
 _MAX_ITEMS = 8
 _CONTRIB = "com.microsoft"
 _NO_END = 2**31 - 1
-"""From here on an end of Slice means the end of the axis."""
+"""From this value on, an end of Slice means the end of the axis."""
 
 _SIGNS = {
     "Add": "+", "Sub": "−", "Mul": "×", "Div": "÷", "Mod": "mod", "Pow": "^",
     "Equal": "=", "Greater": ">", "GreaterOrEqual": "≥", "Less": "<", "LessOrEqual": "≤",
     "Max": "max", "Min": "min",
 }  # fmt: skip
-"""Sign of an operator on two numbers, written before a scalar that is its second input."""
+"""Sign of a binary operator, written before a scalar second input."""
 
 
 def node_settings(model: Model) -> dict[str, str]:
-    """Node id (as text) → its setting, for the nodes that have a short one."""
+    """Return node id (as text) → its setting, for nodes with a short one."""
     found: dict[str, str] = {}
-    # Thousands of nodes have the same few settings.
+    # Thousands of nodes share the same few settings.
     shared: dict[str, str] = {}
     for node in model.nodes:
         rule = _RULES.get((node.domain, node.op_type))
@@ -46,11 +46,11 @@ class _Constants:
         self._inputs = node.inputs
 
     def has(self, place: int) -> bool:
-        """True when the optional input is given."""
+        """Return True if the optional input is given."""
         return place < len(self._inputs) and self._inputs[place] >= 0
 
     def items(self, place: int) -> list[Any] | None:
-        """Values of an input, None where they are not known or many."""
+        """Return the values of an input; None if they are unknown or many."""
         held = self._known.get(self._inputs[place]) if self.has(place) else None
         if held is None or held.size > _MAX_ITEMS or held.dtype.kind not in "fiub":
             return None
@@ -58,26 +58,26 @@ class _Constants:
         return values
 
     def integers(self, place: int) -> list[int]:
-        """Values of an input of few integers, else an empty list."""
+        """Return the values of an input with few integers, else an empty list."""
         values = self.items(place)
         return _sizes(values) if values is not None else []
 
     def shape(self, place: int) -> tuple[Any, ...]:
-        """The declared shape of an input, empty where it has none."""
+        """Return the declared shape of an input; empty if it has none."""
         return (self._tensors[self._inputs[place]].shape or ()) if self.has(place) else ()
 
     def scalar(self, place: int, digits: int = 4) -> str:
-        """The only value of an input, else an empty text."""
+        """Return the only value of an input, else an empty text."""
         values = self.items(place)
         return _number(values[0], digits) if values is not None and len(values) == 1 else ""
 
 
 Rule: TypeAlias = Callable[[Node, _Constants], str]
-"""The setting of a node, empty where it has none that is short."""
+"""Returns the setting of a node; empty if it has no short one."""
 
 
 def _number(value: Any, digits: int = 4) -> str:
-    """At most so many digits, as a person would write it."""
+    """Return the number with at most ``digits`` significant digits."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int) and abs(value) < 10**9:
@@ -133,7 +133,7 @@ def _gather_axis(node: Node, held: _Constants) -> str:
 
 
 def _window(node: Node) -> list[str]:
-    """``3×3``, ``stride 2``, ``dilation 2``: what is 1 is not said."""
+    """Return ``3×3``, ``stride 2``, ``dilation 2``; values of 1 are omitted."""
     parts = []
     for name, word in (("kernel_shape", ""), ("strides", "stride "), ("dilations", "dilation ")):
         values = _sizes(node.attributes.get(name))
@@ -162,7 +162,7 @@ def _convolution(node: Node, held: _Constants) -> str:
 
 
 def _sizes(values: Any) -> list[int]:
-    """A short list of integers; empty where it is none."""
+    """Return a short list of integers; empty for anything else."""
     if not isinstance(values, (list, tuple)) or len(values) > _MAX_ITEMS:
         return []
     return list(values) if all(isinstance(one, int) and not isinstance(one, bool) for one in values) else []
@@ -175,7 +175,7 @@ def _dims(values: Sequence[int]) -> str:
 def _text(node: Node, name: str) -> str:
     value = node.attributes.get(name)
     if isinstance(value, bytes):
-        # A character is four bytes at most; one that is cut makes a text that is too long anyway.
+        # A character takes at most four bytes; a truncated one only occurs in texts that are too long anyway.
         value = value[: 4 * MAX_TEXT + 4].decode("utf-8", "replace")
     return value if isinstance(value, str) else ""
 
@@ -186,14 +186,14 @@ def _reshape(node: Node, held: _Constants) -> str:
 
 
 def _axes(node: Node, held: _Constants) -> str:
-    """Axes as an attribute or, in later opsets, as the second input."""
+    """Return the axes, given as an attribute or, in later opsets, as the second input."""
     given = node.attributes.get("axes", node.attributes.get("axis"))
     axes = [given] if isinstance(given, int) else _sizes(given) or held.integers(1)
     return f"{'axis' if len(axes) == 1 else 'axes'} {' '.join(map(_number, axes))}" if axes else ""
 
 
 def _softmax(node: Node, held: _Constants) -> str:
-    """Where it is not the last axis, which is the usual one."""
+    """Return the axis unless it is the last one, which is usual."""
     axis = node.attributes.get("axis")
     return _axes(node, held) if isinstance(axis, int) and axis != -1 else ""
 
@@ -204,7 +204,7 @@ def _split(node: Node, _: _Constants) -> str:
 
 
 def _slice(node: Node, held: _Constants) -> str:
-    """``axis 1, 0:64``; of several axes all parts."""
+    """Return ``axis 1, 0:64``; for several axes all of them."""
     lists = [
         _sizes(node.attributes.get(name)) or held.integers(place)
         for place, name in ((1, "starts"), (2, "ends"), (3, "axes"), (4, "steps"))
@@ -227,7 +227,7 @@ def _slice(node: Node, held: _Constants) -> str:
 
 
 def _pad(node: Node, held: _Constants) -> str:
-    """How much where it is the same on all padded sides, and how where not by a constant."""
+    """Return the padding if it is equal on all padded sides, and the mode unless it is constant."""
     pads = held.integers(1) or _sizes(node.attributes.get("pads"))
     sides = set(pads) - {0}
     words = [f"by {_number(sides.pop())}"] if len(sides) == 1 else []
@@ -240,7 +240,7 @@ def _pad(node: Node, held: _Constants) -> str:
 def _resize(node: Node, held: _Constants) -> str:
     place = 1 if node.op_type == "Upsample" or node.opset < 11 else 2
     scales = held.items(place) or node.attributes.get("scales")
-    # With another policy the sizes are only bounds.
+    # With other policies the sizes are only upper bounds.
     exact = _text(node, "keep_aspect_ratio_policy") in ("", "stretch")
     sizes = held.integers(3) if exact else []
     text = ""
@@ -262,7 +262,7 @@ def _recurrent(node: Node, _: _Constants) -> str:
 
 
 def _quantize(node: Node, held: _Constants) -> str:
-    """The arithmetic of one scale for the whole tensor."""
+    """Return the formula for a single scale for the whole tensor."""
     scale, zero = held.scalar(1, 3), held.scalar(2)
     if not scale or (held.has(2) and not zero):
         return ""
@@ -276,7 +276,7 @@ def _quantize(node: Node, held: _Constants) -> str:
 
 
 def _filled(node: Node, _: _Constants) -> str:
-    """With what ConstantOfShape fills; 0 where it does not say."""
+    """Return the fill value of ConstantOfShape; 0 by default."""
     value = node.attributes.get("value")
     if not isinstance(value, ConstTensor):
         return "0" if value is None else ""
@@ -312,7 +312,7 @@ def _heads(node: Node, _: _Constants) -> str:
 
 
 def _word(name: str, shown: str = "{}", usual: tuple[str, ...] = ()) -> Rule:
-    """A text attribute, where it is none of the usual ones."""
+    """Return a text attribute unless it has one of the usual values."""
 
     def rule(node: Node, _: _Constants) -> str:
         text = _text(node, name)
@@ -392,7 +392,7 @@ _RULES: dict[tuple[str, str], Rule] = {
     **{("", op): rule for op, rule in _ONNX.items()},
     **{(_CONTRIB, op): rule for op, rule in _OF_CONTRIB.items()},
 }
-"""What a card says of an operator, by domain. Add an entry to one of the tables to show a setting."""
+"""Settings shown in boxes, by domain and operator. Add an entry to one of the tables to show a setting."""
 
 
 @answers("setting")
