@@ -28,7 +28,7 @@ const code = await load(`
   export { createSizer } from './src/viewer/graph/cards/cardSizer';
   export { SpatialIndex } from './src/viewer/graph/scene/spatialIndex';
   export { LABELS_FROM } from './src/viewer/graph/style/levelOfDetail';
-  export { cornerRect, placeOf } from './src/viewer/graph/viewport/cornerDocks';
+  export { cornerRect, chooseDock } from './src/viewer/graph/viewport/cornerDocks';
   export { autoCamera } from './src/viewer/graph/viewport/cameraPolicy';
   export { DrawContextFactory } from './src/viewer/graph/draw/drawContextFactory';
   export { DEFAULT_DETAILS, DEFAULT_STRINGS } from './src/viewer/graph/surfaceApi';

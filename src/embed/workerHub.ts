@@ -31,7 +31,7 @@ export class WorkerHub {
   private readonly _clients = new Set<Client>();
   private readonly _waiting = new Map<number, IWaiting>();
   private _worker: ILayoutWorker | null = null;
-  private _last = 0;
+  private _lastId = 0;
   private _answered = false;
   private _refused = false;
 
@@ -49,7 +49,7 @@ export class WorkerHub {
   }
 
   post(client: Client, message: ILayoutRequest): void {
-    const id = ++this._last;
+    const id = ++this._lastId;
     this._waiting.set(id, { client, id: message.id });
     this._worker?.postMessage({ ...message, id });
   }

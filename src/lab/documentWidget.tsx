@@ -59,10 +59,10 @@ class OnnxPanel extends ReactWidget {
     this._services.settings.changed.connect(this._redraw, this);
     this._services.keys.changed.connect(this._redraw, this);
     this._services.themeChanged?.connect(this._redraw, this);
-    this._headStart = new PrefetchedAnalysis(
+    this._prefetched = new PrefetchedAnalysis(
       labConnection(_services.serverSettings),
       _context.localPath,
-      this._guess()
+      this._prefetchOptions()
     );
     takeLabDrops(this.node, paths => this._handle?.loadProfile(paths));
     // Started early, since Lab has more to do before it renders. Errors are reported then.
@@ -91,7 +91,7 @@ class OnnxPanel extends ReactWidget {
   override dispose(): void {
     if (!this.isDisposed) {
       Signal.clearData(this);
-      this._headStart.dispose();
+      this._prefetched.dispose();
       super.dispose();
     }
   }
@@ -108,7 +108,7 @@ class OnnxPanel extends ReactWidget {
 
   protected override onActivateRequest(msg: Message): void {
     super.onActivateRequest(msg);
-    this._wanted = true;
+    this._focusPending = true;
     this._takeFocus();
   }
 
@@ -119,10 +119,10 @@ class OnnxPanel extends ReactWidget {
   private _takeFocus(): void {
     const { activeElement, body } = document;
     const viewer = this.node.querySelector<HTMLElement>('.oad-Viewer');
-    if (!viewer || !this._wanted) {
+    if (!viewer || !this._focusPending) {
       return;
     }
-    this._wanted = false;
+    this._focusPending = false;
     const free =
       !activeElement ||
       activeElement === body ||
@@ -146,7 +146,7 @@ class OnnxPanel extends ReactWidget {
           path={this._context.localPath}
           stateKey={this.key}
           services={this._services}
-          headStart={this._headStart}
+          prefetched={this._prefetched}
           visibility={this._visibility}
           isVisible={this._isVisible}
           onReady={handle => {
@@ -172,7 +172,7 @@ class OnnxPanel extends ReactWidget {
    * The options with which the viewer will request the analysis: from its stored state, else from the
    * settings.
    */
-  private async _guess(): Promise<IPrefetchOptions> {
+  private async _prefetchOptions(): Promise<IPrefetchOptions> {
     const { settings } = this._services;
     const [found] = await Promise.all([
       // The viewer reports any problem with it.
@@ -196,10 +196,10 @@ class OnnxPanel extends ReactWidget {
 
   /** One function for the panel's lifetime, so that effects run once. */
   private readonly _isVisible = (): boolean => this.isVisible;
-  private readonly _headStart: PrefetchedAnalysis;
+  private readonly _prefetched: PrefetchedAnalysis;
   private _handle: IViewerHandle | null = null;
   /** True if the tab was activated and the viewer has not received the focus yet. */
-  private _wanted = false;
+  private _focusPending = false;
   private _homePending = false;
   private readonly _visibility = new Signal<this, boolean>(this);
 }

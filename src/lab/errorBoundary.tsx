@@ -2,26 +2,26 @@ import * as React from 'react';
 
 interface IErrorBoundaryProps {
   /** Called if the children cannot be rendered. */
-  onFault(why: string): void;
+  onError(why: string): void;
   children: React.ReactNode;
 }
 
 /** An error boundary that renders nothing after an error and reports it. */
 export class ErrorBoundary extends React.Component<
   IErrorBoundaryProps,
-  { blown: boolean }
+  { failed: boolean }
 > {
-  override state = { blown: false };
+  override state = { failed: false };
 
-  static getDerivedStateFromError(): { blown: boolean } {
-    return { blown: true };
+  static getDerivedStateFromError(): { failed: boolean } {
+    return { failed: true };
   }
 
   override componentDidCatch(error: unknown): void {
-    this.props.onFault(error instanceof Error ? error.message : String(error));
+    this.props.onError(error instanceof Error ? error.message : String(error));
   }
 
   override render(): React.ReactNode {
-    return this.state.blown ? null : this.props.children;
+    return this.state.failed ? null : this.props.children;
   }
 }

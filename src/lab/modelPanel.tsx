@@ -16,7 +16,7 @@ export interface IPanelProps {
   stateKey: string;
   services: IDocumentServices;
   /** The first analysis, started while this code was loading. */
-  headStart: PrefetchedAnalysis;
+  prefetched: PrefetchedAnalysis;
   visibility: ISignal<unknown, boolean>;
   isVisible(): boolean;
   onReady(handle: IViewerHandle): void;
@@ -25,7 +25,7 @@ export interface IPanelProps {
 
 /** Connects the viewer to Lab: server, settings, theme, stored state, file changes. */
 export default function Panel(props: IPanelProps): JSX.Element | null {
-  const { path, stateKey, services, headStart, onReady } = props;
+  const { path, stateKey, services, prefetched, onReady } = props;
   const provider = React.useMemo(
     () =>
       new ServerProvider(
@@ -33,18 +33,18 @@ export default function Panel(props: IPanelProps): JSX.Element | null {
         path,
         () => services.settings.rules,
         // After a rename it belongs to another path.
-        headStart.path === path ? headStart : null
+        prefetched.path === path ? prefetched : null
       ),
-    [path, services, headStart]
+    [path, services, prefetched]
   );
   const handle = React.useRef<IViewerHandle | null>(null);
-  const state = useRemembered(services, stateKey, path);
+  const state = useStoredState(services, stateKey, path);
   const linkTo = React.useCallback(
     (view: string) => viewAddress(path, view),
     [path]
   );
   useFileWatch(props, handle);
-  useRules(services, handle);
+  useRuleChanges(services, handle);
   if (state === undefined) {
     return null;
   }
@@ -71,7 +71,7 @@ export default function Panel(props: IPanelProps): JSX.Element | null {
 }
 
 /** The stored state of this view: undefined while loading, null if there is none. */
-function useRemembered(
+function useStoredState(
   services: IDocumentServices,
   key: string,
   path: string
@@ -105,7 +105,7 @@ function mergeState(found: unknown, view: object): object {
 }
 
 /** Analyses again when the rule settings change. */
-function useRules(
+function useRuleChanges(
   services: IDocumentServices,
   handle: React.MutableRefObject<IViewerHandle | null>
 ): void {

@@ -6,7 +6,7 @@ import { FLOWS } from '../core/types';
 import { bytesOfBase64 } from '../providers/base64';
 import {
   BundleProvider,
-  carriedComparison,
+  embeddedComparison,
   readBundle
 } from '../providers/bundleProvider';
 import { problemOf } from '../providers/provider';
@@ -34,7 +34,7 @@ function providersIn(page: Document): Promise<BundleProvider[]> {
   );
 }
 
-function pageLink(view: string): string {
+function viewLink(view: string): string {
   const address = new URL(window.location.href);
   address.hash = view;
   return address.href;
@@ -44,7 +44,7 @@ async function start(host: HTMLElement): Promise<void> {
   const providers = await providersIn(document);
   const compared = document.querySelector(COMPARISON)?.textContent;
   if (compared && providers.length > 1) {
-    providers[0].compare = carriedComparison(
+    providers[0].compare = embeddedComparison(
       () => providers[1],
       () => bytesOfBase64(compared)
     );
@@ -80,7 +80,7 @@ async function start(host: HTMLElement): Promise<void> {
     others.length > 0
       ? [first, ...others]
       : // A link describes a single view.
-        [{ ...first, state, linkTo: pageLink }];
+        [{ ...first, state, linkTo: viewLink }];
   const settings = { direction: FLOWS.find(flow => flow === direction) };
   const draw = (): void => {
     document.documentElement.setAttribute(

@@ -55,12 +55,12 @@ function begin(
   guess: Promise<IPrefetchOptions | null> = Promise.resolve(GUESS)
 ) {
   const fake = new FakeJobServer();
-  const headStart = new PrefetchedAnalysis(fake, PATH, guess);
-  const provider = new ServerProvider(fake, PATH, () => ({}), headStart);
+  const prefetched = new PrefetchedAnalysis(fake, PATH, guess);
+  const provider = new ServerProvider(fake, PATH, () => ({}), prefetched);
   const abort = new AbortController();
   const load = (options = GUESS.options) =>
     provider.load(options, () => undefined, abort.signal);
-  return { fake, headStart, provider, abort, load };
+  return { fake, prefetched, provider, abort, load };
 }
 
 describe('a head start', () => {
@@ -116,26 +116,26 @@ describe('a head start', () => {
   });
 
   test('that nobody takes is withdrawn', async () => {
-    const { fake, headStart } = begin();
+    const { fake, prefetched } = begin();
     await settle();
-    headStart.dispose();
-    headStart.dispose();
+    prefetched.dispose();
+    prefetched.dispose();
     await settle();
     expect(fake.calls.slice(2)).toEqual(['DELETE jobs/j1']);
   });
 
   test('is left alone by the end of its owner once it was taken', async () => {
-    const { fake, headStart, load } = begin();
+    const { fake, prefetched, load } = begin();
     await load();
-    headStart.dispose();
+    prefetched.dispose();
     await settle();
     expect(fake.calls).not.toContain('DELETE jobs/j1');
   });
 
   test('does not begin for a view that was closed meanwhile', async () => {
     let tell: (guess: IPrefetchOptions) => void = () => undefined;
-    const { fake, headStart } = begin(new Promise(done => (tell = done)));
-    headStart.dispose();
+    const { fake, prefetched } = begin(new Promise(done => (tell = done)));
+    prefetched.dispose();
     tell(GUESS);
     await settle();
     expect(fake.calls).toEqual([]);

@@ -57,7 +57,7 @@ export async function readStamp(
 }
 
 /** Body of the request for an analysis. */
-function question(
+function analysisRequest(
   path: string,
   options: ILoadOptions,
   { thresholds, readWeights }: IRuleOptions
@@ -81,7 +81,7 @@ export function startJob(
   signal?: AbortSignal
 ): Promise<Job> {
   return connection.json<Job>('jobs', {
-    ...jsonBody(question(path, options, rules)),
+    ...jsonBody(analysisRequest(path, options, rules)),
     signal
   });
 }
@@ -104,7 +104,7 @@ export interface IPrefetchOptions {
 export class PrefetchedAnalysis {
   private readonly _connection: Connection;
   private readonly _started: Promise<(IStartedJob & { asked: string }) | null>;
-  private _over = false;
+  private _isTaken = false;
 
   /** `guess` gives the options that the viewer will use; null if they are not known yet. */
   constructor(
@@ -122,15 +122,15 @@ export class PrefetchedAnalysis {
     rules: IRuleOptions,
     signal: AbortSignal
   ): Promise<IStartedJob | null> {
-    if (this._over) {
+    if (this._isTaken) {
       return null;
     }
-    this._over = true;
+    this._isTaken = true;
     const started = await this._started;
     if (!started) {
       return null;
     }
-    const asked = JSON.stringify(question(this.path, options, rules));
+    const asked = JSON.stringify(analysisRequest(this.path, options, rules));
     if (signal.aborted || asked !== started.asked) {
       releaseJob(this._connection, started.job);
       return null;
@@ -140,8 +140,8 @@ export class PrefetchedAnalysis {
 
   /** Releases the analysis if it was not taken. */
   dispose(): void {
-    if (!this._over) {
-      this._over = true;
+    if (!this._isTaken) {
+      this._isTaken = true;
       void this._started.then(
         started => started && releaseJob(this._connection, started.job)
       );
@@ -153,13 +153,13 @@ export class PrefetchedAnalysis {
   ): Promise<(IStartedJob & { asked: string }) | null> {
     try {
       const known = await guess;
-      if (!known || this._over) {
+      if (!known || this._isTaken) {
         return null;
       }
       const { options, rules } = known;
       const stamp = stampOf(await readStamp(this._connection, this.path));
       const job = await startJob(this._connection, this.path, options, rules);
-      const asked = JSON.stringify(question(this.path, options, rules));
+      const asked = JSON.stringify(analysisRequest(this.path, options, rules));
       return { job, stamp, asked };
     } catch (error) {
       if (!(error instanceof ProblemError) && !isAbort(error)) {

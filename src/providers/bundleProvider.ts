@@ -33,7 +33,7 @@ export async function readBundle(
     const packed = new Response(bytes).body!;
     const plain = packed
       .pipeThrough(new DecompressionStream('gzip'))
-      .pipeThrough(atMost(most));
+      .pipeThrough(byteLimit(most));
     bundle = (await new Response(plain).json()) as Bundle;
   } catch (error) {
     throw new ProblemError(
@@ -71,7 +71,7 @@ export async function unpackJson<T>(bytes: BufferSource): Promise<T> {
 }
 
 /** Answers `compare` for `partner` with an embedded, gzipped alignment. */
-export function carriedComparison(
+export function embeddedComparison(
   partner: () => IReportProvider | null,
   bytes: () => BufferSource
 ): NonNullable<IReportProvider['compare']> {
@@ -80,7 +80,7 @@ export function carriedComparison(
 }
 
 /** Passes a number of bytes and fails on the next. */
-function atMost(bytes: number): TransformStream<Uint8Array, Uint8Array> {
+function byteLimit(bytes: number): TransformStream<Uint8Array, Uint8Array> {
   let left = bytes;
   return new TransformStream({
     transform: (piece, out) => {
@@ -162,7 +162,7 @@ export class BundleProvider implements IReportProvider {
  * The enclosing scope; ids that do not decrease end the walk, so that an invalid bundle cannot cause a
  * cycle.
  */
-function outer(parent: readonly number[], at: number): number {
+function enclosingScope(parent: readonly number[], at: number): number {
   return parent[at] < at ? parent[at] : -1;
 }
 
@@ -182,7 +182,11 @@ export function detailsOf(bundle: Bundle, node: number): NodeDetails | null {
   }));
   const scope: string[] = [];
   const classes: string[] = [];
-  for (let at = nodes.scope[node]; at >= 0; at = outer(scopes.parent, at)) {
+  for (
+    let at = nodes.scope[node];
+    at >= 0;
+    at = enclosingScope(scopes.parent, at)
+  ) {
     if (NO_MODULE.has(scopes.origin[at])) {
       continue;
     }

@@ -30,7 +30,7 @@ function fakeModel(live?: boolean): {
       send: content => sent.push(content as (typeof sent)[number])
     },
     sent,
-    answer: message => [...hearers].forEach(hear => hear(message)),
+    answer: message => [...hearers].forEach(onMessage => onMessage(message)),
     listening: () => hearers.size
   };
 }

@@ -32,7 +32,7 @@ interface IAnswer<T> {
   readonly problem?: Problem;
 }
 
-let asked = 0;
+let requestCount = 0;
 
 function isAnswer<T>(
   message: unknown,
@@ -58,16 +58,16 @@ function ask<T>(
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     // Every view of the widget receives every answer.
-    const id = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}-${asked++}`;
+    const id = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}-${requestCount++}`;
     const end = (): void => {
-      model.off('msg:custom', hear);
+      model.off('msg:custom', onMessage);
       signal.removeEventListener('abort', stop);
     };
     const stop = (): void => {
       end();
       reject(abortError());
     };
-    const hear = (message: unknown): void => {
+    const onMessage = (message: unknown): void => {
       if (isAnswer<T>(message, type, id)) {
         end();
         if (message.value) {
@@ -82,7 +82,7 @@ function ask<T>(
       return;
     }
     signal.addEventListener('abort', stop, { once: true });
-    model.on('msg:custom', hear);
+    model.on('msg:custom', onMessage);
     model.send({ type, id, ...question });
   });
 }

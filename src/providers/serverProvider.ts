@@ -48,7 +48,7 @@ import {
 import { followProfile, followTask } from './tasks';
 
 /** Problems that a new analysis would not solve. */
-const SETTLED = new Set([
+const PERMANENT_PROBLEMS = new Set([
   'unknown-weight',
   'not-a-weight',
   'unknown-node',
@@ -65,20 +65,20 @@ export class ServerProvider implements IReportProvider {
   private readonly _analysed = new Deferred<Job>();
   private readonly _expected = new WeakMap<
     ServerProvider,
-    Promise<IEarly | null>
+    Promise<IEarlyComparison | null>
   >();
   private _options: ILoadOptions = { bindings: {}, assume: true };
   private _stamp: FileStamp | null = null;
 
   /**
    * `path` is the server's (contents API) path of the file; `rules` is called for each analysis;
-   * `headStart` is a prefetched first analysis.
+   * `prefetched` is a prefetched first analysis.
    */
   constructor(
     connection: IServerConnection,
     path: string,
     private readonly _rules: () => IRuleOptions = () => ({}),
-    private _headStart: PrefetchedAnalysis | null = null
+    private _prefetched: PrefetchedAnalysis | null = null
   ) {
     this._connection = new Connection(connection);
     this._path = path;
@@ -171,15 +171,15 @@ export class ServerProvider implements IReportProvider {
   /** The server can align this model with one that it is still analysing for the other view. */
   expectComparison(other: IReportProvider, signal: AbortSignal): void {
     if (other instanceof ServerProvider) {
-      const asked = this._early(other, signal).catch(() => null);
+      const asked = this._compareEarly(other, signal).catch(() => null);
       this._expected.set(other, asked);
     }
   }
 
-  private async _early(
+  private async _compareEarly(
     other: ServerProvider,
     signal: AbortSignal
-  ): Promise<IEarly> {
+  ): Promise<IEarlyComparison> {
     const jobs = [this._analysed.promise, other._begun.promise] as const;
     const [here, there] = await Promise.all(jobs);
     const columns = await this._connection.json<ComparisonColumns>(
@@ -244,9 +244,9 @@ export class ServerProvider implements IReportProvider {
     options: ILoadOptions,
     signal: AbortSignal
   ): Promise<IStartedJob> {
-    const headStart = this._headStart;
-    this._headStart = null;
-    const begun = await headStart?.take(options, this._rules(), signal);
+    const prefetched = this._prefetched;
+    this._prefetched = null;
+    const begun = await prefetched?.take(options, this._rules(), signal);
     if (begun) {
       return begun;
     }
@@ -310,7 +310,7 @@ export class ServerProvider implements IReportProvider {
       if (
         !(error instanceof ProblemError) ||
         error.problem.status !== 404 ||
-        SETTLED.has(error.problem.code)
+        PERMANENT_PROBLEMS.has(error.problem.code)
       ) {
         throw error;
       }
@@ -329,7 +329,7 @@ export class ServerProvider implements IReportProvider {
 }
 
 /** A comparison requested before both models were shown, and its jobs. */
-interface IEarly {
+interface IEarlyComparison {
   readonly of: readonly [string, string];
   readonly columns: ComparisonColumns;
 }

@@ -31,14 +31,14 @@ export async function followProfile(
   const uploads: string[] = [];
   for (const file of files) {
     if (typeof file !== 'string') {
-      uploads.push(await sent(connection, file, signal));
+      uploads.push(await uploadFile(connection, file, signal));
     }
   }
   const order = { kind: 'profile', profiles, uploads };
   return followTask(connection, model, order, onChange, signal);
 }
 
-async function sent(
+async function uploadFile(
   connection: Connection,
   file: File,
   signal: AbortSignal

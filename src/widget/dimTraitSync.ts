@@ -10,7 +10,7 @@ export class DimTraitSync {
   private _base: TraitSizes = {};
   private _shown: TraitSizes = {};
   private _resizing = false;
-  private _again = false;
+  private _hasChanged = false;
 
   constructor(
     private readonly _model: IManagedModel,
@@ -35,22 +35,22 @@ export class DimTraitSync {
 
   /** Applies the trait; of several successive changes, the last one counts. */
   async follow(handle: () => IViewerHandle | null): Promise<void> {
-    this._again = true;
+    this._hasChanged = true;
     if (this._resizing) {
       return;
     }
     this._resizing = true;
     try {
-      while (this._again) {
-        this._again = false;
-        await this._step(handle());
+      while (this._hasChanged) {
+        this._hasChanged = false;
+        await this._applyTrait(handle());
       }
     } finally {
       this._resizing = false;
     }
   }
 
-  private async _step(handle: IViewerHandle | null): Promise<void> {
+  private async _applyTrait(handle: IViewerHandle | null): Promise<void> {
     const wanted = { ...this._shown, ...this._given() };
     if (!handle || sameSizes(wanted, this._shown)) {
       return;

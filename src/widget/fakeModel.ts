@@ -6,7 +6,7 @@ import type { IManagedModel, IWidgetModel } from './model';
 export class FakeModel implements IWidgetModel {
   readonly sent: unknown[] = [];
   saved = 0;
-  private readonly _heard = new Map<string, Set<(value: never) => void>>();
+  private readonly _listeners = new Map<string, Set<(value: never) => void>>();
 
   constructor(
     private readonly _traits: Record<string, unknown>,
@@ -44,14 +44,17 @@ export class FakeModel implements IWidgetModel {
   }
 
   on(event: string, callback: (...args: never[]) => void): void {
-    this._heard.set(event, (this._heard.get(event) ?? new Set()).add(callback));
+    this._listeners.set(
+      event,
+      (this._listeners.get(event) ?? new Set()).add(callback)
+    );
   }
 
   off(event: string, callback: (...args: never[]) => void): void {
-    this._heard.get(event)?.delete(callback);
+    this._listeners.get(event)?.delete(callback);
   }
 
   emit(event: string, value: unknown): void {
-    this._heard.get(event)?.forEach(callback => callback(value as never));
+    this._listeners.get(event)?.forEach(callback => callback(value as never));
   }
 }

@@ -86,7 +86,7 @@ function ask(model: IWidgetModel): Promise<ICode> {
   return new Promise((resolve, reject) => {
     const end = (): void => {
       clearTimeout(timer);
-      model.off('msg:custom', hear);
+      model.off('msg:custom', onMessage);
     };
     const fail = (): void => {
       end();
@@ -96,7 +96,7 @@ function ask(model: IWidgetModel): Promise<ICode> {
         )
       );
     };
-    const hear = (content: unknown): void => {
+    const onMessage = (content: unknown): void => {
       const answer = messageOf(content, TYPE);
       if (answer) {
         end();
@@ -109,7 +109,7 @@ function ask(model: IWidgetModel): Promise<ICode> {
       }
     };
     const timer = setTimeout(fail, KERNEL_TIMEOUT_MS);
-    model.on('msg:custom', hear);
+    model.on('msg:custom', onMessage);
     if (!sendMessage(model, { type: TYPE })) {
       fail();
     }

@@ -2,7 +2,7 @@
 import { act, fireEvent } from '@testing-library/react';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Bundle } from '../schema';
-import { fetchAll } from '../viewer/lazy/lazily';
+import { loadAll } from '../viewer/lazy/lazily';
 import { guardConsole, settleDrawn } from '../viewer/testing/render';
 import { FakeSurface } from '../viewer/testing/surface';
 import { testPayload } from '../viewer/testing/payload';
@@ -43,7 +43,7 @@ let look: (visible: boolean) => void;
 
 beforeEach(async () => {
   // A busy machine may take long to load the code of the initial view.
-  await fetchAll();
+  await loadAll();
   reading.clear();
   vi.stubGlobal('matchMedia', () => ({
     matches: false,
@@ -53,8 +53,8 @@ beforeEach(async () => {
   vi.stubGlobal(
     'IntersectionObserver',
     class {
-      constructor(heard: (entries: { isIntersecting: boolean }[]) => void) {
-        look = isIntersecting => heard([{ isIntersecting }]);
+      constructor(callback: (entries: { isIntersecting: boolean }[]) => void) {
+        look = isIntersecting => callback([{ isIntersecting }]);
       }
       observe(): void {
         // The test controls visibility.

@@ -57,7 +57,7 @@ class WidgetView implements IMountContent {
   private readonly _view: ViewStateSync;
   private readonly _lazyMount: LazyMount;
   private _unpair: (() => void) | null = null;
-  private readonly _undo: (() => void)[] = [];
+  private readonly _stopListening: (() => void)[] = [];
 
   constructor(
     private readonly _model: IWidgetModel,
@@ -69,7 +69,7 @@ class WidgetView implements IMountContent {
       sizes => this._put('dims', sizes),
       () => this._live
     );
-    this._view = new ViewStateSync(_model, view => this._tell('view', view));
+    this._view = new ViewStateSync(_model, view => this._publish('view', view));
     const host = this._host;
     host.className = 'oad-Widget';
     _el.classList.add('oad-WidgetPlace');
@@ -77,8 +77,8 @@ class WidgetView implements IMountContent {
     this._listen();
     this._frame();
     this._lazyMount = new LazyMount(host, this);
-    this._undo.push(onThemeChange(_el, () => this._draw()));
-    this._undo.push(this._view.watch(host));
+    this._stopListening.push(onThemeChange(_el, () => this._draw()));
+    this._stopListening.push(this._view.watch(host));
     sendMessage(_model, { type: HELLO });
   }
 
@@ -92,7 +92,7 @@ class WidgetView implements IMountContent {
 
   suspend(): void {
     if (this._handle) {
-      this._view.stands(this._handle.getState());
+      this._view.publish(this._handle.getState());
     }
     this._clear();
     const note = document.createElement('div');
@@ -105,7 +105,7 @@ class WidgetView implements IMountContent {
   dispose(): void {
     this._disposed = true;
     this._lazyMount.dispose();
-    for (const undo of this._undo) {
+    for (const undo of this._stopListening) {
       undo();
     }
     this._clear();
@@ -127,12 +127,12 @@ class WidgetView implements IMountContent {
   /** Draws the widget's current model. */
   private async _show(): Promise<void> {
     const host = this._host;
-    const turn = ++this._generation;
+    const generation = ++this._generation;
     this._making = true;
     this._addStyle();
     try {
       const provider = await WidgetProvider.of(this._model, () => this._live);
-      if (turn !== this._generation) {
+      if (generation !== this._generation) {
         return;
       }
       this._making = false;
@@ -146,7 +146,7 @@ class WidgetView implements IMountContent {
       }
       this._draw();
     } catch (error) {
-      if (turn === this._generation) {
+      if (generation === this._generation) {
         this._clear();
         host.setAttribute('role', 'alert');
         host.textContent =
@@ -205,19 +205,19 @@ class WidgetView implements IMountContent {
           }
         }}
         onSelection={(nodes, tensors) => {
-          this._tell('selection', nodes);
-          this._tell('_tensors', tensors);
+          this._publish('selection', nodes);
+          this._publish('_tensors', tensors);
         }}
         onOverlay={overlay =>
           overlay !== 'user' &&
           overlay !== 'changes' &&
-          this._tell('overlay', overlay)
+          this._publish('overlay', overlay)
         }
         onStateChange={view => {
-          this._view.stands(view);
+          this._view.publish(view);
           const flow = flowOf((view as Record<string, unknown>).direction);
           if (flow) {
-            this._tell('direction', flow);
+            this._publish('direction', flow);
           }
         }}
         onDims={sizes => this._settled && this._sizes.shown(sizes)}
@@ -231,8 +231,8 @@ class WidgetView implements IMountContent {
       return;
     }
     this._settled = true;
-    this._paint();
-    this._choose();
+    this._applyOverlay();
+    this._applySelection();
     this._unpair?.();
     this._unpair = pairs.register(this._model.get('_pair'), this._handle);
     void this._sizes.follow(() => this._handle);
@@ -255,7 +255,7 @@ class WidgetView implements IMountContent {
     this._model.save_changes();
   }
 
-  private _tell(trait: string, value: unknown): void {
+  private _publish(trait: string, value: unknown): void {
     if (this._settled) {
       this._put(trait, value);
     }
@@ -270,8 +270,8 @@ class WidgetView implements IMountContent {
       }
     };
     const listeners: Record<string, (...args: never[]) => void> = {
-      'change:selection': follow(() => this._choose()),
-      'change:overlay': follow(() => this._paint()),
+      'change:selection': follow(() => this._applySelection()),
+      'change:overlay': follow(() => this._applyOverlay()),
       'change:view': follow(() => this._view.follow(this._handle)),
       'change:dims': follow(() => void this._sizes.follow(() => this._handle)),
       'change:_bundle': () => {
@@ -287,17 +287,17 @@ class WidgetView implements IMountContent {
           this._live = true;
           this._draw();
         } else if (messageOf(content, SHOW) && this._settled) {
-          this._choose(true);
+          this._applySelection(true);
         }
       }
     };
     for (const [event, listener] of Object.entries(listeners)) {
       model.on(event, listener);
-      this._undo.push(() => model.off(event, listener));
+      this._stopListening.push(() => model.off(event, listener));
     }
   }
 
-  private _choose(again = false): void {
+  private _applySelection(again = false): void {
     if (this._handle) {
       // The view applies them one by one: values from Python must not be sent back in pieces.
       this._settled = false;
@@ -306,7 +306,7 @@ class WidgetView implements IMountContent {
     }
   }
 
-  private _paint(): void {
+  private _applyOverlay(): void {
     if (this._handle) {
       applyOverlay(this._handle, this._model.get('overlay'));
     }

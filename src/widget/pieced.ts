@@ -9,8 +9,8 @@ import type { IViewerModule } from './loader';
 const KEY = `onnx-autodoc.pieces.${version}`;
 
 /** Lazy imports are resolved by name at run time, since modules may form cycles. */
-const LATER = /\bimport\("\.\/([\w.-]+)"\)/g;
-const FIRST = /(\bfrom|\bimport)"\.\/([\w.-]+)"/g;
+const LAZY_IMPORT = /\bimport\("\.\/([\w.-]+)"\)/g;
+const STATIC_IMPORT = /(\bfrom|\bimport)"\.\/([\w.-]+)"/g;
 
 const urls = new Map<string, string>();
 
@@ -20,12 +20,12 @@ function urlOf(name: string): string {
   if (url === undefined) {
     const text = (pieces[name] ?? '')
       .replace(
-        LATER,
+        LAZY_IMPORT,
         (_, other: string) =>
           `import(globalThis[Symbol.for(${JSON.stringify(KEY)})](${JSON.stringify(other)}))`
       )
       .replace(
-        FIRST,
+        STATIC_IMPORT,
         (_, word: string, other: string) =>
           `${word}${JSON.stringify(urlOf(other))}`
       );

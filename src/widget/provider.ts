@@ -25,7 +25,7 @@ import { bytesOf, messageOf, sendMessage, type IWidgetModel } from './model';
 export type TraitSizes = Readonly<Record<string, number>>;
 
 const TYPE = 'autodoc:analyse';
-let asked = 0;
+let requestCount = 0;
 
 /** The sizes with which a payload was analysed. */
 export function sizesOf({ dims }: GraphPayload): TraitSizes {
@@ -186,10 +186,10 @@ export class WidgetProvider implements IReportProvider {
   /** Requests an analysis; resolves when the new bundle has arrived. */
   private _ask(dims: TraitSizes, signal: AbortSignal): Promise<void> {
     this.asking = true;
-    const id = `${Date.now().toString(36)}-${asked++}`;
+    const id = `${Date.now().toString(36)}-${requestCount++}`;
     return new Promise((resolve, reject) => {
       const end = (): void => {
-        this._model.off('msg:custom', hear);
+        this._model.off('msg:custom', onMessage);
         signal.removeEventListener('abort', stop);
         this.asking = false;
       };
@@ -197,7 +197,7 @@ export class WidgetProvider implements IReportProvider {
         end();
         reject(abortError());
       };
-      const hear = (content: unknown): void => {
+      const onMessage = (content: unknown): void => {
         const answer = messageOf(content, TYPE);
         if (answer?.id === id) {
           end();
@@ -209,7 +209,7 @@ export class WidgetProvider implements IReportProvider {
         }
       };
       signal.addEventListener('abort', stop, { once: true });
-      this._model.on('msg:custom', hear);
+      this._model.on('msg:custom', onMessage);
       if (!sendMessage(this._model, { type: TYPE, id, dims })) {
         stop();
       }

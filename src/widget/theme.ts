@@ -1,6 +1,6 @@
 /** Detects whether the page around a widget is dark, for each kind of host. */
 
-const WISH = '(prefers-color-scheme: dark)';
+const DARK_QUERY = '(prefers-color-scheme: dark)';
 
 /** The theme of a Jupyter page, from the nearest element that states it. */
 function jupyterTheme(el: Element): string | null {
@@ -46,7 +46,7 @@ export function isDark(theme: string, el: Element): boolean {
       return false;
     }
   }
-  return window.matchMedia(WISH).matches;
+  return window.matchMedia(DARK_QUERY).matches;
 }
 
 /** Calls `changed` when the theme may have changed; the returned function stops that. */
@@ -65,7 +65,7 @@ export function onThemeChange(el: Element, changed: () => void): () => void {
       ]
     });
   }
-  const wish = window.matchMedia(WISH);
+  const wish = window.matchMedia(DARK_QUERY);
   wish.addEventListener('change', changed);
   return () => {
     observer.disconnect();

@@ -7,12 +7,12 @@ import type { IManagedModel } from './model';
 const USER_EVENTS = ['pointerdown', 'wheel', 'keydown'] as const;
 
 export class ViewStateSync {
-  private _told = '';
+  private _published = '';
   /**
    * False after following another view until the user acts on this one: two views that both publish their
    * cameras would pull each other back.
    */
-  private _leads = true;
+  private _isLeader = true;
 
   constructor(
     private readonly _model: IManagedModel,
@@ -22,20 +22,20 @@ export class ViewStateSync {
   /** Watches user actions in `host`; the returned function stops that. */
   watch(host: HTMLElement): () => void {
     const lead = (): void => this.claimLead();
-    USER_EVENTS.forEach(deed => host.addEventListener(deed, lead, true));
+    USER_EVENTS.forEach(event => host.addEventListener(event, lead, true));
     return () =>
-      USER_EVENTS.forEach(deed => host.removeEventListener(deed, lead, true));
+      USER_EVENTS.forEach(event => host.removeEventListener(event, lead, true));
   }
 
   /** From now on, this view publishes its changes. */
   claimLead(): void {
-    this._leads = true;
+    this._isLeader = true;
   }
 
   /** Publishes the current state of the view. */
-  stands(view: object): void {
-    if (this._leads) {
-      this._told = JSON.stringify(view);
+  publish(view: object): void {
+    if (this._isLeader) {
+      this._published = JSON.stringify(view);
       this._put(view);
     }
   }
@@ -43,8 +43,8 @@ export class ViewStateSync {
   /** Applies a changed trait. Kernels echo what they receive, perhaps after the view has moved on. */
   follow(handle: IViewerHandle | null): void {
     const view = this._model.get('view');
-    if (JSON.stringify(view) !== this._told) {
-      this._leads = false;
+    if (JSON.stringify(view) !== this._published) {
+      this._isLeader = false;
       handle?.setState(view);
     }
   }

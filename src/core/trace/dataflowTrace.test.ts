@@ -134,8 +134,12 @@ describe('walks', () => {
 });
 
 /** Checks the highlighted wires against the nodes behind their ends. */
-function checkLit(tree: IGroupTree, scene: IScene, lit: Uint8Array[]): void {
-  const [nodes, tensors, boxes, edges] = lit;
+function checkLit(
+  tree: IGroupTree,
+  scene: IScene,
+  highlight: Uint8Array[]
+): void {
+  const [nodes, tensors, boxes, edges] = highlight;
   const { model, reads } = tree;
   for (let node = 0; node < model.nodeCount; node++) {
     const box = scene.boxOf(node);
@@ -188,12 +192,12 @@ describe('lighting a scene', () => {
           collectAncestors(tree, start),
           collectDescendants(tree, start)
         ]) {
-          const lit = computeTraceHighlight(tree, scene, trace);
+          const highlight = computeTraceHighlight(tree, scene, trace);
           checkLit(tree, scene, [
             trace.nodes,
             trace.tensors,
-            lit.boxes,
-            lit.edges
+            highlight.boxes,
+            highlight.edges
           ]);
         }
       }

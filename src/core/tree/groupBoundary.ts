@@ -20,8 +20,8 @@ export function boundary(tree: IGroupTree, group: number): IBoundary {
     const node = nodeOrder[at];
     for (let k = reads.offsets[node]; k < reads.offsets[node + 1]; k++) {
       const tensor = reads.values[k];
-      const maker = model.tensorProducer[tensor];
-      const place = maker < 0 ? -1 : nodePosition[maker];
+      const producer = model.tensorProducer[tensor];
+      const place = producer < 0 ? -1 : nodePosition[producer];
       if (place < start || place >= end) {
         inputs.add(tensor);
       }

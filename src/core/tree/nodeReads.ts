@@ -66,8 +66,12 @@ export function collectReads(
     results.set(node, [...(results.get(node) ?? []), ...outputs]);
   }
   const read = (node: number, tensor: number) => {
-    const maker = tensor < 0 ? -1 : model.tensorProducer[tensor];
-    if (maker >= 0 && alone[maker] && nodeParent[maker] !== nodeParent[node]) {
+    const producer = tensor < 0 ? -1 : model.tensorProducer[tensor];
+    if (
+      producer >= 0 &&
+      alone[producer] &&
+      nodeParent[producer] !== nodeParent[node]
+    ) {
       return;
     }
     if (tensor >= 0 && isDrawn[tensor] && last[tensor] !== node) {

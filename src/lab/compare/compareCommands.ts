@@ -18,7 +18,7 @@ import { OnnxDocument } from '../documentWidget';
 export interface ICompareContext {
   app: JupyterFrontEnd;
   tracker: IOnnxTracker;
-  keeper: LinkRegistry;
+  links: LinkRegistry;
   trans: TranslationBundle;
   translator: ITranslator;
   manager: IDocumentManager | null;
@@ -33,7 +33,7 @@ export function addCompareCommands(context: ICompareContext): void {
   addFiles(context);
   addWith(context);
   addLink(context);
-  const { app, tracker, keeper, palette, trans } = context;
+  const { app, tracker, links, palette, trans } = context;
   for (const command of [
     CommandIDs.compareWith,
     CommandIDs.link,
@@ -43,7 +43,7 @@ export function addCompareCommands(context: ICompareContext): void {
     const changed = (): void => app.commands.notifyCommandChanged(command);
     tracker.currentChanged.connect(changed);
     tracker.widgetAdded.connect(changed);
-    keeper.changed.connect(changed);
+    links.changed.connect(changed);
   }
 }
 
@@ -126,7 +126,7 @@ function addWith(context: ICompareContext): void {
       }
       const chosen = await choose(context, first);
       if (chosen instanceof OnnxDocument) {
-        beside(context, first, chosen);
+        openSideBySide(context, first, chosen);
       } else if (chosen !== null) {
         await compareWith(context, first, chosen);
       }
@@ -182,7 +182,7 @@ async function pick<T extends string = never>(
 }
 
 function addLink(context: ICompareContext): void {
-  const { app, trans, keeper } = context;
+  const { app, trans, links } = context;
   app.commands.addCommand(CommandIDs.link, {
     label: trans.__('Link with an Open View…'),
     caption: trans.__(
@@ -201,7 +201,7 @@ function addLink(context: ICompareContext): void {
           ? await pick(context, open, trans.__('Link with'))
           : open[0];
       if (first && chosen) {
-        keeper.link(first, chosen);
+        links.link(first, chosen);
       }
     }
   });
@@ -210,12 +210,12 @@ function addLink(context: ICompareContext): void {
     describedBy: { args: { type: 'object', properties: {} } },
     isEnabled: () => {
       const first = current(context);
-      return first !== null && keeper.partner(first) !== null;
+      return first !== null && links.partner(first) !== null;
     },
     execute: () => {
       const first = current(context);
       if (first) {
-        keeper.unlink(first);
+        links.unlink(first);
       }
     }
   });
@@ -250,13 +250,13 @@ async function compareWith(
   // Comparing a file with itself opens a second view of it.
   const second = await open(context, path, first.context.path === path);
   if (second) {
-    beside(context, first, second);
+    openSideBySide(context, first, second);
   }
 }
 
 /** Adds the second view to the right of the first and links them. */
-function beside(
-  { app, keeper }: ICompareContext,
+function openSideBySide(
+  { app, links }: ICompareContext,
   first: OnnxDocument,
   second: OnnxDocument
 ): void {
@@ -265,5 +265,5 @@ function beside(
   // The visible part of a wide pane does not fit a narrow one.
   first.content.home();
   second.content.home();
-  keeper.link(first, second);
+  links.link(first, second);
 }

@@ -32,15 +32,15 @@ export const comparePlugin: JupyterFrontEndPlugin<void> = {
     palette: ICommandPalette | null,
     browsers: IFileBrowserFactory | null
   ) => {
-    const keeper = new LinkRegistry(tracker, {
+    const links = new LinkRegistry(tracker, {
       load: () => services.loadState('#links'),
       save: records => services.saveState('#links', records)
     });
-    void keeper.restore(app.restored);
+    void links.restore(app.restored);
     const context = {
       app,
       tracker,
-      keeper,
+      links: links,
       trans: services.trans,
       translator: translator ?? nullTranslator,
       manager,

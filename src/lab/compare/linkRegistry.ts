@@ -16,9 +16,9 @@ interface IRestoredLink {
   readonly documents: readonly [OnnxDocument, OnnxDocument];
   options: ILinkOptions;
   /** Null until both viewers are mounted. */
-  live: IViewerLink | null;
+  link: IViewerLink | null;
   /** The viewers that `live` connects. */
-  between: readonly [IViewerHandle, IViewerHandle] | null;
+  viewers: readonly [IViewerHandle, IViewerHandle] | null;
 }
 
 /** Storage for links. */
@@ -60,7 +60,7 @@ export class LinkRegistry {
   readonly changed = new Signal<this, void>(this);
   private _links: IRestoredLink[] = [];
   /** Stored links whose views have not both been restored yet. */
-  private _awaited: IRecord[] = [];
+  private _pending: IRecord[] = [];
 
   constructor(
     private readonly _tracker: IOnnxTracker,
@@ -71,10 +71,10 @@ export class LinkRegistry {
 
   /** Restores links; `restored` resolves when no more views will be restored. */
   async restore(restored: Promise<unknown>): Promise<void> {
-    this._awaited = readRecords(await this._store.load());
-    this._rejoin();
+    this._pending = readRecords(await this._store.load());
+    this._linkPending();
     await restored;
-    this._awaited = [];
+    this._pending = [];
     this._save();
   }
 
@@ -93,8 +93,8 @@ export class LinkRegistry {
     const link: IRestoredLink = {
       documents: [left, right],
       options: options ?? readLinkOptions(null),
-      live: null,
-      between: null
+      link: null,
+      viewers: null
     };
     this._links.push(link);
     this._connect(link);
@@ -105,7 +105,7 @@ export class LinkRegistry {
     const link = this._linkOf(document);
     if (link) {
       this._links = this._links.filter(other => other !== link);
-      link.live?.end();
+      link.link?.end();
       this._save();
     }
   }
@@ -119,14 +119,14 @@ export class LinkRegistry {
         this._connect(link);
       }
     });
-    this._rejoin();
+    this._linkPending();
   }
 
   /** Restores the stored links whose views are both open. */
-  private _rejoin(): void {
+  private _linkPending(): void {
     const open = new Map<string, OnnxDocument>();
     this._tracker.forEach(document => open.set(document.content.key, document));
-    this._awaited = this._awaited.filter(({ views, options }) => {
+    this._pending = this._pending.filter(({ views, options }) => {
       const [left, right] = views.map(key => open.get(key));
       if (!left || !right) {
         return true;
@@ -142,18 +142,18 @@ export class LinkRegistry {
     if (
       !left ||
       !right ||
-      (link.between?.[0] === left && link.between[1] === right)
+      (link.viewers?.[0] === left && link.viewers[1] === right)
     ) {
       return;
     }
-    const before = link.live;
-    link.live = null;
+    const before = link.link;
+    link.link = null;
     before?.end();
-    link.between = [left, right];
+    link.viewers = [left, right];
     const live = left.link(right, link.options, {
       onEnd: () => {
         // Ended in the viewer; if it was ended from here, it is no longer the current one.
-        if (link.live === live) {
+        if (link.link === live) {
           this.unlink(link.documents[0]);
         }
       },
@@ -162,7 +162,7 @@ export class LinkRegistry {
         this._save();
       }
     });
-    link.live = live;
+    link.link = live;
   }
 
   private _linkOf(document: OnnxDocument): IRestoredLink | null {
@@ -176,7 +176,7 @@ export class LinkRegistry {
       views: [documents[0].content.key, documents[1].content.key],
       options
     }));
-    this._store.save({ links: [...links, ...this._awaited] });
+    this._store.save({ links: [...links, ...this._pending] });
     this.changed.emit();
   }
 }

@@ -41,23 +41,23 @@ export class OutputRenderer extends Panel implements IRenderMime.IRenderer {
     super();
     this.addClass('oad-Output');
     const { sessionContext } = _host.context;
-    sessionContext.iopubMessage.connect(this._look, this);
+    sessionContext.iopubMessage.connect(this._update, this);
   }
 
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
     this._model = model;
     this._shown = 'nothing';
-    const turn = ++this._generation;
+    const generation = ++this._generation;
     if (isClosed(model)) {
       this._clear();
       this.hide();
-    } else if (this._lives(model)) {
+    } else if (this._isLive(model)) {
       await this._showWidget(model);
-    } else if (this._isKept(model) && (await this._hasManager())) {
-      if (turn === this._generation) {
+    } else if (this._isSaved(model) && (await this._hasManager())) {
+      if (generation === this._generation) {
         await this._showWidget(model);
       }
-    } else if (turn === this._generation) {
+    } else if (generation === this._generation) {
       await this._showSaved(model);
       await this._askElsewhere(model);
     }
@@ -67,15 +67,15 @@ export class OutputRenderer extends Panel implements IRenderMime.IRenderer {
     if (!this.isDisposed) {
       this._generation++;
       const { sessionContext } = this._host.context;
-      sessionContext.iopubMessage.disconnect(this._look, this);
+      sessionContext.iopubMessage.disconnect(this._update, this);
       super.dispose();
     }
   }
 
   /** A widget may become available later: after a reload, the page asks the kernel for existing ones. */
-  private _look(): void {
+  private _update(): void {
     const model = this._model;
-    if (model && this._shown !== 'live' && this._lives(model)) {
+    if (model && this._shown !== 'live' && this._isLive(model)) {
       void this._showWidget(model);
     }
   }
@@ -86,7 +86,7 @@ export class OutputRenderer extends Panel implements IRenderMime.IRenderer {
    */
   private async _askElsewhere(model: IRenderMime.IMimeModel): Promise<void> {
     const id = this._id(model);
-    const turn = this._generation;
+    const generation = this._generation;
     if (id === '' || !this._canShowWidgets() || !(await this._hasManager())) {
       return;
     }
@@ -96,7 +96,7 @@ export class OutputRenderer extends Panel implements IRenderMime.IRenderer {
         target_name: COMM_TARGET
       });
       const there = content.status === 'ok' && id in content.comms;
-      if (there && turn === this._generation) {
+      if (there && generation === this._generation) {
         await this._showWidget(model);
       }
     }
@@ -111,14 +111,14 @@ export class OutputRenderer extends Panel implements IRenderMime.IRenderer {
   }
 
   /** True if the widget's model is in the kernel and the widget manager is connected to it. */
-  private _lives(model: IRenderMime.IMimeModel): boolean {
+  private _isLive(model: IRenderMime.IMimeModel): boolean {
     const id = this._id(model);
     const kernel = this._host.context.sessionContext.session?.kernel;
     return id !== '' && kernel?.hasComm(id) === true && this._canShowWidgets();
   }
 
   /** True if the notebook was saved with the state of this widget. */
-  private _isKept(model: IRenderMime.IMimeModel): boolean {
+  private _isSaved(model: IRenderMime.IMimeModel): boolean {
     const notebook = this._host.context.model as {
       getMetadata?(key: string): unknown;
     };

@@ -62,7 +62,7 @@ export default function SavedModels(props: ISavedModelsProps): JSX.Element {
   return (
     <div style={{ height }} ref={host}>
       {awake && providers ? (
-        <ErrorBoundary onFault={onFail}>
+        <ErrorBoundary onError={onFail}>
           <SideBySide
             models={stays.flatMap(stay => (stay ? [stay.shown] : []))}
             makeLayoutEngine={labLayoutEngine}

@@ -21,7 +21,7 @@ export interface ISavedOutput {
 }
 
 /** Limits of the widget's trait. */
-const HEIGHT = { least: 120, most: 5000, usual: 600 };
+const HEIGHT_LIMITS = { least: 120, most: 5000, usual: 600 };
 const PAIR = 2;
 const MAX_MODELS_IN_BOX = 100;
 
@@ -41,11 +41,11 @@ export function readSaved(value: unknown): ISavedOutput {
       ? [{ bundle, overlay, selection, view }]
       : [];
   });
-  const height = Number(raw.height) || HEIGHT.usual;
+  const height = Number(raw.height) || HEIGHT_LIMITS.usual;
   return {
     // With one half missing, it is not a pair.
     models: models.length === given.length ? models : [],
     separate,
-    height: Math.min(Math.max(height, HEIGHT.least), HEIGHT.most)
+    height: Math.min(Math.max(height, HEIGHT_LIMITS.least), HEIGHT_LIMITS.most)
   };
 }

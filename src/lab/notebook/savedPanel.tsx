@@ -13,7 +13,7 @@ export type ISavedModelState = {
 
 /** Shows the models saved in an output, without a kernel or widget manager. */
 export class SavedPanel extends ReactWidget {
-  private readonly _remembered: readonly ISavedModelState[];
+  private readonly _models: readonly ISavedModelState[];
 
   constructor(
     private readonly _saved: ISavedOutput,
@@ -23,7 +23,7 @@ export class SavedPanel extends ReactWidget {
   ) {
     super();
     this.addClass('oad-Saved');
-    this._remembered = _saved.models.map(model => ({ ...model }));
+    this._models = _saved.models.map(model => ({ ...model }));
     _services.settings.changed.connect(this._redraw, this);
     _services.themeChanged?.connect(this._redraw, this);
   }
@@ -41,7 +41,7 @@ export class SavedPanel extends ReactWidget {
     return (
       <React.Suspense fallback={<div style={{ height }} />}>
         <SavedModels
-          models={this._remembered}
+          models={this._models}
           height={height}
           services={this._services}
           onFail={this._fail}

@@ -15,19 +15,19 @@ export class SettingsReader {
 
   /** Trimmed text. */
   text(key: string): string {
-    return this._take(key, '', value => typeof value === 'string').trim();
+    return this._value(key, '', value => typeof value === 'string').trim();
   }
 
   flag(key: string, fallback: boolean): boolean {
-    return this._take(key, fallback, value => typeof value === 'boolean');
+    return this._value(key, fallback, value => typeof value === 'boolean');
   }
 
   choice<T extends string>(key: string, all: readonly T[], fallback: T): T {
-    return this._take(key, fallback, value => all.includes(value as T));
+    return this._value(key, fallback, value => all.includes(value as T));
   }
 
   integer(key: string, least: number, most: number, fallback: number): number {
-    return this._take(
+    return this._value(
       key,
       fallback,
       value =>
@@ -39,7 +39,7 @@ export class SettingsReader {
 
   /** An object; not a list. */
   record(key: string): Record<string, unknown> {
-    return this._take(
+    return this._value(
       key,
       {},
       value =>
@@ -47,7 +47,7 @@ export class SettingsReader {
     );
   }
 
-  private _take<T>(
+  private _value<T>(
     key: string,
     fallback: T,
     isValid: (value: unknown) => boolean

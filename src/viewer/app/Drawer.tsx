@@ -2,7 +2,7 @@ import * as React from 'react';
 import { sizable } from '../../core/expressions/rebind';
 import { useDocument, useSession, useView } from '../session/sessionContext';
 import { seriousCount } from '../features/findings/seriousFindings';
-import { lazily } from '../lazy/lazily';
+import { lazyComponent } from '../lazy/lazily';
 import { highlightEntities } from '../session/externalHighlight';
 import { setPanels, showTab } from '../session/panels';
 import { DRAWER_TABS, type DrawerTab } from '../state/types';
@@ -12,49 +12,51 @@ import { useSize } from '../ui/useSize';
 import { useTrans } from '../i18n/translateContext';
 
 const PANELS: Record<DrawerTab, React.ComponentType> = {
-  layers: lazily(
+  layers: lazyComponent(
     async () => (await import('../features/table/LayersTable')).LayersTable
   ),
-  findings: lazily(
+  findings: lazyComponent(
     async () =>
       (await import('../features/findings/FindingsPanel')).FindingsPanel
   ),
-  memory: lazily(
+  memory: lazyComponent(
     async () => (await import('../features/memory/MemoryPanel')).MemoryPanel
   ),
-  charts: lazily(
+  charts: lazyComponent(
     async () => (await import('../features/charts/ChartsPanel')).ChartsPanel
   ),
-  diagnostics: lazily(
+  diagnostics: lazyComponent(
     async () =>
       (await import('../features/diagnostics/DiagnosticsPanel'))
         .DiagnosticsPanel
   ),
-  dims: lazily(
+  dims: lazyComponent(
     async () => (await import('../features/dims/DimsPanel')).DimsPanel
   ),
-  devices: lazily(
+  devices: lazyComponent(
     async () => (await import('../features/devices/DevicesPanel')).DevicesPanel
   ),
-  roofline: lazily(
+  roofline: lazyComponent(
     async () =>
       (await import('../features/roofline/RooflinePanel')).RooflinePanel
   ),
-  sweep: lazily(
+  sweep: lazyComponent(
     async () => (await import('../features/sweep/SweepPanel')).SweepPanel
   ),
-  serving: lazily(
+  serving: lazyComponent(
     async () => (await import('../features/serving/ServingPanel')).ServingPanel
   ),
-  run: lazily(async () => (await import('../features/run/RunPanel')).RunPanel),
-  quantize: lazily(
+  run: lazyComponent(
+    async () => (await import('../features/run/RunPanel')).RunPanel
+  ),
+  quantize: lazyComponent(
     async () =>
       (await import('../features/quantize/QuantizePanel')).QuantizePanel
   ),
-  report: lazily(
+  report: lazyComponent(
     async () => (await import('../features/report/ReportPanel')).ReportPanel
   ),
-  changes: lazily(
+  changes: lazyComponent(
     async () => (await import('../features/compare/ChangesPanel')).ChangesPanel
   )
 };

@@ -3,14 +3,14 @@ import { useDocument, useSession, useView } from '../session/sessionContext';
 import type { ISurfaceStrings } from '../graph/surfaceApi';
 import { Legend } from '../features/legend/Legend';
 import { Notices } from '../features/notices/Notices';
-import { lazily } from '../lazy/lazily';
+import { lazyComponent } from '../lazy/lazily';
 import { EmptyGraph } from '../features/status/Failure';
 import { useCameraPin } from './cameraPin';
 import type { ITranslate } from '../i18n/translate';
 import { useTrans } from '../i18n/translateContext';
 
 /** Loaded when a box is first hovered. */
-const BoxTip = lazily(
+const BoxTip = lazyComponent(
   async () => (await import('../features/tooltip/BoxTip')).BoxTip,
   true
 );
@@ -78,12 +78,12 @@ function Tips(): JSX.Element | null {
         ask(true);
       }
     };
-    const follower = {
+    const listener = {
       onHover: (_: unknown, box: number) => at(box, false),
       onRing: (box: number) => at(box, true)
     };
-    listeners.add(follower);
-    return () => void listeners.delete(follower);
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
   }, [listeners]);
   return asked ? <BoxTip now={now} /> : null;
 }

@@ -9,10 +9,10 @@ import { useTrans } from '../i18n/translateContext';
 
 /** Both linked models as one graph, over the view in which it was requested. */
 export function MergedView({ theme }: { theme: string }): JSX.Element | null {
-  const companion = useView(state => state.linkedView);
-  const compared = companion?.compared;
-  return companion?.model && compared ? (
-    <Picture theme={theme} companion={companion} compared={compared} />
+  const linkedView = useView(state => state.linkedView);
+  const compared = linkedView?.compared;
+  return linkedView?.model && compared ? (
+    <Picture theme={theme} companion={linkedView} compared={compared} />
   ) : null;
 }
 
@@ -21,11 +21,11 @@ function Picture(props: {
   companion: ILinkedView;
   compared: IComparedChanges;
 }): JSX.Element {
-  const { companion, compared, theme } = props;
+  const { companion: linkedView, compared, theme } = props;
   const trans = useTrans();
   const session = useSession();
   const { payload } = useDocument().model;
-  const { side, model, provider, toggleMerged } = companion;
+  const { side, model, provider, toggleMerged } = linkedView;
   const { columns } = compared;
   const made = React.useMemo(() => {
     const here = { payload, provider: session.provider };

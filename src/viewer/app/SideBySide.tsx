@@ -15,7 +15,7 @@ export type IModelViewProps = Pick<
   | 'state'
 >;
 
-interface IBesideProps extends Pick<
+interface ISideBySideProps extends Pick<
   IViewerProps,
   'makeLayoutEngine' | 'settings' | 'theme' | 'translator'
 > {
@@ -24,7 +24,10 @@ interface IBesideProps extends Pick<
 }
 
 /** One model, or two side by side, linked as soon as both views are mounted. */
-export function SideBySide({ models, ...common }: IBesideProps): JSX.Element {
+export function SideBySide({
+  models,
+  ...common
+}: ISideBySideProps): JSX.Element {
   const [handles, setHandles] = React.useState<
     Readonly<Record<number, IViewerHandle>>
   >({});

@@ -29,7 +29,7 @@ import { KeysContext } from '../actions/keysContext';
 const UNKNOWN = { width: WIDE, height: 0 };
 
 /** Milliseconds without a change before the view is saved. */
-const REMEMBER_AFTER = 1000;
+const SAVE_DELAY_MS = 1000;
 
 /** The complete viewer for one provider. */
 export function Viewer(props: IViewerProps): JSX.Element | null {
@@ -38,7 +38,7 @@ export function Viewer(props: IViewerProps): JSX.Element | null {
   const root = React.useRef<HTMLDivElement>(null);
   const session = useSessionOf(props);
   const { width } = useSize(root, UNKNOWN);
-  useRemember(session, props.onStateChange);
+  useStateReports(session, props.onStateChange);
   useSettings(session, props.settings);
   useReports(session, props);
   useAnnouncements(session, trans);
@@ -69,7 +69,7 @@ export function Viewer(props: IViewerProps): JSX.Element | null {
               session &&
               void taskCode
                 .get()
-                .then(code => code.takeDrops(currentTarget, session))
+                .then(code => code.acceptDrops(currentTarget, session))
             }
             onKeyDown={event => {
               if (session && !event.defaultPrevented) {
@@ -80,7 +80,7 @@ export function Viewer(props: IViewerProps): JSX.Element | null {
             {session && (
               <KeysContext.Provider value={props.keys ?? null}>
                 <SessionContext.Provider value={session}>
-                  <Gate
+                  <LoadGate
                     session={session}
                     theme={props.theme ?? ''}
                     onTitle={props.onTitle}
@@ -182,7 +182,7 @@ function definedOf<T extends object>(settings: T): Partial<T> {
 }
 
 /** Reports the snapshot after changes, once nothing has changed for a while. */
-function useRemember(
+function useStateReports(
   session: Session | null,
   onStateChange: IViewerProps['onStateChange']
 ): void {
@@ -203,14 +203,14 @@ function useRemember(
           const state = session.snapshot();
           latest.current?.(state, withoutDefaults(session, state));
         }
-      }, REMEMBER_AFTER);
+      }, SAVE_DELAY_MS);
     };
     const stop = session.store.subscribe(changed);
-    const follower = { onCamera: changed };
-    session.listeners.add(follower);
+    const listener = { onCamera: changed };
+    session.listeners.add(listener);
     return () => {
       stop();
-      session.listeners.delete(follower);
+      session.listeners.delete(listener);
       if (timer !== null) {
         clearTimeout(timer);
       }
@@ -252,7 +252,7 @@ function sizesOf({ dims }: GraphPayload): Record<string, number> {
 }
 
 /** Shows the model if there is one, else the state of its analysis. */
-function Gate(props: {
+function LoadGate(props: {
   session: Session;
   theme: string;
   onTitle: IViewerProps['onTitle'];

@@ -3,7 +3,7 @@ import { useSession, useView } from '../session/sessionContext';
 import { Drawer } from './Drawer';
 import { GraphPane } from './GraphPane';
 import { TotalsStrip } from '../features/totals/TotalsStrip';
-import { lazily } from '../lazy/lazily';
+import { lazyComponent } from '../lazy/lazily';
 import { Outline } from '../features/outline/Outline';
 import { RootContext, WidthContext } from '../ui/rootContext';
 import { setPanels } from '../session/panels';
@@ -22,30 +22,30 @@ import { useSize } from '../ui/useSize';
 import { ModelDescription } from '../features/description/ModelDescription';
 import { useTrans } from '../i18n/translateContext';
 
-const Inspector = lazily(
+const Inspector = lazyComponent(
   async () => (await import('../features/inspector/Inspector')).Inspector
 );
-const DeviceChooser = lazily(
+const DeviceChooser = lazyComponent(
   async () => (await import('../features/device/DeviceChooser')).DeviceChooser
 );
-const CompareBar = lazily(
+const CompareBar = lazyComponent(
   async () => (await import('../features/compare/CompareBar')).CompareBar,
   true
 );
-const Merged = lazily(
+const Merged = lazyComponent(
   async () => (await import('./MergedView')).MergedView,
   true
 );
-const ExtractionBanner = lazily(
+const ExtractionBanner = lazyComponent(
   async () =>
     (await import('../features/extract/ExtractionBanner')).ExtractionBanner,
   true
 );
-const Menu = lazily(
+const Menu = lazyComponent(
   async () => (await import('../features/menu/Menu')).Menu,
   true
 );
-const Help = lazily(async () => (await import('./Help')).Help);
+const Help = lazyComponent(async () => (await import('./Help')).Help);
 
 /** Height of the viewer in pixels below which the picture needs every row. */
 const LOW_HEIGHT = 400;

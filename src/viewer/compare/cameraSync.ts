@@ -8,14 +8,17 @@ import type { Session } from '../session/session';
 /** Milliseconds after a selection during which the views move independently. */
 const PAUSE_MS = 450;
 
-interface ISeen {
+interface IViewCamera {
   readonly camera: ICamera;
   readonly view: IViewSize;
 }
 
 export class CameraSync {
-  private readonly _seen: [ISeen | null, ISeen | null] = [null, null];
-  private _quietUntil = 0;
+  private readonly _lastCameras: [IViewCamera | null, IViewCamera | null] = [
+    null,
+    null
+  ];
+  private _pausedUntil = 0;
 
   constructor(private readonly _sessions: readonly [Session, Session]) {}
 
@@ -31,11 +34,11 @@ export class CameraSync {
 
   /** Pauses while each view reveals a selection on its own. */
   pause(): void {
-    this._quietUntil = performance.now() + PAUSE_MS;
+    this._pausedUntil = performance.now() + PAUSE_MS;
   }
 
   follow(side: Side): void {
-    const before = this._seen[side];
+    const before = this._lastCameras[side];
     const now = this._look(side);
     const to = otherSide(side);
     const { surface } = this._sessions[to].graph;
@@ -44,7 +47,7 @@ export class CameraSync {
     // A resized view fits its graph again; that is not a move by the user.
     const resized =
       before?.view.w !== now?.view.w || before?.view.h !== now?.view.h;
-    if (!moved || resized || performance.now() < this._quietUntil) {
+    if (!moved || resized || performance.now() < this._pausedUntil) {
       return;
     }
     const { x, y, k } = surface.camera;
@@ -62,11 +65,11 @@ export class CameraSync {
     this._look(to);
   }
 
-  private _look(side: Side): ISeen | null {
+  private _look(side: Side): IViewCamera | null {
     const { surface } = this._sessions[side].graph;
-    this._seen[side] = surface
+    this._lastCameras[side] = surface
       ? { camera: surface.camera, view: surface.view }
       : null;
-    return this._seen[side];
+    return this._lastCameras[side];
   }
 }

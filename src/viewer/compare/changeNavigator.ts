@@ -20,9 +20,9 @@ interface IDifferingItem {
 
 export class ChangeNavigator {
   private _compared: IComparedChanges | null = null;
-  private _stops: readonly IDifferingItem[] | null = null;
+  private _differences: readonly IDifferingItem[] | null = null;
   /** Previous overlay by side; null if changes are not shown. */
-  private _before: (OverlayId | null)[] | null = null;
+  private _previousOverlays: (OverlayId | null)[] | null = null;
 
   private _trees: [unknown, unknown] = [null, null];
 
@@ -37,7 +37,7 @@ export class ChangeNavigator {
     changes: IChanges | null,
     columns: ComparisonColumns | null
   ): void {
-    this._stops = null;
+    this._differences = null;
     if (!changes || !columns) {
       this.end();
       return;
@@ -49,14 +49,16 @@ export class ChangeNavigator {
       toggleOnly: side => this._toggleOnly(side)
     };
     this._trees = [null, null];
-    this._before ??= this._sessions.map(({ store }) => store.get().overlay);
+    this._previousOverlays ??= this._sessions.map(
+      ({ store }) => store.get().overlay
+    );
     for (const side of SIDES) {
-      this._give(side);
+      this._applyTo(side);
       this._sessions[side].store.set({ overlay: 'changes' });
     }
   }
 
-  private _give(side: Side): void {
+  private _applyTo(side: Side): void {
     const changes = this._compared?.changes;
     const { store, trans } = this._sessions[side];
     const { document, userValues } = store.get();
@@ -79,13 +81,13 @@ export class ChangeNavigator {
 
   /** Applies the changes again after the models were loaded with other sizes. */
   reapply(): void {
-    SIDES.forEach(side => this._give(side));
+    SIDES.forEach(side => this._applyTo(side));
   }
 
   /** Restores the previous overlays of both views. */
   end(): void {
     this._compared = null;
-    if (!this._before) {
+    if (!this._previousOverlays) {
       return;
     }
     for (const side of SIDES) {
@@ -95,13 +97,13 @@ export class ChangeNavigator {
         setChanges(document.tree, null);
       }
       if (overlay === 'changes') {
-        store.set({ overlay: this._before[side] });
+        store.set({ overlay: this._previousOverlays[side] });
       }
       if (trace?.kind === 'changes') {
         store.set({ trace: null });
       }
     }
-    this._before = null;
+    this._previousOverlays = null;
   }
 
   private _order(): readonly IDifferingItem[] {
@@ -109,7 +111,7 @@ export class ChangeNavigator {
     if (!changes) {
       return [];
     }
-    if (!this._stops) {
+    if (!this._differences) {
       const trees = this._sessions.map(s => s.store.get().document!.tree);
       const stops: IDifferingItem[] = changes.differing[0].map(node => ({
         side: 0,
@@ -131,9 +133,9 @@ export class ChangeNavigator {
           stops.push({ side: 1, node, place: place + 0.5 });
         }
       }
-      this._stops = stops.sort((a, b) => a.place - b.place);
+      this._differences = stops.sort((a, b) => a.place - b.place);
     }
-    return this._stops;
+    return this._differences;
   }
 
   private _step(side: Side, step: 1 | -1): void {
@@ -143,7 +145,7 @@ export class ChangeNavigator {
       store.set({ announcement: trans.__('Nothing differs.') });
       return;
     }
-    const at = this._at(stops);
+    const at = this._currentIndex(stops);
     const next =
       at === null
         ? step > 0
@@ -162,7 +164,7 @@ export class ChangeNavigator {
    * Index of the selected change; fractional between two if something else is selected; null without a
    * selection.
    */
-  private _at(stops: readonly IDifferingItem[]): number | null {
+  private _currentIndex(stops: readonly IDifferingItem[]): number | null {
     const changes = this._compared!.changes;
     for (const side of SIDES) {
       const { selection, document } = this._sessions[side].store.get();

@@ -54,16 +54,16 @@ export class CompareLink {
   private _selected: [ISelectionState, ISelectionState];
   private _overlayStates: [OverlayState, OverlayState];
   /** The side whose sizes the other one follows. */
-  private _sizesOf: Side = 0;
+  private _sizeLeader: Side = 0;
   private _bindings: [object, object];
   private _queued = false;
   private _ended = false;
   /** The side whose view shows both models as one graph. */
   private _merged: Side | null = null;
   /** Cancels the request for an alignment. */
-  private _asked: AbortController | null = null;
+  private _alignmentRequest: AbortController | null = null;
   /** Cancels requests made while the models were loading. */
-  private readonly _early = new AbortController();
+  private readonly _earlyRequests = new AbortController();
   private readonly _changes: ChangeNavigator;
   private readonly _groups: ExpansionSync;
   private readonly _cameras: CameraSync;
@@ -87,18 +87,21 @@ export class CompareLink {
     for (const side of SIDES) {
       const session = sessions[side];
       this._stops.push(session.store.subscribe(() => this._queue()));
-      const follower = {
-        onPicture: () => this._pictured(side),
+      const listener = {
+        onScene: () => this._onScene(side),
         onCamera: () => this._options.camera && this._cameras.follow(side),
-        onHover: (what: IHitTarget) => this._hovered(side, what)
+        onHover: (target: IHitTarget) => this._onHover(side, target)
       };
-      session.listeners.add(follower);
-      this._stops.push(() => session.listeners.delete(follower));
+      session.listeners.add(listener);
+      this._stops.push(() => session.listeners.delete(listener));
     }
     if (this._options.match === 'auto') {
       const loading = sessions.some(({ store }) => !store.get().document);
       if (loading) {
-        left.provider.expectComparison?.(right.provider, this._early.signal);
+        left.provider.expectComparison?.(
+          right.provider,
+          this._earlyRequests.signal
+        );
       }
     }
     this._follow();
@@ -126,8 +129,8 @@ export class CompareLink {
     }
     this._ended = true;
     this._stops.forEach(stop => stop());
-    this._asked?.abort();
-    this._early.abort();
+    this._alignmentRequest?.abort();
+    this._earlyRequests.abort();
     this._changes.end();
     for (const { store } of this.sessions) {
       store.set({ linkedView: null, linkedScaleValues: NO_VALUES });
@@ -155,8 +158,8 @@ export class CompareLink {
       const bindings = bindingsOf(this.sessions[side]);
       if (bindings !== this._bindings[side]) {
         this._bindings[side] = bindings;
-        this._sizesOf = this._sizes.isOwnChange(side, bindings)
-          ? this._sizesOf
+        this._sizeLeader = this._sizes.isOwnChange(side, bindings)
+          ? this._sizeLeader
           : side;
       }
       const paint = overlayStateOf(this.sessions[side]);
@@ -172,7 +175,7 @@ export class CompareLink {
         this._syncSelection(side);
       }
     }
-    this._sizes.follow(this._sizesOf);
+    this._sizes.follow(this._sizeLeader);
     this._syncScale();
     this._publish();
   }
@@ -194,26 +197,26 @@ export class CompareLink {
     const made = [match, ...of];
     if (made.some((part, i) => part !== this._matched[i])) {
       this._matched = made;
-      this._asked?.abort();
-      this._asked = null;
+      this._alignmentRequest?.abort();
+      this._alignmentRequest = null;
       const [here, there] = this.sessions.map(({ provider }) => provider);
       if (match === 'auto' && here.compare) {
         // Nothing is synchronised before the alignment arrives, so that the matching does not change
         // halfway.
-        this._settle(null);
-        const asked = (this._asked = new AbortController());
+        this._setMatching(null);
+        const asked = (this._alignmentRequest = new AbortController());
         void here
           .compare(there, asked.signal)
           .catch(() => null)
           .then(given => {
-            if (this._asked === asked && !this._ended) {
-              this._asked = null;
+            if (this._alignmentRequest === asked && !this._ended) {
+              this._alignmentRequest = null;
               this._align(given);
             }
           });
         return;
       }
-      this._settle(MATCHERS[match](left.tree, right.tree));
+      this._setMatching(MATCHERS[match](left.tree, right.tree));
     }
   }
 
@@ -221,11 +224,14 @@ export class CompareLink {
   private _align(given: ComparisonColumns | null): void {
     const [left, right] = this.sessions.map(s => s.store.get().document!.tree);
     const found = given && matchGiven(left, right, given);
-    this._settle(found ?? MATCHERS.auto(left, right), found ? given : null);
+    this._setMatching(
+      found ?? MATCHERS.auto(left, right),
+      found ? given : null
+    );
     this._follow();
   }
 
-  private _settle(
+  private _setMatching(
     matching: IMatching | null,
     given: ComparisonColumns | null = null
   ): void {
@@ -286,16 +292,16 @@ export class CompareLink {
     }
   }
 
-  private _pictured(side: Side): void {
+  private _onScene(side: Side): void {
     if (this._matching) {
       void this._groups.follow(side, this._matching);
     }
   }
 
-  private _hovered(side: Side, what: IHitTarget): void {
+  private _onHover(side: Side, target: IHitTarget): void {
     const to = this.sessions[otherSide(side)];
     if (this._matching) {
-      syncHover(what, to, this._matching, side);
+      syncHover(target, to, this._matching, side);
     } else {
       highlightEntities(to, []);
     }

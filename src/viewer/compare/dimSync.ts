@@ -21,15 +21,15 @@ export function conflictsOf(
 
 export class DimSync {
   /** Last request to each side, so that a rejected one is not repeated. */
-  private readonly _asked: [string, string] = ['', ''];
+  private readonly _lastRequests: [string, string] = ['', ''];
   /** Bindings that were set here, by side. */
-  private readonly _gave: [string[], string[]] = [[], []];
+  private readonly _ownBindings: [string[], string[]] = [[], []];
 
   constructor(private readonly _sessions: readonly [Session, Session]) {}
 
   /** True if a view's bindings were set here rather than by its user. */
   isOwnChange(side: Side, bindings: object): boolean {
-    return this._gave[side].includes(JSON.stringify(bindings));
+    return this._ownBindings[side].includes(JSON.stringify(bindings));
   }
 
   /** Gives the other view the sizes of the view `side`. */
@@ -43,7 +43,7 @@ export class DimSync {
     }
     const conflicts = conflictsOf(from.model.payload, document.model.payload);
     if (conflicts.length === 0) {
-      this._asked[to] = '';
+      this._lastRequests[to] = '';
       return;
     }
     const wanted = new Map(Object.entries(bindings));
@@ -55,22 +55,22 @@ export class DimSync {
       }
     }
     const asked = JSON.stringify([...wanted]);
-    if (asked !== this._asked[to]) {
-      this._asked[to] = asked;
+    if (asked !== this._lastRequests[to]) {
+      this._lastRequests[to] = asked;
       const freed = conflicts.some(({ here }) => here === null);
       const whole = document.model.payload.dims.flatMap(({ name, value }) => {
         const size = wanted.get(name) ?? value;
         return size === null ? [] : [[name, size] as const];
       });
       const sizes = [Object.fromEntries(whole), Object.fromEntries(wanted)];
-      this._gave[to] = sizes.map(given => JSON.stringify(given));
-      void give(session, sizes[0], sizes[1], freed);
+      this._ownBindings[to] = sizes.map(given => JSON.stringify(given));
+      void applySizes(session, sizes[0], sizes[1], freed);
     }
   }
 }
 
 /** Applies all sizes at once if expressions allow it, else runs an analysis with the bound ones. */
-async function give(
+async function applySizes(
   session: Session,
   whole: Readonly<Record<string, number>>,
   bound: Readonly<Record<string, number>>,

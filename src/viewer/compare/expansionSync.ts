@@ -29,18 +29,21 @@ export class ExpansionSync {
 
   /** Takes the open groups as the new baseline. */
   captureBaseline(): void {
-    this._look(0);
-    this._look(1);
+    this._captureOpen(0);
+    this._captureOpen(1);
   }
 
   /** Changes the view `side` without following that change. */
-  private async _quietly(side: Side, work: () => Promise<void>): Promise<void> {
+  private async _withoutSync(
+    side: Side,
+    work: () => Promise<void>
+  ): Promise<void> {
     this._busy[side]++;
     try {
       await work();
     } finally {
       this._busy[side]--;
-      this._look(side);
+      this._captureOpen(side);
     }
   }
 
@@ -48,7 +51,7 @@ export class ExpansionSync {
   follow(side: Side, matching: IMatching): Promise<void> {
     const before = this._open[side];
     const structure = this._structures[side];
-    this._look(side);
+    this._captureOpen(side);
     const to = otherSide(side);
     // Groups of another file have other ids.
     const same = structure !== null && structure === this._structures[side];
@@ -77,7 +80,7 @@ export class ExpansionSync {
     const { nodeCount } = this._model(to);
     const only = [...opened, ...closed];
     const anchor = only.length === 1 ? nodeCount + only[0] : undefined;
-    return this._quietly(to, () =>
+    return this._withoutSync(to, () =>
       this._sessions[to].graph.transition(
         view => view.restore([...there]),
         anchor
@@ -85,7 +88,7 @@ export class ExpansionSync {
     );
   }
 
-  private _look(side: Side): void {
+  private _captureOpen(side: Side): void {
     const { graph, store } = this._sessions[side];
     this._open[side] = new Set(graph.openGroups());
     this._structures[side] =

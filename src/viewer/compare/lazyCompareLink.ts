@@ -1,7 +1,7 @@
 /** A link between two views whose code is loaded lazily. */
 
 import type { IViewerLink } from '../state/api';
-import { piece } from '../lazy/lazily';
+import { lazyCode } from '../lazy/lazily';
 import type { Session } from '../session/session';
 import type { CompareLink } from './compareLink';
 import {
@@ -10,7 +10,7 @@ import {
   type ILinkCallbacks
 } from '../state/linkedViews';
 
-const code = piece(async () => (await import('./compareLink')).CompareLink);
+const code = lazyCode(async () => (await import('./compareLink')).CompareLink);
 
 class LazyCompareLink implements IViewerLink {
   private _link: CompareLink | null = null;

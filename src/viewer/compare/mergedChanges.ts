@@ -20,7 +20,7 @@ import type { IGroupTree } from '../../core/tree/treeTypes';
 export class MergedChanges {
   private _tree: IGroupTree | null = null;
   /** Waits for the initial view. */
-  private _first: ISessionListener | null = null;
+  private _sceneListener: ISessionListener | null = null;
   private readonly _stop: () => void;
 
   constructor(
@@ -45,21 +45,21 @@ export class MergedChanges {
     }
     const { tree } = document;
     this._tree = tree;
-    const { changes, fate, added } = setMergedOverlay(
+    const { changes, changeBits, added } = setMergedOverlay(
       tree,
       this._provider.merged,
       trans
     );
-    this._showFirst(firstUnmatched(tree, fate));
+    this._showFirst(firstUnmatched(tree, changeBits));
     const count = (what: number): number =>
       tree.nodeOrder.reduce(
-        (sum, node) => sum + Number(fate[node] === what),
+        (sum, node) => sum + Number(changeBits[node] === what),
         0
       );
     store.set({
       overlay: 'changes',
       userValues: store.get().userValues + 1,
-      linkedView: this._companion(changes, added, [
+      linkedView: this._linkedView(changes, added, [
         count(REMOVED),
         count(ADDED)
       ])
@@ -67,9 +67,9 @@ export class MergedChanges {
   }
 
   private _unhook(): void {
-    if (this._first) {
-      this._session.listeners.delete(this._first);
-      this._first = null;
+    if (this._sceneListener) {
+      this._session.listeners.delete(this._sceneListener);
+      this._sceneListener = null;
     }
   }
 
@@ -78,8 +78,8 @@ export class MergedChanges {
     if (shown === null) {
       return;
     }
-    this._first = {
-      onPicture: () => {
+    this._sceneListener = {
+      onScene: () => {
         const { graph } = this._session;
         // Until something is laid out, the scene is empty.
         if ((graph.surface?.scene?.boxCount ?? 0) > 0) {
@@ -89,10 +89,10 @@ export class MergedChanges {
         }
       }
     };
-    this._session.listeners.add(this._first);
+    this._session.listeners.add(this._sceneListener);
   }
 
-  private _companion(
+  private _linkedView(
     changes: IChanges,
     added: (entity: number) => boolean,
     only: readonly [number, number]

@@ -27,9 +27,9 @@ function unmatchedStates(
       found[node] = side[node] === 0 ? REMOVED : ADDED;
     }
   }
-  const add = (group: number, fate: number): void => {
+  const add = (group: number, changeBits: number): void => {
     if (group >= 0) {
-      found[nodeCount + group] |= fate;
+      found[nodeCount + group] |= changeBits;
     }
   };
   tree.nodeOrder.forEach(node => add(tree.nodeParent[node], found[node]));
@@ -42,7 +42,7 @@ function unmatchedStates(
 export interface IMergedOverlay {
   readonly changes: IChanges;
   /** By node and group: bits of `REMOVED` and `ADDED`. */
-  readonly fate: Uint8Array;
+  readonly changeBits: Uint8Array;
   added(entity: number): boolean;
 }
 
@@ -57,8 +57,8 @@ export function setMergedOverlay(
   trans: ITranslate
 ): IMergedOverlay {
   const changes = new Changes(alignment, [tree, tree]);
-  const fate = unmatchedStates(tree, changes, side);
-  const added = (entity: number): boolean => fate[entity] === ADDED;
+  const changeBits = unmatchedStates(tree, changes, side);
+  const added = (entity: number): boolean => changeBits[entity] === ADDED;
   const states = changeStates({
     second: false,
     added,
@@ -66,7 +66,9 @@ export function setMergedOverlay(
     trans,
     state: entity => {
       const state = changes.state(0, entity);
-      return state === 'only' && fate[entity] === MIXED ? 'changed' : state;
+      return state === 'only' && changeBits[entity] === MIXED
+        ? 'changed'
+        : state;
     },
     about: entity =>
       changes
@@ -75,7 +77,7 @@ export function setMergedOverlay(
         .join(', ')
   });
   setChanges(tree, states);
-  return { changes, fate, added };
+  return { changes, changeBits: changeBits, added };
 }
 
 /**
@@ -83,14 +85,14 @@ export function setMergedOverlay(
  */
 export function firstUnmatched(
   tree: IGroupTree,
-  fate: Uint8Array
+  changeBits: Uint8Array
 ): number | null {
   const { nodeCount } = tree.model;
   const whole = (group: number): boolean =>
     tree.nodeOrder
       .subarray(tree.groupStart[group], tree.groupEnd[group])
-      .every(node => fate[node] !== NEITHER);
-  const first = tree.nodeOrder.find(node => fate[node] !== NEITHER);
+      .every(node => changeBits[node] !== NEITHER);
+  const first = tree.nodeOrder.find(node => changeBits[node] !== NEITHER);
   if (first === undefined) {
     return null;
   }

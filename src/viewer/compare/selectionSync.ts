@@ -121,13 +121,13 @@ export function syncSelection(
 
 /** Highlights in `to` the counterpart of the entity under the pointer in `from`. */
 export function syncHover(
-  what: IHitTarget,
+  target: IHitTarget,
   to: Session,
   matching: IMatching,
   side: Side
 ): void {
   const found =
-    what?.kind === 'entity' ? matching.counterpart(side, what.id) : -1;
+    target?.kind === 'entity' ? matching.counterpart(side, target.id) : -1;
   highlightEntities(to, found < 0 ? [] : [found]);
 }
 

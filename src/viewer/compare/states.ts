@@ -90,7 +90,7 @@ function stateLabel(
   }[state];
 }
 
-function looks({
+function stateLooks({
   second,
   trans,
   added
@@ -121,7 +121,7 @@ export function changeStates(given: IEntityChanges): IStates {
   return {
     merged: added !== undefined,
     about: trans.__('Values of weights are not compared.'),
-    looks: looks(given),
+    looks: stateLooks(given),
     value: entity => {
       const state = given.state(entity);
       return state === 'only' && added?.(entity) ? ADDED : PLACES[state];

@@ -2,7 +2,7 @@
 import { pillText } from '../../core/tree/tensorSeries';
 import { BoxKind } from '../../core/types';
 import { chipText } from '../../core/tree/chips';
-import { chipsOn, isStack } from '../graph/draw/drawChips';
+import { chipsOn, hasOutlineBehind } from '../graph/draw/drawChips';
 import type { IDrawContext } from '../graph/draw/drawTarget';
 import { cleanText } from '../graph/text/textMeasure';
 import type { ICaption } from './pictureLayout';
@@ -33,7 +33,7 @@ function statement(drawing: IDrawContext, box: number): string {
         ...lines.map(line => line.text),
         ...chipsOn(drawing, box).map(group => chipText(drawing.tree, group))
       );
-      const group = isStack(drawing, box);
+      const group = hasOutlineBehind(drawing, box);
       return `b${box} [label=${label}${group ? ' shape=box3d' : ''}];`;
     }
     case BoxKind.Port:
@@ -57,7 +57,7 @@ export function sceneDot(drawing: IDrawContext, caption: ICaption): string {
     'node [shape=box fontname="Helvetica" fontsize=11];',
     'edge [fontname="Helvetica" fontsize=9];'
   ];
-  boxes(drawing, lines);
+  boxStatements(drawing, lines);
   for (let e = 0; e < scene.edgeCount; e++) {
     const [from, to] = [scene.edgeSource[e], scene.edgeTarget[e]];
     const tensor = scene.edgeTensor[e];
@@ -71,7 +71,7 @@ export function sceneDot(drawing: IDrawContext, caption: ICaption): string {
 }
 
 /** Adds boxes in their clusters, without recursion, since a file determines how deep they nest. */
-function boxes(drawing: IDrawContext, lines: string[]): void {
+function boxStatements(drawing: IDrawContext, lines: string[]): void {
   const { scene, cards } = drawing;
   const inside = new Map<number, number[]>([[-1, []]]);
   const linked = new Set([...scene.edgeSource, ...scene.edgeTarget]);

@@ -16,7 +16,7 @@ import { MAX_PIXELS } from './canvasTarget';
 import { sceneDot } from './dot';
 import { tooLarge } from './exports';
 import { type IPicture, selectionOf, wholeSceneRect } from './picture';
-import { BETWEEN, makePage } from './pictureLayout';
+import { SEPARATOR, makePage } from './pictureLayout';
 import { fileName, saveFile } from './downloadFile';
 import { SvgFileTarget } from './svgFileTarget';
 
@@ -189,16 +189,16 @@ it('wraps a caption that is wider than its page', async () => {
   const narrow = { ...picture, region: { x: 0, y: 0, w: 10, h: 10 } };
   const parts = Array.from({ length: 30 }, (_, i) => `part ${i}`);
   const { measure } = picture.drawing;
-  const caption = { title: 'm', lines: [parts.join(BETWEEN)] };
+  const caption = { title: 'm', lines: [parts.join(SEPARATOR)] };
   const page = makePage(narrow, caption, null, measure);
   const file = new SvgFileTarget(PALETTE, measure);
   page.draw(file);
   const text = file.file(page.width, page.height, page.title);
   const root = new DOMParser().parseFromString(text, 'application/xml');
   const lines = [...root.querySelectorAll('text')].slice(-9);
-  expect(lines.flatMap(l => l.textContent!.split(BETWEEN)).slice(-30)).toEqual(
-    parts
-  );
+  expect(
+    lines.flatMap(l => l.textContent!.split(SEPARATOR)).slice(-30)
+  ).toEqual(parts);
   for (const line of lines) {
     expect(Number(line.getAttribute('textLength'))).toBeLessThan(page.width);
     expect(Number(line.getAttribute('y'))).toBeLessThan(page.height);

@@ -21,8 +21,8 @@ export function mergedSvg(
     sheet,
     { ...options, overlay: 'changes', device: null, user: null },
     tree => {
-      const { fate } = setMergedOverlay(tree, made, IDENTITY);
-      return firstUnmatched(tree, fate);
+      const { changeBits } = setMergedOverlay(tree, made, IDENTITY);
+      return firstUnmatched(tree, changeBits);
     }
   );
 }

@@ -1,11 +1,11 @@
 /** Saves images and files; the code that creates them is loaded on first use. */
 
-import { piece } from '../lazy/lazily';
+import { lazyCode } from '../lazy/lazily';
 import type { Session } from '../session/session';
 import type { FileFormat } from '../../providers/provider';
 import type { ExportPart } from './exports';
 
-const code = piece(() => import('./exports'));
+const code = lazyCode(() => import('./exports'));
 
 type ExportCode = Awaited<ReturnType<typeof code.get>>;
 

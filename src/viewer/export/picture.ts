@@ -3,7 +3,11 @@ import { pillText } from '../../core/tree/tensorSeries';
 import { BoxKind, type IScene } from '../../core/types';
 import { drawBox } from '../graph/draw/drawBox';
 import { boxRect, type IRect } from '../graph/geometry/camera';
-import { edgePath, portPoints, returnMarks } from '../graph/geometry/wirePath';
+import {
+  edgePath,
+  portPoints,
+  returnArrowheadPath
+} from '../graph/geometry/wirePath';
 import type { SpatialIndex } from '../graph/scene/spatialIndex';
 import { labelsOf } from '../graph/labels/wireLabels';
 import {
@@ -50,11 +54,11 @@ function detailOf(k: number): number {
 /** Draws the contents of `part`, in world units. */
 export function drawPicture(
   picture: IPicture,
-  sink: IPageTarget,
+  target: IPageTarget,
   part: IRect = picture.region
 ): void {
   const { index, only, drawing } = picture;
-  const near = grown(part, OVERHANG);
+  const near = expandRect(part, OVERHANG);
   const { scene } = drawing;
   const boxes = index
     .boxesIn(near)
@@ -71,20 +75,20 @@ export function drawPicture(
     )
     .sort((a, b) => a - b);
   for (const box of boxes.filter(isPanel)) {
-    panel(picture, box, sink);
+    drawPanel(picture, box, target);
   }
   for (const edge of edges) {
-    wire(picture, edge, sink);
+    drawWire(picture, edge, target);
   }
   if (picture.k >= LABELS_FROM) {
-    labels(drawing, index, edges, sink);
+    drawLabels(drawing, index, edges, target);
   }
   for (const box of boxes) {
     if (!isPanel(box)) {
       const k = detailOf(picture.k);
-      place(drawing, box, sink);
-      drawBox(drawing, box, k, lodOf(k), sink);
-      sink.pop();
+      drawPlaced(drawing, box, target);
+      drawBox(drawing, box, k, lodOf(k), target);
+      target.pop();
     }
   }
 }
@@ -111,15 +115,15 @@ export function selectionOf(
     }
   }
   const region = { x: left, y: top, w: right - left, h: bottom - top };
-  return { only, region: grown(region, 8) };
+  return { only, region: expandRect(region, 8) };
 }
 
 /** The whole scene, including the strokes at its border. */
 export function wholeSceneRect(scene: IScene): IRect {
-  return grown({ x: 0, y: 0, w: scene.width, h: scene.height }, 2);
+  return expandRect({ x: 0, y: 0, w: scene.width, h: scene.height }, 2);
 }
 
-function grown(rect: IRect, by: number): IRect {
+function expandRect(rect: IRect, by: number): IRect {
   return {
     x: rect.x - by,
     y: rect.y - by,
@@ -128,10 +132,10 @@ function grown(rect: IRect, by: number): IRect {
   };
 }
 
-function place(
+function drawPlaced(
   { scene, model, tree }: IDrawContext,
   box: number,
-  sink: IPageTarget
+  target: IPageTarget
 ): void {
   const entity = scene.boxEntity[box];
   const kind = scene.boxKind[box];
@@ -146,11 +150,11 @@ function place(
         : kind === BoxKind.Port
           ? ''
           : pillText(tree, entity);
-  sink.push(scene.boxX[box], scene.boxY[box], 1, name);
+  target.push(scene.boxX[box], scene.boxY[box], 1, name);
 }
 
 /** A panel whose left end lies outside the region shows its title inside, as on the screen. */
-function panel(picture: IPicture, box: number, sink: IPageTarget): void {
+function drawPanel(picture: IPicture, box: number, target: IPageTarget): void {
   const { drawing, region } = picture;
   const { scene } = drawing;
   const k = detailOf(picture.k);
@@ -158,44 +162,44 @@ function panel(picture: IPicture, box: number, sink: IPageTarget): void {
   const extent = drawGroupPanel(drawing, box, k, lod, NO_TARGET);
   const most = Math.max(0, titleRoom(scene, box) - extent - CARD_PAD_X);
   const shift = Math.min(most, Math.max(0, region.x - scene.boxX[box]));
-  place(drawing, box, sink);
+  drawPlaced(drawing, box, target);
   drawGroupPanel(
     drawing,
     box,
     k,
     lod,
-    shift > 0 ? new OffsetTarget(sink, shift) : sink
+    shift > 0 ? new OffsetTarget(target, shift) : target
   );
-  sink.pop();
+  target.pop();
 }
 
-function wire(picture: IPicture, edge: number, sink: IDrawTarget): void {
+function drawWire(picture: IPicture, edge: number, target: IDrawTarget): void {
   const { scene, paint } = picture.drawing;
   const look = paint.wire(edge);
   const stroke = look?.color ?? '--oad-edge';
   const k = detailOf(picture.k);
   const width = wireWidth(scene.edgeWeight[edge], k);
-  const line = edgePath(scene, edge) + returnMarks(scene, edge);
-  sink.path(line, { stroke, width, dash: look?.dash });
+  const line = edgePath(scene, edge) + returnArrowheadPath(scene, edge);
+  target.path(line, { stroke, width, dash: look?.dash });
   const spots = portPoints(scene, edge);
   for (let i = 0; i < spots.length; i += 2) {
     const [x, y] = [spots[i] - DOT / 2, spots[i + 1] - DOT / 2];
-    sink.rect(x, y, DOT, DOT, DOT / 2, { fill: stroke });
+    target.rect(x, y, DOT, DOT, DOT / 2, { fill: stroke });
   }
 }
 
-function labels(
+function drawLabels(
   drawing: IDrawContext,
   index: SpatialIndex,
   edges: readonly number[],
-  sink: IDrawTarget
+  target: IDrawTarget
 ): void {
   const texts = labelsOf(drawing, index);
   texts.place(edges);
   for (const edge of edges) {
     const label = texts.of(edge);
     if (label) {
-      sink.text(label.x, label.y, label.text, {
+      target.text(label.x, label.y, label.text, {
         size: LABEL_SIZE,
         fill: '--oad-text-quiet',
         anchor: 'middle'

@@ -16,7 +16,7 @@ import { type IColorOptions, overlayText } from '../overlays/computeOverlay';
 import { rampOf } from '../overlays/ramp';
 import type { ITranslate } from '../i18n/translate';
 import type { IGraphModel, ITree } from '../../core/types';
-import { BETWEEN, type ICaption, type ILegend } from './pictureLayout';
+import { SEPARATOR, type ICaption, type ILegend } from './pictureLayout';
 import type { IOverlayRange } from '../overlays/types';
 
 /** Totals of general interest. */
@@ -57,8 +57,8 @@ export function pictureCaption(
   return {
     title: payload.model.name,
     lines: [
-      [nodes, ...totals].join(BETWEEN),
-      dims.join(BETWEEN),
+      [nodes, ...totals].join(SEPARATOR),
+      dims.join(SEPARATOR),
       timeLine(model, trans),
       partial
     ].filter(line => line)
@@ -85,7 +85,7 @@ function timeLine(model: IGraphModel, trans: ITranslate): string {
       ? trans.__('fused runtime assumed')
       : latency.part.runtime_label,
     ...(need.fits ? [] : [need.text])
-  ].join(BETWEEN);
+  ].join(SEPARATOR);
 }
 
 function scaleName(scale: ScaleMode, trans: ITranslate): string {

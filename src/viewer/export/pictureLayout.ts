@@ -41,11 +41,11 @@ export interface IPage {
   readonly height: number;
   readonly title: string;
   /** Draws all of it, or the contents of `part` (in page pixels). */
-  draw(sink: IPageTarget, part?: IRect): void;
+  draw(target: IPageTarget, part?: IRect): void;
 }
 
 /** Separator between the parts of a caption line. */
-export const BETWEEN = ' · ';
+export const SEPARATOR = ' · ';
 
 const MARGIN = 24;
 const GAP = 18;
@@ -99,22 +99,22 @@ export function makePage(
     width,
     height,
     title: cleanText(caption.title),
-    draw: (sink, part = { x: 0, y: 0, w: width, h: height }) => {
-      sink.rect(0, 0, width, height, 0, { fill: '--oad-ground' });
-      sink.clip(left, MARGIN, region.w * k, region.h * k);
-      sink.push(left - region.x * k, MARGIN - region.y * k, k);
-      drawPicture(picture, sink, {
+    draw: (target, part = { x: 0, y: 0, w: width, h: height }) => {
+      target.rect(0, 0, width, height, 0, { fill: '--oad-ground' });
+      target.clip(left, MARGIN, region.w * k, region.h * k);
+      target.push(left - region.x * k, MARGIN - region.y * k, k);
+      drawPicture(picture, target, {
         x: (part.x - left) / k + region.x,
         y: (part.y - MARGIN) / k + region.y,
         w: part.w / k,
         h: part.h / k
       });
-      sink.pop();
-      sink.pop();
-      drawCaption({ ...caption, lines }, MARGIN, top, room, measure, sink);
+      target.pop();
+      target.pop();
+      drawCaption({ ...caption, lines }, MARGIN, top, room, measure, target);
       if (legend) {
         const x = beside ? MARGIN + room + 40 : MARGIN;
-        drawLegend(legend, x, beside ? top : top + textHeight + GAP, sink);
+        drawLegend(legend, x, beside ? top : top + textHeight + GAP, target);
       }
     }
   };
@@ -123,9 +123,9 @@ export function makePage(
 /** Wraps the parts of a line onto as many lines as needed. */
 function wrapLine(line: string, room: number, measure: TextMeasure): string[] {
   const lines: string[] = [];
-  for (const part of line.split(BETWEEN)) {
+  for (const part of line.split(SEPARATOR)) {
     const last = lines.length - 1;
-    const longer = last < 0 ? part : `${lines[last]}${BETWEEN}${part}`;
+    const longer = last < 0 ? part : `${lines[last]}${SEPARATOR}${part}`;
     if (last >= 0 && measure.width(longer, LINE) <= room) {
       lines[last] = longer;
     } else {
@@ -141,15 +141,15 @@ function drawCaption(
   y: number,
   room: number,
   measure: TextMeasure,
-  sink: IPageTarget
+  target: IPageTarget
 ): void {
   const title = measure.shorten(caption.title, room, TITLE, 600);
   const style = { size: TITLE, weight: 600, fill: '--oad-text' };
-  sink.text(x, y + TITLE, title, style);
+  target.text(x, y + TITLE, title, style);
   caption.lines.forEach((line, i) => {
     const at = y + TITLE + 6 + (i + 1) * LINE_HEIGHT - 4;
     const text = measure.shorten(line, room, LINE);
-    sink.text(x, at, text, { size: LINE, fill: '--oad-text-quiet' });
+    target.text(x, at, text, { size: LINE, fill: '--oad-text-quiet' });
   });
 }
 
@@ -157,11 +157,11 @@ function drawLegend(
   legend: ILegend,
   x: number,
   y: number,
-  sink: IPageTarget
+  target: IPageTarget
 ): void {
   const quiet = { size: LINE, fill: '--oad-text-quiet' };
   const right = x + RAMP_WIDTH;
-  sink.text(x, y + LINE, legend.label, {
+  target.text(x, y + LINE, legend.label, {
     size: LINE,
     weight: 600,
     fill: '--oad-text'
@@ -169,43 +169,43 @@ function drawLegend(
   if (legend.states) {
     legend.states.forEach(({ color, text, sign, label, dash }, at) => {
       const line = y + (at + 1) * LINE_HEIGHT;
-      sink.rect(x, line + 2, 18, LINE_HEIGHT - 3, 3, { fill: color });
-      sink.text(x + 9, line + LINE, sign, {
+      target.rect(x, line + 2, 18, LINE_HEIGHT - 3, 3, { fill: color });
+      target.text(x + 9, line + LINE, sign, {
         size: LINE,
         weight: 600,
         fill: text,
         anchor: 'middle'
       });
-      sink.text(x + 24, line + LINE, label, quiet);
+      target.text(x + 24, line + LINE, label, quiet);
       if (dash) {
         const wire = `M${x + WIRE_FROM},${line + LINE - 4}H${x + WIRE_TO}`;
-        sink.path(wire, { stroke: color, width: 1.5, dash });
+        target.path(wire, { stroke: color, width: 1.5, dash });
       }
     });
     const below = y + (legend.states.length + 1) * LINE_HEIGHT + LINE;
     if (legend.about) {
-      sink.text(x, below, legend.about, quiet);
+      target.text(x, below, legend.about, quiet);
     }
     return;
   }
-  sink.text(right, y + LINE, legend.scale, { ...quiet, anchor: 'end' });
+  target.text(right, y + LINE, legend.scale, { ...quiet, anchor: 'end' });
   const top = y + LINE + 7;
   const step = RAMP_WIDTH / RAMP_STEPS;
   for (let i = 0; i < RAMP_STEPS; i++) {
     // Slightly wider, so that the background does not show between steps.
     const wide = i + 1 < RAMP_STEPS ? step + 0.6 : step;
     const fill = legend.color((i + 0.5) / RAMP_STEPS);
-    sink.rect(x + i * step, top, wide, RAMP_HEIGHT, 0, { fill });
+    target.rect(x + i * step, top, wide, RAMP_HEIGHT, 0, { fill });
   }
   const ends = top + RAMP_HEIGHT + LINE + 3;
-  sink.text(x, ends, legend.low, quiet);
-  sink.text(right, ends, legend.high, { ...quiet, anchor: 'end' });
+  target.text(x, ends, legend.low, quiet);
+  target.text(right, ends, legend.high, { ...quiet, anchor: 'end' });
   if (legend.about) {
-    sink.text(x, ends + LINE_HEIGHT, legend.about, quiet);
+    target.text(x, ends + LINE_HEIGHT, legend.about, quiet);
   }
   if (legend.unknown) {
     const line = ends + (legend.about ? 2 : 1) * LINE_HEIGHT;
-    sink.rect(x, line - 9, 10, 10, 2, { fill: '--oad-card-unknown' });
-    sink.text(x + 16, line, legend.unknown, quiet);
+    target.rect(x, line - 9, 10, 10, 2, { fill: '--oad-card-unknown' });
+    target.text(x + 16, line, legend.unknown, quiet);
   }
 }

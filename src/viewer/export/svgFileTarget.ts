@@ -32,7 +32,7 @@ export function xml(text: string): string {
 }
 
 /** Two decimals, no trailing zeros. */
-function num(value: number): string {
+function formatNumber(value: number): string {
   return String(Math.round(value * 100) / 100);
 }
 
@@ -53,10 +53,10 @@ export class SvgFileTarget implements IPageTarget {
     r: number,
     shape: IShape
   ): void {
-    const place = `${x ? ` x="${num(x)}"` : ''}${y ? ` y="${num(y)}"` : ''}`;
-    const round = r ? ` rx="${num(r)}"` : '';
+    const place = `${x ? ` x="${formatNumber(x)}"` : ''}${y ? ` y="${formatNumber(y)}"` : ''}`;
+    const round = r ? ` rx="${formatNumber(r)}"` : '';
     this._parts.push(
-      `<rect${place} width="${num(w)}" height="${num(h)}"${round}${this._look(shape)}/>`
+      `<rect${place} width="${formatNumber(w)}" height="${formatNumber(h)}"${round}${this._look(shape)}/>`
     );
   }
 
@@ -71,12 +71,12 @@ export class SvgFileTarget implements IPageTarget {
     // A font other than the measured one must not overflow the box.
     const width = this._measure.width(text, size, weight);
     this._parts.push(
-      `<text x="${num(x)}" y="${num(y)}" font-size="${num(size)}" fill="${fill.color}"` +
-        (seen < 1 ? ` fill-opacity="${num(seen)}"` : '') +
+      `<text x="${formatNumber(x)}" y="${formatNumber(y)}" font-size="${formatNumber(size)}" fill="${fill.color}"` +
+        (seen < 1 ? ` fill-opacity="${formatNumber(seen)}"` : '') +
         (weight && weight !== 400 ? ` font-weight="${weight}"` : '') +
         (anchor && anchor !== 'start' ? ` text-anchor="${anchor}"` : '') +
         (text.length > 1
-          ? ` textLength="${num(width)}" lengthAdjust="spacingAndGlyphs"`
+          ? ` textLength="${formatNumber(width)}" lengthAdjust="spacingAndGlyphs"`
           : '') +
         `>${xml(text)}</text>`
     );
@@ -84,7 +84,9 @@ export class SvgFileTarget implements IPageTarget {
 
   push(x: number, y: number, k: number, title = ''): void {
     const scale = k === 1 ? '' : ` scale(${Math.round(k * 1e6) / 1e6})`;
-    this._parts.push(`<g transform="translate(${num(x)},${num(y)})${scale}">`);
+    this._parts.push(
+      `<g transform="translate(${formatNumber(x)},${formatNumber(y)})${scale}">`
+    );
     if (title) {
       this._parts.push(`<title>${xml(escapeInvisible(title))}</title>`);
     }
@@ -94,8 +96,8 @@ export class SvgFileTarget implements IPageTarget {
     // Files embedded in one page share their ids, so equal ids must mean equal rectangles.
     const id = ['clip', x, y, w, h].map(part => String(part).replace('.', '_'));
     this._parts.push(
-      `<clipPath id="${id.join('-')}"><rect x="${num(x)}" y="${num(y)}"` +
-        ` width="${num(w)}" height="${num(h)}"/></clipPath>` +
+      `<clipPath id="${id.join('-')}"><rect x="${formatNumber(x)}" y="${formatNumber(y)}"` +
+        ` width="${formatNumber(w)}" height="${formatNumber(h)}"/></clipPath>` +
         `<g clip-path="url(#${id.join('-')})">`
     );
   }
@@ -106,10 +108,10 @@ export class SvgFileTarget implements IPageTarget {
 
   /** The complete file. */
   file(width: number, height: number, title: string): string {
-    const size = `width="${num(width)}" height="${num(height)}"`;
+    const size = `width="${formatNumber(width)}" height="${formatNumber(height)}"`;
     const head =
       `<svg xmlns="http://www.w3.org/2000/svg" ${size}` +
-      ` viewBox="0 0 ${num(width)} ${num(height)}" role="img" xml:space="preserve"` +
+      ` viewBox="0 0 ${formatNumber(width)} ${formatNumber(height)}" role="img" xml:space="preserve"` +
       ` font-family="${xml(this._palette.font)}"` +
       ' stroke-linecap="round" stroke-linejoin="round">' +
       `<title>${xml(escapeInvisible(title))}</title>`;
@@ -128,13 +130,15 @@ export class SvgFileTarget implements IPageTarget {
     const stroke = shape.stroke ? this._color(shape.stroke) : null;
     const part = (name: string, paint: IPlainColor): string => {
       const seen = paint.opacity * opacity;
-      const weak = seen < 1 ? ` ${name}-opacity="${num(seen)}"` : '';
+      const weak = seen < 1 ? ` ${name}-opacity="${formatNumber(seen)}"` : '';
       return ` ${name}="${paint.color}"${weak}`;
     };
     return (
       (fill ? part('fill', fill) : ' fill="none"') +
       (stroke ? part('stroke', stroke) : '') +
-      (stroke && shape.width ? ` stroke-width="${num(shape.width)}"` : '') +
+      (stroke && shape.width
+        ? ` stroke-width="${formatNumber(shape.width)}"`
+        : '') +
       (shape.dash ? ` stroke-dasharray="${dashesOf(shape).join(' ')}"` : '')
     );
   }

@@ -51,7 +51,7 @@ export class GraphSurface implements IInteractionHost {
   private readonly _interaction: InteractionController;
   private readonly _cameraController: CameraController;
   private readonly _decorations = new DecorationModel(() => this._schedule());
-  private readonly _reduced: () => boolean;
+  private readonly _reducesMotion: () => boolean;
   private readonly _contexts: DrawContextFactory;
   private _cursor = -1;
   private _request = 0;
@@ -61,7 +61,7 @@ export class GraphSurface implements IInteractionHost {
     }
     this._schedule();
   });
-  private _reported: ICamera | null = null;
+  private _reportedCamera: ICamera | null = null;
 
   constructor(host: HTMLElement, options: ISurfaceOptions = {}) {
     invalidatePageFont();
@@ -69,7 +69,7 @@ export class GraphSurface implements IInteractionHost {
     this._strings = { ...DEFAULT_STRINGS, ...options.strings };
     const details = options.details ?? DEFAULT_DETAILS;
     this._contexts = new DrawContextFactory(details, this._strings);
-    this._reduced = () => options.reducedMotion ?? prefersReducedMotion();
+    this._reducesMotion = () => options.reducedMotion ?? prefersReducedMotion();
     this._dom = new SurfaceDom(host, this._strings, () => this._resized());
     this._minimap =
       options.minimap === false
@@ -87,7 +87,11 @@ export class GraphSurface implements IInteractionHost {
       this._motion.noteMotion();
       this._schedule();
     };
-    this._cameraController = new CameraController(this, moved, this._reduced);
+    this._cameraController = new CameraController(
+      this,
+      moved,
+      this._reducesMotion
+    );
     this._interaction = new InteractionController(
       this,
       () => options.wheel === 'zoom'
@@ -124,7 +128,7 @@ export class GraphSurface implements IInteractionHost {
     this._dom.setTooltip(null);
     this._cameraController.onSceneChange(before, scene, how, held);
     this._frame();
-    if (before && how.animateFrom && !this._reduced()) {
+    if (before && how.animateFrom && !this._reducesMotion()) {
       this.renderer.animateBoxes(
         { scene: how.animateFrom, camera: before.camera },
         this.camera
@@ -159,8 +163,8 @@ export class GraphSurface implements IInteractionHost {
   }
 
   /** Dims all but these boxes and wires of the current scene; null dims nothing. */
-  setTraceHighlight(lit: ITraceHighlight | null): void {
-    this.renderer.setTraceHighlight(lit);
+  setTraceHighlight(highlight: ITraceHighlight | null): void {
+    this.renderer.setTraceHighlight(highlight);
     this._schedule();
   }
 
@@ -272,14 +276,14 @@ export class GraphSurface implements IInteractionHost {
     this._dom.announce(`${this._strings.zoom} ${percent} %`);
   }
 
-  setHover(box: number, what: IHitTarget): void {
+  setHover(box: number, target: IHitTarget): void {
     const { drawing } = this;
-    if (this._decorations.setHover(box, what, drawing?.tree.series ?? null)) {
+    if (this._decorations.setHover(box, target, drawing?.tree.series ?? null)) {
       // Entities have their own tooltip.
-      const told = drawing && what && what.kind !== 'entity';
+      const told = drawing && target && target.kind !== 'entity';
       const few = told && !isPill(drawing.scene, box);
       this._dom.setTooltip(
-        few ? tensorTooltip(drawing, what, this._strings) : null
+        few ? tensorTooltip(drawing, target, this._strings) : null
       );
     }
   }
@@ -358,8 +362,8 @@ export class GraphSurface implements IInteractionHost {
             }
           : null
     );
-    if (!this._reported || !sameCamera(this._reported, camera)) {
-      this._reported = camera;
+    if (!this._reportedCamera || !sameCamera(this._reportedCamera, camera)) {
+      this._reportedCamera = camera;
       this.callbacks.onCameraChange?.(camera);
     }
   }

@@ -76,15 +76,15 @@ export interface ISurfaceCallbacks {
    */
   onEscape?(): boolean;
   /** A click on a wire, an input or output pill, a connector or a port; `activated` by Enter. */
-  onSelectTensor(what: ITensorRef, how: { activated: boolean }): void;
+  onSelectTensor(ref: ITensorRef, how: { activated: boolean }): void;
   /** `box` is its box in the scene, -1 for a wire or nothing. */
-  onHover(what: IHitTarget, box: number): void;
+  onHover(target: IHitTarget, box: number): void;
   /** The box with the keyboard's focus ring; -1 if there is none. */
   onRing?(box: number): void;
   /** After every camera change, at most once per frame. */
   onCameraChange(camera: ICamera): void;
   /** A secondary click or the menu key; in client coordinates. */
-  onContextMenu(what: IHitTarget, at: { x: number; y: number }): void;
+  onContextMenu(target: IHitTarget, at: { x: number; y: number }): void;
 }
 
 /** All sentences of the surface; the host passes translated ones. */

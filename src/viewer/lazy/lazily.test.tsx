@@ -8,7 +8,7 @@ import {
 } from '@testing-library/react';
 import * as React from 'react';
 import { afterEach, expect, test, vi } from 'vitest';
-import { fetchAll, lazily, piece } from './lazily';
+import { loadAll, lazyComponent, lazyCode } from './lazily';
 
 afterEach(cleanup);
 
@@ -22,7 +22,7 @@ async function turn(): Promise<void> {
 
 test('a piece is fetched once, when it is first asked for', async () => {
   const load = vi.fn(async () => 'code');
-  const code = piece(load);
+  const code = lazyCode(load);
   expect(code.now).toBeNull();
   expect(load).not.toHaveBeenCalled();
   expect(await Promise.all([code.get(), code.get()])).toEqual(['code', 'code']);
@@ -32,7 +32,7 @@ test('a piece is fetched once, when it is first asked for', async () => {
 
 test('a panel waits for its code once; then it is there at once', async () => {
   const load = vi.fn(async () => Panel);
-  const Lazy = lazily(load);
+  const Lazy = lazyComponent(load);
   expect(load).not.toHaveBeenCalled();
   render(<Lazy name="first" />);
   expect(screen.getByRole('status').textContent).toBe('Loading…');
@@ -48,7 +48,7 @@ test('code that cannot be fetched is said, and fetched again when asked', async 
     .fn<() => Promise<typeof Panel>>()
     .mockRejectedValueOnce(new TypeError('Failed to fetch'))
     .mockResolvedValue(Panel);
-  const Lazy = lazily(load);
+  const Lazy = lazyComponent(load);
   render(<Lazy name="panel" />);
   await turn();
   expect(screen.getByRole('alert').textContent).toContain(
@@ -60,7 +60,7 @@ test('code that cannot be fetched is said, and fetched again when asked', async 
 });
 
 test('everything can be fetched ahead', async () => {
-  const code = piece(async () => 'ahead');
-  await fetchAll();
+  const code = lazyCode(async () => 'ahead');
+  await loadAll();
   expect(code.now).toBe('ahead');
 });

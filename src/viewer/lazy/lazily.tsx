@@ -9,10 +9,10 @@ export interface ILazyCode<T> {
   get(): Promise<T>;
 }
 
-const pieces: ILazyCode<unknown>[] = [];
+const registered: ILazyCode<unknown>[] = [];
 
 /** Registers lazy code without loading it. */
-export function piece<T>(load: () => Promise<T>): ILazyCode<T> {
+export function lazyCode<T>(load: () => Promise<T>): ILazyCode<T> {
   let now: T | null = null;
   let coming: Promise<T> | null = null;
   const made: ILazyCode<T> = {
@@ -30,24 +30,24 @@ export function piece<T>(load: () => Promise<T>): ILazyCode<T> {
       return coming;
     }
   };
-  pieces.push(made);
+  registered.push(made);
   return made;
 }
 
 /** Loads all registered code, so that nothing has to be waited for later. */
-export async function fetchAll(): Promise<void> {
-  await Promise.all(pieces.map(one => one.get()));
+export async function loadAll(): Promise<void> {
+  await Promise.all(registered.map(one => one.get()));
 }
 
 /**
  * A component whose code is loaded when first shown; once loaded, it renders immediately. A `quiet` one
  * renders nothing until then.
  */
-export function lazily<P extends object>(
+export function lazyComponent<P extends object>(
   load: () => Promise<React.ComponentType<P>>,
   quiet = false
 ): React.ComponentType<P> {
-  const code = piece(load);
+  const code = lazyCode(load);
   return function Lazy(props: P): JSX.Element | null {
     const trans = useTrans();
     const [failed, setFailed] = React.useState(false);

@@ -6,30 +6,30 @@
 import type { ITree } from '../../core/types';
 import type { IOverlayDefinition, IStates } from './types';
 
-const kept = new WeakMap<ITree, IStates>();
+const statesByTree = new WeakMap<ITree, IStates>();
 
 /** Sets the states found by a comparison; null removes them. */
 export function setChanges(tree: ITree, states: IStates | null): void {
   if (states === null) {
-    kept.delete(tree);
+    statesByTree.delete(tree);
   } else {
-    kept.set(tree, states);
+    statesByTree.set(tree, states);
   }
 }
 
 /** True if the tree is that of two models merged into one graph. */
 export function isMerged(tree: ITree): boolean {
-  return kept.get(tree)?.merged === true;
+  return statesByTree.get(tree)?.merged === true;
 }
 
 /** Available only while two models are compared structurally. */
 export const changes: IOverlayDefinition<'changes'> = {
   id: 'changes',
   label: trans => trans.__('Changes'),
-  about: tree => kept.get(tree)?.about ?? '',
+  about: tree => statesByTree.get(tree)?.about ?? '',
   unit: '',
   additive: false,
-  available: tree => kept.has(tree),
-  value: (tree, entity) => kept.get(tree)?.value(entity) ?? 0,
-  states: tree => kept.get(tree)
+  available: tree => statesByTree.has(tree),
+  value: (tree, entity) => statesByTree.get(tree)?.value(entity) ?? 0,
+  states: tree => statesByTree.get(tree)
 };

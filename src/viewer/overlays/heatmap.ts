@@ -6,7 +6,7 @@ import { lacksParts, metricOf } from './metric';
 import type { IOverlayDefinition } from './types';
 
 /** A metric of a tree; NaN if a sum is incomplete, since a quotient of it is not a bound. */
-function whole(tree: ITree, id: MetricId, entity: number): number {
+function completeMetric(tree: ITree, id: MetricId, entity: number): number {
   return lacksParts(tree, id, entity) ? Number.NaN : metricOf(tree, id, entity);
 }
 
@@ -24,7 +24,8 @@ export function heatmapOf<Id extends HeatmapMetric>(
     additive,
     // For a group, it is derived from the group's sums.
     value: metric.over
-      ? (tree, entity) => derivedOf(metric, part => whole(tree, part, entity))
+      ? (tree, entity) =>
+          derivedOf(metric, part => completeMetric(tree, part, entity))
       : (tree, entity) => metricOf(tree, id as MetricId, entity),
     ...(metric.device && {
       about: ({ model }: ITree) => deviceLabel(model),

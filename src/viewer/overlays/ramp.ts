@@ -5,9 +5,9 @@ import type { RampId } from '../../schema/metrics';
 import type { IOverlay } from '../graph/surfaceApi';
 
 /** Share of white at the start of the light ramp; the bright end of the map is too strong on white. */
-const PALE = 0.62;
+const MAX_WHITE_SHARE = 0.62;
 
-function pale(color: string, share: number): string {
+function mixWithWhite(color: string, share: number): string {
   const parts = [1, 3, 5].map(at => parseInt(color.slice(at, at + 2), 16));
   return (
     '#' +
@@ -25,7 +25,10 @@ function pale(color: string, share: number): string {
 function colorOn(dark: boolean, position: number, ramp?: RampId): string {
   return dark
     ? rampColor(position, ramp)
-    : pale(rampColor(1 - position, ramp), PALE * Math.max(0, 1 - 2 * position));
+    : mixWithWhite(
+        rampColor(1 - position, ramp),
+        MAX_WHITE_SHARE * Math.max(0, 1 - 2 * position)
+      );
 }
 
 export function rampOf(

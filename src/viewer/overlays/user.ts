@@ -11,17 +11,17 @@ export interface IUserValues {
   readonly values: ReadonlyMap<number, number>;
 }
 
-interface IKept extends IUserValues {
+interface IGroupedValues extends IUserValues {
   /** By group; NaN if no node below has a value. */
   readonly groups: Float64Array;
 }
 
-const kept = new WeakMap<ITree, IKept>();
+const valuesByTree = new WeakMap<ITree, IGroupedValues>();
 
 /** Sets the values of a model; null removes them. */
 export function setUserValues(tree: ITree, given: IUserValues | null): void {
   if (given === null) {
-    kept.delete(tree);
+    valuesByTree.delete(tree);
     return;
   }
   const groups = new Float64Array(tree.groupCount).fill(Number.NaN);
@@ -39,18 +39,19 @@ export function setUserValues(tree: ITree, given: IUserValues | null): void {
       groups[group] = given.largest ? Math.max(held, value) : held + value;
     }
   }
-  kept.set(tree, { ...given, groups });
+  valuesByTree.set(tree, { ...given, groups });
 }
 
 /** Values from the host; available only if there are any. */
 export const user: IOverlayDefinition<'user'> = {
   id: 'user',
   label: (trans, tree) =>
-    (tree && kept.get(tree)?.label) || trans.__('Values from the notebook'),
+    (tree && valuesByTree.get(tree)?.label) ||
+    trans.__('Values from the notebook'),
   unit: '',
-  available: tree => kept.has(tree),
+  available: tree => valuesByTree.has(tree),
   value: (tree, entity) => {
-    const entry = kept.get(tree);
+    const entry = valuesByTree.get(tree);
     const { nodeCount } = tree.model;
     return (
       (entity < nodeCount

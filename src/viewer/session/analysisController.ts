@@ -25,8 +25,8 @@ const REANALYSIS_DELAY_MS = 800;
 export class AnalysisController {
   private _running: AbortController | null = null;
   private _rebinder: Rebinder | null = null;
-  private _asking: AbortController | null = null;
-  private _settle: ReturnType<typeof setTimeout> | null = null;
+  private _batchRequest: AbortController | null = null;
+  private _reanalysisTimer: ReturnType<typeof setTimeout> | null = null;
 
   constructor(
     private readonly _session: ISession,
@@ -35,14 +35,14 @@ export class AnalysisController {
   ) {}
 
   dispose(): void {
-    this._dropSettle();
+    this._cancelReanalysis();
     this._stop();
-    this._asking?.abort();
+    this._batchRequest?.abort();
   }
 
   /** Analyses the file with the current bindings. The existing graph stays until it is replaced. */
   async load(): Promise<void> {
-    this._dropSettle();
+    this._cancelReanalysis();
     this._stop();
     const running = new AbortController();
     this._running = running;
@@ -94,16 +94,16 @@ export class AnalysisController {
       return;
     }
     const asking = new AbortController();
-    this._asking = asking;
+    this._batchRequest = asking;
     store.set({ batch: { status: 'asking' } });
     try {
       const { offer, reason } = await provider.batch(asking.signal);
-      if (this._asking === asking) {
+      if (this._batchRequest === asking) {
         const taken = offer !== null && this._takeBatch(offer);
         store.set({ batch: taken ? null : { status: 'none', reason } });
       }
     } catch (error) {
-      if (this._asking === asking) {
+      if (this._batchRequest === asking) {
         const reason = isAbort(error) ? '' : problemOf(error).detail;
         store.set({ batch: { status: 'none', reason } });
       }
@@ -180,9 +180,12 @@ export class AnalysisController {
       load: { status: 'ready' }
     });
     refreshMatches(session);
-    this._dropSettle();
+    this._cancelReanalysis();
     if (!session.provider.fixedDims && !offered) {
-      this._settle = setTimeout(() => void this.load(), REANALYSIS_DELAY_MS);
+      this._reanalysisTimer = setTimeout(
+        () => void this.load(),
+        REANALYSIS_DELAY_MS
+      );
     }
     await drawn;
     return true;
@@ -194,18 +197,18 @@ export class AnalysisController {
   }
 
   /** Cancels the delayed analysis, because another one, or none, replaces it. */
-  private _dropSettle(): void {
-    if (this._settle !== null) {
-      clearTimeout(this._settle);
-      this._settle = null;
+  private _cancelReanalysis(): void {
+    if (this._reanalysisTimer !== null) {
+      clearTimeout(this._reanalysisTimer);
+      this._reanalysisTimer = null;
     }
   }
 
   private async _applyPayload(analysed: GraphPayload): Promise<void> {
     const { batch } = analysed;
     const payload = batch ? withBatch(analysed, batch) : analysed;
-    this._asking?.abort();
-    this._asking = null;
+    this._batchRequest?.abort();
+    this._batchRequest = null;
     const session = this._session;
     const { store } = session;
     // The current one: the user may have gone on during the analysis.

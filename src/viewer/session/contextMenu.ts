@@ -7,19 +7,19 @@ import type { ISession } from './types';
 /** Opens the menu; its target is selected unless it is already part of the selection. */
 export function openMenu(
   session: ISession,
-  what: IHitTarget,
+  target: IHitTarget,
   at: { readonly x: number; readonly y: number }
 ): void {
   const state = session.store.get();
   if (!state.document) {
     return;
   }
-  if (what && what.kind !== 'entity') {
-    session.select(what);
-  } else if (what && !selectedEntities(state).includes(what.id)) {
-    session.select(selectionOf(state.document.model, what.id));
+  if (target && target.kind !== 'entity') {
+    session.select(target);
+  } else if (target && !selectedEntities(state).includes(target.id)) {
+    session.select(selectionOf(state.document.model, target.id));
   }
-  session.store.set({ menu: { what, ...at } });
+  session.store.set({ menu: { what: target, ...at } });
 }
 
 export function closeMenu(session: ISession): void {

@@ -57,7 +57,7 @@ export class GraphController {
     settings: IViewerSettings,
     callbacks: ISurfaceCallbacks,
     /** Called after other boxes have been drawn. */
-    private readonly _onPicture: () => void,
+    private readonly _onScene: () => void,
     private readonly _makeEngine?: () => ILayoutEngine
   ) {
     this._surfaceHost = new SurfaceHost(settings, callbacks);
@@ -333,7 +333,7 @@ export class GraphController {
     }
     this._syncedState = null;
     this._sync();
-    this._onPicture();
+    this._onScene();
   }
 
   /** Pushes what changed in the state to the surface. */

@@ -10,7 +10,7 @@ import { entityOf } from './entityNames';
 import type { ISession } from './types';
 
 /** Adds the nodes of an entity, for a group at any depth. */
-function gather(tree: ITree, entity: number, into: Set<number>): void {
+function addNodes(tree: ITree, entity: number, into: Set<number>): void {
   const { nodeCount } = tree.model;
   const stack = [entity];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
@@ -29,7 +29,7 @@ export function descendantNodes(
 ): number[] {
   const found = new Set<number>();
   for (const entity of entities) {
-    gather(tree, entity, found);
+    addNodes(tree, entity, found);
   }
   return [...found].sort((a, b) => a - b);
 }

@@ -73,7 +73,7 @@ export function selectWithHistory(
 }
 
 /** Restores the last entry of one list and records the current state in the other. */
-async function travel(session: ISession, forward: boolean): Promise<void> {
+async function navigate(session: ISession, forward: boolean): Promise<void> {
   const state = session.store.get();
   const from = forward ? state.historyForward : state.historyBack;
   const place = from[from.length - 1];
@@ -110,7 +110,7 @@ async function travel(session: ISession, forward: boolean): Promise<void> {
 }
 
 export const goBack = (session: ISession): Promise<void> =>
-  travel(session, false);
+  navigate(session, false);
 
 export const goForward = (session: ISession): Promise<void> =>
-  travel(session, true);
+  navigate(session, true);

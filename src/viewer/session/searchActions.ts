@@ -1,11 +1,11 @@
 /** Search: the state holds the query; grammar and matching are in the core. */
 
-import { piece } from '../lazy/lazily';
+import { lazyCode } from '../lazy/lazily';
 import { NO_SEARCH } from '../state/types';
 import { selectionOf } from './entityNames';
 import type { ISession } from './types';
 
-export const searching = piece(() => import('./searching'));
+export const searching = lazyCode(() => import('./searching'));
 
 /** Runs a search; synchronous if the code is already loaded. */
 function search(

@@ -3,7 +3,7 @@
 import type { GraphSurface } from '../graph/surface';
 
 /** The graph and its selection. */
-export interface IFollowedPicture {
+export interface IFollowedGraph {
   readonly surface: GraphSurface | null;
   selected(): number | null;
 }
@@ -14,7 +14,7 @@ export class SelectionFollower {
   /** The last entity that was centred. */
   private _followed: number | null = null;
 
-  constructor(private readonly _picture: IFollowedPicture) {}
+  constructor(private readonly _picture: IFollowedGraph) {}
 
   /** Centres the entity, or the collapsed group that contains it, in the part not covered by panels. */
   centerOn(entity: number): void {

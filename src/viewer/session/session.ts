@@ -76,7 +76,7 @@ export class Session implements ISession {
       this.store,
       settings,
       callbacks,
-      () => this.listeners.forEach(f => f.onPicture?.()),
+      () => this.listeners.forEach(f => f.onScene?.()),
       makeEngine
     );
   }

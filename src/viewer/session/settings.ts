@@ -22,7 +22,7 @@ export function initialOverlay(
 }
 
 /** The initial state from the settings. */
-function startOf(settings: IViewerSettings): Partial<IViewerState> {
+function initialFields(settings: IViewerSettings): Partial<IViewerState> {
   const { logScale, showNames, showWeights, direction } = settings;
   const scale = logScale ? 'log' : 'linear';
   return { scale, showNames, showWeights, direction };
@@ -38,7 +38,7 @@ export function applySettings(session: ISession, next: IViewerSettings): void {
     before[key] !== next[key];
   session.settings = next;
   session.graph.setSettings(next);
-  const [old, start] = [startOf(before), startOf(next)];
+  const [old, start] = [initialFields(before), initialFields(next)];
   const keys = Object.keys(start) as (keyof IViewerState)[];
   session.store.set(
     Object.fromEntries(
@@ -74,7 +74,7 @@ export function withoutDefaults(
   const { settings } = session;
   const first = document && initialDevice(settings, document.model.payload);
   const given: Record<string, unknown> = {
-    ...startOf(settings),
+    ...initialFields(settings),
     assume: settings.assumeDims,
     ...(document && {
       overlay: initialOverlay(settings, document.tree),

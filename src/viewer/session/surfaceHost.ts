@@ -13,7 +13,7 @@ import { GraphSurface } from '../graph/surface';
 import type { LegendCorner } from './legendCorner';
 
 /** Size assumed for a pane that is not on the screen yet. */
-const USUAL_PANE: IPane = { w: 900, h: 600 };
+const DEFAULT_PANE: IPane = { w: 900, h: 600 };
 /** Milliseconds within which a view is mounted, if at all. */
 const MOUNT_TIMEOUT_MS = 100;
 
@@ -100,8 +100,8 @@ export class SurfaceHost {
   pane(): IPane {
     const { clientWidth, clientHeight } = this._host ?? {};
     return {
-      w: clientWidth || USUAL_PANE.w,
-      h: clientHeight || USUAL_PANE.h
+      w: clientWidth || DEFAULT_PANE.w,
+      h: clientHeight || DEFAULT_PANE.h
     };
   }
 

@@ -1,10 +1,10 @@
 /** Traces tensors from the selection; the tracing code is loaded on first use. */
 
-import { piece } from '../lazy/lazily';
+import { lazyCode } from '../lazy/lazily';
 import type { IViewerState, TraceKind } from '../state/types';
 import type { ISession } from './types';
 
-const tracing = piece(() => import('./showTrace'));
+const tracing = lazyCode(() => import('./showTrace'));
 
 /** True if there is a starting point; paths need two. */
 export function canTrace(state: IViewerState, kind: TraceKind): boolean {

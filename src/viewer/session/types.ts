@@ -32,10 +32,10 @@ export const NO_HOST: ISessionHost = {
 /** Listener for events that are not part of the state. */
 export interface ISessionListener {
   /** Other boxes were drawn. */
-  onPicture?(): void;
+  onScene?(): void;
   onCamera?(): void;
   /** See `ISurfaceCallbacks`. */
-  onHover?(what: IHitTarget, box: number): void;
+  onHover?(target: IHitTarget, box: number): void;
   onRing?(box: number): void;
 }
 

@@ -43,7 +43,7 @@ function textOf(columns: DeviceColumns, device: number): string {
 }
 
 /** The best match: `t4` is the T4 rather than the T4000; -1 if there is none. */
-export function likeliest(
+export function bestMatch(
   columns: DeviceColumns,
   devices: readonly number[],
   query: string

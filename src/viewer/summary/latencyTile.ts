@@ -31,7 +31,10 @@ export function assumption(
 }
 
 /** Assumptions about sizes known only at run time; empty if there are none. */
-function spread({ latency, payload }: IGraphModel, trans: ITranslate): string {
+function routingAssumption(
+  { latency, payload }: IGraphModel,
+  trans: ITranslate
+): string {
   const kernels = (latency?.part ?? hardwareOf(payload))?.kernels;
   const isRouted =
     (kernels?.routed ?? []).length > 0 ||
@@ -70,7 +73,7 @@ export function latencyTile(
     trans.__('%1 on %2; likely range %3.', value, deviceLabel(model), span),
     trans.__('At peak compute and full bandwidth: %1.', best),
     assumption(trans, latency),
-    spread(model, trans),
+    routingAssumption(model, trans),
     unknown > 0
       ? trans._n(
           'Lower bound: %1 kernel with an unknown time is not included.',

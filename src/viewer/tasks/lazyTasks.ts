@@ -1,5 +1,5 @@
 /** Tasks that run a model, and profiles; loaded on first use. */
 
-import { piece } from '../lazy/lazily';
+import { lazyCode } from '../lazy/lazily';
 
-export const taskCode = piece(() => import('./tasks'));
+export const taskCode = lazyCode(() => import('./tasks'));

@@ -156,13 +156,15 @@ class TaskBoard {
     const { verification } = result;
     if (verification && verification.first !== null) {
       const { node } = verification.layers[verification.first];
-      void opened(this._session).then(() => selectNodes(this._session, [node]));
+      void whenLoaded(this._session).then(() =>
+        selectNodes(this._session, [node])
+      );
     }
   }
 }
 
 /** Resolves when the model is shown: a task may finish earlier. */
-function opened({ store }: Session): Promise<void> {
+function whenLoaded({ store }: Session): Promise<void> {
   return new Promise(resolve => {
     const look = (): boolean => {
       const there = store.get().document !== null;

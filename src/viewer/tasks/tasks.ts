@@ -3,15 +3,15 @@
  * kernel.
  */
 
-import { piece } from '../lazy/lazily';
+import { lazyCode } from '../lazy/lazily';
 import type { GivenFile, TaskOrder } from '../../providers/provider';
 import type { Session } from '../session/session';
 
 /** File types offered when the user chooses a profile. */
-const KINDS = '.json,.csv,.txt';
+const PROFILE_TYPES = '.json,.csv,.txt';
 
 /** Not in a page, which has neither a server nor a kernel. */
-const serverCode = piece(() => import('./serverWork'));
+const serverCode = lazyCode(() => import('./serverWork'));
 
 /** Starts a task and shows its tab. */
 export async function startTask(
@@ -35,13 +35,13 @@ export async function loadProfile(
   files: readonly GivenFile[]
 ): Promise<void> {
   if (!session.provider.profile) {
-    session.store.set({ notice: unread(session) });
+    session.store.set({ notice: noReaderNotice(session) });
   } else if (files.length > 0) {
     await (await serverCode.get()).attribute(session, files);
   }
 }
 
-function unread({ trans }: Session): string {
+function noReaderNotice({ trans }: Session): string {
   return trans.__(
     'Profiles are read by a server or a kernel. Open the model in JupyterLab or run the cell again, or use: onnx-autodoc run MODEL --profile FILE --out-html PAGE'
   );
@@ -50,25 +50,25 @@ function unread({ trans }: Session): string {
 /** Lets the user choose a profile from their files, if there is a server or kernel to read it. */
 export function askProfile(session: Session): void {
   if (!session.provider.profile) {
-    session.store.set({ notice: unread(session) });
+    session.store.set({ notice: noReaderNotice(session) });
     return;
   }
   const input = document.createElement('input');
   input.type = 'file';
   input.multiple = true;
-  input.accept = KINDS;
+  input.accept = PROFILE_TYPES;
   input.addEventListener('change', () => {
     void loadProfile(session, [...(input.files ?? [])]);
   });
   input.click();
 }
 
-const taking = new WeakMap<HTMLElement, Session>();
+const dropTargets = new WeakMap<HTMLElement, Session>();
 
 /** Accepts files dropped on a viewer. */
-export function takeDrops(root: HTMLElement, session: Session): void {
-  const known = taking.has(root);
-  taking.set(root, session);
+export function acceptDrops(root: HTMLElement, session: Session): void {
+  const known = dropTargets.has(root);
+  dropTargets.set(root, session);
   if (known) {
     return;
   }
@@ -89,7 +89,7 @@ export function takeDrops(root: HTMLElement, session: Session): void {
   root.addEventListener('drop', event => {
     mark(false);
     const files = [...(event.dataTransfer?.files ?? [])];
-    const there = taking.get(root);
+    const there = dropTargets.get(root);
     if (there && files.length > 0) {
       event.preventDefault();
       event.stopPropagation();

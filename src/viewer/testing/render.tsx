@@ -15,7 +15,7 @@ import {
 import type { IReportProvider } from '../../providers/provider';
 import type { GraphPayload } from '../../schema';
 import type { IViewerHandle, IViewerProps } from '../state/api';
-import { fetchAll } from '../lazy/lazily';
+import { loadAll } from '../lazy/lazily';
 import { Viewer } from '../app/Viewer';
 import { convDetails } from './details';
 import { FakeSurface } from './surface';
@@ -72,7 +72,7 @@ export async function mountProvider(
   provider: IReportProvider,
   props: Partial<IViewerProps> = {}
 ): Promise<IMounted> {
-  await fetchAll();
+  await loadAll();
   let handle: IViewerHandle | null = null;
   const result = render(
     <Viewer

@@ -5,7 +5,7 @@ const CONTROLS =
 /** Popups over the group have their own keys and tab stops. */
 const POPUP = '.oad-Export-list, [role=menu], [role=dialog]';
 
-function controlsOf(group: HTMLElement): HTMLElement[] {
+function focusableControls(group: HTMLElement): HTMLElement[] {
   return [...group.querySelectorAll<HTMLElement>(CONTROLS)].filter(
     one => !one.closest(POPUP)
   );
@@ -37,7 +37,7 @@ export function useRoving(group: React.RefObject<HTMLElement>): void {
     }
     let current: HTMLElement | null = null;
     const sync = (): void => {
-      const controls = controlsOf(element);
+      const controls = focusableControls(element);
       if (!current || !controls.includes(current) || !canFocus(current)) {
         current = controls.find(canFocus) ?? null;
       }
@@ -53,7 +53,7 @@ export function useRoving(group: React.RefObject<HTMLElement>): void {
       const { target } = event;
       if (
         target instanceof HTMLElement &&
-        controlsOf(element).includes(target)
+        focusableControls(element).includes(target)
       ) {
         current = target;
         sync();
@@ -61,7 +61,7 @@ export function useRoving(group: React.RefObject<HTMLElement>): void {
     };
     const onKey = (event: KeyboardEvent): void => {
       const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-      const controls = controlsOf(element).filter(canFocus);
+      const controls = focusableControls(element).filter(canFocus);
       const at = controls.findIndex(one => one === event.target);
       if (
         step === undefined ||

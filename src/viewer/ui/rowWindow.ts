@@ -91,7 +91,7 @@ export function useWindow(
 }
 
 /** The row that a key moves to; null if the key does not move. */
-export function moveOf(
+export function rowForKey(
   key: string,
   at: number,
   count: number,

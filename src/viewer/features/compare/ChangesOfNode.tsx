@@ -9,12 +9,12 @@ import { useTrans } from '../../i18n/translateContext';
 /** Differences between a node and its counterpart in the linked model. */
 export function ChangesOfNode({ node }: { node: number }): JSX.Element | null {
   const trans = useTrans();
-  const companion = useView(state => state.linkedView);
-  const compared = companion?.compared;
-  if (!companion || !compared) {
+  const linkedView = useView(state => state.linkedView);
+  const compared = linkedView?.compared;
+  if (!linkedView || !compared) {
     return null;
   }
-  const { side } = companion;
+  const { side } = linkedView;
   const { changes, columns } = compared;
   const state = changes.state(side, node);
   if (state === 'none') {

@@ -26,10 +26,10 @@ export function ChangesPanel(): JSX.Element {
   const trans = useTrans();
   const session = useSession();
   const { model } = useDocument();
-  const companion = useView(state => state.linkedView);
+  const linkedView = useView(state => state.linkedView);
   const [all, setAll] = React.useState(false);
-  const compared = companion?.compared;
-  if (!companion || !compared) {
+  const compared = linkedView?.compared;
+  if (!linkedView || !compared) {
     return (
       <p className="oad-Drawer-none">
         {trans.__('No model is compared with this one.')}
@@ -41,13 +41,13 @@ export function ChangesPanel(): JSX.Element {
   const rows = (all ? blocks : differing).slice(0, MAX_ROWS);
   const [a, b] = VIEW_LABELS;
   const jump = (block: AlignedBlock): void => {
-    const node = companion.side === 0 ? block.first_left : block.first_right;
+    const node = linkedView.side === 0 ? block.first_left : block.first_right;
     if (node >= 0) {
       session.select(selectionOf(model, node), 'reveal');
     }
   };
   const there = (block: AlignedBlock): boolean =>
-    (companion.side === 0 ? block.first_left : block.first_right) >= 0;
+    (linkedView.side === 0 ? block.first_left : block.first_right) >= 0;
   return (
     <div className="oad-Changes">
       {ends.length > 0 && (

@@ -37,7 +37,7 @@ function foundText({ synced }: ILinkedView, trans: ITranslate): string {
 }
 
 /** Problem with the counterpart of the selection; empty if there is none. */
-function amissText({ side, synced }: ILinkedView, trans: ITranslate): string {
+function problemText({ side, synced }: ILinkedView, trans: ITranslate): string {
   const other = VIEW_LABELS[otherSide(side)];
   if (synced.kind === 'found' && synced.rule === 'position') {
     return trans.__('The counterpart is a guess, based on order only');
@@ -64,8 +64,8 @@ function amissText({ side, synced }: ILinkedView, trans: ITranslate): string {
 /** A note over the graph of a linked view if the selection has no counterpart, or an uncertain one. */
 export function CounterpartNote(): JSX.Element | null {
   const trans = useTrans();
-  const companion = useView(state => state.linkedView);
-  const text = companion ? amissText(companion, trans) : '';
+  const linkedView = useView(state => state.linkedView);
+  const text = linkedView ? problemText(linkedView, trans) : '';
   return text ? (
     <div className="oad-Note oad-Compare-amiss">
       <Icon name="warning" size={14} />
@@ -77,37 +77,37 @@ export function CounterpartNote(): JSX.Element | null {
 /** Bar of a linked view: the other model, how much is matched, and how. */
 export function CompareBar(): JSX.Element | null {
   const trans = useTrans();
-  const companion = useView(state => state.linkedView);
-  if (companion === null) {
+  const linkedView = useView(state => state.linkedView);
+  if (linkedView === null) {
     return null;
   }
-  if (companion.compared?.added) {
-    return <MergedBar companion={companion} compared={companion.compared} />;
+  if (linkedView.compared?.added) {
+    return <MergedBar companion={linkedView} compared={linkedView.compared} />;
   }
-  const other = VIEW_LABELS[otherSide(companion.side)];
-  const found = foundText(companion, trans);
+  const other = VIEW_LABELS[otherSide(linkedView.side)];
+  const found = foundText(linkedView, trans);
   return (
     <div
-      className={`oad-Compare${companion.compared ? ' oad-mod-compared' : ''}`}
+      className={`oad-Compare${linkedView.compared ? ' oad-mod-compared' : ''}`}
       role="group"
       aria-label={trans.__('Linked view')}
     >
       <span className="oad-Compare-letter" aria-hidden="true">
-        {VIEW_LABELS[companion.side]}
+        {VIEW_LABELS[linkedView.side]}
       </span>
       <span className="oad-Compare-with">
         {trans.__('compared with %1', other)}{' '}
-        <bdi title={escapeInvisible(companion.name)}>
-          {shortLabel(companion.name, 80)}
+        <bdi title={escapeInvisible(linkedView.name)}>
+          {shortLabel(linkedView.name, 80)}
         </bdi>
       </span>
-      <Verdict companion={companion} />
-      <Counts companion={companion} />
-      <Conflicts companion={companion} />
+      <Verdict companion={linkedView} />
+      <Counts companion={linkedView} />
+      <DimConflicts companion={linkedView} />
       <span className="oad-Compare-note" title={found}>
         {found}
       </span>
-      <Tools companion={companion} />
+      <Tools companion={linkedView} />
     </div>
   );
 }
@@ -118,8 +118,8 @@ function MergedBar(props: {
   compared: IComparedChanges;
 }): JSX.Element {
   const trans = useTrans();
-  const { companion, compared } = props;
-  const [removed, added] = companion.counts?.only ?? [0, 0];
+  const { companion: linkedView, compared } = props;
+  const [removed, added] = linkedView.counts?.only ?? [0, 0];
   return (
     <div
       className="oad-Compare oad-mod-compared"
@@ -128,11 +128,11 @@ function MergedBar(props: {
     >
       <span className="oad-Compare-with">
         {trans.__('Both as one graph:')}{' '}
-        <bdi title={escapeInvisible(companion.name)}>
-          {shortLabel(companion.name, 120)}
+        <bdi title={escapeInvisible(linkedView.name)}>
+          {shortLabel(linkedView.name, 120)}
         </bdi>
       </span>
-      <Verdict companion={companion} />
+      <Verdict companion={linkedView} />
       <span className="oad-Compare-count">
         {trans.__('%1 removed', `− ${formatExact(removed)}`)}
       </span>
@@ -140,11 +140,11 @@ function MergedBar(props: {
         {trans.__('%1 added', `+ ${formatExact(added)}`)}
       </span>
       <span className="oad-Compare-tools">
-        <Steps compared={compared} side={companion.side} />
+        <ChangeNavigation compared={compared} side={linkedView.side} />
         <button
           type="button"
           className="oad-Button"
-          onClick={companion.toggleMerged}
+          onClick={linkedView.toggleMerged}
         >
           {trans.__('Side by side')}
         </button>
@@ -153,9 +153,13 @@ function MergedBar(props: {
   );
 }
 
-function Counts({ companion }: { companion: ILinkedView }): JSX.Element {
+function Counts({
+  companion: linkedView
+}: {
+  companion: ILinkedView;
+}): JSX.Element {
   const trans = useTrans();
-  const { counts, side, model } = companion;
+  const { counts, side, model } = linkedView;
   if (counts === null) {
     return (
       <span className="oad-Quiet">
@@ -188,7 +192,7 @@ function Counts({ companion }: { companion: ILinkedView }): JSX.Element {
   const only = counts.only[side];
   return (
     <>
-      {!companion.compared && (
+      {!linkedView.compared && (
         <span
           className="oad-Compare-count"
           title={about.filter(line => line).join('\n')}
@@ -207,7 +211,7 @@ function Counts({ companion }: { companion: ILinkedView }): JSX.Element {
         className="oad-Jump oad-Compare-count"
         disabled={only === 0}
         title={trans.__('Select the nodes found only in this model')}
-        onClick={companion.selectUnmatched}
+        onClick={linkedView.selectUnmatched}
       >
         {trans.__('%1 only here', formatExact(only))}
       </button>
@@ -223,13 +227,13 @@ function Counts({ companion }: { companion: ILinkedView }): JSX.Element {
 }
 
 /** Totals at different sizes are not comparable. */
-function Conflicts({
-  companion
+function DimConflicts({
+  companion: linkedView
 }: {
   companion: ILinkedView;
 }): JSX.Element | null {
   const trans = useTrans();
-  const { conflicts } = companion;
+  const { conflicts } = linkedView;
   if (conflicts.length === 0) {
     return null;
   }
@@ -251,7 +255,10 @@ function Conflicts({
 }
 
 /** Navigation from change to change, and the filter. */
-function Steps(props: { compared: IComparedChanges; side: Side }): JSX.Element {
+function ChangeNavigation(props: {
+  compared: IComparedChanges;
+  side: Side;
+}): JSX.Element {
   const trans = useTrans();
   const { compared, side } = props;
   const only = useView(state => state.trace?.kind === 'changes');
@@ -290,12 +297,12 @@ function Steps(props: { compared: IComparedChanges; side: Side }): JSX.Element {
 
 /** How the models relate, by core operators: a quantized twin is the same model. */
 function Verdict({
-  companion
+  companion: linkedView
 }: {
   companion: ILinkedView;
 }): JSX.Element | null {
   const trans = useTrans();
-  const columns = companion.compared?.columns;
+  const columns = linkedView.compared?.columns;
   if (!columns) {
     return null;
   }
@@ -311,17 +318,21 @@ function Verdict({
       {trans.__(
         '%1 of %2 core operators',
         formatExact(core_matched),
-        formatExact(core_operators[companion.side])
+        formatExact(core_operators[linkedView.side])
       )}
     </span>
   );
 }
 
-function Tools({ companion }: { companion: ILinkedView }): JSX.Element {
+function Tools({
+  companion: linkedView
+}: {
+  companion: ILinkedView;
+}): JSX.Element {
   const trans = useTrans();
   const session = useSession();
-  const { options, setOptions, compared, side } = companion;
-  const against = companion.provider.path;
+  const { options, setOptions, compared, side } = linkedView;
+  const against = linkedView.provider.path;
   const modes: Record<MatchMode, string> = {
     auto: compared ? trans.__('Structure') : trans.__('Best match'),
     name: trans.__('Name'),
@@ -329,13 +340,13 @@ function Tools({ companion }: { companion: ILinkedView }): JSX.Element {
   };
   return (
     <span className="oad-Compare-tools">
-      {compared && <Steps compared={compared} side={side} />}
+      {compared && <ChangeNavigation compared={compared} side={side} />}
       {compared && (
         <button
           type="button"
           className="oad-Button"
           title={trans.__('Show both models as one graph')}
-          onClick={companion.toggleMerged}
+          onClick={linkedView.toggleMerged}
         >
           {trans.__('Merge')}
         </button>
@@ -395,7 +406,7 @@ function Tools({ companion }: { companion: ILinkedView }): JSX.Element {
         className="oad-IconButton"
         aria-label={trans.__('Unlink the views')}
         title={trans.__('Unlink the views')}
-        onClick={companion.end}
+        onClick={linkedView.end}
       >
         <Icon name="close" size={14} />
       </button>

@@ -8,18 +8,18 @@ import { useTrans } from '../../i18n/translateContext';
 /** Below a total in a linked view: the difference to the other model. */
 export function Difference({ id }: { id: string }): JSX.Element | null {
   const trans = useTrans();
-  const companion = useView(state => state.linkedView);
+  const linkedView = useView(state => state.linkedView);
   const { model } = useDocument();
-  if (!companion?.model || !isTotal(id)) {
+  if (!linkedView?.model || !isTotal(id)) {
     return null;
   }
   const { text, detail, known } = differenceOf(
     model,
-    companion.model,
+    linkedView.model,
     id,
     trans
   );
-  const other = VIEW_LABELS[otherSide(companion.side)];
+  const other = VIEW_LABELS[otherSide(linkedView.side)];
   return (
     <span
       className={`oad-Kpi-difference${known ? '' : ' oad-mod-unknown'}`}

@@ -20,7 +20,7 @@ import {
   foundDevices,
   labelText,
   leastText,
-  likeliest,
+  bestMatch,
   memoryNeed,
   noTimeReason,
   precisionText,
@@ -39,7 +39,9 @@ export function DeviceChooser(): JSX.Element | null {
 }
 
 /** Closes on a click elsewhere and restores the focus. */
-function useClosing(frame: React.RefObject<HTMLElement>): () => void {
+function useCloseOnOutsideClick(
+  frame: React.RefObject<HTMLElement>
+): () => void {
   const { store } = useSession();
   const close = React.useCallback(
     () => store.set({ deviceChooserOpen: false }),
@@ -77,7 +79,7 @@ function Chooser({ part }: { part: HardwarePart }): JSX.Element {
   const chosen = deviceOf(part, choice?.device ?? '');
   const frame = React.useRef<HTMLDivElement>(null);
   const input = React.useRef<HTMLInputElement>(null);
-  const close = useClosing(frame);
+  const close = useCloseOnOutsideClick(frame);
   React.useEffect(() => input.current?.focus(), []);
   const vendors = React.useMemo(
     () => foundDevices(part.devices, query),
@@ -85,7 +87,7 @@ function Chooser({ part }: { part: HardwarePart }): JSX.Element {
   );
   const flat = vendors.flatMap(({ devices }) => devices);
   const [at, setAt] = React.useState(chosen);
-  const active = flat.includes(at) ? at : likeliest(part.devices, flat, query);
+  const active = flat.includes(at) ? at : bestMatch(part.devices, flat, query);
   const pick = (device: number): void => {
     setAt(device);
     chooseDevice(

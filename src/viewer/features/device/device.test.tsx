@@ -8,7 +8,7 @@ import { surface } from '../../testing/surface';
 import { IDENTITY } from '../../i18n/translate';
 import {
   bandText,
-  likeliest,
+  bestMatch,
   memoryText,
   peakText,
   rangeText,
@@ -356,11 +356,11 @@ test('how things are written', () => {
   expect(vendorText('', IDENTITY)).toBe('Your own');
   const part = withHardware(testPayload()).hardware!;
   const names = { ...part.devices, name: ['Acme T4000', 'Acme T4', 'Zeta'] };
-  const likely = (query: string): number => likeliest(names, [0, 1], query);
+  const likely = (query: string): number => bestMatch(names, [0, 1], query);
   expect(['t4', 'T4 acme', 't40', 'acme', ''].map(likely)).toEqual([
     1, 1, 0, 0, 0
   ]);
-  expect(likeliest(names, [], 't4')).toBe(-1);
+  expect(bestMatch(names, [], 't4')).toBe(-1);
   const shown = { device: 0, precision: 'fp32', uncompared: 0 };
   expect(bandText(part, shown)).toBe('×0.5 … ×2');
   expect(bandText(part, { device: 0, precision: 'tf32', uncompared: 0 })).toBe(

@@ -8,7 +8,7 @@ import { chooseDevice, initialRuntime } from '../../session/deviceActions';
 import type { Session } from '../../session/session';
 import { Icon } from '../../ui/Icon';
 import { escapeInvisible } from '../../ui/text';
-import { moveOf, useWindow } from '../../ui/rowWindow';
+import { rowForKey, useWindow } from '../../ui/rowWindow';
 import { Fits } from '../device/Fits';
 import { choiceOf, precisionText } from '../../summary/deviceText';
 import { assumption } from '../../summary/latencyTile';
@@ -197,7 +197,7 @@ function Grid(props: IGridProps): JSX.Element {
     }
   });
   const onKeyDown = (event: React.KeyboardEvent<HTMLElement>): void => {
-    const next = moveOf(event.key, at, rows.length, page);
+    const next = rowForKey(event.key, at, rows.length, page);
     if (next === null || rows.length === 0) {
       return;
     }
@@ -220,7 +220,7 @@ function Grid(props: IGridProps): JSX.Element {
         </colgroup>
         <Head sort={props.sort} onSort={props.onSort} />
         <tbody onKeyDown={onKeyDown}>
-          <Space rows={first} />
+          <SpacerRow rows={first} />
           {rows.slice(first, end).map((row, index) => (
             <Row
               key={row.device}
@@ -232,7 +232,7 @@ function Grid(props: IGridProps): JSX.Element {
               take={props.take}
             />
           ))}
-          <Space rows={rows.length - end} />
+          <SpacerRow rows={rows.length - end} />
         </tbody>
       </table>
       {rows.length === 0 && (
@@ -243,7 +243,7 @@ function Grid(props: IGridProps): JSX.Element {
 }
 
 /** Replaces rows that are not in view. */
-function Space({ rows }: { rows: number }): JSX.Element | null {
+function SpacerRow({ rows }: { rows: number }): JSX.Element | null {
   return rows > 0 ? (
     <tr aria-hidden="true" style={{ height: rows * ROW }} />
   ) : null;
@@ -289,9 +289,9 @@ function Head(props: {
   );
 }
 
-const Row = React.memo(OneRow);
+const Row = React.memo(DeviceRow);
 
-function OneRow(props: {
+function DeviceRow(props: {
   row: IDeviceRow;
   part: HardwarePart;
   index: number;

@@ -18,7 +18,7 @@ import { useTrans } from '../../i18n/translateContext';
 const STEPS = 200;
 
 /** Maximum of a dimension's slider, well above typical values. */
-function most(dim: DimInfo): number {
+function sliderMaximum(dim: DimInfo): number {
   return Math.max(64, 8 * (dim.suggested ?? dim.value ?? 0));
 }
 
@@ -26,11 +26,11 @@ function most(dim: DimInfo): number {
 function toStep(size: number, dim: DimInfo): number {
   return size < 1
     ? 0
-    : Math.round((STEPS * Math.log(size)) / Math.log(most(dim)));
+    : Math.round((STEPS * Math.log(size)) / Math.log(sliderMaximum(dim)));
 }
 
 function fromStep(step: number, dim: DimInfo): number {
-  return Math.max(1, Math.round(most(dim) ** (step / STEPS)));
+  return Math.max(1, Math.round(sliderMaximum(dim) ** (step / STEPS)));
 }
 
 /** Symbolic dimensions and their values; applying them updates all numbers. */
@@ -299,7 +299,7 @@ function DimField(props: {
             {trans.__('a whole number, 0 to %1', formatExact(2 ** 31))}
           </span>
         ) : dim.follows && text !== '' ? (
-          <span className="oad-Quiet">{leadersOf(dim.follows, trans)}</span>
+          <span className="oad-Quiet">{leaderNames(dim.follows, trans)}</span>
         ) : assumed ? (
           <span className="oad-Chip-tag">
             {trans.__('assumed – confirm or change')}
@@ -322,7 +322,7 @@ function DimField(props: {
 }
 
 /** The dimensions that a size follows. */
-function leadersOf(
+function leaderNames(
   { factors }: NonNullable<DimInfo['follows']>,
   trans: ReturnType<typeof useTrans>
 ): string {

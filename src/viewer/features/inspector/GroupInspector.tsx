@@ -130,10 +130,10 @@ function useOpen(group: number): boolean {
   const { graph, listeners } = useSession();
   return React.useSyncExternalStore(
     React.useCallback(
-      onPicture => {
-        const follower = { onPicture };
-        listeners.add(follower);
-        return () => listeners.delete(follower);
+      onScene => {
+        const listener = { onScene };
+        listeners.add(listener);
+        return () => listeners.delete(listener);
       },
       [listeners]
     ),

@@ -5,7 +5,12 @@ import { useDocument } from '../../session/sessionContext';
 import { shortLabel, escapeInvisible } from '../../ui/text';
 import { ArchitectureSections } from './sections/Architecture';
 import { Metadata } from './sections/Metadata';
-import { InWords, Ports, Stages, TopFindings } from './sections/modelSections';
+import {
+  ModelFacts,
+  Ports,
+  Stages,
+  TopFindings
+} from './sections/modelSections';
 import {
   Fact,
   Facts,
@@ -41,7 +46,7 @@ export function ModelInspector(): JSX.Element {
   return (
     <>
       <Title kind={trans.__('Model')} name={model.name} />
-      {identity && <InWords made={identity} />}
+      {identity && <ModelFacts made={identity} />}
       {places}
       <Stages />
       <ArchitectureSections />

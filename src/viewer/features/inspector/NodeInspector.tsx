@@ -72,9 +72,9 @@ export function NodeInspector({ node }: { node: number }): JSX.Element {
       </Section>
       <BlocksOfNode node={node} />
       <NodeTensors model={model} node={node} state={state} />
-      <Remote state={state} retry={retry}>
+      <FetchedDetails state={state} retry={retry}>
         {details => <NodeDetailSections details={details} />}
-      </Remote>
+      </FetchedDetails>
     </>
   );
 }
@@ -148,7 +148,7 @@ function NodeTensors(props: {
 }
 
 /** Fetched details: loading, failed with a retry button, or shown. */
-function Remote(props: {
+function FetchedDetails(props: {
   state: DetailsState;
   retry: () => void;
   children: (details: NodeDetails) => React.ReactNode;

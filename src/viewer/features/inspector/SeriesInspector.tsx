@@ -18,7 +18,7 @@ import { NodeLinks, nodesAround } from './sections/tensors';
 import { useTrans } from '../../i18n/translateContext';
 
 /** Total bytes; null if the bytes of one are unknown. */
-function bytesTogether(sizes: readonly (number | null)[]): number | null {
+function totalBytes(sizes: readonly (number | null)[]): number | null {
   return sizes.includes(null)
     ? null
     : sizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0);
@@ -49,7 +49,7 @@ export function SeriesInspector({ lead }: { lead: number }): JSX.Element {
         <Fact label={trans.__('Shape of each')}>
           <bdi>{shortLabel(model.shapeText(lead))}</bdi>
         </Fact>
-        <Size label={trans.__('Total size')} bytes={bytesTogether(sizes)} />
+        <Size label={trans.__('Total size')} bytes={totalBytes(sizes)} />
       </Facts>
       <div className="oad-State-row">
         <CopyButton

@@ -3,19 +3,19 @@ import type { ITree } from '../../../core/types';
 import { actionById, runAction } from '../../actions';
 import { useSession, useView } from '../../session/sessionContext';
 import type { Corner, IDockPlace } from '../../graph/viewport/cornerDocks';
-import { lazily } from '../../lazy/lazily';
+import { lazyComponent } from '../../lazy/lazily';
 import { OVERLAYS, type IOverlayDefinition } from '../../overlays';
 import { scaleName } from '../../overlays/scaleNames';
 import { overlayText } from '../../overlays/computeOverlay';
 import type { OverlayId } from '../../overlays';
 import { RootContext } from '../../ui/rootContext';
 import { shortLabel } from '../../ui/text';
-import { gradient, known } from './ramp';
+import { gradient, rampEnd } from './ramp';
 import type { IOverlayRange } from '../../overlays/types';
 import { useTrans } from '../../i18n/translateContext';
 import { useKeys } from '../../actions/keysContext';
 
-const LegendBody = lazily(
+const LegendBody = lazyComponent(
   async () => (await import('./LegendBody')).LegendBody
 );
 
@@ -66,12 +66,12 @@ export function Legend(): JSX.Element | null {
   const range = useView(state => state.overlayRange);
   const tree = useView(state => state.document?.tree);
   return overlay === null || range === null || !tree ? null : (
-    <Docked overlay={overlay} range={range} tree={tree} />
+    <DockedLegend overlay={overlay} range={range} tree={tree} />
   );
 }
 
 /** A header that collapses the legend: in full, or one line with the ramp and its ends. */
-function Docked(props: {
+function DockedLegend(props: {
   overlay: OverlayId;
   range: IOverlayRange;
   tree: ITree;
@@ -93,7 +93,10 @@ function Docked(props: {
   const next = actionById('toggle-scale');
   const rescale = actionById('rescale');
   const root = React.useContext(RootContext);
-  const ends = [known(range.low, brush?.low), known(range.max, brush?.high)];
+  const ends = [
+    rampEnd(range.low, brush?.low),
+    rampEnd(range.max, brush?.high)
+  ];
   const [low, high] = ends.map(end => overlayText(definition, end));
   const isKnown = Number.isFinite(range.fullScale.max);
   return (

@@ -7,7 +7,7 @@ import { rampOf } from '../../overlays/ramp';
 import { entityName, selectionOf } from '../../session/entityNames';
 import { shortLabel } from '../../ui/text';
 import { Brush } from './Brush';
-import { gradient, known } from './ramp';
+import { gradient, rampEnd } from './ramp';
 import { useTrans } from '../../i18n/translateContext';
 
 /** The legend below its header: histogram with brush, ramp with its ends, top boxes. */
@@ -82,8 +82,8 @@ export function LegendBody(): JSX.Element | null {
           />
           <div className="oad-Legend-ends">
             {/* A brush without any value still has its ends. */}
-            <span>{text(known(range.low, brush?.low))}</span>
-            <span>{text(known(range.max, brush?.high))}</span>
+            <span>{text(rampEnd(range.low, brush?.low))}</span>
+            <span>{text(rampEnd(range.max, brush?.high))}</span>
           </div>
         </>
       ) : (

@@ -11,6 +11,6 @@ export function gradient(dark: boolean, ramp?: RampId): string {
 }
 
 /** An end of the ramp; that of the brush if no value is known. */
-export function known(value: number, other: number | undefined): number {
+export function rampEnd(value: number, other: number | undefined): number {
   return Number.isNaN(value) && other !== undefined ? other : value;
 }

@@ -9,7 +9,7 @@ import { shortLabel } from '../../ui/text';
 import { useTrans } from '../../i18n/translateContext';
 
 /** Maximum number of tensors listed for a step. */
-const LISTED = 8;
+const MAX_LISTED = 8;
 
 /** Live bytes during execution. */
 export function MemoryPanel(): JSX.Element {
@@ -116,14 +116,14 @@ function Curve({ timeline }: { timeline: TimelineColumns }): JSX.Element {
             </button>
           ))}
         </div>
-        <Moment timeline={timeline} step={step} isPeak={step === peak} />
+        <MemoryStep timeline={timeline} step={step} isPeak={step === peak} />
       </aside>
     </div>
   );
 }
 
 /** One step: its node and live tensors. */
-function Moment(props: {
+function MemoryStep(props: {
   timeline: TimelineColumns;
   step: number;
   isPeak: boolean;
@@ -138,7 +138,7 @@ function Moment(props: {
   );
   const alive = React.useMemo(() => lifetimes.at(step), [lifetimes, step]);
   const body = timeline.body_step.indexOf(step);
-  const rest = alive.length - LISTED;
+  const rest = alive.length - MAX_LISTED;
   return (
     <>
       <p>
@@ -162,7 +162,7 @@ function Moment(props: {
           ` · ${trans.__('%1 of it in a subgraph', formatBytes(timeline.body_inplace_bytes[body]))}`}
       </p>
       <ul className="oad-Memory-alive">
-        {alive.slice(0, LISTED).map(({ tensor, bytes, sharing }) => (
+        {alive.slice(0, MAX_LISTED).map(({ tensor, bytes, sharing }) => (
           <li key={tensor}>
             <button
               type="button"

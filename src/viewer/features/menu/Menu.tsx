@@ -1,8 +1,8 @@
 import * as React from 'react';
 import { useView } from '../../session/sessionContext';
-import { lazily } from '../../lazy/lazily';
+import { lazyComponent } from '../../lazy/lazily';
 
-const OpenMenu = lazily(
+const OpenMenu = lazyComponent(
   async () => (await import('./OpenMenu')).OpenMenu,
   true
 );

@@ -10,7 +10,7 @@ export type MenuEntry = string | null;
 const TRACES = ['trace-ancestors', 'trace-descendants', 'trace-paths'];
 const HIDES = ['hide', 'show-only', 'show-hidden'];
 
-function ofGround({ bookmarks }: IViewerState): MenuEntry[] {
+function backgroundEntries({ bookmarks }: IViewerState): MenuEntry[] {
   const slots = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];
   const free = slots.find(slot => !Object.hasOwn(bookmarks, slot));
   return [
@@ -43,7 +43,7 @@ export function menuEntries(
 ): readonly MenuEntry[] {
   const { what } = menu;
   if (what === null) {
-    return ofGround(state);
+    return backgroundEntries(state);
   }
   if (what.kind !== 'entity') {
     return ['locate', null, ...TRACES.slice(0, 2), null, 'copy-name'];

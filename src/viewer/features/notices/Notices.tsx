@@ -3,7 +3,7 @@ import { formatExact } from '../../../core/base/numberFormat';
 import { userHidden } from '../../../core/tree/repeatParts';
 import { countHiddenNodes } from '../../../core/tree/hiddenEntities';
 import { useDocument, useSession, useView } from '../../session/sessionContext';
-import { lazily } from '../../lazy/lazily';
+import { lazyComponent } from '../../lazy/lazily';
 import { showAll } from '../../session/hideActions';
 import { ProgressBar } from '../../ui/ProgressBar';
 import { endTrace } from '../../session/traceActions';
@@ -12,20 +12,20 @@ import type { ITranslate } from '../../i18n/translate';
 import { shortLabel } from '../../ui/text';
 import { useTrans } from '../../i18n/translateContext';
 
-const CounterpartNote = lazily(
+const CounterpartNote = lazyComponent(
   async () => (await import('../compare/CompareBar')).CounterpartNote,
   true
 );
 
 /** Maximum number of names in a sentence. */
-const NAMES = 2;
+const MAX_NAMES = 2;
 
 function traceText(
   { kind, names, trace }: ITraceState,
   total: number,
   trans: ITranslate
 ): string {
-  const shown = names.slice(0, NAMES).map(name => shortLabel(name, 40));
+  const shown = names.slice(0, MAX_NAMES).map(name => shortLabel(name, 40));
   const rest = names.length - shown.length;
   const more = rest > 0 ? [trans._n('%1 more', '%1 more', rest)] : [];
   const what = [...shown, ...more].join(', ');
@@ -47,7 +47,7 @@ function traceText(
 }
 
 /** Progress of a long layout, with a button to stop it. */
-function Laying({ share }: { share: number }): JSX.Element {
+function LayoutNote({ share }: { share: number }): JSX.Element {
   const trans = useTrans();
   const session = useSession();
   const percent = Math.floor(share * 100);
@@ -87,7 +87,7 @@ export function Notices(): JSX.Element | null {
   }
   return (
     <div className="oad-Notes" role={linked ? 'status' : undefined}>
-      {laying !== null && <Laying share={laying} />}
+      {laying !== null && <LayoutNote share={laying} />}
       {linked && <CounterpartNote />}
       {trace && (
         <div className="oad-Note">

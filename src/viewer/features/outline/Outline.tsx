@@ -13,7 +13,7 @@ import { setPanels } from '../../session/panels';
 import { overlayText } from '../../overlays/computeOverlay';
 import { Icon } from '../../ui/Icon';
 import { shortLabel } from '../../ui/text';
-import { moveOf, useWindow } from '../../ui/rowWindow';
+import { rowForKey, useWindow } from '../../ui/rowWindow';
 import { outlineRows, expandAncestors, type IOutlineRow } from './rows';
 import type { IGroupTree } from '../../../core/tree/treeTypes';
 import { useTrans } from '../../i18n/translateContext';
@@ -74,7 +74,7 @@ export function Outline(): JSX.Element {
     }
   };
   const onKeyDown = (event: React.KeyboardEvent): void => {
-    const moved = moveOf(event.key, at, rows.length, view.page);
+    const moved = rowForKey(event.key, at, rows.length, view.page);
     const group = current === null ? -1 : current - model.nodeCount;
     if (moved !== null) {
       select(rows[moved]);

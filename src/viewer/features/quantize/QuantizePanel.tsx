@@ -114,7 +114,7 @@ export function QuantizePanel(): JSX.Element {
         </span>
       </div>
       <Progress state={state} onCancel={() => board.cancel()} />
-      <Found state={state} />
+      <TaskResults state={state} />
       <Layers
         layers={state.results.sensitivity?.layers ?? []}
         kept={state.kept}
@@ -138,7 +138,7 @@ function methodText(
 }
 
 /** Results of the tasks, the file first. */
-function Found({ state }: { state: ITaskBoard }): JSX.Element {
+function TaskResults({ state }: { state: ITaskBoard }): JSX.Element {
   const trans = useTrans();
   const session = useSession();
   const { results } = state;

@@ -1,6 +1,6 @@
-import { piece } from '../../lazy/lazily';
+import { lazyCode } from '../../lazy/lazily';
 
 /** The report as a component, for a page that prints it. */
-export const reportText = piece(
+export const reportText = lazyCode(
   async () => (await import('./ReportText')).ReportText
 );

@@ -9,7 +9,7 @@ import { useSize } from '../../ui/useSize';
 import { medianRatio, type IComparedTimes } from './estimates';
 import { useTrans } from '../../i18n/translateContext';
 
-const ROOM = { left: 62, right: 14, top: 10, bottom: 34 };
+const PLOT_PADDING = { left: 62, right: 14, top: 10, bottom: 34 };
 /** Distance in pixels at which a point is under the pointer. */
 const POINT_REACH_PX = 20;
 
@@ -23,8 +23,14 @@ export function Scatter(props: {
   const { both, device } = props;
   const box = React.useRef<HTMLDivElement>(null);
   const size = useSize(box);
-  const width = Math.max(1, size.width - ROOM.left - ROOM.right);
-  const height = Math.max(1, size.height - ROOM.top - ROOM.bottom);
+  const width = Math.max(
+    1,
+    size.width - PLOT_PADDING.left - PLOT_PADDING.right
+  );
+  const height = Math.max(
+    1,
+    size.height - PLOT_PADDING.top - PLOT_PADDING.bottom
+  );
   const focused = React.useRef(false);
   const pointed = useView(state => state.externalHighlight);
   const selection = useView(state => state.selection);
@@ -71,8 +77,8 @@ export function Scatter(props: {
     return frame
       ? nearest(
           points,
-          event.clientX - frame.left - ROOM.left,
-          event.clientY - frame.top - ROOM.top
+          event.clientX - frame.left - PLOT_PADDING.left,
+          event.clientY - frame.top - PLOT_PADDING.top
         )
       : -1;
   };
@@ -141,7 +147,9 @@ export function Scatter(props: {
       >
         {size.width > 0 && (
           <svg width={size.width} height={size.height} aria-hidden="true">
-            <g transform={`translate(${ROOM.left} ${ROOM.top})`}>
+            <g
+              transform={`translate(${PLOT_PADDING.left} ${PLOT_PADDING.top})`}
+            >
               {drawn.marks.map(value => (
                 <React.Fragment key={value}>
                   <g transform={`translate(0 ${height * (1 - place(value))})`}>

@@ -53,10 +53,10 @@ export function ServingPanel(): JSX.Element {
       </p>
     );
   }
-  return <Asked choice={choice} />;
+  return <PlanRequest choice={choice} />;
 }
 
-function Asked({ choice }: { choice: IDeviceChoice }): JSX.Element {
+function PlanRequest({ choice }: { choice: IDeviceChoice }): JSX.Element {
   const trans = useTrans();
   const { plans, status, problem } = usePlans(choice);
   if (status === 'asking') {
@@ -87,7 +87,7 @@ function Asked({ choice }: { choice: IDeviceChoice }): JSX.Element {
       </p>
     );
   }
-  return <Served choice={choice} plans={plans} plan={plan} />;
+  return <ServingCharts choice={choice} plans={plans} plan={plan} />;
 }
 
 /** The variable along the curves, the one that distinguishes them, and the curves. */
@@ -111,7 +111,7 @@ function linesOf(plan: ServingPlan, along: Along): ILines {
   return { along, other, sizes: grid[along], lines };
 }
 
-function Served(props: {
+function ServingCharts(props: {
   choice: IDeviceChoice;
   plans: ServingPlans;
   plan: ServingPlan;

@@ -13,7 +13,7 @@ export interface IPlansState {
 
 const ASKING: IPlansState = { plans: null, status: 'asking', problem: null };
 /** Milliseconds without a change after which sizes count as chosen. */
-const SETTLES = 400;
+const SETTLE_MS = 400;
 
 /** Requests the plans for a device whenever the device, the model or one of its sizes changes. */
 export function usePlans(choice: IDeviceChoice): IPlansState {
@@ -46,7 +46,7 @@ export function usePlans(choice: IDeviceChoice): IPlansState {
           !isAbort(error) &&
           take({ plans: null, status: 'failed', problem: problemOf(error) })
       );
-    const timer = setTimeout(ask, isSame ? SETTLES : 0);
+    const timer = setTimeout(ask, isSame ? SETTLE_MS : 0);
     return () => {
       clearTimeout(timer);
       stop.abort();

@@ -27,7 +27,7 @@ import { showTab } from '../../session/panels';
 import type { Session } from '../../session/session';
 import { shortLabel, escapeInvisible } from '../../ui/text';
 import { Curves, type ICurvesProps } from '../common/Curves';
-import { runSweep, sizesAt, waysOf } from './run';
+import { runSweep, sizesAt, sweepMode } from './run';
 import { choiceText, describePoint } from './texts';
 import { useTrans } from '../../i18n/translateContext';
 
@@ -78,7 +78,7 @@ export function SweepPanel(): JSX.Element {
       </p>
     );
   }
-  if (waysOf(session) === 'none') {
+  if (sweepMode(session) === 'none') {
     return (
       <p className="oad-Drawer-none">
         {trans.__(
@@ -91,20 +91,20 @@ export function SweepPanel(): JSX.Element {
 }
 
 /** The dimension of each viewer's curves. */
-const names = new WeakMap<Session, string>();
+const dimBySession = new WeakMap<Session, string>();
 
 function Sweep({ dims }: { dims: readonly DimInfo[] }): JSX.Element {
   const session = useSession();
-  const [name, setName] = React.useState(() => names.get(session) ?? '');
+  const [name, setName] = React.useState(() => dimBySession.get(session) ?? '');
   const dim =
     dims.find(one => one.name === name) ?? dims.find(isBatch) ?? dims[0];
   return (
-    <Swept
+    <SweepCharts
       key={dim.name}
       dims={dims}
       dim={dim}
       onDim={next => {
-        names.set(session, next);
+        dimBySession.set(session, next);
         setName(next);
       }}
     />
@@ -120,7 +120,7 @@ function usePoints(
   const { payload } = useDocument().model;
   const device = useView(state => state.device);
   const [points, setPoints] = React.useState<readonly ISweepPoint[]>([]);
-  const way = waysOf(session);
+  const way = sweepMode(session);
   const [asked, setAsked] = React.useState(false);
   // The current size of the dimension itself affects no other point.
   const others = JSON.stringify(
@@ -162,7 +162,7 @@ function usePoints(
   return { points, start: waits ? () => setAsked(true) : null };
 }
 
-function Swept(props: {
+function SweepCharts(props: {
   dims: readonly DimInfo[];
   dim: DimInfo;
   onDim(name: string): void;

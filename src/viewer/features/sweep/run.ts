@@ -29,7 +29,7 @@ export function sizesAt(
 }
 
 /** How numbers at other sizes are obtained: computed here, by an analysis, or not at all. */
-export function waysOf(session: Session): 'here' | 'analysed' | 'none' {
+export function sweepMode(session: Session): 'here' | 'analysed' | 'none' {
   return session.canPreview
     ? 'here'
     : session.provider.sized

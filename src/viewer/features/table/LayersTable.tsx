@@ -4,7 +4,7 @@ import { entityOf, selectionOf } from '../../session/entityNames';
 import type { Session } from '../../session/session';
 import type { ITableState } from '../../state/table';
 import type { ITree } from '../../../core/types';
-import { moveOf, useWindow } from '../../ui/rowWindow';
+import { rowForKey, useWindow } from '../../ui/rowWindow';
 import { gridOf, offeredColumns, shownColumns, type ColumnId } from './columns';
 import { Header } from './Header';
 import { TableRow, TotalsRow } from './Row';
@@ -39,7 +39,7 @@ function toggleEntity(session: Session, entity: number): void {
 }
 
 /** The groups that contain everything: a table with these collapsed would show nothing. */
-function outermost({ children, model }: ITree): ReadonlySet<number> {
+function outerGroups({ children, model }: ITree): ReadonlySet<number> {
   const open = new Set<number>();
   let inside = children[0];
   while (inside.length === 1 && inside[0] >= model.nodeCount) {
@@ -56,12 +56,12 @@ function useOpenBlocks(current: number | null): {
   toggle(group: number): void;
 } {
   const { tree } = useDocument();
-  const [open, setOpen] = React.useState(() => outermost(tree));
+  const [open, setOpen] = React.useState(() => outerGroups(tree));
   // The same file at other sizes has the same blocks.
   const file = `${tree.model.payload.model.identity} ${tree.groupCount}`;
   const present = React.useRef(tree);
   present.current = tree;
-  React.useEffect(() => setOpen(outermost(present.current)), [file]);
+  React.useEffect(() => setOpen(outerGroups(present.current)), [file]);
   React.useEffect(() => {
     if (current === null) {
       return;
@@ -140,7 +140,7 @@ export function LayersTable(): JSX.Element {
 
   /** Returns true if the table handled the key. */
   const press = (event: React.KeyboardEvent): boolean => {
-    const next = moveOf(event.key, at, rows.length, frame.page);
+    const next = rowForKey(event.key, at, rows.length, frame.page);
     if (next !== null && rows.length > 0) {
       const entity = rows[next];
       if (event.ctrlKey || event.metaKey) {

@@ -68,12 +68,12 @@ interface IColumn {
 const WIDTHS: Partial<Record<Unit, number>> = { bytes: 92, 'FLOP/B': 80 };
 const COUNT = 84;
 /** Maximum length of a header above a count. */
-const HEAD = 8;
+const MAX_SHORT_HEADER = 8;
 
 function numberColumn(id: NumericColumn): IColumn {
   const { label, short, share, unit } = METRICS[measureOf(id)];
   if (share && isShare(id)) {
-    const isLong = share({ __: text => text }).length > HEAD;
+    const isLong = share({ __: text => text }).length > MAX_SHORT_HEADER;
     return {
       label: share,
       width: isLong ? COUNT + 4 : COUNT,

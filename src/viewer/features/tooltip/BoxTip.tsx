@@ -16,7 +16,7 @@ import type { ITranslate } from '../../i18n/translate';
 import { activeIn } from '../../ui/focus';
 import { shortLabel } from '../../ui/text';
 import { factsOf, tensorFacts, type IFact } from './facts';
-import { placeOf } from './tooltipPlace';
+import { placeTooltip } from './tooltipPlace';
 import { type IHoveredBox, useHovered } from './useHovered';
 import { settingOf } from '../../graph/cards/cardContents';
 import { useTrans } from '../../i18n/translateContext';
@@ -57,7 +57,7 @@ function Tip(props: { rested: IHoveredBox; scene: IScene }): JSX.Element {
     if (current && view) {
       const size = { w: current.offsetWidth, h: current.offsetHeight };
       const above = scene.boxKind[rested.box] === BoxKind.OpenGroup;
-      const at = placeOf(rested.rect, size, view, above);
+      const at = placeTooltip(rested.rect, size, view, above);
       current.style.visibility = at ? 'visible' : 'hidden';
       current.style.left = `${at?.x ?? 0}px`;
       current.style.top = `${at?.y ?? 0}px`;

@@ -37,13 +37,13 @@ export function anchorOf(
 }
 
 /** Very small boxes are treated as slightly larger than drawn. */
-const SLACK = 2;
+const POINTER_SLACK = 2;
 
 export function isOver(rect: IRect, { x, y }: IPoint): boolean {
   return (
-    x >= rect.x - SLACK &&
-    y >= rect.y - SLACK &&
-    x <= rect.x + rect.w + SLACK &&
-    y <= rect.y + rect.h + SLACK
+    x >= rect.x - POINTER_SLACK &&
+    y >= rect.y - POINTER_SLACK &&
+    x <= rect.x + rect.w + POINTER_SLACK &&
+    y <= rect.y + rect.h + POINTER_SLACK
   );
 }

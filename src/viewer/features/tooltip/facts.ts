@@ -26,7 +26,7 @@ export interface IFact {
 /** Costs in every tooltip; that of the heatmap is added. */
 const COSTS = ['macs', 'flops', 'params'] as const;
 /** Maximum number of shapes listed; otherwise their number is shown. */
-const SHAPES = 3;
+const MAX_SHAPES = 3;
 
 /** Inputs and outputs of a node or group, without weights and constants. */
 function ends(
@@ -61,7 +61,9 @@ function shapes(
   tensors: readonly number[],
   trans: ITranslate
 ): string {
-  const shown = tensors.slice(0, SHAPES).map(tensor => shapeOf(model, tensor));
+  const shown = tensors
+    .slice(0, MAX_SHAPES)
+    .map(tensor => shapeOf(model, tensor));
   const rest = tensors.length - shown.length;
   const more = rest > 0 ? [trans._n('%1 more', '%1 more', rest)] : [];
   return [...shown, ...more].join(', ');
@@ -97,7 +99,7 @@ function lacksSome(column: Float64Array | undefined): boolean {
 }
 
 /** The value, marked as a lower bound if incomplete, and its share of the model. */
-function amount(
+function metricText(
   tree: IGroupTree,
   id: PayloadMetric,
   entity: number,
@@ -154,7 +156,7 @@ function overlayFact(
 }
 
 /** Instance number, or number of instances: `3 of 12`, `12`. */
-function instances(
+function instanceFact(
   tree: IGroupTree,
   entity: number,
   trans: ITranslate
@@ -176,16 +178,20 @@ function instances(
 }
 
 /** Maximum number of a chip's nodes named in a tooltip. */
-const NAMED = 4;
+const MAX_NAMED = 4;
 
 /** The nodes that prepare inputs for the box, and their costs. */
-function prepared(tree: IGroupTree, group: number, trans: ITranslate): IFact {
+function preparedFact(
+  tree: IGroupTree,
+  group: number,
+  trans: ITranslate
+): IFact {
   const { model, groupStart, groupEnd, nodeOrder, groupMain } = tree;
   const nodes = Array.from(
     nodeOrder.subarray(groupStart[group], groupEnd[group])
   ).filter(node => node !== groupMain[group]);
   const named = nodes
-    .slice(0, NAMED)
+    .slice(0, MAX_NAMED)
     .map(node => `${model.opType(node)} ${model.nodeName(node)}`.trim());
   const rest = nodes.length - named.length;
   const more = rest > 0 ? [trans._n('%1 more', '%1 more', rest)] : [];
@@ -219,7 +225,7 @@ export function factsOf(
   add(trans.__('Path'), shortLabel(tree.path(entity).join(' › '), 200));
   add(trans.__('In'), shapes(model, inputs, trans));
   add(trans.__('Out'), shapes(model, outputs, trans));
-  const several = instances(tree, entity, trans);
+  const several = instanceFact(tree, entity, trans);
   if (several) {
     facts.push(several);
   }
@@ -231,13 +237,13 @@ export function factsOf(
     // Zero costs are omitted, except that of the overlay.
     if (id === overlay || metricOf(tree, id, entity) !== 0) {
       const { value } = totalOf(model.payload, id);
-      add(METRICS[id].label(trans), amount(tree, id, entity, value, trans));
+      add(METRICS[id].label(trans), metricText(tree, id, entity, value, trans));
     }
   }
   if (overlay !== null && !COSTS.some(id => id === overlay)) {
     facts.push(overlayFact(tree, entity, overlay, trans));
   }
-  facts.push(...chips.map(group => prepared(tree, group, trans)));
+  facts.push(...chips.map(group => preparedFact(tree, group, trans)));
   return facts;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { BoxKind, type IScene } from '../../../core/types';
 import { anchorOf, isOver } from './anchor';
-import { placeOf } from './tooltipPlace';
+import { placeTooltip } from './tooltipPlace';
 
 const GAP = 6;
 const pane = { w: 400, h: 300 };
@@ -9,7 +9,7 @@ const tip = { w: 120, h: 80 };
 
 test('a tip stands below its box, else above, right or left of it, and inside the pane', () => {
   const at = (x: number, y: number, w: number, h: number) =>
-    placeOf({ x, y, w, h }, tip, pane);
+    placeTooltip({ x, y, w, h }, tip, pane);
   expect(at(50, 40, 60, 30)).toEqual({ x: 50, y: 70 + GAP });
   expect(at(50, 240, 60, 30)).toEqual({ x: 50, y: 240 - GAP - 80 });
   expect(at(390, 40, 60, 30)).toEqual({ x: 400 - 120 - GAP, y: 70 + GAP });
@@ -21,7 +21,7 @@ test('a tip stands below its box, else above, right or left of it, and inside th
 
 test('that of an open block stands above its title, else below it', () => {
   const at = (y: number) =>
-    placeOf({ x: 50, y, w: 60, h: 30 }, tip, pane, true);
+    placeTooltip({ x: 50, y, w: 60, h: 30 }, tip, pane, true);
   expect(at(120)).toEqual({ x: 50, y: 120 - GAP - 80 });
   expect(at(40)).toEqual({ x: 50, y: 70 + GAP });
 });
@@ -31,7 +31,12 @@ test.each([false, true])('a tip never covers its box (above: %s)', above => {
   for (let x = -80; x < 400; x += 37) {
     for (let y = -80; y < 300; y += 29) {
       for (const size of [10, 90, 130, 170]) {
-        const found = placeOf({ x, y, w: size, h: size }, tip, pane, above);
+        const found = placeTooltip(
+          { x, y, w: size, h: size },
+          tip,
+          pane,
+          above
+        );
         if (found) {
           shown++;
           const apart =

@@ -9,7 +9,7 @@ const TOOLTIP_GAP = 6;
  * Below the box (above it with `above`, if there is space), else on the other side, right or left of it;
  * null if no side has space. `box` is in pixels of the pane; only its visible part counts.
  */
-export function placeOf(
+export function placeTooltip(
   box: IRect,
   tip: IViewSize,
   pane: IViewSize,

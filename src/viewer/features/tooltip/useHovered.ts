@@ -42,8 +42,8 @@ export function useHovered(
       byKey = isKey;
       rest.to(box);
     };
-    const follower = {
-      onPicture: () => rest.reset(),
+    const listener = {
+      onScene: () => rest.reset(),
       onCamera: () => rest.moved(),
       onHover: (_: unknown, box: number) => on(box, false),
       onRing: (box: number) => {
@@ -52,7 +52,7 @@ export function useHovered(
         }
       }
     };
-    session.listeners.add(follower);
+    session.listeners.add(listener);
     on(now.current.box, now.current.byKey);
     const end = new AbortController();
     const { signal } = end;
@@ -78,7 +78,7 @@ export function useHovered(
     return () => {
       end.abort();
       rest.reset();
-      session.listeners.delete(follower);
+      session.listeners.delete(listener);
     };
   }, [session, now]);
   return shown;

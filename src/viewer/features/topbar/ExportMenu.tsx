@@ -4,7 +4,7 @@ import { canExport, exportActions } from '../../actions/exports';
 import { useSession, useView } from '../../session/sessionContext';
 import { RootContext } from '../../ui/rootContext';
 import { Icon } from '../../ui/Icon';
-import { PictureLook } from './PictureLook';
+import { ExportThemePicker } from './PictureLook';
 import { PngScale } from './PngScale';
 import { focusedElement } from '../../ui/focus';
 import { useTrans } from '../../i18n/translateContext';
@@ -71,7 +71,7 @@ export function ExportMenu(): JSX.Element {
           }}
         >
           <Items close={close} />
-          <PictureLook />
+          <ExportThemePicker />
           <PngScale close={close} />
         </div>
       )}

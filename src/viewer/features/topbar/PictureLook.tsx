@@ -4,7 +4,7 @@ import type { ExportTheme as Look } from '../../state/types';
 import { useTrans } from '../../i18n/translateContext';
 
 /** Chooses the theme of exported images. */
-export function PictureLook(): JSX.Element {
+export function ExportThemePicker(): JSX.Element {
   const trans = useTrans();
   const { store } = useSession();
   const look = useView(state => state.exportTheme);

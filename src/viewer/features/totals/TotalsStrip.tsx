@@ -2,14 +2,14 @@ import * as React from 'react';
 import { useDocument, useSession, useView } from '../../session/sessionContext';
 import { DeviceChip } from '../device/DeviceChip';
 import { latencyTile } from '../../summary/latencyTile';
-import { lazily } from '../../lazy/lazily';
+import { lazyComponent } from '../../lazy/lazily';
 import { showTab } from '../../session/panels';
 import { Icon } from '../../ui/Icon';
 import { escapeInvisible } from '../../ui/text';
 import { tilesOf, type ITile } from '../../summary/totalTiles';
 import { useTrans } from '../../i18n/translateContext';
 
-const Difference = lazily(
+const Difference = lazyComponent(
   async () => (await import('../compare/Difference')).Difference,
   true
 );

@@ -18,7 +18,7 @@ export function Statistics({ of }: { of: WeightValues }): JSX.Element {
       {of.histogram && (
         <Histogram histogram={of.histogram} bool={of.elem_type === 'bool'} />
       )}
-      <Alarm of={of} />
+      <InvalidValues of={of} />
       <Facts>
         {of.sparse && (
           <Fact
@@ -120,7 +120,7 @@ function Distinct({ of }: { of: WeightValues }): JSX.Element | null {
 }
 
 /** Warns of values that no valid weight has. */
-function Alarm({ of }: { of: WeightValues }): JSX.Element | null {
+function InvalidValues({ of }: { of: WeightValues }): JSX.Element | null {
   const trans = useTrans();
   if (!of.nan && !of.inf) {
     return null;

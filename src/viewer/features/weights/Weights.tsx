@@ -35,7 +35,10 @@ export function Weights(props: {
       );
     case 'loading':
       return (
-        <Reading bytes={tensorBytes(model, props.tensor)} onCancel={hide} />
+        <ReadingStatus
+          bytes={tensorBytes(model, props.tensor)}
+          onCancel={hide}
+        />
       );
     case 'failed':
       return <InlineProblem problem={state.problem} retry={show} />;
@@ -75,7 +78,7 @@ export function WeightsUnavailable(): JSX.Element {
   );
 }
 
-function Reading(props: {
+function ReadingStatus(props: {
   bytes: number | null;
   onCancel: () => void;
 }): JSX.Element {

@@ -106,7 +106,7 @@ const tensorTexts = new WeakMap<
 /** Tooltip of a wire or a connector: its name and both ends. */
 export function tensorTooltip(
   d: IDrawContext,
-  what: ITensorRef,
+  ref: ITensorRef,
   strings: ISurfaceStrings
 ): string {
   let known = tensorTexts.get(d.tree);
@@ -114,8 +114,8 @@ export function tensorTooltip(
     known = { strings, texts: new Map() };
     tensorTexts.set(d.tree, known);
   }
-  const key = `${what.kind} ${what.id}`;
-  const text = known.texts.get(key) ?? describeTensors(d, what, strings);
+  const key = `${ref.kind} ${ref.id}`;
+  const text = known.texts.get(key) ?? describeTensors(d, ref, strings);
   known.texts.set(key, text);
   return text;
 }
@@ -126,12 +126,12 @@ export function tensorTooltip(
  */
 function describeTensors(
   { model, tree }: IDrawContext,
-  what: ITensorRef,
+  ref: ITensorRef,
   strings: ISurfaceStrings
 ): string {
   const producers = new Set<number>();
   const readers = new Set<number>();
-  for (const tensor of tensorIdsOf(tree.series, what)) {
+  for (const tensor of tensorIdsOf(tree.series, ref)) {
     if (model.tensorProducer[tensor] >= 0) {
       producers.add(model.tensorProducer[tensor]);
     }
@@ -141,15 +141,13 @@ function describeTensors(
     }
   }
   const { tensors } = model.payload;
-  const isInput = tensors.inputs.includes(what.id);
-  const isOutput = tensors.outputs.includes(what.id);
+  const isInput = tensors.inputs.includes(ref.id);
+  const isOutput = tensors.outputs.includes(ref.id);
   const name =
-    what.kind === 'series'
-      ? pillText(tree, what.id)
-      : model.tensorName(what.id);
+    ref.kind === 'series' ? pillText(tree, ref.id) : model.tensorName(ref.id);
   return [
     `${strings.tensor} ${cleanText(name)}`,
-    cleanText(model.shapeText(what.id)),
+    cleanText(model.shapeText(ref.id)),
     endText(
       model,
       producers,

@@ -3,7 +3,7 @@ import { buildTree, decodePayload } from '../../../core';
 import { CardContents } from './cardContents';
 import { entityDescription } from '../a11y/accessibleNames';
 import { createSizer } from './cardSizer';
-import { CARD_LINE_H, MAX_CARD, SHORT_CARD } from '../style/metrics';
+import { CARD_LINE_H, MAX_CARD, COMPACT_CARD } from '../style/metrics';
 import { categoryColorToken } from '../style/boxColors';
 import { encoderPayload, PayloadMaker } from '../testing/payload';
 import { cleanText, TextMeasure } from '../text/textMeasure';
@@ -33,7 +33,7 @@ describe('cards', () => {
     const short = cards.short(find('Conv'));
     expect(short.lines.map(line => line.kind)).toEqual(['cost']);
     expect(short.h).toBe(whole.h - CARD_LINE_H);
-    expect(short.w).toBe(Math.min(whole.w, SHORT_CARD));
+    expect(short.w).toBe(Math.min(whole.w, COMPACT_CARD));
     expect(cards.fitting(find('Conv'), whole.h)).toBe(whole);
     expect(cards.fitting(find('Conv'), short.h)).toEqual(short);
     const relu = cards.of(find('Relu'));

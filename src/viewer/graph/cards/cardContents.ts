@@ -2,7 +2,7 @@
 import type { IGraphModel, ITree } from '../../../core/types';
 import { formatCount } from '../../../core/base/numberFormat';
 import { displayedEntity } from '../../../core/tree/chips';
-import { chipsFor, type IChip, roomOf } from './chipSizes';
+import { chipsFor, type IChip, chipsWidth } from './chipSizes';
 import {
   DEFAULT_DETAILS,
   DEFAULT_STRINGS,
@@ -18,7 +18,7 @@ import {
   MAX_CARD,
   MAX_GROUP,
   MIN_CARD,
-  SHORT_CARD,
+  COMPACT_CARD,
   CARD_PAD_X,
   SHARE_BAR,
   STEPPER_ARROW_W,
@@ -159,7 +159,7 @@ export class CardContents {
     return {
       ...card,
       lines,
-      w: Math.min(card.bare, SHORT_CARD),
+      w: Math.min(card.bare, COMPACT_CARD),
       h: card.h - less
     };
   }
@@ -205,9 +205,9 @@ export class CardContents {
     const beside = setting ? TITLE_GAP + text.width(setting, BODY_SIZE) : 0;
     const chips = chipsFor(tree, entity, text);
     const titleWidth =
-      text.width(title, TITLE_SIZE, 600) + roomOf(chips) + 2 * CARD_PAD_X;
+      text.width(title, TITLE_SIZE, 600) + chipsWidth(chips) + 2 * CARD_PAD_X;
     const least = Math.max(lines.length > 0 ? MIN_CARD : 0, titleWidth);
-    const most = MAX_CARD + roomOf(chips);
+    const most = MAX_CARD + chipsWidth(chips);
     return {
       title,
       instance: setting,
@@ -254,11 +254,11 @@ export class CardContents {
       (instance
         ? TITLE_GAP + Math.max(MIN_NAME_ROOM, text.width(instance, BODY_SIZE))
         : 0) +
-      roomOf(chips) +
+      chipsWidth(chips) +
       2 * CARD_PAD_X;
     const share = this._totalMacs > 0 ? macs / this._totalMacs : NaN;
     const least = Math.max(MIN_CARD + CHEVRON_W, titleWidth);
-    const w = this._widest(lines, least, MAX_GROUP + roomOf(chips));
+    const w = this._widest(lines, least, MAX_GROUP + chipsWidth(chips));
     return {
       title,
       instance,

@@ -6,7 +6,7 @@ import { cleanText, type TextMeasure } from '../text/textMeasure';
 
 /** Gap between two chips. */
 export const CHIP_GAP = 4;
-const INSET = 6;
+const CHIP_INSET = 6;
 
 export interface IChip {
   readonly group: number;
@@ -23,11 +23,15 @@ export function chipsFor(
 ): readonly IChip[] {
   return chipGroups(tree, entity).map(group => {
     const text = cleanText(chipText(tree, group));
-    return { group, text, w: measure.width(text, LABEL_SIZE, 500) + 2 * INSET };
+    return {
+      group,
+      text,
+      w: measure.width(text, LABEL_SIZE, 500) + 2 * CHIP_INSET
+    };
   });
 }
 
 /** Width of chips next to a title. */
-export function roomOf(chips: readonly IChip[]): number {
+export function chipsWidth(chips: readonly IChip[]): number {
   return chips.reduce((sum, { w }) => sum + w + CHIP_GAP, 0);
 }

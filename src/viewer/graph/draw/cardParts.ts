@@ -13,9 +13,9 @@ export function drawShareBar(
   y: number,
   w: number,
   share: number,
-  sink: IDrawTarget
+  target: IDrawTarget
 ): void {
-  sink.rect(x, y, w, SHARE_BAR, 2, { fill: '--oad-share', opacity: 0.2 });
+  target.rect(x, y, w, SHARE_BAR, 2, { fill: '--oad-share', opacity: 0.2 });
   const part = Math.max(2, w * Math.min(1, share));
-  sink.rect(x, y, part, SHARE_BAR, 2, { fill: '--oad-share' });
+  target.rect(x, y, part, SHARE_BAR, 2, { fill: '--oad-share' });
 }

@@ -15,28 +15,28 @@ export function drawBox(
   box: number,
   k: number,
   lod: Lod,
-  sink: IDrawTarget
+  target: IDrawTarget
 ): void {
   const { scene } = d;
   switch (scene.boxKind[box]) {
     case BoxKind.Node:
     case BoxKind.Group:
-      return lod === Lod.Reading
-        ? drawCard(d, box, k, sink)
-        : drawCompactCard(d, box, k, sink);
+      return lod === Lod.Full
+        ? drawCard(d, box, k, target)
+        : drawCompactCard(d, box, k, target);
     case BoxKind.OpenGroup:
-      drawGroupPanel(d, box, k, lod, sink);
+      drawGroupPanel(d, box, k, lod, target);
       return;
     case BoxKind.Port:
-      return drawPort(scene.boxW[box], scene.boxH[box], sink);
+      return drawPort(scene.boxW[box], scene.boxH[box], target);
     default:
-      return drawPill(d, box, k, lod, sink);
+      return drawPill(d, box, k, lod, target);
   }
 }
 
-function drawPort(w: number, h: number, sink: IDrawTarget): void {
+function drawPort(w: number, h: number, target: IDrawTarget): void {
   const r = Math.min(4, w / 2, h / 2);
-  sink.rect(w / 2 - r, h / 2 - r, 2 * r, 2 * r, r, {
+  target.rect(w / 2 - r, h / 2 - r, 2 * r, 2 * r, r, {
     fill: '--oad-card',
     stroke: '--oad-edge',
     width: 1.5
@@ -49,22 +49,22 @@ function drawPill(
   box: number,
   k: number,
   lod: Lod,
-  sink: IDrawTarget
+  target: IDrawTarget
 ): void {
   const { scene, measure } = d;
   const w = scene.boxW[box];
   const h = scene.boxH[box];
   const stub = scene.boxKind[box] === BoxKind.Stub;
-  sink.rect(0, 0, w, h, h / 2, {
+  target.rect(0, 0, w, h, h / 2, {
     fill: stub ? '--oad-ground' : '--oad-pill',
     stroke: stub ? '--oad-edge' : '--oad-pill-border',
     dash: stub
   });
   const name = cleanText(pillText(d.tree, scene.boxEntity[box]));
   const wanted =
-    lod === Lod.Reading ? PILL_SIZE : Math.min(compactTitleSize(k), h * 0.72);
+    lod === Lod.Full ? PILL_SIZE : Math.min(compactTitleSize(k), h * 0.72);
   const size = fitFontSize(measure, name, w - 16, wanted, 500);
-  sink.text(
+  target.text(
     w / 2,
     h / 2 + size * 0.36,
     measure.shorten(name, w - 14, size, 500),

@@ -1,6 +1,11 @@
 /** Cards of nodes and collapsed groups: in full, and in compact form for low zoom. */
 import { TITLE_GAP, type ICard } from '../cards/cardContents';
-import { drawChips, drawMarks, isStack, placedChips } from './drawChips';
+import {
+  drawChips,
+  drawChipMarks,
+  hasOutlineBehind,
+  placedChips
+} from './drawChips';
 import { compactTitleSize } from '../style/levelOfDetail';
 import {
   BODY_PAD,
@@ -31,8 +36,11 @@ function leftEdge(h: number, r: number): string {
 }
 
 /** The second outline behind a collapsed group, which indicates its contents. */
-function drawStack(w: number, h: number, sink: IDrawTarget): void {
-  sink.rect(4, 4, w, h, RADIUS, { fill: '--oad-card', stroke: '--oad-border' });
+function drawStack(w: number, h: number, target: IDrawTarget): void {
+  target.rect(4, 4, w, h, RADIUS, {
+    fill: '--oad-card',
+    stroke: '--oad-border'
+  });
 }
 
 /** At low zoom: a flat coloured card with its title as large as fits. */
@@ -40,23 +48,23 @@ export function drawCompactCard(
   d: IDrawContext,
   box: number,
   k: number,
-  sink: IDrawTarget
+  target: IDrawTarget
 ): void {
   const { scene, paint, measure } = d;
   const w = scene.boxW[box];
   const h = scene.boxH[box];
   const card = d.cards.fitting(scene.boxEntity[box], h);
   const over = paint.overlayColor(box);
-  if (isStack(d, box)) {
-    drawStack(w, h, sink);
+  if (hasOutlineBehind(d, box)) {
+    drawStack(w, h, target);
   }
   if (paint.ghost(box)) {
-    drawGhost(w, h, over, 2 / Math.max(k, 0.2), sink);
+    drawRemoved(w, h, over, 2 / Math.max(k, 0.2), target);
   } else {
-    sink.rect(0, 0, w, h, RADIUS, { fill: over ?? paint.fill(box) });
+    target.rect(0, 0, w, h, RADIUS, { fill: over ?? paint.fill(box) });
   }
   if (over !== null) {
-    sink.path(leftEdge(h, RADIUS), { fill: paint.categoryColor(box) });
+    target.path(leftEdge(h, RADIUS), { fill: paint.categoryColor(box) });
   }
   const fill =
     over === null ? '--oad-on-category' : paint.overlayTextColor(box);
@@ -67,7 +75,7 @@ export function drawCompactCard(
   const x = w / 2 + (over === null ? 0 : 2);
   const y = h / 2 + size * 0.36 - (both ? size * 0.6 : 0);
   const title = measure.shorten(card.title, room, size, 600);
-  sink.text(x, y, title, { size, weight: 600, fill, anchor: 'middle' });
+  target.text(x, y, title, { size, weight: 600, fill, anchor: 'middle' });
   if (both) {
     const small = fitFontSize(measure, card.instance, room, wanted * 0.85, 400);
     const text = measure.shorten(card.instance, room, small);
@@ -76,21 +84,21 @@ export function drawCompactCard(
       fill,
       anchor: 'middle' as const
     };
-    sink.text(x, y + size * 0.35 + small, text, style);
+    target.text(x, y + size * 0.35 + small, text, style);
   }
-  drawMarks(d, box, sink);
+  drawChipMarks(d, box, target);
 }
 
 /** The outline of a removed node or group. */
-function drawGhost(
+function drawRemoved(
   w: number,
   h: number,
   over: ColorToken | null,
   width: number,
-  sink: IDrawTarget
+  target: IDrawTarget
 ): void {
   const stroke = over ?? '--oad-border';
-  sink.rect(0, 0, w, h, RADIUS, {
+  target.rect(0, 0, w, h, RADIUS, {
     fill: '--oad-card',
     stroke,
     width,
@@ -101,7 +109,7 @@ function drawGhost(
 const SIGN_SIZE = 11;
 
 /** The change sign at the upper right corner. */
-function drawSign(d: IDrawContext, box: number, sink: IDrawTarget): void {
+function drawSign(d: IDrawContext, box: number, target: IDrawTarget): void {
   const { paint, scene, measure } = d;
   const sign = paint.sign(box);
   if (sign === '') {
@@ -109,8 +117,8 @@ function drawSign(d: IDrawContext, box: number, sink: IDrawTarget): void {
   }
   const w = measure.width(sign, SIGN_SIZE, 700) + 8;
   const x = scene.boxW[box] - w + 8;
-  sink.rect(x, -9, w, 16, 8, { fill: '--oad-card', stroke: '--oad-text' });
-  sink.text(x + w / 2, 3, sign, {
+  target.rect(x, -9, w, 16, 8, { fill: '--oad-card', stroke: '--oad-text' });
+  target.text(x + w / 2, 3, sign, {
     size: SIGN_SIZE,
     weight: 700,
     fill: '--oad-text',
@@ -123,61 +131,63 @@ export function drawCard(
   d: IDrawContext,
   box: number,
   k: number,
-  sink: IDrawTarget
+  target: IDrawTarget
 ): void {
   const { scene, paint } = d;
   const w = scene.boxW[box];
   const h = scene.boxH[box];
   const card = d.cards.fitting(scene.boxEntity[box], h);
-  const isGroup = isStack(d, box);
+  const isGroup = hasOutlineBehind(d, box);
   const over = paint.overlayColor(box);
   if (isGroup) {
-    drawStack(w, h, sink);
+    drawStack(w, h, target);
   }
   const bare = card.lines.length === 0;
   const ground = over ?? (bare ? paint.fill(box) : '--oad-card');
   const edged = bare && over === null;
   if (paint.ghost(box)) {
-    drawGhost(w, h, over, 2, sink);
+    drawRemoved(w, h, over, 2, target);
   } else {
-    sink.rect(0, 0, w, h, RADIUS, {
+    target.rect(0, 0, w, h, RADIUS, {
       fill: ground,
       stroke: edged ? undefined : '--oad-border'
     });
   }
   if (over !== null) {
-    sink.path(leftEdge(h, RADIUS), { fill: paint.categoryColor(box) });
+    target.path(leftEdge(h, RADIUS), { fill: paint.categoryColor(box) });
   } else if (!bare) {
-    sink.path(topRounded(w, CARD_HEADER_H, RADIUS), { fill: paint.fill(box) });
+    target.path(topRounded(w, CARD_HEADER_H, RADIUS), {
+      fill: paint.fill(box)
+    });
   }
   const onHeader =
     over === null ? '--oad-on-category' : paint.overlayTextColor(box);
   const stepper = d.controls ? repeatStepper(d, box, k) : null;
   if (stepper) {
-    drawStepper(stepper, onHeader, true, sink);
+    drawStepper(stepper, onHeader, true, target);
   }
   const end = stepper ? stepper.x + CARD_PAD_X : w;
   drawTitle(
     d,
     card,
     isGroup,
-    drawChips(placedChips(d, box, k), end, sink),
+    drawChips(placedChips(d, box, k), end, target),
     bare ? h : CARD_HEADER_H,
     over !== null,
     onHeader,
-    sink
+    target
   );
-  drawLines(d, box, card, over !== null, sink);
+  drawLines(d, box, card, over !== null, target);
   if (card.share > 0 && over === null) {
     drawShareBar(
       CARD_PAD_X,
       h - BODY_PAD - SHARE_BAR,
       w - 2 * CARD_PAD_X,
       card.share,
-      sink
+      target
     );
   }
-  drawSign(d, box, sink);
+  drawSign(d, box, target);
 }
 
 function drawTitle(
@@ -188,12 +198,12 @@ function drawTitle(
   height: number,
   edged: boolean,
   fill: ColorToken,
-  sink: IDrawTarget
+  target: IDrawTarget
 ): void {
   const y = height / 2 + TITLE_SIZE * 0.36;
   let x = CARD_PAD_X + (edged ? 3 : 0);
   if (isGroup) {
-    sink.path(chevronPath(x + 3, height / 2, false), {
+    target.path(chevronPath(x + 3, height / 2, false), {
       stroke: fill,
       width: 1.6
     });
@@ -210,19 +220,19 @@ function drawTitle(
       : 0;
     const middle = (x + w - CARD_PAD_X) / 2;
     if (beside === 0) {
-      sink.text(middle, y, title, { ...style, anchor: 'middle' });
+      target.text(middle, y, title, { ...style, anchor: 'middle' });
       return;
     }
     x = Math.max(x, middle - (used + beside) / 2);
   }
-  sink.text(x, y, title, style);
+  target.text(x, y, title, style);
   if (card.instance && room - used > MIN_ROOM_BESIDE) {
     const instance = d.measure.shorten(
       card.instance,
       room - used - TITLE_GAP,
       BODY_SIZE
     );
-    sink.text(x + used + TITLE_GAP, y, instance, {
+    target.text(x + used + TITLE_GAP, y, instance, {
       size: BODY_SIZE,
       fill
     });
@@ -234,7 +244,7 @@ function drawLines(
   box: number,
   card: ICard,
   over: boolean,
-  sink: IDrawTarget
+  target: IDrawTarget
 ): void {
   const entity = d.scene.boxEntity[box];
   const own = over ? (d.paint.overlay?.text?.(entity) ?? '') : '';
@@ -254,7 +264,7 @@ function drawLines(
       : quiet
         ? '--oad-text-quiet'
         : '--oad-text';
-    sink.text(
+    target.text(
       x,
       y,
       d.measure.shorten(text, w - x - CARD_PAD_X + 4, BODY_SIZE),

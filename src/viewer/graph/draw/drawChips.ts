@@ -3,7 +3,7 @@
  */
 import { chipGroups } from '../../../core/tree/chips';
 import { BoxKind } from '../../../core/types';
-import { CHIP_GAP, chipsFor, type IChip, roomOf } from '../cards/chipSizes';
+import { CHIP_GAP, chipsFor, type IChip, chipsWidth } from '../cards/chipSizes';
 import { Lod, lodOf } from '../style/levelOfDetail';
 import {
   CARD_HEADER_H,
@@ -18,7 +18,7 @@ const CHIP_H = 16;
 /** Minimum width of the title; with less, chips have no text. */
 const MIN_TITLE_ROOM = 44;
 /** A chip at low zoom, on the border of its card. */
-const FAR_MARK = { w: 11, h: 6 };
+const CHIP_MARK = { w: 11, h: 6 };
 
 /** A chip in its card's coordinates. */
 export interface IPlacedChip extends IChip {
@@ -26,7 +26,10 @@ export interface IPlacedChip extends IChip {
 }
 
 /** True for a collapsed group, unless it belongs to a single node and is drawn like that node. */
-export function isStack({ scene, tree }: IDrawContext, box: number): boolean {
+export function hasOutlineBehind(
+  { scene, tree }: IDrawContext,
+  box: number
+): boolean {
   return (
     scene.boxKind[box] === BoxKind.Group &&
     tree.groupMain[scene.boxEntity[box] - tree.model.nodeCount] < 0
@@ -53,7 +56,7 @@ export function placedChips(
   box: number,
   k: number
 ): readonly IPlacedChip[] {
-  const on = lodOf(k) === Lod.Reading ? chipsOn(d, box) : [];
+  const on = lodOf(k) === Lod.Full ? chipsOn(d, box) : [];
   if (on.length === 0) {
     return [];
   }
@@ -64,7 +67,8 @@ export function placedChips(
   const end = stepper ? stepper.x : scene.boxW[box] - CHIP_GAP - 1;
   const { title } = d.cards.of(scene.boxEntity[box]);
   const titleEnd = CARD_PAD_X + 3 + measure.width(title, TITLE_SIZE, 600);
-  const isWordless = end - roomOf(chips) < Math.min(MIN_TITLE_ROOM, titleEnd);
+  const isWordless =
+    end - chipsWidth(chips) < Math.min(MIN_TITLE_ROOM, titleEnd);
   let x = end + CHIP_GAP;
   return chips.reverse().map(chip => {
     const text = isWordless ? '⋯' : chip.text;
@@ -78,15 +82,15 @@ export function placedChips(
 export function drawChips(
   chips: readonly IPlacedChip[],
   end: number,
-  sink: IDrawTarget
+  target: IDrawTarget
 ): number {
   const y = (CARD_HEADER_H - CHIP_H) / 2;
   for (const { x, w, text } of chips) {
-    sink.rect(x, y, w, CHIP_H, CHIP_H / 2, {
+    target.rect(x, y, w, CHIP_H, CHIP_H / 2, {
       fill: '--oad-card',
       stroke: '--oad-border'
     });
-    sink.text(x + w / 2, CARD_HEADER_H / 2 + LABEL_SIZE * 0.36, text, {
+    target.text(x + w / 2, CARD_HEADER_H / 2 + LABEL_SIZE * 0.36, text, {
       size: LABEL_SIZE,
       weight: 500,
       fill: '--oad-text',
@@ -99,16 +103,16 @@ export function drawChips(
 }
 
 /** At low zoom: draws one mark per chip on the upper border. */
-export function drawMarks(
+export function drawChipMarks(
   d: IDrawContext,
   box: number,
-  sink: IDrawTarget
+  target: IDrawTarget
 ): void {
-  const { w, h } = FAR_MARK;
+  const { w, h } = CHIP_MARK;
   let x = d.scene.boxW[box] - CHIP_GAP;
   for (const _ of chipsOn(d, box)) {
     x -= w + 2;
-    sink.rect(x, -h / 2, w, h, h / 2, {
+    target.rect(x, -h / 2, w, h, h / 2, {
       fill: '--oad-card',
       stroke: '--oad-text-quiet'
     });

@@ -7,7 +7,7 @@ import { titleRoom } from './titleRoom';
 import { drawStepper, panelTitle, repeatStepper } from './groupTitle';
 
 /** Share above which a group is almost the whole model and its share is not shown. */
-const NEARLY_ALL = 0.99;
+const MAX_SHOWN_SHARE = 0.99;
 
 /**
  * Draws an open group: a panel, tinted once more per level, with its title on top. Returns where
@@ -18,29 +18,29 @@ export function drawGroupPanel(
   box: number,
   k: number,
   lod: Lod,
-  sink: IDrawTarget
+  target: IDrawTarget
 ): number {
   const { scene } = d;
   const w = scene.boxW[box];
   const h = scene.boxH[box];
   const card = d.cards.of(scene.boxEntity[box]);
-  sink.rect(0, 0, w, h, 6, {
+  target.rect(0, 0, w, h, 6, {
     fill: '--oad-panel',
     stroke: '--oad-panel-border'
   });
   const room = titleRoom(scene, box);
   const { x, mid, size, text, end } = panelTitle(d, box, k);
-  sink.path(chevronPath(CARD_PAD_X + 4, mid, true), {
+  target.path(chevronPath(CARD_PAD_X + 4, mid, true), {
     stroke: '--oad-text-quiet',
     width: 1.6
   });
   const y = mid + size * 0.36;
-  sink.text(x, y, text, { size, weight: 600, fill: '--oad-text' });
+  target.text(x, y, text, { size, weight: 600, fill: '--oad-text' });
   let at = end;
   const stepper = repeatStepper(d, box, k);
   if (stepper) {
     const controls = d.controls === true;
-    at = drawStepper(stepper, '--oad-text-quiet', controls, sink) + 8;
+    at = drawStepper(stepper, '--oad-text-quiet', controls, target) + 8;
   }
   if (card.instance && room - at > 40) {
     const instance = d.measure.shorten(
@@ -48,24 +48,27 @@ export function drawGroupPanel(
       room - at - CARD_PAD_X,
       size * 0.9
     );
-    sink.text(at, y, instance, { size: size * 0.9, fill: '--oad-text-quiet' });
+    target.text(at, y, instance, {
+      size: size * 0.9,
+      fill: '--oad-text-quiet'
+    });
     at += d.measure.width(instance, size * 0.9) + 12;
   }
-  if (lod !== Lod.Reading) {
+  if (lod !== Lod.Full) {
     return at;
   }
   const painted = d.paint.overlay?.text?.(scene.boxEntity[box]) ?? '';
   // The bar shows the share of MACs; under a heatmap, only the heatmap's value is shown.
-  const bar = !painted && card.share > 0 && card.share < NEARLY_ALL;
+  const bar = !painted && card.share > 0 && card.share < MAX_SHOWN_SHARE;
   if (bar && room - at > 72) {
-    drawShareBar(at, mid - SHARE_BAR / 2, 56, card.share, sink);
+    drawShareBar(at, mid - SHARE_BAR / 2, 56, card.share, target);
     at += 64;
   }
   const cost =
     painted || (card.lines.find(line => line.kind === 'cost')?.text ?? '');
   const width = d.measure.width(cost, BODY_SIZE);
   if (cost && room - at - CARD_PAD_X > width) {
-    sink.text(at, mid + BODY_SIZE * 0.36, cost, {
+    target.text(at, mid + BODY_SIZE * 0.36, cost, {
       size: BODY_SIZE,
       fill: '--oad-text-quiet'
     });

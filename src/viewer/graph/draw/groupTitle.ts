@@ -52,7 +52,7 @@ export function panelTitle(
   const x = CARD_PAD_X + CHEVRON_W;
   const room = titleRoom(d.scene, box) - x - CARD_PAD_X;
   const wanted =
-    lodOf(k) === Lod.Reading ? TITLE_SIZE : Math.min(20, compactTitleSize(k));
+    lodOf(k) === Lod.Full ? TITLE_SIZE : Math.min(20, compactTitleSize(k));
   const size = Math.max(
     TITLE_SIZE,
     fitFontSize(d.measure, title, room, wanted, 600)
@@ -97,7 +97,7 @@ export function repeatStepper(
       step: STEPPER_ARROW_W,
       size: BODY_SIZE
     };
-    return lodOf(k) === Lod.Reading ? { ...place, text: '', inner: 0 } : null;
+    return lodOf(k) === Lod.Full ? { ...place, text: '', inner: 0 } : null;
   }
   const count = partsOf(tree, group).length;
   const chosen = soloPart(tree, group, part => scene.boxOf(part) === box);
@@ -115,13 +115,13 @@ export function drawStepper(
   { x, mid, text, inner, step, size }: IStepper,
   fill: ColorToken,
   controls: boolean,
-  sink: IDrawTarget
+  target: IDrawTarget
 ): number {
   const end = x + inner + 2 * step;
   if (controls) {
     const rise = step / 5;
     const arrow = (at: number, dx: number): void =>
-      sink.path(
+      target.path(
         `M${at - dx},${mid - rise}L${at + dx},${mid}L${at - dx},${mid + rise}`,
         { stroke: fill, width: 1.6 }
       );
@@ -129,7 +129,7 @@ export function drawStepper(
     arrow(end - step / 2, rise / 2);
   }
   if (text) {
-    sink.text(x + step + inner / 2, mid + size * 0.36, text, {
+    target.text(x + step + inner / 2, mid + size * 0.36, text, {
       size,
       weight: 600,
       fill,

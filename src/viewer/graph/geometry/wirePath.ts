@@ -1,7 +1,7 @@
 /** Paths of wires: parallel to the flow at both ends, one trunk per tensor. */
 import { BoxKind, type IScene } from '../../../core/types';
 
-const round = (v: number): number => Math.round(v * 10) / 10;
+const roundTenth = (v: number): number => Math.round(v * 10) / 10;
 
 /**
  * SVG path of an edge. Every piece between two points is a cubic with control points along the flow at
@@ -17,7 +17,7 @@ export function edgePath(scene: IScene, edge: number): string {
   const down = scene.direction === 'down';
   const draw = down ? pieceDown : piece;
   const straight = (i: number): boolean => isStraight(p, i, from, to - 1, down);
-  let d = `M${round(p[2 * from])},${round(p[2 * from + 1])}`;
+  let d = `M${roundTenth(p[2 * from])},${roundTenth(p[2 * from + 1])}`;
   for (let i = from; i + 1 < to; i++) {
     if (!straight(i) || to - from === 2) {
       d += draw(p[2 * i], p[2 * i + 1], p[2 * i + 2], p[2 * i + 3]);
@@ -29,29 +29,29 @@ export function edgePath(scene: IScene, edge: number): string {
     const after = turns ? cornerCut(p, i + 1, i + 2) : null;
     d +=
       before && after
-        ? `L${before}Q${round(x)},${round(y)} ${after}`
-        : `L${round(x)},${round(y)}`;
+        ? `L${before}Q${roundTenth(x)},${roundTenth(y)} ${after}`
+        : `L${roundTenth(x)},${roundTenth(y)}`;
   }
   return d;
 }
 
 /** Minimum length of a backward piece to get an arrowhead. */
-const LONG_BACK = 90;
+const MIN_MARKED_RETURN = 90;
 
 /** Position of the arrowhead on the piece: next to the label in its middle. */
-const MARK_PLACE = 0.8;
+const ARROWHEAD_POSITION = 0.8;
 
 /** Half the height of an arrowhead. */
-const HEAD = 4;
+const ARROWHEAD_HALF_HEIGHT = 4;
 
 /**
  * Arrowheads on the long pieces of a wire that run against the flow, from one row back to the next: three
  * points each, as x, y pairs. `size` is half their height.
  */
-export function returnHeads(
+export function returnArrowheads(
   scene: IScene,
   edge: number,
-  size = HEAD
+  size = ARROWHEAD_HALF_HEIGHT
 ): number[] {
   const p = scene.edgePoints;
   const down = scene.direction === 'down';
@@ -63,11 +63,11 @@ export function returnHeads(
   ) {
     const [dx, dy] = [p[2 * i + 2] - p[2 * i], p[2 * i + 3] - p[2 * i + 1]];
     const [along, across] = down ? [dy, dx] : [dx, dy];
-    const least = Math.max(LONG_BACK, 8 * size);
+    const least = Math.max(MIN_MARKED_RETURN, 8 * size);
     if (along < -least && Math.abs(across) < 0.05) {
       const [x, y] = [
-        p[2 * i] + dx * MARK_PLACE,
-        p[2 * i + 1] + dy * MARK_PLACE
+        p[2 * i] + dx * ARROWHEAD_POSITION,
+        p[2 * i + 1] + dy * ARROWHEAD_POSITION
       ];
       const tip = size * 0.75;
       heads.push(
@@ -81,8 +81,8 @@ export function returnHeads(
 }
 
 /** The arrowheads as a path. */
-export function returnMarks(scene: IScene, edge: number): string {
-  const heads = returnHeads(scene, edge).map(round);
+export function returnArrowheadPath(scene: IScene, edge: number): string {
+  const heads = returnArrowheads(scene, edge).map(roundTenth);
   let d = '';
   for (let i = 0; i < heads.length; i += 6) {
     const [ax, ay, bx, by, cx, cy] = heads.slice(i, i + 6);
@@ -134,25 +134,25 @@ function cornerCut(p: Float64Array, at: number, next: number): string | null {
     return null;
   }
   const t = Math.min(CORNER, length / 2) / length;
-  return `${round(x + dx * t)},${round(y + dy * t)}`;
+  return `${roundTenth(x + dx * t)},${roundTenth(y + dy * t)}`;
 }
 
 function piece(x0: number, y0: number, x1: number, y1: number): string {
-  const end = `${round(x1)},${round(y1)}`;
+  const end = `${roundTenth(x1)},${roundTenth(y1)}`;
   if (Math.abs(y1 - y0) < 0.05 && x1 >= x0) {
-    return `H${round(x1)}`;
+    return `H${roundTenth(x1)}`;
   }
   const reach = handleLength(x0, x1);
-  return `C${round(x0 + reach)},${round(y0)} ${round(x1 - reach)},${round(y1)} ${end}`;
+  return `C${roundTenth(x0 + reach)},${roundTenth(y0)} ${roundTenth(x1 - reach)},${roundTenth(y1)} ${end}`;
 }
 
 function pieceDown(x0: number, y0: number, x1: number, y1: number): string {
-  const end = `${round(x1)},${round(y1)}`;
+  const end = `${roundTenth(x1)},${roundTenth(y1)}`;
   if (Math.abs(x1 - x0) < 0.05 && y1 >= y0) {
-    return `V${round(y1)}`;
+    return `V${roundTenth(y1)}`;
   }
   const reach = handleLength(y0, y1);
-  return `C${round(x0)},${round(y0 + reach)} ${round(x1)},${round(y1 - reach)} ${end}`;
+  return `C${roundTenth(x0)},${roundTenth(y0 + reach)} ${roundTenth(x1)},${roundTenth(y1 - reach)} ${end}`;
 }
 
 /** Length of the control handles of a piece between two positions along the flow. */
@@ -169,7 +169,7 @@ export function portPoints(scene: IScene, edge: number): number[] {
   const spot = (box: number, i: number): number[] =>
     b <= a || scene.boxKind[box] === BoxKind.Port
       ? []
-      : [round(p[2 * i]), round(p[2 * i + 1])];
+      : [roundTenth(p[2 * i]), roundTenth(p[2 * i + 1])];
   return [
     ...spot(scene.edgeSource[edge], a),
     ...spot(scene.edgeTarget[edge], b)

@@ -3,7 +3,7 @@ import { pillTensorRef, wireTensorRef } from '../../../core/tree/tensorSeries';
 import { BoxKind } from '../../../core/types';
 import type { IHitTarget } from '../surfaceApi';
 import { type IPoint, type IRect, toWorld } from '../geometry/camera';
-import { chipAt, isStack, placedChips } from '../draw/drawChips';
+import { chipAt, hasOutlineBehind, placedChips } from '../draw/drawChips';
 import {
   CHEVRON_W,
   CARD_HEADER_H,
@@ -129,7 +129,7 @@ export class HitTester {
       !scene ||
       !drawing ||
       scene.boxKind[box] === BoxKind.Node ||
-      (scene.boxKind[box] === BoxKind.Group && !isStack(drawing, box))
+      (scene.boxKind[box] === BoxKind.Group && !hasOutlineBehind(drawing, box))
     ) {
       return false;
     }

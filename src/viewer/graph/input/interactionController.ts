@@ -23,7 +23,8 @@ export class InteractionController implements IPointerListener {
   private _hovered: IHitTarget = null;
   private _hoveredBox = -1;
   /** The last click on a control that expands or steps. */
-  private _used: { id: number; at: IPoint; time: number } | null = null;
+  private _lastControlClick: { id: number; at: IPoint; time: number } | null =
+    null;
 
   constructor(
     private readonly _host: IInteractionHost,
@@ -80,10 +81,10 @@ export class InteractionController implements IPointerListener {
     const what = this._hitTester.targetAt(box, at);
     // The expanded box may have moved: the second click of the pair is not for the box that is there now.
     const again = this._isSecond(at, event);
-    if (again && this._used?.id !== what?.id) {
+    if (again && this._lastControlClick?.id !== what?.id) {
       return;
     }
-    this._used = null;
+    this._lastControlClick = null;
     const chip = this._hitTester.chipAt(box, at);
     if (box >= 0 && chip < 0) {
       this._host.setCursor(box, false);
@@ -91,13 +92,13 @@ export class InteractionController implements IPointerListener {
     if (what?.kind === 'entity') {
       const step = this._hitTester.stepAt(box, at);
       if (chip >= 0) {
-        this._used = { id: what.id, at, time: event.timeStamp };
+        this._lastControlClick = { id: what.id, at, time: event.timeStamp };
         callbacks.onActivate?.(chip, { recursive: event.altKey });
       } else if (step !== null && callbacks.onStep) {
-        this._used = { id: what.id, at, time: event.timeStamp };
+        this._lastControlClick = { id: what.id, at, time: event.timeStamp };
         callbacks.onStep(what.id, step);
       } else if (this._hitTester.onChevron(box, at)) {
-        this._used = { id: what.id, at, time: event.timeStamp };
+        this._lastControlClick = { id: what.id, at, time: event.timeStamp };
         callbacks.onActivate?.(what.id, { recursive: event.altKey });
       } else {
         callbacks.onSelect?.(what.id, { additive: event.shiftKey });
@@ -111,7 +112,7 @@ export class InteractionController implements IPointerListener {
 
   /** True if the click forms a double-click with an earlier click on a control. */
   private _isSecond(at: IPoint, { timeStamp }: MouseEvent): boolean {
-    const { _used: used } = this;
+    const { _lastControlClick: used } = this;
     return (
       used !== null &&
       timeStamp - used.time < DOUBLE_CLICK_MS &&
@@ -180,7 +181,7 @@ export class InteractionController implements IPointerListener {
     }
     const box = Number(named);
     const other = box !== this._host.cursor;
-    if (other || !this._holds(relatedTarget)) {
+    if (other || !this._contains(relatedTarget)) {
       const ringed = (target as SVGElement).matches(':focus-visible');
       if (other || ringed) {
         this._host.setCursor(box, ringed);
@@ -191,12 +192,12 @@ export class InteractionController implements IPointerListener {
   /** The ring follows the focus. */
   private _focusOut({ relatedTarget }: FocusEvent): void {
     const { cursor } = this._host;
-    if (!this._holds(relatedTarget) && cursor >= 0) {
+    if (!this._contains(relatedTarget) && cursor >= 0) {
       this._host.setCursor(cursor, false);
     }
   }
 
-  private _holds(target: EventTarget | null): boolean {
+  private _contains(target: EventTarget | null): boolean {
     return target instanceof Node && this._host.root.contains(target);
   }
 

@@ -23,7 +23,7 @@ export interface IInteractionHost {
   actualSize(): void;
   zoom(factor: number): void;
   /** Sets the hovered target and its box, -1 if it has none. */
-  setHover(box: number, what: IHitTarget): void;
+  setHover(box: number, target: IHitTarget): void;
   /** Moves the keyboard cursor; `byKey` shows its ring and brings it into view. */
   setCursor(box: number, byKey: boolean): void;
   showMarquee(from: IPoint, to: IPoint | null): void;

@@ -23,9 +23,9 @@ const MOUSE_SLOP = 4;
 const TOUCH_SLOP = 10;
 const WHEEL_LINE = 16;
 /** Milliseconds after which a touch opens the menu. */
-const LONG_PRESS = 500;
+const LONG_PRESS_MS = 500;
 /** Maximum milliseconds and pixels between the taps of a double tap. */
-const DOUBLE_TAP = 320;
+const DOUBLE_TAP_MS = 320;
 const TAP_REACH = 28;
 
 type Gesture = 'none' | 'press' | 'pan' | 'band' | 'area' | 'pinch' | 'held';
@@ -123,7 +123,7 @@ export class PointerInput {
         this._gesture = 'held';
         this._sink.menu(this._at(event), event);
       }
-    }, LONG_PRESS);
+    }, LONG_PRESS_MS);
   }
 
   private _at(event: MouseEvent): IPoint {
@@ -241,7 +241,7 @@ export class PointerInput {
     const second =
       this._byTouch &&
       before !== null &&
-      event.timeStamp - before.time < DOUBLE_TAP &&
+      event.timeStamp - before.time < DOUBLE_TAP_MS &&
       Math.hypot(at.x - before.at.x, at.y - before.at.y) < TAP_REACH;
     this._tap = second ? null : { at, time: event.timeStamp };
     if (second) {

@@ -9,8 +9,8 @@ export const DESCENT = 2;
 /**
  * Offsets of the baseline above a horizontal wire, and of the text below it; larger where boxes are low.
  */
-const LIFTS = [4, 11, 18];
-const BELOW = 3;
+const BASELINE_OFFSETS = [4, 11, 18];
+const BELOW_GAP = 3;
 /** Gap between a vertical wire and its label. */
 const LABEL_GAP = 5;
 export const LABEL_HEIGHT = ASCENT + DESCENT;
@@ -62,8 +62,8 @@ function range(
 
 function levelBand(run: IRun, below: boolean, lift: number): ILabelBand {
   const { from, to, low, high } = run;
-  const away = LIFTS[lift];
-  const baseline = below ? high + BELOW - 4 + away + ASCENT : low - away;
+  const away = BASELINE_OFFSETS[lift];
+  const baseline = below ? high + BELOW_GAP - 4 + away + ASCENT : low - away;
   const [top, bottom] = [baseline - ASCENT, baseline + DESCENT];
   return {
     upright: false,
@@ -119,7 +119,7 @@ export function bandsOf(scene: IScene, edge: number): ILabelBand[] {
   const p = scene.edgePoints;
   const down = scene.direction === 'down';
   const bands: ILabelBand[] = [];
-  const level = (run: IRun, lifts = LIFTS.length): void => {
+  const level = (run: IRun, lifts = BASELINE_OFFSETS.length): void => {
     for (let lift = 0; lift < lifts; lift++) {
       bands.push(levelBand(run, false, lift), levelBand(run, true, lift));
     }

@@ -1,7 +1,7 @@
 /** Free space for labels: what boxes, panels, wires and other labels leave. */
 import { BoxKind, type IScene } from '../../../core/types';
 import { intersects, type IPoint, type IRect } from '../geometry/camera';
-import { someChord, returnHeads } from '../geometry/wirePath';
+import { someChord, returnArrowheads } from '../geometry/wirePath';
 import { type SpatialIndex, within } from '../scene/spatialIndex';
 import { TITLE_BAR } from '../style/metrics';
 
@@ -17,11 +17,11 @@ export interface IWireLabel {
 }
 
 /** Gap between a label and a box: half of the box's border, plus rounding. */
-const CLEAR = 1;
+const LABEL_CLEARANCE = 1;
 /** Size of the second outline behind a collapsed group. */
-const STACK = 4;
+const OUTLINE_OFFSET = 4;
 /** Gap between two labels on a line. */
-const BETWEEN = 4;
+const LABEL_SPACING = 4;
 /** Cell size of the label grid. */
 const CELL = 256;
 
@@ -29,7 +29,7 @@ const CELL = 256;
 type Span = readonly [number, number];
 
 /** Calls `each` for the rectangles of boxes touching `r` in which no label may be placed. */
-function solids(
+function blockedRects(
   scene: IScene,
   index: SpatialIndex,
   r: IRect,
@@ -37,27 +37,30 @@ function solids(
   each: (rect: IRect) => void
 ): void {
   const near = {
-    x: r.x - STACK - CLEAR,
-    y: r.y - STACK - CLEAR,
-    w: r.w + STACK + 2 * CLEAR,
-    h: r.h + STACK + 2 * CLEAR
+    x: r.x - OUTLINE_OFFSET - LABEL_CLEARANCE,
+    y: r.y - OUTLINE_OFFSET - LABEL_CLEARANCE,
+    w: r.w + OUTLINE_OFFSET + 2 * LABEL_CLEARANCE,
+    h: r.h + OUTLINE_OFFSET + 2 * LABEL_CLEARANCE
   };
   for (const b of index.boxesIn(near)) {
-    const [x, y] = [scene.boxX[b] - CLEAR, scene.boxY[b] - CLEAR];
-    const w = scene.boxW[b] + 2 * CLEAR;
-    const h = scene.boxH[b] + 2 * CLEAR;
+    const [x, y] = [
+      scene.boxX[b] - LABEL_CLEARANCE,
+      scene.boxY[b] - LABEL_CLEARANCE
+    ];
+    const w = scene.boxW[b] + 2 * LABEL_CLEARANCE;
+    const h = scene.boxH[b] + 2 * LABEL_CLEARANCE;
     const kind = scene.boxKind[b];
-    const more = kind === BoxKind.Group ? STACK : 0;
+    const more = kind === BoxKind.Group ? OUTLINE_OFFSET : 0;
     const around = at.x >= x && at.x <= x + w && at.y >= y && at.y <= y + h;
     if (kind !== BoxKind.OpenGroup || !around) {
       each({ x, y, w: w + more, h: h + more });
       continue;
     }
     // A panel that the wire runs in: its background is free, its title and border are not.
-    each({ x, y, w, h: TITLE_BAR + CLEAR });
-    each({ x, y, w: 2 * CLEAR, h });
-    each({ x: x + w - 2 * CLEAR, y, w: 2 * CLEAR, h });
-    each({ x, y: y + h - 2 * CLEAR, w, h: 2 * CLEAR });
+    each({ x, y, w, h: TITLE_BAR + LABEL_CLEARANCE });
+    each({ x, y, w: 2 * LABEL_CLEARANCE, h });
+    each({ x: x + w - 2 * LABEL_CLEARANCE, y, w: 2 * LABEL_CLEARANCE, h });
+    each({ x, y: y + h - 2 * LABEL_CLEARANCE, w, h: 2 * LABEL_CLEARANCE });
   }
 }
 
@@ -70,7 +73,7 @@ export class LabelSpace {
   ) {}
 
   /** Reserves the space of a label. */
-  take(label: IWireLabel): void {
+  reserve(label: IWireLabel): void {
     for (const key of cellsOf(label.rect)) {
       const cell = this._cells.get(key);
       if (cell) {
@@ -114,11 +117,15 @@ export class LabelSpace {
         );
       }
     };
-    solids(this._scene, this._index, r, at, block);
+    blockedRects(this._scene, this._index, r, at, block);
     // Two adjacent labels must not read as one.
-    const beside = { ...r, x: r.x - BETWEEN, w: r.w + 2 * BETWEEN };
+    const beside = { ...r, x: r.x - LABEL_SPACING, w: r.w + 2 * LABEL_SPACING };
     for (const { rect } of this.labelsIn(beside)) {
-      block({ ...rect, x: rect.x - BETWEEN, w: rect.w + 2 * BETWEEN });
+      block({
+        ...rect,
+        x: rect.x - LABEL_SPACING,
+        w: rect.w + 2 * LABEL_SPACING
+      });
     }
     this._wiresIn(wires, upright, spans);
     return spans;
@@ -140,7 +147,7 @@ export class LabelSpace {
       for (let i = scene.edgeOffsets[e]; i + 1 < end; i++) {
         someChord(scene, i, line);
       }
-      const heads = scene.inRows ? returnHeads(scene, e) : [];
+      const heads = scene.inRows ? returnArrowheads(scene, e) : [];
       for (let i = 0; i < heads.length; i += 6) {
         const [ax, ay, bx, by, cx, cy] = heads.slice(i, i + 6);
         line(ax, ay, bx, by);

@@ -21,14 +21,14 @@ import type { IDrawContext } from '../draw/drawTarget';
 import { cleanText } from '../text/textMeasure';
 
 /** Margin on both sides of a text, since a font may be slightly wider than measured. */
-const ASIDE = 1.5;
+const TEXT_MARGIN = 1.5;
 /**
  * Up to this many wires, all labels are placed at once, whatever is in view, so that exports show the
  * same.
  */
-const AT_ONCE = 1000;
+const MAX_PLACED_AT_ONCE = 1000;
 /** Maximum number of wires of a tensor that are tried. */
-const TRIES = 6;
+const MAX_TRIED_WIRES = 6;
 
 /** Shorter forms of a shape: `64×56×56` for `1×64×56×56`, then `4-D`. */
 export function shorterShapes(
@@ -74,7 +74,7 @@ export class WireLabels {
   /** Places the labels of these edges. Labels that are already placed stay. */
   place(edges: readonly number[]): void {
     const { scene } = this._drawing;
-    const all = scene.edgeCount <= AT_ONCE;
+    const all = scene.edgeCount <= MAX_PLACED_AT_ONCE;
     const asked = all
       ? this._wires.keys()
       : [...edges].sort((a, b) => a - b).map(e => this._wireOf[e]);
@@ -86,8 +86,10 @@ export class WireLabels {
       }
     }
     // All best positions first, so that no label takes another's.
-    for (const wire of todo.filter(one => !this._atBest(this._wires[one]))) {
-      this._elsewhere(this._wires[wire]);
+    for (const wire of todo.filter(
+      one => !this._placeAtBest(this._wires[one])
+    )) {
+      this._placeLongest(this._wires[wire]);
     }
   }
 
@@ -118,7 +120,7 @@ export class WireLabels {
     );
   }
 
-  private _atBest({ tensor, edges }: IWire): boolean {
+  private _placeAtBest({ tensor, edges }: IWire): boolean {
     const { scene } = this._drawing;
     const [edge] = edges;
     const [text] = this._textsOf(tensor, edge);
@@ -143,10 +145,10 @@ export class WireLabels {
   }
 
   /** Places the longest text that fits. */
-  private _elsewhere({ tensor, edges }: IWire): void {
+  private _placeLongest({ tensor, edges }: IWire): void {
     const { scene } = this._drawing;
     const bands = edges
-      .slice(0, TRIES)
+      .slice(0, MAX_TRIED_WIRES)
       .flatMap(edge => bandsOf(scene, edge).map(band => ({ edge, band })));
     bands.sort((a, b) => a.band.cost - b.band.cost);
     const texts = this._textsOf(tensor, edges[0]);
@@ -194,12 +196,12 @@ export class WireLabels {
   }
 
   private _take(edge: number, label: IWireLabel): void {
-    this._space.take(label);
+    this._space.reserve(label);
     this._placed.set(edge, label);
   }
 
   private _width(text: string): number {
-    return this._drawing.measure.width(text, LABEL_SIZE) + 2 * ASIDE;
+    return this._drawing.measure.width(text, LABEL_SIZE) + 2 * TEXT_MARGIN;
   }
 }
 
@@ -257,14 +259,14 @@ function wiresOf(scene: IScene, wireOf: Int32Array): IWire[] {
   return wires;
 }
 
-const ofDrawing = new WeakMap<IDrawContext, WireLabels>();
+const labelCache = new WeakMap<IDrawContext, WireLabels>();
 
 /** The labels of a drawing, computed once and shared. */
 export function labelsOf(
   drawing: IDrawContext,
   index: SpatialIndex
 ): WireLabels {
-  const known = ofDrawing.get(drawing) ?? new WireLabels(drawing, index);
-  ofDrawing.set(drawing, known);
+  const known = labelCache.get(drawing) ?? new WireLabels(drawing, index);
+  labelCache.set(drawing, known);
   return known;
 }

@@ -14,9 +14,9 @@ import type { IPalette } from '../style/themePalette';
 
 /** Length of the minimap along the flow, and its breadth. */
 const STRIP_LENGTH = 260;
-const BROADEST = 96;
+const MAX_BREADTH = 96;
 /** Minimum thickness, below which it is hard to hit. */
-const THINNEST = 34;
+const MIN_BREADTH = 34;
 const MARGIN = 5;
 
 /** Size as a slim line at the edge of the view; hovering expands it. */
@@ -168,18 +168,18 @@ export class Minimap implements IDockedItem {
 }
 
 /** Maximum size for a scene in rows, which is scaled uniformly. */
-const SHEET: IViewSize = { w: 200, h: 150 };
+const MAX_ROWS_SIZE: IViewSize = { w: 200, h: 150 };
 
 /** Size of the minimap: a strip along the flow, or a sheet for rows, limited to a share of the view. */
 function stripSize(scene: IScene, view: IViewSize): IViewSize {
   if (scene.inRows) {
     const scale = Math.min(
-      Math.min(SHEET.w, view.w * 0.3) / Math.max(1, scene.width),
-      Math.min(SHEET.h, view.h * 0.35) / Math.max(1, scene.height)
+      Math.min(MAX_ROWS_SIZE.w, view.w * 0.3) / Math.max(1, scene.width),
+      Math.min(MAX_ROWS_SIZE.h, view.h * 0.35) / Math.max(1, scene.height)
     );
     return {
-      w: Math.max(THINNEST, Math.round(scene.width * scale)),
-      h: Math.max(THINNEST, Math.round(scene.height * scale))
+      w: Math.max(MIN_BREADTH, Math.round(scene.width * scale)),
+      h: Math.max(MIN_BREADTH, Math.round(scene.height * scale))
     };
   }
   const down = scene.direction === 'down';
@@ -188,12 +188,16 @@ function stripSize(scene: IScene, view: IViewSize): IViewSize {
     : [scene.width, scene.height];
   const most = down ? view.h * 0.5 : view.w * 0.3;
   const length = Math.round(
-    Math.min(STRIP_LENGTH, most, (BROADEST * 3 * along) / Math.max(1, across))
+    Math.min(
+      STRIP_LENGTH,
+      most,
+      (MAX_BREADTH * 3 * along) / Math.max(1, across)
+    )
   );
   const breadth = Math.round(
     Math.max(
-      THINNEST,
-      Math.min(BROADEST, (length * across) / Math.max(1, along))
+      MIN_BREADTH,
+      Math.min(MAX_BREADTH, (length * across) / Math.max(1, along))
     )
   );
   const long = Math.max(1, length);

@@ -137,13 +137,13 @@ describe('edge paths', () => {
 
 describe('levels of detail', () => {
   it.each([
-    [0.01, Lod.Merged],
-    [0.06, Lod.Far],
-    [0.3, Lod.Far],
-    [0.31, Lod.Block],
-    [0.79, Lod.Block],
-    [0.8, Lod.Reading],
-    [4, Lod.Reading]
+    [0.01, Lod.Aggregated],
+    [0.06, Lod.Overview],
+    [0.3, Lod.Overview],
+    [0.31, Lod.Compact],
+    [0.79, Lod.Compact],
+    [0.8, Lod.Full],
+    [4, Lod.Full]
   ])('at zoom %f draws level %i', (k, lod) => {
     expect(lodOf(k)).toBe(lod);
   });

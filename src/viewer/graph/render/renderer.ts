@@ -84,10 +84,10 @@ export class Renderer {
   }
 
   /** Boxes and wires that stay bright while the rest is dimmed; null to dim nothing. */
-  setTraceHighlight(lit: ITraceHighlight | null): void {
-    this._stage.root.classList.toggle('oad-tracing', lit !== null);
-    this.svg.setTraceHighlight(lit);
-    this._canvas.highlight = lit;
+  setTraceHighlight(highlight: ITraceHighlight | null): void {
+    this._stage.root.classList.toggle('oad-tracing', highlight !== null);
+    this.svg.setTraceHighlight(highlight);
+    this._canvas.highlight = highlight;
     this._compositor.invalidate();
   }
 
@@ -109,7 +109,7 @@ export class Renderer {
   frame(
     camera: ICamera,
     view: IViewSize,
-    decor: IDecorations,
+    decorations: IDecorations,
     decorDirty: boolean,
     moving: boolean
   ): void {
@@ -125,9 +125,9 @@ export class Renderer {
     } else {
       this._focusPending = false;
     }
-    this._drawCanvas(camera, view, decor.hits, moving);
-    if (decorDirty || (changed && decor.hits.size > 0)) {
-      this._drawDecorations(camera, view, decor);
+    this._drawCanvas(camera, view, decorations.hits, moving);
+    if (decorDirty || (changed && decorations.hits.size > 0)) {
+      this._drawDecorations(camera, view, decorations);
     }
     this._drawMinimap(camera, view);
   }
@@ -174,7 +174,7 @@ export class Renderer {
     // While moving, one device pixel per pixel; the sharp picture follows when the camera rests.
     const dpr = moving ? 1 : this._stage.dpr;
     const step = this._compositor.step(camera, view, dpr, moving && far);
-    if (!far || step === PaintStep.Moved) {
+    if (!far || step === PaintStep.Transformed) {
       return;
     }
     const { margin } = this._compositor;
@@ -188,7 +188,7 @@ export class Renderer {
   private _drawDecorations(
     camera: ICamera,
     view: IViewSize,
-    decor: IDecorations
+    decorations: IDecorations
   ): void {
     const { scene } = this.drawing!;
     const near = visibleRect(camera, view, Math.max(view.w, view.h) * 0.4);
@@ -196,7 +196,7 @@ export class Renderer {
     this._decorations.draw(
       scene,
       this.adjacency!,
-      decor,
+      decorations,
       box => !isFar && intersects(boxRect(scene, box), near)
     );
   }

@@ -9,8 +9,8 @@ import { rowsCamera, toScreen } from '../geometry/camera';
 import {
   edgePath,
   labelAnchor,
-  returnHeads,
-  returnMarks
+  returnArrowheads,
+  returnArrowheadPath
 } from '../geometry/wirePath';
 import { autoCamera } from '../viewport/cameraPolicy';
 import { SceneAdjacency } from '../scene/sceneAdjacency';
@@ -41,15 +41,15 @@ describe('wires between rows', () => {
     const back = returning(rows);
     expect(back.length).toBeGreaterThan(2);
     for (let e = 0; e < rows.edgeCount; e++) {
-      expect(returnHeads(rows, e).length).toBe(back.includes(e) ? 6 : 0);
+      expect(returnArrowheads(rows, e).length).toBe(back.includes(e) ? 6 : 0);
     }
     for (let e = 0; e < straight.edgeCount; e++) {
-      expect(returnMarks(straight, e)).toBe('');
+      expect(returnArrowheadPath(straight, e)).toBe('');
     }
   });
 
   it('point to the left: the tip comes first along the way', () => {
-    const [ax, ay, tip, y, bx, by] = returnHeads(rows, returning(rows)[0]);
+    const [ax, ay, tip, y, bx, by] = returnArrowheads(rows, returning(rows)[0]);
     expect(tip).toBeLessThan(Math.min(ax, bx));
     expect([ay + by, ax]).toEqual([2 * y, bx]);
   });
@@ -58,7 +58,7 @@ describe('wires between rows', () => {
     const e = returning(rows)[0];
     expect(edgePath(rows, e).match(/Q/g)).toHaveLength(4);
     const spot = labelAnchor(rows, e)!;
-    const [, , , y] = returnHeads(rows, e);
+    const [, , , y] = returnArrowheads(rows, e);
     expect(spot.y).toBe(y);
     expect(spot.beside).toBe(false);
   });

@@ -9,7 +9,7 @@ import { TITLE_BAR } from '../style/metrics';
 
 const CELL = 400;
 /** Items that cover more cells are checked in every query instead of being stored per cell. */
-const LARGE = 64;
+const MAX_CELLS_PER_ITEM = 64;
 
 class UniformGrid {
   private readonly _columns: number;
@@ -107,7 +107,7 @@ class UniformGrid {
       const r0 = this._row(rects[4 * i + 1]);
       const c1 = this._column(rects[4 * i + 2]);
       const r1 = this._row(rects[4 * i + 3]);
-      if ((c1 - c0 + 1) * (r1 - r0 + 1) > LARGE) {
+      if ((c1 - c0 + 1) * (r1 - r0 + 1) > MAX_CELLS_PER_ITEM) {
         if (collectLarge) {
           this._large.push(i);
         }

@@ -2,13 +2,13 @@
 
 export const enum Lod {
   /** Canvas; boxes of a few pixels are aggregated. */
-  Merged = 0,
+  Aggregated = 0,
   /** Canvas; plain boxes and wires, titles of groups. */
-  Far = 1,
+  Overview = 1,
   /** Elements; a card is flat coloured, with a title as large as fits. */
-  Block = 2,
+  Compact = 2,
   /** Elements; full cards with weights and costs. */
-  Reading = 3
+  Full = 3
 }
 
 const AGGREGATED_BELOW = 0.06;
@@ -20,12 +20,12 @@ export const LABELS_FROM = 0.6;
 
 export function lodOf(k: number): Lod {
   if (k < AGGREGATED_BELOW) {
-    return Lod.Merged;
+    return Lod.Aggregated;
   }
   if (k <= CANVAS_MAX_ZOOM) {
-    return Lod.Far;
+    return Lod.Overview;
   }
-  return k < FULL_FROM ? Lod.Block : Lod.Reading;
+  return k < FULL_FROM ? Lod.Compact : Lod.Full;
 }
 
 /**
@@ -34,8 +34,8 @@ export function lodOf(k: number): Lod {
  */
 export function detailKey(k: number): number {
   const lod = lodOf(k);
-  if (lod !== Lod.Block) {
-    return lod === Lod.Reading ? 100 : 0;
+  if (lod !== Lod.Compact) {
+    return lod === Lod.Full ? 100 : 0;
   }
   return k < 0.42 ? 1 : k < LABELS_FROM ? 2 : 3;
 }

@@ -17,7 +17,7 @@ export const MAX_CARD = 236;
 /** Wide enough for the class and the instance of a group on one line. */
 export const MAX_GROUP = 290;
 /** Maximum width of compact cards. */
-export const SHORT_CARD = 128;
+export const COMPACT_CARD = 128;
 export const MIN_CARD = 92;
 
 /** Font sizes. */

@@ -3,7 +3,7 @@ import {
   type Corner,
   cornerRect,
   type IDockView,
-  placeOf
+  chooseDock
 } from '../viewport/cornerDocks';
 import { someChord } from '../geometry/wirePath';
 import { LABELS_FROM } from '../style/levelOfDetail';
@@ -20,7 +20,7 @@ const FULL_SIZE = { w: 208, h: 124 };
 const SLIM_SIZE = { w: 232, h: 20 };
 
 /** Boxes, wires and labels under the legend in its initial position. */
-export function legendFaults(sight: IDockView & { labels: WireLabels }): {
+export function legendFaults(dockView: IDockView & { labels: WireLabels }): {
   legendOn: string[];
   slim: boolean;
 } {
@@ -31,8 +31,8 @@ export function legendFaults(sight: IDockView & { labels: WireLabels }): {
     size: () => FULL_SIZE,
     place: () => undefined
   };
-  const { corner, slim } = placeOf(sight, guest, [], null);
-  const { scene, camera, view, labels } = sight;
+  const { corner, slim } = chooseDock(dockView, guest, [], null);
+  const { scene, camera, view, labels } = dockView;
   const all = visibleRect(camera, view);
   const at = slim
     ? cornerRect(corner, SLIM_SIZE, view, 2)

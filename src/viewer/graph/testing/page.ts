@@ -98,7 +98,7 @@ function drawEverything(
   for (let b = 0; b < scene.boxCount; b++) {
     const g = svgElement('g');
     g.setAttribute('transform', `translate(${scene.boxX[b]},${scene.boxY[b]})`);
-    drawBox(drawing, b, 1, Lod.Reading, new SvgTarget(g));
+    drawBox(drawing, b, 1, Lod.Full, new SvgTarget(g));
     world.append(g);
   }
   svg.append(world);

@@ -22,7 +22,7 @@ const BOLD = widths(
     '611 611 389 556 333 611 556 778 556 556 500 389 280 389 584'
 );
 /** Non-ASCII characters used on cards. */
-const OTHERS: Readonly<Record<string, number>> = {
+const OTHER_ADVANCES: Readonly<Record<string, number>> = {
   '\u00a0': 278,
   '·': 278,
   '×': 584,
@@ -32,7 +32,7 @@ const OTHERS: Readonly<Record<string, number>> = {
   '…': 1000
 };
 /** Letters of other alphabets: slightly too wide, so that nothing overflows. */
-const LETTER = 640;
+const LETTER_ADVANCE = 640;
 /** Scripts whose characters fill a square: kana, hangul, ideographs, full-width forms, emoji. */
 const SQUARE =
   /[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60]|[\ud83c-\ud87f]/;
@@ -49,9 +49,13 @@ function widths(list: string): readonly number[] {
 export function advanceOf(char: string, weight: number): number {
   const code = char.codePointAt(0) ?? 0;
   const table = weight > HEAVIEST_REGULAR ? BOLD : REGULAR;
-  const known = table[code - FIRST] ?? OTHERS[char];
+  const known = table[code - FIRST] ?? OTHER_ADVANCES[char];
   if (known !== undefined) {
     return known / 1000;
   }
-  return COMBINING.test(char) ? 0 : SQUARE.test(char) ? 1 : LETTER / 1000;
+  return COMBINING.test(char)
+    ? 0
+    : SQUARE.test(char)
+      ? 1
+      : LETTER_ADVANCE / 1000;
 }

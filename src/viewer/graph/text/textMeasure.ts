@@ -6,13 +6,13 @@ import { FONT_FALLBACK } from '../style/metrics';
 /** Names come from untrusted files; nothing longer than this is measured or drawn. */
 const MAX_CHARACTERS = 160;
 /** Advances are measured at this size and scaled. */
-const PROBE = 100;
+const PROBE_SIZE = 100;
 
 /** The advance of one character. */
 type CharAdvance = (char: string) => number;
 
 function probe(weight: number, family: string): CharAdvance {
-  const guess: CharAdvance = char => PROBE * advanceOf(char, weight);
+  const guess: CharAdvance = char => PROBE_SIZE * advanceOf(char, weight);
   if (typeof document === 'undefined') {
     return guess;
   }
@@ -27,7 +27,7 @@ function probe(weight: number, family: string): CharAdvance {
     return guess;
   }
   const ctx = context;
-  ctx.font = `${weight} ${PROBE}px ${family}`;
+  ctx.font = `${weight} ${PROBE_SIZE}px ${family}`;
   return char => ctx.measureText(char).width;
 }
 
@@ -46,7 +46,7 @@ export class TextMeasure {
       }
       sum += advance;
     }
-    return (sum * size) / PROBE;
+    return (sum * size) / PROBE_SIZE;
   }
 
   /** The text, or its start and end around `…` if it is wider than `max`. */

@@ -14,10 +14,10 @@ const at = { x: 400, y: 300, k: 0.5 };
 /** Screen position of a painted point after the transform. */
 function moved(from: typeof at, to: typeof at, x: number, y: number) {
   const painted = toScreen(from, view, x, y);
-  const drift = transformBetween(from, to, view, 2);
+  const transform = transformBetween(from, to, view, 2);
   return {
-    x: painted.x * drift.scale + drift.x,
-    y: painted.y * drift.scale + drift.y
+    x: painted.x * transform.scale + transform.x,
+    y: painted.y * transform.scale + transform.y
   };
 }
 
@@ -28,9 +28,9 @@ describe('where a painted picture has to be', () => {
     const there = toScreen(to, view, 77, 913);
     expect(Math.abs(here.x - there.x)).toBeLessThanOrEqual(0.25);
     expect(Math.abs(here.y - there.y)).toBeLessThanOrEqual(0.25);
-    const drift = transformBetween(at, to, view, 2);
-    expect(drift.x * 2).toBe(Math.round(drift.x * 2));
-    expect(drift.y * 2).toBe(Math.round(drift.y * 2));
+    const transform = transformBetween(at, to, view, 2);
+    expect(transform.x * 2).toBe(Math.round(transform.x * 2));
+    expect(transform.y * 2).toBe(Math.round(transform.y * 2));
   });
 
   it('is exact where it is scaled', () => {
@@ -52,68 +52,68 @@ describe('where a painted picture has to be', () => {
 
 describe('a motion', () => {
   let style: CSSStyleDeclaration;
-  let drift: CompositorLayer;
+  let transform: CompositorLayer;
   const step = (x: number, k = 0.5, moving = true) =>
-    drift.step({ x, y: 300, k }, view, 1, moving);
+    transform.step({ x, y: 300, k }, view, 1, moving);
 
   beforeEach(() => {
     style = document.createElement('div').style;
-    drift = new CompositorLayer(style, 100);
+    transform = new CompositorLayer(style, 100);
   });
 
   it('paints a jump as it is', () => {
-    expect(step(400)).toBe(PaintStep.Rest);
+    expect(step(400)).toBe(PaintStep.PaintExact);
     expect(style.willChange).toBe('');
     expect(style.transform).toBe('');
   });
 
   it('moves from the third frame on and paints when the margin is used up', () => {
     step(400);
-    expect(step(420)).toBe(PaintStep.Start);
+    expect(step(420)).toBe(PaintStep.PaintWithMargin);
     expect(style.willChange).toBe('transform');
     expect(style.transform).toBe('translate(-100px,-100px)');
-    expect(step(440)).toBe(PaintStep.Moved);
+    expect(step(440)).toBe(PaintStep.Transformed);
     expect(style.transform).toBe('translate(-110px,-100px)');
-    expect(step(620)).toBe(PaintStep.Moved);
-    expect(step(622)).toBe(PaintStep.Start);
+    expect(step(620)).toBe(PaintStep.Transformed);
+    expect(step(622)).toBe(PaintStep.PaintWithMargin);
     expect(style.transform).toBe('translate(-100px,-100px)');
   });
 
   it('scales a little and paints before it looks blurred', () => {
     step(400);
     step(400);
-    expect(step(400, 0.6)).toBe(PaintStep.Moved);
+    expect(step(400, 0.6)).toBe(PaintStep.Transformed);
     expect(style.transform).toContain('scale(1.2)');
-    expect(step(400, 0.61)).toBe(PaintStep.Moved);
-    expect(step(400, 0.66)).toBe(PaintStep.Start);
+    expect(step(400, 0.61)).toBe(PaintStep.Transformed);
+    expect(step(400, 0.66)).toBe(PaintStep.PaintWithMargin);
     expect(style.transform).not.toContain('scale');
   });
 
   it('scales further for a moment where the zoom is fast', () => {
     step(400);
     step(400);
-    expect(step(400, 0.7)).toBe(PaintStep.Moved);
-    expect(step(400, 0.95)).toBe(PaintStep.Moved);
-    expect(step(400, 0.96)).toBe(PaintStep.Start);
+    expect(step(400, 0.7)).toBe(PaintStep.Transformed);
+    expect(step(400, 0.95)).toBe(PaintStep.Transformed);
+    expect(step(400, 0.96)).toBe(PaintStep.PaintWithMargin);
   });
 
   it('has another margin where it zooms', () => {
-    drift = new CompositorLayer(style, 100, 0);
+    transform = new CompositorLayer(style, 100, 0);
     step(400);
     step(400);
-    expect(drift.margin).toBe(100);
-    expect(step(400, 1.1)).toBe(PaintStep.Start);
-    expect(drift.margin).toBe(0);
+    expect(transform.margin).toBe(100);
+    expect(step(400, 1.1)).toBe(PaintStep.PaintWithMargin);
+    expect(transform.margin).toBe(0);
     expect(style.transform).toBe('translate(0px,0px)');
-    expect(step(400, 1.2)).toBe(PaintStep.Moved);
-    expect(step(400, 1.05)).toBe(PaintStep.Start);
+    expect(step(400, 1.2)).toBe(PaintStep.Transformed);
+    expect(step(400, 1.05)).toBe(PaintStep.PaintWithMargin);
   });
 
   it('ends with a picture painted in place, without a layer', () => {
     step(400);
     step(420);
     step(440);
-    expect(step(440, 0.5, false)).toBe(PaintStep.Rest);
+    expect(step(440, 0.5, false)).toBe(PaintStep.PaintExact);
     expect(style.willChange).toBe('');
     expect(style.transform).toBe('');
   });
@@ -121,8 +121,8 @@ describe('a motion', () => {
   it('paints what is no longer true', () => {
     step(400);
     step(420);
-    drift.invalidate();
-    expect(step(430)).toBe(PaintStep.Start);
-    expect(step(440)).toBe(PaintStep.Moved);
+    transform.invalidate();
+    expect(step(430)).toBe(PaintStep.PaintWithMargin);
+    expect(step(440)).toBe(PaintStep.Transformed);
   });
 });

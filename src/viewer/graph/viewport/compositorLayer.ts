@@ -7,10 +7,10 @@ import type { ICamera } from '../surfaceApi';
 import type { IViewSize } from '../geometry/camera';
 
 /** Maximum scale of a painted picture, above which it would look blurred. */
-const SCALE = 1.3;
+const MAX_SCALE = 1.3;
 /** Number of frames in a fast zoom for which it may be scaled further. */
-const FAST_FRAMES = 3;
-const FAST_SCALE = 2;
+const MAX_FAST_FRAMES = 3;
+const MAX_FAST_SCALE = 2;
 
 /** Position for one camera of a picture painted for another: screen = painted × scale + (x, y). */
 export interface IViewTransform {
@@ -35,24 +35,24 @@ export function transformBetween(
 
 /** True if a picture with this margin around the view still covers all of it. */
 export function coversView(
-  drift: IViewTransform,
+  transform: IViewTransform,
   view: IViewSize,
   margin: number
 ): boolean {
   const side = (at: number, length: number) =>
-    at - margin * drift.scale <= 0 &&
-    at + (length + margin) * drift.scale >= length;
-  return side(drift.x, view.w) && side(drift.y, view.h);
+    at - margin * transform.scale <= 0 &&
+    at + (length + margin) * transform.scale >= length;
+  return side(transform.x, view.w) && side(transform.y, view.h);
 }
 
 /** Painting that a frame needs. */
 export const enum PaintStep {
   /** None: the picture has been transformed for the camera. */
-  Moved = 0,
+  Transformed = 0,
   /** Paint with a margin, since more motion follows. */
-  Start = 1,
+  PaintWithMargin = 1,
   /** Paint for this camera only. */
-  Rest = 2
+  PaintExact = 2
 }
 
 export class CompositorLayer {
@@ -85,12 +85,12 @@ export class CompositorLayer {
     this._last = camera;
     const layered = this._frames > 1;
     if (layered && this._layered && this._painted) {
-      const drift = transformBetween(this._painted, camera, view, dpr);
-      const most = ++this._age < FAST_FRAMES ? FAST_SCALE : SCALE;
-      const close = drift.scale < most && drift.scale > 1 / most;
-      if (close && coversView(drift, view, this.margin)) {
-        this._style.transform = this._css(drift);
-        return PaintStep.Moved;
+      const transform = transformBetween(this._painted, camera, view, dpr);
+      const most = ++this._age < MAX_FAST_FRAMES ? MAX_FAST_SCALE : MAX_SCALE;
+      const close = transform.scale < most && transform.scale > 1 / most;
+      if (close && coversView(transform, view, this.margin)) {
+        this._style.transform = this._css(transform);
+        return PaintStep.Transformed;
       }
     }
     this._painted = camera;
@@ -103,7 +103,7 @@ export class CompositorLayer {
         ? this._css({ x: 0, y: 0, scale: 1 })
         : '';
     }
-    return layered ? PaintStep.Start : PaintStep.Rest;
+    return layered ? PaintStep.PaintWithMargin : PaintStep.PaintExact;
   }
 
   /** The zoom that the picture is painted for. */

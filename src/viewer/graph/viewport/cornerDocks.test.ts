@@ -6,7 +6,7 @@ import {
   CornerDocks,
   type IDockedItem,
   type IDockView,
-  placeOf
+  chooseDock
 } from './cornerDocks';
 import { SpatialIndex } from '../scene/spatialIndex';
 import { fromBoxes } from '../testing/scene';
@@ -62,7 +62,7 @@ const ALL: Rect = [24, 24, 952, 552];
 describe('a place over the picture', () => {
   it('is the first corner without a box', () => {
     const at = (rects: readonly Rect[]): string =>
-      placeOf(sightOf(rects), guest(), [], null).corner;
+      chooseDock(sightOf(rects), guest(), [], null).corner;
     expect(at([])).toBe('bottom-left');
     expect(at([BOTTOM_LEFT])).toBe('bottom-right');
     expect(at([BOTTOM])).toBe('top-left');
@@ -70,21 +70,21 @@ describe('a place over the picture', () => {
 
   it('is kept while it is free, whatever else became free', () => {
     const now = { corner: 'top-right', slim: false } as const;
-    expect(placeOf(sightOf([]), guest(), [], now)).toEqual(now);
+    expect(chooseDock(sightOf([]), guest(), [], now)).toEqual(now);
   });
 
   it('is a line in the padding where boxes fill the view, or where that is low', () => {
     const full = sightOf([ALL]);
-    const place = placeOf(full, guest(), [], null);
+    const place = chooseDock(full, guest(), [], null);
     expect(place).toEqual({ corner: 'bottom-left', slim: true });
     expect(coveredWeight(full, { x: 2, y: 578, w: 200, h: 20 })).toBe(0);
     expect(
-      placeOf(sightOf([], { w: 1000, h: 300 }), guest(), [], null)
+      chooseDock(sightOf([], { w: 1000, h: 300 }), guest(), [], null)
     ).toEqual({ corner: 'bottom-left', slim: true });
   });
 
   it('covers as few boxes as it can where none is free', () => {
-    const { corner, slim } = placeOf(
+    const { corner, slim } = chooseDock(
       sightOf([
         [0, 570, 1000, 30],
         [0, 0, 900, 30],
@@ -102,8 +102,12 @@ describe('a place over the picture', () => {
     const ground: Rect = [5, 100, 990, 490];
     const title: Rect = [5, 480, 990, 110];
     const at = (rect: Rect): string =>
-      placeOf(sightOf([rect], undefined, BoxKind.OpenGroup), guest(), [], null)
-        .corner;
+      chooseDock(
+        sightOf([rect], undefined, BoxKind.OpenGroup),
+        guest(),
+        [],
+        null
+      ).corner;
     expect(at(ground)).toBe('bottom-left');
     expect(at(title)).toBe('top-left');
   });
@@ -112,12 +116,12 @@ describe('a place over the picture', () => {
 describe('wires and what stands on them', () => {
   /** Two boxes at the top and a wire between them that runs along the bottom. */
   const wired = (y: number): IDockView => {
-    const sight = sightOf([
+    const dockView = sightOf([
       [300, 20, 40, 20],
       [900, 20, 40, 20]
     ]);
     const scene = {
-      ...sight.scene,
+      ...dockView.scene,
       edgeCount: 1,
       edgeSource: Int32Array.of(0),
       edgeTarget: Int32Array.of(1),
@@ -126,21 +130,25 @@ describe('wires and what stands on them', () => {
       edgeOffsets: Int32Array.of(0, 4),
       edgePoints: Float64Array.of(340, 30, 340, y, 700, y, 900, 30)
     };
-    return { ...sight, scene, index: new SpatialIndex(scene) };
+    return { ...dockView, scene, index: new SpatialIndex(scene) };
   };
 
   it('keep a corner free too', () => {
-    expect(placeOf(wired(590), guest(), [], null).corner).toBe('bottom-left');
+    expect(chooseDock(wired(590), guest(), [], null).corner).toBe(
+      'bottom-left'
+    );
     const right = {
       ...guest(),
       corners: ['bottom-right', 'top-left'] as const
     };
-    expect(placeOf(sightOf([]), right, [], null).corner).toBe('bottom-right');
+    expect(chooseDock(sightOf([]), right, [], null).corner).toBe(
+      'bottom-right'
+    );
     const crossing = wired(570);
     const points = crossing.scene.edgePoints;
     points.set([340, 570, 980, 570, 980, 30], 2);
-    const sight = { ...crossing, index: new SpatialIndex(crossing.scene) };
-    expect(placeOf(sight, right, [], null).corner).toBe('top-left');
+    const dockView = { ...crossing, index: new SpatialIndex(crossing.scene) };
+    expect(chooseDock(dockView, right, [], null).corner).toBe('top-left');
   });
 
   it('count from where they are drawn', () => {

@@ -38,7 +38,7 @@ export interface IDockedItem {
   /** Items of a lower rank choose first. */
   readonly rank: number;
   /** True if it is hidden in this view and covers nothing. */
-  isAway?(sight: IDockView): boolean;
+  isAway?(dockView: IDockView): boolean;
   place(at: IDockPlace): void;
 }
 
@@ -90,23 +90,23 @@ export function coveredWeight(
 }
 
 /** The position of an item; `now` is kept if no other is better. */
-export function placeOf(
-  sight: IDockView,
-  guest: IDockedItem,
+export function chooseDock(
+  dockView: IDockView,
+  item: IDockedItem,
   taken: readonly IRect[],
   now: IDockPlace | null
 ): IDockPlace {
-  const { view } = sight;
-  const corners = now ? [now.corner, ...guest.corners] : guest.corners;
+  const { view } = dockView;
+  const corners = now ? [now.corner, ...item.corners] : item.corners;
   const cost = (corner: Corner, slim: boolean): number => {
     const rect = slim
-      ? cornerRect(corner, guest.slim, view, SLIM_MARGIN)
-      : cornerRect(corner, guest.size(), view, MARGIN);
+      ? cornerRect(corner, item.slim, view, SLIM_MARGIN)
+      : cornerRect(corner, item.size(), view, MARGIN);
     return taken.some(other => intersects(rect, other))
       ? Infinity
-      : coveredWeight(sight, rect);
+      : coveredWeight(dockView, rect);
   };
-  const away = guest.isAway?.(sight) ?? false;
+  const away = item.isAway?.(dockView) ?? false;
   if (away || (view.w >= MIN_VIEW.w && view.h >= MIN_VIEW.h)) {
     const most = away ? Number.MAX_VALUE : 0;
     const whole = corners.find(corner => cost(corner, false) <= most);
@@ -125,11 +125,11 @@ export class CornerDocks {
   private _settled: readonly unknown[] = [];
 
   /** Adds an item and keeps it placed; returns a function that removes it. */
-  add(guest: IDockedItem): () => void {
-    this._items.set(guest, null);
+  add(item: IDockedItem): () => void {
+    this._items.set(item, null);
     this._settle();
     return () => {
-      this._items.delete(guest);
+      this._items.delete(item);
       this._settled = [];
     };
   }
@@ -145,20 +145,20 @@ export class CornerDocks {
   }
 
   private _settle(): void {
-    const sight = this._look?.();
-    if (!sight || sight.view.w < 1 || sight.view.h < 1) {
+    const dockView = this._look?.();
+    if (!dockView || dockView.view.w < 1 || dockView.view.h < 1) {
       return;
     }
     const taken: IRect[] = [];
     const guests = [...this._items].sort(([a], [b]) => a.rank - b.rank);
-    for (const [guest, now] of guests) {
-      const at = placeOf(sight, guest, taken, now);
-      const size = at.slim ? guest.slim : guest.size();
+    for (const [item, now] of guests) {
+      const at = chooseDock(dockView, item, taken, now);
+      const size = at.slim ? item.slim : item.size();
       const margin = at.slim ? SLIM_MARGIN : MARGIN;
-      taken.push(cornerRect(at.corner, size, sight.view, margin));
+      taken.push(cornerRect(at.corner, size, dockView.view, margin));
       if (at.corner !== now?.corner || at.slim !== now.slim) {
-        this._items.set(guest, at);
-        guest.place(at);
+        this._items.set(item, at);
+        item.place(at);
       }
     }
   }

@@ -196,7 +196,7 @@ function Attention(): JSX.Element | null {
         <TruncatedList items={attention.groups}>
           {(group, at) => (
             <li key={at}>
-              <GroupJump group={group} />
+              <AttentionGroupLink group={group} />
               {many && (
                 <span className="oad-Quiet">
                   {' '}
@@ -217,7 +217,7 @@ function Attention(): JSX.Element | null {
 }
 
 /** Selects the attention layers of one configuration. */
-function GroupJump({ group }: { group: AttentionGroup }): JSX.Element {
+function AttentionGroupLink({ group }: { group: AttentionGroup }): JSX.Element {
   const trans = useTrans();
   const session = useSession();
   const about = [
@@ -297,7 +297,7 @@ function Cache({ cache }: { cache: KVCacheInfo }): JSX.Element {
 }
 
 /** The box of each repeat, which has its name, in the same order; -1 if it has none. */
-function foldsOf(
+function repeatBoxes(
   tree: IGroupTree,
   { name, count }: RepeatColumns
 ): readonly number[] {
@@ -324,7 +324,7 @@ function Repeats(): JSX.Element {
     size: repeats.size[at],
     name: repeats.name[at]
   }));
-  const boxes = foldsOf(tree, repeats);
+  const boxes = repeatBoxes(tree, repeats);
   return (
     <Section title={trans.__('Repeated parts')} count={rows.length}>
       <ul className="oad-Links">

@@ -3,8 +3,8 @@ import { shortLabel } from '../../../ui/text';
 import { Name, Section, TruncatedList } from '../../common/facts';
 import { useTrans } from '../../../i18n/translateContext';
 
-const SHORT = 120;
-const FOLDED = 72;
+const MAX_INLINE_CHARS = 120;
+const PREVIEW_CHARS = 72;
 
 /** Metadata entries of exporters and tools; long ones are collapsed. */
 export function Metadata(props: {
@@ -23,12 +23,12 @@ export function Metadata(props: {
             <div key={key}>
               <dt>{shortLabel(key, 120)}</dt>
               <dd>
-                {value.length <= SHORT ? (
+                {value.length <= MAX_INLINE_CHARS ? (
                   <Name text={value} />
                 ) : (
                   <details>
                     <summary>
-                      <bdi>{shortLabel(value, FOLDED)}</bdi>
+                      <bdi>{shortLabel(value, PREVIEW_CHARS)}</bdi>
                     </summary>
                     <Name text={value} />
                   </details>

@@ -9,7 +9,7 @@ type Origin = NonNullable<NodeDetails['module']>;
 type Trans = ReturnType<typeof useTrans>;
 
 /** How the module of a node is known; empty if the file does not record it. */
-function known(trans: Trans, via: string): string {
+function originText(trans: Trans, via: string): string {
   switch (via) {
     case 'trace':
       return trans.__('recorded by the exporter');
@@ -57,7 +57,7 @@ export function ModuleFacts({
 function Recorded({ module }: { module: Origin }): JSX.Element {
   const trans = useTrans();
   const { scope, via, scopes, calls, stack } = module;
-  const words = known(trans, via);
+  const words = originText(trans, via);
   const numbers = Object.entries(calls);
   return (
     <>

@@ -27,7 +27,7 @@ import { useTrans } from '../../../i18n/translateContext';
 const TOP_FINDINGS = 3;
 
 /** Task, family, size and precision of the model. */
-export function InWords({ made }: { made: Identity }): JSX.Element {
+export function ModelFacts({ made }: { made: Identity }): JSX.Element {
   const trans = useTrans();
   const [task, family, precision] = reasonsOf(made, trans);
   return (

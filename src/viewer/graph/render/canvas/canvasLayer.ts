@@ -9,7 +9,11 @@ import {
   type IViewSize,
   visibleRect
 } from '../../geometry/camera';
-import { handleLength, isAcross, returnHeads } from '../../geometry/wirePath';
+import {
+  handleLength,
+  isAcross,
+  returnArrowheads
+} from '../../geometry/wirePath';
 import type { SpatialIndex } from '../../scene/spatialIndex';
 import { Lod, lodOf } from '../../style/levelOfDetail';
 import { AggregatedPicture } from './aggregatedPicture';
@@ -62,12 +66,12 @@ export class CanvasLayer {
   private _index: SpatialIndex | null = null;
   /** Open and collapsed groups, parents first. */
   private _groups: number[] = [];
-  private _merged: AggregatedPicture | null = null;
+  private _aggregated: AggregatedPicture | null = null;
 
   setDrawing(drawing: IDrawContext, index: SpatialIndex): void {
     this._drawing = drawing;
     this._index = index;
-    this._merged = new AggregatedPicture(drawing);
+    this._aggregated = new AggregatedPicture(drawing);
     this._groups = [];
     for (let b = 0; b < drawing.scene.boxCount; b++) {
       const kind = this._kind(b);
@@ -95,7 +99,7 @@ export class CanvasLayer {
     ctx.setTransform(k, 0, 0, k, dx, dy);
     const rect = visibleRect(camera, view, 8);
     const crowded =
-      lodOf(camera.k) === Lod.Merged &&
+      lodOf(camera.k) === Lod.Aggregated &&
       this._index.countBoxes(rect) > MAX_BOXES;
     const visible = crowded
       ? this._groups.filter(b => this._isLarge(b, camera.k, rect))
@@ -103,7 +107,7 @@ export class CanvasLayer {
     this._drawPanels(ctx, visible, camera.k, palette);
     ctx.globalAlpha = this.highlight ? DIMMED : 1;
     if (crowded) {
-      this._merged?.draw(ctx, camera.k, rect, palette);
+      this._aggregated?.draw(ctx, camera.k, rect, palette);
     } else {
       const looks = new Map<IWireLook | null, number[]>();
       for (const edge of this._index.edgesIn(rect)) {
@@ -213,7 +217,7 @@ export class CanvasLayer {
         }
       }
       if (scene.inRows) {
-        drawHeads(ctx, returnHeads(scene, e, ARROW_HEAD / k));
+        drawHeads(ctx, returnArrowheads(scene, e, ARROW_HEAD / k));
       }
     }
     ctx.stroke();

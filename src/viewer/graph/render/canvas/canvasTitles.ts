@@ -27,12 +27,12 @@ export interface ICanvasTitleView {
 /** Collapsed groups have the title inside; open ones above, if there is space. */
 export function drawTitles(
   ctx: Canvas2D,
-  far: ICanvasTitleView,
+  titleView: ICanvasTitleView,
   visible: readonly number[]
 ): void {
-  const { scene } = far.drawing;
-  const { k } = far.camera;
-  ctx.font = `600 ${SIZE}px ${far.palette.font}`;
+  const { scene } = titleView.drawing;
+  const { k } = titleView.camera;
+  ctx.font = `600 ${SIZE}px ${titleView.palette.font}`;
   ctx.textBaseline = 'middle';
   const shown = (box: number): boolean =>
     scene.boxW[box] * k >= MIN_WIDTH && scene.boxH[box] * k >= MIN_HEIGHT;
@@ -40,12 +40,12 @@ export function drawTitles(
   for (const box of visible) {
     const kind: BoxKind = scene.boxKind[box];
     if (kind === BoxKind.Group && shown(box)) {
-      drawInside(ctx, far, box);
+      drawInside(ctx, titleView, box);
     } else if (kind === BoxKind.OpenGroup && shown(box)) {
       open.push(box);
     }
   }
-  drawAbove(ctx, far, open);
+  drawAbove(ctx, titleView, open);
 }
 
 function titleOf(drawing: IDrawContext, box: number): string {
@@ -53,8 +53,12 @@ function titleOf(drawing: IDrawContext, box: number): string {
   return card.instance || card.title;
 }
 
-function drawInside(ctx: Canvas2D, far: ICanvasTitleView, box: number): void {
-  const { drawing, camera, view, palette } = far;
+function drawInside(
+  ctx: Canvas2D,
+  titleView: ICanvasTitleView,
+  box: number
+): void {
+  const { drawing, camera, view, palette } = titleView;
   const { scene, paint, measure } = drawing;
   const w = scene.boxW[box] * camera.k;
   const text = measure.shorten(titleOf(drawing, box), w - 6, SIZE, 600);
@@ -72,8 +76,12 @@ function drawInside(ctx: Canvas2D, far: ICanvasTitleView, box: number): void {
 }
 
 /** Outer groups first: an inner title moves right, or is omitted, where an outer one is. */
-function drawAbove(ctx: Canvas2D, far: ICanvasTitleView, open: number[]): void {
-  const { drawing, camera, view, palette } = far;
+function drawAbove(
+  ctx: Canvas2D,
+  titleView: ICanvasTitleView,
+  open: number[]
+): void {
+  const { drawing, camera, view, palette } = titleView;
   const { scene, measure } = drawing;
   const taken: IRect[] = [];
   ctx.textAlign = 'left';
@@ -84,8 +92,14 @@ function drawAbove(ctx: Canvas2D, far: ICanvasTitleView, open: number[]): void {
     const name = titleOf(drawing, box);
     const width = measure.width(name, SIZE, 600);
     const right = left + scene.boxW[box] * camera.k;
-    const x = findFreeX(taken, Math.max(left, far.edge) + 1, top, width, right);
-    if (x !== null && !coversBox(far, x, top + STRIP / 2, width)) {
+    const x = findFreeX(
+      taken,
+      Math.max(left, titleView.edge) + 1,
+      top,
+      width,
+      right
+    );
+    if (x !== null && !coversBox(titleView, x, top + STRIP / 2, width)) {
       taken.push({ x, y: top, w: width + 8, h: STRIP - 1 });
       ctx.fillText(name, x, top + STRIP / 2);
     }
@@ -93,12 +107,12 @@ function drawAbove(ctx: Canvas2D, far: ICanvasTitleView, open: number[]): void {
 }
 
 function coversBox(
-  far: ICanvasTitleView,
+  titleView: ICanvasTitleView,
   x: number,
   y: number,
   width: number
 ): boolean {
-  const { camera, view, index, drawing } = far;
+  const { camera, view, index, drawing } = titleView;
   const worldY = (y - view.h / 2) / camera.k + camera.y;
   return [x, x + width / 2, x + width].some(at => {
     const box = index.pick(

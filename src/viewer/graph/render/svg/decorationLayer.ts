@@ -50,7 +50,7 @@ export class DecorationLayer {
   draw(
     scene: IScene,
     links: SceneAdjacency,
-    decor: IDecorations,
+    decorations: IDecorations,
     shown: (box: number) => boolean
   ): void {
     const wires: SVGElement[] = [];
@@ -62,8 +62,8 @@ export class DecorationLayer {
       }
     };
     const bright = this._brightTensors([
-      ...decor.tensors,
-      ...decor.hoverTensors
+      ...decorations.tensors,
+      ...decorations.hoverTensors
     ]);
     wire(
       bright.flatMap(tensor => links.edgesOf(tensor)),
@@ -72,33 +72,33 @@ export class DecorationLayer {
     for (const box of this._endsOf(scene, links, bright)) {
       rings.push(ring(scene, box, 'oad-ring-consumer', 1));
     }
-    const chosen = this._brightTensors(decor.tensors).flatMap(t =>
+    const chosen = this._brightTensors(decorations.tensors).flatMap(t =>
       links.pillsOf(t)
     );
     for (const box of chosen.slice(0, MAX_MARKS)) {
       rings.push(ring(scene, box, 'oad-ring-selected', 2));
     }
-    if (decor.hoverBox >= 0) {
-      wire(links.incoming(decor.hoverBox), 'oad-wire-in');
-      wire(links.outgoing(decor.hoverBox), 'oad-wire-bright');
-      rings.push(ring(scene, decor.hoverBox, 'oad-ring-hover', 1));
+    if (decorations.hoverBox >= 0) {
+      wire(links.incoming(decorations.hoverBox), 'oad-wire-in');
+      wire(links.outgoing(decorations.hoverBox), 'oad-wire-bright');
+      rings.push(ring(scene, decorations.hoverBox, 'oad-ring-hover', 1));
     }
     let count = 0;
-    for (const box of decor.hits) {
-      if (box !== decor.currentHit && shown(box) && count++ < MAX_MARKS) {
+    for (const box of decorations.hits) {
+      if (box !== decorations.currentHit && shown(box) && count++ < MAX_MARKS) {
         rings.push(ring(scene, box, 'oad-ring-hit', 2));
       }
     }
-    if (decor.currentHit >= 0) {
+    if (decorations.currentHit >= 0) {
       rings.push(
-        ring(scene, decor.currentHit, 'oad-ring-hit oad-ring-current', 3)
+        ring(scene, decorations.currentHit, 'oad-ring-hit oad-ring-current', 3)
       );
     }
-    for (const box of decor.selection.slice(0, MAX_MARKS)) {
+    for (const box of decorations.selection.slice(0, MAX_MARKS)) {
       rings.push(ring(scene, box, 'oad-ring-selected', 2));
     }
-    if (decor.cursor >= 0) {
-      rings.push(ring(scene, decor.cursor, 'oad-ring-cursor', 5));
+    if (decorations.cursor >= 0) {
+      rings.push(ring(scene, decorations.cursor, 'oad-ring-cursor', 5));
     }
     this.wires.replaceChildren(...wires);
     this.rings.replaceChildren(...rings);

@@ -52,18 +52,18 @@ export class DecorationModel {
   /** Sets the hovered target and its box; returns true if it changed. */
   setHover(
     box: number,
-    what: IHitTarget,
+    target: IHitTarget,
     series: SeriesByTensor | null
   ): boolean {
-    const hoverBox = what?.kind === 'entity' ? box : -1;
+    const hoverBox = target?.kind === 'entity' ? box : -1;
     const same =
-      what?.kind === this._hover?.kind &&
-      what?.id === this._hover?.id &&
+      target?.kind === this._hover?.kind &&
+      target?.id === this._hover?.id &&
       box === this._hoverBox;
     if (!same) {
-      this._hover = what;
+      this._hover = target;
       this._hoverBox = box;
-      const hoverTensors = series ? tensorIdsOf(series, what) : [];
+      const hoverTensors = series ? tensorIdsOf(series, target) : [];
       this.update({ hoverBox, hoverTensors });
     }
     return !same;

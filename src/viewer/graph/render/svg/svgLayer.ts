@@ -99,12 +99,12 @@ export class SvgLayer {
   }
 
   /** Marks the members of a trace; the style sheet dims the rest. */
-  setTraceHighlight(lit: ITraceHighlight | null): void {
-    this._highlight = lit;
+  setTraceHighlight(highlight: ITraceHighlight | null): void {
+    this._highlight = highlight;
     for (const [box, element] of this._boxElements) {
-      element.classList.toggle('oad-trace-member', lit?.boxes[box] === 1);
+      element.classList.toggle('oad-trace-member', highlight?.boxes[box] === 1);
     }
-    this._wires.setTraceHighlight(lit);
+    this._wires.setTraceHighlight(highlight);
   }
 
   get cursorBox(): number {
@@ -154,7 +154,7 @@ export class SvgLayer {
       dpr,
       moving && camera.k > CANVAS_MAX_ZOOM
     );
-    if (step === PaintStep.Moved) {
+    if (step === PaintStep.Transformed) {
       return;
     }
     const { margin } = this._compositor;
@@ -251,8 +251,8 @@ export class SvgLayer {
     const { scene } = d;
     const kind = scene.boxKind[box];
     const g = svgElement('g');
-    const lit = this._highlight?.boxes[box] ? ' oad-trace-member' : '';
-    g.setAttribute('class', `oad-box oad-${KIND_CLASS[kind]}${lit}`);
+    const highlight = this._highlight?.boxes[box] ? ' oad-trace-member' : '';
+    g.setAttribute('class', `oad-box oad-${KIND_CLASS[kind]}${highlight}`);
     g.setAttribute('data-box', String(box));
     g.setAttribute(
       'transform',

@@ -51,9 +51,9 @@ export class SvgTarget implements IDrawTarget {
 
   text(x: number, y: number, text: string, style: ITextStyle): void {
     const element = svgElement('text');
-    element.setAttribute('x', tenth(x));
-    element.setAttribute('y', tenth(y));
-    element.setAttribute('font-size', tenth(style.size));
+    element.setAttribute('x', roundTenth(x));
+    element.setAttribute('y', roundTenth(y));
+    element.setAttribute('font-size', roundTenth(style.size));
     element.setAttribute('fill', cssColor(style.fill));
     if (style.weight) {
       element.setAttribute('font-weight', String(style.weight));
@@ -86,6 +86,6 @@ export class SvgTarget implements IDrawTarget {
   }
 }
 
-function tenth(value: number): string {
+function roundTenth(value: number): string {
   return String(Math.round(value * 10) / 10);
 }

@@ -5,7 +5,7 @@ import {
   edgePath,
   edgeWidth,
   portPath,
-  returnMarks
+  returnArrowheadPath
 } from '../../geometry/wirePath';
 import type { SpatialIndex } from '../../scene/spatialIndex';
 import { type WireLabels, labelsOf } from '../../labels/wireLabels';
@@ -58,8 +58,8 @@ export class SvgWireLayer {
   }
 
   /** Marks the members of a trace. */
-  setTraceHighlight(lit: ITraceHighlight | null): void {
-    this._highlight = lit;
+  setTraceHighlight(highlight: ITraceHighlight | null): void {
+    this._highlight = highlight;
     for (const [edge, drawn] of this._drawn) {
       this._markMember(edge, drawn);
     }
@@ -157,7 +157,10 @@ export class SvgWireLayer {
     const g = svgElement('g');
     g.setAttribute('aria-hidden', 'true');
     const line = svgElement('path');
-    line.setAttribute('d', edgePath(scene, edge) + returnMarks(scene, edge));
+    line.setAttribute(
+      'd',
+      edgePath(scene, edge) + returnArrowheadPath(scene, edge)
+    );
     line.setAttribute(
       'stroke-width',
       String(edgeWidth(scene.edgeWeight[edge]))
