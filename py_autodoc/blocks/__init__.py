@@ -1,1 +1,1 @@
-"""What the graph is made of: recognised blocks, repeats, attention, the kind of architecture."""
+"""Structure recognition: blocks, repeats, attention layers and the kind of architecture."""

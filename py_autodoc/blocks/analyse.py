@@ -1,4 +1,4 @@
-"""All recognisers over a model: the main graph and every body, each on its own under a guard."""
+"""Runs all recognisers over the main graph and every subgraph, each with its own error guard."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ log = logging.getLogger(__name__)
 
 
 def recognise_structure(model: Model, types: TypeTable, flows: DataflowGraphs | None = None) -> Structure:
-    """What the graph is made of. ``flows``: those of the model, where others read them too.
+    """Recognise the structure of a model. Pass ``flows`` to share dataflow graphs that already exist.
 
-    Never raises on an odd model: a recogniser that fails is left out and named in ``gave_up``.
+    Never raises on an unusual model: a recogniser that fails is skipped and named in ``gave_up``.
 
     Raises: MemoryError.
     """
@@ -43,7 +43,10 @@ def recognise_structure(model: Model, types: TypeTable, flows: DataflowGraphs | 
 
 
 def quantized_only(model: Model, types: TypeTable, flows: DataflowGraphs) -> Structure:
-    """The quantized layers alone, in a fifth of the time. Raises like ``structure``."""
+    """Recognise only the quantized layers, in about a fifth of the time.
+
+    Raises like ``recognise_structure``.
+    """
     made = _Recognition(model, types, flows)
     for flow in flows.all():
         if flow.order:
@@ -77,11 +80,11 @@ class _Recognition:
         )
 
     def quantized_layers(self, flow: DataflowGraph) -> None:
-        """Those of one graph; they are added."""
+        """Add the quantized layers of one graph."""
         self.quantized += self._guard("quantized layers", lambda: find_quantized(flow), [])
 
     def _graph(self, flow: DataflowGraph) -> None:
-        """Everything in one graph; what it finds is added."""
+        """Run all recognisers on one graph and add their results."""
         if not flow.order:
             return
         attention: list[AttentionLayer] = self._guard("attention", lambda: find_attention(flow), [])
@@ -100,7 +103,7 @@ class _Recognition:
             self.failed[key] = self.failed.get(key, 0) + 1
 
     def _guard(self, name: str, recogniser: Callable[[], T], nothing: T) -> T:
-        """What a recogniser finds, ``nothing`` when it fails."""
+        """Return the result of a recogniser, or ``nothing`` if it fails."""
         try:
             return recogniser()
         except MemoryError:
@@ -112,7 +115,7 @@ class _Recognition:
             return nothing
 
     def _gave_up(self) -> list[str]:
-        """One line a recogniser and kind of failure, however many bodies the model has."""
+        """Return one line per recogniser and kind of failure, however many subgraphs the model has."""
         return [
             f"{name} ({fault}" + (f", in {count} graphs)" if count > 1 else ")")
             for (name, fault), count in self.failed.items()

@@ -1,4 +1,4 @@
-"""What recognisers find. Plain data, by node and tensor id; costs are summed elsewhere."""
+"""Results of the recognisers: plain data by node and tensor id, without costs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ KINDS = (
     "conv", "depthwise-separable", "squeeze-excite", "residual", "attention", "mlp", "gated-mlp", "moe",
     "normalization", "embedding", "head", "recurrent",
 )  # fmt: skip
-"""Kinds of structural blocks, as reports and viewers name them."""
+"""Kinds of structural blocks, as named in reports and viewers."""
 
 Fact = int | float | str | bool | None
 
@@ -19,11 +19,11 @@ Fact = int | float | str | bool | None
 class RecognisedBlock:
     """One recognised block of one graph.
 
-    ``nodes`` are ids in ascending order, Constant nodes left out. ``variant`` refines ``kind``
+    ``nodes`` are ids in ascending order, Constant nodes excluded. ``variant`` refines ``kind``
     (residual: plain, pre-activation, concat, gated, subtractive; attention: fused, unfused;
-    normalization: the operator it amounts to). ``anchor`` is the node that made it recognisable (the
-    joining Add, the Softmax, the Conv). ``confidence`` is between 0 and 1: 1 where the structure admits
-    no other reading. ``facts`` are sizes and names in the block, None where unknown.
+    normalization: the equivalent operator). ``anchor`` is the node that identifies the block (the
+    joining Add, the Softmax, the Conv). ``confidence`` is between 0 and 1; 1 if the structure is
+    unambiguous. ``facts`` are sizes and names in the block, None if unknown.
     """
 
     kind: str
@@ -33,17 +33,17 @@ class RecognisedBlock:
     how: str = "structure"
     confidence: float = 1.0
     inputs: tuple[int, ...] = ()
-    """Tensors that enter it, weights left out."""
+    """Input tensors, weights excluded."""
     outputs: tuple[int, ...] = ()
     facts: Mapping[str, Fact] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class AttentionLayer:
-    """One attention layer. Sizes are None where the graph does not tell them."""
+    """An attention layer. Sizes are None if the graph does not show them."""
 
     nodes: tuple[int, ...]
-    """All nodes from the scores to the context, ascending; projections left out."""
+    """All nodes from the scores to the context, ascending; projections excluded."""
     anchor: int
     """The Softmax, or the fused operator."""
     variant: str
@@ -51,21 +51,21 @@ class AttentionLayer:
     kind: str
     """``self``, ``cross`` or ``unknown``."""
     causal: bool | None
-    """None: cannot be told."""
+    """None if unknown."""
     heads: int | None
     kv_heads: int | None
     head_dim: int | None
     value_dim: int | None
-    """Head size of V where it differs; equals ``head_dim`` else."""
+    """Head size of V; equals ``head_dim`` unless it differs."""
     hidden_size: int | None
-    """Width of the residual stream that feeds it."""
+    """Width of its residual stream."""
     queries: int | str | None = None
-    """Query positions."""
+    """Number of query positions."""
     keys: int | str | None = None
-    """Key positions, cached ones included."""
+    """Number of key positions, including cached ones."""
     mask: bool = False
     masks: tuple[int, ...] = ()
-    """Tensors that hide keys or are added to the scores; single numbers left out."""
+    """Tensors that hide keys or are added to the scores; scalars excluded."""
     rotary: bool = False
     relative_bias: bool = False
     """A learned bias is added to the scores."""
@@ -76,10 +76,10 @@ class AttentionLayer:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """A run of isomorphic parts, in execution order: the same operators, attributes, weight shapes.
+    """A run of isomorphic parts in execution order: same operators, attributes and weight shapes.
 
     ``members[i]`` are the nodes of part i in matching order: ``members[i][k]`` corresponds to
-    ``members[j][k]``. ``scopes`` are the scope paths of the parts where each part is one scope.
+    ``members[j][k]``. ``scopes`` are the scope paths of the parts if each part is one scope.
     """
 
     members: tuple[tuple[int, ...], ...]
@@ -89,13 +89,13 @@ class Repeat:
 
     @property
     def count(self) -> int:
-        """How many parts."""
+        """Number of parts."""
         return len(self.members)
 
 
 @dataclass(frozen=True, slots=True)
 class ArchitectureVerdict:
-    """What kind of network it is. ``family`` is ``unknown`` when the evidence does not say."""
+    """The kind of network. ``family`` is ``unknown`` if the evidence is inconclusive."""
 
     family: str
     """``cnn``, ``transformer-encoder``, ``transformer-decoder``, ``encoder-decoder``, ``detector``,
@@ -103,32 +103,32 @@ class ArchitectureVerdict:
     ``classical-ml`` or ``unknown``."""
     confidence: float
     evidence: tuple[str, ...]
-    """One line a reason, with the numbers."""
+    """One line per reason, with the numbers."""
 
 
 class QuantizedLayer(NamedTuple):
-    """How one layer is quantized. ``scheme`` is empty where it computes with float numbers as stored."""
+    """Quantization of one layer. ``scheme`` is empty if the layer computes with floats as stored."""
 
     node: int
     scheme: str
     """``QDQ``, ``QOperator``, ``dynamic`` or ``weight-only``."""
     weights: str = ""
-    """Element type of the weight, ``int4`` …"""
+    """Element type of the weight, such as ``int4``."""
     data: str = ""
-    """Element type of what it reads; empty where that stays float."""
+    """Element type of its data; empty if the data is float."""
     weighted: bool = True
     """False for a product of two computed tensors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """Everything the recognisers found in a model."""
+    """All results of the recognisers for a model."""
 
     blocks: tuple[RecognisedBlock, ...] = ()
     attention: tuple[AttentionLayer, ...] = ()
     repeats: tuple[Repeat, ...] = ()
     verdict: ArchitectureVerdict = ArchitectureVerdict("unknown", 0.0, ())
     quantized: tuple[QuantizedLayer, ...] = ()
-    """Layers of models with any quantized one; empty for all others."""
+    """Layers of models with at least one quantized layer; otherwise empty."""
     gave_up: tuple[str, ...] = ()
     """Recognisers that failed on this model, one line each."""

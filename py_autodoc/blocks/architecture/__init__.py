@@ -1,1 +1,1 @@
-"""The kind of network: the layers counted, the signs at its outputs, the classification."""
+"""Architecture classification: layer inventory, output shapes, network family."""

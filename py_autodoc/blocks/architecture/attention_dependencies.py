@@ -1,4 +1,4 @@
-"""Which attention layers a layer reads, directly or through others."""
+"""Dependencies between attention layers, direct or through other layers."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
 from py_autodoc.blocks.results import AttentionLayer
 
 MAX_LAYERS = 2048
-"""Layers beyond are left out: the sets are bit masks of this width, one a tensor."""
+"""Layers beyond this limit are ignored: each tensor has a bit mask of this width."""
 
 
 def upstream_masks(flow: DataflowGraph, layers: Sequence[AttentionLayer]) -> list[int]:
-    """For each layer, a bit mask of the layers that it depends on. One pass over the graph.
+    """Return, for each layer, a bit mask of the layers it depends on, in one pass over the graph.
 
-    ``layers`` are those of this graph, in any order; bit i stands for ``layers[i]``.
+    ``layers`` are the layers of this graph in any order; bit i is ``layers[i]``.
     """
     layers = layers[:MAX_LAYERS]
     bits = {layer.anchor: 1 << i for i, layer in enumerate(layers)}
@@ -38,14 +38,14 @@ def upstream_masks(flow: DataflowGraph, layers: Sequence[AttentionLayer]) -> lis
 
 
 def independent_stacks(masks: Sequence[int]) -> list[list[int]]:
-    """Layers in groups that do not read each other, each in the order given."""
-    group = list(range(len(masks)))  # layer → representative, by union of what reads what
+    """Group layers that do not depend on each other; each group keeps the given order."""
+    group = list(range(len(masks)))  # layer → representative, a union-find over the dependencies
     for layer, mask in enumerate(masks):
         while mask:
             other = mask.bit_length() - 1
             if other < len(group):
                 _join(group, layer, other)
-                mask &= ~masks[other]  # what that one reads is in its group already
+                mask &= ~masks[other]  # its dependencies are already in its group
             mask &= ~(1 << other)
     found: dict[int, list[int]] = {}
     for layer in range(len(group)):

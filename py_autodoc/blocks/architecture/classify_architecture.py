@@ -1,4 +1,4 @@
-"""What kind of network a model is, by its layers, their shares and its outputs; with the reasons."""
+"""Network family of a model, with reasons: from its layers, their shares of the MACs and its outputs."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from py_autodoc.units import plural
 _CLASSICAL = ("TreeEnsemble", "SVM", "LinearClassifier", "LinearRegressor")
 _OWN = ("", "ai.onnx.ml", "com.microsoft", "ai.onnx.preview", "ai.onnx.training", "ai.onnx.preview.training")
 _MIXED = 0.3
-"""Share of the multiply-accumulates from which convolutions beside attention make a hybrid."""
+"""Share of the MACs from which convolutions next to attention make a hybrid."""
 _MIXED_LAYERS = 10
 _SIDE = 0.05
-"""Share from which recurrent layers count at all."""
+"""Share of the MACs from which recurrent layers count at all."""
 _MANY = 3
 
 
@@ -39,9 +39,9 @@ def classify_architecture(
     repeats: Sequence[Repeat],
     flows: DataflowGraphs | None = None,
 ) -> ArchitectureVerdict:
-    """The family of a network, ``unknown`` when nothing speaks for one. ``flows``: those of the model.
+    """Return the network family, ``unknown`` without evidence. ``flows``: dataflow graphs that already exist.
 
-    Shares are those of layers with stored weights in the multiply-accumulates of all such layers.
+    A share is the part of the MACs of all layers with stored weights.
     """
     graphs = [flow for flow in (flows or DataflowGraphs(model, types)).all() if flow.order]
     if not graphs:
@@ -50,7 +50,7 @@ def classify_architecture(
 
 
 class _Classifier:
-    """One model and what is known of it."""
+    """A model and the facts that decide its family."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class _Classifier:
         self.scans = sum(map(selective_scans, flows))
 
     def decide(self) -> ArchitectureVerdict:
-        """The first family that has signs."""
+        """Return the first family that has evidence."""
         for rule in (self._classical, self._seen_by_outputs, self._mixed, self._attentive, self._state_space,
                      self._summed, self._recurrent, self._convolutional, self._graph, self._fourier,
                      self._pieced, self._little_recurrent, self._dense):  # fmt: skip
@@ -93,7 +93,7 @@ class _Classifier:
         return "classical-ml", 0.95, [f"{', '.join(known)} and no layer of a neural network"]
 
     def _seen_by_outputs(self) -> _Made:
-        """Detectors and segmenters: what comes out decides, whatever computes it."""
+        """Detectors and segmenters: the outputs decide, whatever computes them."""
         if not self.stock.layers:
             return None
         for family, look in (
@@ -107,7 +107,7 @@ class _Classifier:
         return None
 
     def _mixed(self) -> _Made:
-        """Two ways of mixing positions that both matter."""
+        """Two ways of mixing positions, both with a relevant share."""
         conv = self.stock.kinds[CONV]
         recurrent = self.stock.share(RECURRENT)
         if self.attention and self.scans:
@@ -136,7 +136,7 @@ class _Classifier:
         return "state-space", 0.9 if short else 0.7, lines
 
     def _summed(self) -> _Made:
-        """Recurrent layers that are written out: exponential gates."""
+        """Recurrent layers written out with exponential gates."""
         steps = sum(map(position_mixing.exponential_sums, self.flows))
         if not steps or not self.stock.layers:
             return None
@@ -156,7 +156,7 @@ class _Classifier:
         return "fourier", 0.9, [f"{plural(count, 'Fourier transform')} mix the positions, no attention"]
 
     def _pieced(self) -> _Made:
-        """Attention that no recogniser takes apart: whether it sees both sides is open."""
+        """Attention that no recogniser can take apart; whether it is causal is unknown."""
         count = sum(map(position_mixing.pieced_attention, self.flows))
         if not count or not self.stock.layers:
             return None
@@ -172,7 +172,7 @@ class _Classifier:
         return "recurrent", 0.9, [self._recurrent_line()]
 
     def _little_recurrent(self) -> _Made:
-        """Recurrent layers alone mix positions, however large the layers around them are."""
+        """Recurrent layers are the only ones that mix positions, however large the other layers are."""
         if not self.stock.kinds[RECURRENT].layers or self.stock.spatial:
             return None
         return "recurrent", 0.75, [self._recurrent_line(), "nothing else mixes positions"]
@@ -190,8 +190,8 @@ class _Classifier:
 
     def _dense(self) -> _Made:
         dense, conv = self.stock.kinds[DENSE], self.stock.kinds[CONV]
-        cutting = conv.layers == len(self.stock.patches)  # convolutions that do nothing but cut an image
-        pointwise = not self.stock.spatial and conv.layers > 1  # each position by itself, as dense layers do
+        cutting = conv.layers == len(self.stock.patches)  # convolutions that only cut an image into patches
+        pointwise = not self.stock.spatial and conv.layers > 1  # acts on each position, like a dense layer
         if pointwise and dense.layers + conv.layers > 2 and self.stock.share(RECURRENT) < _SIDE:
             each = f"{conv.layers} convolutions over one position are dense layers for each of them"
             return "mlp", 0.75, [each, "no attention, no recurrence"]
@@ -204,7 +204,7 @@ class _Classifier:
         return "mlp", 0.9 if not self.stock.spatial else 0.7, [*lines, "no attention, no recurrence"]
 
     def _unexplained(self) -> bool:
-        """Words go through dense layers one by one: what mixes them is none of the known ways."""
+        """Tokens pass through dense layers one by one, and no known operator mixes them."""
         stock = self.stock
         return bool(stock.token_tables) and stock.on_positions >= _MANY and not stock.across_positions
 
@@ -239,7 +239,7 @@ class _Classifier:
         return "the MACs of the weight layers" if self.stock.macs_complete else "the weight layers' work"
 
     def _asides(self) -> list[str]:
-        """Facts that refine the picture but decide nothing."""
+        """Return facts that add detail but do not decide the family."""
         lines = []
         experts = sum(block.kind == "moe" for block in self.found)
         if experts:
@@ -258,7 +258,7 @@ class _Classifier:
         return lines
 
     def _foreign(self) -> int:
-        """Operators of domains whose meaning is not known here."""
+        """Count the operators of unknown domains."""
         return sum(
             count for op, count in self.stock.ops.items() if "::" in op and op.partition("::")[0] not in _OWN
         )

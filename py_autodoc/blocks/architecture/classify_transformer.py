@@ -1,4 +1,4 @@
-"""Encoder, decoder or both: what the attention layers of a model make it."""
+"""Encoder, decoder or both, from the attention layers of a model."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from py_autodoc.blocks.results import AttentionLayer
 
 FamilyVerdict = tuple[str, float, list[str]]
 _BIG_VOCABULARY = 1000
-"""Words that a model that writes text chooses from, at least."""
+"""Minimum vocabulary of a model that generates text."""
 _FEW = 2
-"""Self-attention layers before the first cross attention that make an encoder: the decoder has one itself."""
+"""Self-attention layers before the first cross attention that make an encoder; a decoder has one itself."""
 
 
 def classify_transformer(
     main: DataflowGraph, attention: Sequence[AttentionLayer], stock: LayerInventory
 ) -> FamilyVerdict:
-    """(family, confidence, evidence) of a model whose positions are mixed by attention."""
+    """Return (family, confidence, evidence) for a model that mixes positions by attention."""
     inside = set(main.order)
     layers = [layer for layer in attention if layer.anchor in inside][:MAX_LAYERS]
     masks = upstream_masks(main, layers)
@@ -44,7 +44,7 @@ def classify_transformer(
 
 
 def describe_attention(attention: Sequence[AttentionLayer]) -> str:
-    """``12 self-attention layers, none causal``, with cross attention told apart."""
+    """Return a text such as ``12 self-attention layers, none causal``; cross attention is counted apart."""
     crossing = [layer for layer in attention if layer.kind == "cross"]
     own = [layer for layer in attention if layer.kind != "cross"]
     parts = []
@@ -71,7 +71,7 @@ def _causality(layers: Sequence[AttentionLayer]) -> str:
 
 
 def _inputs(stock: LayerInventory) -> list[str]:
-    """What the model reads: image patches, tokens."""
+    """Describe the inputs of the model: image patches, tokens."""
     lines = []
     for kernel in dict.fromkeys(stock.patches):
         size = "×".join(map(str, kernel))
@@ -83,7 +83,7 @@ def _inputs(stock: LayerInventory) -> list[str]:
 
 
 def _pooled(layers: Sequence[AttentionLayer], masks: Sequence[int]) -> set[int]:
-    """Layers whose one query reads all positions, and that no layer reads: they pool, as in SigLIP."""
+    """Return layers with a single query that no other layer reads: pooling layers, as in SigLIP."""
     read = 0
     for mask in masks:
         read |= mask
@@ -155,13 +155,13 @@ def _single(
 
 
 def _predicts(main: DataflowGraph) -> bool:
-    """An output that looks like one score for each of many words."""
+    """True if an output looks like one score for each word of a vocabulary."""
     words = output_signs.vocabulary_output(main)
     return words is not None and words[1] and words[0] >= _BIG_VOCABULARY
 
 
 def _open(stock: LayerInventory, lines: list[str], bare: bool | None, main: DataflowGraph) -> FamilyVerdict:
-    """Masks whose values were not read leave it to the ends of the network."""
+    """Decide by the inputs and outputs of the network, since the values of the masks were not read."""
     if stock.patches:
         return "transformer-encoder", 0.8, lines
     if not stock.token_tables and not _predicts(main):

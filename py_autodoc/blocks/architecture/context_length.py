@@ -1,4 +1,4 @@
-"""The longest sequence a model takes, where something stored or fed sets it."""
+"""Maximum sequence length of a model, where a stored table or a cache limits it."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _HOLDERS = ROTARIES | {"Gather", "Add"}
 _STEPS = 8
 _MAX_INDEX = 48
 _FEWEST = 16
-"""Tables of fewer rows hold kinds of tokens, not positions."""
+"""Tables with fewer rows hold token types, not positions."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextLimit:
-    """``positions`` is None where nothing sets a limit; ``reason`` then says why, else where it is from."""
+    """``positions`` is None if there is no known limit. ``reason`` names its source, or why there is none."""
 
     positions: int | None
     reason: str
 
 
 def context_limits(flow: DataflowGraph, layers: Sequence[AttentionLayer]) -> dict[int, ContextLimit]:
-    """Anchor → context of each attention layer of one graph. Linear in the graph."""
+    """Return anchor → context limit of each attention layer of a graph, in linear time."""
     tables = _Tables(flow, layers)
     first: dict[int | None, int] = {}
     for layer in layers:
@@ -62,12 +62,12 @@ def _context(flow: DataflowGraph, layer: AttentionLayer, first: int, tables: _Ta
 
 
 def _enough(rows: int, layer: AttentionLayer) -> bool:
-    """A table with fewer rows than the sequence is not one of positions."""
+    """True if a table has at least as many rows as the sequence; otherwise it is not a position table."""
     return not isinstance(layer.queries, int) or rows >= layer.queries
 
 
 def _cache(flow: DataflowGraph, layer: AttentionLayer) -> int | None:
-    """Number of keys where the cache has a fixed length."""
+    """Return the number of keys of a cache of fixed length."""
     lengths = {_length(flow.shapes[t]) for t in layer.past}
     if len(lengths) != 1 or not isinstance(layer.keys, int):
         return None
@@ -79,22 +79,22 @@ def _length(shape: tuple[Dim, ...] | None) -> Dim:
 
 
 class _Tables:
-    """Position tables of one graph."""
+    """Position tables of a graph."""
 
     def __init__(self, flow: DataflowGraph, layers: Sequence[AttentionLayer]) -> None:
         self.flow = flow
         self.inside = {number for layer in layers if layer.rotary for number in layer.nodes}
         self.looked_up: dict[int, int] = {}
-        """Width → rows of a table that is looked up by positions."""
+        """Width → rows of a table that is indexed by positions."""
         self.added: dict[int, tuple[int, int]] = {}
-        """Width → (rows, place of the Add) of a table that is added whole."""
+        """Width → (rows, position of the Add) of a table that is added as a whole."""
         self.rotary: int | None = None
         self._asked: dict[int, dict[int, int]] = {}
-        """Width → table → rows, of tables that are looked up by graph inputs."""
+        """Width → table → rows, for tables indexed by graph inputs."""
         for number in flow.named(_HOLDERS):
             self._read(number)
         for width, rows in self._asked.items():
-            # The largest holds the tokens; another large one the positions that the caller gives.
+            # The largest table holds the tokens; a second large one holds positions given by the caller.
             others = sorted(rows.values())[:-1]
             if others and others[-1] >= _FEWEST:
                 self.looked_up.setdefault(width, others[-1])
@@ -127,7 +127,7 @@ class _Tables:
 
 
 def _counted(flow: DataflowGraph, index: int) -> bool:
-    """True for an index that is computed by counting or stored, not fed: positions."""
+    """True if an index is stored or computed by counting, so that it holds positions."""
     queue, seen, at = [index], {index}, 0
     while at < len(queue) and at < _MAX_INDEX:
         tensor, at = queue[at], at + 1
@@ -151,7 +151,7 @@ def _counted(flow: DataflowGraph, index: int) -> bool:
 
 
 def _rows(flow: DataflowGraph, tensor: int) -> int | None:
-    """Rows of a stored 2-D table of floats."""
+    """Return the rows of a stored 2-D float table."""
     shape = flow.shapes[tensor]
     if (
         shape is None
@@ -164,7 +164,7 @@ def _rows(flow: DataflowGraph, tensor: int) -> int | None:
 
 
 def _turns(flow: DataflowGraph, number: int, inside: set[int]) -> bool:
-    """True when what a Gather gives goes into the rotation of a recognised attention."""
+    """True if the result of a Gather feeds the rotation of a recognised attention layer."""
     queue, seen = [number], {number}
     for _ in range(_STEPS):
         if not queue:
@@ -182,7 +182,7 @@ def _turns(flow: DataflowGraph, number: int, inside: set[int]) -> bool:
 
 
 def _added(flow: DataflowGraph, number: int) -> tuple[int, int] | None:
-    """(positions, width) of a stored (1, S, D) table added to an activation."""
+    """Return (positions, width) of a stored (1, S, D) table that is added to an activation."""
     data, constants = flow.data_inputs[number], flow.constant_inputs[number]
     if len(data) != 1 or len(constants) != 1 or not is_stored_weight(flow, constants[0]):
         return None

@@ -1,4 +1,4 @@
-"""Recognised attention as the estimate of the KV cache needs it."""
+"""Attention sizes and types for the KV cache estimate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PRODUCTS = frozenset({"MatMul", "Einsum"})
 
 
 def attention_sizes(model: Model, types: TypeTable, layers: Iterable[AttentionLayer]) -> list[AttentionSize]:
-    """Heads, sizes and element type of each layer, in the order given."""
+    """Return heads, sizes and element type of each layer, in the given order."""
     return [
         AttentionSize(
             kv_heads=layer.kv_heads,
@@ -31,9 +31,9 @@ def attention_sizes(model: Model, types: TypeTable, layers: Iterable[AttentionLa
 
 
 def value_type(model: Model, types: TypeTable, layer: AttentionLayer) -> int:
-    """Element type of the values: that of the product behind the Softmax, which may itself be wider.
+    """Return the element type of V, taken from the product after the Softmax; the Softmax may be wider.
 
-    0 when it is unknown.
+    0 if unknown.
     """
     inside = set(layer.nodes)
     stack, seen = [layer.anchor], {layer.anchor}
@@ -51,9 +51,9 @@ def value_type(model: Model, types: TypeTable, layer: AttentionLayer) -> int:
 
 
 def longest_context(flow: DataflowGraph, layers: Sequence[AttentionLayer]) -> int | None:
-    """Positions that the tables of the main graph allow its causal self-attention, where they agree.
+    """Return the maximum positions of the causal self-attention in the main graph, if its tables agree.
 
-    The length of a cache is left aside: it may be bound by the caller.
+    Ignores the length of caches, because the caller may set it.
     """
     own = [
         replace(layer, past=())
@@ -67,5 +67,5 @@ def longest_context(flow: DataflowGraph, layers: Sequence[AttentionLayer]) -> in
 
 
 def decoder_confidence(found: Structure) -> float:
-    """How sure the verdict is that the network is a decoder, between 0 and 1."""
+    """Return the confidence, 0 to 1, that the network is a decoder."""
     return found.verdict.confidence if found.verdict.family == "transformer-decoder" else 0.0

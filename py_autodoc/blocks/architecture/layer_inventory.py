@@ -1,7 +1,7 @@
-"""How much of a model is convolution, dense, recurrent …: layers, weights and multiply-accumulates.
+"""Layers, weights and MACs of a model by kind: convolution, dense, recurrent and embedding.
 
-The multiply-accumulates here are those of layers with a stored weight, good enough to compare kinds;
-exact ones of every operator are the cost engine's.
+These MACs cover only layers with a stored weight and serve to compare kinds; the cost engine has the
+exact MACs of every operator.
 """
 
 from __future__ import annotations
@@ -34,54 +34,54 @@ _LAYERS = _DENSE | CONVS | TRANSPOSED | RECURRENTS | {"Gather"}
 
 @dataclass(slots=True)
 class KindTotals:
-    """Layers of one kind."""
+    """Totals of the layers of one kind."""
 
     layers: int = 0
     weights: int = 0
-    """Elements of the stored weights."""
+    """Elements in stored weights."""
     macs: int = 0
-    """At 1 for sizes that are not known."""
+    """Unknown sizes count as 1."""
 
 
 @dataclass(slots=True)
 class LayerInventory:
-    """Layers with weights by kind, and the operators of the model."""
+    """Layers with weights by kind, and operator counts of the model."""
 
     kinds: dict[str, KindTotals] = field(
         default_factory=lambda: {k: KindTotals() for k in (CONV, DENSE, RECURRENT, EMBEDDING)}
     )
     ops: dict[str, int] = field(default_factory=dict)
-    """Operator (``domain::Op``) → nodes, Constant nodes left out."""
+    """Operator (``domain::Op``) → number of nodes, Constant nodes excluded."""
     spatial: int = 0
-    """Convolutions with a kernel over more than one position."""
+    """Convolutions whose kernel spans more than one position."""
     token_tables: list[int] = field(default_factory=list)
-    """Rows of the tables that are looked up by a graph input."""
+    """Rows of the tables indexed by a graph input."""
     patches: list[tuple[int, ...]] = field(default_factory=list)
     """Kernels of convolutions that cut a graph input into patches (stride = kernel > 1)."""
     on_positions: int = 0
-    """Dense layers that treat each position of a sequence or a map by itself."""
+    """Dense layers that process each position of a sequence or map separately."""
     across_positions: int = 0
-    """Dense layers whose input was transposed, so that they mix positions."""
+    """Dense layers with a transposed input, which therefore mix positions."""
     macs_complete: bool = True
-    """False when some output sizes are unknown: MACs then follow the weights."""
+    """False if some output sizes are unknown, so that MACs are estimated from weights."""
 
     @property
     def layers(self) -> int:
-        """Layers with a weight but embeddings."""
+        """Number of layers with weights, embeddings excluded."""
         return sum(kind.layers for name, kind in self.kinds.items() if name != EMBEDDING)
 
     def share(self, name: str) -> float:
-        """Share of a kind in the multiply-accumulates of all weight layers; 0 where there are none."""
+        """Return a kind's share of the MACs of all layers with weights; 0 if there are none."""
         total = sum(kind.macs for kind in self.kinds.values())
         return self.kinds[name].macs / total if total else 0.0
 
     def count(self, *ops: str) -> int:
-        """Nodes of these operators."""
+        """Return the number of nodes with these operators."""
         return sum(self.ops.get(op, 0) for op in ops)
 
 
 def count_layers(flows: list[DataflowGraph]) -> LayerInventory:
-    """The inventory of all graphs of a model. Linear."""
+    """Count the layers of all graphs of a model, in linear time."""
     found = LayerInventory()
     for flow in flows:
         for op, numbers in flow.by_name.items():
@@ -108,7 +108,7 @@ def _add(found: LayerInventory, kind: str, weights: int, macs: int | None) -> No
 
 
 def elements(shape: Shape | None) -> int:
-    """Product of the known sizes of a shape; 0 for an unknown rank."""
+    """Return the product of the known sizes of a shape; 0 for an unknown rank."""
     return 0 if shape is None else prod(d for d in shape if isinstance(d, int))
 
 
@@ -121,14 +121,14 @@ def _convolution(flow: DataflowGraph, number: int, op: str, found: LayerInventor
     at = 3 if "QLinearConv" in op else 1
     if len(node.inputs) <= at or node.inputs[at] < 0 or node.inputs[0] < 0 or not node.outputs:
         return
-    # Weights that the model computes (normalized, standardized, mixed) make a convolution as stored ones do.
+    # Computed weights (normalized, standardized, mixed) count like stored ones.
     weight = flow.shapes[node.inputs[at]]
     if not weight or not _whole(weight):
         return
     held = elements(weight)
     if held < 1:
         return
-    # Each output position uses every weight once; a transposed one uses them at each input position.
+    # Each output position uses every weight once; a transposed convolution does so for each input position.
     grid = flow.shapes[node.inputs[0] if op in TRANSPOSED else node.outputs[0]]
     positions = elements(grid[:1] + grid[2:]) if grid is not None and len(grid) > 2 else 1
     known = grid is not None and all(isinstance(d, int) for d in grid[2:])
@@ -150,7 +150,7 @@ def _recurrent(flow: DataflowGraph, number: int, found: LayerInventory) -> None:
 
 
 def _table(flow: DataflowGraph, number: int, found: LayerInventory) -> None:
-    """A lookup in a stored 2-D table of floats, as an embedding is."""
+    """Count a lookup in a stored 2-D float table as an embedding."""
     inputs = flow.nodes[number].inputs
     if len(inputs) < 2 or inputs[0] < 0 or not is_stored_weight(flow, inputs[0]):
         return
@@ -165,13 +165,13 @@ def _table(flow: DataflowGraph, number: int, found: LayerInventory) -> None:
 
 
 def is_from_graph_input(flow: DataflowGraph, tensor: int) -> bool:
-    """True for a graph input that was cast or reshaped at most."""
+    """True for a graph input, cast or reshaped at most."""
     tensor = flow.back(tensor, _FED)
     return tensor in flow.model.graphs[flow.graph].inputs and not flow.constants[tensor]
 
 
 def _projecting(flow: DataflowGraph, number: int, found: LayerInventory) -> None:
-    """A fused attention that holds the weight of Q, K and V: one product a position."""
+    """Count a fused attention operator with Q, K and V weights: one product per position."""
     inputs = flow.nodes[number].inputs
     weight = flow.shapes[inputs[1]] if len(inputs) > 1 and inputs[1] >= 0 else None
     if not weight or not _whole(weight):
@@ -197,7 +197,7 @@ def _dense(flow: DataflowGraph, number: int, op: str, found: LayerInventory) -> 
 
 
 def _turned(flow: DataflowGraph, number: int) -> bool:
-    """True when an input of the product is a transposed activation."""
+    """True if an input of the product is a transposed activation."""
     for tensor in flow.nodes[number].inputs:
         maker = flow.producers[tensor] if tensor >= 0 and not flow.constants[tensor] else -1
         if maker >= 0 and flow.qualified_op_types[maker] == "Transpose":
@@ -206,7 +206,7 @@ def _turned(flow: DataflowGraph, number: int) -> bool:
 
 
 def _computed(flow: DataflowGraph, number: int) -> tuple[int | None, int | None]:
-    """Widths of a product with a matrix that is computed from weights alone, as normalized ones are."""
+    """Return the widths of a product whose matrix is computed from weights only, such as a normalized one."""
     made = product(flow, number)
     if made is None or flow.constants[made.a] == flow.constants[made.b]:
         return None, None

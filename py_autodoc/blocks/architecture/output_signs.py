@@ -1,4 +1,4 @@
-"""What the outputs of a model look like: maps over the image, scores over a vocabulary."""
+"""Evidence from the outputs of a model: maps over the image, scores over a vocabulary."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from py_autodoc.graph.ir.model import Shape, TensorKind
 _UPSAMPLING = frozenset({"Resize", "Upsample", "ConvTranspose", "DepthToSpace"})
 _ENDS = frozenset({"Sigmoid", "Softmax", "ArgMax", "HardSigmoid"})
 _JOINTS = frozenset({14, 16, 17, 18, 25, 26, 68, 98, 106, 133})
-"""Usual numbers of keypoints of a body, a face, a whole person."""
+"""Common numbers of keypoints of a body, a face or a whole person."""
 _MAX_OUTPUTS = 32
 _COARSEST = 8
-"""A map is at least 1/8 of the image's size."""
+"""A map has at least 1/8 of the image size."""
 
 
 def _outputs(flow: DataflowGraph) -> list[tuple[int, Shape]]:
@@ -22,7 +22,7 @@ def _outputs(flow: DataflowGraph) -> list[tuple[int, Shape]]:
 
 
 def segmentation_signs(flow: DataflowGraph, ops: dict[str, int]) -> Signs | None:
-    """Signs that the model labels every pixel: an image in, a map of other channels out, upsampled."""
+    """Return evidence for per-pixel labels: an image input and an upsampled map with other channels."""
     image = _image(flow)
     if image is None or _images(flow, image) > 1 or not any(op in _UPSAMPLING for op in ops):
         return None
@@ -39,7 +39,7 @@ def segmentation_signs(flow: DataflowGraph, ops: dict[str, int]) -> Signs | None
 
 
 def _image(flow: DataflowGraph) -> Shape | None:
-    """The first (B, 1 to 4, H, W) input."""
+    """Return the shape of the first (B, 1 to 4, H, W) input."""
     for tensor in flow.model.graphs[flow.graph].inputs:
         shape = flow.shapes[tensor]
         if flow.model.tensors[tensor].kind != TensorKind.INPUT or shape is None or len(shape) != 4:
@@ -50,7 +50,7 @@ def _image(flow: DataflowGraph) -> Shape | None:
 
 
 def _images(flow: DataflowGraph, image: Shape) -> int:
-    """Inputs of the image's own shape: maps for two of them say how one differs from the other."""
+    """Count inputs with the image's shape; with two, a map may describe how one differs from the other."""
     fed = flow.model.graphs[flow.graph].inputs
     return sum(
         flow.model.tensors[t].kind == TensorKind.INPUT and flow.shapes[t] == image and None not in image
@@ -59,7 +59,7 @@ def _images(flow: DataflowGraph, image: Shape) -> int:
 
 
 def _pointed(shape: Shape, image: Shape) -> bool:
-    """A usual number of keypoints at a quarter of the image's size: heat maps."""
+    """True for a common number of keypoints at a quarter of the image size: heat maps."""
     if len(shape) != 4 or shape[1] not in _JOINTS:
         return False
     return all(
@@ -69,7 +69,7 @@ def _pointed(shape: Shape, image: Shape) -> bool:
 
 
 def _covers(inner: Shape, image: Shape, sure: bool) -> bool:
-    """True when a map is a good part of the image's size and not larger; ``sure`` decides unknown sizes."""
+    """True if a map is large relative to the image and not larger than it; ``sure`` decides unknown sizes."""
     for have, full in zip(inner, image, strict=True):
         if not isinstance(have, int) or not isinstance(full, int):
             if not sure:
@@ -80,10 +80,10 @@ def _covers(inner: Shape, image: Shape, sure: bool) -> bool:
 
 
 def vocabulary_output(flow: DataflowGraph) -> tuple[int, bool] | None:
-    """(scores a position, bare) of an output of one score a word for each position; None without one.
+    """Return (scores per position, bare) of an output with one score per word and position, or None.
 
-    ``bare``: the output is a product with a weight and nothing after it, not even a bias, as in language
-    models that predict the next word.
+    ``bare``: the output is a product with a weight, not followed even by a bias, as in language models
+    that predict the next word.
     """
     for tensor, shape in _outputs(flow):
         if len(shape) != 3 or not isinstance(shape[-1], int):

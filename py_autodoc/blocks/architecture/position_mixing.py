@@ -1,8 +1,8 @@
-"""Ways of mixing positions besides convolution, attention and recurrent operators.
+"""Position mixing other than convolution, attention and recurrent operators.
 
-Fourier transforms (Lee-Thorp et al., FNet, 2021), sums weighted by exponentials that are handed from step to
-step (Peng et al., RWKV, 2023; Beck et al., xLSTM, 2024), messages along the edges of a graph (Kipf and
-Welling, 2017), attention whose scores are computed in pieces (Beltagy et al., Longformer, 2020).
+Fourier transforms (Lee-Thorp et al., FNet, 2021), sums with exponential weights passed from step to step
+(Peng et al., RWKV, 2023; Beck et al., xLSTM, 2024), message passing along graph edges (Kipf and Welling,
+2017), and attention whose scores are computed in pieces (Beltagy et al., Longformer, 2020).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PIECES = _MOVED | {
     "Tile",
     "And",
 }
-"""What may stand between scores, their Softmax and the sum that they weigh."""
+"""Operators allowed between scores, their Softmax and the sum they weight."""
 _PRODUCTS = frozenset({"MatMul", "Einsum"})
 _SCATTERS = frozenset({"ScatterElements", "ScatterND"})
 _FAR = 192
@@ -36,12 +36,12 @@ _NEAR = 12
 
 
 def fourier_mixes(flow: DataflowGraph) -> int:
-    """Fourier transforms over what layers made, not over a sound that goes in."""
+    """Count Fourier transforms over activations of layers, not over an audio input."""
     return sum(_made(flow, number) for number in flow.of(("DFT",)))
 
 
 def _made(flow: DataflowGraph, number: int) -> bool:
-    """Behind a norm or a layer with weights."""
+    """True after a normalization or a layer with weights."""
     for before in _back(flow, number, _MOVED | {"Mul", "Add", "DFT"}, _FAR):
         if flow.op_types[before] in ("LayerNormalization", "MatMul", "Gemm", "BatchNormalization"):
             return True
@@ -49,7 +49,7 @@ def _made(flow: DataflowGraph, number: int) -> bool:
 
 
 def exponential_sums(flow: DataflowGraph) -> int:
-    """Maxima of two values that are taken off before two exponentials: sums that stay in bounds."""
+    """Count maxima of two values subtracted before two exponentials, which keep running sums bounded."""
     return sum(_bounds(flow, number) for number in flow.of(("Max",)))
 
 
@@ -73,7 +73,7 @@ def _bounds(flow: DataflowGraph, number: int) -> bool:
 
 
 def messages(flow: DataflowGraph) -> tuple[int, str]:
-    """How often nodes of a graph hear their neighbours, and how."""
+    """Return the number of message-passing steps and how they are computed."""
     scattered = sum(_gathered(flow, number) for number in flow.of(_SCATTERS))
     if scattered:
         return scattered, "rows are gathered by an input of indices, and added up by another"
@@ -88,7 +88,7 @@ def _fed(flow: DataflowGraph) -> list[int]:
 
 
 def _gathered(flow: DataflowGraph, number: int) -> bool:
-    """A reduction over rows that were gathered, where both indices come from what goes in."""
+    """True for a reduction over gathered rows where both indices come from graph inputs."""
     node = flow.nodes[number]
     if node.attributes.get("reduction", "none") in ("none", b"none") or len(node.inputs) < 3:
         return False
@@ -112,7 +112,7 @@ def _square(flow: DataflowGraph, tensor: int) -> bool:
 
 
 def _spread(flow: DataflowGraph, tensor: int) -> int:
-    """Products of a matrix, normalized at most, with what is computed from other inputs."""
+    """Count products of a matrix, at most normalized, with values computed from other inputs."""
     found, queue, seen = 0, [tensor], {tensor}
     for held in queue:
         if len(queue) > _FAR:
@@ -130,9 +130,9 @@ def _spread(flow: DataflowGraph, tensor: int) -> int:
 
 
 def pieced_attention(flow: DataflowGraph, known: Collection[int] = ()) -> int:
-    """Softmaxes over products of two computed tensors that weigh a third: attention, however it is cut up.
+    """Count Softmax nodes over products of two computed tensors that weight a third, however they are split.
 
-    ``known``: those that are recognised as attention already; they do not count.
+    ``known``: Softmax nodes already recognised as attention; they are not counted.
     """
     return sum(number not in known and _weighs(flow, number) for number in flow.of(("Softmax",)))
 
@@ -147,7 +147,7 @@ def _both(flow: DataflowGraph, number: int) -> bool:
 
 
 def _back(flow: DataflowGraph, number: int, through: frozenset[str], most: int) -> Iterator[int]:
-    """Nodes before a node, as far as only operators of ``through`` are between."""
+    """Yield the nodes upstream of a node, passing only operators in ``through``."""
     queue, seen = list(flow.predecessors(number)) if number >= 0 else [], set[int]()
     while queue and len(seen) < most:
         before = queue.pop(0)

@@ -1,4 +1,4 @@
-"""Selective state-space layers: decay exp(Δ·A), Δ = softplus(…), as Mamba has them (arXiv:2312.00752)."""
+"""Selective state-space layers with decay exp(Δ·A), Δ = softplus(…), as in Mamba (arXiv:2312.00752)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _STEPS = 24
 
 
 def selective_scans(flow: DataflowGraph) -> int:
-    """Softplus nodes whose output is multiplied by a constant and then goes into an exponential."""
+    """Count Softplus nodes whose output is multiplied by a constant and then passed to an exponential."""
     return sum(_decays(flow, number) for number in flow.named(("Softplus",)))
 
 
@@ -36,7 +36,7 @@ def _decays(flow: DataflowGraph, softplus: int) -> bool:
 
 
 def depthwise_sequences(flow: DataflowGraph) -> int:
-    """Depthwise convolutions over one axis."""
+    """Count depthwise convolutions over one axis."""
     count = 0
     for number in flow.named(CONVS):
         node = flow.nodes[number]

@@ -1,1 +1,1 @@
-"""Recognisers of attention: its operands, its mask, where its inputs come from."""
+"""Attention recognisers: operands, masks and sources."""

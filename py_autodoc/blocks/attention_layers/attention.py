@@ -1,4 +1,4 @@
-"""Attention layers: fused operators, and softmax(Q·Kᵀ)·V in the forms that exporters write it."""
+"""Attention layers: fused operators, and softmax(Q·Kᵀ)·V in the forms that exporters write."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _ANCHORS = SOFTMAXES.union(FUSED)
 
 
 def find_attention(flow: DataflowGraph) -> list[AttentionLayer]:
-    """Every attention layer of one graph, by the place of its anchor.
+    """Return every attention layer of a graph, ordered by the position of its anchor.
 
-    A Softmax counts only between two products of activations: a classifier's, a router's or a channel
-    gate's does not. Looks at a bounded neighbourhood of each Softmax, so it is linear in the graph.
+    A Softmax counts only between two products of activations, which excludes the Softmax of classifiers,
+    routers and channel gates. Linear in the graph: only a bounded neighbourhood of each Softmax is searched.
     """
     found: list[AttentionLayer] = []
     for number in flow.named(_ANCHORS):
@@ -50,9 +50,9 @@ def _unfused(flow: DataflowGraph, core: SoftmaxAttention) -> AttentionLayer | No
         return None
     q, k, v = trace_operand(flow, core.q), trace_operand(flow, core.k), trace_operand(flow, core.v)
     if is_stored_weight(flow, core.q) and not _projected_apart(k, v):
-        return None  # fixed keys to compare with: a classifier or a codebook
+        return None  # fixed keys: a classifier or a codebook
     if (is_stored_weight(flow, core.q) or is_stored_weight(flow, core.k)) and _cut(flow, core):
-        return None  # weights of a sum that a dense layer makes, as those of a dynamic convolution
+        return None  # weights computed by a dense layer, as in a dynamic convolution
     head = size(flow, core.q, core.q_sum) or size(flow, core.k, core.k_sum)
     heads = _heads(flow, core, q, head)
     scores = flow.nodes[core.softmax].inputs[0]
@@ -83,7 +83,7 @@ def _unfused(flow: DataflowGraph, core: SoftmaxAttention) -> AttentionLayer | No
 
 
 def _cut(flow: DataflowGraph, core: SoftmaxAttention) -> bool:
-    """True where what the Softmax goes over is another number than the product has of either side."""
+    """True if the axis of the Softmax has a different size from either side of the product."""
     made = core.scores
     keys = dim(flow, flow.nodes[core.softmax].inputs[0], core.key_axis)
     free = (dim(flow, made.a, made.a_free), dim(flow, made.b, made.b_free))
@@ -95,12 +95,12 @@ def _projected_apart(k: AttentionOperand, v: AttentionOperand) -> bool:
 
 
 def _heads(flow: DataflowGraph, core: SoftmaxAttention, q: AttentionOperand, head: int | None) -> int | None:
-    """Heads by the split of the projection, by the shape of the scores where no split is seen."""
+    """Return heads from the split of the projection, or from the shape of the scores if no split is found."""
     likely = _head_axis(flow, flow.nodes[core.softmax].inputs[0])
     split = split_heads(flow, q, head, likely) if head else None
     if split is not None:
         kept = kept_heads(flow, q, head) if head and split != likely else None
-        # One product that gives keys and values as well is split into more than the heads of the queries.
+        # A product that also yields keys and values is split into more than the query heads.
         return kept if kept is not None and kept < split and (likely or 0) % kept == 0 else split
     shape = flow.shapes[flow.nodes[core.softmax].inputs[0]]
     if shape is not None and len(shape) == 2:
@@ -109,7 +109,7 @@ def _heads(flow: DataflowGraph, core: SoftmaxAttention, q: AttentionOperand, hea
 
 
 def _head_axis(flow: DataflowGraph, scores: int) -> int | None:
-    """Heads of (B, H, S, T) or (B, KV, G, S, T) scores; None for other ranks, where batch and heads mix."""
+    """Return heads of (B, H, S, T) or (B, KV, G, S, T) scores; None for ranks that merge batch and heads."""
     shape = flow.shapes[scores]
     if shape is None or len(shape) not in (4, 5):
         return None
@@ -129,10 +129,10 @@ def _kv_heads(
     head: int | None,
     heads: int | None,
 ) -> int | None:
-    """Key heads before they are repeated; None when they do not divide the query heads."""
+    """Return the key heads before repetition; None if they do not divide the query heads."""
     if heads is None:
         return None
-    # Positions that all heads share are repeated beside the keys' own part: then the values are not.
+    # Keys may include positions repeated over all heads; the values then are not repeated.
     factor = min(repeat_factor(flow, k), repeat_factor(flow, v))
     if factor > 1:
         return heads // factor if heads % factor == 0 else None
@@ -155,7 +155,7 @@ def _kv_heads(
 
 
 def _batch(flow: DataflowGraph, core: SoftmaxAttention, operand: int) -> int | None:
-    """How many matrices an operand of Q·Kᵀ holds, heads times batch, wherever its axes are."""
+    """Return the number of matrices (heads times batch) in an operand of Q·Kᵀ, wherever its axes are."""
     made = core.scores
     first = operand == made.a
     shape, rows = flow.shapes[operand], dim(flow, operand, made.a_free if first else made.b_free)
@@ -167,7 +167,7 @@ def _batch(flow: DataflowGraph, core: SoftmaxAttention, operand: int) -> int | N
 
 
 def _cached(flow: DataflowGraph, k: AttentionOperand) -> int | None:
-    """Heads of a (B, KV, P, d) graph input that holds keys."""
+    """Return the heads of a (B, KV, P, d) graph input that holds keys."""
     for tensor in k.past:
         shape = flow.shapes[tensor]
         if shape is not None and len(shape) == 4 and isinstance(shape[1], int) and shape[1] > 0:
@@ -176,7 +176,7 @@ def _cached(flow: DataflowGraph, k: AttentionOperand) -> int | None:
 
 
 def _past(q: AttentionOperand, k: AttentionOperand, v: AttentionOperand) -> tuple[int, ...]:
-    """Graph inputs that are joined to new keys and values, or stand for them where only Q is projected."""
+    """Return graph inputs joined to new keys and values, or replacing them if only Q is projected."""
     held = [
         tensor
         for side in (k, v)

@@ -1,9 +1,9 @@
-"""What is added to attention scores: causal masks, other masks, learned biases.
+"""Tensors added to attention scores: causal masks, other masks and learned biases.
 
 A mask is causal only with evidence: a Trilu, a triangular constant, or a comparison of key positions
-with query positions. It is known not to be causal when every part of it depends on the key alone or on
-the query alone, or its values are known. A mask that a caller feeds, or a constant whose values were
-not read, cannot be told.
+with query positions. It is known not to be causal if every part depends on the key alone or on the
+query alone, or if its values are known. A mask that the caller passes, or a constant whose values were
+not read, is unknown.
 """
 
 from __future__ import annotations
@@ -46,21 +46,21 @@ _MOVES = QUANTIZED_COPY_OPS | {
     "CumSum", "Resize",
 }  # fmt: skip
 _UNIFORM = frozenset({"ConstantOfShape", "EyeLike"})
-"""The same for all pairs, or for all but those of equal position: nothing that orders them."""
+"""The same for all pairs, or for all but those of equal position, so it cannot be causal."""
 _PICKS = frozenset({"Gather", "GatherElements", "GatherND"})
-"""Select values of their first input: relative scores by distance, rows of a table, entries of a mask."""
+"""Operators that select values of their first input: scores by distance, table rows, mask entries."""
 _QLINEAR = f"{MS}QLinear"
-"""ONNX Runtime's operators on quantized numbers compute what their names say."""
+"""ONNX Runtime's operators on quantized values compute what their names say."""
 _FLOATS = (1, 10, 11, 16)
 """TensorProto types: float, float16, double, bfloat16."""
 _MAX_NODES = 96
 _HIDDEN = -1e3
-"""A number below is added to hide a key."""
+"""Values below this hide a key."""
 
 
 @dataclass(frozen=True, slots=True)
 class MaskKind:
-    """What the added tensors amount to."""
+    """Combined verdict on the added tensors."""
 
     causal: bool | None
     mask: bool
@@ -68,23 +68,23 @@ class MaskKind:
 
 
 def classify_mask(flow: DataflowGraph, added: Iterable[int], heads: int | None, queries: object) -> MaskKind:
-    """Judge the tensors added to the scores. ``queries``: their number, where known."""
+    """Classify the tensors added to the scores. ``queries``: number of queries, if known."""
     verdicts: set[str] = set()
     for tensor in added:
-        known = flow.memo.setdefault(_judge, {})  # layers share their masks
+        known = flow.memo.setdefault(_judge, {})  # layers share masks
         if (tensor, heads) not in known:
             known[tensor, heads] = _judge(flow, tensor, heads)
         verdicts |= known[tensor, heads]
     causal: bool | None = False
     if CAUSAL in verdicts:
         causal = True
-    elif UNKNOWN in verdicts or queries == 1:  # one query sees all the keys there are, causal or not
+    elif UNKNOWN in verdicts or queries == 1:  # a single query sees all keys, causal or not
         causal = None
     return MaskKind(causal, bool(verdicts - {BIAS}), BIAS in verdicts)
 
 
 def mask_tensors(flow: DataflowGraph, added: Iterable[int]) -> tuple[int, ...]:
-    """Of the tensors added those with more than one number: others are scales."""
+    """Return the added tensors with more than one element; single elements are scales."""
     return tuple(
         tensor
         for tensor in dict.fromkeys(added)
@@ -93,7 +93,7 @@ def mask_tensors(flow: DataflowGraph, added: Iterable[int]) -> tuple[int, ...]:
 
 
 def _judge(flow: DataflowGraph, tensor: int, heads: int | None) -> set[str]:
-    """Verdicts on the parts of one added tensor; scalars say nothing. Bounded."""
+    """Return the verdicts on the parts of an added tensor; scalars have none. Bounded."""
     found: set[str] = set()
     queue, seen, at = [MaskAxes(tensor)], {tensor}, 0
     while at < len(queue):
@@ -112,7 +112,7 @@ def _judge(flow: DataflowGraph, tensor: int, heads: int | None) -> set[str]:
 
 
 def _leaf(flow: DataflowGraph, at: MaskAxes, heads: int | None) -> set[str] | None:
-    """The verdict on a tensor that need not be taken apart; None for one that must."""
+    """Return the verdict on a tensor that needs no decomposition, else None."""
     tensor = at.tensor
     if is_scalar(flow, tensor):
         return set()
@@ -141,26 +141,26 @@ def _leaf(flow: DataflowGraph, at: MaskAxes, heads: int | None) -> set[str] | No
 
 
 def _parts(flow: DataflowGraph, at: MaskAxes) -> list[MaskAxes]:
-    """The inputs of the node that makes a tensor that its values come from."""
+    """Return the inputs of the producer that supply the values of a tensor."""
     number = flow.producers[at.tensor]
     if number < 0:
         return []
     op = flow.qualified_op_types[number].removeprefix(_QLINEAR)
     inputs = [i for i in flow.nodes[number].inputs if i >= 0]
     if op == "ScatterND":
-        inputs = inputs[:1] + inputs[2:]  # the indices say where, not what
+        inputs = inputs[:1] + inputs[2:]  # indices select positions, not values
     elif op in _MOVES or op in _PICKS or op == "Einsum":
         inputs = inputs[:1]
     return [before(flow, number, at, i) for i in inputs]
 
 
 def _with_scalar(flow: DataflowGraph, number: int) -> bool:
-    """A comparison with one number: it turns numbers into booleans."""
+    """True for a comparison with a single number, which converts numbers to booleans."""
     return any(i >= 0 and is_scalar(flow, i) for i in flow.nodes[number].inputs)
 
 
 def _one_sided(shape: Shape | None, at: MaskAxes) -> bool:
-    """True when the tensor is the same for all queries, or for all keys."""
+    """True if the tensor is the same for all queries or for all keys."""
     if shape is None:
         return False
     if at.query is None or at.key is None:
@@ -169,14 +169,14 @@ def _one_sided(shape: Shape | None, at: MaskAxes) -> bool:
 
 
 def _table(value: np.ndarray[Any, Any], at: MaskAxes) -> set[str]:
-    """The verdict on known values: as they lie over queries and keys, or of a table that is looked up."""
+    """Return the verdict on known values, laid out over queries and keys or as a lookup table."""
     if at.query is not None and at.key is not None:
         return mask_table_kinds(np.moveaxis(value, (at.query, at.key), (-2, -1)))
     return {BIAS} if value.dtype.kind == "f" and not (value <= _HIDDEN).any() else {UNKNOWN}
 
 
 def _looked_up(flow: DataflowGraph, number: int, op: str) -> bool:
-    """A Gather from a stored float table: a learned bias by distance."""
+    """True for a Gather from a stored float table: a learned bias by distance."""
     inputs = flow.nodes[number].inputs
     if op not in ("Gather", "GatherElements", "GatherND") or not inputs or inputs[0] < 0:
         return False
@@ -184,11 +184,11 @@ def _looked_up(flow: DataflowGraph, number: int, op: str) -> bool:
 
 
 def _unread(flow: DataflowGraph, at: MaskAxes, shape: Shape | None, heads: int | None) -> str:
-    """A constant whose values are not known, or a tensor from outside.
+    """Return the verdict on a constant with unknown values, or on a graph input.
 
-    A mask is the same for all heads and a causal one for all windows of a batch as well; a table with a
-    matrix for each head is a bias, and so is one of floats whose rows are picked by distance. Of a mask
-    from outside that is picked apart by batch and key, one row a sequence, no query is told.
+    A mask is the same for all heads, and a causal one also for all windows of a batch. A table with one
+    matrix per head is a bias, as is a float table whose rows are selected by distance. An external mask
+    indexed by batch and key, one row per sequence, contains no query positions.
     """
     lost = at.query is None or at.key is None
     if shape is None or not is_stored_weight(flow, at.tensor):
@@ -201,12 +201,12 @@ def _unread(flow: DataflowGraph, at: MaskAxes, shape: Shape | None, heads: int |
 
 
 def _a_head_each(shape: Shape | None, heads: int | None) -> bool:
-    """True for (…, heads, S, T)."""
+    """True for shape (…, heads, S, T)."""
     return shape is not None and heads is not None and heads > 1 and len(shape) > 2 and shape[-3] == heads
 
 
 def mask_table_kinds(value: np.ndarray[Any, Any]) -> set[str]:
-    """What known (…, S, T) tables of scores to add, or of keys to see, are: causal, open, biases."""
+    """Classify known (…, S, T) tables of additive scores or visible keys: causal, open, bias."""
     stack = value.reshape(-1, *value.shape[-2:])
     rows, columns = stack.shape[-2:]
     if rows < 2 or columns < 2 or not stack.size:
@@ -221,7 +221,7 @@ def mask_table_kinds(value: np.ndarray[Any, Any]) -> set[str]:
 
 
 def _numbers(stack: np.ndarray[Any, Any]) -> set[str]:
-    """Floats: a very low number hides a key; of two numbers one does; others are a bias."""
+    """Classify floats: a very low value, or one of only two values, hides a key; others are a bias."""
     hidden = stack <= _HIDDEN
     if hidden.any():
         shown = stack[~hidden]
@@ -229,24 +229,24 @@ def _numbers(stack: np.ndarray[Any, Any]) -> set[str]:
         return {verdict, BIAS} if shown.size and shown.min() != shown.max() else {verdict}
     lowest, highest = stack.min(), stack.max()
     if lowest == highest:
-        return set()  # the same for all: it changes nothing
+        return set()  # the same everywhere: no effect
     if not ((stack == lowest) | (stack == highest)).all() or 0 not in (lowest, highest):
         return {BIAS}
     return {_either(stack == lowest)}
 
 
 def _either(shown: np.ndarray[Any, Any]) -> str:
-    """Of a table of two values it is not known which one hides."""
+    """Classify a table of two values when it is unknown which one hides."""
     verdicts = (_shape(shown), _shape(~shown))
     return CAUSAL if CAUSAL in verdicts else OPEN
 
 
 def _shape(shown: np.ndarray[Any, Any]) -> str:
-    """Causal when each query's last key is one further than that of the query before, and none is ahead.
+    """Causal if the last key advances by one from query to query, and none is ahead.
 
-    The queries may be the last of the keys (with a cache) or the first (ONNX Attention without one), by
-    sequence of the batch. Queries that see nothing are passed over; where no two see anything, it cannot
-    be told.
+    The queries may be the last of the keys (with a cache) or the first (ONNX Attention without one), for
+    each sequence of the batch. Queries without visible keys are skipped; unknown unless two queries have
+    visible keys.
     """
     _, rows, columns = shown.shape
     last = columns - 1 - np.argmax(shown[:, :, ::-1], axis=2) - np.arange(rows)

@@ -1,4 +1,4 @@
-"""Which residual stream feeds an attention, and whether Q and K read the same one."""
+"""Source of Q and K: the residual stream they read, and whether it is the same one."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from py_autodoc.blocks.dataflow.matrix_products import (
 from py_autodoc.blocks.layer_blocks.normalization import normalized_from
 
 _THROUGH = QUANTIZED_COPY_OPS | LAYOUT_OPS | NORMS | {"Pad", "Gather", "Concat"}
-"""What may lie between a stream and the projections: moves and normalizations."""
+"""Operators allowed between a stream and the projections: data movement and normalization."""
 _REDUCING = _THROUGH | CONVS | {
     "AveragePool", "MaxPool", "GlobalAveragePool", "Resize", "Relu", "Gelu", "Sigmoid", "Mul", "HardSwish",
     "ReduceMean",
 }  # fmt: skip
-"""What may shorten the keys of an attention over reduced positions."""
+"""Operators that may shorten the keys in attention over reduced positions."""
 _SUMMING = ADDS | {
     f"{MS}SkipLayerNormalization",
     f"{MS}SkipSimplifiedLayerNormalization",
@@ -34,13 +34,13 @@ _AHEAD = 16
 
 
 def attention_kind(flow: DataflowGraph, q: AttentionOperand, k: AttentionOperand, v: AttentionOperand) -> str:
-    """``self`` when queries and keys come from one tensor, ``cross`` when they do not, else ``unknown``."""
+    """Return ``self`` if queries and keys come from one tensor, ``cross`` if not, ``unknown`` if unclear."""
     asks, gives = source(q), source(k)
     if q.projection is None and k.projection is None and q.past and k.past:
         same = set(q.past) & set(k.past) or residual_sources(flow, asks) & residual_sources(flow, gives)
         return "self" if same else "unknown"
     if q.projection is not None and k.projection is None and k.past and not k.joins:
-        return "cross"  # keys computed elsewhere, once
+        return "cross"  # keys precomputed elsewhere
     mine, theirs = (
         residual_sources(flow, asks),
         residual_sources(flow, gives) | residual_sources(flow, source(v)),
@@ -53,15 +53,15 @@ def attention_kind(flow: DataflowGraph, q: AttentionOperand, k: AttentionOperand
 
 
 def source(operand: AttentionOperand) -> int:
-    """The tensor that the projection reads, or the operand itself when nothing projects it."""
+    """Return the tensor read by the projection, or the operand itself if there is no projection."""
     return operand.projection.source if operand.projection else operand.tensor
 
 
 @memoised_on_graph
 def residual_sources(flow: DataflowGraph, tensor: int) -> set[int]:
-    """The tensor, what it is a normalization or a move of, and the two sides of one Add (positions).
+    """Return the tensor, its source before normalization and moves, and both operands of one Add (positions).
 
-    Behind a projection into a bottleneck (low-rank queries and keys) the walk goes on once.
+    Continues once behind a projection into a bottleneck (low-rank queries and keys).
     """
     found = {tensor}
     behind = _strip(flow, tensor, found)
@@ -79,7 +79,7 @@ def residual_sources(flow: DataflowGraph, tensor: int) -> set[int]:
 
 
 def _bottleneck(flow: DataflowGraph, tensor: int) -> int | None:
-    """What a projection (and its bias) that makes ``tensor`` reads."""
+    """Return the input of the projection (and its bias) that produces ``tensor``."""
     number = flow.producers[tensor]
     if flow.qualified_op_types[number] in ADDS and len(flow.data_inputs[number]) == 1:
         number = flow.producers[flow.data_inputs[number][0]]
@@ -88,7 +88,7 @@ def _bottleneck(flow: DataflowGraph, tensor: int) -> int | None:
 
 
 def _plain(flow: DataflowGraph, tensor: int) -> bool:
-    """True for stored constants: a position table is not a stream."""
+    """True for stored constants; a position table is not a stream."""
     return flow.model.tensors[tensor].is_constant
 
 
@@ -112,7 +112,7 @@ def _strip(flow: DataflowGraph, tensor: int, found: set[int]) -> int:
 
 
 def _reaches(flow: DataflowGraph, tensor: int, goals: set[int], through: frozenset[str]) -> bool:
-    """True when ``tensor`` is computed from one of ``goals`` by the operators in ``through`` alone."""
+    """True if ``tensor`` is computed from one of ``goals`` by operators in ``through`` only."""
     queue, seen, at = [tensor], {tensor}, 0
     while at < len(queue) and at < _REDUCED:
         number = flow.producers[queue[at]]
@@ -130,17 +130,17 @@ def _reaches(flow: DataflowGraph, tensor: int, goals: set[int], through: frozens
 
 
 def _weighted(flow: DataflowGraph, number: int, op: str) -> bool:
-    """A product with a weight, or the bias after it."""
+    """True for a product with a weight, or the bias after it."""
     if number < 0:
         return False
     return projection(flow, number) is not None or (op in ADDS and len(flow.data_inputs[number]) == 1)
 
 
 def hidden_size(flow: DataflowGraph, q: AttentionOperand, context: int) -> int | None:
-    """Width of the residual stream: what Q's projection reads, corrected by what is added back.
+    """Return the width of the residual stream: the input width of Q's projection, checked against the output.
 
     A low-rank query projection reads less than the stream; then the output projection, whose result is
-    added to the stream, tells.
+    added to the stream, gives the width.
     """
     read = q.projection.width_in if q.projection else None
     written = _written(flow, context)
@@ -150,7 +150,7 @@ def hidden_size(flow: DataflowGraph, q: AttentionOperand, context: int) -> int |
 
 
 def _written(flow: DataflowGraph, context: int) -> int | None:
-    """Output width of the projection after the context, when a residual Add follows; None when unclear."""
+    """Return the output width of the projection after the context if a residual Add follows, else None."""
     widths = {
         found.width_out
         for reader, found in _projections(flow, context)
@@ -160,7 +160,7 @@ def _written(flow: DataflowGraph, context: int) -> int | None:
 
 
 def _projections(flow: DataflowGraph, tensor: int) -> list[tuple[int, Projection]]:
-    """The first products with a weight that read a tensor, moves and elementwise work in between."""
+    """Return the first weighted products that read a tensor, past data movement and elementwise operators."""
     queue, seen, at = [tensor], {tensor}, 0
     found: list[tuple[int, Projection]] = []
     while at < len(queue) and at < _AHEAD:
@@ -178,7 +178,7 @@ def _projections(flow: DataflowGraph, tensor: int) -> list[tuple[int, Projection
 
 
 def _added_back(flow: DataflowGraph, outputs: tuple[int, ...]) -> bool:
-    """True when an output is added to another activation before the next product."""
+    """True if an output is added to another activation before the next product."""
     queue, at = [t for t in outputs[:1] if t >= 0], 0
     while at < len(queue) and at < _AHEAD:
         for reader in flow.readers[queue[at]][:_AHEAD]:

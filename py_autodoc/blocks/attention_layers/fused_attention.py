@@ -1,4 +1,4 @@
-"""Attention as one operator: ai.onnx Attention, and ONNX Runtime's (docs/ContribOperators.md)."""
+"""Fused attention operators: ai.onnx Attention and those of ONNX Runtime (docs/ContribOperators.md)."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from py_autodoc.graph.ir.model import Dim, TensorKind
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """Where one operator keeps what."""
+    """Attribute names and input positions of a fused operator."""
 
     heads: str = "num_heads"
     kv_heads: str = ""
     causal: str = ""
-    """Attribute that makes it causal; ``always`` for operators that are."""
+    """Attribute that makes it causal; ``always`` for operators that always are."""
     projects: bool = False
-    """Input 0 is the stream and input 1 the weight of Q, K and V."""
+    """Input 0 is the stream, input 1 the weight of Q, K and V."""
     masks: tuple[int, ...] = ()
     biases: tuple[int, ...] = ()
     """Tensors added to the scores."""
     past: tuple[int, ...] = ()
     total: int = -1
-    """Output whose axis 2 is the number of all keys."""
+    """Output whose axis 2 is the total number of keys."""
     packed: bool = False
-    """Key and value may be missing: input 0 then holds all three."""
+    """Key and value may be missing; input 0 then holds Q, K and V."""
 
 
 FUSED: dict[str, _Form] = {
@@ -56,11 +56,11 @@ FUSED: dict[str, _Form] = {
         kv_heads="kv_num_heads", causal="always", past=(3, 4), total=1, packed=True
     ),
 }  # fmt: skip
-"""Operators by name. Grouped-query and sparse attention of ONNX Runtime are causal by definition."""
+"""Forms by operator. Grouped-query and sparse attention of ONNX Runtime are causal by definition."""
 
 
 def fused_attention_at(flow: DataflowGraph, number: int) -> AttentionLayer | None:
-    """The layer that a fused operator is; None when its first input is missing."""
+    """Return the attention layer of a fused operator; None if its first input is missing."""
     form, node = FUSED[flow.qualified_op_types[number]], flow.nodes[number]
     if not node.inputs or node.inputs[0] < 0 or not node.outputs or node.outputs[0] < 0:
         return None
@@ -69,7 +69,7 @@ def fused_attention_at(flow: DataflowGraph, number: int) -> AttentionLayer | Non
 
 
 class _Call:
-    """One fused node being read."""
+    """A fused node while it is read."""
 
     def __init__(self, flow: DataflowGraph, number: int, form: _Form) -> None:
         self.flow = flow
@@ -88,10 +88,10 @@ class _Call:
     def _causal(self, known: bool | None) -> bool | None:
         if self.form.causal == "always" or (self.form.causal and self._whole(self.form.causal)):
             return True
-        return None if self.node.subgraphs else known  # bodies that change the scores are not read
+        return None if self.node.subgraphs else known  # subgraphs that change the scores are not read
 
     def _past(self) -> tuple[int, ...]:
-        """The graph inputs behind the cache inputs."""
+        """Return the graph inputs that feed the cache inputs."""
         tensors, found = self.flow.model.tensors, []
         for at in self.form.past:
             tensor = self._input(at)
@@ -117,7 +117,7 @@ class _Call:
         added = [t for at in form.biases if (t := self._input(at)) >= 0]
         judged = classify_mask(self.flow, added, heads, queries)
         operands = [t for at in form.masks if (t := self._input(at)) >= 0]
-        # A separate mask operand hides keys for all queries alike, or is one that a caller made.
+        # A separate mask operand hides the same keys for all queries, or is passed by the caller.
         told = None if operands and judged.causal is False and not self._padding() else judged.causal
         return AttentionLayer(
             nodes=tuple(sorted({self.number, *nodes})),
@@ -140,12 +140,12 @@ class _Call:
         )
 
     def _padding(self) -> bool:
-        """True when every mask operand is one row a sequence: key padding."""
+        """True if every mask operand has one row per sequence: key padding."""
         shapes = [self.flow.shapes[t] for at in self.form.masks if (t := self._input(at)) >= 0]
         return all(shape is not None and len(shape) <= 2 for shape in shapes)
 
     def _keys(self, queries: Dim, kind: str) -> Dim:
-        """Keys seen: those of the cache's output, else of the key input, else the queries themselves."""
+        """Return the number of keys: from the cache output, else from the key input, else the query count."""
         form, node = self.form, self.node
         if 0 < form.total < len(node.outputs) and node.outputs[form.total] >= 0:
             known = self.flow.shapes[node.outputs[form.total]]
@@ -162,7 +162,7 @@ class _Call:
         return shape[2] if len(shape) == 4 else shape[1]
 
     def projecting(self) -> AttentionLayer:
-        """An operator with the weight of Q, K and V inside."""
+        """Read an operator that contains the weight of Q, K and V."""
         flow, x, weight = self.flow, self._input(0), self._input(1)
         heads = self._whole("num_heads")
         widths = self.node.attributes.get("qkv_hidden_sizes")
@@ -185,7 +185,7 @@ class _Call:
         )
 
     def separate(self) -> AttentionLayer:
-        """An operator that takes Q, K and V."""
+        """Read an operator with separate Q, K and V."""
         flow, query = self.flow, self._input(0)
         key, value = self._input(1), self._input(2)
         heads, kv = self._whole(self.form.heads), self._whole(self.form.kv_heads)
@@ -216,13 +216,13 @@ class _Call:
     def _sizes(
         self, heads: int | None, kv: int | None, rank: int, query: int, key: int, value: int
     ) -> tuple[int | None, int | None]:
-        """(head size of Q and K, of V)."""
+        """Return (head size of Q and K, head size of V)."""
         flow = self.flow
         width = size(flow, query, -1)
         if rank > 3:
             last = size(flow, value, -1) if value >= 0 else width
             return width, last
-        if key < 0:  # packed: heads · d for Q, kv heads · d for K and for V
+        if key < 0:  # packed: heads · d for Q, kv heads · d each for K and V
             total = heads + 2 * kv if heads and kv else None
             return _share(width, total), _share(width, total)
         head = _share(width, heads)
@@ -234,7 +234,7 @@ class _Call:
 
 
 def _share(width: object, heads: int | None) -> int | None:
-    """Size of a head; None when the width does not divide."""
+    """Return the size per head; None if the width is not divisible."""
     if not isinstance(width, int) or not heads or width < 1 or width % heads:
         return None
     return width // heads

@@ -1,7 +1,7 @@
-"""Which axes of a tensor behind attention scores run over queries and over keys.
+"""Query and key axes of the tensors behind attention scores.
 
-Exporters compute masks and relative scores in layouts of their own (queries and keys in front, heads
-last, both in one axis) and turn them before they are added. Axes count from the end.
+Exporters compute masks and relative scores in various layouts (queries and keys first, heads last, or
+both on one axis) and transpose them before adding. Axes count from the end.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _RESHAPED = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze"})
 
 
 class MaskAxes(NamedTuple):
-    """A tensor and where its queries and keys are; None where an axis is not known any more."""
+    """A tensor and its query and key axes; None for an axis that is no longer known."""
 
     tensor: int
     query: int | None = -2
@@ -24,12 +24,12 @@ class MaskAxes(NamedTuple):
 
     @property
     def ordered(self) -> bool:
-        """Queries and keys are the last two axes, in this order."""
+        """True if queries and keys are the last two axes, in this order."""
         return (self.query, self.key) == (-2, -1)
 
 
 def before(flow: DataflowGraph, number: int, at: MaskAxes, tensor: int) -> MaskAxes:
-    """The place of ``tensor``, an input of the node that makes ``at.tensor``."""
+    """Return the axes of ``tensor``, an input of the producer of ``at.tensor``."""
     op = flow.qualified_op_types[number]
     move: dict[int, int] | None
     if op == "Transpose":
@@ -65,7 +65,7 @@ def _turned(flow: DataflowGraph, number: int, made: int) -> dict[int, int]:
 
 
 def _renamed(equation: object) -> dict[int, int]:
-    """One operand whose axes an Einsum moves."""
+    """Map the axes that an Einsum with one operand permutes."""
     left, arrow, out = str(equation).replace(" ", "").replace("...", "").partition("->")
     if not arrow or "," in left:
         return {}
@@ -73,9 +73,9 @@ def _renamed(equation: object) -> dict[int, int]:
 
 
 def _reshaped(given: Shape | None, made: Shape | None) -> dict[int, int] | None:
-    """Axes that a reshape leaves whole: the same size behind as many elements.
+    """Map the axes that a reshape preserves: those of equal size followed by equally many elements.
 
-    None: the last axes stay as they are, as far as is known.
+    None if, as far as known, the last axes stay unchanged.
     """
     if given is None or made is None:
         return None
@@ -86,7 +86,7 @@ def _reshaped(given: Shape | None, made: Shape | None) -> dict[int, int] | None:
             if behind[0] == behind[1]:
                 move[at - len(made)] = axis - len(given)
     for at in range(1, min(len(made), len(given)) + 1):
-        # A single position stays one: it says that all queries, or all keys, share what there is.
+        # A size of 1 stays 1: all queries, or all keys, share the values.
         if made[-at] != given[-at]:
             break
         move.setdefault(-at, -at)
@@ -94,12 +94,12 @@ def _reshaped(given: Shape | None, made: Shape | None) -> dict[int, int] | None:
 
 
 def _count(shape: Shape) -> object:
-    """Number of elements; sizes that are not numbers as they are, in order."""
+    """Return the number of elements, or the symbolic sizes in order."""
     return prod(d for d in shape if isinstance(d, int)), tuple(d for d in shape if not isinstance(d, int))
 
 
 def _gathered(flow: DataflowGraph, number: int, tensor: int) -> dict[int, int]:
-    """Axes beside the one that is looked up along; that one where its places are a list."""
+    """Map the axes that a lookup preserves, including its own axis if the indices are a list."""
     node = flow.nodes[number]
     data, indices = flow.shapes[tensor], flow.shapes[node.inputs[1]]
     axis = node.attributes.get("axis", 0)

@@ -1,4 +1,4 @@
-"""Comparisons of key positions with query positions, as causal masks are computed."""
+"""Comparisons of key positions with query positions, which compute causal masks."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ class _PositionOperand:
     """``key``, ``query``, ``one`` (a scalar) or ``both``."""
     base: int
     offset: int | None
-    """What is added to the positions; None when it is not a known number."""
+    """Value added to the positions; None if unknown."""
     counted: bool
-    """True when the numbers are known to be consecutive positions."""
+    """True if the values are known to be consecutive positions."""
     size: object
     """Length of the axis."""
 
 
 def comparison_kind(flow: DataflowGraph, number: int) -> str:
-    """What a comparison makes as a mask: ``causal``, ``open`` (not causal) or ``unknown``.
+    """Return the mask that a comparison computes: ``causal``, ``open`` (not causal) or ``unknown``.
 
-    ``inside`` when it only turns numbers into booleans, so that its operands tell.
+    ``inside`` if it only converts numbers to booleans, so that its operands decide.
     """
     op, inputs = flow.qualified_op_types[number], flow.nodes[number].inputs
     if len(inputs) != 2 or min(inputs) < 0:
@@ -53,7 +53,7 @@ def comparison_kind(flow: DataflowGraph, number: int) -> str:
     elif is_scalar(flow, left):
         return INSIDE
     if op == "Equal":
-        return OPEN  # as true the other way round
+        return OPEN  # true in the other direction as well
     return _ordered(flow, op, _side(flow, left), _side(flow, right), shift)
 
 
@@ -67,11 +67,11 @@ def _ordered(flow: DataflowGraph, op: str, a: _PositionOperand, b: _PositionOper
     before = a.offset if a.offset is not None else 0
     after = b.offset if b.offset is not None else 0
     last = after - before + shift + _ORDERED[op]
-    # Queries that follow cached keys are counted from behind these.
+    # Queries after cached keys are counted from the end of the cache.
     cached = a.size - b.size if isinstance(a.size, int) and isinstance(b.size, int) else 0
     if 0 <= last <= max(0, cached) or (last == -1 and op == "Less"):
         return CAUSAL
-    return UNKNOWN if last > 0 and cached else OPEN  # further than the last key: a window, or odd lengths
+    return UNKNOWN if last > 0 and cached else OPEN  # beyond the last key: a window, or unusual lengths
 
 
 def _difference(flow: DataflowGraph, tensor: int) -> tuple[int, int] | None:
@@ -81,7 +81,7 @@ def _difference(flow: DataflowGraph, tensor: int) -> tuple[int, int] | None:
 
 
 def _number(flow: DataflowGraph, tensor: int) -> int | None:
-    """Value of a known scalar that is a whole number."""
+    """Return the value of a known integer scalar."""
     value = flow.value(tensor)
     if not isinstance(value, np.ndarray) or value.size != 1 or value.dtype.kind not in "iuf":
         return None
@@ -90,7 +90,7 @@ def _number(flow: DataflowGraph, tensor: int) -> int | None:
 
 
 def _side(flow: DataflowGraph, tensor: int) -> _PositionOperand:
-    """One operand: which axis it varies on, and what it counts."""
+    """Describe an operand: its axis and what it counts."""
     axis, offset = "both", 0
     length: object = None
     known = True
@@ -126,7 +126,7 @@ def _axis(shape: tuple[object, ...]) -> str:
 
 
 def _counts(flow: DataflowGraph, tensor: int) -> bool:
-    """True for 0, 1, 2 … made by Range, by a running sum, or stored."""
+    """True for 0, 1, 2 … from Range, from a cumulative sum, or stored."""
     if flow.qualified_op_types[flow.producers[tensor]] in _COUNTERS:
         return True
     value = flow.value(tensor)

@@ -1,4 +1,4 @@
-"""Where Q, K and V of an attention come from: projections, head splits, rotary positions, caches."""
+"""Origin of Q, K and V: projections, head splits, rotary positions and caches."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ _FIRST = (
        "SpaceToDepth", "ReduceMax", "MaxPool", "AveragePool", "Resize", f"{MS}QLinearSigmoid",
        f"{MS}QLinearReduceMean", f"{MS}QLinearAveragePool"}
 )  # fmt: skip
-"""Operators of which only the first input is data that leads to the operand."""
+"""Operators whose data comes from the first input only."""
 _SCATTERS = frozenset({"ScatterND", "ScatterElements", "TensorScatter"})
 _NOTED = ROTARIES | _SCATTERS | {"Reshape", "Flatten", "Expand", "Tile", "Gather", "Concat"}
-"""Operators that say something of an operand."""
+"""Operators that reveal a property of an operand."""
 _MAX_NODES = 96
 
 
 @dataclass(slots=True)
 class AttentionOperand:
-    """What lies between one operand of the products and its projection."""
+    """The path from the projection to an operand of an attention product."""
 
     tensor: int
     projection: Projection | None = None
-    """The nearest product with a stored weight."""
+    """Nearest product with a stored weight."""
     nodes: set[int] = field(default_factory=set)
     """Nodes between the projection and the operand; empty when there is no projection."""
     reshapes: list[int] = field(default_factory=list)
@@ -63,11 +63,11 @@ class AttentionOperand:
     """Expand and Tile nodes."""
     rotary: bool = False
     past: list[int] = field(default_factory=list)
-    """Graph inputs on the way."""
+    """Graph inputs on the path."""
     tables: list[int] = field(default_factory=list)
-    """Stored tables that are looked up on the way (rotary ones)."""
+    """Stored tables indexed on the path (rotary ones)."""
     joins: bool = False
-    """A Concat or scatter puts something to what a graph input holds."""
+    """A Concat or scatter appends to the contents of a graph input."""
 
 
 def trace_operand(flow: DataflowGraph, tensor: int) -> AttentionOperand:
@@ -126,14 +126,14 @@ def _note(flow: DataflowGraph, found: AttentionOperand, number: int, op: str) ->
 
 
 def _leads(flow: DataflowGraph, number: int, op: str) -> list[int]:
-    """Inputs of a node along which the values came."""
+    """Return the inputs of a node that its values come from."""
     inputs = flow.nodes[number].inputs
     if -1 in inputs:
         inputs = tuple(i for i in inputs if i >= 0)
     if not inputs or (op == "Gather" and is_stored_weight(flow, inputs[0])):
         return []
     if op in _JOINING:
-        # A number for all is a factor, not what is multiplied: that of a quantized operand leads astray.
+        # A scalar is a factor, not the multiplied data: following the scale of a quantized operand misleads.
         return [
             i
             for i in inputs
@@ -156,7 +156,7 @@ def _finish(flow: DataflowGraph, found: AttentionOperand, visited: list[int]) ->
 
 
 def _below(flow: DataflowGraph, found: AttentionOperand, visited: list[int]) -> set[int]:
-    """The visited nodes that depend on the projection: masks, caches and tables stay out."""
+    """Return the visited nodes that depend on the projection, without masks, caches and tables."""
     assert found.projection is not None
     start = flow.nodes[found.projection.node].outputs
     reached = {t for t in start if t >= 0}
@@ -165,7 +165,7 @@ def _below(flow: DataflowGraph, found: AttentionOperand, visited: list[int]) -> 
         node = flow.nodes[number]
         if not reached.isdisjoint(node.inputs):
             bias = not nodes and flow.qualified_op_types[number] in ADDS and len(flow.data_inputs[number]) < 2
-            if not bias:  # that of the projection belongs to it
+            if not bias:  # the projection's own bias belongs to it
                 nodes.add(number)
             reached.update(node.outputs)
             reached.discard(-1)
@@ -173,10 +173,10 @@ def _below(flow: DataflowGraph, found: AttentionOperand, visited: list[int]) -> 
 
 
 def repeat_factor(flow: DataflowGraph, found: AttentionOperand) -> int:
-    """How often each key/value head is repeated before the products (grouped queries); 1 when it is not.
+    """Return how often each key/value head is repeated before the products (grouped queries), 1 if not.
 
-    An Expand or Tile of an axis other than the batch and the last two, from 1 (or n) to a number; of five
-    axes also of the last but one, where the repeats of a head stand next to each other behind the positions.
+    Counts an Expand or Tile from 1 (or n) to a larger size on an axis other than the batch and the last two;
+    with five axes also on the last but one, where the repeats of a head follow its positions.
     """
     factor = 1
     for number in found.repeats:
@@ -191,10 +191,10 @@ def repeat_factor(flow: DataflowGraph, found: AttentionOperand) -> int:
 
 
 def kept_heads(flow: DataflowGraph, found: AttentionOperand, head: int) -> int | None:
-    """Heads by what of the projection reaches the operand, for one product of queries, keys and values.
+    """Return the heads from the features that reach the operand, for a product of packed Q, K and V.
 
-    The operand has as many positions as the projection, so the features that are left make the heads; None
-    where positions are joined or reduced in between, or sizes are not known.
+    The operand has as many positions as the projection, so the remaining features give the heads. None if
+    positions are joined or reduced on the path, or sizes are unknown.
     """
     made = found.projection
     if made is None or not made.flat or made.width_out is None or found.past or _reduced(flow, found):
@@ -212,24 +212,24 @@ def kept_heads(flow: DataflowGraph, found: AttentionOperand, head: int) -> int |
 
 
 def _reduced(flow: DataflowGraph, found: AttentionOperand) -> bool:
-    """Positions are pooled or padded on the way."""
+    """True if positions are pooled or padded on the path."""
     names = {flow.op_types[number] for number in found.nodes}
     return any("Pool" in name or name.startswith("Reduce") for name in names) or "Pad" in names
 
 
 def split_heads(flow: DataflowGraph, found: AttentionOperand, head: int, likely: int | None) -> int | None:
-    """Heads by the Reshape that splits the projection's output; None when there is none to be seen.
+    """Return the heads from the Reshape that splits the projection output; None if there is none.
 
-    ``head`` is the head size; ``likely`` decides where the split has two factors, as a packed
-    (3, heads, size) has.
+    ``head`` is the head size; ``likely`` decides if the split has two factors, as in a packed
+    (3, heads, size).
     """
     pairs = [
         (before, after)
-        for number in reversed(found.reshapes)  # the one nearest to the projection first
+        for number in reversed(found.reshapes)  # nearest to the projection first
         if (before := flow.shapes[input_at(flow, number, 0)])
         and (after := flow.shapes[flow.first_outputs[number]])
     ]
-    for packed in (1, 2, 3):  # (…, h, d), or keys and values or all three in the last axis
+    for packed in (1, 2, 3):  # (…, h, d), or K and V or Q, K and V on the last axis
         for before, after in pairs:
             heads = _last_axis(before, after, head, packed, likely)
             if heads is None and packed == 1:
@@ -241,7 +241,7 @@ def split_heads(flow: DataflowGraph, found: AttentionOperand, head: int, likely:
 
 
 def _last_axis(before: Shape, after: Shape, head: int, packed: int, likely: int | None) -> int | None:
-    """(…, W) → (…, h, p·d), (…, 3, h, p·d), or (S, B, W) → (S, B·h, d); ``packed`` is p."""
+    """Match (…, W) → (…, h, p·d), (…, 3, h, p·d), or (S, B, W) → (S, B·h, d); ``packed`` is p."""
     width, last = before[-1], after[-1]
     if last != packed * head or not isinstance(width, int) or width % last or width == last:
         return None
@@ -255,7 +255,7 @@ def _last_axis(before: Shape, after: Shape, head: int, packed: int, likely: int 
         rest //= d
         if rest == 1:
             break
-    if factors == [3] and rest == 1 and len(after) > 3 and after[-2] == 1:  # (3, heads, size) of one head
+    if factors == [3] and rest == 1 and len(after) > 3 and after[-2] == 1:  # (3, heads, size) with one head
         return 1
     if rest == 1 and factors:
         return factors[0] if len(factors) == 1 else _of_factors(factors, likely)
@@ -267,15 +267,15 @@ def _last_axis(before: Shape, after: Shape, head: int, packed: int, likely: int 
 def _of_factors(factors: list[int], likely: int | None) -> int | None:
     if likely in factors:
         return likely
-    if len(factors) == 2 and 3 in factors:  # (3, heads): Q, K and V of one product
+    if len(factors) == 2 and 3 in factors:  # (3, heads): Q, K and V from one product
         heads = factors[0] if factors[1] == 3 else factors[1]
-        if likely is None or likely % heads == 0:  # windows may stand beside the heads
+        if likely is None or likely % heads == 0:  # the other factor may include windows
             return heads
     return likely if likely == prod(factors) else None
 
 
 def _channel_axis(before: Shape, after: Shape, head: int) -> int | None:
-    """(B, C, …) → (B, h, d, N) or (B·h, d, N): heads split off the channels of a convolution."""
+    """Match (B, C, …) → (B, h, d, N) or (B·h, d, N): heads split off the channels of a convolution."""
     if len(before) < 3 or len(after) < 3:
         return None
     channels = before[1]
@@ -290,7 +290,7 @@ def _channel_axis(before: Shape, after: Shape, head: int) -> int | None:
 
 
 def _same(before: Shape, after: Shape) -> bool:
-    """True when the positions behind the channels stay as many, as far as is known."""
+    """True if the number of positions after the channels stays the same, as far as known."""
     a, b = _count(before[2:]), _count(after[2:])
     return a is None or b is None or a == b
 

@@ -1,4 +1,4 @@
-"""Softmax(scores)·V with scores from Q·Kᵀ: finds the two products around a Softmax and what lies between."""
+"""Softmax(Q·Kᵀ)·V: the two products around a Softmax and the nodes between them."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ class SoftmaxAttention(NamedTuple):
     k: int
     v: int
     q_sum: int
-    """Axis of ``q`` that Q·Kᵀ sums over; the size is the head size."""
+    """Axis of ``q`` that Q·Kᵀ sums over; its size is the head size."""
     k_sum: int
     v_free: int
-    """Axis of ``v`` that stays; the size is V's head size."""
+    """Axis of ``v`` that is kept; its size is the head size of V."""
     query_axis: int
-    """Axis of the Softmax's input that runs over queries."""
+    """Query axis of the input of the Softmax."""
     key_axis: int
     nodes: tuple[int, ...]
-    """From Q·Kᵀ to the context."""
+    """Nodes from Q·Kᵀ to the context."""
     added: tuple[int, ...]
-    """Tensors added to, chosen over or multiplied with the scores: masks and biases."""
+    """Tensors added to, selected over or multiplied with the scores: masks and biases."""
 
 
 class _Scores(NamedTuple):
@@ -54,7 +54,7 @@ class _Scores(NamedTuple):
 
 
 def softmax_attention_at(flow: DataflowGraph, softmax: int) -> SoftmaxAttention | None:
-    """The attention around a Softmax; None when the Softmax serves something else."""
+    """Return the attention around a Softmax; None if the Softmax has another purpose."""
     node = flow.nodes[softmax]
     if not node.inputs or node.inputs[0] < 0 or not node.outputs or node.outputs[0] < 0:
         return None
@@ -84,7 +84,7 @@ def _core(
     v, v_free = (values.b, values.b_free) if on_left else (values.a, values.a_free)
     keys_last = axis == -1
     turned = _turned(flow, scores.path)
-    # With the keys on the last axis, the rows of Q·Kᵀ are queries, unless a Transpose lies in between.
+    # With the keys on the last axis, the rows of Q·Kᵀ are queries, unless a Transpose follows.
     first_is_q = keys_last != turned
     q, k = (p.a, p.b) if first_is_q else (p.b, p.a)
     q_sum, k_sum = (p.a_sum, p.b_sum) if first_is_q else (p.b_sum, p.a_sum)
@@ -98,7 +98,7 @@ def _core(
 
 
 def _axis(flow: DataflowGraph, softmax: int) -> int | None:
-    """The Softmax's axis from the end; None when unknown or, before opset 13, not the last one."""
+    """Return the axis of the Softmax from the end; None if unknown or, before opset 13, not the last."""
     node = flow.nodes[softmax]
     shape = flow.shapes[node.inputs[0]]
     old = not node.domain and 0 < node.opset < 13
@@ -113,7 +113,7 @@ def _axis(flow: DataflowGraph, softmax: int) -> int | None:
 
 
 def _turned(flow: DataflowGraph, path: tuple[int, ...]) -> bool:
-    """True when the nodes swap the last two axes."""
+    """True if the nodes swap the last two axes."""
     swaps = 0
     for number in path:
         if flow.qualified_op_types[number] == "Transpose":
@@ -132,9 +132,9 @@ def _swaps(perm: object) -> bool:
 
 
 def _values(flow: DataflowGraph, softmax: int, axis: int) -> tuple[MatrixProduct, tuple[int, ...]] | None:
-    """(P·V, nodes between): the nearest product downstream that sums over the Softmax's axis.
+    """Return (P·V, nodes between): the nearest downstream product that sums over the axis of the Softmax.
 
-    One with activations as values goes before one with a stored table (relative positions of values).
+    Prefers a product with activations as values to one with a stored table (relative positions of values).
     """
     found: list[tuple[bool, int, MatrixProduct, tuple[int, ...]]] = []
     states: list[tuple[int, int | None, tuple[int, ...]]] = [(flow.nodes[softmax].outputs[0], axis, ())]
@@ -172,7 +172,7 @@ def _sums_keys(found: MatrixProduct, weights: int, axis: int | None) -> bool:
 def _forward(
     flow: DataflowGraph, reader: int, tensor: int, axis: int | None
 ) -> tuple[int, int | None] | None:
-    """(output, axis of the keys) where a reader hands the attention weights on; None where it does not."""
+    """Return (output, key axis) if a consumer passes the attention weights on, else None."""
     op, node = flow.qualified_op_types[reader], flow.nodes[reader]
     if not node.outputs or node.outputs[0] < 0:
         return None
@@ -194,7 +194,7 @@ def _forward(
 
 
 def _moved(axis: int | None, perm: object) -> int | None:
-    """Where a Transpose puts an axis counted from the end."""
+    """Return the new position of an axis, counted from the end, after a Transpose."""
     if axis is None or not isinstance(perm, list | tuple):
         return None
     at = len(perm) + axis
@@ -202,7 +202,7 @@ def _moved(axis: int | None, perm: object) -> int | None:
 
 
 def _same_end(flow: DataflowGraph, before: int, after: int) -> bool:
-    """True when a reshape leaves the last two axes alone, as far as is known."""
+    """True if a reshape keeps the last two axes, as far as known."""
     a, b = flow.shapes[before], flow.shapes[after]
     if a is None or b is None:
         return True
@@ -212,7 +212,7 @@ def _same_end(flow: DataflowGraph, before: int, after: int) -> bool:
 
 
 def _guards(flow: DataflowGraph, reader: int) -> Iterator[int]:
-    """The IsNaN beside a Where that replaces NaN weights by 0."""
+    """Yield the IsNaN next to a Where that replaces NaN weights by 0."""
     if flow.qualified_op_types[reader] == "Where":
         test = flow.producers[flow.nodes[reader].inputs[0]]
         if flow.qualified_op_types[test] == "IsNaN":
@@ -223,7 +223,7 @@ def _guards(flow: DataflowGraph, reader: int) -> Iterator[int]:
 
 
 def _scores(flow: DataflowGraph, softmax: int) -> _Scores | None:
-    """The product that the Softmax's input comes from: the nearest one whose operands are computed."""
+    """Find the product behind the Softmax input: the nearest one whose operands are computed."""
     node = flow.nodes[softmax]
     extra = node.inputs[1:2] if flow.qualified_op_types[softmax] == f"{MS}BiasSoftmax" else ()
     added = tuple(i for i in extra if i >= 0)
@@ -248,7 +248,7 @@ def _scores(flow: DataflowGraph, softmax: int) -> _Scores | None:
 
 
 def _computed(flow: DataflowGraph, made: MatrixProduct) -> bool:
-    """Neither side is a stored weight or the output of another Softmax."""
+    """True if neither operand is a stored weight or the output of another Softmax."""
     for tensor in (made.a, made.b):
         if flow.qualified_op_types[flow.producers[flow.back(tensor, QUANTIZED_COPY_OPS)]] in SOFTMAXES:
             return False
@@ -256,7 +256,7 @@ def _computed(flow: DataflowGraph, made: MatrixProduct) -> bool:
 
 
 def _content(flow: DataflowGraph, found: list[_Scores]) -> _Scores | None:
-    """Of several products that are added up, the one of activations on both sides: others are positions."""
+    """Of several summed products, return the one with activations on both sides; the others are positions."""
     best = [s for s in found if not flow.constants[s.product.a] and not flow.constants[s.product.b]]
     usable = [
         s
@@ -267,7 +267,7 @@ def _content(flow: DataflowGraph, found: list[_Scores]) -> _Scores | None:
 
 
 def _backward(flow: DataflowGraph, number: int) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """(input that may hold the scores, the other inputs) of a node between the product and the Softmax."""
+    """Yield (input that may hold the scores, other inputs) of a node between the product and the Softmax."""
     op, node = flow.qualified_op_types[number], flow.nodes[number]
     inputs = [i for i in node.inputs if i >= 0]
     if not inputs:
@@ -291,7 +291,7 @@ def _either(a: int, b: int) -> Iterator[tuple[int, tuple[int, ...]]]:
 
 
 def _scaled(flow: DataflowGraph, op: str, inputs: list[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """A scalar is a scale; anything else that multiplies the scores is a mask."""
+    """Treat a scalar as a scale, and any other factor of the scores as a mask."""
     other = inputs[3] if op == f"{MS}QLinearMul" and len(inputs) > 3 else inputs[1]
     first = inputs[0]
     yield first, () if is_scalar(flow, other) else (other,)

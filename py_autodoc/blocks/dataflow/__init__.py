@@ -1,1 +1,1 @@
-"""One graph as the recognisers read it: who feeds whom, operator queries, matrix products."""
+"""Dataflow of one graph for the recognisers: producers, consumers, operator queries, matrix products."""

@@ -1,4 +1,4 @@
-"""Who feeds whom over a short distance: bounded searches backward through one graph."""
+"""Bounded backward reachability searches in one graph."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from heapq import heappop, heappush
 from py_autodoc.blocks.dataflow.dataflow_graph import DataflowGraph
 
 NEAR = 4000
-"""Nodes one search may visit."""
+"""Maximum nodes of one search."""
 PER_NODE = 16
-"""Nodes all searches of a graph may visit together, for each node of the graph."""
+"""Maximum nodes of all searches of a graph together, per node of the graph."""
 FLOOR = 200_000
-"""The same for any graph, however small: layers that share an input far away are searched for long."""
+"""Minimum total for any graph, however small: layers that share a distant input need long searches."""
 
 
 class SearchBudget:
-    """What is left for the searches of one graph, so that all of them together stay linear."""
+    """Remaining steps for the searches of one graph, which keeps their total linear."""
 
     def __init__(self, flow: DataflowGraph) -> None:
         self.flow = flow
         self.left = PER_NODE * len(flow.order) + FLOOR
 
     def spend(self) -> bool:
-        """Use one step; False when there is none left."""
+        """Use one step; return False if none is left."""
         self.left -= 1
         if self.left < 0:
             self.flow.incomplete.add("residual")
@@ -31,17 +31,17 @@ class SearchBudget:
 
 
 class BackwardSearch:
-    """The ancestors of some tensors, latest first, as far as anybody asks.
+    """The ancestors of some tensors, latest first, expanded on demand.
 
-    A node is visited only after every later one, so asking for sources in descending position costs
-    one sweep in all.
+    A node is visited only after all later ones, so queries for sources in descending position take one
+    sweep in total.
     """
 
     def __init__(self, flow: DataflowGraph, tensors: Iterable[int], budget: SearchBudget) -> None:
         self.flow = flow
         self.budget = budget
         self.read: set[int] = set()
-        """Tensors known to be ancestors, the starts included."""
+        """Known ancestors, including the start tensors."""
         self.visited: list[int] = []
         """Nodes, latest first."""
         self._queued: set[int] = set()
@@ -54,9 +54,9 @@ class BackwardSearch:
                 heappush(self._heap, -flow.position[number])
 
     def reaches(self, sources: Iterable[int], above: int) -> bool:
-        """True when one of ``sources`` is an ancestor. ``above``: position of their producer, -1 for none.
+        """True if one of ``sources`` is an ancestor. ``above``: position of their producer, -1 for none.
 
-        False also when the answer is too far away.
+        Also False if the search runs out of budget.
         """
         flow, heap, read, queued, visited = self.flow, self._heap, self.read, self._queued, self.visited
         order, position, nodes, makers = flow.order, flow.position, flow.nodes, flow.producers
@@ -66,7 +66,7 @@ class BackwardSearch:
             number = order[-heappop(heap)]
             visited.append(number)
             inputs = nodes[number].inputs
-            read.update(inputs)  # -1 for an omitted one: no source
+            read.update(inputs)  # -1 for an omitted input: not a source
             for tensor in inputs:
                 maker = makers[tensor]
                 if maker >= 0 and maker not in queued:
@@ -75,7 +75,7 @@ class BackwardSearch:
         return not self.read.isdisjoint(sources)
 
     def between(self, sources: Iterable[int]) -> list[int]:
-        """The visited nodes that compute something from ``sources``, in execution order."""
+        """Return the visited nodes that compute something from ``sources``, in execution order."""
         nodes = self.flow.nodes
         made = set(sources)
         found = []
@@ -84,5 +84,5 @@ class BackwardSearch:
             if not made.isdisjoint(node.inputs):
                 found.append(number)
                 made.update(node.outputs)
-                made.discard(-1)  # an output left out is not an input left out
+                made.discard(-1)  # an omitted output is not an omitted input
         return found

@@ -1,4 +1,4 @@
-"""One graph as the recognisers read it: constants told from data, copies looked through."""
+"""Dataflow of one graph for the recognisers: separates constants from data, looks through copies."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import Any, Protocol, TypeVar
 from py_autodoc.graph.ir.model import Model, Node, Shape, Tensor, TypeTable
 
 COPIES = frozenset({"Identity", "Dropout", "Cast", "CastLike"})
-"""Operators that hand their first input on."""
+"""Operators that pass their first input on."""
 RESHAPES = frozenset({"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Expand", "Transpose"})
-"""Operators that move values about without computing."""
+"""Operators that move values without computing."""
 KNOWN_DOMAINS = frozenset({"", "com.microsoft", "com.ms.internal.nhwc"})
-"""Domains whose operators are known by their type alone."""
+"""Domains whose operators are identified by their type alone."""
 _MAX_CHAIN = 64
-"""Longest chain of copies that is followed."""
+"""Maximum length of a chain of copies that is followed."""
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 
 class NodeTable(Protocol[T_co]):
-    """Something known of every node or tensor, by its id; what it says of -1 stands beside it."""
+    """A lookup by node or tensor id. Each table documents its value for -1."""
 
     def __getitem__(self, id: int, /) -> T_co: ...
 
 
 class LazyTable(dict[int, T]):
-    """A table that is worked out entry by entry, as they are asked for."""
+    """A table whose entries are computed on first access."""
 
     def __init__(self, make: Callable[[int], T]) -> None:
         super().__init__()
@@ -39,28 +39,28 @@ class LazyTable(dict[int, T]):
 
 
 class DataflowGraph:
-    """The nodes of one graph (``order``, Constant nodes left out) and who feeds whom.
+    """The nodes of one graph (``order``, without Constant nodes) and the edges between them.
 
-    Outer tensors that a body reads count as activations without a producer here. Linear to build. The
-    tables are what the methods of the same meaning look up, for loops over many nodes; not to be changed.
+    Outer tensors that a subgraph reads count as activations without a producer. Takes linear time to build.
+    The tables hold the same data as the methods, for loops over many nodes; treat them as read-only.
     """
 
     qualified_op_types: NodeTable[str]
     """Node → operator type, ``domain::Op`` outside ai.onnx; -1: empty."""
     op_types: NodeTable[str]
-    """The same with the domains in ``KNOWN_DOMAINS`` left out."""
+    """The same without the domains in ``KNOWN_DOMAINS``."""
     data_inputs: NodeTable[tuple[int, ...]]
-    """Node → its inputs that are not constant, in order; -1: none."""
+    """Node → its non-constant inputs, in order; -1: none."""
     producers: NodeTable[int]
-    """Tensor → the node of this graph that makes it; -1 for inputs, constants, outer tensors and -1."""
+    """Tensor → its producer in this graph; -1 for inputs, constants, outer tensors and -1."""
     constants: NodeTable[bool]
-    """Tensor → whether it is a weight, a constant or computed from those alone; -1: False."""
+    """Tensor → whether it is a weight, a constant or computed only from these; -1: False."""
     shapes: NodeTable[Shape | None]
-    """Tensor → its shape; None when the rank is unknown, and for -1."""
+    """Tensor → its shape; None if the rank is unknown, and for -1."""
     readers: NodeTable[tuple[int, ...]]
-    """Tensor → the nodes of this graph that read it, ascending; -1: none."""
+    """Tensor → its consumers in this graph, ascending; -1: none."""
     first_outputs: NodeTable[int]
-    """Node → its first output; -1 without, and for -1."""
+    """Node → its first output; -1 if it has none, and for -1."""
 
     def __init__(self, model: Model, types: TypeTable, graph: int = 0) -> None:
         self.model = model
@@ -74,25 +74,25 @@ class DataflowGraph:
         ]
         self.position: dict[int, int] = dict(zip(self.order, range(len(self.order)), strict=True))
         self.graph_outputs = frozenset(model.graphs[graph].outputs)
-        """Tensors this graph returns."""
+        """Output tensors of this graph."""
         self.incomplete: set[str] = set()
-        """Recognisers that ran into their limit on this graph and may have missed something."""
+        """Recognisers that hit their limit on this graph and may have missed something."""
         self.memo: dict[Any, Any] = {}
-        """What is worked out once, by the function that does it; see ``remembered``."""
+        """Memoised results by function; see ``memoised_on_graph``."""
         if graph:
             self._open_body()
         else:
             self._open_main()
-        # Tables of functions that know the tables but not this flow: it is freed when nobody needs it.
+        # These functions hold the tables but not this object, so that it is freed without a reference cycle.
         self.constant_inputs: NodeTable[list[int]] = LazyTable(partial(_weights, nodes, self.constants))
         """Node → its constant inputs, in order; -1: none."""
         self.sole_consumers: NodeTable[int] = LazyTable(
             partial(_sole, model.tensors, self.graph_outputs, self.position)
         )
-        """Tensor → the one reader of a tensor nobody else needs; -1 where there are others, and for -1."""
+        """Tensor → its only consumer if it is not a graph output; -1 otherwise, and for -1."""
 
     def _open_main(self) -> None:
-        """Tables over the whole model: nearly all of it is the main graph."""
+        """Build the tables over the whole model, since nearly all of it is the main graph."""
         nodes, tensors = self.model.nodes, self.model.tensors
         makers = [-1] * (len(tensors) + 1)
         constants = [tensor.is_constant for tensor in tensors]
@@ -113,7 +113,7 @@ class DataflowGraph:
         others = [node for node in nodes if node.id not in self.position and node.inputs]
         for node in others:
             reads[node.id] = _data(nodes, constants, node.id)
-        # Readers in bodies are none of this graph's.
+        # Consumers in subgraphs do not belong to this graph.
         self.readers = (
             LazyTable(partial(_readers, tensors, self.position))
             if others
@@ -121,7 +121,7 @@ class DataflowGraph:
         )
 
     def _open_body(self) -> None:
-        """Tables of what is in the body alone: a model may have thousands of bodies."""
+        """Build tables for the subgraph only; a model may have thousands of subgraphs."""
         nodes, tensors, shapes = self.model.nodes, self.model.tensors, self.types.shapes
         makers: LazyTable[int] = LazyTable(lambda tensor: -1)
         constants: LazyTable[bool] = LazyTable(lambda tensor: tensors[tensor].is_constant)
@@ -141,7 +141,7 @@ class DataflowGraph:
         constants: list[bool] | LazyTable[bool],
         reads: list[tuple[int, ...]] | LazyTable[tuple[int, ...]],
     ) -> None:
-        """Fill the tables node by node, in the order of execution."""
+        """Fill the tables node by node, in execution order."""
         nodes = self.model.nodes
         for number in self.order:
             node = nodes[number]
@@ -154,12 +154,12 @@ class DataflowGraph:
 
     @cached_property
     def by_op(self) -> dict[str, list[int]]:
-        """``op_types`` entry → its nodes, in the order of execution."""
+        """``op_types`` entry → its nodes, in execution order."""
         return _grouped(self.order, self.op_types)
 
     @cached_property
     def by_name(self) -> dict[str, list[int]]:
-        """The same by ``qualified_op_types``."""
+        """``qualified_op_types`` entry → its nodes, in execution order."""
         return (
             self.by_op
             if self.qualified_op_types is self.op_types
@@ -167,11 +167,11 @@ class DataflowGraph:
         )
 
     def of(self, ops: Collection[str]) -> list[int]:
-        """The nodes whose ``op_types`` entry is among ``ops``, in the order of execution."""
+        """Return the nodes whose ``op_types`` entry is in ``ops``, in execution order."""
         return self._among(self.by_op, ops)
 
     def named(self, ops: Collection[str]) -> list[int]:
-        """The same by ``qualified_op_types``."""
+        """Return the nodes whose ``qualified_op_types`` entry is in ``ops``, in execution order."""
         return self._among(self.by_name, ops)
 
     def _among(self, groups: dict[str, list[int]], ops: Collection[str]) -> list[int]:
@@ -182,7 +182,7 @@ class DataflowGraph:
 
     @cached_property
     def prepared(self) -> frozenset[int]:
-        """Nodes with a constant input that another node of this graph computes, from constants alone."""
+        """Nodes with a constant input that another node of this graph computes from constants."""
         nodes, constants, readers = self.model.nodes, self.constants, self.readers
         return frozenset(
             reader
@@ -193,59 +193,59 @@ class DataflowGraph:
         )
 
     def node(self, number: int) -> Node:
-        """The node with this id."""
+        """Return the node with this id."""
         return self.model.nodes[number]
 
     def op(self, number: int) -> str:
-        """Operator type, ``domain::Op`` outside ai.onnx; empty for -1."""
+        """Return the operator type, ``domain::Op`` outside ai.onnx; empty for -1."""
         return self.qualified_op_types[number]
 
     def constant(self, tensor: int) -> bool:
-        """True for weights, constants and what is computed from them alone."""
+        """True for weights, constants and tensors computed only from these."""
         return self.constants[tensor]
 
     def data(self, number: int) -> tuple[int, ...]:
-        """Inputs of a node that are not constant, in order."""
+        """Return the non-constant inputs of a node, in order."""
         return self.data_inputs[number]
 
     def weights(self, number: int) -> list[int]:
-        """Constant inputs of a node, in order. Not to be changed."""
+        """Return the constant inputs of a node, in order. Do not modify the list."""
         return self.constant_inputs[number]
 
     def producer(self, tensor: int) -> int:
-        """The node of this graph that makes ``tensor``; -1 for inputs, constants, outer tensors."""
+        """Return the producer of ``tensor`` in this graph; -1 for inputs, constants and outer tensors."""
         return self.producers[tensor]
 
     def consumers(self, tensor: int) -> tuple[int, ...]:
-        """The nodes of this graph that read ``tensor`` themselves, ascending."""
+        """Return the direct consumers of ``tensor`` in this graph, ascending."""
         return self.readers[tensor]
 
     def only_consumer(self, tensor: int) -> int:
-        """The one reader of a tensor nobody else needs; -1 otherwise."""
+        """Return the only consumer of a tensor that is not a graph output; -1 otherwise."""
         return self.sole_consumers[tensor]
 
     def predecessors(self, number: int) -> list[int]:
-        """Nodes whose outputs the node reads, each once."""
+        """Return the producers of a node's inputs, each once."""
         return list(dict.fromkeys(p for t in self.data_inputs[number] if (p := self.producers[t]) >= 0))
 
     def successors(self, number: int) -> list[int]:
-        """Nodes that read the node's outputs, each once."""
+        """Return the consumers of a node's outputs, each once."""
         outputs = (t for t in self.model.nodes[number].outputs if t >= 0)
         return list(dict.fromkeys(c for t in outputs for c in self.readers[t]))
 
     def shape(self, tensor: int) -> Shape | None:
-        """Shape with symbols kept; None when the rank is unknown."""
+        """Return the shape, symbols kept; None if the rank is unknown."""
         return self.shapes[tensor]
 
     def value(self, tensor: int) -> Any | None:
-        """Numpy array of a small tensor whose value is known, else None."""
+        """Return the numpy array of a small tensor whose value is known, else None."""
         if tensor < 0:
             return None
         known = self.types.values.get(tensor)
         return self.model.constants.get(tensor) if known is None else known
 
     def back(self, tensor: int, through: frozenset[str] = COPIES) -> int:
-        """The tensor behind ``tensor``, operators in ``through`` looked through along their first input."""
+        """Return the tensor behind ``tensor``, past operators in ``through`` along their first input."""
         makers, names, nodes = self.producers, self.qualified_op_types, self.model.nodes
         for _ in range(_MAX_CHAIN):
             number = makers[tensor]
@@ -258,7 +258,7 @@ class DataflowGraph:
         return tensor
 
     def chain_back(self, tensor: int, through: frozenset[str]) -> list[int]:
-        """The nodes that ``back`` would look through, nearest first."""
+        """Return the nodes that ``back`` looks through, nearest first."""
         makers, names, nodes = self.producers, self.qualified_op_types, self.model.nodes
         passed: list[int] = []
         for _ in range(_MAX_CHAIN):
@@ -274,7 +274,7 @@ class DataflowGraph:
 
 
 class DataflowGraphs:
-    """The flows of the graphs of a model, each built once, when it is asked for."""
+    """The dataflow graphs of a model, each built on first use."""
 
     def __init__(self, model: Model, types: TypeTable) -> None:
         self.model = model
@@ -282,19 +282,19 @@ class DataflowGraphs:
         self._known: dict[int, DataflowGraph] = {}
 
     def of(self, graph: int) -> DataflowGraph:
-        """The flow of one graph."""
+        """Return the dataflow graph of one graph."""
         known = self._known.get(graph)
         if known is None:
             known = self._known[graph] = DataflowGraph(self.model, self.types, graph)
         return known
 
     def all(self) -> list[DataflowGraph]:
-        """The flows of all graphs, the main one first."""
+        """Return the dataflow graphs of all graphs, the main graph first."""
         return [self.of(graph.id) for graph in self.model.graphs]
 
 
 def memoised_on_graph(work: Callable[[DataflowGraph, int], T]) -> Callable[[DataflowGraph, int], T]:
-    """A question about a node or tensor of a flow that is answered once, however often it is asked."""
+    """Memoise a function of a dataflow graph and a node or tensor id."""
 
     @wraps(work)
     def asked(flow: DataflowGraph, id: int) -> T:
@@ -339,7 +339,7 @@ def _data(nodes: Sequence[Node], constants: NodeTable[bool], number: int) -> tup
 
 
 def _live(node: Node, constants: NodeTable[bool]) -> tuple[int, ...]:
-    """The inputs of a node that are not constant; its own tuple where that is all of them."""
+    """Return the non-constant inputs of a node; the node's own tuple if none is constant."""
     data = [t for t in node.inputs if t >= 0 and not constants[t]]
     return node.inputs if len(data) == len(node.inputs) else tuple(data)
 

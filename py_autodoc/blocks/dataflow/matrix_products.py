@@ -1,4 +1,4 @@
-"""Matrix products in all their operators, read as one thing: two operands, what is summed, what stays."""
+"""Matrix products of all operators in one form: two operands, the summed axes and the kept axes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ QUANTIZING = frozenset(
     }
 )
 QUANTIZED_COPY_OPS = COPIES | QUANTIZING
-"""Operators that hand the values of their first input on, rounded at most."""
+"""Operators that pass the values of their first input on, at most rounded."""
 ADDS = frozenset({"Add", "Sum", f"{MS}QLinearAdd"})
 """Operators that add two tensors."""
 LAYOUT_OPS = RESHAPES | {"Tile", "Slice", "Split", "Flatten"}
@@ -28,15 +28,15 @@ _PLAIN = frozenset({"MatMul", "MatMulInteger", f"{MS}MatMulIntegerToFloat", f"{M
 _TRANSPOSING = frozenset({f"{MS}FusedMatMul", f"{MS}TransposeMatMul"})
 _GEMMS = frozenset({"Gemm", f"{MS}FusedGemm", f"{MS}QGemm"})
 _SECOND = {"QLinearMatMul": 3, f"{MS}QGemm": 3, "QLinearConv": 3, f"{MS}QLinearConv": 3}
-"""Where the second operand stands, other than second."""
+"""Position of the second operand, if not second."""
 PRODUCTS = _PLAIN | _TRANSPOSING | _GEMMS | {"Einsum", "QLinearMatMul"}
-"""Operators that ``product`` reads."""
+"""Operators that ``product`` recognises."""
 CONVS = frozenset({
     "Conv", "QLinearConv", "ConvInteger", f"{MS}FusedConv", f"{MS}NhwcConv", f"{MS}QLinearConv",
     f"{MS}NhwcFusedConv", "com.ms.internal.nhwc::QLinearConv", "com.ms.internal.nhwc::Conv",
 })  # fmt: skip
 BLOCK_QUANTIZED_OPS = frozenset({f"{MS}MatMulNBits", f"{MS}MatMulBnb4"})
-"""Products whose weight is stored packed: sizes are attributes K and N."""
+"""Products with a packed weight; the attributes K and N give its sizes."""
 _PROJECTING = PRODUCTS | CONVS | BLOCK_QUANTIZED_OPS
 _STORABLE = QUANTIZED_COPY_OPS | LAYOUT_OPS | {"ConstantOfShape", "Mul", "Div"}
 _STEPS = 24
@@ -61,7 +61,7 @@ class MatrixProduct(NamedTuple):
 
 
 class Projection(NamedTuple):
-    """A product of an activation with a weight. Widths are None where unknown."""
+    """A product of an activation with a weight. Widths are None if unknown."""
 
     node: int
     source: int
@@ -69,11 +69,11 @@ class Projection(NamedTuple):
     width_in: int | None
     width_out: int | None
     flat: bool = True
-    """False when the weight has more axes than two (a head axis of its own)."""
+    """False if the weight has more than two axes (a separate head axis)."""
 
 
 def product(flow: DataflowGraph, number: int) -> MatrixProduct | None:
-    """The node as a product of two tensors; None when it is none, or one of an unusual form."""
+    """Return the node as a product of two tensors; None if it is not one, or has an unusual form."""
     return _product(flow, number) if flow.qualified_op_types[number] in PRODUCTS else None
 
 
@@ -102,7 +102,7 @@ def _flag(value: object) -> bool:
 
 
 def _einsum(flow: DataflowGraph, number: int) -> MatrixProduct | None:
-    """Two operands, one index summed over, one kept from each; a leading ``...`` counts as batch."""
+    """Read an Einsum of two operands: one index summed, one kept from each; a leading ``...`` is batch."""
     node = flow.nodes[number]
     equation = node.attributes.get("equation")
     if not isinstance(equation, str) or len(equation) > _MAX_EQUATION or len(node.inputs) != 2:
@@ -132,13 +132,13 @@ def _einsum(flow: DataflowGraph, number: int) -> MatrixProduct | None:
 
 
 def dim(flow: DataflowGraph, tensor: int, axis: int) -> Dim:
-    """Size of an axis counted from the end; None when unknown."""
+    """Return the size of an axis counted from the end; None if unknown."""
     shape = flow.shapes[tensor]
     return shape[axis] if shape is not None and -len(shape) <= axis < 0 else None
 
 
 def size(flow: DataflowGraph, tensor: int, axis: int) -> int | None:
-    """The same where it is a number."""
+    """Return the size of an axis counted from the end if it is a number, else None."""
     known = dim(flow, tensor, axis)
     return known if isinstance(known, int) and known > 0 else None
 
@@ -150,13 +150,13 @@ def is_scalar(flow: DataflowGraph, tensor: int) -> bool:
 
 
 def scale(flow: DataflowGraph, tensor: int) -> bool:
-    """True for the scale or zero point of numbers that are quantized while the model runs: no data."""
+    """True for the scale or zero point of values quantized at run time, which is not data."""
     number = flow.producers[tensor]
     return flow.qualified_op_types[number] == "DynamicQuantizeLinear" and tensor != flow.first_outputs[number]
 
 
 def is_stored_weight(flow: DataflowGraph, tensor: int) -> bool:
-    """True for a weight as it is stored: an initializer or Constant, moved, cast or dequantized at most."""
+    """True for a weight as stored: an initializer or Constant, at most moved, cast or dequantized."""
     tensors, makers, names = flow.model.tensors, flow.producers, flow.qualified_op_types
     for _ in range(_STEPS):
         if tensors[tensor].is_constant:
@@ -176,7 +176,7 @@ def is_stored_weight(flow: DataflowGraph, tensor: int) -> bool:
 
 
 def projection(flow: DataflowGraph, number: int) -> Projection | None:
-    """The node as activation × stored weight (linear or convolution); None when it is something else."""
+    """Return the node as activation × stored weight (linear or convolution), else None."""
     return _projection(flow, number) if flow.qualified_op_types[number] in _PROJECTING else None
 
 

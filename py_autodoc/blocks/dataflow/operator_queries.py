@@ -1,4 +1,4 @@
-"""What recognisers ask of operators: which carry weights, which only hand on, axes, scalars, sizes."""
+"""Operator queries for recognisers: weights, copies, axes, scalars and sizes."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ NORMS = {
     "MeanVarianceNormalization": "MeanVarianceNormalization",
     "LRN": "LRN",
 }
-"""Operator → the normalization it amounts to."""
+"""Operator → the normalization it computes."""
 QUANTIZE = frozenset({"QuantizeLinear", "DequantizeLinear"})
 COPY_OPS = COPIES | QUANTIZE
-"""Hand their first input on, to the reader of an architecture."""
+"""Operators that pass their first input on, as far as the architecture is concerned."""
 COPY_OR_LAYOUT_OPS = COPY_OPS | RESHAPES
 _TENSOR_FLOATS = frozenset({1, 10, 11, 16, 17, 18, 19, 20, 23, 24})
-"""Float element types of ``TensorProto.DataType``, 8-bit and 4-bit ones included."""
+"""Float element types of ``TensorProto.DataType``, including 8-bit and 4-bit ones."""
 _QUANTIZED = frozenset({2, 3, 21, 22})
 _PREPARES = COPY_OR_LAYOUT_OPS | {
     "ConstantOfShape",
@@ -71,19 +71,19 @@ _PREPARES = COPY_OR_LAYOUT_OPS | {
     "Shape",
     "Gather",
 }
-"""Operators that make a weight out of what the file holds."""
+"""Operators that prepare a weight from stored constants."""
 _MAX_STEPS = 64
 _MAX_FEED = 256
 
 
 def is_linear(flow: DataflowGraph, number: int) -> bool:
-    """A matrix product with a constant matrix."""
+    """True for a matrix product with a constant matrix."""
     return flow.op_types[number] in LINEAR and matrix(flow, number) >= 0
 
 
 @memoised_on_graph
 def matrix(flow: DataflowGraph, number: int) -> int:
-    """The constant matrix of a product: its last constant factor of two dimensions or more; -1 without."""
+    """Return the constant matrix of a product, its last constant factor of rank 2 or more; -1 if none."""
     name, node = flow.op_types[number], flow.nodes[number]
     if name in ("QLinearMatMul", "QGemm"):
         factors: tuple[int, ...] = node.inputs[0:1] + node.inputs[3:4]
@@ -100,7 +100,7 @@ def matrix(flow: DataflowGraph, number: int) -> int:
 
 
 def has_weights(flow: DataflowGraph, number: int) -> bool:
-    """True for an operator that applies learned matrices or kernels, bodies of control flow included."""
+    """True for an operator that applies learned matrices or kernels, including in its subgraphs."""
     name = flow.op_types[number]
     if name in CONV or name in RECURRENT or name in MOE:
         return True
@@ -119,7 +119,7 @@ def has_weights(flow: DataflowGraph, number: int) -> bool:
 
 
 def weighted_nodes(flow: DataflowGraph) -> frozenset[int]:
-    """The nodes of a graph that have weights (``has_weights``)."""
+    """Return the nodes of a graph that have weights (``has_weights``)."""
     nodes, by_op = flow.nodes, flow.by_op
     likely = [number for kind, numbers in by_op.items() for number in numbers if kind in _APPLYING]
     likely += [
@@ -132,13 +132,13 @@ def weighted_nodes(flow: DataflowGraph) -> frozenset[int]:
 
 
 def is_float(flow: DataflowGraph, tensor: int) -> bool:
-    """Float element type, or one that quantized activations have; unknown counts as float."""
+    """True for a float element type or a quantized activation type; unknown types count as float."""
     dtype = flow.types.dtypes[tensor]
     return dtype == 0 or dtype in _TENSOR_FLOATS or dtype in _QUANTIZED
 
 
 def scalar(flow: DataflowGraph, tensor: int) -> float | None:
-    """Value of a constant with one element, None else."""
+    """Return the value of a constant with one element, else None."""
     if tensor < 0 or not flow.constants[tensor]:
         return None
     value = flow.value(tensor)
@@ -148,7 +148,7 @@ def scalar(flow: DataflowGraph, tensor: int) -> float | None:
 
 
 def ints(flow: DataflowGraph, tensor: int) -> list[int] | None:
-    """Values of a known integer tensor, None else."""
+    """Return the values of a known integer tensor, else None."""
     value = flow.value(tensor)
     if value is None or value.dtype.kind not in "iu":
         return None
@@ -156,7 +156,7 @@ def ints(flow: DataflowGraph, tensor: int) -> list[int] | None:
 
 
 def axes(flow: DataflowGraph, number: int) -> list[int] | None:
-    """Axes of a reduction, non-negative and sorted; None when unknown, all of them when left out."""
+    """Return the axes of a reduction, non-negative and sorted; None if unknown, all axes if omitted."""
     node = flow.nodes[number]
     data = flow.shapes[node.inputs[0]] if node.inputs else None
     if data is None:
@@ -175,7 +175,7 @@ def axes(flow: DataflowGraph, number: int) -> list[int] | None:
 
 
 def size(shape: Iterable[Dim] | None) -> int | None:
-    """Number of elements, None when a size is unknown."""
+    """Return the number of elements; None if a size is unknown."""
     if shape is None:
         return None
     sizes = list(shape)
@@ -183,7 +183,7 @@ def size(shape: Iterable[Dim] | None) -> int | None:
 
 
 def dim(flow: DataflowGraph, tensor: int, axis: int) -> int | None:
-    """A size along an axis when it is a known number."""
+    """Return the size of an axis if it is a known number, else None."""
     shape = flow.shapes[tensor]
     if shape is None or not -len(shape) <= axis < len(shape):
         return None
@@ -192,31 +192,31 @@ def dim(flow: DataflowGraph, tensor: int, axis: int) -> int | None:
 
 
 def input_at(flow: DataflowGraph, number: int, place: int) -> int:
-    """An input of a node, -1 where it has none there."""
+    """Return the input at a position, -1 if absent."""
     inputs = flow.nodes[number].inputs
     return inputs[place] if len(inputs) > place else -1
 
 
 def weight(flow: DataflowGraph, number: int) -> int:
-    """The first constant input of a node, -1 without."""
+    """Return the first constant input of a node, -1 if none."""
     found = flow.constant_inputs[number]
     return found[0] if found else -1
 
 
 def readers(flow: DataflowGraph, tensor: int) -> tuple[int, ...]:
-    """The nodes of this graph that read a tensor; none for -1."""
+    """Return the consumers of a tensor in this graph; none for -1."""
     return flow.readers[tensor]
 
 
 def reader_of(flow: DataflowGraph, tensor: int) -> int:
-    """The one node that reads a tensor nobody else needs; -1 otherwise, and for -1."""
+    """Return the only consumer of a tensor that is not a graph output; -1 otherwise, and for -1."""
     return flow.sole_consumers[tensor]
 
 
 def next_node(flow: DataflowGraph, tensor: int, through: frozenset[str] = COPY_OPS) -> tuple[int, list[int]]:
-    """The one reader behind ``tensor``, operators in ``through`` passed; -1 when there are several.
+    """Return (only consumer behind ``tensor``, nodes passed), past operators in ``through``.
 
-    Also gives the nodes passed.
+    The consumer is -1 if there are several.
     """
     sole, names, nodes = flow.sole_consumers, flow.qualified_op_types, flow.nodes
     passed: list[int] = []
@@ -235,7 +235,7 @@ def next_node(flow: DataflowGraph, tensor: int, through: frozenset[str] = COPY_O
 def producer_through(
     flow: DataflowGraph, tensor: int, through: frozenset[str] = COPY_OPS
 ) -> tuple[int, int, list[int]]:
-    """(tensor, its producer or -1, nodes passed) behind ``tensor``, ``through`` looked through."""
+    """Return (tensor, its producer or -1, nodes passed) behind ``tensor``, past operators in ``through``."""
     passed = flow.chain_back(tensor, through)
     if passed:
         tensor = input_at(flow, passed[-1], 0)
@@ -243,7 +243,7 @@ def producer_through(
 
 
 def per_channel(flow: DataflowGraph, tensor: int, like: int) -> bool:
-    """A constant that holds one number, or one for each place of a single axis of ``like``."""
+    """True for a constant with one element, or one per position of a single axis of ``like``."""
     if tensor < 0 or not flow.constants[tensor]:
         return False
     shape = flow.shapes[tensor]
@@ -263,7 +263,7 @@ def per_channel(flow: DataflowGraph, tensor: int, like: int) -> bool:
 
 
 def private_constant_nodes(flow: DataflowGraph, nodes: Iterable[int]) -> set[int]:
-    """Nodes that make constants for ``nodes`` alone: dequantized or transposed weights, filled shapes."""
+    """Return nodes that compute constants only for ``nodes``: dequantized or transposed weights, fills."""
     wanted = set(nodes)
     found: set[int] = set()
     prepared = flow.prepared
@@ -292,7 +292,7 @@ def make_block(
     confidence: float = 1.0,
     facts: dict[str, Fact] | None = None,
 ) -> RecognisedBlock:
-    """A ``RecognisedBlock`` with its weights' own nodes added and its inputs and outputs worked out."""
+    """Return a ``RecognisedBlock``, with the nodes that prepare its weights and its inputs and outputs."""
     members = set(nodes)
     members |= private_constant_nodes(flow, members)
     tensors, reads, makers, nodes_by_id = flow.model.tensors, flow.data_inputs, flow.producers, flow.nodes

@@ -1,1 +1,1 @@
-"""Recognisers of layers: convolution, normalization, dense, embedding, recurrent, heads."""
+"""Layer recognisers: convolution, normalization, dense, embedding, recurrent and heads."""

@@ -1,4 +1,4 @@
-"""Activation functions as exporters write them: one operator, or a small knot of elementwise ones."""
+"""Activation functions in exported form: one operator, or a small subgraph of elementwise operators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SIMPLE = {
     "Silu": "SiLU", "QLinearLeakyRelu": "LeakyRelu", "QLinearSigmoid": "Sigmoid", "ScaledTanh": "Tanh",
     "QGelu": "Gelu",
 }  # fmt: skip
-"""Operator → name of the function."""
+"""Operator → name of the activation function."""
 GATES = frozenset({"Sigmoid", "HardSigmoid", "QLinearSigmoid"})
 _ARITHMETIC = frozenset({
     "Add", "Sub", "Mul", "Div", "Pow", "Neg", "Abs", "Exp", "Log", "Erf", "Tanh", "Sigmoid", "HardSigmoid",
@@ -23,12 +23,12 @@ _ARITHMETIC = frozenset({
     "QuantizeLinear", "DequantizeLinear",
 })  # fmt: skip
 _LARGEST = 16
-"""Nodes a decomposed activation may have; Gelu by Tanh has 8, with quantization around each, more."""
+"""Maximum nodes of a decomposed activation. Gelu by Tanh has 8, and more with quantization around each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Activation:
-    """``name``, the nodes that compute it, and the tensor that leaves it."""
+    """An activation function: ``name``, its nodes and its output tensor."""
 
     name: str
     nodes: tuple[int, ...]
@@ -36,7 +36,7 @@ class Activation:
 
 
 def activation_of(flow: DataflowGraph, tensor: int) -> Activation | None:
-    """The activation that all of ``tensor`` goes into, None when it goes elsewhere or is no activation."""
+    """Return the activation that consumes ``tensor``; None if there is none or other consumers exist."""
     if tensor < 0 or flow.model.tensors[tensor].is_output or tensor in flow.graph_outputs:
         return None
     after = flow.model.tensors[tensor].consumers
@@ -50,7 +50,7 @@ def activation_of(flow: DataflowGraph, tensor: int) -> Activation | None:
 
 
 def _simple(flow: DataflowGraph, tensor: int, number: int) -> Activation | None:
-    """One operator, or Clip, Max, Min with constants."""
+    """Match one operator, or Clip, Max or Min with constants."""
     passed: list[int] = []
     while (
         flow.op_types[number] in COPY_OPS and input_at(flow, number, 0) == tensor and len(passed) < _LARGEST
@@ -71,7 +71,7 @@ def _simple(flow: DataflowGraph, tensor: int, number: int) -> Activation | None:
 
 
 def _floored(flow: DataflowGraph, nodes: tuple[int, ...], made: int) -> Activation:
-    """Max(x, 0), or with a Min behind it the clip that the two make."""
+    """Name Max(x, 0), or the clip that it forms with a Min after it."""
     after = reader_of(flow, made)
     if (
         flow.op_types[after] == "Min"
@@ -93,13 +93,13 @@ def _clip_name(low: float | None, high: float | None) -> str:
 
 
 def clip_bounds(flow: DataflowGraph, number: int) -> tuple[float | None, float | None]:
-    """(min, max) of a Clip, None where not given or not known."""
+    """Return (min, max) of a Clip, None for each bound that is absent or unknown."""
     node = flow.nodes[number]
     bounds: list[float | None] = []
     for place, attribute in ((1, "min"), (2, "max")):
         given = node.attributes.get(attribute)
         if isinstance(given, (int, float)):
-            # Opset 6 fills in the limits of float32 where there is no bound.
+            # Opset 6 uses the limits of float32 for absent bounds.
             bounds.append(float(given) if abs(given) < 3e38 else None)
         else:
             tensor = node.inputs[place] if len(node.inputs) > place else -1
@@ -108,7 +108,7 @@ def clip_bounds(flow: DataflowGraph, number: int) -> tuple[float | None, float |
 
 
 def _knot(flow: DataflowGraph, start: int) -> Activation | None:
-    """Grow elementwise nodes from ``start`` until one tensor alone leaves them and they have a name."""
+    """Grow a group of elementwise nodes from ``start`` until only one tensor leaves it and it has a name."""
     first = readers(flow, start)
     if not any(
         flow.op_types[r] in _ARITHMETIC and all(t == start for t in flow.data_inputs[r]) for r in first
@@ -141,12 +141,12 @@ def _knot(flow: DataflowGraph, start: int) -> Activation | None:
 
 
 def _inside(flow: DataflowGraph, number: int, inside: dict[int, None]) -> bool:
-    """All data the node reads is in the knot."""
+    """True if all data inputs of the node are inside the group."""
     return all(t in inside for t in flow.data_inputs[number])
 
 
 def _closed(flow: DataflowGraph, inside: dict[int, None], nodes: set[int], last: int) -> bool:
-    """Everything but ``last`` is read within the knot alone."""
+    """True if all outputs except ``last`` are used only within the group."""
     tensors = flow.model.tensors
     return all(
         t == last
@@ -161,7 +161,7 @@ def _closed(flow: DataflowGraph, inside: dict[int, None], nodes: set[int], last:
 
 
 def _name(flow: DataflowGraph, nodes: list[int], start: int) -> str:
-    """What the knot computes, by the operators in it; empty when it is nothing known."""
+    """Return the function that the group computes, from its operators; empty if unknown."""
     kinds = {flow.op_types[n] for n in nodes} - COPY_OPS
     if not kinds & {"Mul", "Max", "Sub", "Add", "Sum", "Div", "Min"} or not _product(flow, nodes, start):
         return _piecewise(flow, kinds, nodes)
@@ -184,7 +184,7 @@ def _name(flow: DataflowGraph, nodes: list[int], start: int) -> str:
 
 
 def _product(flow: DataflowGraph, nodes: list[int], start: int) -> bool:
-    """The knot multiplies ``start``, or a multiple of it, with something else computed from it."""
+    """True if the group multiplies ``start``, or a multiple of it, by something computed from it."""
     multiples = {start}
     for number in nodes:
         data, name = flow.data_inputs[number], flow.op_types[number]
@@ -199,7 +199,7 @@ def _product(flow: DataflowGraph, nodes: list[int], start: int) -> bool:
 
 
 def _piecewise(flow: DataflowGraph, kinds: set[str], nodes: list[int]) -> str:
-    """LeakyRelu as Max(x, a·x), PRelu as relu(x) - a·relu(-x), the hard sigmoid as a clip."""
+    """Match LeakyRelu as Max(x, a·x), PRelu as relu(x) - a·relu(-x), and the hard sigmoid as a clip."""
     if kinds == {"Max", "Mul"} and len(flow.data_inputs[nodes[-1]]) == 2:
         return "LeakyRelu"
     if "Relu" in kinds and "Neg" in kinds and kinds <= {"Relu", "Neg", "Mul", "Add", "Sub"}:
@@ -219,7 +219,7 @@ def _scaled(flow: DataflowGraph, nodes: list[int], by: float) -> bool:
 
 
 def _adds(flow: DataflowGraph, nodes: list[int], value: float) -> bool:
-    """An Add of this constant, or of one whose value is in another file."""
+    """True for an Add of this constant, or of a constant whose value is in another file."""
     for number in nodes:
         if flow.op_types[number] == "Add":
             for tensor in flow.constant_inputs[number]:
@@ -230,7 +230,7 @@ def _adds(flow: DataflowGraph, nodes: list[int], value: float) -> bool:
 
 
 def _finish(flow: DataflowGraph, name: str, nodes: list[int], made: int) -> Activation:
-    """Take in the constant factor that some exporters write last: ½ of Gelu, ⅙ of HardSwish."""
+    """Include the constant factor that some exporters apply last: ½ for Gelu, ⅙ for HardSwish."""
     wanted = {"Gelu": (0.5, 2.0), "HardSwish": (1 / 6, 6.0)}.get(name)
     if wanted:
         number = reader_of(flow, made)

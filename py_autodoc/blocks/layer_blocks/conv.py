@@ -23,13 +23,13 @@ from py_autodoc.blocks.results import Fact, RecognisedBlock
 from py_autodoc.graph.ir.model import Shape
 
 _WEIGHT = {"QLinearConv": 3, "QLinearConvTranspose": 3}
-"""Where the kernel stands; second input elsewhere."""
+"""Input index of the kernel; 1 for other operators."""
 _MAX_AFFINE = 6
 """Normalization, scale, shift, activation, scale, shift."""
 
 
 def find_conv_blocks(flow: DataflowGraph) -> list[RecognisedBlock]:
-    """Every convolution with what belongs to it, then the blocks made of several.
+    """Return every convolution with the nodes that belong to it, then blocks of several convolutions.
 
     Kinds: ``conv`` (variant such as ``Conv+BN+Relu``), ``depthwise-separable`` (variant: the pointwise
     activation or empty), ``squeeze-excite``. Facts: in_channels, out_channels, kernel, strides, group,
@@ -44,7 +44,7 @@ def find_conv_blocks(flow: DataflowGraph) -> list[RecognisedBlock]:
 
 @dataclass(slots=True)
 class ConvUnit:
-    """A convolution and the nodes that follow it and no other."""
+    """A convolution and the nodes that consume only its result."""
 
     anchor: int
     nodes: list[int]
@@ -53,20 +53,20 @@ class ConvUnit:
     facts: dict[str, Fact] = field(default_factory=dict)
 
     def found(self, flow: DataflowGraph) -> RecognisedBlock:
-        """As a block."""
+        """Convert to a block."""
         variant = "+".join(self.parts)
         return make_block(flow, "conv", self.nodes, self.anchor, variant=variant, facts=self.facts)
 
 
 def kernel_shape(flow: DataflowGraph, number: int) -> Shape | None:
-    """Shape of a convolution's kernel, output channels first (input channels first when transposed)."""
+    """Return a convolution's kernel shape, output channels first (input channels first if transposed)."""
     node = flow.nodes[number]
     place = _WEIGHT.get(flow.op_types[number], 1)
     return flow.shapes[node.inputs[place]] if len(node.inputs) > place else None
 
 
 def conv_unit(flow: DataflowGraph, number: int) -> ConvUnit | None:
-    """The block around a convolution, None for another node."""
+    """Return the unit around a convolution; None for other nodes."""
     name, node = flow.op_types[number], flow.nodes[number]
     if name not in CONV or not node.inputs or node.inputs[0] < 0 or flow.first_outputs[number] < 0:
         return None
@@ -92,7 +92,7 @@ def conv_unit(flow: DataflowGraph, number: int) -> ConvUnit | None:
 
 
 def _follow(flow: DataflowGraph, unit: ConvUnit) -> None:
-    """Take in normalization, scale, bias and activation, in the order they come."""
+    """Add the normalization, scale, bias and activation that follow, in order."""
     active = False
     for _ in range(_MAX_AFFINE):
         activation = None if active else activation_of(flow, unit.output)
@@ -123,7 +123,7 @@ def _follow(flow: DataflowGraph, unit: ConvUnit) -> None:
 
 
 def _affine(flow: DataflowGraph, number: int, tensor: int) -> str:
-    """``BN``, ``Scale`` or ``Bias`` for a node that maps each channel linearly, else empty."""
+    """Return ``BN``, ``Scale`` or ``Bias`` for a node that maps each channel linearly, else empty."""
     name, node = flow.op_types[number], flow.nodes[number]
     if name == "BatchNormalization":
         return "BN" if node.inputs[0] == tensor else ""
@@ -133,7 +133,7 @@ def _affine(flow: DataflowGraph, number: int, tensor: int) -> str:
         return ""
     if name == "Add":
         return "Bias"
-    # A scale alone may be anything; with a shift behind it, it is a normalization in inference form.
+    # A scale alone is ambiguous; followed by a shift it is a normalization in inference form.
     after, passed = next_node(flow, flow.first_outputs[number])
     shifted = flow.first_outputs[passed[-1]] if passed else flow.first_outputs[number]
     if flow.op_types[after] == "Add" and flow.data_inputs[after] == (shifted,):
@@ -169,14 +169,14 @@ def _facts(flow: DataflowGraph, number: int) -> dict[str, Fact]:
 
 
 def _by(sizes: object) -> str | None:
-    """``3x3``."""
+    """Format sizes as ``3x3``."""
     if not isinstance(sizes, (list, tuple)) or not sizes:
         return None
     return "x".join(["?" if size is None else str(size) for size in sizes])
 
 
 def is_depthwise(flow: DataflowGraph, number: int) -> bool | None:
-    """True when each group has one input channel and there are several; None when it cannot be told."""
+    """True if each of several groups has one input channel; None if unknown."""
     node = flow.nodes[number]
     group = node.attributes.get("group", 1)
     if group == 1:
@@ -191,7 +191,7 @@ def is_depthwise(flow: DataflowGraph, number: int) -> bool | None:
 
 
 def is_pointwise(flow: DataflowGraph, number: int) -> bool:
-    """A 1×1 convolution of all channels."""
+    """True for a 1×1 convolution with one group."""
     if "Transpose" in flow.nodes[number].op_type or flow.nodes[number].attributes.get("group", 1) != 1:
         return False
     shape = kernel_shape(flow, number)
@@ -201,7 +201,7 @@ def is_pointwise(flow: DataflowGraph, number: int) -> bool:
 def _separables(
     flow: DataflowGraph, units: dict[int, ConvUnit], gates: list[RecognisedBlock]
 ) -> list[RecognisedBlock]:
-    """Depthwise then pointwise, a squeeze-excite between them allowed."""
+    """Match depthwise followed by pointwise convolutions, with an optional squeeze-excite between them."""
     gated = {gate.inputs[0]: gate for gate in gates if gate.inputs and gate.outputs}
     found = []
     for number, first in units.items():

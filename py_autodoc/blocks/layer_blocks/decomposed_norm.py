@@ -1,7 +1,7 @@
-"""From the root of a variance to the normalization it belongs to.
+"""Decomposed normalizations, matched from the square root of the variance.
 
-Anchored at Sqrt, Pow(±0.5) or ReduceL2: backward to the mean of squares, forward to the division. With
-or without casts, in the orders torch (both exporters), tf2onnx and keras2onnx write them.
+The search starts at Sqrt, Pow(±0.5) or ReduceL2 and goes backward to the mean of squares and forward to the
+division. It accepts the orders that torch (both exporters), tf2onnx and keras2onnx write, casts optional.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from py_autodoc.blocks.dataflow.operator_queries import (
 )
 
 _SPREAD = COPY_OPS | RESHAPES
-"""What stands between a statistic and its use."""
+"""Operators allowed between a statistic and its use."""
 ROOT_OPS = frozenset({"Sqrt", "Pow", "ReduceL2"})
-"""Operators that ``decomposed_norm_at`` begins at."""
+"""Operators where ``decomposed_norm_at`` starts."""
 _MAX_STEPS = 8
 _MAX_FORWARD = 12
 _REDUCE = {"ReduceMean": True, "ReduceSum": False, "ReduceSumSquare": False, "ReduceL2": False,
@@ -32,7 +32,7 @@ _REDUCE = {"ReduceMean": True, "ReduceSum": False, "ReduceSumSquare": False, "Re
 
 @dataclass(slots=True)
 class DecomposedNorm:
-    """A normalization made of primitives."""
+    """A normalization built from primitive operators."""
 
     kind: str
     nodes: list[int]
@@ -41,22 +41,22 @@ class DecomposedNorm:
     axes: list[int] | None
     epsilon: float | None = None
     scaled: bool = False
-    """A scale is part of the division."""
+    """The division includes a scale."""
     affine: bool = False
-    """Scale and shift are part of it."""
+    """Scale and shift are included."""
     confidence: float = 1.0
 
 
 @dataclass(slots=True)
 class _SecondMoment:
-    """The mean (or sum) of squares: of ``base`` itself or of its distance to its mean."""
+    """The mean (or sum) of the squares of ``base`` or of its deviation from its mean."""
 
     base: int
     values: int
-    """What is squared: ``base``, or the difference."""
+    """The squared tensor: ``base``, or the difference."""
     nodes: list[int]
     mean: int
-    """The node of the mean that is taken off, -1 without."""
+    """Node of the subtracted mean, -1 if none."""
     reduce: int
     average: bool
     epsilon: float | None
@@ -64,7 +64,7 @@ class _SecondMoment:
 
 
 def decomposed_norm_at(flow: DataflowGraph, number: int) -> DecomposedNorm | None:
-    """The normalization with this node at its root, None when it has another purpose."""
+    """Return the normalization with this node as its root; None if the node has another purpose."""
     name, node = flow.op_types[number], flow.nodes[number]
     inverse = False
     if name == "Pow":
@@ -89,7 +89,7 @@ def _length(flow: DataflowGraph, number: int) -> _SecondMoment:
 
 
 def _power(flow: DataflowGraph, tensor: int) -> _SecondMoment | None:
-    """Backward from the root: epsilon, floors and factors, then the reduction of squares."""
+    """Search backward from the root: epsilon, floors and factors, then the reduction of squares."""
     nodes: list[int] = []
     epsilon, average, off = None, False, -1
     for _ in range(_MAX_STEPS):
@@ -115,7 +115,7 @@ def _power(flow: DataflowGraph, tensor: int) -> _SecondMoment | None:
 
 
 def _larger(a: float | None, b: float | None) -> float | None:
-    """A floor of 0 only guards the root; epsilon is what keeps it from 0."""
+    """Return the larger bound: a floor of 0 only guards the root, epsilon keeps it above 0."""
     known = [value for value in (a, b) if value is not None]
     return max(known) if known else None
 
@@ -123,7 +123,7 @@ def _larger(a: float | None, b: float | None) -> float | None:
 def _squares(
     flow: DataflowGraph, number: int, nodes: list[int], epsilon: float | None, average: bool, off: int
 ) -> _SecondMoment | None:
-    """What the reduction squares: Pow(d, 2), d·d, or itself."""
+    """Find the tensor that the reduction squares: Pow(d, 2), d·d, or the reduction itself squares."""
     tensor = input_at(flow, number, 0)
     nodes = [*nodes, number]
     if flow.op_types[number] not in ("ReduceSumSquare", "ReduceL2"):
@@ -137,7 +137,7 @@ def _squares(
     base, mean, more = _centred(flow, tensor)
     nodes += more
     if off >= 0:
-        # The mean of squares less the square of the mean.
+        # The mean of squares minus the square of the mean.
         again = flow.producers[flow.back(off, _SPREAD)]
         root = _squared(flow, again)
         origin = flow.producers[flow.back(root, _SPREAD)] if root >= 0 else -1
@@ -149,7 +149,7 @@ def _squares(
 
 
 def _squared(flow: DataflowGraph, number: int) -> int:
-    """The d of Pow(d, 2) or d·d, -1 for another node."""
+    """Return d of Pow(d, 2) or d·d; -1 for other nodes."""
     name, node = flow.op_types[number], flow.nodes[number] if number >= 0 else None
     if node is None:
         return -1
@@ -163,7 +163,7 @@ def _squared(flow: DataflowGraph, number: int) -> int:
 
 
 def _centred(flow: DataflowGraph, tensor: int) -> tuple[int, int, list[int]]:
-    """(x, mean node, nodes) when ``tensor`` is x less its mean; (itself, -1, passed) otherwise."""
+    """Return (x, mean node, nodes) if ``tensor`` is x minus its mean; else (``tensor``, -1, passed)."""
     passed = flow.chain_back(tensor, COPY_OPS)
     whole = flow.back(tensor, COPY_OPS)
     number = flow.producers[whole]
@@ -178,7 +178,7 @@ def _centred(flow: DataflowGraph, tensor: int) -> tuple[int, int, list[int]]:
 
 
 def _mean(flow: DataflowGraph, number: int, x: int) -> tuple[int, list[int]]:
-    """(reduction, nodes) when ``number`` ends a mean of ``x``: ReduceMean, or ReduceSum times a constant."""
+    """Return (reduction, nodes) if ``number`` ends a mean of ``x``: ReduceMean, or ReduceSum · constant."""
     nodes: list[int] = []
     if flow.op_types[number] in ("Mul", "Div") and len(flow.data_inputs[number]) == 1:
         nodes.append(number)
@@ -193,7 +193,7 @@ def _mean(flow: DataflowGraph, number: int, x: int) -> tuple[int, list[int]]:
 
 
 def _divide(flow: DataflowGraph, root: int, square: _SecondMoment, inverse: bool) -> DecomposedNorm | None:
-    """Forward from the root to the node that divides the values by it."""
+    """Search forward from the root to the node that divides the values by it."""
     tensor, nodes, scaled, floor = flow.first_outputs[root], [root, *square.nodes], False, False
     epsilon = square.epsilon
     for _ in range(_MAX_FORWARD):
@@ -226,7 +226,7 @@ def _divide(flow: DataflowGraph, root: int, square: _SecondMoment, inverse: bool
 
 
 def _use(flow: DataflowGraph, tensor: int, square: _SecondMoment, inverse: bool) -> list[int] | None:
-    """The nodes that apply ``tensor`` to the values: the one product or quotient is the last."""
+    """Return the nodes that apply ``tensor`` to the values; the last is the only product or quotient."""
     for number in readers(flow, tensor):
         name, node = flow.op_types[number], flow.nodes[number]
         if name == "Div" and not inverse and input_at(flow, number, 1) == tensor:
@@ -250,7 +250,7 @@ def _use(flow: DataflowGraph, tensor: int, square: _SecondMoment, inverse: bool)
 
 
 def _shift(flow: DataflowGraph, product: int, factor: int, square: _SecondMoment) -> list[int] | None:
-    """x·f + (b - mean·f), the form tf2onnx writes; None when the shift does not follow."""
+    """Match x·f + (b - mean·f), as written by tf2onnx; None if the shift does not follow."""
     total = reader_of(flow, flow.first_outputs[product])
     if flow.op_types[total] != "Add" or len(flow.data_inputs[total]) != 2:
         return None
@@ -298,7 +298,7 @@ def _finish(
 
 
 def _kind(square: _SecondMoment, over: list[int] | None, rank: int) -> str:
-    """By what is taken off and which axes are averaged."""
+    """Return the kind of normalization, from the subtracted mean and the reduced axes."""
     if square.mean < 0:
         return "RMSNormalization" if square.average else "LpNormalization"
     if over is None or not rank:

@@ -1,8 +1,8 @@
-"""Signs that a model finds objects: what its outputs say of candidates, boxes and grids.
+"""Evidence for object detection in the outputs of a model: candidates, boxes and grids.
 
-Structure alone: suppression of boxes, boxes and scores of the same candidates, predictions at every cell of
-grids of several sizes (Redmon et al., YOLO, 2016; Liu et al., SSD, 2016; Lin et al., RetinaNet, 2017), peaks
-of a map (Zhou et al., CenterNet, 2019).
+Uses only the structure: box suppression, boxes and scores of the same candidates, predictions for every cell
+of several grids (Redmon et al., YOLO, 2016; Liu et al., SSD, 2016; Lin et al., RetinaNet, 2017), and peaks of
+a heat map (Zhou et al., CenterNet, 2019).
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _LAST = frozenset({f"{MS}NhwcConv", f"{MS}NhwcFusedConv"})
 _SCALES = (
     frozenset({"Mul", "Add", "Relu", "Exp", "Sigmoid", "Clip", "Softplus", "Softmax"}) | QUANTIZED_COPY_OPS
 )
-"""What may follow a prediction in its own map."""
+"""Operators allowed between a convolution and the output map of its prediction."""
 _MAX_NODES = 512
 _MAX_OUTPUTS = 32
 _ANCHORS = 9
 Signs = tuple[float, str]
-"""(confidence, why)."""
+"""(confidence, reason)."""
 Cell = tuple[int, int]
 
 
@@ -52,7 +52,7 @@ class _OutputMap(NamedTuple):
 
 
 def detection_signs(flow: DataflowGraph, ops: dict[str, int]) -> Signs | None:
-    """Signs that the model finds objects; None without any."""
+    """Return evidence that the model detects objects, or None."""
     for op, count in ops.items():
         if op.rpartition("::")[2] in _SUPPRESSION:
             return 0.95, f"{count} {op} over candidate boxes"
@@ -74,16 +74,16 @@ def _outputs(flow: DataflowGraph) -> list[tuple[int, Shape]]:
 
 
 def _batches(flow: DataflowGraph) -> set[Dim]:
-    """First sizes of what goes in."""
+    """Return the first dimensions of the graph inputs."""
     fed = (flow.shapes[t] for t in flow.model.graphs[flow.graph].inputs)
     return {shape[0] for shape in fed if shape}
 
 
 def _boxes_and_scores(shapes: list[tuple[int, Shape]], batches: set[Dim]) -> Signs | None:
-    """(…, candidates, 4) beside (…, candidates, classes)."""
+    """Match (…, candidates, 4) together with (…, candidates, classes)."""
     for number, shape in shapes:
         if len(shape) not in (2, 3) or shape[-1] != 4 or (len(shape) == 2 and shape[0] in batches):
-            continue  # four numbers and some scores for each item of the batch are not candidates
+            continue  # four values per batch item are not candidates
         for other, scores in shapes:
             if other != number and len(scores) == len(shape) and scores[-2] == shape[-2] is not None:
                 why = f"outputs of {size(shape)} boxes and {size(scores)} scores for the same candidates"
@@ -91,14 +91,14 @@ def _boxes_and_scores(shapes: list[tuple[int, Shape]], batches: set[Dim]) -> Sig
     return None
 
 
-# ------------------------------------------------------------------ one row a candidate
+# ------------------------------------------------------------------ one row per candidate
 
 
 def _candidates(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs | None:
-    """Predictions at every position of several grids: joined in one output, or one 5-D output a grid."""
+    """Match predictions for every position of several grids: one joined output, or a 5-D output each."""
     heads = [shape for _, shape in shapes if len(shape) == 5 and _row(shape[-1])]
     grids = {shape[2:4] for shape in heads}
-    # Every grid has as many anchors and numbers a row; states of a streaming network differ.
+    # All grids have the same anchors and row width; states of a streaming network differ.
     if len(grids) > 1 and len({(shape[1], shape[4]) for shape in heads}) == 1:
         return 0.85, f"{len(grids)} outputs (anchors, rows, columns, 4 + …) on grids of different sizes"
     for tensor, shape in shapes:
@@ -121,7 +121,7 @@ def _candidates(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs |
 
 
 def _split_candidates(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs | None:
-    """(B, 4, candidates) beside (B, classes, candidates), from several grids."""
+    """Match (B, 4, candidates) together with (B, classes, candidates), from several grids."""
     for number, shape in shapes:
         if len(shape) != 3 or shape[1] != 4 or not isinstance(shape[2], int):
             continue
@@ -138,14 +138,14 @@ def _split_candidates(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> S
 
 
 def _row(width: Dim) -> bool:
-    """4 coordinates and at least one score."""
+    """True for 4 coordinates and at least one score."""
     return isinstance(width, int) and width >= 5
 
 
 def _grids(flow: DataflowGraph, tensor: int) -> tuple[set[Cell], bool]:
-    """Sizes of the maps of the last convolutions before an output; whether the best are picked. Bounded.
+    """Return the map sizes of the last convolutions before an output, and whether the best are selected.
 
-    A convolution that only weighs a distribution (over a Softmax) is looked through.
+    Bounded. Passes a convolution that only weights a distribution (over a Softmax).
     """
     found: set[Cell] = set()
     ranked = False
@@ -170,7 +170,7 @@ def _grids(flow: DataflowGraph, tensor: int) -> tuple[set[Cell], bool]:
 
 
 def _expects(flow: DataflowGraph, number: int) -> bool:
-    """One channel out of a distribution: the mean of a Softmax, as box sides are predicted in bins."""
+    """True for one channel from a distribution: the mean of a Softmax, for box sides predicted in bins."""
     data = flow.data_inputs[number]
     if dim(flow, flow.first_outputs[number], -1 if _channels_last(flow, number) else -3) != 1 or not data:
         return False
@@ -179,7 +179,7 @@ def _expects(flow: DataflowGraph, number: int) -> bool:
 
 
 def _map(flow: DataflowGraph, number: int) -> _OutputMap | None:
-    """A convolution over rows and columns of known size."""
+    """Return the output map of a convolution with known rows and columns."""
     made = flow.shapes[flow.first_outputs[number]]
     if made is None or len(made) != 4 or not all(isinstance(d, int) for d in made[1:]):
         return None
@@ -200,11 +200,11 @@ def _channels_last(flow: DataflowGraph, number: int) -> bool:
     return inner or node.attributes.get("channels_last") == 1
 
 
-# ------------------------------------------------------------------ one map a grid
+# ------------------------------------------------------------------ one map per grid
 
 
 def _several_maps(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs | None:
-    """Outputs (B, predictions, rows, columns) at several sizes that halve, the same predictions at each."""
+    """Match outputs (B, predictions, rows, columns) of successively halved sizes with equal predictions."""
     levels: dict[Cell, list[tuple[int, list[_OutputMap]]]] = defaultdict(list)
     for tensor, shape in shapes:
         if len(shape) != 4 or not all(isinstance(d, int) for d in shape[1:]):
@@ -233,7 +233,7 @@ def _several_maps(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs
 
 
 def _ends(flow: DataflowGraph, tensor: int) -> list[_OutputMap]:
-    """The convolutions that an output map is made of, side by side in its channels."""
+    """Return the convolutions whose results form an output map, as factors of its channels."""
     queue, found = [tensor], []
     for _ in range(_MAX_OUTPUTS):
         if not queue:
@@ -247,7 +247,7 @@ def _ends(flow: DataflowGraph, tensor: int) -> list[_OutputMap]:
                 return []
             found.append(made)
         elif op in _SCALES:
-            # The scale of a quantized product is a number, computed or not.
+            # The scale of a quantized product is a scalar, computed or not.
             wide = [t for t in data if not is_scalar(flow, t)]
             if len(wide) != 1:
                 return []
@@ -267,7 +267,7 @@ def _halves(large: Cell, small: Cell) -> bool:
 
 
 def _peaks(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs | None:
-    """A map of which only the local maxima stay, or one of scores beside sizes and offsets of two numbers."""
+    """Match a map reduced to its local maxima, or a score map with size and offset maps of two channels."""
     for number in flow.named(("MaxPool",)):
         node = flow.nodes[number]
         if not node.inputs:
@@ -291,5 +291,5 @@ def _peaks(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs | None
 
 
 def size(shape: Shape) -> str:
-    """A shape as text, long names left out."""
+    """Return a shape as text; long symbol names become "·"."""
     return "×".join("?" if d is None else str(d) if isinstance(d, int) or len(d) < 12 else "·" for d in shape)

@@ -1,4 +1,4 @@
-"""Embeddings: table lookups by index and their sums, and images cut into patches."""
+"""Embeddings: table lookups and their sums, and images cut into patches."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LOOKUPS = frozenset({"Gather", "GatherBlockQuantized", "ATen"})
 _ANCHORS = _FUSED | _LOOKUPS | LINEAR | {"Conv"}
 _MAX_STEPS = 12
 _FEW_TYPES = 16
-"""Tables of segment types have no more rows."""
+"""Maximum rows of a segment type table."""
 _POSITIONS = frozenset({"Range", "CumSum", "Shape", "Size", "NonZero"})
 _TOKENS = COPY_OPS | RESHAPES | frozenset({"Concat", "Slice", "Pad", "Where", "Clip"})
 _MAX_SOURCES = 64
@@ -34,7 +34,7 @@ _MOVED = COPIES | RESHAPES
 
 
 def find_embeddings(flow: DataflowGraph) -> list[RecognisedBlock]:
-    """Blocks of kind ``embedding``.
+    """Return blocks of kind ``embedding``.
 
     Variants: ``token``, ``position``, ``type`` joined by ``+`` when the tables are summed, ``one-hot``,
     ``patch`` (with ``+position`` when one is added). Facts: rows (of the largest table), size
@@ -80,10 +80,10 @@ class _EmbeddingSum:
     rows: int = -1
     """Rows of the anchor's table."""
     alive: bool = True
-    """False once it is a part of another sum."""
+    """False once it is part of another sum."""
 
     def found(self, flow: DataflowGraph) -> RecognisedBlock:
-        """As a block."""
+        """Convert to a block."""
         order = ("token", "position", "type")
         kinds = sorted({kind for kind, _ in self.parts}, key=order.index)
         rows = [n for _, n in self.parts if n is not None]
@@ -95,14 +95,14 @@ class _EmbeddingSum:
         return make_block(flow, "embedding", self.nodes, self.anchor, variant="+".join(kinds), facts=facts)
 
     def relative(self, flow: DataflowGraph) -> bool:
-        """A table of biases for attention scores: one constant map, moved to heads × queries × keys."""
+        """True for a table of attention biases: a constant map moved to heads × queries × keys."""
         number, passed = next_node(flow, self.output, COPY_OR_LAYOUT_OPS)
         moved = any(flow.op_types[n] == "Transpose" for n in passed) or flow.op_types[number] == "Transpose"
         return len(self.parts) == 1 and moved and flow.constants[self.output]
 
 
 def _lookup(flow: DataflowGraph, number: int, sums: dict[int, _EmbeddingSum]) -> None:
-    """A Gather of rows, added to those it is summed with."""
+    """Record a Gather of rows and the sums it is part of."""
     node = flow.nodes[number]
     if len(node.inputs) < 2 or min(node.inputs[:2]) < 0 or flow.first_outputs[number] < 0:
         return
@@ -135,7 +135,7 @@ def _add_up(flow: DataflowGraph, entry: _EmbeddingSum, sums: dict[int, _Embeddin
             other.alive = False
             entry.nodes |= other.nodes
             entry.parts += other.parts
-            # Of tables of one size the first summand's: node ids would follow the order of the file.
+            # For equal table sizes, use the first summand; node ids depend on the order in the file.
             second = input_at(flow, number, 0) != before
             if other.rows > entry.rows or (other.rows == entry.rows and second):
                 entry.anchor, entry.rows = other.anchor, other.rows
@@ -149,7 +149,7 @@ def _add_up(flow: DataflowGraph, entry: _EmbeddingSum, sums: dict[int, _Embeddin
 
 
 def _constant_positions(flow: DataflowGraph, tensor: int, like: int) -> bool:
-    """A constant with one vector a position."""
+    """True for a constant with one vector per position."""
     shape, other = flow.shapes[tensor], flow.shapes[like]
     if not flow.constants[tensor] or shape is None or other is None or len(other) < 2:
         return False
@@ -157,7 +157,7 @@ def _constant_positions(flow: DataflowGraph, tensor: int, like: int) -> bool:
 
 
 def _kind(flow: DataflowGraph, indices: int, rows: int | None) -> str:
-    """``token`` when a graph input chooses freely, ``position`` when counting does, ``type`` of few rows."""
+    """Return ``type`` for few rows, ``position`` for stored or counted indices, ``token`` for inputs."""
     if rows is not None and rows <= _FEW_TYPES:
         return "type"
     if flow.constants[indices]:
@@ -197,7 +197,7 @@ def _fused(flow: DataflowGraph, number: int) -> RecognisedBlock:
 
 
 def _one_hot(flow: DataflowGraph, number: int) -> RecognisedBlock | None:
-    """A product of one-hot rows with a table."""
+    """Match a product of one-hot rows with a table."""
     data = flow.data_inputs[number]
     if len(data) != 1:
         return None
@@ -217,7 +217,7 @@ def _one_hot(flow: DataflowGraph, number: int) -> RecognisedBlock | None:
 
 
 def _patch(flow: DataflowGraph, number: int) -> RecognisedBlock | None:
-    """A convolution of the input image whose steps are as long as its kernel, laid out as tokens."""
+    """Match a convolution of the input image with stride = kernel whose result is laid out as tokens."""
     node = flow.nodes[number]
     kernel, strides = node.attributes.get("kernel_shape"), node.attributes.get("strides")
     weights = flow.shapes[input_at(flow, number, 1)]
@@ -258,7 +258,7 @@ def _patch(flow: DataflowGraph, number: int) -> RecognisedBlock | None:
 
 
 def _image(flow: DataflowGraph, tensor: int) -> int:
-    """The tensor behind casts, layout and arithmetic with constants: how an image is prepared."""
+    """Return the tensor before the casts, layout changes and constant arithmetic of preprocessing."""
     for _ in range(_MAX_STEPS):
         tensor = flow.back(tensor, COPY_OR_LAYOUT_OPS)
         number = flow.producers[tensor]

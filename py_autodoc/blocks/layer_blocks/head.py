@@ -1,4 +1,4 @@
-"""Heads: what turns features into the outputs of the graph."""
+"""Heads: the layers that map features to graph outputs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _AFTER = COPY_OPS | RESHAPES | frozenset({
     "Resize", "Upsample", "Relu", "Exp", "HardSigmoid", "QLinearSigmoid", "Pad", "DepthToSpace",
     "GlobalAveragePool", "QLinearGlobalAveragePool",
 })  # fmt: skip
-"""What may stand between the last weights and an output."""
+"""Operators allowed between the last weights and an output."""
 _MAPS = CONV | {"Concat"}
 _MAX_STEPS = 24
 _NEAR = 600
@@ -39,12 +39,12 @@ _BIG_VOCABULARY = 1000
 
 
 def find_heads(flow: DataflowGraph) -> list[RecognisedBlock]:
-    """Blocks of kind ``head``, one for each output of the main graph that ends in a known one.
+    """Return blocks of kind ``head``, one for each output of the main graph that has a known form.
 
     Variants: ``classifier``, ``binary-classifier``, ``token-classifier``, ``language-model``,
-    ``regression``, ``dense`` (classes or values: the graph does not tell), ``segmentation``,
+    ``regression``, ``dense`` (classes or values: the graph does not say), ``segmentation``,
     ``detection`` (one for all outputs). Facts: classes (or width),
-    features, tied (the language model's matrix is its embedding's), activation, output (position).
+    features, tied (the language model shares the embedding matrix), activation, output (position).
     """
     if flow.graph != 0:
         return []
@@ -72,7 +72,7 @@ def find_heads(flow: DataflowGraph) -> list[RecognisedBlock]:
 
 @dataclass(slots=True)
 class _OutputLayer:
-    """The last operator with weights before an output, and what follows it."""
+    """The last operator with weights before an output, and the nodes after it."""
 
     node: int
     after: list[int] = field(default_factory=list)
@@ -83,7 +83,7 @@ class _OutputLayer:
 
 
 def _last_weights(flow: DataflowGraph, tensor: int) -> _OutputLayer | None:
-    """Backward from an output over biases, activations, layout and resizing."""
+    """Search backward from an output past biases, activations, layout changes and resizing."""
     end = _OutputLayer(-1, output=tensor)
     for _ in range(_MAX_STEPS):
         number = flow.producers[tensor]
@@ -110,7 +110,7 @@ def _last_weights(flow: DataflowGraph, tensor: int) -> _OutputLayer | None:
 def _dense(
     flow: DataflowGraph, end: _OutputLayer, tables: dict[int, int], place: int
 ) -> RecognisedBlock | None:
-    """A matrix product in front of an output."""
+    """Match a matrix product before an output."""
     made = flow.shapes[flow.first_outputs[end.node]]
     classes = dim(flow, flow.first_outputs[end.node], -1)
     tensor = flow.data_inputs[end.node][0]
@@ -136,20 +136,20 @@ def _dense(
     elif end.activation or (classes is not None and classes != facts["features"]):
         variant, confidence = "dense", 0.6
     else:
-        # A bare projection: encoders end so, too.
+        # A bare projection is no evidence: encoders end this way, too.
         return None
     nodes = [end.node, *end.after, *before]
     return make_block(flow, "head", nodes, end.node, variant=variant, confidence=confidence, facts=facts)
 
 
 def _before(flow: DataflowGraph, tensor: int) -> tuple[list[int], bool]:
-    """The pool, selection or flattening in front of the last product; whether there is one."""
+    """Return the pooling, selection or flattening before the last product, and whether there is one."""
     nodes: list[int] = []
     for _ in range(8):
         number = flow.producers[tensor]
         name = flow.op_types[number]
         if name in _POOLS or name in _PICKS:
-            # A table lookup picks no part of the features.
+            # A table lookup does not select features.
             picked = not flow.constants[input_at(flow, number, 0)]
             return ([*nodes, number], True) if picked else ([], False)
         if name in ("Flatten", "Reshape") and _flattens(flow, number):
@@ -162,13 +162,13 @@ def _before(flow: DataflowGraph, tensor: int) -> tuple[list[int], bool]:
 
 
 def _flattens(flow: DataflowGraph, number: int) -> bool:
-    """Maps become one vector for each example."""
+    """True if maps become one vector per example."""
     before, after = flow.shapes[input_at(flow, number, 0)], flow.shapes[flow.first_outputs[number]]
     return before is not None and after is not None and len(before) >= 4 and len(after) == 2
 
 
 def _tables(flow: DataflowGraph) -> dict[int, int]:
-    """Embedding tables → their rows."""
+    """Return embedding tables → number of rows."""
     found: dict[int, int] = {}
     for number in flow.of(("Gather", "GatherBlockQuantized", "EmbedLayerNormalization")):
         inputs = flow.nodes[number].inputs
@@ -180,7 +180,7 @@ def _tables(flow: DataflowGraph) -> dict[int, int]:
 
 
 def _vocabulary(flow: DataflowGraph, number: int, tables: dict[int, int]) -> int | None:
-    """Rows of the embedding table that has as many as this product has columns."""
+    """Return the rows of an embedding table that equal the columns of this product."""
     width = dim(flow, flow.first_outputs[number], -1)
     return width if width is not None and width in tables.values() else None
 
@@ -190,7 +190,7 @@ def _tied(flow: DataflowGraph, number: int, tables: dict[int, int]) -> bool:
 
 
 def _convolutional(flow: DataflowGraph, end: _OutputLayer, place: int) -> RecognisedBlock | None:
-    """A convolution in front of an output: classes for each pixel, or for the whole image."""
+    """Match a convolution before an output: classes per pixel, or for the whole image."""
     made = flow.shapes[flow.first_outputs[end.node]]
     results = flow.model.graphs[0].outputs
     final = flow.shapes[results[place]] if place < len(results) else None
@@ -220,7 +220,7 @@ def _convolutional(flow: DataflowGraph, end: _OutputLayer, place: int) -> Recogn
 
 
 def _detection(flow: DataflowGraph, outputs: list[int]) -> RecognisedBlock | None:
-    """Boxes: NonMaxSuppression, pairs of boxes and classes, or the maps of several scales joined."""
+    """Match boxes: NonMaxSuppression, pairs of boxes and classes, or joined maps of several scales."""
     for number in reversed(flow.order[-_NEAR:]):
         if flow.op_types[number] == "NonMaxSuppression":
             facts: dict[str, Fact] = {"nms": True, "outputs": len(outputs)}
@@ -229,7 +229,7 @@ def _detection(flow: DataflowGraph, outputs: list[int]) -> RecognisedBlock | Non
 
 
 def _pair(flow: DataflowGraph, outputs: list[int]) -> RecognisedBlock | None:
-    """One output of four numbers and one of classes for the same places."""
+    """Match one output of four values and one of classes for the same positions."""
     shapes = [(t, flow.shapes[t]) for t in outputs[:64]]
     boxes = [(t, s) for t, s in shapes if s is not None and len(s) == 3 and s[-1] == 4]
     for box, size in boxes:
@@ -254,7 +254,7 @@ def _pair(flow: DataflowGraph, outputs: list[int]) -> RecognisedBlock | None:
 
 
 def _scales(flow: DataflowGraph, outputs: list[int]) -> RecognisedBlock | None:
-    """Convolution results of several resolutions, flattened and joined along the places."""
+    """Match convolution results of several resolutions, flattened and joined along the positions."""
     for tensor in outputs[:8]:
         number = flow.producers[flow.back(tensor, COPY_OR_LAYOUT_OPS)]
         if flow.op_types[number] != "Concat" or len(flow.data_inputs[number]) < 2:

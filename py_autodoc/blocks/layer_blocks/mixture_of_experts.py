@@ -1,4 +1,4 @@
-"""Mixtures of experts: a router's probabilities weigh the results of several feed-forward blocks."""
+"""Mixtures of experts: router probabilities weight the results of several feed-forward blocks."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _ROUTES = COPY_OPS | RESHAPES | frozenset({
     "Add", "Mul", "Sub", "Max", "Min", "NonZero", "Greater", "Less", "Not", "And", "CumSum", "If", "Mod",
     "Loop", "SplitToSequence", "SequenceAt", "ArgMax", "LessOrEqual", "GreaterOrEqual",
 })  # fmt: skip
-"""What may stand between a router and the product that weighs an expert."""
+"""Operators allowed between a router and the product that weights an expert."""
 _PICKS = (
     COPY_OPS | RESHAPES | frozenset({"Gather", "GatherND", "GatherElements", "Tile", "Where", "Slice", "Mul"})
 )
-"""What may stand between the tokens and an expert, and behind one."""
+"""Operators allowed between the tokens and an expert, and after an expert."""
 _BEFORE = COPY_OR_LAYOUT_OPS | {"Add", "Mul", "Div"}
-"""What may stand between a router's layer and its gate."""
+"""Operators allowed between the dense layer of a router and its gate."""
 _JOINS = frozenset({"Add", "Sum", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization"})
 _NEAR = 512
 _REGION = 4096
@@ -40,11 +40,11 @@ _MAX_EXPERTS = 4096
 
 
 def find_mixtures(flow: DataflowGraph, mlps: Sequence[RecognisedBlock]) -> list[RecognisedBlock]:
-    """Blocks of kind ``moe``: fused operators, and routers with the MLPs they weigh.
+    """Return blocks of kind ``moe``: fused operators, and routers with the MLPs that they weight.
 
     Variants: ``fused``, ``batched`` (experts in one three-dimensional weight), ``picked`` (the weights of the
-    chosen experts are looked up in one), ``separate``. Facts: experts, top_k (None when every expert runs
-    for every token), hidden.
+    selected experts are gathered from one tensor), ``separate``. Facts: experts, top_k (None if every expert
+    runs for every token), hidden.
     """
     found = [_fused(flow, n) for n in flow.of(MOE)]
     ends = {t: mlp for mlp in mlps for t in mlp.outputs}
@@ -85,7 +85,7 @@ class _Router:
 
 
 def _router(flow: DataflowGraph, number: int) -> _Router | None:
-    """A dense layer whose features, the experts, are normalized or ranked."""
+    """Match a dense layer whose output features (the experts) are normalized or ranked."""
     tensor = input_at(flow, number, 0)
     passed: list[int] = []
     for _ in range(_MAX_STEPS):
@@ -106,14 +106,14 @@ def _router(flow: DataflowGraph, number: int) -> _Router | None:
 
 
 def _chosen(flow: DataflowGraph, number: int, router: _Router) -> int | None:
-    """How many of all experts a TopK picks; None for other nodes, and for one that picks groups of them."""
+    """Return k if a TopK selects among all experts; None for other nodes, or if it selects groups."""
     if flow.op_types[number] != "TopK" or dim(flow, input_at(flow, number, 0), -1) != router.experts:
         return None
     return dim(flow, flow.first_outputs[number], -1)
 
 
 def _maxima(flow: DataflowGraph, seen: set[int], router: _Router) -> int | None:
-    """How many experts are picked one by one, each the best of those that are left; None without any."""
+    """Return the number of experts selected one at a time by ArgMax; None if there are none."""
     picks = [
         n
         for n in seen
@@ -125,7 +125,7 @@ def _maxima(flow: DataflowGraph, seen: set[int], router: _Router) -> int | None:
 def _mixture(
     flow: DataflowGraph, router: _Router, ends: dict[int, RecognisedBlock]
 ) -> RecognisedBlock | None:
-    """Forward from the router to the products with expert results."""
+    """Search forward from the router to the products with expert results."""
     queue = [router.gate]
     seen = set(queue)
     experts: dict[int, RecognisedBlock] = {}
@@ -137,7 +137,7 @@ def _mixture(
             if reader in seen:
                 continue
             name = flow.op_types[reader]
-            # A mask of experts that are full, as of those that were chosen, is still a choice.
+            # A mask of experts at capacity, like a mask of selected experts, is still a selection.
             masked = name == "Mul" and dim(flow, flow.first_outputs[reader], -1) == router.experts
             if name in ("Mul", "MatMul", "Einsum") and len(flow.data_inputs[reader]) == 2 and not masked:
                 for tensor in flow.data_inputs[reader]:
@@ -154,7 +154,7 @@ def _mixture(
 
 
 def _tables(flow: DataflowGraph) -> dict[int, tuple[int, ...]]:
-    """Look-ups in a stored weight of three axes by a computed index → its shape: weights of an expert."""
+    """Return lookups in a stored 3-D weight by a computed index → weight shape: expert weights."""
     found: dict[int, tuple[int, ...]] = {}
     for number in flow.of(("Gather", "GatherND")):
         inputs, attributes = flow.nodes[number].inputs, flow.nodes[number].attributes
@@ -174,7 +174,7 @@ def _tables(flow: DataflowGraph) -> dict[int, tuple[int, ...]]:
 def _picked(
     flow: DataflowGraph, router: _Router, tables: dict[int, tuple[int, ...]]
 ) -> RecognisedBlock | None:
-    """A mixture whose experts' weights are looked up by what the router chose."""
+    """Match a mixture whose expert weights are gathered by the router's choice."""
     mine = {n: shape for n, shape in tables.items() if shape[0] == router.experts}
     if not mine:
         return None
@@ -202,7 +202,7 @@ def _picked(
 
 
 def _region(flow: DataflowGraph, router: _Router) -> set[int]:
-    """All that is computed from the router's tokens alone, up to where it is added to another stream."""
+    """Return the nodes computed only from the router's tokens, up to the sum with another stream."""
     made = {router.tokens}
     inside: set[int] = set()
     start = flow.position[router.dense]
@@ -230,7 +230,7 @@ def _built(
     nodes: set[int],
     top: int | None,
 ) -> RecognisedBlock | None:
-    """A mixture when there are several experts, or one weight that holds several."""
+    """Return a mixture if there are several experts, or one weight that holds several."""
     batched = [e for e in experts.values() if _stacked(flow, e, router.experts)]
     if not batched and len(experts) < 2:
         return None
@@ -241,7 +241,7 @@ def _built(
         "hidden": next(iter(experts.values())).facts.get("hidden"),
     }
     variant = "batched" if batched else "separate"
-    # The routing nodes that do not lead to an expert stay in: they are the router's bookkeeping.
+    # Routing nodes that do not lead to an expert are included: they belong to the router.
     return make_block(
         flow, "moe", members | nodes, router.dense, variant=variant, confidence=0.9, facts=facts
     )
@@ -255,7 +255,7 @@ def _stacked(flow: DataflowGraph, expert: RecognisedBlock, experts: int) -> bool
 def _experts(
     flow: DataflowGraph, tensor: int, ends: dict[int, RecognisedBlock]
 ) -> list[tuple[RecognisedBlock, list[int]]]:
-    """The MLPs a factor comes from: one, or several that are stacked."""
+    """Return the MLPs behind a factor: one, or several stacked."""
     found = []
     mlp, steps = _expert(flow, tensor, ends)
     if mlp is not None:
@@ -272,7 +272,7 @@ def _experts(
 def _expert(
     flow: DataflowGraph, tensor: int, ends: dict[int, RecognisedBlock]
 ) -> tuple[RecognisedBlock | None, list[int]]:
-    """The MLP a factor comes from."""
+    """Return the MLP behind a factor."""
     steps: list[int] = []
     for _ in range(_MAX_STEPS):
         if tensor in ends:
@@ -286,7 +286,7 @@ def _expert(
 
 
 def _fed(flow: DataflowGraph, expert: RecognisedBlock, router: _Router) -> bool:
-    """The expert reads the router's tokens, or some of them."""
+    """True if the expert reads the router's tokens, or some of them."""
     data = flow.data_inputs[expert.anchor]
     tensor = data[0] if data else -1
     for _ in range(_MAX_STEPS):

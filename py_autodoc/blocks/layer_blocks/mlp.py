@@ -1,4 +1,4 @@
-"""Feed-forward blocks: dense layers around an activation, with or without a gate, and their mixtures.
+"""Feed-forward blocks: dense layers around an activation, gated or not, and mixtures of experts.
 
 Sources: Shazeer, GLU Variants Improve Transformer, 2020; Shazeer et al., Sparsely-Gated
 Mixture-of-Experts, 2017.
@@ -36,12 +36,12 @@ _MAX_LAYERS = 32
 def find_mlps(
     flow: DataflowGraph, attention: Sequence[AttentionLayer], normalizations: Sequence[RecognisedBlock]
 ) -> list[RecognisedBlock]:
-    """Blocks of kind ``mlp``, ``gated-mlp`` and ``moe``.
+    """Return blocks of kind ``mlp``, ``gated-mlp`` and ``moe``.
 
-    An MLP is dense → activation → dense (several in a row are one block); a gated one multiplies the
-    activation with a second dense layer of the same input before the last one. Facts: input, hidden,
-    output (features), expansion, layers, activation, bias; of a mixture see ``find_mixtures``. Variants:
-    ``depthwise`` with a depthwise convolution inside, ``packed`` when gate and values are one layer.
+    An MLP is dense → activation → dense; several in a row form one block. A gated MLP multiplies the
+    activation by a second dense layer of the same input before the last layer. Facts: input, hidden,
+    output (features), expansion, layers, activation, bias; for mixtures see ``find_mixtures``. Variants:
+    ``depthwise`` with a depthwise convolution inside, ``packed`` if gate and values come from one layer.
     """
     taken = {n for layer in attention for n in layer.nodes}
     taken |= {n for gate in find_squeeze_excites(flow) for n in gate.nodes}
@@ -56,7 +56,7 @@ def find_mlps(
 
 @dataclass(slots=True)
 class _Chain:
-    """Dense layers in execution order with everything between them."""
+    """Dense layers in execution order, with the nodes between them."""
 
     layers: list[int]
     nodes: set[int]
@@ -68,7 +68,7 @@ class _Chain:
     extra: list[int] = field(default_factory=list)
 
     def found(self, flow: DataflowGraph) -> RecognisedBlock:
-        """As a block."""
+        """Convert to a block."""
         first, last = self.layers[0], self.layers[-1]
         width = _features(flow, first, True)
         facts: dict[str, Fact] = {
@@ -85,7 +85,7 @@ class _Chain:
 
 
 def _features(flow: DataflowGraph, number: int, into: bool) -> int | None:
-    """Features a dense layer takes or gives."""
+    """Return the input or output features of a dense layer."""
     if not into:
         return dim(flow, flow.first_outputs[number], -1)
     data = flow.data_inputs[number]
@@ -94,7 +94,7 @@ def _features(flow: DataflowGraph, number: int, into: bool) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class _DenseLayer:
-    """A dense layer with its bias and reshapes: what leaves it."""
+    """A dense layer with its bias and reshapes."""
 
     node: int
     nodes: tuple[int, ...]
@@ -103,7 +103,7 @@ class _DenseLayer:
 
 
 def dense_layer_at(flow: DataflowGraph, number: int) -> _DenseLayer | None:
-    """The dense layer at this node, None for another node or one with two computed factors."""
+    """Return the dense layer at this node; None for other nodes and for products of two computed factors."""
     if not is_linear(flow, number) or len(flow.data_inputs[number]) != 1 or flow.first_outputs[number] < 0:
         return None
     nodes, tensor = [number], flow.first_outputs[number]
@@ -125,7 +125,7 @@ def dense_layer_at(flow: DataflowGraph, number: int) -> _DenseLayer | None:
 
 
 class _MlpFinder:
-    """Dense → activation (→ gate) → dense, by the first layer."""
+    """Finds dense → activation (→ gate) → dense, starting from the first layer."""
 
     def __init__(self, flow: DataflowGraph, taken: set[int], norms: dict[int, RecognisedBlock]) -> None:
         self.flow = flow
@@ -142,7 +142,7 @@ class _MlpFinder:
                 self.chains[chain.layers[0]] = chain
 
     def _plain(self, layer: _DenseLayer) -> _Chain | None:
-        """The layer's result goes into one activation."""
+        """Match a layer followed by a single activation."""
         tensor, inner, variant = self._depthwise(layer.output)
         activation = activation_of(self.flow, tensor)
         if activation is None:
@@ -153,7 +153,7 @@ class _MlpFinder:
         return self._close(chain, activation, layer)
 
     def _depthwise(self, tensor: int) -> tuple[int, list[int], str]:
-        """Past a depthwise convolution over the tokens laid out in space, when there is one."""
+        """Move past a depthwise convolution over spatially arranged tokens, if there is one."""
         flow = self.flow
         number, passed = next_node(flow, tensor, _HANDS_ON)
         if flow.op_types[number] in CONV and is_depthwise(flow, number):
@@ -167,7 +167,7 @@ class _MlpFinder:
         return tensor, [], ""
 
     def _close(self, chain: _Chain, activation: Activation, first: _DenseLayer) -> _Chain | None:
-        """From the activation on: a gate or not, then the last layer."""
+        """Match the rest after the activation: an optional gate and the last layer."""
         flow = self.flow
         number, passed = next_node(flow, activation.output, _HANDS_ON)
         if flow.op_types[number] == "Mul" and len(flow.data_inputs[number]) == 2:
@@ -182,7 +182,7 @@ class _MlpFinder:
         return self._last(chain, activation.output)
 
     def _other(self, product: int, active: int) -> _DenseLayer | None:
-        """The dense layer that gives the second factor."""
+        """Return the dense layer that computes the second factor."""
         flow = self.flow
         rest = [t for t in flow.data_inputs[product] if t != active]
         if len(rest) != 1:
@@ -199,7 +199,7 @@ class _MlpFinder:
         return flow.back(one[0], _HANDS_ON) == flow.back(two[0], _HANDS_ON)
 
     def _last(self, chain: _Chain, tensor: int) -> _Chain | None:
-        """The dense layer that takes the hidden features, a normalization before it allowed."""
+        """Find the dense layer that consumes the hidden features, after an optional normalization."""
         flow = self.flow
         number, passed = next_node(flow, tensor, _HANDS_ON)
         before = flow.first_outputs[passed[-1]] if passed else tensor
@@ -216,14 +216,14 @@ class _MlpFinder:
         return chain
 
     def _own(self, layer: _DenseLayer) -> tuple[int, ...]:
-        """The last layer with its bias, the reshapes behind it left to what follows."""
+        """Return the last layer with its bias, without the reshapes after it."""
         nodes = list(layer.nodes)
         while nodes and self.flow.op_types[nodes[-1]] in _HANDS_ON:
             nodes.pop()
         return tuple(nodes)
 
     def _packed(self, layer: _DenseLayer) -> _Chain | None:
-        """One layer gives gate and values: its result is cut in two, one half is activated."""
+        """Match a layer whose result is split into gate and values, one of them activated."""
         flow = self.flow
         halves = self._cut(layer.output)
         if halves is None:
@@ -243,7 +243,7 @@ class _MlpFinder:
         return None
 
     def _cut(self, tensor: int) -> tuple[list[int], tuple[int, int]] | None:
-        """Split in two, or two slices."""
+        """Match a Split in two, or two slices."""
         flow = self.flow
         after = readers(flow, tensor)
         if len(after) == 1 and flow.op_types[after[0]] == "Split":
@@ -256,7 +256,7 @@ class _MlpFinder:
 
 
 def _merged(flow: DataflowGraph, halves: _MlpFinder) -> list[_Chain]:
-    """Chains whose last layer begins the next one become one."""
+    """Merge chains in which the last layer of one is the first of the next."""
     chains = halves.chains
     continued = {chain.layers[-1] for chain in chains.values() if not chain.gated}
     found = []

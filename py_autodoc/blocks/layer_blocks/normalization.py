@@ -1,4 +1,4 @@
-"""Normalizations: fused operators, and the primitives exporters break them into.
+"""Normalizations: fused operators and their decomposed forms.
 
 Sources: Ioffe & Szegedy 2015 (batch), Ba et al. 2016 (layer), Ulyanov et al. 2016 (instance), Wu & He
 2018 (group), Zhang & Sennrich 2019 (RMS).
@@ -25,7 +25,7 @@ _ROOTS = ROOT_OPS.union(NORMS)
 
 
 def find_normalizations(flow: DataflowGraph) -> list[RecognisedBlock]:
-    """Blocks of kind ``normalization``; the variant is the operator it amounts to.
+    """Return blocks of kind ``normalization``; the variant is the equivalent operator.
 
     Variants: BatchNormalization, LayerNormalization, RMSNormalization, GroupNormalization,
     InstanceNormalization, LpNormalization (division by the L2 norm), MeanVarianceNormalization, LRN.
@@ -38,7 +38,7 @@ def find_normalizations(flow: DataflowGraph) -> list[RecognisedBlock]:
 
 
 def normalized_from(flow: DataflowGraph) -> dict[int, int]:
-    """Tensor that a normalization made of several operators gives → the one that it takes."""
+    """Map the output tensor of each decomposed normalization to its input."""
     if normalized_from not in flow.memo:
         flow.memo[normalized_from] = {
             made.outputs[0]: made.inputs[0]
@@ -92,7 +92,7 @@ def _fused(flow: DataflowGraph, number: int, kind: str) -> RecognisedBlock | Non
 
 
 def _group(flow: DataflowGraph, number: int) -> RecognisedBlock | None:
-    """Reshape to groups, InstanceNormalization, Reshape back, scale and shift by channel."""
+    """Match a reshape to groups, InstanceNormalization, a reshape back, and scale and shift per channel."""
     before = flow.producers[input_at(flow, number, 0)]
     if flow.op_types[before] != "Reshape" or not flow.data_inputs[before]:
         return None
@@ -120,7 +120,7 @@ def _group(flow: DataflowGraph, number: int) -> RecognisedBlock | None:
 
 
 def _primitive(flow: DataflowGraph, number: int) -> RecognisedBlock | None:
-    """A normalization whose root (Sqrt, Pow, ReduceL2) is this node."""
+    """Match a normalization with this node as its root (Sqrt, Pow, ReduceL2)."""
     made = decomposed_norm_at(flow, number)
     if made is None:
         return None
@@ -150,7 +150,7 @@ def _size(flow: DataflowGraph, made: DecomposedNorm) -> int | None:
 
 
 def affine_after(flow: DataflowGraph, tensor: int) -> tuple[list[int], int]:
-    """The Mul and then the Add with constants that follow and take all of ``tensor``; where they end."""
+    """Return the Mul and Add with constants that consume all of ``tensor``, and the tensor they produce."""
     nodes: list[int] = []
     for wanted in ("Mul", "Add"):
         number, passed = next_node(flow, tensor)

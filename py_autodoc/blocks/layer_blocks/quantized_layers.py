@@ -1,8 +1,8 @@
-"""Which layers compute with quantized numbers, and how: by operators and by what stands around them.
+"""Quantized layers and their schemes, from their operators and the surrounding nodes.
 
 Schemes: ``QDQ`` (a float operator between DequantizeLinear of its data and of its weight), ``QOperator``
-(an integer operator with fixed scales), ``dynamic`` (its data is quantized while the model runs),
-``weight-only`` (its weight alone is stored in few bits).
+(an integer operator with fixed scales), ``dynamic`` (its data is quantized at run time), ``weight-only``
+(only its weight is stored in few bits).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _INTEGER = {
     "ConvInteger": (0, 1), "MatMulInteger": (0, 1), "MatMulIntegerToFloat": (0, 1), "MatMulInteger16": (0, 1),
     "QAttention": (0, 1), "QOrderedMatMul": (0, 2), "QOrderedAttention": (0, 2),
 }  # fmt: skip
-"""Operator on integers → where its data and its weight stand."""
+"""Integer operator → input indices of data and weight."""
 _ALWAYS_DYNAMIC = {"DynamicQuantizeMatMul": 1, "DynamicQuantizeLSTM": 1}
 _PACKED = {"MatMulFpQ4": "int4", "QMoE": "int4"}
 _SIGNS = frozenset({
@@ -34,12 +34,12 @@ _NARROW = {
     2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 17: "float8", 18: "float8", 19: "float8", 20: "float8",
     21: "uint4", 22: "int4", 23: "float4", 25: "uint2", 26: "int2",
 }  # fmt: skip
-"""Element types of few bits, as people call them."""
+"""Common names of narrow element types."""
 _STEPS = 16
 
 
 def find_quantized(flow: DataflowGraph) -> list[QuantizedLayer]:
-    """Every layer of one graph and how it is quantized; empty for a graph without any sign of it."""
+    """Return every layer of a graph with its quantization; empty if the graph has no sign of quantization."""
     if _SIGNS.isdisjoint(flow.by_op) and not _stored_narrow(flow):
         return []
     return [
@@ -50,7 +50,7 @@ def find_quantized(flow: DataflowGraph) -> list[QuantizedLayer]:
 
 
 def _stored_narrow(flow: DataflowGraph) -> bool:
-    """A cast of stored small integers: weights that the graph scales by itself."""
+    """True if stored small integers are cast: weights that the graph itself scales."""
     dtypes = flow.types.dtypes
     return any(
         tensor >= 0
@@ -83,7 +83,7 @@ def _layer(flow: DataflowGraph, number: int) -> QuantizedLayer | None:
 
 
 def _float(flow: DataflowGraph, number: int, op: str) -> QuantizedLayer | None:
-    """A float operator: what its operands were before they were dequantized."""
+    """Classify a float operator by the types of its operands before dequantization."""
     places: tuple[int, ...] = (0, 1)
     if op in LINEAR:
         made = product(flow, number)
@@ -110,7 +110,7 @@ def _float(flow: DataflowGraph, number: int, op: str) -> QuantizedLayer | None:
 
 
 def _before(flow: DataflowGraph, tensor: int) -> str:
-    """Element type of the numbers that a tensor was scaled from; empty when these are not of few bits."""
+    """Return the narrow element type that a tensor is scaled from; empty if there is none."""
     fixed = flow.constants[tensor]
     for _ in range(_STEPS):
         number = flow.producers[tensor]
@@ -122,7 +122,7 @@ def _before(flow: DataflowGraph, tensor: int) -> str:
             return _name(flow, inputs[0])
         if not inputs or op not in (_SCALING if fixed else _MOVES):
             return ""
-        if fixed:  # the part that is stored in few bits, scaled by the others
+        if fixed:  # the narrow operand first, the others scale it
             inputs.sort(key=lambda t: (len(flow.shapes[t] or ()) < 2, not _few(flow, t)))
         tensor = inputs[0]
     return ""

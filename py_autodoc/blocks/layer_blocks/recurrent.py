@@ -1,4 +1,4 @@
-"""Recurrent layers: the operators, and loops whose carried state passes through weights.
+"""Recurrent layers: recurrent operators, and loops whose state passes through weights.
 
 Sources: Hochreiter & Schmidhuber 1997 (LSTM), Cho et al. 2014 (GRU).
 """
@@ -15,7 +15,7 @@ _NEAR = 2000
 
 
 def find_recurrent(flow: DataflowGraph) -> list[RecognisedBlock]:
-    """Blocks of kind ``recurrent``; the variant is the cell: LSTM, GRU, RNN, or ``cell`` in a loop.
+    """Return blocks of kind ``recurrent``; the variant is the cell: LSTM, GRU, RNN, or ``cell`` in a loop.
 
     Facts: hidden, directions, layout of a loop (``Loop`` or ``Scan``).
     """
@@ -45,7 +45,7 @@ def _operator(flow: DataflowGraph, number: int, name: str) -> RecognisedBlock:
 
 
 def _loop(flow: DataflowGraph, number: int, name: str) -> RecognisedBlock | None:
-    """A loop one of whose states is recomputed by weights and an activation."""
+    """Match a loop that recomputes one of its states with weights and an activation."""
     node, model = flow.nodes[number], flow.model
     bodies = [graph for attribute, graph in node.subgraphs if attribute == "body"]
     if len(bodies) != 1:
@@ -76,7 +76,7 @@ def _loop(flow: DataflowGraph, number: int, name: str) -> RecognisedBlock | None
 
 
 def _between(flow: DataflowGraph, state: int, result: int) -> set[str]:
-    """Operators on the ways from a state to its next value; empty when there is none."""
+    """Return the operators on paths from a state to its next value; empty if there is no path."""
     if state < 0 or result < 0:
         return set()
     made = {state}

@@ -1,6 +1,6 @@
 """Squeeze-and-excitation: a tensor scaled by a gate computed from its own spatial mean.
 
-Source: Hu et al., Squeeze-and-Excitation Networks, 2018; with one layer instead of two it is the
+Source: Hu et al., Squeeze-and-Excitation Networks, 2018. With one layer instead of two, it is the
 efficient channel attention of Wang et al., 2020.
 """
 
@@ -28,7 +28,7 @@ _POOLS = frozenset({"GlobalAveragePool", "GlobalMaxPool", "QLinearGlobalAverageP
 
 
 def find_squeeze_excites(flow: DataflowGraph) -> list[RecognisedBlock]:
-    """Blocks of kind ``squeeze-excite``; variant ``eca`` with one layer, else empty.
+    """Return blocks of kind ``squeeze-excite``; variant ``eca`` with one layer, else empty.
 
     Facts: channels, reduced (channels between the layers), gate. ``inputs[0]`` is the gated tensor.
     """
@@ -54,7 +54,7 @@ def _find(flow: DataflowGraph) -> list[RecognisedBlock]:
 
 @dataclass(slots=True)
 class _GatePath:
-    """The way back from the gate to the pooled tensor."""
+    """The path from the gate back to the pooled tensor."""
 
     nodes: list[int] = field(default_factory=list)
     layers: list[int] = field(default_factory=list)
@@ -82,7 +82,7 @@ def _squeeze(flow: DataflowGraph, number: int, gate: int, source: int) -> Recogn
 
 
 def _step(flow: DataflowGraph, maker: int, walk: _GatePath) -> int:
-    """Take one node into the walk; the tensor before it, -1 when the node does not belong there."""
+    """Add a node to the path and return the tensor before it; -1 if the node does not belong to it."""
     name, data = flow.op_types[maker], flow.data_inputs[maker]
     if not data:
         return -1
@@ -112,7 +112,7 @@ def _step(flow: DataflowGraph, maker: int, walk: _GatePath) -> int:
 
 
 def _gate(flow: DataflowGraph, maker: int) -> str:
-    """Name of the gate that ends here: an operator, or the clip of a hard sigmoid."""
+    """Return the name of the gate: an operator, or the clip of a hard sigmoid."""
     name = flow.op_types[maker]
     if name in GATES:
         return "HardSigmoid" if name == "HardSigmoid" else "Sigmoid"
@@ -128,7 +128,7 @@ def _gate(flow: DataflowGraph, maker: int) -> str:
 
 
 def _swish(flow: DataflowGraph, maker: int, data: tuple[int, int], walk: _GatePath) -> int:
-    """x·sigmoid(x) between the layers."""
+    """Match x·sigmoid(x) between the layers."""
     if not walk.layers:
         return -1
     for inner, whole in (data, data[::-1]):
@@ -140,7 +140,7 @@ def _swish(flow: DataflowGraph, maker: int, data: tuple[int, int], walk: _GatePa
 
 
 def _pools(flow: DataflowGraph, maker: int) -> bool:
-    """A mean or maximum over all of space."""
+    """True for a mean or maximum over all spatial axes."""
     name, node = flow.op_types[maker], flow.nodes[maker]
     if name in _POOLS:
         return True
@@ -168,7 +168,7 @@ def _made(flow: DataflowGraph, number: int, pool: list[int], walk: _GatePath, so
     made = make_block(
         flow, "squeeze-excite", nodes, number, variant="eca" if len(walk.layers) == 1 else "", facts=facts
     )
-    # The gated tensor first, whatever else enters.
+    # The gated tensor comes first.
     order = sorted(made.inputs, key=lambda t: t != source)
     return RecognisedBlock(
         made.kind, made.nodes, made.anchor, made.variant, made.how, made.confidence, tuple(order),

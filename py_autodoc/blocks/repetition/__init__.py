@@ -1,1 +1,1 @@
-"""Repeats: isomorphic parts of a graph in canonical form."""
+"""Repeats: isomorphic parts of a graph, found in its canonical form."""

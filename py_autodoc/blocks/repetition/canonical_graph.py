@@ -1,14 +1,13 @@
-"""One graph in a form that does not depend on names or on the order of the node list.
+"""Canonical form of a graph, independent of names and of the order of the node list.
 
-Nodes stand in a *canonical order*: a walk back from the outputs, inputs before their reader, the slots
-of an operator in order. Two files that differ in names and in the order of the nodes only give the
-same list. Nodes that no output needs are left out, and so are Constant nodes and copies of
-constants: exporters copy a weight that they found twice, in some layers and not in others.
+The *canonical order* is a walk back from the outputs that puts inputs before their consumer, in the order
+of the operator's inputs. Files that differ only in names and node order have the same canonical form. Nodes
+that no output needs are omitted, as are Constant nodes and copies of constants: exporters duplicate shared
+weights in some layers but not in others.
 
-A *label* stands for everything about a node but its neighbours: operator, domain, version,
-attributes, the bodies of control flow, and its constant inputs. Of a weight the element type and the
-shape count, of a small constant that is an attribute in all but name (axes, target shapes, an
-epsilon) the value.
+A *label* identifies all of a node except its neighbours: operator, domain, version, attributes,
+subgraphs and constant inputs. A weight is identified by its element type and shape, a small constant that
+acts as an attribute (axes, target shapes, an epsilon) by its value.
 """
 
 from __future__ import annotations
@@ -25,27 +24,27 @@ NO_TENSOR = -1
 _FLOATS = frozenset({1, 10, 11, 14, 15, 16, *range(17, 21), 23, 24})
 """TensorProto.DataType of the float and complex types."""
 _OPEN, _DONE = 1, 2
-"""What a walk knows of a node: it has been entered, it has been left."""
+"""States of a node during the walk: entered, left."""
 _OMITTED, _DATA = -1, -2
-"""What an input is in a label when it is not a constant."""
+"""Codes in a label for inputs that are not constants."""
 _PLAIN = frozenset({int, float, str, bytes})
-"""Types of attributes that stand for themselves."""
+"""Attribute types that are hashable as they are."""
 _OFFERING = frozenset({
     "SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "LayerNormalization",
     "SimplifiedLayerNormalization", "Dropout",
 })  # fmt: skip
-"""Operators that compute the same whether their further results are asked for or not: the last layer of an
-encoder hands on no sum."""
+"""Operators whose result does not depend on the use of their optional outputs: the last layer of an
+encoder does not use the sum."""
 _BY_VALUE = frozenset({"Resize", "Upsample", "Range", "OneHot"})
-"""Operators whose float inputs of several elements say what to do: they are not weights."""
+"""Operators whose float inputs with several elements are parameters, not weights."""
 
 
 class CanonicalGraph:
-    """The nodes of one graph in canonical order; index = place in that order. Linear to build.
+    """The nodes of one graph in canonical order; index = position in that order. Takes linear time to build.
 
-    ``input_codes[i]`` has a code for each input of node i, then for each tensor that its bodies read from
-    outside: ``place · stride + output`` when a node of this graph makes it, below -1 when it comes from
-    elsewhere (the same tensor has the same code), ``NO_TENSOR`` otherwise.
+    ``input_codes[i]`` has a code for each input of node i, followed by one for each outer tensor that its
+    subgraphs read: ``position · stride + output`` if a node of this graph produces it, a value below -1 if it
+    comes from elsewhere (equal for the same tensor), otherwise ``NO_TENSOR``.
     """
 
     def __init__(self, nodes: list[int], label: list[int], ins: list[tuple[int, ...]], stride: int) -> None:
@@ -56,16 +55,16 @@ class CanonicalGraph:
         self.weighted_labels: set[int] = set()
         """Labels of nodes that have a weight."""
         self.layer_labels: set[int] = set()
-        """Those with a weight of two dimensions or more."""
+        """Labels of nodes with a weight of at least two dimensions."""
 
     def producers(self, node: int) -> list[int]:
-        """The nodes that a node reads from."""
+        """Return the nodes whose outputs a node reads."""
         stride = self.stride
         return [code // stride for code in self.input_codes[node] if code >= 0]
 
     @cached_property
     def readers_by_slot(self) -> list[dict[tuple[int, int, int], int]]:
-        """For each node (output, input of the reader, label of the reader) → reader; -1: several."""
+        """For each node, (output, input index, label of the consumer) → consumer; -1 if there are several."""
         found: list[dict[tuple[int, int, int], int]] = [{} for _ in self.nodes]
         known: dict[tuple[int, int, int], tuple[int, int, int]] = {}
         for reader, codes in enumerate(self.input_codes):
@@ -79,9 +78,9 @@ class CanonicalGraph:
 
 
 class CanonicalGraphs:
-    """The wirings of all graphs of a model. Bodies come before the graph that holds them.
+    """The canonical graphs of a model, built for subgraphs before their parent graph.
 
-    A file in which nodes need each other's results has an order all the same; it is arbitrary there.
+    A file with a cycle also gets an order, which is arbitrary within the cycle.
     """
 
     def __init__(self, model: Model, types: TypeTable) -> None:
@@ -97,7 +96,7 @@ class CanonicalGraphs:
         self.layers: set[int] = set()
         self.graphs: list[CanonicalGraph] = []
         self.made = [-1 if t.kind == TensorKind.CONSTANT else t.producer for t in model.tensors]
-        """Tensor → the node that makes it; -1 for constants, for what nothing makes and for -1."""
+        """Tensor → its producer; -1 for constants, tensors without a producer, and -1."""
         self.made.append(-1)
         self.copied = self._copies()
         self.filled = self._filled()
@@ -108,7 +107,7 @@ class CanonicalGraphs:
         self.graphs.reverse()
 
     def _copies(self) -> dict[int, int]:
-        """Copies of constants → the constant. What gives an output of its graph is a node."""
+        """Map copies of constants to the constant. A copy that is a graph output counts as a node."""
         found: dict[int, int] = {}
         tensors = self.model.tensors
         for node in (self.model.nodes[number] for graph in self.model.graphs for number in graph.nodes):
@@ -120,9 +119,9 @@ class CanonicalGraphs:
         return found
 
     def _filled(self) -> frozenset[int]:
-        """Weights of a file that was published without its numbers: a shape, filled with one value.
+        """Find weights of a file published without values: a shape filled with one value.
 
-        They count as the weights that they stand for, so that their shapes tell layers apart.
+        They count as weights, so that their shapes distinguish layers.
         """
         found = []
         tensors, nodes = self.model.tensors, self.model.nodes
@@ -137,7 +136,7 @@ class CanonicalGraphs:
         return frozenset(found)
 
     def _learned(self, tensor: int) -> Callable[[int], bool]:
-        """Whether a node reads a tensor where only weights stand."""
+        """Return a predicate: whether a node reads the tensor at an input that only takes weights."""
 
         def reads(number: int) -> bool:
             node = self.model.nodes[number]
@@ -150,7 +149,7 @@ class CanonicalGraphs:
         return self.known.setdefault(key, len(self.known))
 
     def _wire(self, graph: int) -> CanonicalGraph:
-        """Codes, labels and order of one graph; what it reads from outside is kept for its parent."""
+        """Compute codes, labels and order of a graph; its outer tensors are kept for the parent graph."""
         order = self._order(graph)
         nodes, tensors = self.model.nodes, self.model.tensors
         stride = max((len(nodes[number].outputs) for number in order), default=0) + 1
@@ -165,7 +164,7 @@ class CanonicalGraphs:
         for number in order:
             node = nodes[number]
             label, row = self._label(node, code)
-            for _, body in node.subgraphs:  # what its bodies read
+            for _, body in node.subgraphs:  # outer tensors of its subgraphs
                 row.extend([code.get(tensor, -2 - tensor) for tensor in self.captured[body]])
             for at in row if graph else ():
                 about = tensors[-2 - at] if at < NO_TENSOR else None
@@ -182,13 +181,13 @@ class CanonicalGraphs:
         return wiring
 
     def _order(self, graph: int) -> list[int]:
-        """Nodes in canonical order: before each the nodes that it and its bodies read, slot by slot."""
+        """Return the nodes in canonical order, each after the nodes that it and its subgraphs read."""
         nodes, made = self.model.nodes, self.made
         order: list[int] = []
-        state = bytearray(len(nodes) + 1)  # the last byte is that of -1
+        state = bytearray(len(nodes) + 1)  # the last byte is for -1
         state[-1] = _DONE
         for result in self.model.graphs[graph].outputs:
-            # A walk that is as deep as the graph: nothing but numbers may wait in it.
+            # The walk may be as deep as the graph, so its stack holds only integers.
             stack = [made[result]]
             while stack:
                 number = stack.pop()
@@ -206,13 +205,13 @@ class CanonicalGraphs:
     # Labels
 
     def _label(self, node: Node, code: Mapping[int, int]) -> tuple[int, list[int]]:
-        """The label of a node, and the codes of its inputs."""
+        """Return the label of a node and the codes of its inputs."""
         row: list[int] = []
         kinds: list[int] = []
         weights: list[int] = []
         places = None
         for slot, tensor in enumerate(node.inputs):
-            if tensor in code:  # made here, or omitted
+            if tensor in code:  # produced in this graph, or omitted
                 known = code[tensor]
                 kinds.append(_DATA if known != NO_TENSOR else _OMITTED)
                 row.append(known)
@@ -235,7 +234,7 @@ class CanonicalGraphs:
             kinds.append(self._shaped(tensor) if value < 0 else value)
             row.append(NO_TENSOR if value >= 0 else code_of)
         if node.op_type == "ConstantOfShape" and kinds and kinds[0] >= 0:
-            weights.append(node.outputs[0])  # a weight of a file that was published without its numbers
+            weights.append(node.outputs[0])  # a weight of a file published without values
         bodies = tuple([(name, self.body[body]) for name, body in node.subgraphs]) if node.subgraphs else ()
         attributes = _attributes(node) if node.attributes else None
         results = 1 if node.op_type in _OFFERING else len(node.outputs)
@@ -248,21 +247,21 @@ class CanonicalGraphs:
         return label, row
 
     def _scales(self, node: Node) -> bool:
-        """True for a product of scales: that of a tensor quantized while the model runs, and a stored one."""
+        """True for a product of two scales: a stored one and that of a tensor quantized at run time."""
         makers = (self.made[tensor] for tensor in node.inputs)
         return node.op_type == "Mul" and any(
             maker >= 0 and self.model.nodes[maker].op_type == "DynamicQuantizeLinear" for maker in makers
         )
 
     def _places(self, key: tuple[str, str]) -> tuple[int, ...]:
-        """Inputs of an operator that are weights whatever they hold."""
+        """Return the inputs of an operator that are always weights."""
         places = self.places.get(key)
         if places is None:
             places = self.places[key] = (*LEARNED.get(key, ()), *QUANTIZED.get(key, ()))
         return places
 
     def _shaped(self, tensor: int) -> int:
-        """A number that stands for the element type and the shape of a constant."""
+        """Return an id for the element type and shape of a constant."""
         found = self.by_shape.get(tensor)
         if found is None:
             shape = self.types.shapes[tensor]
@@ -272,9 +271,9 @@ class CanonicalGraphs:
         return found
 
     def _valued(self, tensor: int, always: bool) -> int:
-        """A number that stands for type, shape and value of a constant; -1 when it is a weight.
+        """Return an id for the type, shape and value of a constant; -1 if it is a weight.
 
-        Integers are not weights, nor is a single float number: it is a factor or an epsilon.
+        Integers are not weights, and neither is a single float, which is a factor or an epsilon.
         """
         found = None if always else self.by_value.get(tensor)
         if found is None:
@@ -294,7 +293,7 @@ class CanonicalGraphs:
 
 
 def _attributes(node: Node) -> Hashable:
-    """The attributes as one value, bodies left out."""
+    """Return the attributes, without subgraphs, as one hashable value."""
     bodies = [name for name, _ in node.subgraphs]
     if len(node.attributes) == 1 and not bodies:
         ((name, value),) = node.attributes.items()
@@ -312,7 +311,7 @@ def _frozen(value: Any) -> Hashable:
     if isinstance(value, (int, float, str, bytes)):
         return value
     if isinstance(value, (list, tuple)):
-        if not value or type(value[0]) in _PLAIN:  # the lists of ONNX are of one type
+        if not value or type(value[0]) in _PLAIN:  # ONNX lists hold values of one type
             return tuple(value)
         return tuple(_frozen(item) for item in value)
     if isinstance(value, ConstTensor):
@@ -324,10 +323,10 @@ def _frozen(value: Any) -> Hashable:
 
 
 def signature(wiring: CanonicalGraph, part: Sequence[int]) -> tuple[int, ...]:
-    """What a part is: the labels of its nodes and their wiring, in the order given.
+    """Return the identity of a part: the labels of its nodes and their edges, in the given order.
 
-    Parts with one signature are isomorphic by that order. An input from outside is known by the place
-    where it was first used, so that parts must also share their inputs in the same way.
+    Parts with equal signatures are isomorphic in that order. An outer input is identified by its first use,
+    so parts must also share their inputs in the same way.
     """
     stride, label, ins = wiring.stride, wiring.label, wiring.input_codes
     place = {node: number for number, node in enumerate(part)}
@@ -338,7 +337,7 @@ def signature(wiring: CanonicalGraph, part: Sequence[int]) -> tuple[int, ...]:
         for code in ins[node]:
             if code >= 0:
                 maker = code // stride
-                if maker in place:  # its place there, the output as it is
+                if maker in place:  # its position in the part; the output stays
                     found.append(code + (place[maker] - maker) * stride)
                     continue
             elif code == NO_TENSOR:
@@ -351,9 +350,9 @@ def signature(wiring: CanonicalGraph, part: Sequence[int]) -> tuple[int, ...]:
 def boundary_links(
     wiring: CanonicalGraph, first: Mapping[int, int], part: Sequence[int]
 ) -> tuple[tuple[int, int, int], ...]:
-    """What ``part`` reads from the part before it: (place in part, input, place · stride + output).
+    """Return the links from the part before: (position in ``part``, input, position · stride + output).
 
-    ``first`` gives the places of the nodes of the part before.
+    ``first`` maps the nodes of the part before to their positions.
     """
     stride = wiring.stride
     found = []

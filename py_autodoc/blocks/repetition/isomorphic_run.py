@@ -1,4 +1,4 @@
-"""A repeat in the places of one wiring, and what makes parts worth the name."""
+"""Runs of isomorphic parts in a canonical graph, and minimum sizes of their parts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import pairwise
 from py_autodoc.blocks.repetition.canonical_graph import CanonicalGraph
 
 MIN_PART_NODES = 8
-"""Nodes of a part that is worth showing even without a layer in it."""
+"""Minimum nodes of a part without a layer."""
 
 
 @dataclass(slots=True)
@@ -22,15 +22,15 @@ class IsomorphicRun:
 
     @property
     def covers(self) -> int:
-        """Nodes in all parts."""
+        """Number of nodes in all parts."""
         return len(self.parts) * len(self.parts[0])
 
 
 def is_module_repeat(wiring: CanonicalGraph, parts: Sequence[Sequence[int]], chain: bool) -> bool:
-    """Whether modules are large enough to be called a repeat.
+    """True if modules are large enough to be shown as a repeat.
 
-    Three nodes, or two with a weight where each feeds the next. Modules that do not feed each other
-    need a weight as well: what lies side by side without one is plumbing.
+    They need three nodes, or two with a weight if each module feeds the next. Modules that do not feed each
+    other also need a weight: without one, they are auxiliary code.
     """
     weight = any(wiring.label[node] in wiring.weighted_labels for node in parts[0])
     size = len(parts[0])
@@ -38,7 +38,7 @@ def is_module_repeat(wiring: CanonicalGraph, parts: Sequence[Sequence[int]], cha
 
 
 def is_chain_repeat(wiring: CanonicalGraph, parts: Sequence[Sequence[int]]) -> bool:
-    """The same for chains without names: two nodes with a layer's weight, or ``MIN_PART_NODES`` nodes."""
+    """True if parts of an unnamed chain have 2 nodes and a layer's weight, or ``MIN_PART_NODES`` nodes."""
     size = len(parts[0])
     return size >= MIN_PART_NODES or (
         size >= 2 and any(wiring.label[node] in wiring.layer_labels for node in parts[0])
@@ -46,7 +46,7 @@ def is_chain_repeat(wiring: CanonicalGraph, parts: Sequence[Sequence[int]]) -> b
 
 
 def is_chain(wiring: CanonicalGraph, parts: Sequence[Sequence[int]]) -> bool:
-    """True when each part reads something that the one before it makes."""
+    """True if each part reads an output of the part before."""
     for before, part in pairwise(parts):
         made = set(before)
         if all(made.isdisjoint(wiring.producers(node)) for node in part):
@@ -55,7 +55,7 @@ def is_chain(wiring: CanonicalGraph, parts: Sequence[Sequence[int]]) -> bool:
 
 
 def nodes_between(wiring: CanonicalGraph, run: IsomorphicRun) -> list[int]:
-    """Nodes outside a run that lie on a way from one of its nodes to another."""
+    """Return nodes outside a run that lie on a path between two of its nodes."""
     inside = {node for part in run.parts for node in part}
     first, last = min(inside), max(inside)
     makers = wiring.producers

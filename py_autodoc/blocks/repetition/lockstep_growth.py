@@ -1,12 +1,12 @@
-"""Repeats where there are no names: parts that look alike are grown side by side.
+"""Repeats without module names, found by growing similar parts in parallel.
 
-Nodes with one label are the seeds: one node in each part. From there all parts grow in lockstep, one
-wire at a time, as long as every part finds the same node at the other end of the wire and that node
-belongs to no part yet. What differs, what is shared and what already belongs to the neighbour ends the
-growth, so that the parts are isomorphic and disjoint and reach exactly from one to the next.
+Nodes with equal labels are the seeds, one node per part. All parts grow in lockstep, one edge at a time,
+as long as every part finds an equal node at the other end of the edge that belongs to no part yet. Growth
+ends at nodes that differ, are shared or belong to a neighbour, so the parts are isomorphic and disjoint, and
+each extends to the next.
 
-A seed whose surroundings fall into groups (the layers of an encoder and those of a decoder) is split and
-grown again. The work is bounded: ``STEPS_PER_NODE`` steps a node.
+A seed whose neighbours form groups (the layers of an encoder and of a decoder) is split and grown again.
+The work is bounded by ``STEPS_PER_NODE`` steps per node.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from py_autodoc.blocks.repetition.isomorphic_run import IsomorphicRun, is_chain_
 from py_autodoc.blocks.repetition.part_boundary import rotate_to_best_cut
 
 STEPS_PER_NODE = 60
-"""Wires looked at in all attempts together, for each node of the graph."""
+"""Edges examined in all attempts together, per node of the graph."""
 ROUNDS = 6
-"""How often the search starts again on what is not covered."""
+"""Maximum number of searches, each on the nodes that are not covered yet."""
 
 
 DEPTH = 3
-"""Levels of repeats inside repeats. An inner one makes up at least half of its part."""
+"""Maximum nesting of repeats. An inner repeat covers at least half of its part."""
 
 
 class LockstepGrowth:
-    """Searches one graph, each time among some of its nodes."""
+    """Searches one graph, or a subset of its nodes."""
 
     def __init__(self, wiring: CanonicalGraph) -> None:
         self.wiring = wiring
@@ -39,11 +39,11 @@ class LockstepGrowth:
         self.effort = 0
 
     def nested(self, nodes: Sequence[int], depth: int = DEPTH) -> list[IsomorphicRun]:
-        """The repeats among ``nodes``, then those inside their parts."""
+        """Return the repeats among ``nodes``, then those inside their parts."""
         found = self.search(nodes)
         if depth > 1:
             for run in tuple(found):
-                # The parts are alike: what is in the first is in all.
+                # The parts are isomorphic, so the first represents all.
                 place = {node: number for number, node in enumerate(run.parts[0])}
                 for inner in self.nested(run.parts[0], depth - 1):
                     if 2 * inner.covers < len(run.parts[0]):
@@ -56,7 +56,7 @@ class LockstepGrowth:
         return found
 
     def search(self, nodes: Sequence[int]) -> list[IsomorphicRun]:
-        """The chains of isomorphic parts that cover most of ``nodes``, none overlapping another."""
+        """Return the chains of isomorphic parts that cover most of ``nodes``, without overlaps."""
         for node in nodes:
             self.free[node] = 1
         self.effort = STEPS_PER_NODE * len(nodes)
@@ -80,9 +80,9 @@ class LockstepGrowth:
         return all(self.free[node] for part in run.parts for node in part)
 
     def _closed(self, run: IsomorphicRun) -> bool:
-        """Take the nodes of a run, unless layers lie between its parts: then they are not a run.
+        """Claim the nodes of a run. Return False if layers lie between its parts, so that it is not a run.
 
-        A run that is taken is turned to where its parts should begin.
+        The parts of a claimed run are rotated to their best boundary.
         """
         between = nodes_between(self.wiring, run)
         if len(between) >= len(run.parts[0]) * len(run.parts):
@@ -93,7 +93,7 @@ class LockstepGrowth:
         parts = rotate_to_best_cut(self.wiring, run.parts, lambda node: bool(self.free[node]))
         if parts is not run.parts:
             self._mark(run, 1)
-            # Columns in the order in which the first part runs.
+            # Sort columns by the execution order of the first part.
             run.parts = [list(part) for part in zip(*sorted(zip(*parts, strict=True)), strict=True)]
             self._mark(run, 0)
         return True
@@ -118,7 +118,7 @@ class LockstepGrowth:
         return found
 
     def _seeds(self, nodes: list[int]) -> Iterator[tuple[int, ...]]:
-        """Nodes of one label, labels with a weight and rare labels first."""
+        """Yield nodes with equal labels; labels with a weight and rare labels first."""
         label, weighted = self.wiring.label, self.wiring.weighted_labels
         places: dict[int, list[int]] = {}
         for node in nodes:
@@ -131,13 +131,13 @@ class LockstepGrowth:
         return (tuple(alike) for alike in order)
 
     def _grow(self, seed: tuple[int, ...]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-        """The columns (node k of every part) around a seed, and the groups a split would make."""
+        """Return the columns (node k of every part) grown from a seed, and the groups of a split."""
         owner = self.owner
         columns = [seed]
         groups: list[tuple[int, ...]] = []
         for number, node in enumerate(seed):
             owner[node] = number
-        for column in columns:  # grows
+        for column in columns:  # grows during the loop
             for ends in self._ends(column):
                 self.effort -= len(column)
                 if self._accept(ends):
@@ -150,7 +150,7 @@ class LockstepGrowth:
         return columns, groups
 
     def _ends(self, column: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-        """For each wire of the column's first node: the node at its other end in every part, -1: none."""
+        """For each edge of a column's first node, yield the node at the other end in every part, or -1."""
         wiring, owner, free, stride = self.wiring, self.owner, self.free, self.wiring.stride
         first = column[0]
         for slot, code in enumerate(wiring.input_codes[first]):
@@ -165,7 +165,7 @@ class LockstepGrowth:
                 yield tuple([outs[node].get(key, -1) for node in column])
 
     def _accept(self, ends: tuple[int, ...]) -> bool:
-        """Give every part its node, when all are alike, unused and different."""
+        """Assign a node to every part if all nodes have the same label, are free and are distinct."""
         owner, label, free = self.owner, self.wiring.label, self.free
         kind = label[ends[0]]
         for number, node in enumerate(ends):
@@ -177,7 +177,7 @@ class LockstepGrowth:
         return True
 
     def _split(self, seed: tuple[int, ...], ends: tuple[int, ...]) -> list[tuple[int, ...]]:
-        """The seed by what its parts have at one place, when at least two groups are repeats themselves."""
+        """Split a seed by the labels that its parts have at one position, if at least two groups repeat."""
         if any(node >= 0 and self.owner[node] >= 0 for node in ends):
             return []
         kinds: dict[int, list[int]] = {}
@@ -187,10 +187,10 @@ class LockstepGrowth:
         return groups if len(groups) > 1 else []
 
     def _runs(self, columns: list[tuple[int, ...]]) -> list[IsomorphicRun]:
-        """Chains among the parts: each reads from the one before it, always in the same way."""
+        """Return chains of parts in which each part reads from the one before in the same way."""
         if len(columns) < 2:
             return []
-        # Columns in the order in which the first part runs: a part reads from its start to its end.
+        # Sort columns by the execution order of the first part.
         parts = [list(part) for part in zip(*sorted(columns), strict=True)]
         if not is_chain_repeat(self.wiring, parts):
             return []

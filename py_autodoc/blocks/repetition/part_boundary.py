@@ -1,9 +1,9 @@
-"""Where one part of a chain ends and the next begins.
+"""Boundary between the parts of a chain.
 
-Growth leaves that open: a chain of layers can be cut in the middle of a layer as well. The best cut has
-the fewest tensors across it, and of those the one that most nodes read: that is the residual stream
-between two layers. Turning a chain moves the first nodes of every part to the end of the part before it;
-the nodes for the last part are looked for behind the chain, or those for the first part in front of it.
+Growth may cut a chain of layers in the middle of a layer. The best cut crosses the fewest tensors and, among
+equal cuts, those with the most consumers: the residual stream between two layers. Rotating a chain moves
+the first nodes of every part to the end of the part before. The missing nodes of the last part are searched
+after the chain, or those of the first part before it.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from py_autodoc.blocks.repetition.canonical_graph import CanonicalGraph, boundar
 
 Usable = Callable[[int], bool]
 _CUTS = 8
-"""Cuts that are tried."""
+"""Maximum number of cuts tried."""
 _PASSES = 4
-"""Times that wires are followed forward and back to find the counterparts of all nodes."""
+"""Passes over the edges, forward and backward, to find the counterparts of all nodes."""
 
 
 def rotate_to_best_cut(wiring: CanonicalGraph, parts: list[list[int]], usable: Usable) -> list[list[int]]:
-    """The same chain cut at the best place that its neighbourhood allows, else ``parts`` themselves.
+    """Return the chain cut at its best boundary, or ``parts`` itself if there is none better.
 
-    ``usable`` says whether a node outside the chain may become a part of it. Linear in the chain.
+    ``usable`` says whether a node outside the chain may join it. Linear in the length of the chain.
     """
     for cut in _better_cuts(wiring, parts):
         for found in _rotations(wiring, parts, cut, usable):
@@ -35,7 +35,7 @@ def rotate_to_best_cut(wiring: CanonicalGraph, parts: list[list[int]], usable: U
 def _rotations(
     wiring: CanonicalGraph, parts: list[list[int]], cut: int, usable: Usable
 ) -> Iterator[list[list[int]]]:
-    """The chain with the first ``cut`` nodes of each part given to the part before, and the other way."""
+    """Yield the chain with the first ``cut`` nodes of each part moved to the part before, and the reverse."""
     behind = _counterparts(wiring, parts[1][:cut], dict(zip(parts[0], parts[-1], strict=True)), usable)
     if behind is not None:
         ends = [*(part[:cut] for part in parts[1:]), behind]
@@ -57,7 +57,7 @@ def _isomorphic(wiring: CanonicalGraph, parts: Sequence[Sequence[int]]) -> bool:
 
 
 def _better_cuts(wiring: CanonicalGraph, parts: list[list[int]]) -> list[int]:
-    """Places in the part before which to cut rather than where it is cut now, best and nearest first."""
+    """Return positions in a part with a better boundary than the current one, best and nearest first."""
     first, second = parts[0], parts[1]
     size = len(first)
     place = {node: number for number, node in enumerate(first)}
@@ -69,7 +69,7 @@ def _better_cuts(wiring: CanonicalGraph, parts: list[list[int]]) -> list[int]:
                 if code >= 0 and code // wiring.stride in place:
                     last[code] = offset + number
                     readers[code] = readers.get(code, 0) + 1
-    # Steps at which a tensor begins and ceases to lie across a cut; two rounds of the chain.
+    # Steps at which a tensor starts and stops crossing a cut, over two parts of the chain.
     width, stream = [0] * (2 * size + 1), [0] * (2 * size + 1)
     for code, end in last.items():
         start = place[code // wiring.stride]
@@ -80,7 +80,7 @@ def _better_cuts(wiring: CanonicalGraph, parts: list[list[int]]) -> list[int]:
         for at in range(1, 2 * size + 1):
             row[at] += row[at - 1]
     costs = [(width[at] + width[at + size], -(stream[at] + stream[at + size])) for at in range(size)]
-    # A cut that nothing crosses is not a cut between parts that feed each other.
+    # Parts that feed each other have at least one tensor across their boundary.
     better = [at for at in range(size) if costs[at] < costs[0] and costs[at][0]]
     better.sort(key=lambda at: (costs[at], min(at, size - at), at))
     return better[:_CUTS]
@@ -89,18 +89,18 @@ def _better_cuts(wiring: CanonicalGraph, parts: list[list[int]]) -> list[int]:
 def _counterparts(
     wiring: CanonicalGraph, template: Sequence[int], known: dict[int, int], usable: Usable
 ) -> list[int] | None:
-    """What corresponds to the nodes of ``template`` when ``known`` nodes correspond to their values."""
+    """Return the counterparts of the nodes of ``template``, starting from the pairs in ``known``."""
     makers, stride, label, wanted = wiring.producers, wiring.stride, wiring.label, set(template)
     order = sorted(wanted.union(known))
     for _ in range(_PASSES):
-        for node in reversed(order):  # from a reader to what it reads
+        for node in reversed(order):  # from consumer to producer
             other = known.get(node, -1)
             if other < 0 or wanted.isdisjoint(makers(node)):
                 continue
             for code, theirs in zip(wiring.input_codes[node], wiring.input_codes[other], strict=False):
                 if code >= 0 and theirs >= 0 and code // stride in wanted:
                     known.setdefault(code // stride, theirs // stride)
-        for node in template:  # from what is read to its reader
+        for node in template:  # from producer to consumer
             if node not in known:
                 reader = _reader(wiring, node, known)
                 if reader >= 0:
@@ -118,7 +118,7 @@ def _counterparts(
 
 
 def _reader(wiring: CanonicalGraph, node: int, known: Mapping[int, int]) -> int:
-    """The node that reads what ``node`` reads, on the other side; -1 unless only one can be it."""
+    """Return the counterpart of ``node``: the consumer of the same inputs; -1 unless it is unique."""
     stride = wiring.stride
     for slot, code in enumerate(wiring.input_codes[node]):
         if code >= 0 and code // stride in known:

@@ -1,12 +1,12 @@
-"""Runs of isomorphic parts: twelve layers that are one layer twelve times.
+"""Repeats: runs of isomorphic parts, such as the twelve equal layers of an encoder.
 
-Two ways: sibling modules with the same contents, where the file has names (``sibling_scopes``), and parts
-grown from nodes that look alike (``lockstep_growth``). Parts of one repeat have the same operators,
-attributes, types and shapes of weights, and the same wiring; nothing is compared by hash alone.
+They come from sibling modules with equal contents, if the file has module names (``sibling_scopes``), and
+from parts grown from similar nodes (``lockstep_growth``). Parts of a repeat have the same operators,
+attributes, weight types and shapes, and edges; nothing is compared by hash alone.
 
-A part of a repeat has at least three nodes, or two of which one has a weight; without names, two with the
-weight of a layer (of two dimensions or more) or eight. Repeats lie inside a part of another
-repeat or beside it, never across. Nodes that no output needs are in none.
+A part has at least three nodes, or two of which one has a weight; without names, two with a layer's weight
+(at least two dimensions) or eight. Repeats are nested or disjoint; they never overlap partially. Nodes that
+no output needs belong to no repeat.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from py_autodoc.blocks.results import Repeat
 from py_autodoc.graph.ir.model import Model, TypeTable
 
 MAX_REPEATS = 1000
-"""Repeats given, those that cover most first."""
+"""Maximum repeats returned, largest first."""
 NAMED_PREFERENCE = 3
-"""Modules win against structure unless it covers this many times as much."""
+"""Named modules win over grown parts unless these cover this many times as many nodes."""
 Cell = tuple[int, int]
 
 
 def find_repeats(model: Model, types: TypeTable) -> list[Repeat]:
-    """The repeats of all graphs of a model, those that cover most nodes first.
+    """Return the repeats of all graphs of a model, largest first.
 
-    ``members`` hold the nodes of bodies too, after the node that has the body.
+    ``members`` include the nodes of subgraphs, after the node that owns the subgraph.
     """
     wirings = CanonicalGraphs(model, types)
     found: list[tuple[int, Repeat]] = []
@@ -42,9 +42,9 @@ def find_repeats(model: Model, types: TypeTable) -> list[Repeat]:
 
 
 def _filled(wirings: CanonicalGraphs, parts: list[list[int]]) -> list[list[int]]:
-    """The parts with the nodes that fill the weights of their layers, each before its only reader.
+    """Return the parts with the nodes that fill their weights, each before its only consumer.
 
-    Without them where the parts do not have as many: a weight that several layers share is in none.
+    Unchanged if the parts get different numbers of nodes: a weight shared by layers belongs to none.
     """
     if not wirings.filled:
         return parts
@@ -63,14 +63,14 @@ def _filled(wirings: CanonicalGraphs, parts: list[list[int]]) -> list[list[int]]
 
 
 def graph_runs(model: Model, wiring: CanonicalGraph) -> list[IsomorphicRun]:
-    """The repeats of one graph, an outer one before those in its parts."""
+    """Return the repeats of one graph, outer ones before the nested."""
     named = sibling_runs(model, wiring)
     covered = bytearray(len(wiring.nodes))
     for run in named:
         for part in run.parts:
             for node in part:
                 covered[node] = 1
-    # Where names tell most of it, what they leave out is left out for a reason.
+    # If names cover most of the graph, the rest is not a repeat.
     grown = (
         []
         if 2 * sum(covered) >= len(wiring.nodes)
@@ -83,9 +83,9 @@ def graph_runs(model: Model, wiring: CanonicalGraph) -> list[IsomorphicRun]:
 
 
 def _without_crossings(runs: list[IsomorphicRun], count: int) -> list[IsomorphicRun]:
-    """Runs among ``count`` nodes, the first ones preferred, each inside one part of another or beside it."""
+    """Return runs among ``count`` nodes, each nested in one part of another or disjoint; earlier runs win."""
     cells: list[tuple[Cell, ...]] = [()] * count
-    """Node → the parts it is in; nodes in the same parts share the tuple."""
+    """Node → its parts; nodes in the same parts share the tuple."""
     kept: list[IsomorphicRun] = []
     for run in runs:
         if not _fits(run, kept, cells):
@@ -100,7 +100,7 @@ def _without_crossings(runs: list[IsomorphicRun], count: int) -> list[Isomorphic
 
 
 def _fits(run: IsomorphicRun, kept: list[IsomorphicRun], cells: list[tuple[Cell, ...]]) -> bool:
-    """Whether all of ``run`` is in one part of each kept run it meets, or all of that in one of its own."""
+    """True if ``run`` lies in one part of each kept run it meets, or one of its parts contains that run."""
     inside: dict[Cell, int] = {}
     for part in run.parts:
         met: dict[int, int] = {}
@@ -108,7 +108,7 @@ def _fits(run: IsomorphicRun, kept: list[IsomorphicRun], cells: list[tuple[Cell,
             for cell in cells[node]:
                 inside[cell] = inside.get(cell, 0) + 1
                 met[cell[0]] = met.get(cell[0], 0) + 1
-        # A kept run that is not wholly in this part must hold the whole of ours: looked at below.
+        # A kept run that is not entirely in this part must contain the whole run, which is checked below.
         for other, nodes in met.items():
             if nodes == kept[other].covers:
                 for number in range(len(kept[other].parts)):
@@ -117,7 +117,7 @@ def _fits(run: IsomorphicRun, kept: list[IsomorphicRun], cells: list[tuple[Cell,
 
 
 def _nodes(wirings: CanonicalGraphs, wiring: CanonicalGraph, part: list[int]) -> list[int]:
-    """Node ids of a part, the nodes of a body after the one that has it."""
+    """Return the node ids of a part; nodes of a subgraph follow its owner."""
     if len(wirings.graphs) == 1:
         return [wiring.nodes[place] for place in part]
     model = wirings.model

@@ -1,4 +1,4 @@
-"""Repeats among modules: sibling scopes whose contents are isomorphic."""
+"""Repeats among modules: sibling scopes with isomorphic contents."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from py_autodoc.graph.ir.model import Model
 
 _MASK = (1 << 61) - 1
 _SEED = 6
-"""Nodes of a part that may stand alone until others are found to be like it."""
+"""Minimum nodes of a part that may start a run before similar parts are found."""
 Path = tuple[str, ...]
 Members = list[tuple[int, list[int]]]
 """Scopes and their nodes."""
 
 
 def sibling_runs(model: Model, wiring: CanonicalGraph) -> list[IsomorphicRun]:
-    """Groups of isomorphic siblings: a chain, or elements of one numbered list (``layer.0``, ``layer.2``).
+    """Return runs of isomorphic siblings: a chain, or items of a numbered list (``layer.0``, ``layer.2``).
 
-    Siblings that merely look alike (query and key, the norm before and the norm after) are not a run.
+    Siblings that merely look alike (query and key, the norms before and after a layer) are not a run.
     """
     tree = _Tree(model, wiring)
     found: list[Members] = []
@@ -28,7 +28,7 @@ def sibling_runs(model: Model, wiring: CanonicalGraph) -> list[IsomorphicRun]:
         members = [(scope, tree.parts[scope]) for scope in group]
         alike = _alike(wiring, members)
         if len(alike) > 1:
-            # The order of the whole graph may be another one in each of them.
+            # The order in the whole graph may differ between members.
             alike = _alike(wiring, [(scope, local_order(wiring, part)) for scope, part in members])
         for same in alike:
             found += tree.runs(same)
@@ -36,7 +36,7 @@ def sibling_runs(model: Model, wiring: CanonicalGraph) -> list[IsomorphicRun]:
 
 
 def _alike(wiring: CanonicalGraph, members: Members) -> list[Members]:
-    """Members by their signature."""
+    """Group members by signature."""
     found: dict[tuple[int, ...], Members] = {}
     for scope, part in members:
         found.setdefault(signature(wiring, part), []).append((scope, part))
@@ -44,7 +44,7 @@ def _alike(wiring: CanonicalGraph, members: Members) -> list[Members]:
 
 
 class _Tree:
-    """Scopes by number, parents first; only those of this graph's nodes."""
+    """Scopes by number, parents first; only those with nodes of this graph."""
 
     def __init__(self, model: Model, wiring: CanonicalGraph) -> None:
         self.model = model
@@ -77,7 +77,7 @@ class _Tree:
         return scope
 
     def candidates(self) -> list[list[int]]:
-        """Siblings that hold the same operators; fills ``parts`` for them."""
+        """Return siblings with the same operators, and fill ``parts`` for them."""
         self.count = count = [0] * len(self.parent)
         mix = [0] * len(self.parent)
         mixed: dict[int, int] = {}
@@ -101,7 +101,7 @@ class _Tree:
         return chosen
 
     def _fill(self, wanted: set[int]) -> None:
-        """The places in each wanted scope, ascending."""
+        """Fill the positions in each wanted scope, ascending."""
         if not wanted:
             return
         # The wanted scopes around each scope, innermost first.
@@ -116,7 +116,7 @@ class _Tree:
                     self.parts[wanting].append(place)
 
     def runs(self, same: Members) -> list[Members]:
-        """Isomorphic siblings → runs, in execution order."""
+        """Return runs of isomorphic siblings, in execution order."""
         if len(same) < 2:
             return []
         same.sort(key=_last)
@@ -135,15 +135,15 @@ class _Tree:
         ]
 
     def _stem(self, scope: int) -> str | None:
-        """The name of an element of a list without its number."""
+        """Return the name of a list item without its number."""
         stem = self.name[scope].rstrip("0123456789")
         return None if stem == self.name[scope] else stem
 
     def extended(self, found: list[Members]) -> list[Members]:
-        """Runs with those siblings that are the same but for something they prepare for all.
+        """Extend runs by siblings that are equal except for nodes that serve all of them.
 
-        The first layer often makes a mask or a shape that the others use too. What is left over in it
-        has no weight; it is in no part.
+        The first layer often computes a mask or shape that the others reuse. Such extra nodes have no weight
+        and belong to no part.
         """
         taken = {scope for members in found for scope, _ in members}
         rest: dict[tuple[int, str], list[int]] = {}
@@ -167,7 +167,7 @@ class _Tree:
         return [members for members in found if len(members) > 1]
 
     def _seeds(self, found: list[Members], rest: dict[tuple[int, str], list[int]]) -> list[Members]:
-        """Where no siblings of a list are alike yet, the smallest one: two layers, one with more in it."""
+        """Start a run from the smallest item of a list without equal items, where others have extra nodes."""
         known = {(self.parent[scope], self._stem(scope)) for members in found for scope, _ in members}
         seeds: list[Members] = []
         for key, scopes in rest.items():
@@ -186,7 +186,7 @@ class _Tree:
         return any(label[node] in weighted for node in set(nodes).difference(without))
 
     def run(self, members: Members) -> IsomorphicRun:
-        """Members with their paths, and the class name if they have one in common."""
+        """Return the members with their paths, and with their class name if they share one."""
         paths, types = [], set()
         for scope, _ in members:
             node = self.model.nodes[self.wiring.nodes[self.example[scope]]]
@@ -206,18 +206,18 @@ class _Tree:
 
 
 def _last(entry: tuple[int, list[int]]) -> int:
-    """Where a part ends in the order of execution."""
+    """Return the execution position of the end of a part."""
     return max(entry[1])
 
 
 def local_order(wiring: CanonicalGraph, part: Sequence[int]) -> list[int]:
-    """The nodes of a part by a walk back from its ends, so that no wire outside decides their order."""
+    """Order the nodes of a part by a walk back from its ends, independent of edges outside the part."""
     makers, inside = wiring.producers, set(part)
     reads = {node: [maker for maker in makers(node) if maker in inside] for node in part}
     read = {maker for row in reads.values() for maker in row}
     order: list[int] = []
     seen: set[int] = set()
-    for root in (*(node for node in part if node not in read), *part):  # all of them: circles have no end
+    for root in (*(node for node in part if node not in read), *part):  # all nodes, since a cycle has no end
         if root in seen:
             continue
         seen.add(root)

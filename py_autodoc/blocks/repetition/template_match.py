@@ -1,4 +1,4 @@
-"""One known part found again among other nodes."""
+"""Search for a known part among other nodes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from py_autodoc.blocks.repetition.canonical_graph import CanonicalGraph, signatu
 def find_isomorphic_part(
     wiring: CanonicalGraph, template: Sequence[int], nodes: Sequence[int]
 ) -> list[int] | None:
-    """The nodes among ``nodes`` that correspond to those of ``template``; None unless isomorphic to it.
+    """Return the nodes among ``nodes`` that correspond to ``template``; None if not isomorphic.
 
-    Linear. Gives up where only a search could tell nodes apart.
+    Linear: gives up if nodes cannot be distinguished without a search.
     """
     left = Counter(wiring.label[node] for node in nodes)
     left.subtract(wiring.label[node] for node in template)
     if min(left.values(), default=0) < 0:
-        return None  # not even the operators are there
+        return None  # the operators already differ
     match = _TemplateMatch(wiring, template, nodes)
     while len(match.found) < len(template):
         seeds = match.seeds()
@@ -38,7 +38,7 @@ class _TemplateMatch:
         self.used: set[int] = set()
 
     def seeds(self) -> list[tuple[int, int]]:
-        """Nodes that only one other can correspond to, among those that are left."""
+        """Return pairs of nodes that are unique by label among the unmatched nodes."""
         label = self.wiring.label
         ours = [node for node in self.template if node not in self.found]
         theirs = [node for node in self.nodes if node not in self.used]
@@ -47,7 +47,7 @@ class _TemplateMatch:
         return [(node, only[label[node]]) for node in ours if count[label[node]] == 1 and label[node] in only]
 
     def spread(self, pairs: list[tuple[int, int]]) -> bool:
-        """Follow the wires from known pairs; False on a contradiction."""
+        """Propagate matches along edges from known pairs; return False on a contradiction."""
         while pairs:
             node, other = pairs.pop()
             if node in self.found:

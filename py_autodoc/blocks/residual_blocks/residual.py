@@ -1,4 +1,4 @@
-"""Residual connections: joins of a path with its own earlier source.
+"""Residual connections: joins of a path with its own source.
 
 Source: He et al., Deep Residual Learning, 2016; Identity Mappings (pre-activation), 2016; Srivastava et
 al., Highway Networks, 2015; Huang et al., DenseNet, 2017.
@@ -17,11 +17,11 @@ from py_autodoc.blocks.residual_blocks.residual_shortcut import UPWARD, Shortcut
 from py_autodoc.blocks.results import Fact, RecognisedBlock
 
 _NORMS = frozenset(NORMS) | {"ReduceMean", "ReduceL2"}
-"""Operators that normalize, or begin a normalization made of primitives."""
+"""Operators that normalize, or start a decomposed normalization."""
 
 
 def find_residuals(flow: DataflowGraph) -> list[RecognisedBlock]:
-    """Blocks of kind ``residual``: anchor is the join, nodes are all between the source and it.
+    """Return blocks of kind ``residual``: anchor is the join, nodes lie between the source and the join.
 
     Variants: plain, pre-activation, concat, gated, subtractive. Facts: skip (``identity``,
     ``projection``, ``scaled`` or ``pooled``), weighted (operators with weights on the long path), gate
@@ -31,7 +31,7 @@ def find_residuals(flow: DataflowGraph) -> list[RecognisedBlock]:
 
 
 class _ResidualMatch(NamedTuple):
-    """One join and the way around it."""
+    """A join, its source and its two paths."""
 
     source: int
     short: tuple[int, ...]
@@ -50,7 +50,7 @@ class _Finder:
         self.upward = frozenset(flow.of(UPWARD))
         self.convolves = bool(flow.of(CONV))
         self.sources: dict[int, int] = {}
-        """Join found so far (no Concat) → its source."""
+        """Join (except Concat) → its source."""
 
     def run(self) -> list[RecognisedBlock]:
         found: dict[int, RecognisedBlock] = {}
@@ -62,14 +62,14 @@ class _Finder:
                 if join.form != "concat":
                     self.sources[number] = match.source
                 for inner in join.inner:
-                    # The difference inside an interpolation is not a join of its own.
+                    # The difference inside an interpolation is not a separate join.
                     found.pop(inner, None)
                 found[number] = self._found(join, match)
                 break
         return list(found.values())
 
     def _match(self, join: ResidualJoin) -> _ResidualMatch | None:
-        """The nearest common source of the two operands, when it makes a residual."""
+        """Find the nearest common source of the two operands that forms a residual."""
         flow, (a, b) = self.flow, join.operands
         sides: list[BackwardSearch | None] = [None, None]
         for place, candidate in _nearest(candidates(flow, a), candidates(flow, b)):
@@ -84,7 +84,7 @@ class _Finder:
     def _judge(
         self, join: ResidualJoin, candidate: ShortcutSource, search: BackwardSearch, long: int
     ) -> _ResidualMatch | None:
-        """A match when the long path carries more weights and crosses no other residual."""
+        """Return a match if the long path has more weights and no other residual enters it."""
         flow = self.flow
         source = same_value(flow, candidate.tensor)
         path = search.between(source)
@@ -94,7 +94,7 @@ class _Finder:
         if join.own and long != join.operands[0]:
             return None
         if not self.upward.isdisjoint(path) and self.upward.isdisjoint(candidate.steps):
-            # Down and up again: a merge of two resolutions, not a residual block.
+            # Downsampling and upsampling: a merge of two resolutions, not a residual block.
             return None
         if not self._nested(path, source):
             return None
@@ -103,9 +103,9 @@ class _Finder:
         )
 
     def _nested(self, path: list[int], source: tuple[int, ...]) -> bool:
-        """Residuals on the path begin on it: a path that enters another one from the side is not a block.
+        """True if every residual on the path starts on it, or at the source.
 
-        This tells a position embedding, or memory, that is added in every layer from a skip.
+        Distinguishes a skip from a position embedding or memory that is added in every layer.
         """
         inside, sources, makers = set(path), self.sources, self.flow.producers
         for number in sources.keys() & inside:
@@ -115,15 +115,15 @@ class _Finder:
         return True
 
     def _weights(self, path: list[int]) -> int:
-        """Operators with weights among these nodes."""
+        """Count the operators with weights among these nodes."""
         return len(self.weighty.intersection(path))
 
     def _concat(self, join: ResidualJoin) -> _ResidualMatch | None:
-        """A tensor joined, along the channels, with what was computed from it."""
+        """Match a tensor concatenated, along the channels, with a result computed from it."""
         flow = self.flow
         bases = {t: flow.back(t, COPY_OPS) for t in join.operands}
         order = sorted(join.operands, key=lambda t: -self._place(bases[t]))
-        # Only what comes later can be computed from an operand.
+        # Only later tensors can be computed from an operand.
         search = BackwardSearch(flow, order[:1], self.budget)
         for tensor in order[1:]:
             if search.reaches([bases[tensor]], self._place(bases[tensor])):
@@ -136,7 +136,7 @@ class _Finder:
         return self._halves(join, bases) if self.convolves and len(join.operands) == 2 else None
 
     def _whole(self, tensor: int) -> int:
-        """What a tensor is one of the channel parts of, -1 for none."""
+        """Return the tensor of which ``tensor`` is a channel slice; -1 if none."""
         flow = self.flow
         number = flow.producers[tensor]
         if flow.op_types[number] not in ("Split", "Slice") or not flow.nodes[number].inputs:
@@ -149,7 +149,7 @@ class _Finder:
         return source if differ in ([1], [len(one) - 1]) else -1
 
     def _halves(self, join: ResidualJoin, bases: dict[int, int]) -> _ResidualMatch | None:
-        """Some channels joined, untouched, with what was computed from the others of the same tensor."""
+        """Match some channels of a tensor concatenated with a result computed from its other channels."""
         flow = self.flow
         wholes = [whole for base in bases.values() if (whole := self._whole(base)) >= 0]
         if len(wholes) != 1:
@@ -202,7 +202,7 @@ class _Finder:
         return "pooled" if any("Pool" in name for name in names) else "identity"
 
     def _gate(self, match: _ResidualMatch) -> str:
-        """``branch`` for a learned number that scales the long path, ``skip`` for one on the short."""
+        """Return ``branch`` if a learned factor scales the long path, ``skip`` if it scales the short one."""
         flow = self.flow
         if not match.projected:
             for number in match.short:
@@ -216,7 +216,7 @@ class _Finder:
         return ""
 
     def _learned(self, factors: list[int]) -> bool:
-        """A constant of some rank, or a computed one: a plain number in the code has no rank."""
+        """True for a constant with a rank, or a computed one; a number literal in code has no rank."""
         return any(self.flow.shapes[t] != () or self.flow.producers[t] >= 0 for t in factors)
 
     def _one(self, tensor: int) -> bool:
@@ -224,7 +224,7 @@ class _Finder:
         return shape is not None and all(size == 1 for size in shape)
 
     def _normalized_first(self, match: _ResidualMatch) -> bool:
-        """The long path normalizes before its first weights, all of it."""
+        """True if the long path normalizes the source before any weights."""
         flow, nodes = self.flow, self.flow.nodes
         normed = set(same_value(flow, match.source)) - {match.source}
         raw = {match.source}
@@ -244,9 +244,9 @@ class _Finder:
 def _nearest(
     one: Iterator[ShortcutSource], other: Iterator[ShortcutSource]
 ) -> Iterator[tuple[int, ShortcutSource]]:
-    """(side, candidate) of two sides: fewer weights first, then fewer steps, then the first side.
+    """Merge two sides into (side, candidate): fewest weights first, then fewest steps, then the first side.
 
-    Each side gives its own in this order.
+    Each side must be in this order.
     """
     a, b = next(one, None), next(other, None)
     while a is not None or b is not None:

@@ -1,4 +1,4 @@
-"""Nodes where two paths meet and that may therefore close a residual."""
+"""Nodes where two paths meet, which may close a residual."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ _TO_SOFTMAX = COPY_OPS | {"Add", "Mul", "Div", "Where", "Reshape", "Clip", "Max"
 
 
 class ResidualJoin(NamedTuple):
-    """Two operands of a node. ``own``: weights the join itself applies to its first operand."""
+    """Two operands of a node. ``own``: number of weights that the join applies to its first operand."""
 
     node: int
     form: str
     """``sum``, ``subtractive`` or ``concat``."""
     operands: tuple[int, ...]
     nodes: tuple[int, ...] = ()
-    """Gates that belong to the join."""
+    """Gates that are part of the join."""
     inner: tuple[int, ...] = ()
-    """Nodes that look like joins of their own but are part of this one."""
+    """Nodes that look like joins but are part of this one."""
     gate: str = ""
     own: int = 0
     shapes: bool = True
-    """Both shapes are known to be equal."""
+    """Whether both shapes are known to be equal."""
     sequence: bool = False
-    """A Concat along the middle axis of three: channels of a 1-D convolution, or time."""
+    """A Concat along the middle of three axes: channels of a 1-D convolution, or time."""
 
 
 def learned_constants(flow: DataflowGraph) -> set[int]:
-    """Tensors computed from constants alone by operators with weights.
+    """Return tensors computed only from constants, by operators with weights.
 
-    A decoder whose first queries are constant begins with such a part; to the reader it is data.
+    A decoder with constant first queries starts this way; for the architecture, they are data.
     """
     live: set[int] = set()
     nodes, firsts, constants = flow.nodes, flow.first_outputs, flow.constants
@@ -65,7 +65,7 @@ def learned_constants(flow: DataflowGraph) -> set[int]:
 
 
 def joins(flow: DataflowGraph, number: int, live: set[int]) -> Iterator[ResidualJoin]:
-    """Every way to read a node as a join, most specific first. None for operators outside ``JOINS``."""
+    """Yield every reading of a node as a join, most specific first; none for operators outside ``JOINS``."""
     name, node = flow.op_types[number], flow.nodes[number]
     made = flow.first_outputs[number]
     if made < 0 or not is_float(flow, made):
@@ -92,7 +92,7 @@ def joins(flow: DataflowGraph, number: int, live: set[int]) -> Iterator[Residual
 
 
 def _operands(flow: DataflowGraph, number: int, live: set[int]) -> list[int]:
-    """What is added, biases left out."""
+    """Return the summands, biases excluded."""
     node = flow.nodes[number]
     given = node.inputs[0:1] + node.inputs[3:4] if node.op_type == "QLinearAdd" else node.inputs
     tensors = list(dict.fromkeys(t for t in given if t >= 0))[:_MAX_OPERANDS]
@@ -103,7 +103,7 @@ def _operands(flow: DataflowGraph, number: int, live: set[int]) -> list[int]:
 
 
 def _join(flow: DataflowGraph, join: ResidualJoin) -> Iterator[ResidualJoin]:
-    """The join when its operands have one shape, as far as that is known."""
+    """Yield the join if its operands have, as far as known, the same shape."""
     one, other = join.operands
     if one < 0 or other < 0:
         return
@@ -113,7 +113,7 @@ def _join(flow: DataflowGraph, join: ResidualJoin) -> Iterator[ResidualJoin]:
 
 
 def _equal(a: Shape | None, b: Shape | None) -> bool | None:
-    """Whether two shapes are equal; None when it cannot be told."""
+    """Return whether two shapes are equal; None if unknown."""
     if a is None or b is None:
         return None
     if a == b and None not in a:
@@ -127,7 +127,7 @@ def _equal(a: Shape | None, b: Shape | None) -> bool | None:
 
 
 def _fused(flow: DataflowGraph, number: int, data: int, added: int) -> Iterator[ResidualJoin]:
-    """A convolution or product that adds a computed tensor to its result."""
+    """Match a convolution or product that adds a computed tensor to its result."""
     if min(data, added) < 0 or flow.constants[added] or flow.constants[data]:
         return
     if _equal(flow.shapes[added], flow.shapes[flow.first_outputs[number]]) is True:
@@ -135,7 +135,7 @@ def _fused(flow: DataflowGraph, number: int, data: int, added: int) -> Iterator[
 
 
 def _concats(flow: DataflowGraph, number: int) -> Iterator[ResidualJoin]:
-    """A Concat along the channels: second axis, or last."""
+    """Match a Concat along the channels: the second axis, or the last."""
     node = flow.nodes[number]
     shape, axis = flow.shapes[flow.first_outputs[number]], node.attributes.get("axis", 1)
     operands = [t for t in dict.fromkeys(node.inputs) if t >= 0 and not flow.constants[t]]
@@ -148,7 +148,7 @@ def _concats(flow: DataflowGraph, number: int) -> Iterator[ResidualJoin]:
 
 
 def _gated(flow: DataflowGraph, number: int, operands: list[int]) -> Iterator[ResidualJoin]:
-    """g·y + (1-g)·x, and n + g·(h-n): the two ends are the operands to join."""
+    """Match g·y + (1-g)·x and n + g·(h-n); x and y, or n and h, are the operands."""
     if len(operands) != 2 or flow.op_types[number] == "Sub":
         return
     for first, second in (operands, operands[::-1]):
@@ -181,7 +181,7 @@ def _complement(
 
 
 def _masks(flow: DataflowGraph, number: int, operands: list[int]) -> bool:
-    """A mask or bias added to attention scores: a product of two computed tensors, on to a Softmax."""
+    """True for a mask or bias added to attention scores: a product of activations before a Softmax."""
     scored = False
     for tensor in operands:
         maker = flow.producers[flow.back(tensor, _SCALED)]

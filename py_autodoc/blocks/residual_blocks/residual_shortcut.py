@@ -1,4 +1,4 @@
-"""The short side of a residual join: what may stand between the source and the join."""
+"""The short path of a residual: operators allowed between source and join."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from py_autodoc.blocks.layer_blocks.conv import is_depthwise
 UPWARD = frozenset({
     "Resize", "Upsample", "ConvTranspose", "QLinearConvTranspose", "DepthToSpace", "MaxUnpool", "Col2Im",
 })  # fmt: skip
-"""Operators that make a map larger."""
+"""Operators that enlarge a map."""
 _POOLS = frozenset({"MaxPool", "AveragePool", "LpPool", "QLinearAveragePool", "NhwcMaxPool"})
 _HANDED_ON = (
     COPY_OR_LAYOUT_OPS
@@ -37,20 +37,20 @@ _SKIP = frozenset({"SkipLayerNormalization", "SkipSimplifiedLayerNormalization",
 
 
 class ShortcutSource(NamedTuple):
-    """A tensor that may be the source, and what lies between it and the join."""
+    """A possible source, and the nodes between it and the join."""
 
     tensor: int
     steps: tuple[int, ...]
     weights: int
-    """Convolutions and matrix products among the steps."""
+    """Number of convolutions and matrix products among the steps."""
 
 
 def candidates(flow: DataflowGraph, tensor: int) -> Iterator[ShortcutSource]:
-    """Tensors behind an operand, nearest first, over nothing but what a shortcut may hold.
+    """Yield tensors upstream of an operand, nearest first, across operators that a shortcut may contain.
 
-    That is: reshapes, casts, quantization, padding (by a Concat with zeros, too), crops, every second place,
-    pools, resizing, normalization, activations, arithmetic with constants and numbers, and one convolution
-    or matrix product (the projection), which may be a separable one.
+    These are reshapes, casts, quantization, padding (including a Concat with zeros), crops, strided slices,
+    pools, resizing, normalization, activations, arithmetic with constants and scalars, and one convolution
+    or matrix product (the projection), which may be separable.
     """
     steps: list[int] = []
     weights = depthwise = 0
@@ -69,7 +69,7 @@ def candidates(flow: DataflowGraph, tensor: int) -> Iterator[ShortcutSource]:
 
 
 def _step(flow: DataflowGraph, number: int) -> tuple[int, list[int], int]:
-    """(tensor before the node, nodes passed, weights among them); -1 where a shortcut ends."""
+    """Return (tensor before the node, nodes passed, weights among them); -1 if the shortcut ends here."""
     name, data = flow.op_types[number], flow.data_inputs[number]
     if len(data) > 1:
         data = _values(flow, name, data)
@@ -91,7 +91,7 @@ def _step(flow: DataflowGraph, number: int) -> tuple[int, list[int], int]:
 
 
 def _values(flow: DataflowGraph, name: str, data: tuple[int, ...]) -> tuple[int, ...]:
-    """What a node reads without the numbers that only scale it, and without zeros that pad it."""
+    """Return the data inputs of a node, without scalars that scale it and zeros that pad it."""
     if name == "Concat":
         return tuple([t for t in data if flow.op_types[flow.producers[t]] != "ConstantOfShape"])
     if name in _ARITHMETIC:
@@ -100,7 +100,7 @@ def _values(flow: DataflowGraph, name: str, data: tuple[int, ...]) -> tuple[int,
 
 
 def _swish(flow: DataflowGraph, number: int, data: tuple[int, int]) -> tuple[int, list[int], int]:
-    """x·sigmoid(x), the one activation of two operators that shortcuts have."""
+    """Match x·sigmoid(x), the only activation of two operators in shortcuts."""
     for inner, whole in (data, data[::-1]):
         gate = flow.producers[inner]
         if flow.op_types[gate] in GATES and input_at(flow, gate, 0) == whole:
@@ -109,7 +109,7 @@ def _swish(flow: DataflowGraph, number: int, data: tuple[int, int]) -> tuple[int
 
 
 def _crops(flow: DataflowGraph, number: int) -> bool:
-    """A slice that keeps more than half of every axis; a smaller one picks a part."""
+    """True for a slice that keeps more than half of every axis; a smaller one selects a part."""
     before, after = flow.shapes[input_at(flow, number, 0)], flow.shapes[flow.first_outputs[number]]
     if before is None or after is None or len(before) != len(after):
         return False
@@ -120,13 +120,13 @@ def _crops(flow: DataflowGraph, number: int) -> bool:
 
 
 def _strides(flow: DataflowGraph, number: int) -> bool:
-    """A slice that takes every second place, or fewer, as a pool without computing does."""
+    """True for a slice with a step of at least two, a pool without arithmetic."""
     steps = ints(flow, input_at(flow, number, 4)) if len(flow.nodes[number].inputs) > 4 else None
     return steps is not None and max(steps, default=1) > 1 and min(steps) > 0
 
 
 def same_value(flow: DataflowGraph, tensor: int) -> tuple[int, ...]:
-    """Tensors that stand for the same stream: a fused skip-and-normalize gives its sum and its norm."""
+    """Return tensors of the same stream: a fused skip-and-normalize returns its sum and its norm."""
     number = flow.producers[tensor]
     if flow.op_types[number] in _SKIP:
         return tuple(t for t in flow.nodes[number].outputs if t >= 0)
