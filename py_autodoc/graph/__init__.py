@@ -1,1 +1,1 @@
-"""From a file to a frozen graph with ids, types and sizes. Nothing above touches ONNX protobufs."""
+"""Loads a file into a frozen graph with ids, types and shapes. Higher layers never use ONNX protobufs."""

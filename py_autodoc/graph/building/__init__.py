@@ -1,1 +1,1 @@
-"""From the protobuf to the frozen graph: drafts, attributes, checks, scopes."""
+"""Builds the frozen graph from the protobuf: drafts, attributes, checks and scopes."""

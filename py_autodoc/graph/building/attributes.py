@@ -1,4 +1,4 @@
-"""Attributes of a node as plain Python values."""
+"""Node attributes as plain Python values."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from py_autodoc.graph.protobuf.tensor_protos import const_sparse, const_tensor, 
 
 _A = onnx.AttributeProto
 NO_ATTRIBUTES: Mapping[str, Any] = {}
-"""Of every node that has none."""
+"""Shared by all nodes without attributes."""
 OpenGraph = Callable[[str, onnx.GraphProto], int]
-"""(attribute name, body) → id of the new graph."""
+"""(attribute name, subgraph) → id of the new graph."""
 
 _PLAIN: dict[int, Callable[[Any], Any]] = {
     _A.FLOAT: lambda a: a.f,
@@ -37,7 +37,7 @@ _LISTS = (("floats", _A.FLOATS), ("ints", _A.INTS), ("strings", _A.STRINGS), ("t
 
 
 def attribute_type(attribute: onnx.AttributeProto) -> int:
-    """The AttributeType, told from the fields that are set in files that do not write it; else 0."""
+    """Return the AttributeType, inferred from the fields that are set if the file omits it; 0 if unknown."""
     if attribute.type:
         return int(attribute.type)
     for field, kind in _SINGLE:
@@ -50,7 +50,7 @@ def attribute_type(attribute: onnx.AttributeProto) -> int:
 
 
 def decode(attribute: onnx.AttributeProto, kind: int, name: str, open_graph: OpenGraph) -> Any:
-    """The value of one attribute; a graph becomes the id that ``open_graph`` gives it."""
+    """Return the value of an attribute; a graph becomes the id that ``open_graph`` returns."""
     plain = _PLAIN.get(kind)
     if plain is not None:
         return plain(attribute)
@@ -62,7 +62,7 @@ def decode(attribute: onnx.AttributeProto, kind: int, name: str, open_graph: Ope
 
 
 class AttributeReader:
-    """Reads the attributes of all nodes of a model and compares their types with the schemas."""
+    """Reads the attributes of all nodes and checks their types against the operator schemas."""
 
     def __init__(self, opsets: Mapping[str, int], notes: DiagnosticCollector) -> None:
         self._opsets = opsets
@@ -72,7 +72,7 @@ class AttributeReader:
     def read(
         self, node: onnx.NodeProto, number: int, where: str, domain: str, op_type: str, open_graph: OpenGraph
     ) -> Mapping[str, Any]:
-        """The attributes by name, the first where one is given twice; notes ``bad-attribute``."""
+        """Return the attributes by name, keeping the first duplicate. Adds ``bad-attribute`` diagnostics."""
         if not len(node.attribute):
             return NO_ATTRIBUTES
         values: dict[str, Any] = {}
@@ -98,7 +98,7 @@ class AttributeReader:
             try:
                 schema = onnx.defs.get_schema(op_type, min(opset, 1 << 30), domain)
                 types = {name: int(attribute.type) for name, attribute in schema.attributes.items()}
-            except onnx.defs.SchemaError:  # the operator is younger than the model's opset
+            except onnx.defs.SchemaError:  # the operator was added after the model's opset
                 types = {}
         return self._types.setdefault((domain, op_type), types)
 
@@ -109,7 +109,7 @@ def _kind_name(kind: int) -> str:
 
 
 def type_text(proto: onnx.TypeProto) -> str:
-    """A type as text: ``sequence(float[batch,3])``."""
+    """Return a type as text, such as ``sequence(float[batch,3])``."""
     container, dtype, shape = declared_type(proto)
     names = onnx.TensorProto.DataType
     element = names.Name(dtype).lower() if dtype in names.values() else str(dtype)

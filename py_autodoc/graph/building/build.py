@@ -1,7 +1,7 @@
-"""From the protobuf to the frozen ``Model``: ids, kinds, edges, order.
+"""Builds the frozen ``Model`` from the protobuf: ids, kinds, edges and order.
 
-Graphs are numbered outermost first, so that every name a body captures is known when the body
-is read; nodes are numbered graph by graph in file order.
+Outer graphs are numbered before inner ones, so that every outer name is known when a subgraph is read.
+Nodes are numbered graph by graph in file order.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from py_autodoc.graph.protobuf.tensor_protos import (
 
 
 def build(loaded: LoadedModel) -> Model:
-    """Build the frozen graph of a loaded model. Never fails on content: faults become diagnostics.
+    """Build the frozen graph of a loaded model. Never fails on content: defects become diagnostics.
 
-    An initializer that is also listed as an input (always so up to IR version 3) is an initializer
-    and not among the graph's inputs. An omitted optional input or output is -1. Where a name is
-    made twice, readers get the first.
+    An initializer that is also listed as an input, as required up to IR version 3, counts only as an
+    initializer. An omitted optional input or output is -1. If a name is produced twice, consumers get
+    the first tensor.
     """
     with gc_paused():
         return _GraphBuilder(loaded).run()
@@ -66,7 +66,7 @@ class _GraphBuilder:
     def run(self) -> Model:
         proto = self.proto
         self.graphs.append(DraftGraph(0, proto.graph))
-        for graph in self.graphs:  # grows while bodies are found
+        for graph in self.graphs:  # grows as subgraphs are found
             self._graph(graph)
         structure_checks.check_not_empty(proto, self.notes)
         structure_checks.used_domains(self.nodes, self.opsets, self.notes)
@@ -111,7 +111,7 @@ class _GraphBuilder:
             )
 
     def _constant(self, tensor: DraftTensor, proto: onnx.TensorProto) -> None:
-        """Give a tensor the type, place and, when few, values of a constant."""
+        """Set the type, storage and, for small constants, the values of a tensor."""
         dims = tuple(proto.dims)
         tensor.dtype = proto.data_type
         tensor.storage = storage_of(proto, dims)
@@ -177,7 +177,7 @@ class _GraphBuilder:
     def _outputs(
         self, graph: DraftGraph, own: dict[str, DraftTensor], nodes: Iterable[onnx.NodeProto]
     ) -> list[tuple[int, ...]]:
-        """Make a tensor for every node output before any node is read: nodes need not be sorted."""
+        """Create a tensor for every node output before any node is read, since nodes may be unsorted."""
         made: list[tuple[int, ...]] = []
         for at, node in enumerate(nodes, len(self.nodes)):
             number, row = self.ids.number(at), []
@@ -194,7 +194,7 @@ class _GraphBuilder:
         return made
 
     def _row(self, ids: list[int]) -> tuple[int, ...]:
-        """Ids as a tuple; one that is alone is shared with the other places that hold it alone."""
+        """Return ids as a tuple; tuples with one id are shared."""
         return self.ids.alone(ids[0]) if len(ids) == 1 else tuple(ids)
 
     def _results(self, graph: DraftGraph, chain: Chain) -> None:
@@ -208,7 +208,7 @@ class _GraphBuilder:
             graph.outputs.append(tensor.id)
 
     def _outer(self, graph: DraftGraph, chain: Chain, name: str, where: str, node: int) -> DraftTensor:
-        """What a name that this graph does not make means: the innermost graph around it wins."""
+        """Resolve a name that this graph does not define; the innermost enclosing graph wins."""
         for names in chain[1:]:
             tensor = names.get(name)
             if tensor is not None:
@@ -274,7 +274,7 @@ class _GraphBuilder:
     def _scope(
         self, graph: DraftGraph, proto: onnx.NodeProto, name: str, outputs: tuple[int, ...]
     ) -> ModuleScope:
-        """The node's own scope; inside a body that of the control node when it has none."""
+        """Return the scope of a node; in a subgraph, default to the scope of its control-flow node."""
         output = self._name(outputs[0]) if outputs and outputs[0] >= 0 else ""
         scope = self.scopes.of(proto, name, output)
         if scope.names or not graph.id:
@@ -309,9 +309,9 @@ class _GraphBuilder:
     # Order
 
     def _ordered(self) -> tuple[Any, ...]:
-        """All graphs, their nodes in execution order.
+        """Return all graphs with their nodes in execution order.
 
-        A node waits for what it reads and for what the bodies it holds capture.
+        A node comes after the producers of its inputs and of the outer tensors that its subgraphs read.
         """
         captured: dict[int, list[int]] = {}
         for graph in self.graphs:

@@ -1,4 +1,4 @@
-"""Tensors and graphs while they are being built, and the ids that they share."""
+"""Tensors and graphs under construction, and their shared ids."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from py_autodoc.graph.loading.module_scopes import NO_SCOPE, ModuleScope
 
 
 class Ids:
-    """The ids of nodes and tensors, one object a number, and the tuples that hold one of them.
+    """Shared integer objects for node and tensor ids, and shared tuples of one id.
 
-    The same number stands in a dozen places of a model and of what is worked out from it: as a node's own
-    id, as a producer, as a reader, in an order. An object for each place would be half of the memory that
-    a graph takes.
+    An id occurs many times in a model and in derived tables: as the id itself, as a producer, as a consumer
+    and in an order. Without sharing, these objects would take half of the memory of a graph.
     """
 
     __slots__ = ("_alone", "_numbers")
@@ -23,14 +22,14 @@ class Ids:
         self._alone: dict[int, tuple[int]] = {}
 
     def number(self, id: int) -> int:
-        """The object for an id; ids are asked for the first time in ascending order."""
+        """Return the object for an id. Ids must first be requested in ascending order."""
         numbers = self._numbers
         if id == len(numbers):
             numbers.append(id)
         return numbers[id]
 
     def alone(self, id: int) -> tuple[int]:
-        """The tuple of one id."""
+        """Return the shared tuple with only this id."""
         known = self._alone.get(id)
         if known is None:
             known = self._alone[id] = (id,)
@@ -38,7 +37,7 @@ class Ids:
 
 
 class DraftTensor:
-    """A tensor whose readers are not all known yet."""
+    """A tensor whose consumers are not all known yet."""
 
     __slots__ = (
         "consumers",
@@ -68,17 +67,17 @@ class DraftTensor:
         self.storage: Storage | None = None
 
     def read_by(self, node: int, ids: Ids) -> None:
-        """Record a reader, once."""
+        """Record a consumer once."""
         readers = self.consumers
         if not readers:
-            self.consumers = ids.alone(node)  # nearly all tensors have one
+            self.consumers = ids.alone(node)  # most tensors have one consumer
         elif readers[-1] != node:
             if isinstance(readers, tuple):
                 self.consumers = readers = list(readers)
             readers.append(node)
 
     def freeze(self, quantized_scale: bool) -> Tensor:
-        """The finished tensor."""
+        """Return the finished tensor."""
         consumers = self.consumers
         return Tensor(
             self.id,
@@ -97,11 +96,11 @@ class DraftTensor:
 
 
 Chain = tuple[dict[str, DraftTensor], ...]
-"""Names visible in a graph: its own, then those of each graph around it."""
+"""Names visible in a graph: its own, then those of each enclosing graph."""
 
 
 class DraftGraph:
-    """A graph and the names it sees."""
+    """A graph under construction and its visible names."""
 
     __slots__ = (
         "attribute",
@@ -130,7 +129,7 @@ class DraftGraph:
         self.id = number
         self.proto = proto
         self.parent = parent
-        """Node that holds this body."""
+        """Node that owns this subgraph."""
         self.attribute = attribute
         self.outer = outer
         self.scope = scope
@@ -138,13 +137,13 @@ class DraftGraph:
         self.outputs: list[int] = []
         self.initializers: list[int] = []
         self.captures: list[DraftTensor] = []
-        """Tensors of graphs around it that its own nodes or outputs read."""
+        """Outer tensors read by its nodes or outputs."""
         self.first = 0
         self.last = 0
-        """Its nodes are first ≤ id < last."""
+        """Ids of its nodes: first ≤ id < last."""
 
     def freeze(self, name: str, order: list[int]) -> SubGraph:
-        """The finished graph."""
+        """Return the finished graph."""
         return SubGraph(
             self.id,
             name,

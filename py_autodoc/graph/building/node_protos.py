@@ -1,4 +1,4 @@
-"""What the frozen graph leaves in the protobuf because only one node at a time is asked for it."""
+"""Access to protobuf contents that the frozen graph omits because they are needed for one node at a time."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from py_autodoc.graph.ir.name_sanitizer import decode_text
 from py_autodoc.graph.loading.load import LoadedModel
 
 STACK_TRACE = "pkg.torch.onnx.stack_trace"
-"""Metadata key under which torch.onnx records where a node was made."""
+"""Metadata key for the stack trace that torch.onnx records for a node."""
 OWN_PREFIX = "autodoc.expanded."
-"""Metadata that loading itself leaves on nodes."""
+"""Prefix of node metadata added during loading."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeText:
-    """Free text of a node."""
+    """Free text of a node, and its declared attribute types."""
 
     doc_string: str = ""
     metadata: Mapping[str, str] = field(default_factory=dict)
     attribute_types: Mapping[str, str] = field(default_factory=dict)
-    """Attribute → ``int``, ``floats``, ``tensor`` … as the file declares it."""
+    """Attribute → declared type: ``int``, ``floats``, ``tensor`` …"""
 
 
 def node_text(loaded: LoadedModel, model: Model, node: int) -> NodeText:
-    """Free text and attribute types of one node."""
+    """Return the free text and attribute types of a node."""
     proto = node_proto(loaded, model, node)
     entries = [(decode_text(entry.key), decode_text(entry.value)) for entry in proto.metadata_props]
     return NodeText(
@@ -40,7 +40,7 @@ def node_text(loaded: LoadedModel, model: Model, node: int) -> NodeText:
 
 
 def graph_protos(loaded: LoadedModel, model: Model) -> Iterator[tuple[SubGraph, onnx.GraphProto]]:
-    """Every graph with its protobuf, outermost first. Linear."""
+    """Yield every graph with its protobuf, outer graphs first. Linear."""
     protos: list[onnx.GraphProto] = []
     bodies: dict[int, list[onnx.GraphProto]] = {}
     for graph in model.graphs:
@@ -52,7 +52,7 @@ def graph_protos(loaded: LoadedModel, model: Model) -> Iterator[tuple[SubGraph, 
                 bodies[parent.id] = _bodies(
                     protos[parent.graph].node[parent.id - model.graphs[parent.graph].first]
                 )
-            inside = parent.subgraphs[0][1]  # the bodies of a node are numbered one after the other
+            inside = parent.subgraphs[0][1]  # the subgraphs of a node have consecutive ids
             proto = bodies[parent.id][graph.id - inside]
         protos.append(proto)
         yield graph, proto
@@ -64,13 +64,13 @@ def _type_name(kind: int) -> str:
 
 
 def node_proto(loaded: LoadedModel, model: Model, node: int) -> onnx.NodeProto:
-    """The protobuf of a node: nodes are numbered graph by graph, in file order."""
+    """Return the protobuf of a node; nodes are numbered graph by graph in file order."""
     graph = model.graphs[model.nodes[node].graph]
     return graph_proto(loaded, model, graph.id).node[node - graph.first]
 
 
 def graph_proto(loaded: LoadedModel, model: Model, graph: int) -> onnx.GraphProto:
-    """The protobuf of one graph."""
+    """Return the protobuf of a graph."""
     path: list[int] = []
     while model.graphs[graph].parent_node >= 0:
         path.append(graph)
@@ -85,7 +85,7 @@ def graph_proto(loaded: LoadedModel, model: Model, graph: int) -> onnx.GraphProt
 
 
 def _bodies(node: onnx.NodeProto) -> list[onnx.GraphProto]:
-    """The bodies of a node in the order in which ``build`` numbers them: the first of each name."""
+    """Return the subgraphs of a node in the order of ``build``: the first of each attribute name."""
     found: list[onnx.GraphProto] = []
     seen: set[str] = set()
     for attribute in node.attribute:

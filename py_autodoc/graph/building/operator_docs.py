@@ -24,7 +24,7 @@ _SITE = "https://onnx.ai/onnx/operators/"
 
 @dataclass(frozen=True, slots=True)
 class AttributeDoc:
-    """One attribute of an operator. ``default`` is None when there is none."""
+    """An attribute of an operator. ``default`` is None if it has none."""
 
     type: str
     description: str
@@ -34,7 +34,7 @@ class AttributeDoc:
 
 @dataclass(frozen=True, slots=True)
 class FormalDoc:
-    """One input or output. ``option``: single, optional or variadic."""
+    """An input or output. ``option``: single, optional or variadic."""
 
     name: str
     types: str
@@ -44,7 +44,7 @@ class FormalDoc:
 
 @dataclass(frozen=True, slots=True)
 class OpDoc:
-    """An operator's documentation at one version (Markdown)."""
+    """Documentation of one operator version, in Markdown."""
 
     type: str
     domain: str
@@ -59,13 +59,13 @@ class OpDoc:
 
 @lru_cache(maxsize=256)
 def op_doc(domain: str, op: str, opset: int) -> OpDoc | None:
-    """Documentation of an operator as of an opset; the newest when ``opset`` is 0, None when unknown.
+    """Return the documentation of an operator; the newest if ``opset`` is 0, None if unknown.
 
-    An opset newer than the installed onnx gets the newest documentation there is.
+    An opset newer than the installed onnx gets the newest available documentation.
     """
     newest = defs.onnx_opset_version() if not domain else 1 << 30
     version = min(opset, newest) if opset > 0 else newest
-    # The schema registry refuses names that C++ cannot take as they are.
+    # The C++ schema registry rejects names with NUL characters.
     if "\x00" in op or "\x00" in domain:
         return None
     try:
@@ -87,7 +87,7 @@ def op_doc(domain: str, op: str, opset: int) -> OpDoc | None:
 
 
 def defined(deprecated: bool = False) -> list[Key]:
-    """Every operator that the installed onnx defines at its newest opsets, or ``deprecated`` ones too."""
+    """Return all operators at the newest opsets of the installed onnx; ``deprecated`` includes those."""
     schemas = (one for one in defs.get_all_schemas() if deprecated or not one.deprecated)
     return sorted({(one.domain, one.name) for one in schemas})
 
@@ -113,5 +113,5 @@ def _attribute(item: Any) -> AttributeDoc:
 
 
 def _no_graph(name: str, body: onnx.GraphProto) -> int:
-    """No schema has a graph as a default."""
+    """Reject graphs: no schema has a graph as a default."""
     return -1

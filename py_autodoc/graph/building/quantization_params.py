@@ -1,4 +1,4 @@
-"""Which tensors are scales and zero points."""
+"""Scales and zero points among the tensors."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ PARAM_INPUTS: Mapping[tuple[str, str], tuple[tuple[int, ...], tuple[int, ...]]] 
     (_MS, "DynamicQuantizeLSTM"): ((8, 10), (9, 11)),
     (_MS, "QEmbedLayerNormalization"): ((8, 9, 10, 11, 12), (13, 14, 15, 16, 17)),
 }
-"""Operator → input places of scales and of zero points (onnx Operators.md, ORT ContribOperators.md)."""
+"""Operator → input indices of scales and of zero points (onnx Operators.md, ORT ContribOperators.md)."""
 
 VARIADIC = {(_MS, "QLinearConcat"): (0, 1)}
-"""The same for operators that take as many triples as one likes: places modulo 3 (the output's scale and
-zero point come first, then data, scale and zero point of each input)."""
+"""The same for operators with any number of triples: input indices modulo 3 (scale and zero point of the
+output come first, then data, scale and zero point of each input)."""
 
 
 def scales_and_zero_points(
@@ -59,7 +59,7 @@ def scales_and_zero_points(
     notes: DiagnosticCollector,
     name: Callable[[int], str],
 ) -> frozenset[int]:
-    """Tensors that are used as a scale or zero point and as nothing else; notes scales of 0."""
+    """Return tensors used only as a scale or zero point. Adds a diagnostic for scales of 0."""
     special: set[int] = set()
     other: set[int] = set()
     for node in nodes:

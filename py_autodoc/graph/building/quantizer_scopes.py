@@ -1,16 +1,17 @@
-"""Scopes for what a quantizer puts in the place of layers, and around them.
+"""Module scopes for the nodes that quantizers insert.
 
-A quantizer replaces ``MatMul`` by operators of its own (MatMulNBits; DynamicQuantizeLinear, MatMulInteger,
-Cast and two Muls) and forgets the module. Its wires mislead: such a layer reads from the module before it and
-feeds the one behind it. So they are read with what is known of layers:
+A quantizer replaces ``MatMul`` by other operators (MatMulNBits; or DynamicQuantizeLinear, MatMulInteger,
+Cast and two Muls) and drops the module. The edges alone are misleading: such a layer reads from the module
+before it and feeds the one after it. The scope is therefore inferred by these rules:
 
 - a weight is named after its module (``model.layers.0.self_attn.q_proj.weight_Q4``);
-- a bias is added by the layer's own module;
-- no layer stands in a module that holds nothing but a normalization or an activation; one behind a
-  normalization is in the module that reads it, one behind an activation may be in the module around that;
-- of two modules, one in the other, a layer is in the inner one; of others, in the one that reads it.
+- a bias is added in the layer's own module;
+- no layer is in a module that only holds a normalization or an activation; a layer after a normalization is
+    in the module of its consumer, one after an activation may be in the enclosing module;
+- of two nested modules a layer is in the inner one; of two others, in the module of its consumer.
 
-What turns its result into floats again is with the layer; what quantizes its data is with what reads that.
+Nodes that convert the result back to float belong to the layer; nodes that quantize data belong to their
+consumer.
 """
 
 from __future__ import annotations
@@ -45,17 +46,17 @@ _LIGHT = _NORMS | {
     "Div", "Cast", "Identity", "Dropout",
 }  # fmt: skip
 _WEIGHT = re.compile(r"(q?weight|kernel)(_|$)")
-"""How the last part of a weight's name begins."""
+"""Start of the last component of a weight name."""
 _MAX_NAME = 512
 
 
 def served_scopes(
     nodes: Sequence[Node], tensors: Sequence[DraftTensor], order: Sequence[int], unscoped: Iterable[int]
 ) -> dict[int, Names]:
-    """Node → scope, for those of ``unscoped`` that are layers or serve one, and for quantizers.
+    """Return node → scope for quantizers, and for nodes of ``unscoped`` that are layers or belong to one.
 
-    ``order`` lists the nodes of one graph in execution order. A quantizer that is known by its name alone is
-    placed too: tools name it after the tensor that it reads, whoever that is for.
+    ``order`` lists the nodes of one graph in execution order. A quantizer with a scope only from its name is
+    placed again: tools name it after the tensor that it reads, whatever its purpose.
     """
     return _QuantizerScopes(nodes, tensors, order, unscoped).run()
 
@@ -81,7 +82,7 @@ class _QuantizerScopes:
             elif number not in self.unknown:
                 self.scopes[number] = node.scope
         self.after: dict[int, int] = {}
-        """What turns the result of a layer of integers into floats → the layer."""
+        """Node that converts the result of an integer layer to float → the layer."""
         self.layers = [n for n in order if n in self.unknown and self._is_layer(nodes[n])]
         if self.layers or self.servants:
             self._find_servants()
@@ -111,7 +112,7 @@ class _QuantizerScopes:
         return tensor >= 0 and self.tensors[tensor].kind.is_constant
 
     def _find_servants(self) -> None:
-        """Casts and Muls after layers of integers, and Muls of nothing but scales."""
+        """Find Casts and Muls after integer layers, and Muls that only multiply scales."""
         integers = {n for n in self.order if self.nodes[n].op_type in _INTEGER}
         for number in self.order:
             node = self.nodes[number]
@@ -125,7 +126,7 @@ class _QuantizerScopes:
                 self.servants.add(number)
 
     def _layer(self, layer: int) -> Names | None:
-        """The scope of a layer; None where nothing around it is known."""
+        """Return the scope of a layer; None if no neighbour has a scope."""
         named = self._named(layer)
         if named is not None:
             return named
@@ -143,7 +144,7 @@ class _QuantizerScopes:
         return behind if before in self.norms else _inner(behind, self._home(before))
 
     def _named(self, layer: int) -> Names | None:
-        """By the name of a weight: the module in it, which may be one that nothing else is in."""
+        """Return the module in the name of a weight, even if no other node is in it."""
         for tensor in self.nodes[layer].inputs:
             name = self.tensors[tensor].name[:_MAX_NAME] if self._is_constant(tensor) else ""
             path, _, last = name.rpartition(".")
@@ -159,7 +160,7 @@ class _QuantizerScopes:
         return None
 
     def _paths(self) -> dict[str, Names]:
-        """Module path → scope: as PyTorch names parameters, with and without levels that are around all."""
+        """Return module path → scope, as PyTorch names parameters, with and without common outer levels."""
         paths: dict[str, Names] = {}
         for names in set(self.scopes.values()):
             for size in range(1, len(names) + 1):
@@ -174,7 +175,7 @@ class _QuantizerScopes:
         )
 
     def _is_vector(self, tensor: int) -> bool:
-        """A constant of several numbers, or one made of it in one step: under another name, in few bits."""
+        """True for a constant with several elements, or one renamed or packed from it in one step."""
         maker = self.tensors[tensor].producer if tensor >= 0 else -1
         fixed = [tensor] if self._is_constant(tensor) else self.nodes[maker].inputs if maker >= 0 else ()
         return any(self._elements(t) > 1 for t in fixed) and all(t < 0 or self._is_constant(t) for t in fixed)
@@ -184,7 +185,7 @@ class _QuantizerScopes:
         return prod(dim for dim in shape if isinstance(dim, int)) if shape is not None else 0
 
     def _readers(self, number: int) -> Iterator[int]:
-        """What reads a result, behind what turns it into floats."""
+        """Yield the consumers of a result, past nodes that convert it to float."""
         stack = [number]
         seen = {number}
         while stack:
@@ -198,7 +199,7 @@ class _QuantizerScopes:
                     yield reader
 
     def _makers(self, number: int) -> Iterator[int]:
-        """What makes the data of a node, before what quantizes them."""
+        """Yield the producers of a node's data, before nodes that quantize it."""
         stack = [number]
         seen = {number}
         while stack:
@@ -212,9 +213,9 @@ class _QuantizerScopes:
                     yield maker
 
     def _place_servants(self) -> None:
-        """With what reads them; with what makes their data where that is the inner one of the two.
+        """Place quantizers with their consumers, or with the producers of their data if that scope is inside.
 
-        Other nodes of which nothing is known are looked through: a Reshape that a tool put there.
+        Other nodes without a scope, such as an inserted Reshape, are passed.
         """
         before = dict(self.scopes)
         for number in self.order:
@@ -238,11 +239,11 @@ class _QuantizerScopes:
     def _served(self, number: int, before: Names | None, behind: Names | None) -> Names | None:
         if before is None or behind is None:
             return behind if before is None else before
-        a_scale = self.nodes[number].op_type == "Mul"  # all for one layer
+        a_scale = self.nodes[number].op_type == "Mul"  # all scales of one layer
         return before if not a_scale and _within(before, behind) else behind
 
     def _light(self) -> set[Names]:
-        """Scopes of nothing but a normalization or an activation."""
+        """Return scopes that hold only a normalization or an activation."""
         heavy: set[Names] = set()
         for number, names in self.scopes.items():
             if self.nodes[number].op_type not in _LIGHT or self._adds_bias(number):
@@ -252,7 +253,7 @@ class _QuantizerScopes:
         return set(self.scopes.values()) - heavy
 
     def _home(self, names: Names) -> Names:
-        """The innermost scope of ``names`` that a layer can stand in."""
+        """Return the innermost enclosing scope that can hold a layer."""
         while names and names in self.light:
             names = names[:-1]
         return names
@@ -272,7 +273,7 @@ class _QuantizerScopes:
 
 
 def common(scopes: Iterable[Names]) -> Names:
-    """The innermost scope that holds all of them; the top for none."""
+    """Return the innermost scope that contains all of them; the root if there are none."""
     found = sorted(set(scopes))
     if not found:
         return ()
@@ -288,5 +289,5 @@ def _within(names: Names, outer: Names) -> bool:
 
 
 def _inner(behind: Names, before: Names) -> Names:
-    """Of two scopes the inner one; of two that hold neither the other the first."""
+    """Return the inner of two nested scopes; otherwise the first."""
     return before if _within(before, behind) else behind

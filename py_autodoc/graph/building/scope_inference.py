@@ -1,12 +1,11 @@
-"""Scopes for nodes that carry none, from the nodes around them.
+"""Module scopes for nodes without one, inferred from their neighbours.
 
-Optimizers and quantizers make nodes without the exporter's metadata (a Split out of a folded
-sequence, a QuantizeLinear on a wire). What a quantizer made is placed by what it serves
-(``quantizer_scopes``);
-any other node belongs to the innermost scope that holds its neighbours: ``a/b/x → ? → a/b/y`` gives
-``a/b``. Nodes that are known to be in the root are left there, and so is a graph of which less than a
-fifth has scopes: there is nothing to go by. None is put into the body of a function: the file says
-exactly which nodes are.
+Optimizers and quantizers create nodes without the exporter's metadata, such as a Split from a folded
+sequence or a QuantizeLinear on an edge. Nodes from a quantizer are placed with the layer they belong to
+(``quantizer_scopes``). Any other node gets the innermost scope that contains its neighbours:
+``a/b/x → ? → a/b/y`` gives ``a/b``. Nodes known to be in the root stay there, as does a graph in which less
+than a fifth of the nodes have scopes. No node is moved into a function body, since the file states exactly
+which nodes belong to it.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _SHARE = 5
 def infer_scopes(
     nodes: list[Node], tensors: Sequence[DraftTensor], order: Sequence[int], unscoped: Iterable[int]
 ) -> None:
-    """Replace those of ``nodes`` that are in ``unscoped``; ``order`` lists the graph's nodes."""
+    """Replace the nodes in ``unscoped`` by copies with a scope; ``order`` lists the nodes of the graph."""
     unknown = set(unscoped)
     if (len(order) - len(unknown)) * _SHARE < len(order):
         return
@@ -52,7 +51,7 @@ def infer_scopes(
 
 
 def _put(nodes: list[Node], like: Sequence[int], found: Mapping[int, Names]) -> None:
-    """Write scopes; classes and origins of their levels are those of the nodes ``like``."""
+    """Set scopes; classes and origins of their levels are copied from the nodes ``like``."""
     if not found:
         return
     known = {nodes[node].scope: nodes[node] for node in like}

@@ -1,4 +1,4 @@
-"""Faults of a model's structure, reported as diagnostics."""
+"""Checks of a model's structure, reported as diagnostics."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MAX_OPSET = {"": onnx.defs.onnx_opset_version(), "ai.onnx.ml": onnx.defs.onnx_m
 
 
 def check_opsets(proto: onnx.ModelProto, notes: DiagnosticCollector) -> dict[str, int]:
-    """Imported opsets by normalised domain, the highest where a domain is imported twice."""
+    """Return the imported opsets by normalised domain; of duplicates the highest."""
     found: dict[str, int] = {}
     for entry in proto.opset_import:
         domain = decode_text(entry.domain)
@@ -40,7 +40,7 @@ def check_opsets(proto: onnx.ModelProto, notes: DiagnosticCollector) -> dict[str
 
 
 def used_domains(nodes: Iterable[Node], imported: Mapping[str, int], notes: DiagnosticCollector) -> None:
-    """Note domains that nodes use and the model does not import."""
+    """Add a diagnostic for each domain that is used but not imported."""
     for domain in sorted({node.domain for node in nodes} - set(imported)):
         notes.add(
             "opset-missing", "Nodes use this domain, but the model does not import it.", domain or "ai.onnx"
@@ -48,7 +48,7 @@ def used_domains(nodes: Iterable[Node], imported: Mapping[str, int], notes: Diag
 
 
 def check_not_empty(proto: onnx.ModelProto, notes: DiagnosticCollector) -> None:
-    """Note a model without nodes."""
+    """Add a diagnostic for a model without nodes."""
     if not proto.HasField("graph"):
         notes.add("empty-graph", "The model has no graph.")
     elif not len(proto.graph.node):
@@ -63,7 +63,7 @@ def check_declared(
     tensor: int,
     notes: DiagnosticCollector,
 ) -> None:
-    """Note negative sizes and unknown element types of a declared type."""
+    """Add diagnostics for negative dimensions and unknown element types of a declared type."""
     if dtype and dtype not in KNOWN_TYPES:
         notes.add("unknown-dtype", f"Element type {dtype} is unknown.", where, tensor=tensor)
     if shape is None or None not in shape:
@@ -76,7 +76,7 @@ def check_declared(
 def check_tensor(
     proto: onnx.TensorProto, dims: tuple[int, ...], where: str, number: int, notes: DiagnosticCollector
 ) -> bool:
-    """Check a constant's type, shape and amount of data; True when all agree."""
+    """Check type, shape and data size of a constant. Return True if they are consistent."""
     if proto.data_type not in KNOWN_TYPES:
         notes.add("unknown-dtype", f"Element type {proto.data_type} is unknown.", where, tensor=number)
         return False
@@ -108,7 +108,7 @@ def _data_fault(proto: onnx.TensorProto, elements: int) -> str:
 
 
 _PACKED = frozenset({_T.UINT4, _T.INT4, _T.FLOAT4E2M1, 25, 26, 27, 28})
-"""Types that share one int32_data entry between elements, differently from release to release."""
+"""Types that store several elements per int32_data entry, in a layout that depends on the release."""
 
 
 def _shape(dims: Sequence[int]) -> str:
@@ -116,7 +116,7 @@ def _shape(dims: Sequence[int]) -> str:
 
 
 def plain_constant(name: str, held: Any) -> tuple[int, np.ndarray[Any, Any]] | None:
-    """(element type, value) of a Constant's value_int(s), value_float(s) or value_string(s)."""
+    """Return (element type, value) of a Constant with value_int(s), value_float(s) or value_string(s)."""
     try:
         if name in ("value_int", "value_ints"):
             return _T.INT64, np.array(held, np.int64)

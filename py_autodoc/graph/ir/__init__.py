@@ -1,1 +1,1 @@
-"""The frozen graph, and what its builders share: diagnostics, safe names, the exporter's records."""
+"""The frozen graph and helpers of its builders: diagnostics, safe names, exporter records."""

@@ -1,7 +1,7 @@
-"""Where a model contradicts itself, or the sizes it was given, so that it cannot run; and what that reaches.
+"""Contradictions in a model, or between a model and its given dimensions, that prevent it from running.
 
-From there on nothing is known: constants of the file may give a later node a shape again, but it is that of
-other sizes. Nodes that do not depend on the contradiction keep what was found of them.
+Everything downstream is unknown: constants may give a later node a shape again, but for other dimensions.
+Nodes that do not depend on the contradiction keep their results.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from py_autodoc.graph.ir.model import Diagnostic, Model, Shape, TensorKind
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """The first node that cannot run, and the nodes (itself among them) of which nothing is known then."""
+    """The first node that cannot run, and the nodes (including it) whose results are therefore unknown."""
 
     node: int
     code: str
     message: str
-    """Begins with the node's name."""
+    """Starts with the node's name."""
     reached: frozenset[int]
 
     @property
     def reason(self) -> str:
-        """Why a number is unknown."""
+        """Reason shown for unknown numbers."""
         return f"the model cannot run: {self.message}"
 
 
 def contradiction(model: Model, diagnostics: Iterable[Diagnostic]) -> Contradiction | None:
-    """What keeps the model from running, as ``diagnostic_causes`` judges it; None when nothing was found."""
+    """Return the first contradiction according to ``diagnostic_causes``; None if there is none."""
     found = [d for d in diagnostics if stops(d)]
     if not found:
         return None
@@ -42,7 +42,7 @@ def contradiction(model: Model, diagnostics: Iterable[Diagnostic]) -> Contradict
 
 
 def forget(model: Model, fault: Contradiction, shapes: list[Shape | None], values: dict[int, object]) -> None:
-    """Remove, in place, the shapes and values of everything the contradiction reaches."""
+    """Remove, in place, the shapes and values of all nodes that the contradiction reaches."""
     for number in fault.reached:
         node = model.nodes[number]
         made = [t for t in node.outputs if t >= 0]
@@ -56,9 +56,9 @@ def forget(model: Model, fault: Contradiction, shapes: list[Shape | None], value
 
 
 def _places(model: Model) -> list[tuple[int, ...]]:
-    """By node: where it stands in the execution, that of its outer nodes first."""
+    """Return, for each node, its execution positions from the outermost graph inwards."""
     places: list[tuple[int, ...]] = [()] * len(model.nodes)
-    for graph in model.graphs:  # a body comes after what holds it
+    for graph in model.graphs:  # a subgraph comes after its owner
         outer = places[graph.parent_node] if graph.parent_node >= 0 else ()
         for at, number in enumerate(graph.nodes):
             places[number] = (*outer, at)
@@ -66,7 +66,7 @@ def _places(model: Model) -> list[tuple[int, ...]]:
 
 
 def _reached(model: Model, start: set[int]) -> frozenset[int]:
-    """The nodes themselves, those that depend on them, and the bodies of all of these."""
+    """Return the given nodes, their descendants and all nodes in subgraphs of these."""
     reached, stack = set(start), list(start)
 
     def visit(numbers: Sequence[int]) -> None:

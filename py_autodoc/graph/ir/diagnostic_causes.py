@@ -1,7 +1,8 @@
-"""What a diagnostic of a node says about running the model: one table for everybody who judges by it.
+"""Causes of diagnostics: what would have to change for a node to run.
 
-Whether a model runs (``contradiction``), whether sizes fit it (``misfits``, the reference of the expressions)
-and whether other sizes could help (``report.runnable``, ``tags.validate``) must not differ over a code.
+A single table for all users: whether a model runs (``contradiction``), whether dimensions fit it
+(``misfits``, the reference of the expressions) and whether other dimensions could help
+(``report.runnable``, ``tags.validate``).
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ class FailureCause(Enum):
     """What would have to change for the node to run."""
 
     FILE = "file"
-    """The file: no sizes of the inputs help."""
+    """The file; no input dimensions help."""
     SIZES = "sizes"
-    """The file or the sizes of the inputs."""
+    """The file or the input dimensions."""
     UNKNOWN = "unknown"
-    """Nothing is proved: the shape could not be inferred. Sizes for which it can are better ones."""
+    """Not proved: the shape could not be inferred. Dimensions for which it can be inferred are preferable."""
 
 
 CAUSES: Mapping[str, FailureCause] = {
@@ -31,23 +32,23 @@ CAUSES: Mapping[str, FailureCause] = {
     "shape-mismatch": FailureCause.SIZES,
     "undefined-input": FailureCause.FILE,
 }
-"""Code of a diagnostic (``docs/diagnostics.md``) → its cause. A code that is not here stops no node."""
+"""Diagnostic code (``docs/diagnostics.md``) → cause. Codes without an entry stop no node."""
 
 
 def stops(found: Diagnostic) -> bool:
-    """True when no runtime can execute the node of the diagnostic.
+    """True if no runtime can execute the node of the diagnostic.
 
-    Those of severity ``info`` are of branches that need not be taken.
+    Diagnostics of severity ``info`` belong to branches that may not be taken.
     """
     cause = CAUSES.get(found.code, FailureCause.UNKNOWN)
     return found.node >= 0 and found.severity != "info" and cause is not FailureCause.UNKNOWN
 
 
 def against_sizes(found: Diagnostic) -> bool:
-    """True when the diagnostic speaks against the sizes of the inputs, in whatever branch it stands."""
+    """True if the diagnostic is evidence against the input dimensions, in any branch."""
     return found.node >= 0 and CAUSES.get(found.code, FailureCause.FILE) is not FailureCause.FILE
 
 
 def mendable(code: str) -> bool:
-    """True when other sizes of the inputs may make a node run that has a diagnostic of this code."""
+    """True if a node with a diagnostic of this code may run with other input dimensions."""
     return CAUSES.get(code) is FailureCause.SIZES

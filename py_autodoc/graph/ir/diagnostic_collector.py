@@ -1,4 +1,4 @@
-"""Collecting diagnostics without letting one fault fill a report."""
+"""Collects diagnostics with a limit per code, so that one defect cannot fill a report."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ SEVERITY: Mapping[str, str] = {
     "weights-unread": "info",
     "zero-scale": "warning",
 }
-"""Every code about a model's structure: ``error`` where no runtime would take the model."""
+"""Severity of each structure diagnostic: ``error`` if no runtime would accept the model."""
 
 
 class DiagnosticCollector:
-    """Diagnostics in the order they were found, at most 20 of each code.
+    """Diagnostics in the order they were found, at most 20 per code.
 
-    The last one of a code that occurred more often says how many were left out.
+    The last diagnostic of a code that occurred more often states how many were omitted.
     """
 
     def __init__(self) -> None:
@@ -49,14 +49,14 @@ class DiagnosticCollector:
         self._count: dict[str, int] = {}
 
     def add(self, code: str, message: str, where: str = "", node: int = -1, tensor: int = -1) -> None:
-        """Record one diagnostic; its code must be in ``SEVERITY``."""
+        """Add a diagnostic; its code must be in ``SEVERITY``."""
         seen = self._count.get(code, 0)
         self._count[code] = seen + 1
         if seen < _PER_CODE:
             self._items.append(Diagnostic(code, SEVERITY[code], message, where, node, tensor))
 
     def done(self) -> list[Diagnostic]:
-        """All diagnostics, with one line for those left out of each code."""
+        """Return all diagnostics, with one line per code for those omitted."""
         more = [
             Diagnostic(code, SEVERITY[code], f"{count - _PER_CODE:,} more of the same.")
             for code, count in self._count.items()

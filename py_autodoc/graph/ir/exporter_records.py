@@ -1,9 +1,9 @@
-"""What the exporter of this package writes into a model: keys, and the table in the model's metadata.
+"""Module records that this package's exporter writes: metadata keys and the table in the model metadata.
 
-Nodes carry their module in their own metadata. Many tools drop that, but nearly all keep the model's
-metadata, where a compressed copy lies: the names of nodes and tensors, each with its module.
+Each node has its module in its own metadata. Many tools drop node metadata but keep model metadata, which
+therefore holds a compressed copy: names of nodes and tensors, each with its module.
 
-The table comes from an untrusted file: its size is bounded and its types and indices are checked.
+The table comes from an untrusted file, so its size is bounded and its types and indices are checked.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from py_autodoc.bounded import check_json
 from py_autodoc.limits import TABLE as TABLE_BOUNDS
 
 SCOPE = "autodoc.scope"
-"""Path of the module, as ``encoder.layer.0.attention``; empty at the top."""
+"""Module path, such as ``encoder.layer.0.attention``; empty for the top-level module."""
 TAG = "autodoc.tag"
-"""Path of classes, as ``/BertModel/BertEncoder/BertLayer.0``."""
+"""Class path, such as ``/BertModel/BertEncoder/BertLayer.0``."""
 VIA = "autodoc.via"
-"""How it is known: trace, fused, param, context or root."""
+"""Origin of the record: trace, fused, param, context or root."""
 SCOPES = "autodoc.scopes"
-"""All modules of a node that was made from several nodes: a JSON list."""
+"""All modules of a node that merges several nodes: a JSON list."""
 CALL = "autodoc.call"
-"""Which call of modules that are called several times: a JSON object of path → number from 0."""
+"""Call number, from 0, of modules that are called several times: a JSON object of path → number."""
 STACK = "autodoc.stack"
-"""Modules being called, outermost first, where that is not what the scope's path says: a JSON list."""
+"""Module call stack, outermost first, if it differs from the levels of the scope path: a JSON list."""
 TABLE = "autodoc.hierarchy"
 """Key of the table in the model's metadata."""
 NODE_KEYS = (TAG, SCOPE, VIA, SCOPES, CALL, STACK)
@@ -43,19 +43,19 @@ _MAX_JSON = 1 << 28
 
 
 class Module(msgspec.Struct, array_like=True, frozen=True):
-    """A module of the table."""
+    """A module in the table."""
 
     path: str
     kind: str
-    """Class with its package, as ``torch.nn.modules.linear.Linear``; empty when unknown."""
+    """Class with its package, such as ``torch.nn.modules.linear.Linear``; empty if unknown."""
     tag: str = ""
-    """Empty for a module that is left out of tags."""
+    """Empty for a module that tags omit."""
     called: bool = False
-    """It was called on the way to some node; a ModuleList is not."""
+    """The module was called on the path to a node; a ModuleList is not."""
 
 
 class ModuleRecord(msgspec.Struct, array_like=True, frozen=True):
-    """What several nodes have in common."""
+    """The part of a record that several nodes share."""
 
     scope: str
     tag: str
@@ -66,7 +66,7 @@ class ModuleRecord(msgspec.Struct, array_like=True, frozen=True):
 
 
 class NamedModules(msgspec.Struct, array_like=True, frozen=True):
-    """A node: index of its record, its name, the names of its outputs."""
+    """A node: index of its record, its name and the names of its outputs."""
 
     record: int
     name: str
@@ -74,7 +74,7 @@ class NamedModules(msgspec.Struct, array_like=True, frozen=True):
 
 
 class _Packed(msgspec.Struct):
-    """The table as JSON; paths and tags of modules are written once."""
+    """The table as JSON; module paths and tags are stored once."""
 
     v: int
     exporter: str = ""
@@ -87,12 +87,12 @@ class _Packed(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class ModuleTable:
-    """The copy of all tags in the model's metadata."""
+    """A copy of all tags in the model metadata."""
 
     exporter: str
     """dynamo, torchscript, hf …"""
     keep: tuple[str, ...]
-    """Globs of the classes kept in tags although they are torch's own."""
+    """Globs of classes that are kept in tags although they belong to torch."""
     modules: tuple[Module, ...]
     aliases: Mapping[str, str]
     records: tuple[ModuleRecord, ...]
@@ -100,7 +100,7 @@ class ModuleTable:
 
 
 def pack_table(table: ModuleTable) -> str:
-    """The table as one line of text (gzip, then base 85); the same table gives the same text."""
+    """Serialise the table as one line of text (gzip, then base 85). Deterministic."""
     packed = _Packed(
         _VERSION,
         table.exporter,
@@ -115,7 +115,7 @@ def pack_table(table: ModuleTable) -> str:
 
 
 def unpack_table(text: str) -> ModuleTable | None:
-    """Read a table; None when the text is not one of ours or damaged."""
+    """Parse a table; None if the text is damaged or has another format."""
     if not text.startswith(_PREFIX) or len(text) > _MAX_PACKED:
         return None
     try:
@@ -134,9 +134,9 @@ def unpack_table(text: str) -> ModuleTable | None:
 
 
 def doc_string(tags: tuple[str, ...], via: str, before: str = "") -> str:
-    """What a node's ``doc_string`` says, for tools that keep it and drop the metadata.
+    """Return the ``doc_string`` for a node, for tools that keep it but drop metadata.
 
-    ``before`` is the doc_string the node had; it is kept inside.
+    ``before`` is the original doc_string, which is stored inside.
     """
     content: dict[str, object] = {
         "hierarchy_tags": list(tags),
@@ -150,7 +150,7 @@ def doc_string(tags: tuple[str, ...], via: str, before: str = "") -> str:
 
 
 class DocString(msgspec.Struct):
-    """A node's ``doc_string`` as this package writes it."""
+    """The ``doc_string`` of a node in the format of this package."""
 
     hierarchy_tags: list[str]
     hierarchy_path: str
@@ -159,7 +159,7 @@ class DocString(msgspec.Struct):
 
 
 def read_doc_string(text: str) -> DocString | None:
-    """The tags in a node's ``doc_string``; None when it holds something else."""
+    """Parse the tags in a node's ``doc_string``; None if it has another format."""
     if not text.startswith('{"hierarchy_tags":'):
         return None
     try:
@@ -169,7 +169,7 @@ def read_doc_string(text: str) -> DocString | None:
 
 
 def string_items(text: str) -> tuple[str, ...]:
-    """A JSON list of strings; empty when it is anything else."""
+    """Parse a JSON list of strings; empty for anything else."""
     try:
         return msgspec.json.decode(text, type=tuple[str, ...]) if text else ()
     except (ValueError, msgspec.DecodeError, RecursionError):
@@ -177,7 +177,7 @@ def string_items(text: str) -> tuple[str, ...]:
 
 
 def call_numbers(text: str) -> dict[str, int]:
-    """A JSON object of path → number; empty when it is anything else."""
+    """Parse a JSON object of path → number; empty for anything else."""
     try:
         return msgspec.json.decode(text, type=dict[str, int]) if text else {}
     except (ValueError, msgspec.DecodeError, RecursionError):

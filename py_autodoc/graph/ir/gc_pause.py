@@ -1,4 +1,4 @@
-"""Python's cyclic garbage collector, out of the way while many long-lived objects are made."""
+"""Pauses Python's cyclic garbage collector while many long-lived objects are created."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """No collection inside: walks over a growing heap of live objects cost several times the work."""
+    """Disable collection inside the block: repeated scans of a growing heap cost more than the work."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,14 +1,14 @@
-"""The frozen graph that every later stage works on.
+"""The frozen graph used by all later stages.
 
 Ids are ints: ``Model.nodes[i].id == i``, ``Model.tensors[i].id == i``, ``Model.graphs[i].id == i``.
-Names are labels for people, already decoded to ``str`` and never used as keys.
+Names are labels for users, already decoded to ``str``, and never used as keys.
 
-Local functions are expanded while the model is built (each call's body appears as ordinary nodes
-whose ``scope`` carries the call), unless the expansion is over the limit; then the call stays one
-node, a diagnostic says so, and its costs are unknown.
+Local functions are expanded while the model is built: the body of each call becomes ordinary nodes whose
+``scope`` contains the call. If the expansion exceeds the limit, the call stays one node with unknown costs
+and a diagnostic.
 
-What there is thousands of is a ``msgspec.Struct``: made ten times as fast as a dataclass. Nodes and tensors
-name each other by id, so that no circle leads through one and the garbage collector need not know them.
+Classes with thousands of instances are ``msgspec.Struct``, which is created ten times as fast as a dataclass.
+Nodes and tensors refer to each other by id, so they form no reference cycles for the garbage collector.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from py_autodoc.graph.ir.contradiction import Contradiction
 
 Dim = int | str | None
-"""A known size, a symbol (``"batch"`` or an expression such as ``"seq + 1"``), or unknown."""
+"""A known dimension, a symbol (``"batch"`` or an expression such as ``"seq + 1"``), or unknown."""
 
 Shape = tuple[Dim, ...]
 
 
 class TensorKind(IntEnum):
-    """Where a tensor's value comes from."""
+    """Origin of a tensor's value."""
 
     ACTIVATION = 0
     INPUT = 1
@@ -40,11 +40,11 @@ class TensorKind(IntEnum):
     CONSTANT = 3
     """Output of a Constant node."""
     OUTER = 4
-    """A subgraph's own formal input (a loop-carried value, a scan slice)."""
+    """A formal input of a subgraph (a loop-carried value, a scan slice)."""
 
     @property
     def is_constant(self) -> bool:
-        """True for what the file stores: initializers and outputs of Constant nodes."""
+        """True for tensors stored in the file: initializers and outputs of Constant nodes."""
         return self in _CONSTANT
 
 
@@ -52,11 +52,11 @@ _CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 
 
 class Storage(msgspec.Struct, frozen=True):
-    """Where the bytes of a constant tensor lie. Nothing here was read from a weight.
+    """Location of the bytes of a constant tensor; the weight itself is not read.
 
-    ``bytes`` is the stored size in bytes (packed for 4-bit types), ``None`` when it cannot be
-    known. ``location`` is empty for data inside the model file, else the external file's name
-    as written in the model.
+    ``bytes`` is the stored size in bytes (packed for 4-bit types), ``None`` if unknown. ``location`` is
+    empty for data inside the model file, otherwise the name of the external file as written in the
+    model.
     """
 
     bytes: int | None
@@ -64,40 +64,40 @@ class Storage(msgspec.Struct, frozen=True):
     offset: int | None = None
     length: int | None = None
     sparse_values: int | None = None
-    """Number of stored values of a sparse tensor."""
+    """Number of stored values in a sparse tensor."""
 
 
 class Tensor(msgspec.Struct, frozen=True, gc=False):
-    """One value of one graph. Types found by inference live in ``TypeTable``, not here."""
+    """A tensor of a graph. Inferred types are in ``TypeTable``, not here."""
 
     id: int
     name: str
     graph: int
     kind: TensorKind
     dtype: int = 0
-    """Declared ONNX element type (``TensorProto.DataType``), 0 when not declared."""
+    """Declared ONNX element type (``TensorProto.DataType``), 0 if not declared."""
     shape: Shape | None = None
-    """Declared shape; ``None`` when the rank is unknown."""
+    """Declared shape; ``None`` if the rank is unknown."""
     container: str = "tensor"
     """``tensor``, ``sparse``, ``sequence``, ``optional`` or ``map``."""
     producer: int = -1
-    """Node id, -1 for inputs and initializers."""
+    """Producer node id, -1 for inputs and initializers."""
     consumers: tuple[int, ...] = ()
-    """Ids of the nodes that read it (nodes of inner graphs included), each once, ascending."""
+    """Ids of consumer nodes (including nodes of inner graphs), each once, ascending."""
     is_output: bool = False
-    """True when the main graph returns it."""
+    """True if it is an output of the main graph."""
     storage: Storage | None = None
     quantized_scale: bool = False
-    """True when the tensor is used as a scale or zero point only."""
+    """True if the tensor is only used as a scale or zero point."""
 
     @property
     def is_constant(self) -> bool:
-        """True for an initializer and for the output of a Constant node: the file stores its values."""
+        """True for initializers and outputs of Constant nodes, whose values the file stores."""
         return self.kind in _CONSTANT
 
 
 class Node(msgspec.Struct, frozen=True, gc=False):
-    """One operator call."""
+    """An operator call."""
 
     id: int
     graph: int
@@ -113,26 +113,26 @@ class Node(msgspec.Struct, frozen=True, gc=False):
     subgraphs: tuple[tuple[str, int], ...] = ()
     """(attribute name, graph id) for If, Loop, Scan and the like."""
     scope: tuple[str, ...] = ()
-    """Module path, outermost first, e.g. ``("encoder", "layer.0", "attention")``."""
+    """Module path, outermost first, such as ``("encoder", "layer.0", "attention")``."""
     classes: tuple[str, ...] = ()
-    """Class name of each scope level where the exporter recorded it, else empty."""
+    """Class name of each scope level, empty where the exporter did not record it."""
     tag: str = ""
-    """Hierarchy tag, ``/BertModel/BertEncoder/BertLayer.0``."""
+    """Hierarchy tag, such as ``/BertModel/BertEncoder/BertLayer.0``."""
     opset: int = 0
-    """Version of the node's domain, 0 when the model imports none."""
+    """Opset version of the node's domain, 0 if the model does not import it."""
     origins: tuple[str, ...] = ()
-    """Where each scope level comes from: ``scope`` (recorded by the exporter), ``name`` or ``function``."""
+    """Origin of each scope level: ``scope`` (recorded by the exporter), ``name`` or ``function``."""
     record: ModuleRecord | None = None
-    """What an exporter recorded about the node's module; None when it comes from names or not at all."""
+    """Exporter's record of the node's module; None if the scope comes from names or is unknown."""
 
     @property
     def is_constant(self) -> bool:
-        """True for a Constant node of ai.onnx: it folds into its consumers and has no cost."""
+        """True for a Constant node of ai.onnx, which is folded into its consumers and has no cost."""
         return self.op_type == "Constant" and not self.domain
 
 
 class ConstTensor(msgspec.Struct, frozen=True):
-    """A tensor attribute: its type, and its values when they are few (``None`` otherwise)."""
+    """A tensor attribute: its type, and its values if there are few (else ``None``)."""
 
     dtype: int
     shape: tuple[int, ...]
@@ -142,7 +142,7 @@ class ConstTensor(msgspec.Struct, frozen=True):
 
 
 class SubGraph(msgspec.Struct, frozen=True):
-    """The main graph (id 0) or the body of a control-flow node."""
+    """The main graph (id 0) or a subgraph of a control-flow node."""
 
     id: int
     name: str
@@ -155,11 +155,11 @@ class SubGraph(msgspec.Struct, frozen=True):
     """Node ids in execution (topological) order."""
     initializers: tuple[int, ...] = ()
     first: int = 0
-    """Smallest id of its nodes; in file order they are numbered from there."""
+    """Smallest node id; the nodes are numbered from here in file order."""
 
 
 class Diagnostic(msgspec.Struct, frozen=True):
-    """Something about the file the reader must know. Codes are those of ``docs/diagnostics.md``."""
+    """A note about the file for the user. Codes are listed in ``docs/diagnostics.md``."""
 
     code: str
     severity: str
@@ -171,40 +171,40 @@ class Diagnostic(msgspec.Struct, frozen=True):
 
 
 class FileFacts(msgspec.Struct, frozen=True):
-    """What is known of the file itself. ``name`` is the base name, never a path."""
+    """Facts about the file. ``name`` is the base name, never a path."""
 
     name: str
     bytes: int
     structure_bytes: int
-    """Bytes read: everything but weights."""
+    """Bytes read: everything except weights."""
     identity: str
-    """Identity of the structure: sha256 over its bytes, and sizes and offsets of weights, not values."""
+    """Identity of the structure: sha256 over its bytes and the sizes and offsets, not values, of weights."""
     external_files: tuple[str, ...] = ()
     external_bytes: int = 0
     sha256: str | None = None
-    """Of the whole file, in hexadecimal; None where nobody asked."""
+    """Hash of the whole file, hexadecimal; None if not requested."""
     external_sha256: dict[str, str | None] = {}
-    """Of each of ``external_files``; None where it is not there."""
+    """Hash of each of ``external_files``; None for missing files."""
 
 
 class LocalPaths(msgspec.Struct, frozen=True):
-    """Paths of somebody's machine in one kind of text. The user's name is not kept."""
+    """Paths of the exporting machine in one kind of text, without the user name."""
 
     place: str
     """``doc_string``, ``metadata <key>``, ``graph doc_string``, ``node metadata <key>`` …"""
     form: str
-    """How the path begins, the user replaced: ``/home/<user>/``."""
+    """Start of the path with the user name replaced: ``/home/<user>/``."""
     count: int
-    """Texts in which such a path was found (the first path of each text is looked at)."""
+    """Number of texts with such a path (only the first path of each text counts)."""
     person: bool
-    """False for users that name no person (``ubuntu``, ``runner``)."""
+    """False for user names that are not a person's (``ubuntu``, ``runner``)."""
 
 
 class TextFacts(msgspec.Struct, frozen=True):
-    """What the free text of a model gives away. Counted while loading; the texts are not kept."""
+    """Private details in the free text of a model. Counted while loading; the texts are not kept."""
 
     stack_traces: int = 0
-    """Nodes that carry the exporter's stack trace."""
+    """Number of nodes with an exporter stack trace."""
     stack_trace_bytes: int = 0
     paths: tuple[LocalPaths, ...] = ()
 
@@ -213,7 +213,7 @@ NO_TEXTS = TextFacts()
 
 
 class Model(msgspec.Struct, frozen=True):
-    """A whole model, weights left where they are."""
+    """A whole model, without its weights."""
 
     file: FileFacts
     ir_version: int
@@ -231,24 +231,24 @@ class Model(msgspec.Struct, frozen=True):
     """Tensor id → numpy array for constants of at most 1,024 elements whose values are in the file."""
     diagnostics: tuple[Diagnostic, ...]
     functions: int = 0
-    """Local functions defined in the file."""
+    """Number of local functions defined in the file."""
     unexpanded_calls: int = 0
-    """Calls left as one node because the expansion was over the limit."""
+    """Calls kept as one node because the expansion exceeded the limit."""
     texts: TextFacts = NO_TEXTS
 
 
 @dataclass(frozen=True, slots=True)
 class TypeTable:
-    """Types of every tensor after shape inference under one binding, indexed by tensor id."""
+    """Types of all tensors after shape inference for one binding, indexed by tensor id."""
 
     dtypes: list[int]
     shapes: list[Shape | None]
     values: Mapping[int, Any]
-    """Tensor id → numpy array for small tensors whose value is known (constants included)."""
+    """Tensor id → numpy array for small tensors with known values (including constants)."""
     diagnostics: tuple[Diagnostic, ...] = ()
     symbols: tuple[str, ...] = ()
-    """Free symbols of the graph inputs, in order of appearance, before binding."""
+    """Free symbols of the graph inputs before binding, in order of appearance."""
     bindings: Mapping[str, int] = field(default_factory=dict)
-    """Symbol → value that was applied."""
+    """Symbol → bound value."""
     contradiction: Contradiction | None = None
-    """What keeps the model from running with these sizes; what it reaches has no shape."""
+    """The reason the model cannot run with these dimensions; tensors it reaches have no shape."""

@@ -1,4 +1,4 @@
-"""Names from a model as safe, bounded text."""
+"""Names from a model as safe text of bounded length."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from google.protobuf.message import Message
 from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
 
 MAX_NAME = 512
-"""Longer names are cut; the cut ones stay distinct."""
+"""Longer names are shortened but stay distinct."""
 _KEPT = 400
 
 
 def decode_text(value: str | bytes) -> str:
-    """A protobuf string as ``str``: protobuf hands out bytes where it is not valid UTF-8."""
+    """Return a protobuf string as ``str``; protobuf returns bytes for invalid UTF-8."""
     return value if isinstance(value, str) else value.decode("utf-8", "backslashreplace")
 
 
 def repair_texts(message: Message) -> None:
-    """Makes every text in a protobuf a ``str``, in place: other libraries take none that is bytes."""
+    """Convert every text in a protobuf to ``str``, in place, as other libraries require."""
     for field, value in message.ListFields():
         if field.type == FieldDescriptor.TYPE_STRING:
             if isinstance(value, bytes):
@@ -41,10 +41,10 @@ class _NamedProto(Protocol):
 
 
 class NameSanitizer:
-    r"""Rewrites the names of a model in place so that every later stage sees valid, short text.
+    r"""Rewrites the names of a model in place, so that later stages see only valid, short text.
 
-    Bytes that are not UTF-8 become ``\xff``; a name of more than 512 characters keeps its first
-    400 and gets a number. Equal names stay equal and different ones different.
+    Invalid UTF-8 bytes become ``\xff``; a name of more than 512 characters is cut to its first 400 and
+    numbered. Equal names stay equal and different names stay different.
     """
 
     def __init__(self, notes: DiagnosticCollector) -> None:
@@ -52,7 +52,7 @@ class NameSanitizer:
         self._known: dict[str | bytes, str] = {}
 
     def node(self, node: onnx.NodeProto) -> None:
-        """Repair the names of one node."""
+        """Repair the names in a node."""
         for name in (node.name, node.op_type, node.domain, *node.input, *node.output):
             if type(name) is not str or len(name) > MAX_NAME:
                 break
@@ -81,7 +81,7 @@ class NameSanitizer:
                 names[place] = self._clean(name)
 
     def function(self, function: onnx.FunctionProto) -> None:
-        """Repair what a function declares."""
+        """Repair the names that a function declares."""
         for field in ("name", "domain", "overload"):
             self._field(function, field)
         for names in (function.input, function.output, function.attribute):

@@ -1,4 +1,4 @@
-"""Execution order of one graph's nodes."""
+"""Execution order of the nodes of one graph."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from heapq import heapify, heappop, heappush
 
 
 def execution_order(needs: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
-    """Order nodes 0..n-1 so that each comes after those it needs.
+    """Order nodes 0..n-1 so that each comes after the nodes it needs.
 
-    ``needs[i]`` are the nodes i needs (repeats allowed). Among the nodes that are ready the one
-    with the smallest number comes first, so a sorted file keeps its order. The second list holds
-    the nodes on or behind a circle, in file order; they are also appended to the first.
+    ``needs[i]`` lists the nodes that node i needs, possibly with duplicates. Among ready nodes the smallest
+    number comes first, so a sorted file keeps its order. The second list holds the nodes on or after a
+    cycle, in file order; they are also appended to the first list.
     """
     if all(need < node for node, before in enumerate(needs) for need in before):
         return list(range(len(needs))), []
@@ -35,7 +35,7 @@ def execution_order(needs: Sequence[Sequence[int]]) -> tuple[list[int], list[int
 
 
 def find_cycle(needs: Sequence[Sequence[int]], stuck: Sequence[int]) -> list[int]:
-    """One circle among nodes that cannot be ordered: follow needs until a node repeats."""
+    """Return a cycle among nodes that cannot be ordered, by following needs until a node repeats."""
     inside = set(stuck)
     path: list[int] = []
     place: dict[int, int] = {}

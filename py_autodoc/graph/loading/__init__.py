@@ -1,1 +1,1 @@
-"""From a file to a protobuf without its weights: functions inlined, names repaired, facts kept."""
+"""Loads a file into a protobuf without weights: functions inlined, names repaired, facts recorded."""

@@ -1,9 +1,8 @@
-"""Facts about external data files. Nothing here opens one: names, sizes and kinds by ``stat``.
+"""Facts about external data files: names, sizes and types by ``stat``. No file is opened.
 
-A location is resolved against the model's folder. It may leave it only through the model itself:
-where the model is a link (as in the Hugging Face cache, whose model and data are links into one
-``blobs`` folder), the folder of the link's target counts as the model's folder too. What lies
-elsewhere is not even looked at, so that a model learns nothing about other files.
+Locations are resolved against the model's folder. They may only leave it if the model file is a link, as in
+the Hugging Face cache, where model and data link into one ``blobs`` folder; then the folder of the link's
+target also counts. Other paths are not accessed at all, so that a model cannot probe other files.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _MAX_LOCATION = 4096
 
 @dataclass(slots=True)
 class External:
-    """External files by name, sorted, and the bytes the tensors take of them together."""
+    """Sorted names of the external files, and the total bytes that tensors use in them."""
 
     files: tuple[str, ...] = ()
     bytes: int = 0
@@ -31,7 +30,7 @@ class External:
 
 @dataclass(slots=True)
 class _FileDemand:
-    """What the tensors want of one file."""
+    """Ranges that tensors require in one file."""
 
     tensors: int = 0
     end: int = 0
@@ -41,7 +40,7 @@ class _FileDemand:
 def external_facts(
     tensors: Iterable[onnx.TensorProto], path: str | None, notes: DiagnosticCollector
 ) -> External:
-    """Check the external data of a model at ``path`` (None: it has no folder, files are not looked for).
+    """Check the external data of a model at ``path`` (None: no folder, so files are not looked up).
 
     Diagnostics: external-missing, external-outside, external-self, external-range.
     """
@@ -63,7 +62,7 @@ def external_facts(
 
 
 def _range(tensor: onnx.TensorProto, notes: DiagnosticCollector) -> tuple[str, int, int | None]:
-    """(location, offset, length) of a tensor; notes what cannot be."""
+    """Return (location, offset, length) of a tensor, with a diagnostic for invalid values."""
     entries = external_entries(tensor)
     location = entries.get("location", "")
     if not location:
@@ -97,7 +96,7 @@ def _number(value: str | None, default: int | None) -> int | None:
 
 
 class Folders:
-    """Where a model's data may lie."""
+    """Folders that may hold a model's data."""
 
     def __init__(self, path: str) -> None:
         self.folder = os.path.dirname(os.path.abspath(path))
@@ -106,7 +105,7 @@ class Folders:
         self.model = model
 
     def resolve(self, location: str) -> str | None:
-        """The real path of a location; None when it lies outside."""
+        """Return the real path of a location; None if it is outside the folders."""
         if os.path.isabs(location) or "\0" in location or len(location) > _MAX_LOCATION:
             return None
         real = os.path.realpath(os.path.join(self.folder, location))
@@ -142,5 +141,5 @@ def _check(location: str, wanted: _FileDemand, folders: Folders, notes: Diagnost
 
 
 def shown_location(location: str) -> str:
-    """A location as a report may show it: an absolute path only by its last part."""
+    """Return a location for display: of an absolute path only the last component."""
     return os.path.basename(location)[:255] if os.path.isabs(location) else location[:255]

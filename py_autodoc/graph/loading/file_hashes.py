@@ -1,8 +1,8 @@
-"""SHA-256 of a model's file and of the files with its weights, read in pieces and remembered.
+"""SHA-256 of a model file and its external data files, read in pieces and cached.
 
-``FileFacts.identity`` is of the structure alone and stays the same when only weights change; these tell any
-two files apart. A hash is remembered for the user, in ``onnx-autodoc/sha256.json`` of their cache folder, by
-device, inode, size and both times of the file: a file that was replaced or written to is read again.
+``FileFacts.identity`` covers only the structure and does not change with the weights; these hashes
+distinguish any two files. Hashes are cached per user in ``onnx-autodoc/sha256.json`` of the cache folder, by
+device, inode, size and both times of the file, so a replaced or modified file is read again.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from py_autodoc.errors import InputError, PathError
 from py_autodoc.graph.loading.external_data import Folders
 
 Progress = Callable[[int, int], None]
-"""(bytes done, bytes in all); what it raises ends the reading."""
+"""Called with (bytes done, total bytes). An exception it raises aborts the reading."""
 PIECE = 4 << 20
 MOST = 4096
-"""Hashes that are remembered, the newest ones."""
+"""Maximum number of cached hashes; the newest are kept."""
 SETTLED_NS = 2_000_000_000
-"""A file younger than this may change again without another time: it is not remembered."""
+"""A file modified more recently may change again without a new timestamp, so its hash is not cached."""
 
 
 class Hashes(msgspec.Struct, frozen=True):
-    """``model`` in hexadecimal; ``external`` by location, None where no regular file is inside the folder."""
+    """``model`` is hexadecimal; ``external`` is by location, None for missing or irregular files."""
 
     model: str
     external: dict[str, str | None]
 
 
 def hashes(path: str, external: Sequence[str] = (), progress: Progress | None = None) -> Hashes:
-    """SHA-256 of a model's file and of its external data, as locations name them.
+    """Return the SHA-256 of a model file and of its external data, given by location.
 
     Raises:
         PathError: a file cannot be read.
@@ -55,12 +55,12 @@ def hashes(path: str, external: Sequence[str] = (), progress: Progress | None = 
 
 
 def of_bytes(data: bytes) -> str:
-    """SHA-256 of a model in memory, in hexadecimal."""
+    """Return the SHA-256 of a model in memory, hexadecimal."""
     return hashlib.sha256(data).hexdigest()
 
 
 def _regular(path: str | None) -> str | None:
-    """The path of a regular file; None for anything else."""
+    """Return the path if it is a regular file, else None."""
     try:
         return path if path is not None and stat.S_ISREG(os.stat(path).st_mode) else None
     except OSError:
@@ -73,7 +73,7 @@ class _HashProgress:
         self.add(0)
 
     def add(self, count: int) -> None:
-        """So many bytes more."""
+        """Add the bytes just read."""
         self._done += count
         if self._tell is not None:
             self._tell(min(self._done, self._whole), self._whole)
@@ -90,7 +90,7 @@ def _of_file(path: str, known: _Cache, meter: _HashProgress) -> str:
                 meter.add(before.st_size)
                 return remembered
             digest, left = hashlib.sha256(), before.st_size
-            while left >= 0 and (piece := file.read(PIECE)):  # one that grows all the time has no end
+            while left >= 0 and (piece := file.read(PIECE)):  # a file that keeps growing would never end
                 digest.update(piece)
                 left -= len(piece)
                 meter.add(len(piece))
@@ -104,13 +104,13 @@ def _of_file(path: str, known: _Cache, meter: _HashProgress) -> str:
 
 
 def _key(status: os.stat_result) -> str:
-    """What a file is known by: another content has another of these."""
+    """Return a key that changes with the content of the file."""
     parts = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
     return ":".join(map(str, parts))
 
 
 class _Cache:
-    """The remembered hashes. Nothing fails because they cannot be kept."""
+    """The cached hashes. Failing to store them is not an error."""
 
     def __init__(self) -> None:
         self._file = _folder() / "sha256.json"
@@ -121,19 +121,19 @@ class _Cache:
                 self._known = msgspec.json.decode(self._file.read_bytes(), type=dict[str, str])
 
     def get(self, key: str) -> str | None:
-        """The hash of a file in this state."""
+        """Return the cached hash for a file state."""
         found = self._known.get(key)
         return found if found is not None and len(found) == hashlib.sha256().digest_size * 2 else None
 
     def put(self, key: str, digest: str, status: os.stat_result) -> None:
-        """Remember one, unless the file may still be written to."""
+        """Cache a hash, unless the file may still be written to."""
         if time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) > SETTLED_NS:
             self._known.pop(key, None)
             self._known[key] = digest
             self._new = True
 
     def save(self) -> None:
-        """Keep the newest ones, in one step."""
+        """Store the newest hashes atomically."""
         if not self._new:
             return
         kept = dict(list(self._known.items())[-MOST:])
@@ -149,7 +149,7 @@ class _Cache:
 
 
 def _folder() -> Path:
-    """The user's cache folder for this program."""
+    """Return the user's cache folder for this program."""
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA")
     elif sys.platform == "darwin":

@@ -1,4 +1,4 @@
-"""The first pass over a parsed model: repair names, find every body and every external tensor."""
+"""First pass over a parsed model: repairs names and finds every subgraph and external tensor."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _SIMPLE = frozenset({_A.FLOAT, _A.INT, _A.STRING, _A.FLOATS, _A.INTS, _A.STRINGS
 
 @dataclass(slots=True)
 class FirstPass:
-    """What the pass found."""
+    """Results of the pass."""
 
     graphs: list[onnx.GraphProto] = field(default_factory=list)
-    """The main graph and every body in it, outermost first."""
+    """The main graph and all subgraphs, outer ones first."""
     external: list[onnx.TensorProto] = field(default_factory=list)
-    """Tensors whose bytes are in other files."""
+    """Tensors stored in other files."""
 
 
 def collect_and_sanitize(proto: onnx.ModelProto, notes: DiagnosticCollector) -> FirstPass:
-    """Walk the whole model once; ``proto``'s names are repaired in place."""
+    """Walk the whole model once and repair the names in ``proto`` in place."""
     found = FirstPass()
     names = NameSanitizer(notes)
     pending = [proto.graph]
@@ -38,7 +38,7 @@ def collect_and_sanitize(proto: onnx.ModelProto, notes: DiagnosticCollector) -> 
     for function in proto.functions:
         names.function(function)
         pending.extend(_nodes(function.node, names, found))
-    while pending:  # bodies inside functions: repaired, but not part of the main graph
+    while pending:  # subgraphs in functions: repaired, but not part of the main graph
         pending.extend(_graph(pending.pop(), names, found))
     return found
 
@@ -68,7 +68,7 @@ def _nodes(nodes: Iterable[onnx.NodeProto], names: NameSanitizer, found: FirstPa
 
 
 def nested(attribute: onnx.AttributeProto) -> list[onnx.GraphProto]:
-    """The graphs an attribute holds, whatever type it claims to have."""
+    """Return the graphs in an attribute, whatever its declared type."""
     graphs = list(attribute.graphs)
     if attribute.HasField("g"):
         graphs.append(attribute.g)

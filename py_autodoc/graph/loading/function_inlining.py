@@ -1,9 +1,9 @@
-"""Local functions: every call is replaced by the function's body.
+"""Local functions: replaces every call by the function's body.
 
-Semantics as in the ONNX specification (IR.md, "Functions"): inputs and outputs by position, missing
-optional ones become empty names, attributes by reference with the function's defaults, names of a
-body are its own. Calls inside bodies and inside If/Loop/Scan graphs are expanded too, without
-recursion. Nothing is expanded that would grow over a limit or never end.
+Semantics follow the ONNX specification (IR.md, "Functions"): inputs and outputs by position, empty names
+for missing optional ones, attribute references with the function's defaults, and separate names for each
+body. Calls inside bodies and inside If, Loop and Scan graphs are also expanded, without recursion. Nothing
+is expanded if the result would exceed a limit or never end.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ Functions = dict[FunctionKey, onnx.FunctionProto]
 
 
 def function_key(message: onnx.NodeProto | onnx.FunctionProto) -> FunctionKey:
-    """The key under which a function is defined or called."""
+    """Return the key for a function definition or call."""
     name = message.op_type if isinstance(message, onnx.NodeProto) else message.name
     domain = message.domain
     return "" if domain == "ai.onnx" else domain, name, message.overload
 
 
 def expand_functions(proto: onnx.ModelProto, limits: Limits, notes: DiagnosticCollector) -> int:
-    """Expand all calls in place; the number of calls left as one node each (0: all expanded).
+    """Expand all calls in place. Return the number of calls kept as one node (0: all expanded).
 
-    Afterwards ``proto.functions`` is empty in either case, so that no later tool expands them.
+    ``proto.functions`` is empty afterwards in either case, so that later tools cannot expand them.
     Diagnostics: function-cycle, expansion-too-large, function-opset.
     """
     functions: Functions = {}
@@ -50,7 +50,7 @@ def expand_functions(proto: onnx.ModelProto, limits: Limits, notes: DiagnosticCo
 
 
 def _refuse(proto: onnx.ModelProto, functions: Functions, limits: Limits, notes: DiagnosticCollector) -> int:
-    """Number of calls that cannot be expanded: all of the main graph's, or none."""
+    """Return the number of calls that cannot be expanded: all calls of the main graph, or none."""
     bodies = {key: list(all_nodes(function.node)) for key, function in functions.items()}
     main = list(all_nodes(proto.graph.node))
     count = expansion(
@@ -80,7 +80,7 @@ def _own_bytes(nodes: Iterable[onnx.NodeProto], functions: Functions) -> int:
 
 
 def all_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
-    """Nodes and those of the graphs they hold, without recursion."""
+    """Yield nodes including those of their subgraphs, without recursion."""
     pending = [iter(nodes)]
     while pending:
         for node in pending[-1]:
@@ -94,7 +94,7 @@ def all_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
 
 
 def _import_opsets(proto: onnx.ModelProto, functions: Functions, notes: DiagnosticCollector) -> None:
-    """Add domains that only functions import; note versions that differ from the model's."""
+    """Add domains that only functions import, with a diagnostic for versions that differ from the model's."""
     known = {entry.domain: entry.version for entry in proto.opset_import}
     for function in functions.values():
         for entry in function.opset_import:
@@ -110,7 +110,7 @@ def _import_opsets(proto: onnx.ModelProto, functions: Functions, notes: Diagnost
 
 @dataclass(frozen=True, slots=True)
 class _FunctionCall:
-    """One call: the prefix of its own names, and the scope levels down to it as JSON."""
+    """A call: the prefix of its names, and its scope levels as JSON."""
 
     prefix: str
     path: str
@@ -147,7 +147,7 @@ class _Expander:
                 yield node
 
     def _body(self, call: onnx.NodeProto) -> list[onnx.NodeProto]:
-        """The function's nodes for one call, with the call's names and attributes."""
+        """Return the function's nodes for one call, with names and attributes of the call."""
         key = function_key(call)
         function = self.functions[key]
         here = self._call(call, function)
@@ -158,7 +158,7 @@ class _Expander:
         for name, outer in zip(function.output, call.output, strict=False):
             if not outer:
                 continue
-            if name in names or name not in self.defined[key]:  # an input passed on, or returned twice
+            if name in names or name not in self.defined[key]:  # an input passed on, or a second output
                 source = names.get(name, here.prefix + name)
                 aliases.append(onnx.NodeProto(op_type="Identity", input=[source], output=[outer]))
             else:
@@ -171,7 +171,7 @@ class _Expander:
         return nodes + aliases
 
     def _call(self, call: onnx.NodeProto, function: onnx.FunctionProto) -> _FunctionCall:
-        """Name a call after its node, or after its function and a number; no two are the same."""
+        """Name a call after its node, or after its function and a number. Names are unique."""
         base = call.name or function.name
         seen = self.calls[base] = self.calls.get(base, -1) + 1
         label = base if call.name and not seen else f"{base}_{seen}"
@@ -216,7 +216,7 @@ def _defined(nodes: Iterable[onnx.NodeProto]) -> set[str]:
 
 
 def _local(graph: onnx.GraphProto) -> set[str]:
-    """Names a body defines itself."""
+    """Return the names that a subgraph defines."""
     names = _defined(graph.node)
     names.update(info.name for info in graph.input)
     names.update(tensor.name for tensor in graph.initializer)

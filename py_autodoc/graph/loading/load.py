@@ -1,7 +1,7 @@
-"""Structure-only loading: a model's protobuf without its weights.
+"""Structure-only loading: the protobuf of a model without its weights.
 
-Cost follows the structure, not the file: a 1.4 GB model is read in a few MB. External data files
-are never opened.
+The cost depends on the structure, not on the file size: a 1.4 GB model needs reads of only a few MB.
+External data files are never opened.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from py_autodoc.graph.protobuf.structure_scan import StructureScan
 from py_autodoc.limits import LIBRARY, Limits
 
 _PARSER_DEPTH = 100
-"""protobuf's parser refuses messages nested deeper."""
+"""Nesting depth beyond which protobuf's parser rejects messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """A model as later stages want it.
+    """A loaded model for the later stages.
 
-    In ``proto`` every string is valid text of bounded length, payloads from 4 KiB on are references
-    to the file itself (external_data marked ``autodoc:``), and local functions are
-    expanded unless ``unexpanded_calls`` says otherwise. Do not write to it.
+    In ``proto`` every string is valid text of bounded length, payloads of at least 4 KiB are references into
+    the file (external_data marked ``autodoc:``), and local functions are expanded unless
+    ``unexpanded_calls`` is set. Treat it as read-only.
     """
 
     proto: onnx.ModelProto
@@ -43,9 +43,9 @@ class LoadedModel:
     census: FileCounts
     diagnostics: tuple[Diagnostic, ...]
     functions: int = 0
-    """Local functions defined in the file."""
+    """Number of local functions defined in the file."""
     unexpanded_calls: int = 0
-    """Calls that stay one node because the expansion is over a limit or circular."""
+    """Calls kept as one node because the expansion is circular or exceeds a limit."""
     texts: TextFacts = NO_TEXTS
 
 
@@ -68,9 +68,9 @@ def load(path: PathLike, limits: Limits = LIBRARY) -> LoadedModel:
 
 
 def load_bytes(data: bytes, name: str = "model.onnx", limits: Limits = LIBRARY) -> LoadedModel:
-    """Load the structure of a model that is in memory; errors as ``load``.
+    """Load the structure of a model in memory; raises like ``load``.
 
-    External data is not looked for: bytes have no folder.
+    External data is not looked up, since bytes have no folder.
     """
     if len(data) > limits.file_bytes:
         raise _too_large(name, len(data), limits)
@@ -80,9 +80,9 @@ def load_bytes(data: bytes, name: str = "model.onnx", limits: Limits = LIBRARY) 
 
 
 def parse_structure(source: WireSource, name: str, limits: Limits = LIBRARY) -> onnx.ModelProto:
-    """The protobuf as it is in the file, payloads from 4 KiB on replaced by references to it.
+    """Return the protobuf as in the file, with payloads of at least 4 KiB replaced by references.
 
-    Nothing is repaired or expanded; a caller that writes the model again wants it so.
+    Nothing is repaired or expanded, as needed to write the model again.
 
     Raises:
         NotAModel, CorruptModel, LimitError: see ``probe``.

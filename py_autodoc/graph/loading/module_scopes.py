@@ -1,11 +1,10 @@
-"""The module a node comes from, as far as the exporter wrote it down.
+"""The module of a node, as far as the exporter recorded it.
 
-In order of trust: what the exporter of this package wrote (``autodoc.scope`` and its kin on the node, or
-the table in the model's metadata where a tool dropped those); the metadata of torch.onnx's dynamo
-exporter (``pkg.torch.onnx.name_scopes`` with ``class_hierarchy``, else ``namespace``), which also tells the
-levels of an ``autodoc.scope`` that ends in the same module; then slashes in the node's name as
-TorchScript (``/encoder/layer.0/attention/MatMul``), TensorFlow (``model/conv1/Conv2D``) and others write
-them.
+Sources in order of trust: records of this package's exporter (``autodoc.scope`` and related keys on the node,
+or the table in the model metadata if a tool dropped them); the metadata of torch.onnx's dynamo exporter
+(``pkg.torch.onnx.name_scopes`` with ``class_hierarchy``, else ``namespace``), which also supplies the levels
+of an ``autodoc.scope`` that ends in the same module; and slashes in node names as written by TorchScript
+(``/encoder/layer.0/attention/MatMul``), TensorFlow (``model/conv1/Conv2D``) and others.
 """
 
 from __future__ import annotations
@@ -33,17 +32,17 @@ from py_autodoc.graph.ir.exporter_records import (
 from py_autodoc.graph.ir.name_sanitizer import decode_text
 
 MAX_DEPTH = 64
-"""Levels kept; deeper scopes are cut."""
+"""Maximum number of levels; deeper scopes are cut."""
 CALL_KEY = "autodoc.expanded.call"
-"""Node metadata left by function expansion: the scope levels down to the call, as JSON triples of
+"""Node metadata from function expansion: the scope levels of the call, as JSON triples of
 name, class and origin."""
 NAME_KEY = "autodoc.expanded.name"
-"""Node metadata left by function expansion: the node's name in the function's body."""
+"""Node metadata from function expansion: the node's name in the function body."""
 
 _SCOPES = "pkg.torch.onnx.name_scopes"
 _CLASSES = "pkg.torch.onnx.class_hierarchy"
 NO_STACK = "_empty_nn_module_stack_from_metadata_hook"
-"""Stands for a module where torch inserted a node itself, as one that reads a free size."""
+"""Placeholder module for nodes that torch inserts itself, such as one that reads a symbolic dimension."""
 _NAMESPACE = "namespace"
 _MAX_TEXT = 1 << 16
 _MAX_FRAMES = 256
@@ -51,7 +50,7 @@ _MAX_FRAMES = 256
 
 @dataclass(frozen=True, slots=True)
 class ModuleScope:
-    """Where a node belongs; ``names``, ``classes`` and ``origins`` have one entry a level."""
+    """The scope of a node; ``names``, ``classes`` and ``origins`` have one entry per level."""
 
     names: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
@@ -59,22 +58,22 @@ class ModuleScope:
     """``scope``, ``name`` or ``function``."""
     tag: str = ""
     cut: bool = False
-    """Levels below the 64th were dropped."""
+    """True if levels below the 64th were dropped."""
     record: ModuleRecord | None = field(default=None, compare=False)
-    """What an exporter recorded about the node's module, as it stands in the file."""
+    """Exporter's record of the node's module, as stored in the file."""
 
 
 NO_SCOPE = ModuleScope()
-"""Nothing is known."""
+"""Scope of a node whose module is unknown."""
 ROOT = ModuleScope(origins=())
-"""Known to be in no module, as ``/MatMul`` is."""
+"""Scope of a node known to be in no module, such as ``/MatMul``."""
 
 
 class ScopeReader:
-    """Reads scopes of one model; equal ones are shared."""
+    """Reads the scopes of one model; equal scopes are shared."""
 
     def __init__(self, model: onnx.ModelProto | None = None) -> None:
-        """``model``: whose metadata may hold a table of its nodes."""
+        """``model``: its metadata may hold a table of its nodes."""
         self._by_path: dict[tuple[str, str], ModuleScope] = {}
         self._by_prefix: dict[str, ModuleScope] = {}
         self._by_call: dict[tuple[str, ModuleScope], ModuleScope] = {}
@@ -85,7 +84,7 @@ class ScopeReader:
         self._records = _by_tensor(table) if table else {}
 
     def of(self, node: onnx.NodeProto, name: str, output: str) -> ModuleScope:
-        """The scope of one node; ``output`` stands in for a name that is empty or says nothing."""
+        """Return the scope of a node; ``output`` is used if ``name`` is empty or has no scope."""
         scopes = classes = namespace = call = stack = tag = via = all_scopes = calls = ""
         scope: str | None = None
         for entry in node.metadata_props:
@@ -129,7 +128,7 @@ class ScopeReader:
         if scope is None and not found.tag and not found.names:
             found = self._named(name or ("" if call else output))
             if found is NO_SCOPE and not call:
-                # Optimizers name their operators anew, and keep the names of tensors.
+                # Optimizers rename operators but keep the names of tensors.
                 found = self._named(output)
         found = self._called(call, found) if call else found
         return found if found.record is record else replace(found, record=record)
@@ -144,7 +143,7 @@ class ScopeReader:
         return known
 
     def _tagged(self, scope: str, tag: str, stack: str, scopes: str, classes: str) -> ModuleScope:
-        """A module named by its path: its levels are the modules that were called on the way."""
+        """Return the scope of a module given by path; its levels are the modules called on the way to it."""
         frames = string_list(scopes)[:-1] if scopes else []
         if frames and frames[-1] == scope:
             return replace(self._recorded(scopes, classes), tag=tag[:_MAX_TEXT])
@@ -157,7 +156,7 @@ class ScopeReader:
         return known
 
     def _levels(self, scope: str) -> list[str]:
-        """The paths above a module that are levels: called ones, or without a table all but containers."""
+        """Return the levels of a path: called modules, or without a table all parents except containers."""
         parts = scope.split(".", _MAX_FRAMES)
         paths = [".".join(parts[:size]) for size in range(1, len(parts))]
         if self._modules:
@@ -180,7 +179,7 @@ class ScopeReader:
         return known
 
     def _namespace(self, namespace: str) -> ModuleScope:
-        """``cls/encoder: cls/encoder.layer: cls/linear_4: aten.linear`` (root without a path)."""
+        """Parse ``cls/encoder: cls/encoder.layer: cls/linear_4: aten.linear`` (the root has no path)."""
         cut = namespace.rfind("/")
         if cut <= 0 or len(namespace) > _MAX_TEXT:
             return NO_SCOPE
@@ -193,7 +192,7 @@ class ScopeReader:
         return known
 
     def _named(self, name: str) -> ModuleScope:
-        """All components of a name but the last, which is the operator's own."""
+        """Return all components of a name except the last, which is the operator's own."""
         cut = name.split(";", 1)[0].rfind("/")
         if cut <= 0:
             return NO_SCOPE if cut else ROOT
@@ -207,7 +206,7 @@ class ScopeReader:
         return known
 
     def _called(self, call: str, inner: ModuleScope) -> ModuleScope:
-        """Put a scope found in a function's body under the scope of the call."""
+        """Prefix a scope from a function body with the scope of the call."""
         key = (call, inner)
         known = self._by_call.get(key)
         if known is None:
@@ -237,7 +236,7 @@ def _by_tensor(table: ModuleTable) -> dict[str, ModuleRecord]:
 
 
 def _levels(call: str) -> list[tuple[str, str, str]]:
-    """The levels of a call; empty when the metadata was not written by the expansion."""
+    """Parse the levels of a call; empty if the metadata was not written by the expansion."""
     try:
         levels = json.loads(call) if len(call) <= _MAX_TEXT else []
         return [(str(name), str(kind), str(origin)) for name, kind, origin in levels]
@@ -246,10 +245,10 @@ def _levels(call: str) -> list[tuple[str, str, str]]:
 
 
 def module_scope(paths: list[str], classes: list[str]) -> ModuleScope:
-    """The scope of module paths from the outermost in, each with its class.
+    """Return the scope for module paths, outermost first, each with its class.
 
-    ``["", "encoder", "encoder.layer.0"]`` becomes ``("encoder", "layer.0")``: a level is named by
-    what it adds to the one around it. The root, whose path is empty, has no level but a class.
+    ``["", "encoder", "encoder.layer.0"]`` becomes ``("encoder", "layer.0")``: each level is named
+    relative to its parent. The root has an empty path and no level, but a class.
     """
     names: list[str] = []
     kinds: list[str] = []
@@ -275,7 +274,7 @@ def _scope(names: tuple[str, ...], classes: tuple[str, ...], origin: str, tag: s
 
 
 def string_list(literal: str) -> list[str]:
-    """A Python list of strings as the exporter writes it; empty when it is anything else."""
+    """Parse a Python list of strings as written by the exporter; empty for anything else."""
     if len(literal) > _MAX_TEXT or literal[:2] not in ("['", '["') or literal[-1:] != "]":
         return []
     if literal[-2:] == "']" and "\\" not in literal and '"' not in literal:

@@ -1,7 +1,7 @@
-"""What the free text of a model gives away: paths of the exporting machine, stack traces.
+"""Private details in the free text of a model: paths of the exporting machine and stack traces.
 
-Most models hold no such path. Whether one does is asked of the serialized structure first, so that
-only files with a hit are walked text by text.
+Most models contain no such path, so the serialized structure is searched first and individual texts only
+after a hit.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from py_autodoc.graph.ir.name_sanitizer import decode_text
 from py_autodoc.graph.protobuf.protobuf_wire import WireError, varint
 
 STACK_TRACE = b"pkg.torch.onnx.stack_trace"
-"""Metadata key under which torch.onnx records where a node was made."""
+"""Metadata key for the stack trace that torch.onnx records for a node."""
 MAX_KINDS = 50
-"""Kinds of places listed."""
+"""Maximum number of kinds of places listed."""
 
 _HOMES = ("/home/", "/Users/", "/root/", "\\Users\\", "\\Documents and Settings\\")
 _UNIX = r"(?:(?<![\w./\\-])|(?<=file://))(?P<unix>/(?:home|Users|mnt/[a-z]/Users)/)(?P<a>[^/\\\s\"'<>|:;,(){}\[\]]+)/"
@@ -35,11 +35,11 @@ _NOBODY = frozenset({
     "root", "runner", "runneradmin", "sagemaker-user", "shared", "student", "test", "ubuntu", "user",
     "username", "users", "vscode", "vsts", "work", "workspace",
 })  # fmt: skip
-"""Account names of images, services and examples."""
+"""Account names used by images, services and examples."""
 
 
 def text_facts(proto: onnx.ModelProto, graphs: Iterable[onnx.GraphProto], structure: bytes) -> TextFacts:
-    """Count stack traces and local paths. ``graphs``: the main graph and the bodies in it.
+    """Count stack traces and local paths. ``graphs``: the main graph and all subgraphs.
 
     ``structure`` is the serialized model without large payloads. Linear in its size.
     """
@@ -56,7 +56,7 @@ def text_facts(proto: onnx.ModelProto, graphs: Iterable[onnx.GraphProto], struct
 
 
 def _stack_traces(structure: bytes) -> tuple[int, int]:
-    """(stack traces, bytes of them): a StringStringEntryProto is key, then field 2 with the text."""
+    """Return (stack traces, their bytes). A StringStringEntryProto is the key, then field 2 with the text."""
     count = size = 0
     at = structure.find(STACK_TRACE)
     while at >= 0:
@@ -73,7 +73,7 @@ def _stack_traces(structure: bytes) -> tuple[int, int]:
 
 
 def _first_path(held: str) -> tuple[str, bool] | None:
-    """(how the first local path of a text begins, whether its user may be a person); None without one."""
+    """Return (start of the first local path, whether its user may be a person); None without a path."""
     if not any(home in held for home in _HOMES):
         return None
     found: tuple[str, bool] | None = None
@@ -90,7 +90,7 @@ def _first_path(held: str) -> tuple[str, bool] | None:
 
 
 def _texts(proto: onnx.ModelProto, graphs: Iterable[onnx.GraphProto]) -> Iterator[tuple[str, str]]:
-    """(place, text) of every free text."""
+    """Yield (place, text) of every free text."""
     yield "doc_string", decode_text(proto.doc_string)
     for entry in proto.metadata_props:
         yield f"metadata {_key(entry.key)}", decode_text(entry.value)
@@ -111,6 +111,6 @@ def _of_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[tuple[str, str]]:
 
 
 def _key(key: str | bytes) -> str:
-    """A metadata key as it may be shown: short, and without a path of its own."""
+    """Shorten a metadata key for display, and remove any path in it."""
     shown = decode_text(key)
     return "<path>" if any(home in shown for home in _HOMES) else shown[:80]

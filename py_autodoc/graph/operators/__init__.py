@@ -1,1 +1,1 @@
-"""Operators: how a rule reads a node, and which parts of ONNX Autodoc have rules for which operator."""
+"""Operators: how rules read a node, and which parts of ONNX Autodoc support which operator."""

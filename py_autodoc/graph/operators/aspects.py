@@ -1,7 +1,7 @@
-"""What ONNX Autodoc knows of an operator, aspect by aspect: the table of aspects, and who answers for each.
+"""Aspects: what ONNX Autodoc supports for an operator, and the module that reports each aspect.
 
 This is the lowest layer, so the table only declares the aspects. The module with the registry of an aspect
-answers for it (``@answers``), wherever it is; ``py_autodoc.operators`` imports them all and reads them out.
+reports it (``@answers``); ``py_autodoc.operators`` imports all of these modules and collects the results.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Where an aspect of an operator is written down."""
+    """Source location of an operator's aspect."""
 
     path: str
-    """The file, ``py_autodoc/costs/rules/conv.py``."""
+    """File path, such as ``py_autodoc/costs/rules/conv.py``."""
     name: str
-    """The function or table in it."""
+    """Name of the function or table."""
     line: int
-    """Line of the definition; 0 where it is a row of a table."""
+    """Line of the definition; 0 for a row of a table."""
     detail: str = ""
-    """What the table says: a category, a role, the names of the inputs."""
+    """Content of the table row: a category, a role, the names of the inputs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
-    """One thing that a part of ONNX Autodoc knows of an operator."""
+    """One kind of support for an operator in ONNX Autodoc."""
 
     id: str
     label: str
     add: str
-    """Where a new operator gets it."""
+    """Where to add support for a new operator."""
     without: str
-    """What holds for an operator that has none: the reason that a read-out gives."""
+    """Behaviour for operators without this aspect, shown as the reason."""
     rows: bool = True
-    """False where the aspect is found by name alone, also for operators that nothing else knows."""
+    """False if the aspect is looked up by name only, including operators without any other support."""
 
 
 ASPECTS = (
@@ -101,7 +101,7 @@ _ANSWERS: dict[str, Answer] = {}
 
 
 def answers(aspect: str) -> Callable[[Answer], Answer]:
-    """Register a function that reads out an aspect: operator → link. Duplicates raise."""
+    """Register a function that returns operator → link for an aspect. Duplicates raise."""
     if aspect not in {one.id for one in ASPECTS}:
         raise ValueError(f"no aspect is called {aspect!r}")
 
@@ -115,12 +115,12 @@ def answers(aspect: str) -> Callable[[Answer], Answer]:
 
 
 def links(aspect: str) -> Mapping[Key, Link]:
-    """Where the operators have an aspect. Raises: KeyError when the module that answers is not imported."""
+    """Return the links of an aspect. Raises: KeyError if the responsible module is not imported."""
     return _ANSWERS[aspect]()
 
 
 def link_to(function: Callable[..., Any], detail: str = "") -> Link:
-    """The link to a function: where it, or what it wraps, is defined."""
+    """Return the link to the definition of a function, or of the function it wraps."""
     while isinstance(function, partial):
         function = function.func
     code = inspect.unwrap(function).__code__
@@ -128,7 +128,7 @@ def link_to(function: Callable[..., Any], detail: str = "") -> Link:
 
 
 def row_of(module: str, table: str, detail: str = "") -> Link:
-    """The link to a row of a table of a module, ``py_autodoc.report.encode.categories``."""
+    """Return the link to a table of a module, such as ``py_autodoc.report.encode.categories``."""
     return Link(f"{module.replace('.', '/')}.py", table, 0, detail)
 
 

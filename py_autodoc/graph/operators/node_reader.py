@@ -1,7 +1,7 @@
-"""One node as a rule reads it: its operands, their types and values, its attributes.
+"""Base class through which rules read a node: operands, types, values and attributes.
 
-Shape rules, cost rules and the rules of ``to_torch`` each read nodes through a class of their own. What
-they share is here; how a fault is raised, where types come from and what a value is, they say themselves.
+Shape rules, cost rules and the rules of ``to_torch`` each have a subclass, which defines how errors are
+raised, where types come from and how values are represented.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from py_autodoc.graph.ir.model import ConstTensor, Node
 
 
 class NodeReader(ABC):
-    """Base of what rules read a node through. Inputs and outputs are counted from 0."""
+    """Base class for reading a node in rules. Inputs and outputs are counted from 0."""
 
     __slots__ = ("inputs", "node", "outputs")
 
@@ -26,52 +26,52 @@ class NodeReader(ABC):
 
     @abstractmethod
     def dtype_of(self, tensor: int) -> int:
-        """ONNX element type of a tensor, 0 when unknown."""
+        """Return the ONNX element type of a tensor, 0 if unknown."""
 
     @abstractmethod
     def value_of(self, tensor: int) -> Any:
-        """What is known of a tensor's value; None: nothing."""
+        """Return the known value of a tensor; None if unknown."""
 
     @abstractmethod
     def malformed(self, message: str) -> Exception:
-        """The exception for an attribute that the operator does not allow."""
+        """Return the exception for an invalid attribute."""
 
     # of all
 
     def has(self, i: int) -> bool:
-        """True when input ``i`` is given."""
+        """True if input ``i`` is present."""
         return i < len(self.inputs) and self.inputs[i] >= 0
 
     def has_out(self, i: int) -> bool:
-        """True when output ``i`` is asked for."""
+        """True if output ``i`` is requested."""
         return i < len(self.outputs) and self.outputs[i] >= 0
 
     def dtype(self, i: int) -> int:
-        """ONNX element type of input ``i``; 0 when it is absent or unknown."""
+        """Return the ONNX element type of input ``i``; 0 if absent or unknown."""
         return self.dtype_of(self.inputs[i]) if self.has(i) else 0
 
     def out_dtype(self, i: int = 0) -> int:
-        """ONNX element type of output ``i``; 0 when it is absent or unknown."""
+        """Return the ONNX element type of output ``i``; 0 if absent or unknown."""
         return self.dtype_of(self.outputs[i]) if self.has_out(i) else 0
 
     def value(self, i: int) -> Any:
-        """What is known of the value of input ``i``; None: nothing, or it is absent."""
+        """Return the known value of input ``i``; None if absent or unknown."""
         return self.value_of(self.inputs[i]) if self.has(i) else None
 
     def attr(self, name: str, default: Any = None) -> Any:
-        """An attribute, or ``default`` when it is absent."""
+        """Return an attribute, or ``default`` if absent."""
         value = self.node.attributes.get(name)
         return default if value is None else value
 
     def int_attr(self, name: str, default: int) -> int:
-        """An integer attribute. Raises: ``malformed`` when it has another type."""
+        """Return an integer attribute. Raises: ``malformed`` for other types."""
         value = self.attr(name, default)
         if not isinstance(value, int):
             raise self.malformed(f"attribute {name} is not an integer")
         return value
 
     def ints_attr(self, name: str) -> tuple[int, ...] | None:
-        """A list of integers, None when absent. Raises: ``malformed`` when it is something else."""
+        """Return a list of integers, None if absent. Raises: ``malformed`` for other types."""
         value = self.attr(name)
         if value is None:
             return None
@@ -83,7 +83,7 @@ class NodeReader(ABC):
         return items
 
     def text_attr(self, name: str, default: str = "") -> str:
-        """A string attribute. Raises: ``malformed`` when it is something else."""
+        """Return a string attribute. Raises: ``malformed`` for other types."""
         value = self.attr(name, default)
         if not isinstance(value, str):
             raise self.malformed(f"attribute {name} is not a string")

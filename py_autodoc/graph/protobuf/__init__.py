@@ -1,1 +1,1 @@
-"""Protobuf messages and files before they are a graph: wire format, scan, counts, tensors."""
+"""Protobuf messages and files before the graph is built: wire format, scan, counts and tensors."""

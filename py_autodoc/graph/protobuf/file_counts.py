@@ -1,4 +1,4 @@
-"""Counts that are known before anything is parsed or expanded."""
+"""Counts available before a model is parsed or expanded."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ FunctionKey = tuple[str, str, str]
 
 @dataclass(slots=True)
 class FileCounts:
-    """What the wire format says about a file.
+    """Counts from the wire format of a file.
 
-    Units: bytes and counts. ``nodes`` includes those of subgraphs and of function bodies,
-    ``depth`` is the deepest nesting of subgraphs (0: none), ``messages`` counts the fields
-    looked at, weighted by what parsing them takes.
+    In bytes and counts. ``nodes`` includes nodes of subgraphs and function bodies, ``depth`` is the deepest
+    nesting of subgraphs (0: none), and ``messages`` counts the visited fields, weighted by their parsing
+    cost.
     """
 
     file_bytes: int = 0
@@ -29,17 +29,17 @@ class FileCounts:
     depth: int = 0
     messages: int = 0
     moved: int = 0
-    """Tensors whose payload stays in the file."""
+    """Number of tensors whose payload stays in the file."""
     moved_bytes: int = 0
     has_graph: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """What expanding local functions at every call would give.
+    """Result of expanding local functions at every call.
 
-    ``nodes`` is exact, however large; it is None when functions call each other in a circle,
-    whose members are then in ``cycle``, outermost first.
+    ``nodes`` is exact, however large. It is None if functions call each other in a cycle, which is then in
+    ``cycle``, outermost first.
     """
 
     nodes: int | None
@@ -52,10 +52,10 @@ Body = tuple[int, Mapping[FunctionKey, int]]
 
 
 def expansion(main: Body, functions: Mapping[FunctionKey, Body]) -> Expansion:
-    """Count the nodes after expansion without expanding: every function is counted once.
+    """Count the nodes after expansion without expanding; every function is counted once.
 
-    ``functions`` maps a function to its body; calls of keys that are not in it count as one node.
-    Cost: one visit per (function, callee) pair, so 10 functions of 10 calls, 10^10 nodes, take
+    ``functions`` maps a function to its body; calls of unknown keys count as one node.
+    The cost is one visit per (function, callee) pair: 10 functions of 10 calls, 10^10 nodes, take
     microseconds. No recursion.
     """
     done: dict[FunctionKey, int] = {}
@@ -70,7 +70,7 @@ def expansion(main: Body, functions: Mapping[FunctionKey, Body]) -> Expansion:
 def _count(
     root: FunctionKey, functions: Mapping[FunctionKey, Body], done: dict[FunctionKey, int]
 ) -> tuple[FunctionKey, ...]:
-    """Fill ``done`` for ``root`` and all it calls; the members of a circle when there is one."""
+    """Fill ``done`` for ``root`` and all its callees. Return the members of a cycle, if any."""
     path: list[FunctionKey] = [root]
     pending: list[list[FunctionKey]] = [_callees(root, functions, done)]
     on_path = {root}
@@ -102,7 +102,7 @@ def _callees(
 
 
 def body(op_keys: Iterable[FunctionKey], functions: Container[FunctionKey]) -> Body:
-    """Split the operators of one body (subgraphs included) into plain nodes and calls."""
+    """Split the operators of a body (subgraphs included) into plain nodes and calls."""
     seen = Counter(op_keys)
     calls = {key: times for key, times in seen.items() if key in functions}
     return sum(seen.values()) - sum(calls.values()), calls

@@ -1,4 +1,4 @@
-"""What a file is when it is not an ONNX model, told from its first bytes."""
+"""File types other than ONNX, identified by their first bytes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """A kind of file: ``kind`` for programs, ``what`` and ``hint`` for people."""
+    """A file type: ``kind`` for programs, ``what`` and ``hint`` for users."""
 
     kind: str
     what: str
@@ -70,7 +70,7 @@ _HEAD_BYTES = 4096
 
 
 def identify(head: bytes, size: int) -> FileKind | None:
-    """Name the kind of a file from its first bytes; None when it may be an ONNX model."""
+    """Return the type of a file from its first bytes; None if it may be an ONNX model."""
     head = head[:_HEAD_BYTES]
     if not size:
         return _EMPTY
@@ -87,7 +87,7 @@ def identify(head: bytes, size: int) -> FileKind | None:
 
 
 def unknown(head: bytes) -> FileKind:
-    """The kind of bytes that are no ONNX model and carry no known signature."""
+    """Return the type for bytes that are not an ONNX model and have no known signature."""
     if (head[:1] == b"\x0a" and b"Placeholder" in head) or (head[:2] == b"\x08\x01" and b"serve" in head):
         return _TENSORFLOW
     return _UNKNOWN
@@ -104,7 +104,7 @@ def _zip(head: bytes) -> FileKind:
 
 
 def _text(head: bytes) -> FileKind | None:
-    """Kinds of text; an ONNX model's first kilobytes hold control characters and are none."""
+    """Identify text files. The first kilobytes of an ONNX model contain control characters."""
     if head[:3] == b"\xef\xbb\xbf":
         head = head[3:]
     if re.search(rb"[\x00-\x08\x0e-\x1a]", head):

@@ -1,4 +1,4 @@
-"""The model's own metadata, read without the graph and without the weights."""
+"""Reads the model metadata without the graph and the weights."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _LONGEST_KEY = 4096
 
 
 def model_metadata(path: PathLike, prefix: str = "", limits: Limits = LIBRARY) -> dict[str, str]:
-    """Entries of a model's ``metadata_props``; the last of several with one key.
+    """Return the entries of a model's ``metadata_props``; of duplicate keys the last.
 
-    The cost does not follow the size of the file: the graph is stepped over.
+    The cost does not depend on the file size, since the graph is skipped.
 
     Args:
         path: the model.
-        prefix: only entries whose key begins so; others are not read.
-        limits: ``structure_bytes`` bounds what is kept in memory.
+        prefix: read only entries whose key starts with it.
+        limits: ``structure_bytes`` bounds the memory used.
 
     Raises:
         PathError, NotAModel, CorruptModel, LimitError: see ``probe``.
@@ -43,7 +43,7 @@ def model_metadata(path: PathLike, prefix: str = "", limits: Limits = LIBRARY) -
                         raise _too_much(name, limits)
                     found[key] = source.read(value_start, value_stop).decode("utf-8", "replace")
     except WireError as fault:
-        probe(path, limits)  # says what the file is instead, where it is not a model at all
+        probe(path, limits)  # raises a better error if the file is not a model
         raise CorruptModel(f"{name}: {fault}.", "The file is damaged.", fault.offset) from None
     if not graph:
         probe(path, limits)
@@ -51,7 +51,7 @@ def model_metadata(path: PathLike, prefix: str = "", limits: Limits = LIBRARY) -
 
 
 def _entry(source: WireSource, pos: int, end: int, prefix: str) -> Iterator[tuple[str, int, int]]:
-    """(key, start and stop of the value) of one entry, if its key is wanted."""
+    """Yield (key, start and stop of the value) of an entry if its key is wanted."""
     key, value = "", (pos, pos)
     for number, wire, _, start, stop in fields(source, pos, end):
         if number == _KEY and wire == BYTES:

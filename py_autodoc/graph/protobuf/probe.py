@@ -1,6 +1,6 @@
-"""The first look at a file: is it a regular file, is it a model, is it small enough to read.
+"""First check of a file: whether it is regular, a model, and within the size limits.
 
-Nothing is parsed here; the walk over the wire format reads the structure and skips the weights.
+Nothing is parsed: the walk over the wire format reads the structure and skips the weights.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from py_autodoc.graph.protobuf.structure_scan import StructureScan
 from py_autodoc.limits import LIBRARY, Limits
 
 _FLAGS = os.O_RDONLY
-for _name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):  # each is missing on some platform
+for _name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):  # some platforms lack one of these
     _FLAGS |= getattr(os, _name, 0)
 
 PathLike = str | os.PathLike[str]
 
 
 def probe(path: PathLike, limits: Limits = LIBRARY) -> FileCounts:
-    """Count what a model file holds, without parsing it and without reading its weights.
+    """Return the counts of a model file, without parsing it or reading its weights.
 
     Raises:
-        PathError: missing, a directory, or no regular file (never opened then).
-        NotAModel: the bytes are something else; ``kind`` says what.
-        CorruptModel: the protobuf is broken; ``offset`` says where.
+        PathError: missing, a directory, or not a regular file (never opened then).
+        NotAModel: the file has another format; ``kind`` says which.
+        CorruptModel: the protobuf is broken at ``offset``.
         LimitError: larger than ``limits`` allows.
     """
     name = base_name(path)
@@ -41,16 +41,16 @@ def probe(path: PathLike, limits: Limits = LIBRARY) -> FileCounts:
 
 
 def base_name(path: PathLike) -> str:
-    """The last component of a path as printable text."""
+    """Return the last component of a path as printable text."""
     return os.path.basename(os.fspath(path)).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 @contextmanager
 def regular_file(path: PathLike) -> Iterator[tuple[int, os.stat_result]]:
-    """Open a regular file for positional reads; yields (descriptor, status).
+    """Open a regular file for positional reads; yield (descriptor, status).
 
-    Devices, FIFOs, sockets and directories are refused before they are opened, and again on the
-    open descriptor, so that swapping the file in between gains nothing.
+    Devices, FIFOs, sockets and directories are rejected before opening and again on the open descriptor, so
+    that replacing the file in between has no effect.
     """
     name = base_name(path)
     try:
@@ -79,7 +79,7 @@ def _refuse_irregular(status: os.stat_result, name: str) -> None:
 
 
 def scan_source(source: WireSource, name: str, limits: Limits) -> StructureScan:
-    """Recognise and walk a model; the raised errors are those of ``probe``."""
+    """Identify and walk a model; raises like ``probe``."""
     source.need(0, 1 << 12)
     head = source.buf[: 1 << 12]
     kind = identify(head, source.size)
@@ -96,12 +96,12 @@ def scan_source(source: WireSource, name: str, limits: Limits) -> StructureScan:
 
 
 def not_a_model(name: str, kind: FileKind) -> NotAModel:
-    """The error for a file of another kind."""
+    """Return the error for a file of another type."""
     return NotAModel(kind.kind, f"{name}: {kind.what}.", kind.hint)
 
 
 def _broken(name: str, head: bytes, scan: StructureScan, error: WireError) -> NotAModel | CorruptModel:
-    """Broken protobuf: a damaged model when it began like one, else something unknown."""
+    """Return the error for a broken protobuf: a damaged model if it starts like one, else an unknown file."""
     zeros = not head.strip(b"\0")
     if not zeros and not scan.known_fields and not _begins_like_a_model(head):
         return not_a_model(name, unknown(head))
@@ -116,5 +116,5 @@ def _broken(name: str, head: bytes, scan: StructureScan, error: WireError) -> No
 
 
 def _begins_like_a_model(head: bytes) -> bool:
-    """The first field is a plausible ir_version, producer_name or graph."""
+    """True if the first field is a plausible ir_version, producer_name or graph."""
     return (head[0] == 8 and len(head) > 1 and 0 < head[1] < 64) or head[0] in (0x12, 0x3A)

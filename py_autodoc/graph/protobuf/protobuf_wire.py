@@ -1,11 +1,11 @@
-"""Protobuf's wire format, read through positional windows.
+"""Protobuf wire format, read through positional windows.
 
-Only what is looked at is read: a window of a few KiB that doubles while reading runs on and
-shrinks again after a jump over a payload. Over ``bytes`` in memory the window is the whole.
+Only the required bytes are read: a window of a few KiB doubles during sequential reads and shrinks after a
+jump over a payload. For ``bytes`` in memory the window is the whole object.
 
-Stricter than protobuf itself where leniency only helps an attacker: field number 0, groups,
-lengths past the end of the enclosing message and varints of more than ten bytes are refused.
-Source of the format: https://protobuf.dev/programming-guides/encoding/.
+Stricter than protobuf where leniency only helps an attacker: rejects field number 0, groups, lengths past
+the end of the enclosing message and varints of more than ten bytes.
+Format: https://protobuf.dev/programming-guides/encoding/.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
 _HEADER = 20
-"""Longest key (10 bytes) and length (10 bytes)."""
+"""Maximum bytes of a key (10) and a length (10)."""
 _FIRST_WINDOW = 1 << 13
 _LAST_WINDOW = 1 << 18
 
@@ -27,11 +27,11 @@ def _seek_and_read(fd: int, count: int, pos: int) -> bytes:
 
 
 _pread = getattr(os, "pread", _seek_and_read)
-"""Windows has no positional read; there the descriptor is ours alone and may be moved."""
+"""Fallback for Windows, which lacks positional reads; the descriptor is private and may be moved."""
 
 
 class WireError(ValueError):
-    """The bytes are not well-formed protobuf; ``offset`` is the file position of the fault."""
+    """The bytes are not valid protobuf; ``offset`` is the position in the file."""
 
     def __init__(self, offset: int, fault: str) -> None:
         super().__init__(f"{fault} at byte {offset:,}")
@@ -40,14 +40,14 @@ class WireError(ValueError):
 
 
 class TruncatedMessage(WireError):
-    """The file ends before the data it announces."""
+    """The file ends before the announced data."""
 
 
 class WireSource:
-    """Bytes of one file (or of one ``bytes`` object) behind a movable window.
+    """Bytes of a file (or of a ``bytes`` object) behind a movable window.
 
-    ``buf`` holds the file's bytes from ``base`` on. Hot loops index ``buf`` directly after
-    ``need``; everybody else uses ``read``.
+    ``buf`` holds the bytes of the file from ``base`` on. Hot loops index ``buf`` directly after
+    ``need``; other callers use ``read``.
     """
 
     __slots__ = ("_ahead", "_fd", "base", "buf", "bytes_read", "size")
@@ -62,11 +62,11 @@ class WireSource:
 
     @classmethod
     def of_bytes(cls, data: bytes) -> WireSource:
-        """A source over bytes that are in memory already."""
+        """Create a source over bytes in memory."""
         return cls(len(data), data=data)
 
     def need(self, pos: int, count: int) -> None:
-        """Make ``buf`` hold [pos, pos+count), cut at the end of the file.
+        """Load [pos, pos+count), cut at the end of the file, into ``buf``.
 
         Raises:
             Truncated: the file became shorter while it was read.
@@ -84,7 +84,7 @@ class WireSource:
         self.base = pos
 
     def read(self, start: int, stop: int) -> bytes:
-        """The bytes [start, stop), wherever they lie; the window stays."""
+        """Return the bytes [start, stop) without moving the window."""
         i = start - self.base
         j = stop - self.base
         if i >= 0 and j <= len(self.buf):
@@ -103,10 +103,10 @@ class WireSource:
 
 
 def header(buf: bytes, i: int, end: int, base: int) -> tuple[int, int, int, int]:
-    """Decode the field that begins at ``buf[i]``: (number, wire type, payload start, payload stop).
+    """Decode the field at ``buf[i]``: (number, wire type, payload start, payload stop).
 
-    ``end`` bounds the enclosing message; all positions but ``base`` are relative to ``buf``.
-    Raises WireError (positions absolute) and IndexError where ``buf`` ends too early.
+    ``end`` bounds the enclosing message; all positions except ``base`` are relative to ``buf``.
+    Raises WireError (absolute positions), and IndexError if ``buf`` ends too early.
     """
     start = i
     key, i = varint(buf, i, base)
@@ -135,7 +135,7 @@ def header(buf: bytes, i: int, end: int, base: int) -> tuple[int, int, int, int]
 
 
 def varint(buf: bytes, i: int, base: int = 0) -> tuple[int, int]:
-    """Decode one varint at ``buf[i]``: (value, position after it). Raises WireError, IndexError."""
+    """Decode the varint at ``buf[i]``: (value, position after it). Raises WireError, IndexError."""
     value = buf[i]
     i += 1
     if value < 128:
@@ -154,10 +154,10 @@ def varint(buf: bytes, i: int, base: int = 0) -> tuple[int, int]:
 
 
 def fields(source: WireSource, pos: int, end: int) -> Iterator[tuple[int, int, int, int, int]]:
-    """Walk the fields of the message [pos, end): (number, wire type, key start, start, stop).
+    """Yield the fields of the message [pos, end): (number, wire type, key start, start, stop).
 
     Positions are absolute; [start, stop) is the payload, which is not read. The caller may move
-    the window between two steps.
+    the window between steps.
     """
     while pos < end:
         buf, base = source.buf, source.base
@@ -169,7 +169,7 @@ def fields(source: WireSource, pos: int, end: int) -> Iterator[tuple[int, int, i
         try:
             key, size = buf[i], buf[i + 1]
             start = pos + 2
-            if size > 127:  # the common case of a two-byte length; longer ones go the long way
+            if size > 127:  # fast path for two-byte lengths
                 more = buf[i + 2]
                 size = size & 127 | more << 7 if more < 128 else end
                 start = pos + 3
@@ -186,7 +186,7 @@ def fields(source: WireSource, pos: int, end: int) -> Iterator[tuple[int, int, i
 
 
 def encode_varint(value: int) -> bytes:
-    """One varint, as protobuf writes it."""
+    """Encode a varint as protobuf does."""
     out = bytearray()
     while value > 127:
         out.append(value & 127 | 128)
@@ -196,10 +196,10 @@ def encode_varint(value: int) -> bytes:
 
 
 def encode_bytes(number: int, payload: bytes) -> bytes:
-    """A length-delimited field."""
+    """Encode a length-delimited field."""
     return encode_varint(number << 3 | BYTES) + encode_varint(len(payload)) + payload
 
 
 def encode_header(number: int, size: int) -> bytes:
-    """Key and length of a length-delimited field whose payload follows."""
+    """Encode key and length of a length-delimited field; the payload follows."""
     return encode_varint(number << 3 | BYTES) + encode_varint(size)

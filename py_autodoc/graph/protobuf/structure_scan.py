@@ -1,8 +1,8 @@
-"""One walk over a model file: count everything, find the weights, leave them where they are.
+"""Single walk over a model file: counts everything, locates the weights and does not read them.
 
-The result is the model's protobuf without payloads: each tensor payload of ``INLINE_BYTES`` or more
-is replaced by a reference (external data of the same file), each stretch in between is copied
-whole. Small tensors stay because shape inference needs their values.
+The result is the model's protobuf without payloads: each tensor payload of at least ``INLINE_BYTES`` becomes
+a reference (external data of the same file), and the bytes in between are copied unchanged. Small tensors
+are kept because shape inference needs their values.
 """
 
 from __future__ import annotations
@@ -27,32 +27,32 @@ from py_autodoc.graph.protobuf.protobuf_wire import (
 from py_autodoc.limits import Limits
 
 INLINE_BYTES = 4096
-"""Payloads from here on are not read."""
+"""Payloads of at least this size are not read."""
 MARK_KEY = "checksum"
-"""external_data key that marks a moved payload (one that every reader of the format knows)."""
+"""external_data key that marks a moved payload; every reader of the format knows it."""
 PAYLOAD_MARK = "autodoc:"
-"""Its value begins so, names the TensorProto field that holds the payload and, where the wire format
-tells, the number of elements: ``autodoc:float_data:10000``."""
+"""Prefix of its value, followed by the TensorProto field of the payload and, if the wire format gives it, the
+number of elements: ``autodoc:float_data:10000``."""
 
 _TYPE_BYTES = 128
-"""A type of fewer bytes cannot nest deeper than 32 (4 bytes a level)."""
+"""A type of fewer bytes cannot nest deeper than 32 levels (4 bytes per level)."""
 _NODE_BYTES = 1 << 16
 _HEAVY = 8
-"""Weight of a node, attribute or tensor among the fields counted: parsed, an empty one of two bytes
-takes over a hundred."""
+"""Weight of a node, attribute or tensor in the field count: an empty one of two bytes takes over a hundred
+bytes when parsed."""
 _GRAPH_KEY = re.compile(rb"[\x32\x5a\xb2\xda]")
-"""First bytes a key of AttributeProto.g (6) or graphs (11) can have, over-long keys included."""
+"""Possible first bytes of a key for AttributeProto.g (6) or graphs (11), including over-long keys."""
 _RAW, _STRINGS = 9, 6
 _PAYLOADS = {4: "float_data", 5: "int32_data", 6: "string_data", 7: "int64_data", 9: "raw_data",
              10: "double_data", 11: "uint64_data"}  # fmt: skip
 _FIXED_ITEM = {4: 4, 10: 8}
 _MODEL_FIELDS = {1: 0, 2: 2, 3: 2, 4: 2, 5: 0, 6: 2, 7: 2, 8: 2, 14: 2, 20: 2, 25: 2, 26: 2}
 _NESTED = {4: 1, 5: 2, 9: 1}
-"""TypeProto: sequence, map, optional → the field of the type inside."""
+"""TypeProto: sequence, map, optional → field of the inner type."""
 
 
 class MessagePieces:
-    """The pieces of one rewritten message: file spans, literal bytes, payload references."""
+    """Pieces of a rewritten message: file spans, literal bytes and payload references."""
 
     __slots__ = ("items", "size")
 
@@ -67,12 +67,12 @@ class MessagePieces:
             self.size += stop - start
 
     def literal(self, data: bytes) -> None:
-        """Insert bytes that are not in the file."""
+        """Insert literal bytes."""
         self.items.append(data)
         self.size += len(data)
 
     def moved(self, item: PayloadReference) -> None:
-        """Insert the reference to a payload."""
+        """Insert a payload reference."""
         self.items.append(item)
         self.size += len(item.data)
 
@@ -84,7 +84,7 @@ class MessagePieces:
 
 
 class PayloadReference:
-    """A payload left in the file, written as external data of the file itself."""
+    """A payload that stays in the file, written as external data of the same file."""
 
     __slots__ = ("data", "facts")
 
@@ -100,14 +100,14 @@ class PayloadReference:
 
 
 class StructureScan:
-    """Walks one model. ``run`` fills ``census``; ``structure`` then gives the small protobuf."""
+    """Walks a model. ``run`` fills ``census``; ``structure`` then returns the protobuf without payloads."""
 
     def __init__(self, source: WireSource, limits: Limits, location: str) -> None:
         self.source = source
         self.limits = limits
         self.census = FileCounts(file_bytes=source.size)
         self.known_fields = 0
-        """Top-level fields seen so far that a ModelProto can have: is this a model at all?"""
+        """Number of top-level fields so far that are valid for a ModelProto, to recognise models."""
         self._location = location.encode("utf-8", "backslashreplace")
         self._parts = MessagePieces()
 
@@ -116,7 +116,7 @@ class StructureScan:
 
         Raises:
             WireError: the protobuf is broken.
-            LimitError: there is more of something than the limits allow.
+            LimitError: a count exceeds the limits.
         """
         census = self.census
         out, copied = MessagePieces(), 0
@@ -145,11 +145,11 @@ class StructureScan:
             raise self._limit("structure_bytes", out.size, "bytes in addition to weights")
 
     def structure(self) -> tuple[bytes, str]:
-        """The protobuf without payloads, and the content identity of what was read.
+        """Return the protobuf without payloads and its content identity.
 
-        The identity is a sha256 over the copied stretches, the place and size of every payload and
-        the file's size. It knows neither the file's name nor its times nor the weights' values: a
-        copy has the same identity, and so has a file whose large weights alone differ.
+        The identity is a sha256 over the copied bytes, the position and size of every payload and the file
+        size. It excludes the file name, its times and the weight values, so a copy has the same identity, and
+        so has a file that differs only in large weights.
         """
         digest = hashlib.sha256(b"%d;" % self.source.size)
         chunks: list[bytes] = []
@@ -166,7 +166,7 @@ class StructureScan:
         self.census.bytes_read = self.source.bytes_read
         return b"".join(chunks), digest.hexdigest()
 
-    # Messages. Each walker returns the rewritten message, or None when it can be copied whole.
+    # Messages. Each walker returns the rewritten message, or None if it can be copied unchanged.
 
     def _training(self, pos: int, end: int) -> MessagePieces | None:
         out: MessagePieces | None = None
@@ -222,7 +222,7 @@ class StructureScan:
         return _close(out, copied, end)
 
     def _node(self, pos: int, end: int, depth: int) -> MessagePieces | None:
-        """Count a node; most are small and hold neither graph nor weight: walked in the window."""
+        """Count a node. Most are small, without graph or weight, and are walked inside the window."""
         census = self.census
         census.nodes += 1
         if census.nodes > self.limits.nodes:
@@ -238,7 +238,7 @@ class StructureScan:
             while i < last:
                 key, size = buf[i], buf[i + 1]
                 start = i + 2
-                if size > 127:  # the common case of a two-byte length; longer ones go the long way
+                if size > 127:  # fast path for two-byte lengths
                     more = buf[i + 2]
                     size = size & 127 | more << 7 if more < 128 else last
                     start = i + 3
@@ -296,7 +296,7 @@ class StructureScan:
         return _close(out, copied, end)
 
     def _tensor(self, pos: int, end: int) -> MessagePieces | None:
-        """Leave the payload of a tensor in the file when it is large."""
+        """Leave a large tensor payload in the file."""
         if end - pos < INLINE_BYTES:
             return None
         out = MessagePieces()
@@ -324,7 +324,7 @@ class StructureScan:
         return out
 
     def _reference(self, payloads: list[tuple[int, int, int, int]], size: int) -> PayloadReference:
-        """Describe a payload: in one piece it has a place, in several only a size and a count."""
+        """Describe a payload: a contiguous one by position, a fragmented one only by size and count."""
         field, wire, start, stop = max(payloads, key=lambda p: p[3] - p[2])
         whole = len(payloads) == 1 and wire == BYTES
         if field == _RAW:
@@ -344,7 +344,7 @@ class StructureScan:
                 self._type(start, stop)
 
     def _type(self, pos: int, end: int) -> None:
-        """Check how deep a type nests (sequence of map of …), without recursion."""
+        """Check the nesting depth of a type (sequence of map of …), without recursion."""
         pending = [(pos, end, 1)]
         while pending:
             pos, end, depth = pending.pop()
@@ -379,7 +379,7 @@ class StructureScan:
 def _splice(
     out: MessagePieces | None, copied: int, number: int, key: int, stop: int, new: MessagePieces | None
 ) -> tuple[MessagePieces | None, int]:
-    """Put a rewritten child in place of [key, stop); (rewritten message so far, copied up to)."""
+    """Replace [key, stop) by a rewritten child; return (rewritten message so far, copied up to)."""
     if new is None:
         return out, copied
     if out is None:

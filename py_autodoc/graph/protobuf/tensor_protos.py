@@ -1,4 +1,4 @@
-"""Tensors and types of the protobuf: element sizes, storage, small values."""
+"""Tensors and types in the protobuf: element sizes, storage and small values."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from py_autodoc.graph.ir.name_sanitizer import decode_text
 from py_autodoc.graph.protobuf.structure_scan import MARK_KEY, PAYLOAD_MARK
 
 MAX_VALUES = 1024
-"""Constants of more elements keep their values in the file."""
+"""Constants with more elements keep their values in the file."""
 MAX_RANK = 32
-"""Constants of more dimensions keep their values in the file: numpy has 64 at most, broadcasts 32, and
-ends the process where a lookup of one in another would have more."""
+"""Constants with more dimensions keep their values in the file: numpy allows 64, broadcasting 32, and
+indexing one array by another aborts the process beyond that."""
 MAX_BESIDE_ZERO = 1 << 31
-"""Product of the other sizes of a constant without elements."""
+"""Maximum product of the other dimensions of a constant without elements."""
 MAX_ELEMENTS = (1 << 63) - 1
 
 _T = onnx.TensorProto
@@ -28,7 +28,7 @@ BITS: dict[int, int] = {
     _T.COMPLEX128: 128, _T.BFLOAT16: 16, _T.FLOAT8E4M3FN: 8, _T.FLOAT8E4M3FNUZ: 8, _T.FLOAT8E5M2: 8,
     _T.FLOAT8E5M2FNUZ: 8, _T.UINT4: 4, _T.INT4: 4, _T.FLOAT4E2M1: 4, 24: 8, 25: 2, 26: 2, 27: 6, 28: 6,
 }  # fmt: skip
-"""Bits of one stored element by ONNX data type; strings have none. 24 FLOAT8E8M0, 25/26 (U)INT2,
+"""Bits per stored element by ONNX data type; strings have none. 24 FLOAT8E8M0, 25/26 (U)INT2,
 27/28 FLOAT6 (source: onnx.proto, TensorProto.DataType)."""
 KNOWN_TYPES = frozenset(BITS) | {_T.STRING}
 
@@ -39,10 +39,10 @@ _NATIVE: dict[int, Any] = {
 
 
 def element_count(dims: tuple[int, ...]) -> int | None:
-    """Number of elements; None when a dimension is negative.
+    """Return the number of elements; None if a dimension is negative.
 
-    All numbers over ``MAX_ELEMENTS`` are given as ``MAX_ELEMENTS + 1``: a million large dimensions
-    must not become a number of millions of digits.
+    Values over ``MAX_ELEMENTS`` are returned as ``MAX_ELEMENTS + 1``, so that a million large dimensions
+    cannot produce a number with millions of digits.
     """
     if any(d < 0 for d in dims):
         return None
@@ -57,18 +57,18 @@ def element_count(dims: tuple[int, ...]) -> int | None:
 
 
 def stored_bytes(dtype: int, elements: int) -> int | None:
-    """Bytes of so many elements, packed for types below 8 bits; None for strings and unknown types."""
+    """Return the bytes of the elements, packed for types below 8 bits; None for strings and unknown types."""
     bits = BITS.get(dtype)
     return None if bits is None else (elements * bits + 7) // 8
 
 
 def external_entries(tensor: onnx.TensorProto) -> dict[str, str]:
-    """The external_data of a tensor as a dict."""
+    """Return the external_data of a tensor as a dict."""
     return {decode_text(e.key): decode_text(e.value) for e in tensor.external_data}
 
 
 def payload_reference(entries: Mapping[str, str]) -> tuple[str, int | None]:
-    """(TensorProto field, elements where known) of a payload left in the model file; ("", None) else."""
+    """Return (TensorProto field, elements if known) of a payload in the model file; ("", None) otherwise."""
     mark = entries.get(MARK_KEY, "")
     if not mark.startswith(PAYLOAD_MARK):
         return "", None
@@ -77,7 +77,7 @@ def payload_reference(entries: Mapping[str, str]) -> tuple[str, int | None]:
 
 
 def storage_of(tensor: onnx.TensorProto, dims: tuple[int, ...]) -> Storage:
-    """Where the bytes of a tensor lie, and how many there must be by its type and shape."""
+    """Return the location of a tensor's bytes, and their expected number from its type and shape."""
     elements = element_count(dims)
     size = None if elements is None or elements > MAX_ELEMENTS else stored_bytes(tensor.data_type, elements)
     if tensor.data_location != _T.EXTERNAL:
@@ -94,7 +94,7 @@ def storage_of(tensor: onnx.TensorProto, dims: tuple[int, ...]) -> Storage:
 
 
 def payload(tensor: onnx.TensorProto) -> tuple[int | None, int | None]:
-    """(bytes of raw data, elements of typed data) that are in the file; None for what is not counted."""
+    """Return (bytes of raw data, elements of typed data) in the file; None for the other."""
     if tensor.data_location == _T.EXTERNAL:
         entries = external_entries(tensor)
         field, count = payload_reference(entries)
@@ -115,18 +115,18 @@ def _integer(value: str | None) -> int | None:
 
 
 def small_value(tensor: onnx.TensorProto, dims: tuple[int, ...]) -> Any:
-    """The values of a small tensor as a read-only numpy array; None when large, absent or odd."""
+    """Return the values of a small tensor as a read-only array; None if large, absent or invalid."""
     count = element_count(dims)
     if count is None or count > MAX_VALUES or len(dims) > MAX_RANK or tensor.data_location == _T.EXTERNAL:
         return None
     if count == 0 and (element_count(tuple(filter(None, dims))) or 0) > MAX_BESIDE_ZERO:
-        return None  # numpy bounds the other sizes too, and onnx asks for the memory of packed ones
+        return None  # numpy also limits the other dimensions, and onnx allocates memory for packed ones
     dtype = _NATIVE.get(tensor.data_type)
     try:
         if dtype is not None and tensor.HasField("raw_data"):
             raw = tensor.raw_data
             size = np.dtype(dtype).itemsize * count
-            # numpy bounds dimensions and, also of arrays without elements, their product.
+            # numpy limits dimensions and their product, even for arrays without elements.
             return np.frombuffer(raw, dtype).reshape(dims) if len(raw) == size else None
         if tensor.data_type not in KNOWN_TYPES:
             return None
@@ -144,7 +144,7 @@ def const_tensor(tensor: onnx.TensorProto) -> ConstTensor:
 
 
 def sparse_storage(sparse: onnx.SparseTensorProto) -> Storage:
-    """Stored bytes of a sparse tensor: its values and its indices."""
+    """Return the storage of a sparse tensor: its values and indices."""
     values, indices = sparse.values, sparse.indices
     first = storage_of(values, tuple(values.dims))
     second = storage_of(indices, tuple(indices.dims))
@@ -159,9 +159,9 @@ def const_sparse(sparse: onnx.SparseTensorProto) -> ConstTensor:
 
 
 def declared_type(proto: onnx.TypeProto) -> tuple[str, int, Shape | None]:
-    """(container, element type, shape) of a declared type; sizes below 0 become None.
+    """Return (container, element type, shape) of a declared type; negative dimensions become None.
 
-    A sequence or optional has its element's type and no shape.
+    A sequence or optional has the type of its element and no shape.
     """
     container = ""
     for _ in range(64):

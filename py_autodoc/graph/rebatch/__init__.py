@@ -1,10 +1,10 @@
-"""Another batch for a model whose batch is fixed, or the node that forbids it.
+"""Changes the batch size of a model with a fixed batch, or names the node that prevents it.
 
-The file at its batch is a function of one item; wanted is this function mapped over N items. So the
-batch is followed through the graph (``layout``), one rule an operator (``rules``): where it goes, or
-that items would mix. A reshape keeps the order of elements, which leaves few axes the batch can be on;
-where it leaves several, a later fault takes the choice back (``search``). What must change is then
-edited in a copy of the structure (``rewrite``), weights staying references.
+A file with a fixed batch computes a function of its items; the result must map it over N items. The batch
+axis is followed through the graph (``layout``) by one rule per operator (``rules``), which says where the
+axis goes or that items would mix. A reshape keeps the order of elements, so only few axes can hold the batch;
+if several can, a later failure revises the choice (``search``). The edits are then applied to a copy of the
+structure (``rewrite``); weights stay references.
 """
 
 from py_autodoc.graph.rebatch.layout import Layout

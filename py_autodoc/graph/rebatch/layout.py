@@ -1,4 +1,4 @@
-"""Where the batch is in a tensor, what must be edited for it, and why it cannot be followed."""
+"""Position of the batch in a tensor, the edits it requires, and the reason it cannot be followed."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 BIG = (1 << 63) - 1
-"""The end of an axis, whatever its size."""
+"""End of an axis of any size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """An axis of ``outer`` · batch · ``inner`` entries, in this order.
 
-    ``(1, 1)`` is a batch axis of its own, ``(1, 64)`` windows folded behind the batch, ``(197, 1)`` tokens
-    in front of it. ``ragged``: rows of all items one after the other, as many as the data decide; an
-    operator has written the item's number into them.
+    ``(1, 1)`` is a separate batch axis, ``(1, 64)`` has windows folded after the batch and ``(197, 1)``
+    tokens before it. ``ragged``: the rows of all items are concatenated, as many as the data determine; an
+    operator has written the item number into them.
     """
 
     axis: int
     outer: int = 1
     inner: int = 1
     via: frozenset[str] = frozenset()
-    """The choices that led here."""
+    """The choices that led to this layout."""
     ragged: bool = False
 
     @property
     def place(self) -> tuple[int, int, int]:
-        """What two layouts must have in common."""
+        """Key in which two layouts must agree."""
         return self.axis, self.outer, self.inner
 
     @property
@@ -37,23 +37,23 @@ class Layout:
 
     @property
     def whole(self) -> bool:
-        """True when the axis is the batch alone."""
+        """True if the axis holds only the batch."""
         return self.outer == self.inner == 1
 
     def on(self, axis: int) -> Layout:
-        """The same on another axis."""
+        """Return the same layout on another axis."""
         return replace(self, axis=axis)
 
     def size(self, batch: int) -> int:
-        """Entries of the axis at a batch."""
+        """Return the size of the axis for a batch size."""
         return self.outer * batch * self.inner
 
 
 @dataclass(frozen=True, slots=True)
 class BatchEdit:
-    """One change of a node, by the node's number in ``PreparedStructure.nodes``.
+    """An edit of a node, by its index in ``PreparedStructure.nodes``.
 
-    ``rewrite`` knows the kinds.
+    ``rewrite`` implements the kinds.
     """
 
     kind: str
@@ -62,7 +62,7 @@ class BatchEdit:
 
 
 class BatchBlocked(Exception):
-    """Items would mix, or nothing is known of how they would not. The text is a clause about the node."""
+    """Items would mix, or no rule says how they do not. The text is a clause about the node."""
 
     def __init__(self, why: str, tensor: str = "", hint: str = "") -> None:
         super().__init__(why)

@@ -1,4 +1,4 @@
-"""The whole way: a loaded model → one of another batch, or a refusal."""
+"""Rebatching of a loaded model: a plan, or a refusal."""
 
 from __future__ import annotations
 
@@ -18,35 +18,34 @@ if TYPE_CHECKING:
     from py_autodoc.graph.loading.load import LoadedModel
 
 BLOCKED = "rebatch-blocked"
-"""Code of the error that says which node would mix items."""
+"""Code of the error that names the node that would mix items."""
 MAX_ADVICE = 4
-"""Inputs that are tried for that."""
+"""Inputs that are tried as shared inputs for the hint of a refusal."""
 MAX_NODES = 50_000
-"""Larger graphs are not followed: every try is a pass over all of it."""
+"""Larger graphs are not followed, since every try is a pass over the whole graph."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchRequest:
-    """What is asked for.
+    """What to rebatch and how.
 
-    ``batch`` is what the file is fixed to, None: 1, or the size that the first axis of every input and
-    output has, where an operator says that it is the batch. ``axes`` says which axis of an input is the
-    batch (None: the input is the same for all items); what is left out is found out. ``bindings`` give
-    other free sizes.
+    ``batch`` is the batch size of the file. None: 1, or the first dimension of every input and output, if an
+    operator confirms that it is the batch. ``axes`` gives the batch axis of an input (None: the input is the
+    same for all items); other inputs are inferred. ``bindings`` are values of other symbolic dimensions.
     """
 
     batch: int | None = None
     axes: Axes = field(default_factory=dict)
     tries: int = MAX_TRIES
-    """Passes until the search gives up."""
+    """Maximum number of passes."""
     advise: bool = True
-    """Find out whether one input being the same for all items would do."""
+    """Check whether sharing one input between all items would help."""
     bindings: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class PlannedBatch:
-    """A way that was found."""
+    """A way to change the batch."""
 
     loaded: LoadedModel
     ready: PreparedStructure
@@ -54,11 +53,11 @@ class PlannedBatch:
     plan: BatchPlan
 
     def written(self, batch: int | str, literal: bool = False) -> RebatchedModel:
-        """The model for a number of items, or for any; see ``rewrite``."""
+        """Return the model for a number of items, or for any; see ``rewrite``."""
         return rewrite(self.ready, self.plan, batch, literal)
 
     def checked(self, batch: int) -> BatchRefusal | None:
-        """Infer the shapes of the model for a number of items: a refusal where they are not as followed."""
+        """Infer the shapes for a number of items. Return a refusal if they differ from the plan."""
         from py_autodoc.graph.shapes import infer
 
         copy = replace(self.loaded, proto=self.written(batch).proto)
@@ -66,7 +65,7 @@ class PlannedBatch:
         return self.fits(model, infer(copy, model, {}, {}), batch)
 
     def fits(self, model: Model, types: TypeTable, batch: int) -> BatchRefusal | None:
-        """The same for shapes that were inferred; those that other sizes decide are not looked at."""
+        """Check inferred shapes like ``checked``; shapes that depend on other dimensions are skipped."""
         odd = misfits(model, types, self.plan, batch, self.facts[0]) if len(self.facts) == 1 else []
         if not odd:
             return None
@@ -75,7 +74,7 @@ class PlannedBatch:
 
 
 def plan_batch(loaded: LoadedModel, request: BatchRequest | None = None) -> PlannedBatch | BatchRefusal:
-    """Find out how the batch of a model can be changed. Never raises on content."""
+    """Plan how to change the batch of a model. Never raises on content."""
     request = request or BatchRequest()
     ready = prepare_structure(loaded.proto)
     if len(ready.nodes) > MAX_NODES:
@@ -103,7 +102,7 @@ def plan_batch(loaded: LoadedModel, request: BatchRequest | None = None) -> Plan
 def _advised(
     found: BatchRefusal, loaded: LoadedModel, ready: PreparedStructure, request: BatchRequest
 ) -> BatchRefusal:
-    """The refusal, with the input that would have to be the same for all items."""
+    """Return the refusal with a hint about an input that would have to be the same for all items."""
     names = [i.name for i in ready.inputs]
     if found.hint or not request.advise or request.axes or not 2 <= len(names) <= MAX_ADVICE:
         return found
@@ -116,7 +115,7 @@ def _advised(
 
 
 def _common(ready: PreparedStructure) -> list[int]:
-    """The size above 1 that the first axis of every input and output is declared with."""
+    """Return the common first dimension, above 1, of all inputs and outputs."""
     sizes: set[int] = set()
     outputs = list(ready.proto.graph.output)
     for info in (*ready.inputs, *outputs):
@@ -128,13 +127,13 @@ def _common(ready: PreparedStructure) -> list[int]:
 
 
 def fixed_batch(model: Model) -> bool:
-    """True when no input has a free first axis, so that the batch is fixed in the file."""
+    """True if no input has a symbolic first dimension, so that the batch is fixed in the file."""
     declared, _ = symbolic_inputs(model)
     return not any(shape and isinstance(shape[0], str) for shape in declared.values())
 
 
 def misfits(model: Model, types: TypeTable, plan: BatchPlan, batch: int, facts: StructureFacts) -> list[str]:
-    """Tensors whose inferred shape is not what the plan says: none, unless a rule is wrong."""
+    """Return tensors whose inferred shape differs from the plan: none, unless a rule is wrong."""
     found = []
     for tensor in model.tensors:
         shape = types.shapes[tensor.id]
@@ -153,7 +152,7 @@ def misfits(model: Model, types: TypeTable, plan: BatchPlan, batch: int, facts: 
 
 
 class RebatchBlocked(InputError):
-    """The batch of a model cannot be changed: a node would mix items, or no rule says that it does not."""
+    """The batch of a model cannot be changed: a node would mix items, or has no rule."""
 
     def __init__(self, name: str, refusal: BatchRefusal) -> None:
         super().__init__(BLOCKED, f"{name}: {refusal.message}", refusal.hint)

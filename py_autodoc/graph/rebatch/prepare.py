@@ -1,4 +1,4 @@
-"""The structure as a pass reads it: a copy with unique names, nodes numbered and in execution order."""
+"""Model structure for a pass: a copy with unique names and numbered nodes in execution order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class StructureNode:
-    """One node of the copy."""
+    """A node of the copy."""
 
     def __init__(self, index: int, proto: onnx.NodeProto) -> None:
         self.index = index
@@ -35,26 +35,26 @@ class StructureNode:
 
     @property
     def label(self) -> str:
-        """How messages call it."""
+        """Name used in messages."""
         name = decode_text(self.proto.name) or next(filter(None, self.outputs), "")
         return f"{self.op_type} {name}".strip()[:160]
 
     @cached_property
     def attributes(self) -> dict[str, Any]:
-        """Values of attributes; graphs are in ``bodies``."""
+        """Attribute values; subgraphs are in ``bodies``."""
         plain = (a for a in self.proto.attribute if not nested(a))
         return {decode_text(a.name): onnx.helper.get_attribute_value(a) for a in plain if a.type}
 
     def attr(self, name: str, default: Any = None) -> Any:
-        """Value of an attribute."""
+        """Return the value of an attribute."""
         return self.attributes.get(name, default)
 
     def has(self, i: int) -> bool:
-        """True when the optional input is given."""
+        """True if the optional input is present."""
         return i < len(self.inputs) and bool(self.inputs[i])
 
     def captures(self) -> Iterator[str]:
-        """Names that the bodies read."""
+        """Yield the outer names that the subgraphs read."""
         for body in self.bodies.values():
             yield from body.outputs
             for node in body.nodes:
@@ -64,7 +64,7 @@ class StructureNode:
 
 @dataclass(slots=True)
 class StructureGraph:
-    """The main graph or a body. ``nodes`` are in execution order."""
+    """The main graph or a subgraph. ``nodes`` are in execution order."""
 
     inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
@@ -73,20 +73,20 @@ class StructureGraph:
 
 @dataclass(slots=True)
 class PreparedStructure:
-    """A copy of the model, ``nodes`` numbered graph by graph as the file has them."""
+    """A copy of the model, with ``nodes`` numbered graph by graph in file order."""
 
     proto: onnx.ModelProto
     graph: StructureGraph
     nodes: list[StructureNode]
     inputs: list[onnx.ValueInfoProto]
-    """Of the main graph, without those that are weights."""
+    """Inputs of the main graph that are not weights."""
     opset: int
     read: frozenset[str]
-    """Every name that something reads or the model returns."""
+    """All names that are read or are outputs of the model."""
 
 
 def prepare_structure(proto: onnx.ModelProto) -> PreparedStructure:
-    """A copy of the structure. Local functions must be expanded already."""
+    """Copy the structure. Local functions must already be expanded."""
     copy = onnx.ModelProto()
     copy.CopyFrom(proto)
     _unique(copy.graph, {}, set(), False)
@@ -100,7 +100,7 @@ def prepare_structure(proto: onnx.ModelProto) -> PreparedStructure:
 
 
 def node_protos(graph: onnx.GraphProto) -> list[onnx.NodeProto]:
-    """The nodes in the order in which ``prepared`` numbers them."""
+    """Return the nodes in the order in which ``prepare_structure`` numbers them."""
     found: list[onnx.NodeProto] = []
     pending = [graph]
     while pending:
@@ -147,7 +147,7 @@ def _sort(graph: StructureGraph) -> None:
 
 
 def _unique(graph: onnx.GraphProto, names: Mapping[str, str], taken: set[str], inner: bool) -> None:
-    """Rename what bodies make, where the name was used before: sibling bodies may share names."""
+    """Rename tensors of subgraphs whose name is already used, since sibling subgraphs may share names."""
     pending = [(graph, names, inner)]
     while pending:
         graph, names, inner = pending.pop()
@@ -186,21 +186,21 @@ def _rename(graph: onnx.GraphProto, names: Mapping[str, str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class StructureFacts:
-    """Shapes and small values of the file as it is."""
+    """Shapes and small values of the original model."""
 
     shapes: Mapping[str, tuple[int, ...]]
     values: Mapping[str, Any]
-    """Whatever the free sizes are."""
+    """Values that do not depend on symbolic dimensions."""
     bound: Mapping[str, Any]
-    """Under the sizes that were taken."""
+    """Values under the chosen dimensions."""
 
 
 def facts_of(
     loaded: LoadedModel, ready: PreparedStructure, batch: int, given: Mapping[str, int]
 ) -> list[StructureFacts]:
-    """What inference finds; twice, under different sizes, where sizes besides the batch are free.
+    """Return the results of inference, two under different values if other dimensions are symbolic.
 
-    ``given`` are sizes of symbols that stay so. Empty where no sizes are found that the model runs with.
+    ``given`` are values of symbols. Empty if no values are found for which the model runs.
     """
     from py_autodoc.graph.shapes import infer
 

@@ -1,4 +1,4 @@
-"""The model with the edits of a plan, for a number of items or for any."""
+"""Applies the edits of a plan for a number of items, or for any number."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from py_autodoc.graph.rebatch.search import BatchPlan
 
 STEM = "rebatch"
 AFTER = f"{STEM}/fold"
-"""How names of added nodes begin that come after the node they serve; others come before it."""
+"""Name prefix of added nodes that follow the node they serve; other added nodes precede it."""
 Parts = Sequence[int | None]
-"""Numbers of a shape, None for that of the batch."""
+"""Dimensions of a shape, None for the batch."""
 
 
 @dataclass(slots=True)
 class RebatchedModel:
-    """A model of another batch. Weights are references as they were."""
+    """A model with another batch. Weights are unchanged references."""
 
     proto: onnx.ModelProto
     added: frozenset[str]
-    """Names of nodes that the original does not have."""
+    """Names of nodes that are not in the original."""
     edits: list[str] = field(default_factory=list)
-    """What was changed, a line an edit."""
+    """Descriptions of the edits, one line each."""
     symbolic: dict[str, list[int | str]] = field(default_factory=dict)
-    """Weights that stand for sizes: name → values, where ``literal`` was asked for."""
+    """Weights that represent dimensions: name → values, if ``literal`` was set."""
 
 
 def rewrite(
@@ -41,9 +41,9 @@ def rewrite(
 ) -> RebatchedModel:
     """Apply a plan.
 
-    ``batch`` is the size, or the name of a free one. A free size is computed from an input's shape;
-    with ``literal`` it stands in the graph as a constant whose value is told in ``symbolic``, so that
-    the costs are those of the model with a number. Such a graph is for analysis, it cannot run.
+    ``batch`` is a size, or the name of a symbolic dimension. A symbolic size is computed from an input shape;
+    with ``literal`` it is a constant whose value is listed in ``symbolic``, so that costs equal those of a
+    model with a number. Such a graph is for analysis only and cannot run.
     """
     return _BatchWriter(ready, plan, batch, literal).run()
 
@@ -107,7 +107,7 @@ class _BatchWriter:
         return self.consts[key]
 
     def _stored(self, value: Any) -> str:
-        """Numbers in the graph: a constant before IR version 4, where every initializer is an input."""
+        """Store numbers in the graph; as a Constant before IR version 4, which makes initializers inputs."""
         name = self._fresh("shape")
         tensor = numpy_helper.from_array(value, name)
         if self.proto.ir_version >= 4 or self.literal:
@@ -125,7 +125,7 @@ class _BatchWriter:
         where: list[onnx.NodeProto] | None = None,
         **attributes: Any,
     ) -> str:
-        """Add a node in front of another, in whose module it is; its output."""
+        """Add a node before another, in the same module, and return its output."""
         name = self._fresh(kind.lower())
         made = helper.make_node(kind, inputs, [name], name=name, **attributes)
         if index >= 0:
@@ -137,7 +137,7 @@ class _BatchWriter:
         return name
 
     def _batch(self) -> str:
-        """A tensor of one number, the batch."""
+        """Return a one-element tensor with the batch size."""
         if not self.size:
             name, axis = next(iter(self.plan.inputs.items()))
             shape = self._node(-1, "Shape", [name], self.head)
@@ -148,7 +148,7 @@ class _BatchWriter:
         return self.size
 
     def _vector(self, index: int, parts: Parts, many: int) -> str:
-        """Numbers as a tensor, None being ``many`` times the batch."""
+        """Return the numbers as a tensor, with ``many`` times the batch for None."""
         if isinstance(self.batch, int):
             return self._const([self.batch * many if d is None else d for d in parts])
         if self.literal:
@@ -193,7 +193,7 @@ class _BatchWriter:
         node.input[i] = self._vector(index, parts, many)
 
     def _own(self, index: int, node: onnx.NodeProto) -> None:
-        """The first part of each index named the only item; now the item is given by its place."""
+        """Replace the leading item index, which was always 0, by ``batch_dims``."""
         cut = [node.input[1], self._const([1]), self._const([BIG]), self._const([-1])]
         node.input[1] = self._node(index, "Slice", cut)
         del node.attribute[:]
@@ -220,7 +220,7 @@ class _BatchWriter:
             self._folded(index, node, 0, [*out[:axis], -1, *out[axis + 1 :]])
 
     def _folded(self, index: int, node: onnx.NodeProto, k: int, shape: Sequence[int]) -> None:
-        """An output gets another shape and keeps its name."""
+        """Reshape an output, keeping its name."""
         name = node.output[k]
         node.output[k] = self._fresh("items")
         inputs = [node.output[k], self._const(shape)]
@@ -231,7 +231,7 @@ class _BatchWriter:
         self.after.setdefault(index, []).append(made)
 
     def _scatter(self, index: int, node: onnx.NodeProto, spots: Sequence[int]) -> None:
-        """Indices [1, …, k] whose first part is 0 become [N, …, k] whose first part is the item."""
+        """Turn indices [1, …, k] with a leading 0 into [N, …, k] with the item as the leading index."""
         ones = [1] * (len(spots) - 1)
         counts = self._vector(index, [None, *ones], 1)
         rest = self._node(
@@ -272,10 +272,10 @@ class _BatchWriter:
     # The whole
 
     def _place(self, graph: onnx.GraphProto, head: Sequence[onnx.NodeProto]) -> None:
-        """Put new nodes where they belong."""
+        """Insert the new nodes at their positions."""
         index = {id(node): i for i, node in enumerate(self.nodes)}
         graphs = [graph, *(body for node in self.nodes for a in node.attribute for body in nested(a))]
-        for one in reversed(graphs):  # bodies before what holds them: nodes are copied
+        for one in reversed(graphs):  # subgraphs before their owner, since nodes are copied
             numbers = [index[id(node)] for node in one.node]
             if one is not graph and not any(i in self.before or i in self.after for i in numbers):
                 continue
@@ -291,7 +291,7 @@ class _BatchWriter:
             one.node.extend(copies)
 
     def _declare(self) -> None:
-        """Shapes that the file declares, for the new batch."""
+        """Update the shapes that the file declares."""
         pending = [self.proto.graph]
         while pending:
             graph = pending.pop()
@@ -299,7 +299,7 @@ class _BatchWriter:
             for info in (*graph.input, *graph.output, *graph.value_info):
                 self._declared(info)
                 if decode_text(info.name) in made and decode_text(info.name) not in self.plan.followed:
-                    # In a branch that is never taken: nobody followed what it would be.
+                    # In a branch that is never taken, which was not followed.
                     info.type.tensor_type.ClearField("shape")
             for node in graph.node:
                 for attribute in node.attribute:
@@ -321,7 +321,7 @@ class _BatchWriter:
 
 
 def _said(edit: BatchEdit) -> str:
-    """An edit in words."""
+    """Describe an edit in words."""
     if edit.kind == "repeat":
         return f"input {edit.data[0]} is repeated for each item"
     if edit.kind in ("reshape", "sized"):

@@ -1,4 +1,4 @@
-"""Passes until one succeeds: choices are taken back, the latest first, where a pass is blocked."""
+"""Runs passes until one succeeds; if a pass is blocked, choices are revised, latest first."""
 
 from __future__ import annotations
 
@@ -12,54 +12,54 @@ from py_autodoc.graph.rebatch.prepare import PreparedStructure, StructureFacts
 from py_autodoc.graph.rebatch.trace import BatchTrace
 
 MAX_TRIES = 400
-"""Passes until the search gives up."""
+"""Maximum number of passes."""
 
 Axes = Mapping[str, int | None]
 
 
 @dataclass(frozen=True, slots=True)
 class BatchRefusal:
-    """Why the batch cannot be changed: the node that would mix items, the tensor, the reason, the way out."""
+    """Why the batch cannot be changed: the node that would mix items, the tensor, the reason and a hint."""
 
     node: str
     tensor: str
     reason: str
     hint: str = ""
     node_id: int = -1
-    """Number of the node in ``PreparedStructure.nodes``; -1 where no node is at fault."""
+    """Index of the node in ``PreparedStructure.nodes``; -1 if no node is responsible."""
 
     @property
     def message(self) -> str:
-        """One line."""
+        """The refusal as one line."""
         return f"{self.node}: {self.reason}." if self.node else f"{self.reason[:1].upper()}{self.reason[1:]}."
 
 
 @dataclass(frozen=True, slots=True)
 class BatchPlan:
-    """Where the batch is in every tensor, and what must be edited."""
+    """Position of the batch in every tensor, and the required edits."""
 
     batch: int
-    """What the file is fixed to."""
+    """Batch size of the file."""
     layouts: Mapping[str, Layout]
     loose: frozenset[str]
-    """Tensors whose folded batch has another factor where other sizes are free."""
+    """Tensors whose factor folded with the batch depends on other symbolic dimensions."""
     edits: tuple[BatchEdit, ...]
     notes: tuple[tuple[str, str], ...]
-    """(node, what is to be known of it)."""
+    """(node, note for the user)."""
     inputs: Mapping[str, int]
-    """Input → axis of the batch."""
+    """Input → batch axis."""
     outputs: Mapping[str, Layout | None] = field(default_factory=dict)
     followed: frozenset[str] = frozenset()
-    """Tensors that were looked at; those of a branch that is never taken are not."""
+    """Tensors that were visited; those in branches that are never taken are missing."""
     tries: int = 1
     confirmed: bool = False
-    """An operator whose first axis is the batch by definition works on it."""
+    """True if an operator confirms that axis 0 is the batch."""
 
 
 def search(
     ready: PreparedStructure, facts: Sequence[StructureFacts], batch: int, axes: Axes, most: int = MAX_TRIES
 ) -> BatchPlan | BatchRefusal:
-    """Find a way to give every item its own place.
+    """Search for a layout that keeps all items apart.
 
     ``axes``: input → its batch axis; None: the same for all items.
     """
@@ -88,7 +88,7 @@ def search(
 
 
 def _seed(trace: BatchTrace, names: Sequence[str], axes: Axes) -> None:
-    """Give the inputs their layouts. Raises: BatchBlocked."""
+    """Set the layouts of the inputs. Raises: BatchBlocked."""
     for name in names:
         shape = trace.facts.shapes.get(name)
         if name in axes:
@@ -131,7 +131,7 @@ def _outputs(ready: PreparedStructure, trace: BatchTrace) -> None:
 
 
 def _agree(traces: Sequence[BatchTrace]) -> None:
-    """Raises: BatchBlocked where an edit holds a number that changes with sizes that are free."""
+    """Raises: BatchBlocked if an edit contains a number that depends on symbolic dimensions."""
     first, *others = traces
     for other in others:
         if len(other.edits) != len(first.edits):
@@ -153,7 +153,7 @@ _BIND = "Set the other sizes with --bind."
 def _back(
     picks: Mapping[str, int], traces: Sequence[BatchTrace], fault: BatchBlocked, names: Sequence[str]
 ) -> dict[str, int] | None:
-    """Other choices: the latest that led to the fault; an input where none did. None: all were tried."""
+    """Return the next choices: the latest that caused the fault, or else an input. None: all were tried."""
     choices: dict[str, int] = {}
     for trace in traces:
         choices.update(trace.choices)

@@ -1,4 +1,4 @@
-"""Arithmetic on sizes: what a graph computes from the batch size, at several batch sizes at once."""
+"""Arithmetic on shapes: evaluates computations on the batch size at several batch sizes at once."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from py_autodoc.graph.protobuf.tensor_protos import MAX_RANK, MAX_VALUES, small_
 from py_autodoc.graph.rebatch.prepare import StructureNode
 
 PROBES = (1, 2, 3, 5, 1009)
-"""Batch sizes at which numbers are computed. What agrees at all of them does not depend on the batch."""
+"""Batch sizes used as probes. A value equal at all of them does not depend on the batch."""
 
 
 def _divide(a: Any, b: Any) -> Any:
-    """Division as ONNX does it: integers are cut towards zero."""
+    """Divide as ONNX does: integers are truncated towards zero."""
     if np.asarray(a).dtype.kind in "iu":
         quotient = np.abs(a) // np.abs(b)
         return np.where((np.asarray(a) < 0) ^ (np.asarray(b) < 0), -quotient, quotient)
@@ -47,9 +47,9 @@ _UNARY: dict[str, Callable[[Any], Any]] = {
 
 
 def computed(node: StructureNode, values: Sequence[Any], opset: int) -> Any | None:
-    """The output of a node on small numbers; None where the operator is not one of those on sizes.
+    """Return the output of a node on small values; None if its operator is not shape arithmetic.
 
-    ``values`` are the inputs, None for those left out.
+    ``values`` are the inputs, None for omitted ones.
     """
     if not all(v is None or _small(v) for v in values):
         return None

@@ -1,4 +1,4 @@
-"""One pass over the model: which axis of each tensor holds the batch, under the choices made so far."""
+"""One pass over the model: the batch axis of each tensor under the current choices."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from py_autodoc.graph.rebatch.sizes import PROBES, computed
 Found = Sequence[Layout | None]
 Rule = Callable[["BatchTrace", StructureNode], Found]
 RULES: dict[tuple[str, str], Rule] = {}
-"""(domain, operator) → where the batch goes."""
+"""(domain, operator) → batch rule."""
 MAKERS = frozenset({"Expand", "Tile", "ConstantOfShape"})
 READ_SIZES = frozenset({"Reshape", "Slice", "Resize", "Pad", "Squeeze", "Unsqueeze"}) | MAKERS
-"""Operators that may read the batch size as a number beside data."""
+"""Operators that may read the batch size as a number besides data."""
 RAGGED = frozenset({"Identity", "Cast"})
 SHARED_RANGE = "all items share one range of quantization, so that results differ a little from item by item"
 T = TypeVar("T")
 
 
 def rule(*operators: str, domain: str = "") -> Callable[[Rule], Rule]:
-    """Register a rule by names of operators."""
+    """Register a rule for operators."""
 
     def add(fn: Rule) -> Rule:
         RULES.update({(domain, name): fn for name in operators})
@@ -42,7 +42,7 @@ def _answer() -> Mapping[Key, Link]:
 
 
 class BatchTrace:
-    """A pass. Rules ask it for facts and tell it what must be edited."""
+    """A pass. Rules query it for facts and record edits in it."""
 
     def __init__(
         self,
@@ -54,29 +54,29 @@ class BatchTrace:
     ) -> None:
         self.ready, self.facts, self.batch, self.picks = ready, facts, batch, picks
         self.free = free
-        """Sizes besides the batch are free."""
+        """True if dimensions other than the batch are symbolic."""
         self.opset = ready.opset
         self.layouts: dict[str, Layout] = {}
         self.sizes: dict[str, dict[int, Any]] = {}
-        """Numbers made of the batch size, at each probe."""
+        """Values computed from the batch size, at each probe."""
         self.bound: dict[str, Any] = dict(facts.bound)
         self.edits: list[BatchEdit] = []
         self.choices: dict[str, int] = {}
-        """Choice → number of candidates, in the order met."""
+        """Choice → number of candidates, in order of occurrence."""
         self.notes: list[tuple[str, str]] = []
         self.followed: set[str] = set()
-        """Tensors that nodes make which were passed; those of a branch that is never taken are not."""
+        """Tensors of visited nodes; those in branches that are never taken are missing."""
         self.confirmed = False
-        """An operator whose first axis is the batch by definition works on it."""
+        """True if an operator with a defined batch axis 0 was seen."""
 
     # What is known
 
     def at(self, node: StructureNode, i: int) -> Layout | None:
-        """Layout of an input."""
+        """Return the layout of an input."""
         return self.layouts.get(node.inputs[i]) if node.has(i) else None
 
     def first(self, node: StructureNode, *inputs: int) -> Layout:
-        """Layout of the first input, of those named or of all, that holds the batch. Raises: BatchBlocked."""
+        """Return the layout of the first given input (default: any) with the batch. Raises: BatchBlocked."""
         for i in inputs or range(len(node.inputs)):
             at = self.at(node, i)
             if at is not None:
@@ -84,18 +84,18 @@ class BatchTrace:
         raise BatchBlocked("the batch is in an input that only says how it works")
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """Shape in the file. Raises: BatchBlocked."""
+        """Return the shape in the file. Raises: BatchBlocked."""
         found = self.facts.shapes.get(name)
         if found is None:
             raise BatchBlocked(f"the shape of {name} is not known", name)
         return found
 
     def const(self, name: str) -> Any:
-        """Value of a tensor that is the same whatever the batch is; None when not known."""
+        """Return the value of a tensor that does not depend on the batch; None if unknown."""
         return None if name in self.sizes or name in self.layouts else self.facts.values.get(name)
 
     def ints(self, node: StructureNode, i: int, attr: str = "") -> list[int] | None:
-        """Whole numbers of an input or, in old opsets, an attribute. Raises: BatchBlocked when computed."""
+        """Return the integers of an input or, in old opsets, an attribute. Raises: BatchBlocked for data."""
         if node.has(i):
             value = self.const(node.inputs[i])
             if value is None:
@@ -105,7 +105,7 @@ class BatchTrace:
         return None if found is None else [int(v) for v in np.ravel(found)]
 
     def asked(self, node: StructureNode, i: int, attr: str = "") -> dict[int, list[int]] | None:
-        """The numbers of an input at every probe; None when they come from data."""
+        """Return the values of an input at every probe; None if they depend on data."""
         if not node.has(i):
             given = node.attr(attr) if attr else None
             return None if given is None else {p: [int(d) for d in given] for p in PROBES}
@@ -115,27 +115,27 @@ class BatchTrace:
         value = None if name in self.layouts else self.bound.get(name)
         return None if value is None else {p: [int(x) for x in np.ravel(value)] for p in PROBES}
 
-    # Decisions and demands
+    # Decisions and requirements
 
     def choose(self, key: str, options: Sequence[T]) -> tuple[T, frozenset[str]]:
-        """One of several ways, and the mark of having had a choice."""
+        """Return one of several options, and the key of the choice if there was one."""
         if len(options) == 1:
             return options[0], frozenset()
         self.choices.setdefault(key, len(options))
         return options[min(self.picks.get(key, 0), len(options) - 1)], frozenset([key])
 
     def edit(self, kind: str, node: StructureNode, *data: Any) -> None:
-        """Note a change."""
+        """Record an edit."""
         self.edits.append(BatchEdit(kind, node.index, data))
 
     def note(self, node: StructureNode, text: str) -> None:
-        """Say something about a node in the result."""
+        """Add a note about a node to the result."""
         self.notes.append((node.label, text))
 
     def need(self, node: StructureNode, i: int, at: Layout) -> None:
-        """Input ``i`` must hold the batch just there; what is the same for all items is repeated.
+        """Require the batch at this position of input ``i``; an input equal for all items is repeated.
 
-        Raises: BatchBlocked when it cannot.
+        Raises: BatchBlocked if impossible.
         """
         if not node.has(i):
             return
@@ -157,7 +157,7 @@ class BatchTrace:
         self.edit("repeat", node, i, at.axis, len(shape))
 
     def never(self, node: StructureNode, *inputs: int) -> None:
-        """These inputs must be the same for all items. Raises: BatchBlocked."""
+        """Require these inputs to be equal for all items. Raises: BatchBlocked."""
         for i in inputs:
             if node.has(i) and (node.inputs[i] in self.layouts or node.inputs[i] in self.sizes):
                 name = node.inputs[i]
@@ -166,17 +166,17 @@ class BatchTrace:
                 )
 
     def beyond(self, node: StructureNode, first: int) -> None:
-        """Inputs from ``first`` on must be the same for all items. Raises: BatchBlocked."""
+        """Require inputs from ``first`` on to be equal for all items. Raises: BatchBlocked."""
         self.never(node, *range(first, len(node.inputs)))
 
     def clear(self, node: StructureNode, at: Layout, axes: Iterable[int], rank: int | None = None) -> None:
-        """The operator works along ``axes``, which must not hold the batch. Raises: BatchBlocked."""
+        """Require that ``axes``, along which the operator works, lack the batch. Raises: BatchBlocked."""
         rank = len(self.shape(node.inputs[0])) if rank is None else rank
         if at.axis in [a + rank if a < 0 else a for a in axes]:
             raise BatchBlocked(f"{node.op_type} works along axis {at.axis}, which holds the batch")
 
     def broadcast(self, node: StructureNode, inputs: Sequence[int] | None = None) -> Layout | None:
-        """The layout of what broadcasts inputs against each other. Raises: BatchBlocked."""
+        """Return the layout of inputs broadcast against each other. Raises: BatchBlocked."""
         live = [i for i in (range(len(node.inputs)) if inputs is None else inputs) if node.has(i)]
         found = [(i, at) for i in live if (at := self.at(node, i)) is not None]
         if not found:
@@ -214,7 +214,7 @@ class BatchTrace:
                 raise odd from fault
 
     def body(self, graph: StructureGraph, given: Sequence[Layout | None]) -> list[Layout | None]:
-        """Follow the batch through a body whose inputs have these layouts; those of its outputs."""
+        """Follow the batch through a subgraph with the given input layouts; return those of its outputs."""
         for name, at in zip(graph.inputs, given, strict=False):
             self._put(name, at)
         self.run(graph)
@@ -234,7 +234,7 @@ class BatchTrace:
         live = [name for name in given if name in self.layouts]
         counted = [name for name in given if name in self.sizes]
         self.followed.update(node.outputs)
-        for name in node.outputs:  # a body is followed several times
+        for name in node.outputs:  # a subgraph is followed several times
             self.layouts.pop(name, None)
             self.sizes.pop(name, None)
         ragged = [name for name in live if self.layouts[name].ragged]
@@ -288,7 +288,7 @@ class BatchTrace:
         self._settle(node.outputs[0], made)
 
     def _count(self, node: StructureNode, name: str) -> None:
-        """Arithmetic on sizes: done at every probe."""
+        """Evaluate shape arithmetic at every probe."""
         inputs = [n if n else None for n in node.inputs]
         made: dict[int, Any] = {}
         for p in PROBES:
@@ -302,7 +302,7 @@ class BatchTrace:
         self._settle(node.outputs[0], made)
 
     def _settle(self, name: str, made: dict[int, Any]) -> None:
-        """Keep numbers that change with the batch."""
+        """Store values that change with the batch."""
         if all(np.array_equal(made[PROBES[0]], made[p]) for p in PROBES):
             self.bound[name] = made[PROBES[0]]
         else:

@@ -1,6 +1,6 @@
-"""Operators along an axis that folds several entries of an item behind the batch.
+"""Operators along an axis that folds several entries per item after the batch.
 
-``[batch · 64, …]`` becomes ``[batch, 64, …]`` for one operator, which then works along the second
+``[batch · 64, …]`` is reshaped to ``[batch, 64, …]`` for one operator, which then works along the second
 axis, and is folded again.
 """
 
@@ -24,10 +24,10 @@ def unfolded(
     given: Sequence[int],
     made: Sequence[int],
 ) -> None:
-    """Let ``node`` work item by item along ``axis``.
+    """Make ``node`` work item by item along ``axis``.
 
-    ``given`` and ``made`` are the entries of one item along it, of each of ``inputs`` and each output.
-    Raises: BatchBlocked where the operator would have to say its axis in a way that is not followed.
+    ``given`` and ``made`` are the entries of one item along the axis, for each of ``inputs`` and each output.
+    Raises: BatchBlocked if the operator specifies its axis in an unsupported way.
     """
     if trace.opset < 13 or trace.batch != 1:
         raise BatchBlocked(f"it works along axis {axis}, which holds the batch")

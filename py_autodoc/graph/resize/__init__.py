@@ -1,9 +1,9 @@
-"""Other sequence lengths and resolutions for a model that has them fixed, or the node that forbids it.
+"""Changes fixed sequence lengths and resolutions of a model, or names the node that prevents it.
 
-The graph is followed at its own sizes and at the wanted ones (``walk``), one rule an operator
-(``rules``). An axis is a list of factors (``axes``), which a reshape deals out anew (``regroup``): where
-they were joined they come apart. Numbers that stood for old sizes are written anew, stored tables beside a
-sequence are cut to their first entries, and what more than one reading fits is refused (``search``).
+The graph is followed at its original and its requested dimensions (``walk``), by one rule per operator
+(``rules``). An axis is a list of factors (``axes``), which a reshape regroups (``regroup``) where they were
+joined. Numbers that represent old dimensions are replaced, and stored tables next to a sequence are cut to
+their first entries. If several readings with different results fit, the change is refused (``search``).
 """
 
 from py_autodoc.graph.resize.model import BLOCKED, ResizeBlocked, ResizedModel, resize_model

@@ -1,4 +1,4 @@
-"""What an axis is made of: sizes that stay and sizes that follow those of the inputs."""
+"""Composition of an axis: fixed factors and factors that follow the inputs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from functools import reduce
 
 @dataclass(frozen=True, slots=True)
 class AxisFactor:
-    """A factor of an axis: its size in the file and the size that is wanted.
+    """A factor of an axis: its size in the file and its requested size.
 
-    ``front``: entry i is position i of a sequence, counted from its beginning, so that the first entries
-    of a stored table serve a shorter one.
+    ``front``: entry i is position i of a sequence from its start, so a shorter sequence can use the first
+    entries of a stored table.
     """
 
     old: int
@@ -22,36 +22,36 @@ class AxisFactor:
 
     @property
     def steady(self) -> bool:
-        """True when the size stays."""
+        """True if the size does not change."""
         return self.old == self.new
 
 
 Axis = tuple[AxisFactor, ...]
-"""Factors, the outermost first: ``(heads, length)`` is heads folded in front of positions."""
+"""Factors, outermost first: ``(heads, length)`` is heads folded before positions."""
 
 
 def steady(size: int) -> Axis:
-    """An axis that stays as it is."""
+    """Return an axis that does not change."""
     return (AxisFactor(size, size),)
 
 
 def old_size(axis: Axis) -> int:
-    """Entries in the file."""
+    """Return the number of entries in the file."""
     return math.prod(part.old for part in axis)
 
 
 def new_size(axis: Axis) -> int:
-    """Entries at the wanted sizes."""
+    """Return the requested number of entries."""
     return math.prod(part.new for part in axis)
 
 
 def moves(axis: Axis) -> bool:
-    """True when the size does not stay."""
+    """True if the size changes."""
     return any(not part.steady for part in axis)
 
 
 def joined(parts: Iterable[AxisFactor]) -> Axis:
-    """Factors one behind the other, without ones, steady neighbours as one."""
+    """Join factors, dropping ones and merging adjacent fixed factors."""
 
     def add(done: Axis, part: AxisFactor) -> Axis:
         if part.old == part.new == 1:
@@ -66,16 +66,16 @@ def joined(parts: Iterable[AxisFactor]) -> Axis:
 
 
 def prefix(axis: Axis) -> bool:
-    """True when the first entries of a stored table belong to the first positions."""
+    """True if the first entries of a stored table belong to the first positions."""
     first, *rest = axis
     return first.front and all(part.steady for part in rest)
 
 
 def blurred(axis: Axis) -> Axis:
-    """The same where entries are not positions counted from the front any more."""
+    """Return the axis without the property that entries are positions from the start."""
     return tuple(replace(part, front=False) for part in axis)
 
 
 def of_sizes(old: Sequence[int], new: Sequence[int], front: bool = False) -> tuple[Axis, ...]:
-    """Axes of which only the sizes are known."""
+    """Return axes of which only the sizes are known."""
     return tuple((AxisFactor(a, b, front and a != b),) for a, b in zip(old, new, strict=True))

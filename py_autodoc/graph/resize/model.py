@@ -1,4 +1,4 @@
-"""The whole way: a loaded model → one of other sizes, or a refusal."""
+"""Resizing of a loaded model: a new model, or a refusal."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from py_autodoc.graph.loading.load import LoadedModel
 
 BLOCKED = "resize-blocked"
-"""Code of the error that says which node cannot have the wanted sizes."""
+"""Code of the error that names the node that does not support the requested dimensions."""
 MAX_NODES = 50_000
 """Larger graphs are not followed."""
 _IMAGE = 4
-"""Axes from which on an input of numbers is a picture, whose tables are not sequences."""
+"""Minimum rank of an input that counts as an image, whose tables are not sequences."""
 
 
 class ResizeBlocked(InputError):
-    """A model cannot have other sizes: a node is made for the file's, or no rule says that it is not."""
+    """A model cannot have other dimensions: a node depends on those of the file, or has no rule."""
 
     def __init__(self, name: str, refusal: BatchRefusal) -> None:
         super().__init__(BLOCKED, f"{name}: {refusal.message}", refusal.hint)
@@ -37,16 +37,16 @@ class ResizeBlocked(InputError):
 
 @dataclass(frozen=True, slots=True)
 class ResizedModel:
-    """A model of other sizes."""
+    """A model with other dimensions."""
 
     loaded: LoadedModel
     """The rewritten model; weights are references to the file."""
     inputs: Mapping[str, tuple[int, ...]]
-    """Input → its whole shape."""
+    """Input → its complete shape."""
     fixed: Mapping[str, tuple[int, ...]]
-    """The shapes that the file has."""
+    """The shapes in the file."""
     outputs: Mapping[str, tuple[int, ...]]
-    """Output → its shape, where it does not stay."""
+    """Output → its shape, if it changes."""
     edits: tuple[str, ...]
     notes: tuple[tuple[str, str], ...]
 
@@ -54,11 +54,11 @@ class ResizedModel:
 def resize_model(
     loaded: LoadedModel, wanted: Mapping[str, Sequence[int]], bindings: Mapping[str, int] | None = None
 ) -> ResizedModel | BatchRefusal:
-    """Give inputs other sizes than the file's.
+    """Change the dimensions of inputs.
 
-    ``wanted``: input → whole shape; ``bindings``: sizes of free dimensions.
+    ``wanted``: input → complete shape; ``bindings``: values of symbolic dimensions.
 
-    Raises: OptionError for an input or a size that is none.
+    Raises: OptionError for an invalid input or dimension.
     """
     ready = prepare_structure(loaded.proto)
     if len(ready.nodes) > MAX_NODES:
@@ -104,7 +104,7 @@ def _plan(
     shapes: Mapping[int, Sequence[int]],
     fixed: dict[str, tuple[int, ...]],
 ) -> SizePlan | BatchRefusal:
-    """The edits, where free dimensions have the sizes ``given``. Fills ``fixed``, what the file has."""
+    """Return the edits for the values ``given`` of symbols. Fills ``fixed`` with the shapes in the file."""
     from py_autodoc.graph.shapes import infer
 
     old = infer(copy, model, given, {})
@@ -126,7 +126,7 @@ def _plan(
 def _sizes(
     copy: LoadedModel, model: Model, wanted: Mapping[str, Sequence[int]], bindings: Mapping[str, int]
 ) -> tuple[list[dict[str, int]], dict[int, tuple[int, ...]]]:
-    """Sizes of free dimensions, two sets where some are not bound; the shapes of the inputs.
+    """Return values of symbolic dimensions, two sets if some are unbound, and the input shapes.
 
     Raises: OptionError.
     """
@@ -157,7 +157,7 @@ def _sizes(
 
 
 def _axes(model: Model, t: int, old: Sequence[int], new: Sequence[int]) -> tuple[Axis, ...]:
-    """The axes of an input. Raises: OptionError where an axis of one entry would grow."""
+    """Return the axes of an input. Raises: OptionError if an axis of size 1 would grow."""
     moving = [k for k, (a, b) in enumerate(zip(old, new, strict=True)) if a != b]
     name = model.tensors[t].name
     for k in moving:
@@ -174,7 +174,7 @@ def _axes(model: Model, t: int, old: Sequence[int], new: Sequence[int]) -> tuple
 
 
 def _misfit(result: LoadedModel, plan: SizePlan, given: Mapping[str, int]) -> BatchRefusal | None:
-    """A refusal where inference does not find the shapes that were followed: none, unless a rule is wrong."""
+    """Return a refusal if inferred shapes differ from the plan: never, unless a rule is wrong."""
     from py_autodoc.graph.shapes import infer
 
     model = build(result)

@@ -1,4 +1,4 @@
-"""A reshape at other sizes: elements keep their order, so factors of the input make up the output's axes."""
+"""Reshapes at other sizes: elements keep their order, so input factors form the output axes."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from py_autodoc.graph.resize.axes import Axis, AxisFactor, joined, moves, new_size, steady
 
 MAX_WAYS = 16
-"""Ways that are told apart for one reshape."""
+"""Maximum number of ways considered for one reshape."""
 
 
 def ways(axes: Sequence[Axis], out: Sequence[int]) -> list[tuple[Axis, ...]]:
-    """The axes that the output of a reshape may have, the likeliest first; empty where there are none.
+    """Return the possible output axes of a reshape, most likely first; empty if there are none.
 
-    ``out`` is its shape in the file. Both sides are cut into the smallest groups of equal product. A group
-    with one output axis is settled, and so is one whose factors come apart where they were joined. A
-    factor that is cut itself has two readings: the count of pieces grows, or their size does.
+    ``out`` is its shape in the file. Both sides are split into the smallest groups of equal product. A group
+    with one output axis is unique, as is one whose factors separate where they were joined. A factor that is
+    split has two readings: either the number of pieces grows or their size.
     """
     parts = [part for axis in axes for part in joined(axis) if (part.old, part.new) != (1, 1)]
     found: list[list[Axis]] = [[]]
@@ -53,7 +53,7 @@ def _groups(parts: Sequence[AxisFactor], out: Sequence[int]) -> list[tuple[list[
 
 
 def _group(group: list[AxisFactor], sizes: list[int]) -> list[list[Axis]]:
-    """The axes of the output in one group."""
+    """Return the possible output axes of a group."""
     if all(part.steady for part in group):
         return [[steady(size) for size in sizes]]
     several = [k for k, size in enumerate(sizes) if size != 1]
@@ -70,7 +70,7 @@ def _group(group: list[AxisFactor], sizes: list[int]) -> list[list[Axis]]:
 
 
 def _walk(parts: tuple[AxisFactor, ...], sizes: tuple[int, ...]) -> list[list[Axis]]:
-    """Factors dealt out from the front; a factor that is too large for an axis is cut."""
+    """Assign factors from the front; a factor that is too large for an axis is split."""
     if not sizes:
         return [[]] if not parts else []
     taken: list[AxisFactor] = []
@@ -95,7 +95,7 @@ def _walk(parts: tuple[AxisFactor, ...], sizes: tuple[int, ...]) -> list[list[Ax
 
 
 def _cut(part: AxisFactor, count: int) -> list[tuple[AxisFactor, AxisFactor]]:
-    """A factor as ``count`` pieces."""
+    """Split a factor into ``count`` pieces."""
     size = part.old // count
     if part.steady:
         return [(AxisFactor(count, count), AxisFactor(size, size))]
@@ -108,7 +108,7 @@ def _cut(part: AxisFactor, count: int) -> list[tuple[AxisFactor, AxisFactor]]:
 
 
 def _one_grows(group: Sequence[AxisFactor], sizes: Sequence[int]) -> list[list[Axis]]:
-    """Factors do not come apart: one axis takes all of the change."""
+    """Return ways in which a single axis takes the whole change, since the factors do not separate."""
     before, after = math.prod(sizes), math.prod(part.new for part in group)
     found: list[list[Axis]] = []
     for k, size in enumerate(sizes):
@@ -120,10 +120,10 @@ def _one_grows(group: Sequence[AxisFactor], sizes: Sequence[int]) -> list[list[A
 
 
 def sizes_of(way: Sequence[Axis]) -> list[int]:
-    """The shape at the wanted sizes."""
+    """Return the requested shape."""
     return [new_size(axis) for axis in way]
 
 
 def moving(way: Sequence[Axis]) -> list[int]:
-    """Axes whose size does not stay."""
+    """Return axes whose size changes."""
     return [k for k, axis in enumerate(way) if moves(axis)]

@@ -1,4 +1,4 @@
-"""The model with the edits of a plan."""
+"""Applies the edits of a plan."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _SHOWN = 8
 
 @dataclass(frozen=True, slots=True)
 class RewrittenSizes:
-    """A model of other sizes. Weights are references as they were."""
+    """A model with other dimensions. Weights are unchanged references."""
 
     proto: onnx.ModelProto
     edits: tuple[str, ...]
-    """What was changed, a line an edit."""
+    """Descriptions of the edits, one line each."""
 
 
 def rewrite(
@@ -36,8 +36,8 @@ def rewrite(
 ) -> RewrittenSizes:
     """Apply a plan to a copy.
 
-    ``inputs``: input → sizes that are declared from now on, where the file has numbers; ``bindings``: free
-    dimension → size that it is fixed at.
+    ``inputs``: input → dimensions to declare, where the file has numbers; ``bindings``: symbolic
+    dimension → fixed value.
     """
     return _SizeWriter(proto, plan, inputs, opset, bindings).run()
 
@@ -64,7 +64,7 @@ class _SizeWriter:
         self.edits: list[str] = []
 
     def run(self) -> RewrittenSizes:
-        """Edits, declared shapes."""
+        """Apply the edits and update the declared shapes."""
         cuts: dict[tuple[int, int], list[tuple[int, int]]] = {}
         for edit in self.plan.edits:
             node = self.nodes[edit.node]
@@ -115,7 +115,7 @@ class _SizeWriter:
         self._said(node, f"{name} is {_shown(tuple(values))}")
 
     def _cut(self, number: int, i: int, places: Sequence[tuple[int, int]]) -> None:
-        """A ``Slice`` in front of the node, in whose module it is."""
+        """Insert a ``Slice`` before the node, in the same module."""
         node = self.nodes[number]
         axes, ends = [axis for axis, _ in places], [size for _, size in places]
         name = self._fresh("table")
@@ -149,7 +149,7 @@ class _SizeWriter:
         self.proto.graph.node.extend(copies)
 
     def _declare(self) -> None:
-        """Shapes that the file declares, at the wanted sizes."""
+        """Update the shapes that the file declares."""
         pending = [self.proto.graph]
         while pending:
             graph = pending.pop()

@@ -1,4 +1,4 @@
-"""Passes until one succeeds, and until no other reading of a node does."""
+"""Runs passes until one succeeds and no other reading of a node gives a different result."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from py_autodoc.graph.resize.axes import Axis
 from py_autodoc.graph.resize.walk import SizeBlocked, SizeEdit, SizePass
 
 MAX_TRIES = 200
-"""Passes until the search gives up."""
+"""Maximum number of passes."""
 MAX_DOUBTS = 100
-"""Readings that are tried against the one that was found."""
+"""Maximum number of alternative readings checked against the result."""
 
 
 @dataclass(frozen=True, slots=True)
 class SizePlan:
-    """What must be edited, and the shapes that come of it."""
+    """The required edits and the resulting shapes."""
 
     edits: tuple[SizeEdit, ...]
     notes: tuple[tuple[str, str], ...]
-    """(node, what is to be known of it)."""
+    """(node, note for the user)."""
     shapes: Mapping[str, tuple[Shape | None, Shape]]
-    """Tensor → its shape in the file and at the wanted sizes, where they differ."""
+    """Tensor → its shape in the file and at the requested sizes, where they differ."""
     tries: int = 1
 
 
 def search(model: Model, old: TypeTable, inputs: Mapping[int, tuple[Axis, ...]]) -> SizePlan | BatchRefusal:
-    """Find the edits under which a model runs at other sizes.
+    """Search for edits with which a model runs at other sizes.
 
-    ``inputs``: tensor → axes, of inputs whose sizes do not stay.
+    ``inputs``: tensor → axes, for inputs whose sizes change.
     """
     picks: dict[str, int] = {}
     furthest, refusal = -2, BatchRefusal("", "", "no way was found")
@@ -60,7 +60,7 @@ def _passed(walk: SizePass, inputs: Mapping[int, tuple[Axis, ...]]) -> SizeBlock
 
 
 def _back(picks: Mapping[str, int], walk: SizePass) -> dict[str, int] | None:
-    """The latest choice taken back; None: all were tried."""
+    """Revise the latest choice; None if all were tried."""
     order = list(walk.choices)
     for choice in reversed(order):
         count, _ = walk.choices[choice]
@@ -77,7 +77,7 @@ def _doubted(
     inputs: Mapping[int, tuple[Axis, ...]],
     picks: Mapping[str, int],
 ) -> BatchRefusal | None:
-    """A refusal where a node can be read in another way, with another result."""
+    """Return a refusal if a node has another reading with a different result."""
     doubts = [(c, k) for c, (count, _) in walk.choices.items() for k in range(count) if k != picks.get(c, 0)]
     if len(doubts) > MAX_DOUBTS:
         return BatchRefusal("", "", f"{len(doubts)} readings of nodes would have to be distinguished")

@@ -1,7 +1,7 @@
-"""One pass over the model at its own sizes and at the wanted ones, under the choices made so far.
+"""One pass over the model at its original and its requested sizes, under the current choices.
 
-Shapes at the wanted sizes come from the rules of ``graph.shapes``. The rules here say first what must be
-edited in a node: numbers that stand for the old sizes, and stored tables that are cut.
+Shapes at the requested sizes come from the rules of ``graph.shapes``. The rules here first determine the
+edits of a node: numbers that represent old sizes, and stored tables to cut.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from py_autodoc.graph.shapes.shape_context import InferenceState
 
 Rule = Callable[["SizePass", Node], None]
 RULES: dict[tuple[str, str], Rule] = {}
-"""(domain, operator) → what other sizes mean for it."""
+"""(domain, operator) → resize rule."""
 T = TypeVar("T")
 _FEW = 4
-"""Tables shorter than this may look like anything."""
+"""Tables shorter than this may have any pattern by chance."""
 
 
 SCALES: set[tuple[str, str]] = set()
-"""Operators by which a sum is scaled, or that hand it on."""
+"""Operators that scale a sum or pass it on."""
 MAKERS = frozenset({"Expand", "Resize", "Upsample"})
-"""Operators whose stored numbers may stand for sizes that their data do not have yet."""
+"""Operators whose stored numbers may represent sizes that their data does not have yet."""
 
 
 def rule(*operators: str, domain: str = "", scales: bool = False) -> Callable[[Rule], Rule]:
-    """Register a rule by names of operators; ``scales``: it also looks at sums that became small."""
+    """Register a rule for operators; ``scales``: the rule also handles small sums."""
 
     def add(fn: Rule) -> Rule:
         RULES.update({(domain, name): fn for name in operators})
@@ -54,7 +54,7 @@ def _answer() -> Mapping[Key, Link]:
 
 @dataclass(frozen=True, slots=True)
 class SizeEdit:
-    """One change of a node of the main graph: ``const``, ``cut`` or ``ints``. ``rewrite`` knows them."""
+    """An edit of a node of the main graph: ``const``, ``cut`` or ``ints``, implemented by ``rewrite``."""
 
     kind: str
     node: int
@@ -62,7 +62,7 @@ class SizeEdit:
 
 
 class SizeBlocked(Exception):
-    """A node cannot have the wanted sizes, or no rule says how. The text is a clause about the node."""
+    """A node does not support the requested sizes, or has no rule. The text is a clause about the node."""
 
     def __init__(self, why: str, tensor: str = "", hint: str = "") -> None:
         super().__init__(why)
@@ -71,36 +71,36 @@ class SizeBlocked(Exception):
 
 
 class SizePass(Engine):
-    """A pass. Rules ask it for facts and tell it what must be edited.
+    """A pass. Rules query it for facts and record edits in it.
 
-    Raises (``run``): Blocked, which names the node.
+    ``run`` raises SizeBlocked, which names the node.
     """
 
     def __init__(self, model: Model, old: TypeTable, picks: Mapping[str, int]) -> None:
         super().__init__(InferenceState(model), use_declared=False)
         self.model, self.old, self.picks = model, old, picks
         self.axes: dict[int, tuple[Axis, ...]] = {}
-        """Tensors whose shape does not stay."""
+        """Tensors whose shape changes."""
         self.fed: set[int] = set()
-        """Tensors made of data; the others are stored, or made of what is stored and of sizes."""
+        """Tensors computed from data; the others are stored, or computed from stored values and sizes."""
         self.moved: set[int] = set()
-        """Tensors whose values depend on sizes that do not stay."""
+        """Tensors whose values depend on changing sizes."""
         self.sums: dict[int, frozenset[int]] = {}
-        """Sums over axes that do not stay, and places on them: the sizes those have in the file."""
+        """Sums over changing axes, and positions on them → the sizes of these axes in the file."""
         self.spans: set[int] = set()
-        """Sizes in the file that do not stay."""
+        """Sizes in the file that change."""
         self.roots: set[int] = set()
-        """Those of the inputs."""
+        """Sizes of the inputs that change."""
         self.lengths: dict[int, list[Axis]] = {}
-        """Sizes in the file → axes of so many positions, counted from the front, that do not stay."""
+        """Size in the file → changing axes of that many positions, counted from the start."""
         self.edits: list[SizeEdit] = []
         self.choices: dict[str, tuple[int, int]] = {}
-        """Choice → (number of candidates, node), in the order met."""
+        """Choice → (number of candidates, node), in order of occurrence."""
         self.notes: list[tuple[str, str]] = []
         self.bodies = {t: graph.id for graph in model.graphs[1:] for t in graph.inputs}
 
     def start(self, inputs: Mapping[int, tuple[Axis, ...]]) -> None:
-        """Begin with the axes of the inputs that do not stay."""
+        """Start with the axes of the inputs that change."""
         shapes: dict[int, Shape | None] = {t: self.old.shapes[t] for t in self.model.graphs[0].inputs}
         for t, axes in inputs.items():
             shapes[t] = tuple(map(new_size, axes))
@@ -119,24 +119,24 @@ class SizePass(Engine):
     # What is known
 
     def name(self, t: int) -> str:
-        """Name of a tensor."""
+        """Return the name of a tensor."""
         return self.tensors[t].name
 
     def label(self, node: Node) -> str:
-        """How messages call a node."""
+        """Return the name of a node for messages."""
         name = node.name or next((self.name(t) for t in node.outputs if t >= 0), "")
         return f"{node.op_type} {name}".strip()[:160]
 
     def has(self, node: Node, i: int) -> bool:
-        """True when the optional input is given."""
+        """True if the optional input is present."""
         return i < len(node.inputs) and node.inputs[i] >= 0
 
     def was(self, t: int) -> tuple[int, ...]:
-        """Shape in the file. Raises: SizeBlocked."""
+        """Return the shape in the file. Raises: SizeBlocked."""
         return self._sized(self.old.shapes[t], t)
 
     def now(self, t: int) -> tuple[int, ...]:
-        """Shape at the wanted sizes. Raises: SizeBlocked."""
+        """Return the shape at the requested sizes. Raises: SizeBlocked."""
         return self._sized(self.state.shapes[t], t)
 
     def _sized(self, shape: Shape | None, t: int) -> tuple[int, ...]:
@@ -145,36 +145,36 @@ class SizePass(Engine):
         return tuple(d for d in shape if isinstance(d, int))
 
     def at(self, t: int) -> tuple[Axis, ...]:
-        """Axes of a tensor."""
+        """Return the axes of a tensor."""
         return self.axes.get(t) or tuple(map(steady, self.was(t)))
 
     def changed(self, t: int) -> bool:
-        """True when the shape of a tensor does not stay."""
+        """True if the shape of a tensor changes."""
         return t in self.axes
 
     def stored(self, t: int) -> bool:
-        """True when no data are in a tensor: a table of the file, or made of one."""
+        """True if a tensor does not depend on data: a stored table, or computed from one."""
         return t not in self.fed
 
     def numbers(self, t: int) -> list[int] | None:
-        """Whole numbers at the wanted sizes; None where they are not known."""
+        """Return the integers at the requested sizes; None if unknown."""
         return _ints(self.state.values.get(t))
 
     def were(self, t: int) -> list[int] | None:
-        """Whole numbers in the file; None where they are not known."""
+        """Return the integers in the file; None if unknown."""
         return _ints(self.old.values.get(t))
 
     def scalar(self, t: int) -> float | None:
-        """The number that a stored tensor of one element is."""
+        """Return the number in a stored tensor of one element; None otherwise."""
         value = self.old.values.get(t)
         if value is None or np.size(value) != 1 or t in self.fed or t in self.moved:
             return None
         return float(np.ravel(value)[0])
 
-    # Decisions and demands
+    # Decisions and requirements
 
     def choose(self, node: Node, options: Sequence[T], what: str = "") -> T:
-        """One of several readings of a node, which later nodes may take back."""
+        """Return one of several readings of a node, which later nodes may revise."""
         if len(options) == 1:
             return options[0]
         key = f"{node.id}{what}"
@@ -182,12 +182,12 @@ class SizePass(Engine):
         return options[min(self.picks.get(key, 0), len(options) - 1)]
 
     def note(self, node: Node, text: str) -> None:
-        """Say something about a node in the result."""
+        """Add a note about a node to the result."""
         self.notes.append((self.label(node), text))
 
     @contextmanager
     def _as_if(self, t: int, value: Any = None, shape: tuple[int, ...] | None = None) -> Iterator[None]:
-        """An input with another value or shape for the time of one node."""
+        """Replace the value or shape of an input for one node."""
         state = self.state
         kept, had = state.shapes[t], state.values.get(t)
         if value is not None:
@@ -210,9 +210,9 @@ class SizePass(Engine):
         cuts: Mapping[int, Mapping[int, int]] | None = None,
         ints: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
-        """Make the shapes of a node's outputs, after edits.
+        """Infer the shapes of a node's outputs after edits.
 
-        ``consts``: input → numbers that it gets; ``cuts``: input → axis → entries that are left;
+        ``consts``: input → replacement values; ``cuts``: input → axis → remaining entries;
         ``ints``: attribute → numbers. Raises: SizeBlocked.
         """
         with ExitStack() as held:
@@ -248,7 +248,7 @@ class SizePass(Engine):
                 raise SizeBlocked(f"{self.name(t)} would lose or gain an axis", self.name(t))
 
     def put(self, node: Node, k: int, axes: Sequence[Axis] | None = None, front: bool = False) -> None:
-        """The axes of output ``k``; None: only their sizes are known. Raises: SizeBlocked."""
+        """Set the axes of output ``k``; None: only their sizes are known. Raises: SizeBlocked."""
         if k >= len(node.outputs) or node.outputs[k] < 0:
             return
         t = node.outputs[k]
@@ -272,17 +272,17 @@ class SizePass(Engine):
                     held.append(axis)
 
     def plain(self, node: Node) -> None:
-        """Make the outputs, of whose axes only the sizes are known."""
+        """Infer the outputs; only the sizes of their axes are known."""
         self.infer(node)
         self.rest(node, 0)
 
     def rest(self, node: Node, first: int = 1) -> None:
-        """Settle the outputs from ``first`` on by their sizes."""
+        """Set the outputs from ``first`` on by their sizes."""
         for k in range(first, len(node.outputs)):
             self.put(node, k)
 
     def fit(self, node: Node, i: int, axis: int, wanted: Axis) -> int:
-        """Entries that are left of an axis of a stored input that lies along ``wanted``.
+        """Return the remaining entries on an axis of a stored input that lies along ``wanted``.
 
         Raises: SizeBlocked.
         """
@@ -355,7 +355,7 @@ class SizePass(Engine):
                 self.moved.add(t)
 
     def _captured(self, node: Node) -> Iterator[int]:
-        """Tensors of outer graphs that bodies read."""
+        """Yield tensors of outer graphs that subgraphs read."""
         for _, body in node.subgraphs:
             yield from self.graphs[body].outputs
             for i in self.graphs[body].nodes:
@@ -365,7 +365,7 @@ class SizePass(Engine):
 
 
 def _spanning(value: Any, axis: int) -> bool:
-    """True for few known numbers that run from end to end: the same or the opposite backwards, or up to 1."""
+    """True for known floats that span the axis: symmetric, antisymmetric, or a ramp up to 1."""
     if value is None or np.asarray(value).dtype.kind != "f" or np.shape(value)[axis] < _FEW:
         return False
     rows = np.moveaxis(np.asarray(value, np.float64), axis, -1)

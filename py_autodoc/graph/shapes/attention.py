@@ -1,4 +1,4 @@
-"""Attention and embedding operators, of ai.onnx and of com.microsoft."""
+"""Attention and embedding operators of ai.onnx and com.microsoft."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def group_query_attention(op: ShapeContext) -> None:
     if total is None and not op.has(3):
         total = q[1]
     elif total is not None and op.has(3):
-        # The past may be a buffer that present shares; then present is as long as the buffer.
+        # Past may be a buffer shared with present, which then has the buffer's length.
         length = past[2] if past is not None and len(past) == 4 else None
         total = None if length is None else dim_arithmetic.extreme(True, total, length)
     op.set(1, (q[0], kv, total, head))
@@ -131,7 +131,7 @@ def group_query_attention(op: ShapeContext) -> None:
 
 @rule("RotaryEmbedding")
 def rotary(op: ShapeContext) -> None:
-    """Shape of the input."""
+    """Output has the shape of the input."""
     op.same()
 
 
@@ -149,7 +149,7 @@ def embed_layer_norm(op: ShapeContext) -> None:
 
 @rule("SparseAttention", domain=MS)
 def sparse_attention(op: ShapeContext) -> None:
-    """As GroupQueryAttention, with past and present in one buffer."""
+    """Like GroupQueryAttention, with past and present in one buffer."""
     q = op.shape(0)
     for i in range(3):
         op.set(i, None, op.dtype(0))

@@ -1,4 +1,4 @@
-"""Operators of com.microsoft that are neither attention nor quantized arithmetic."""
+"""Operators of com.microsoft except attention and quantized arithmetic."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from py_autodoc.graph.symbolic_dims import dim_arithmetic
     "LongformerAttention", "MoE", "QMoE", "QLongformerAttention", "QuickGelu", "RotaryEmbedding",
     "SimplifiedLayerNormalization", "SkipGroupNorm", "Trilu", domain=MS,
 )  # fmt: skip
-@rule("SimplifiedLayerNormalization")  # ONNX Runtime registers it in ai.onnx
+@rule("SimplifiedLayerNormalization")  # registered in ai.onnx by ONNX Runtime
 def as_input(op: ShapeContext) -> None:
     """Type and shape of the first input."""
     op.same()

@@ -1,4 +1,4 @@
-"""If, Loop, Scan and SequenceMap: types flow into bodies and out of them."""
+"""If, Loop, Scan and SequenceMap: inference through subgraphs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from py_autodoc.graph.shapes.shape_context import (
 )
 
 MAX_ROUNDS = 4
-"""Passes over a loop's body until its carried shapes stop changing."""
+"""Maximum passes over a loop body until its carried shapes are stable."""
 
 
 def _body(op: ShapeContext, name: str) -> SubGraph:
@@ -41,7 +41,7 @@ def _run(state: InferenceState, body: SubGraph) -> None:
 
 
 def _outward(state: InferenceState, shape: Shape | None) -> Shape | None:
-    """Sizes made inside a body have no meaning outside."""
+    """Replace sizes defined inside a subgraph, which have no meaning outside, by unknown ones."""
     if shape is None:
         return None
     return tuple(None if isinstance(d, str) and state.is_inner(d) else d for d in shape)
@@ -56,7 +56,7 @@ def _join(a: Shape | None, b: Shape | None) -> Shape | None:
 def _give(
     state: InferenceState, t: int, dtype: int, shape: Shape | None, element: Element | None = None
 ) -> None:
-    """Set the type of a body input."""
+    """Set the type of a subgraph input."""
     state.dtypes[t] = dtype
     state.shapes[t] = shape
     if element is not None:
@@ -65,7 +65,7 @@ def _give(
 
 @rule("If", folds=True)
 def if_(op: ShapeContext) -> None:
-    """What both branches agree on; a known condition picks one."""
+    """Use the properties common to both branches; a known condition selects one branch."""
     state = op.state
     branches = [_body(op, "then_branch"), _body(op, "else_branch")]
     cond = op.value(0)
@@ -84,7 +84,7 @@ def if_(op: ShapeContext) -> None:
 
 
 def _branch(state: InferenceState, body: SubGraph, decided: bool, taken: bool) -> Assumptions | None:
-    """Run a branch; returns what it takes for granted, where that is not what the model does."""
+    """Infer a branch; return its assumptions unless the branch is taken for certain."""
     if decided and taken:
         _run(state, body)
         return None
@@ -122,7 +122,7 @@ def _if_output(op: ShapeContext, i: int, results: list[int]) -> None:
 
 
 def _count(state: InferenceState, t: int, shape: tuple[int, ...], trips: int | None) -> None:
-    """Give a number that counts iterations a name, so that what is cut out by it has a size."""
+    """Name the iteration count in a tensor, so that slices by it have a size."""
     state.depth += 1
     try:
         name = state.fresh(f"step_{t}")
@@ -135,7 +135,7 @@ def _count(state: InferenceState, t: int, shape: tuple[int, ...], trips: int | N
 
 
 def _counts(state: InferenceState, start: int, t: int, out: int) -> bool:
-    """True for a carried number that begins at 0 or above and grows by a constant."""
+    """True for a carried number that starts at 0 or above and grows by a constant."""
     value = state.values.get(start)
     if value is None or value.size != 1 or value.dtype.kind not in "iu" or int(value.reshape(-1)[0]) < 0:
         return False
@@ -179,7 +179,7 @@ def loop(op: ShapeContext) -> None:
 
 
 def _carried_output(op: ShapeContext, i: int, start: int, end: int) -> None:
-    """After n iterations: the body's result, or the start value when there may be none."""
+    """After n iterations: the result of the body, or the start value if there may be no iteration."""
     state = op.state
     element = state.elements.get(end)
     if element is not None:
@@ -199,7 +199,7 @@ def _carried_output(op: ShapeContext, i: int, start: int, end: int) -> None:
 def _iterate(
     state: InferenceState, body: SubGraph, starts: list[int], ins: list[int], outs: list[int]
 ) -> None:
-    """Run the body until the carried shapes are stable; what keeps changing becomes unknown."""
+    """Infer the body until the carried shapes are stable; shapes that keep changing become unknown."""
     shapes: list[Shape | None] = []
     for start, t in zip(starts, ins, strict=True):
         known = start >= 0 and not state.is_exhausted()
@@ -228,7 +228,7 @@ def _iterate(
 
 
 def _stable(state: InferenceState, t: int, shape: Shape | None, out: int) -> Shape | None:
-    """The carried shape that holds before and after one iteration."""
+    """Return the carried shape valid before and after an iteration."""
     if t in state.elements:
         held, made = state.elements[t], state.elements.get(out)
         if made is not None and (held.dtype, held.shape) != (made.dtype, made.shape):
@@ -239,7 +239,7 @@ def _stable(state: InferenceState, t: int, shape: Shape | None, out: int) -> Sha
     result = state.shapes[out]
     if shape is None or result is None or len(shape) != len(result):
         return None
-    # A size that differs, or was made in the body, gets one symbol for "any iteration".
+    # A size that differs, or is defined in the body, gets one symbol for any iteration.
     return tuple(
         a if a == b else state.fresh(f"loop_{t}_{i}")
         for i, (a, b) in enumerate(zip(shape, result, strict=True))
@@ -247,7 +247,7 @@ def _stable(state: InferenceState, t: int, shape: Shape | None, out: int) -> Sha
 
 
 def _trip_count(op: ShapeContext, body: SubGraph) -> Dim:
-    """The limit, when nothing can end the loop earlier."""
+    """Return the iteration limit, if nothing can end the loop earlier."""
     state = op.state
     limit = op.value(0)
     cond = op.value(1)
@@ -263,7 +263,7 @@ def _trip_count(op: ShapeContext, body: SubGraph) -> Dim:
 
 
 def _same_value(state: InferenceState, t: int, target: int) -> bool:
-    """True when ``t`` is ``target`` through Identity nodes."""
+    """True if ``t`` is ``target`` through Identity nodes."""
     for _ in range(8):
         if t == target:
             return True
@@ -340,7 +340,7 @@ def _scan_outputs(op: ShapeContext, body: SubGraph, states: int, trips: Dim, old
 
 @rule("SequenceMap")
 def sequence_map(op: ShapeContext) -> None:
-    """The body sees one item of each sequence; the results are sequences."""
+    """The body takes one item of each sequence; the results are sequences."""
     state, body = op.state, _body(op, "body")
     for i, t in enumerate(op.inputs):
         if i >= len(body.inputs) or t < 0:
@@ -365,7 +365,7 @@ def sequence_map(op: ShapeContext) -> None:
 
 @rule("FlexAttention", domain="ai.onnx.preview")
 def flex_attention(op: ShapeContext) -> None:
-    """Q [B, heads, S, d], V [B, kv heads, T, dv] → [B, heads, S, dv]; the modifiers see the scores."""
+    """Q [B, heads, S, d], V [B, kv heads, T, dv] → [B, heads, S, dv]; the modifiers take the scores."""
     q, k, v = op.shape(0), op.shape(1), op.shape(2)
     op.set(0, None, op.dtype(0))
     scores = (q[0], q[1], q[2], k[2]) if q and k and len(q) == len(k) == 4 else None

@@ -1,6 +1,6 @@
-"""Windows that slide: convolutions, transposed convolutions, pooling, resizing.
+"""Sliding windows: convolutions, transposed convolutions, pooling and resizing.
 
-Size of a convolution: ``floor((in + pads - ((k - 1)·dilation + 1)) / stride) + 1``.
+Output size of a convolution: ``floor((in + pads - ((k - 1)·dilation + 1)) / stride) + 1``.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def window(op: ShapeContext, kernel: tuple[Dim, ...] | None, n: int) -> KernelWi
 
 
 def slid(w: KernelWindow, axis: int, size: Dim) -> Dim:
-    """Output size of one axis."""
+    """Return the output size of one axis."""
     k, stride = w.kernel[axis], w.strides[axis]
     if w.auto_pad in ("SAME_UPPER", "SAME_LOWER"):
         return dim_arithmetic.ceildiv(size, stride)
@@ -176,7 +176,7 @@ def _grown(w: KernelWindow, i: int, size: Dim, extra: int) -> Dim:
 @rule("QLinearAveragePool", "NhwcMaxPool", domain=MS)
 @rule("MaxPool", "AveragePool", "LpPool")
 def pool(op: ShapeContext) -> None:
-    """Channels stay; MaxPool may return indices. ``graph.pooling`` has the sizes."""
+    """Channels stay; MaxPool may return indices. Sizes come from ``graph.pooling``."""
     x = op.shape(0)
     op.set(0, None, op.dtype(0))
     op.set(1, None, INT64)
@@ -203,7 +203,7 @@ def _pool_axes(op: ShapeContext, rank: int) -> tuple[pooling_windows.PoolingAxis
 
 
 def _pooled(op: ShapeContext, axis: pooling_windows.PoolingAxis, size: Dim) -> Dim:
-    """Windows along one axis; one that does not fit is refused, or leaves nothing as it does in engines."""
+    """Return the windows along one axis; a window that does not fit is an error, or gives 0 as in engines."""
     count = pooling_windows.windows(axis, size)
     if isinstance(count, int) and isinstance(size, int) and size > 0 and count <= 0:
         padded = size + axis.head + axis.tail
@@ -228,7 +228,7 @@ def global_pool(op: ShapeContext) -> None:
 
 @rule("Resize", "Upsample")
 def resize(op: ShapeContext) -> None:
-    """``floor(in · scale)``, or the sizes given; both may name some axes only (opset 18)."""
+    """``floor(in · scale)``, or the given sizes; both may apply to some axes only (opset 18)."""
     op.set(0, None, op.dtype(0))
     shape = op.shape(0)
     if shape is None:
@@ -260,7 +260,7 @@ def resize(op: ShapeContext) -> None:
 
 
 def _roi(op: ShapeContext, axes: tuple[int, ...]) -> list[float] | None:
-    """Region of interest; it matters for ``tf_crop_and_resize`` only."""
+    """Return the region of interest, used only by ``tf_crop_and_resize``."""
     if op.attrs.get("coordinate_transformation_mode") != "tf_crop_and_resize":
         return None
     value = op.value(1)
@@ -280,7 +280,7 @@ def _scales(op: ShapeContext, old: bool) -> tuple[float, ...] | None:
 
 
 def scaled(size: Dim, scale: float, crop: float | None = None) -> Dim:
-    """``floor(size · crop · scale)``; symbols only with whole or 1/whole scales."""
+    """Return ``floor(size · crop · scale)``; symbols only for integer scales or their inverses."""
     if not math.isfinite(scale) or scale <= 0:
         raise InvalidNode("bad-attribute", f"the scale is {scale}")
     if crop is not None:
@@ -294,7 +294,7 @@ def scaled(size: Dim, scale: float, crop: float | None = None) -> Dim:
 
 
 def _keep_ratio(shape: Shape, axes: tuple[int, ...], sizes: tuple[Dim, ...], policy: str) -> tuple[Dim, ...]:
-    """``not_larger`` / ``not_smaller``: one common scale for all named axes."""
+    """``not_larger`` / ``not_smaller``: one common scale for all given axes."""
     pairs = [(s, shape[a]) for s, a in zip(sizes, axes, strict=True)]
     ratios = [s / d for s, d in pairs if isinstance(s, int) and isinstance(d, int) and d > 0]
     if len(ratios) != len(pairs):

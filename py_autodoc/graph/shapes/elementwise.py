@@ -1,4 +1,4 @@
-"""Elementwise operators: output = (broadcast) input shape."""
+"""Elementwise operators, whose output has the (broadcast) input shape."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNARY = (
     "Tanh", "ThresholdedRelu", "Trilu", "GroupNormalization", "TensorScatter",
 )  # fmt: skip
 _ALONG_AXIS = frozenset({"Hardmax", "LogSoftmax", "LpNormalization", "RMSNormalization", "Softmax"})
-"""Those that need an axis of their input."""
+"""Operators with an axis attribute."""
 _COMPARE = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
 _LOGIC = ("And", "Or", "Xor")
 _ARITHMETIC = ("Add", "Sub", "Mul", "Div", "Mod", "Pow", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor")
@@ -32,7 +32,7 @@ _ARITHMETIC = ("Add", "Sub", "Mul", "Div", "Mod", "Pow", "BitShift", "BitwiseAnd
 
 @rule(*UNARY, folds=value_propagation.FOLDED_UNARY)
 def unary(op: ShapeContext) -> None:
-    """Same type and shape as the first input. Raises: InvalidNode for an axis that the input has not."""
+    """Same type and shape as the first input. Raises: InvalidNode for an invalid axis."""
     op.same()
     shape = op.shape(0)
     if shape is not None and op.node.op_type in _ALONG_AXIS and op.attrs.get("axis") is not None:
@@ -126,7 +126,7 @@ def batch_norm(op: ShapeContext) -> None:
 @rule("LayerNormalization", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain=MS)
 @rule("LayerNormalization")
 def layer_norm(op: ShapeContext) -> None:
-    """Mean and inverse deviation keep the leading dimensions; the skip forms return the sum last."""
+    """Mean and inverse deviation keep the leading dimensions; the skip variants return the sum last."""
     op.same()
     shape = op.shape(0)
     if shape is None:

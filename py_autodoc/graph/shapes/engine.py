@@ -1,4 +1,4 @@
-"""Types flow through the graphs, node by node in execution order."""
+"""Inference engine: runs shape rules node by node in execution order."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from py_autodoc.graph.shapes.shape_context import HUGE_BYTES, RULES, InferenceSt
 from py_autodoc.graph.symbolic_dims import dim_arithmetic
 
 MALFORMED = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
-"""What a rule raises on a node that lacks inputs, or whose attributes and ranks make no sense."""
+"""Exceptions of a rule for a node with missing inputs or invalid attributes and ranks."""
 _EXPANDING = frozenset(
     {
         "ConstantOfShape",
@@ -42,7 +42,7 @@ _EXPANDING = frozenset(
 
 
 class Engine:
-    """One inference over one model. ``use_declared``: a declared shape fills what no rule finds."""
+    """One inference run over a model. ``use_declared``: declared shapes fill what no rule infers."""
 
     def __init__(self, state: InferenceState, use_declared: bool) -> None:
         self.state = state
@@ -53,7 +53,7 @@ class Engine:
         self.tensors = state.model.tensors
 
     def run_graph(self, graph: int) -> None:
-        """Infer every node of a graph; bodies are entered by the rules of their control nodes."""
+        """Infer every node of a graph; the rules of control-flow nodes enter subgraphs."""
         nodes, state = self.nodes, self.state
         order = self.graphs[graph].nodes
         state.visits += len(order)
@@ -88,7 +88,7 @@ class Engine:
         self._finish(op)
 
     def _open(self, node: Node) -> bool:
-        """True when an output is not fully typed."""
+        """True if the type of an output is incomplete."""
         state = self.state
         for t in node.outputs:
             if t >= 0:
@@ -100,7 +100,7 @@ class Engine:
         return False
 
     def _finish(self, op: ShapeContext) -> None:
-        """Declared types for what is left, names for unknown sizes, a note for huge outputs."""
+        """Fill in declared types, name unknown sizes and report huge outputs."""
         state, node = self.state, op.node
         for i, t in enumerate(node.outputs):
             if t < 0:
@@ -129,12 +129,12 @@ class Engine:
 
 
 def agrees(value: tuple[int, ...], shape: Shape | None) -> bool:
-    """True when a value has the shape that was inferred."""
+    """True if a value has the inferred shape."""
     return shape is not None and value == shape
 
 
 def fill(shape: Shape | None, declared: Shape, names: set[str]) -> Shape | None:
-    """Unknown parts taken from the declared shape (plain names only); ranks must agree."""
+    """Fill unknown dimensions from the declared shape (plain names only); ranks must agree."""
     clean = tuple(d if d in names or (isinstance(d, int) and d >= 0) else None for d in declared)
     if shape is None:
         return clean
@@ -144,7 +144,7 @@ def fill(shape: Shape | None, declared: Shape, names: set[str]) -> Shape | None:
 
 
 def seed(state: InferenceState, inputs: dict[int, Shape | None]) -> None:
-    """Types and values that the model itself gives: graph inputs, initializers, constants."""
+    """Set the types and values that the model itself states: graph inputs, initializers and constants."""
     for t in state.model.tensors:
         if t.kind == TensorKind.INPUT:
             state.dtypes[t.id] = t.dtype

@@ -1,4 +1,4 @@
-"""Operators that pick or place elements: Gather, Slice, Split, Pad, Tile, TopK, OneHot, NonZero."""
+"""Indexing operators: Gather, Slice, Split, Pad, Tile, TopK, OneHot, NonZero."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from py_autodoc.graph.shapes.shape_context import (
 from py_autodoc.graph.symbolic_dims import dim_arithmetic
 
 _FAR = 10**8
-"""An end this large means "to the end"."""
+"""Ends of at least this value mean "to the end"."""
 
 
 @rule("Gather", folds=True)
@@ -47,7 +47,7 @@ def gather(op: ShapeContext) -> None:
 
 
 def _check_indices(at: Any, size: Dim) -> None:
-    """Known indices lie in a known size. Raises: InvalidNode."""
+    """Check known indices against a known dimension. Raises: InvalidNode."""
     if isinstance(size, int) and at.size and not (-size <= int(at.min()) and int(at.max()) < size):
         raise InvalidNode("bad-shape", f"an index is outside 0…{size - 1}")
 
@@ -60,7 +60,7 @@ def gather_elements(op: ShapeContext) -> None:
 
 @rule("GatherND")
 def gather_nd(op: ShapeContext) -> None:
-    """The last dimension of the indices says how many data dimensions are consumed."""
+    """The last dimension of the indices is the number of indexed data dimensions."""
     op.set(0, None, op.dtype(0))
     data, index = op.shape(0), op.shape(1)
     if data is None or index is None or not index or not isinstance(index[-1], int):
@@ -116,9 +116,10 @@ def _unknown_like(op: ShapeContext, shape: Shape, axes: tuple[int, ...] | None) 
 
 
 def _walked(op: ShapeContext, size: Dim, start: Dim, end: Dim) -> tuple[bool, Dim]:
-    """(whether a loop cuts piece after piece out of a dimension, length of a piece).
+    """Return (whether a loop slices a dimension piece by piece, length of a piece).
 
-    A loop walks over what there is: only a count that is known to go beyond leaves the length open.
+    A loop is assumed to stay inside the dimension: the length is unknown only if the count is known to exceed
+    it.
     """
     steps = op.state.steps
     if not steps or not isinstance(start, str) or not isinstance(end, str):
@@ -134,7 +135,7 @@ def _walked(op: ShapeContext, size: Dim, start: Dim, end: Dim) -> tuple[bool, Di
 
 
 def slice_size(size: Dim, start: Dim, end: Dim, step: Dim) -> Dim:
-    """Length of ``[start:end:step]`` on a dimension; symbols are taken as large enough."""
+    """Return the length of ``[start:end:step]`` on a dimension; symbols are assumed to be large enough."""
     if not isinstance(step, int) or start is None or end is None:
         return None
     if isinstance(size, int) and isinstance(start, int) and isinstance(end, int):
@@ -155,7 +156,7 @@ def _open(end: int, step: int) -> int | None:
 
 
 def _constant_window(size: Dim, start: int, end: int, step: int) -> Dim:
-    """``[a:b]`` with 1 < b on a symbolic size: the size may be smaller than b, so it is unknown."""
+    """Handle ``[a:b]`` with 1 < b on a symbolic size: it may be smaller than b, so the length is unknown."""
     if size is None or isinstance(size, int):
         return None
     gap = dim_arithmetic.sub(size, end)
@@ -163,10 +164,10 @@ def _constant_window(size: Dim, start: int, end: int, step: int) -> Dim:
 
 
 def _symbolic_window(size: Dim, start: Dim, end: Dim, step: int) -> Dim:
-    """Differences of expressions, e.g. ``[seq - 1:seq]`` → 1, ``[1:]`` → ``seq - 1``.
+    """Subtract expressions, for example ``[seq - 1:seq]`` → 1 and ``[1:]`` → ``seq - 1``.
 
-    A symbolic end on a fixed buffer (``positions[:, :seq]``) is taken to lie inside the buffer;
-    once ``seq`` is bound the exact clamping applies.
+    A symbolic end on a fixed buffer (``positions[:, :seq]``) is assumed to lie inside the buffer;
+    once ``seq`` is bound, exact clamping applies.
     """
     if isinstance(start, int) and start < 0:
         start = dim_arithmetic.add(size, start)
@@ -194,7 +195,7 @@ def _symbolic_window(size: Dim, start: Dim, end: Dim, step: int) -> Dim:
 
 
 def _within(end: str, size: str) -> bool:
-    """True when ``end`` <= ``size`` for every non-negative value of the symbols."""
+    """True if ``end`` <= ``size`` for all non-negative values of the symbols."""
     gap = dim_arithmetic.sub(size, end)
     if not isinstance(gap, str):
         return isinstance(gap, int) and gap >= 0
@@ -254,7 +255,7 @@ def split(op: ShapeContext) -> None:
 
 
 def _equal_parts(size: Dim, n: int) -> tuple[Dim, ...]:
-    """Chunks of ``ceil(size / n)``, the last one smaller."""
+    """Chunks of ``ceil(size / n)``; the last may be smaller."""
     chunk = dim_arithmetic.ceildiv(size, n) if isinstance(size, int) else dim_arithmetic.floordiv(size, n)
     if isinstance(size, int) and isinstance(chunk, int):
         if n > 1 and size - chunk * (n - 1) < 0:
@@ -296,7 +297,7 @@ def pad(op: ShapeContext) -> None:
 
 
 def _check_mirror(size: Dim, pads: tuple[Dim, Dim], axis: int) -> None:
-    """A reflection without its edge reaches size - 1 elements far. Raises: InvalidNode."""
+    """Reflection excludes the edge, so it reaches size - 1 elements. Raises: InvalidNode."""
     for amount in pads:
         if isinstance(size, int) and isinstance(amount, int) and 0 < size <= amount:
             raise InvalidNode(
@@ -369,7 +370,7 @@ def one_hot(op: ShapeContext) -> None:
 
 @rule("NonZero", folds=True)
 def non_zero(op: ShapeContext) -> None:
-    """[rank, count], the count depends on data."""
+    """[rank, count]; the count depends on data."""
     shape = op.shape(0)
     value = op.value(0)
     count: Dim = op.fresh(1)
@@ -382,7 +383,7 @@ def non_zero(op: ShapeContext) -> None:
 
 @rule("Compress")
 def compress(op: ShapeContext) -> None:
-    """Kept elements depend on data unless the condition is known."""
+    """The number of kept elements depends on data unless the condition is known."""
     shape, axis = op.shape(0), op.attrs.get("axis")
     cond = op.value(1)
     kept: Dim = op.fresh(0)
@@ -401,7 +402,7 @@ def compress(op: ShapeContext) -> None:
 
 @rule("Unique")
 def unique(op: ShapeContext) -> None:
-    """Values, first places, inverse, counts; how many depends on data unless it is known."""
+    """Values, first positions, inverse, counts; the number depends on data unless it is known."""
     shape, value = op.shape(0), op.value(0)
     count: Dim = op.fresh(0)
     for i in range(1, len(op.outputs)):
@@ -426,5 +427,5 @@ def unique(op: ShapeContext) -> None:
 
 @rule("NonMaxSuppression")
 def nms(op: ShapeContext) -> None:
-    """[selected, 3]; how many are selected depends on data."""
+    """[selected, 3]; the number selected depends on data."""
     op.set(0, (op.fresh(0), 3), INT64)

@@ -1,4 +1,4 @@
-"""Shape inference of a whole model under given sizes."""
+"""Shape inference of a whole model for given dimensions."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def infer(
     bindings: Mapping[str, int],
     input_shapes: Mapping[str, Sequence[int]],
 ) -> TypeTable:
-    """Types of every tensor.
+    """Infer the types of all tensors.
 
-    ``bindings`` give values to symbols (``"*"``: every symbol without one), ``input_shapes`` replace
-    the declared shape of an input. With either, shapes declared inside the file are not used, since
-    they may belong to other sizes. Raises: OptionError for unknown names or contradicting sizes;
-    faults of the model become diagnostics.
+    ``bindings`` give values to symbols (``"*"``: every symbol without one); ``input_shapes`` replace the
+    declared shapes of inputs. With either, shapes declared inside the file are ignored, since they may
+    belong to other dimensions. Raises: OptionError for unknown names or contradictory dimensions;
+    defects of the model become diagnostics.
     """
     declared, names = dim_names.symbolic_inputs(model)
     symbols = dim_names.free_symbols(declared.values())
@@ -59,12 +59,12 @@ def infer(
 
 @dataclass(frozen=True, slots=True)
 class SymbolicTypes:
-    """Types under sizes that stay symbols.
+    """Types with symbolic dimensions.
 
-    ``types.shapes`` and ``types.values`` hold expressions over ``symbols``, the free symbols of the
-    inputs, and over names of sizes that only the data decide. They hold where every expression of
-    ``zero`` is 0 and every one of ``positive`` at least 1; elsewhere the model cannot run, or the
-    shapes must be inferred for the sizes in question. ``original`` gives the file's text of a symbol.
+    ``types.shapes`` and ``types.values`` hold expressions over ``symbols``, the symbols of the inputs, and
+    over names of data-dependent sizes. They hold if every expression in ``zero`` is 0 and every one in
+    ``positive`` at least 1; otherwise the model cannot run, or its shapes must be inferred for concrete
+    dimensions. ``original`` maps a symbol to its text in the file.
     """
 
     types: TypeTable
@@ -73,9 +73,9 @@ class SymbolicTypes:
     zero: tuple[Poly, ...]
     positive: tuple[Poly, ...]
     either: tuple[tuple[Poly, Poly], ...] = ()
-    """For those of ``zero`` that are products: the factors."""
+    """Factors of the products in ``zero``."""
     certain: frozenset[Poly] = frozenset()
-    """Those of ``zero`` that are not merely needed by a branch which may not be taken."""
+    """Expressions in ``zero`` that are required on every path, not only in a branch."""
 
 
 def infer_symbolic(
@@ -84,10 +84,10 @@ def infer_symbolic(
     input_shapes: Mapping[str, Sequence[int]],
     written: Mapping[str, Sequence[int | str]] | None = None,
 ) -> SymbolicTypes | None:
-    """Types of every tensor with nothing bound but ``input_shapes``; None without free symbols.
+    """Infer the types of all tensors, with only ``input_shapes`` bound; None without symbols.
 
-    Shapes declared inside the file are not used. ``written`` are sizes that stand in weights of these
-    names, with symbols of the inputs among them. Raises: OptionError like ``infer``.
+    Shapes declared inside the file are ignored. ``written`` are dimensions stored in weights with these
+    names, which may include symbols of the inputs. Raises: OptionError like ``infer``.
     """
     declared, names = dim_names.symbolic_inputs(model)
     inputs, _ = dim_names.apply_shapes(declared, model, names, {}, input_shapes)
@@ -118,7 +118,7 @@ def _run(
     use_declared: bool,
     written: Mapping[str, Sequence[int | str]] | None = None,
 ) -> InferenceState:
-    """Inference from the shapes of the inputs to those of everything."""
+    """Infer all shapes from the input shapes."""
     state = InferenceState(model)
     state.reserved.update(dim_names.declared_names(model), symbols)
     seed(state, inputs)
@@ -135,7 +135,7 @@ def _run(
 
 
 def _contradiction(model: Model, state: InferenceState) -> Contradiction | None:
-    """What keeps the model from running; shapes and values behind it are forgotten."""
+    """Return the contradiction, if any, and remove the shapes and values that it affects."""
     fault = contradiction(model, (*model.diagnostics, *state.diagnostics))
     if fault is not None:
         forget(model, fault, state.shapes, state.values)
@@ -143,14 +143,14 @@ def _contradiction(model: Model, state: InferenceState) -> Contradiction | None:
 
 
 def _shown(shape: Shape | None, names: dim_names.DimNames) -> Shape | None:
-    """Opaque names get the text of the file back."""
+    """Restore the original text of safe symbol names."""
     if shape is None or all(isinstance(d, int) for d in shape):
         return shape
     return tuple(names.original(d) for d in shape)
 
 
 def _containers(loaded: LoadedModel, model: Model, state: InferenceState) -> None:
-    """What sequences and optionals among the graph inputs hold."""
+    """Set the element types of sequences and optionals among the graph inputs."""
     by_name = {
         model.tensors[i].name: i for i in model.graphs[0].inputs if model.tensors[i].container != "tensor"
     }
@@ -173,5 +173,5 @@ def _containers(loaded: LoadedModel, model: Model, state: InferenceState) -> Non
 
 
 def _numbers(shape: Shape | None) -> Shape | None:
-    """Items of a container may differ in the sizes that are only named."""
+    """Drop symbols, since items of a container may differ in symbolic dimensions."""
     return None if shape is None else tuple(d if isinstance(d, int) else None for d in shape)

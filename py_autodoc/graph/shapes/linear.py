@@ -1,4 +1,4 @@
-"""Matrix products, Einsum, recurrent layers."""
+"""Matrix products, Einsum and recurrent layers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _joined(a: Dim, b: Dim, what: str) -> None:
 
 
 def product_shape(a: Shape | None, b: Shape | None) -> Shape | None:
-    """Shape of ``numpy.matmul``. Raises: InvalidNode when the inner sizes disagree."""
+    """Return the shape of ``numpy.matmul``. Raises: InvalidNode if the inner dimensions differ."""
     if a is None or b is None:
         return None
     if not a or not b:
@@ -61,7 +61,7 @@ def _batch_moved(shape: Shape | None, flag: int) -> Shape | None:
 
 @rule("MatMul")
 def matmul(op: ShapeContext) -> None:
-    """As ``numpy.matmul``."""
+    """Like ``numpy.matmul``."""
     op.set(0, None, op.dtype(0))
     op.set(0, product_shape(op.shape(0), op.shape(1)))
 
@@ -97,7 +97,7 @@ def dynamic_matmul(op: ShapeContext) -> None:
 
 @rule("MatMulNBits", "MatMulBnb4", "MatMulFpQ4", domain=MS)
 def matmul_nbits(op: ShapeContext) -> None:
-    """Packed weight: attributes K and N give its true size."""
+    """Packed weight: attributes K and N give its logical shape."""
     op.set(0, None, op.dtype(0))
     k, n, a = op.int_attr("K", 0), op.int_attr("N", 0), op.shape(0)
     if k <= 0 or n <= 0:
@@ -110,7 +110,7 @@ def matmul_nbits(op: ShapeContext) -> None:
 @rule("FusedGemm", "GemmFastGelu", "GemmFloat8", domain=MS)
 @rule("Gemm")
 def gemm(op: ShapeContext) -> None:
-    """[M, K] · [K, N], each may be transposed."""
+    """[M, K] · [K, N], each optionally transposed."""
     op.set(0, (None, None), op.dtype(0))
     a, b = _swap(op.shape(0), op.int_attr("transA", 0)), _swap(op.shape(1), op.int_attr("transB", 0))
     if a is not None and len(a) != 2:
@@ -135,7 +135,7 @@ def qgemm(op: ShapeContext) -> None:
 
 @rule("Einsum")
 def einsum(op: ShapeContext) -> None:
-    """Letters of the equation name sizes; ``...`` broadcasts."""
+    """Letters of the equation stand for dimensions; ``...`` broadcasts."""
     op.set(0, None, op.dtype(0))
     equation = op.text_attr("equation", "").replace(" ", "")
     left, arrow, right = equation.partition("->")
@@ -164,7 +164,7 @@ def einsum(op: ShapeContext) -> None:
 
 
 def _einsum_term(term: str, shape: Shape, sizes: dict[str, Dim]) -> Shape:
-    """Record the sizes of a term's letters; returns the dimensions under its ellipsis."""
+    """Record the dimensions of a term's letters; return the dimensions under its ellipsis."""
     head, ellipsis, tail = term.partition("...")
     named = len(head) + len(tail)
     if (len(shape) != named) if not ellipsis else (len(shape) < named):
@@ -212,7 +212,7 @@ def recurrent(op: ShapeContext) -> None:
 
 
 def _check_recurrent(op: ShapeContext, x: Shape, state: Shape) -> None:
-    """The features are those of the weights, and initial states have the shape of last ones."""
+    """Features must match the weights; initial states have the shape of final ones."""
     weights = op.shape(1)
     if weights is not None and len(weights) == 3 and op.node.domain != MS:
         _joined(x[2], weights[2], "the features of the input and of the weights")

@@ -1,4 +1,4 @@
-"""Operators of ai.onnx.ml that ONNX's own inference leaves open."""
+"""Operators of ai.onnx.ml that ONNX's own inference does not complete."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ ML = "ai.onnx.ml"
 
 
 def _batch(op: ShapeContext) -> Dim:
-    """Rows of the input; a vector is one row."""
+    """Return the rows of the input; a vector is one row."""
     shape = op.shape(0)
     return None if shape is None else shape[0] if len(shape) > 1 else 1
 
 
 @rule("Normalizer", "Scaler", "Imputer", domain=ML)
 def to_float(op: ShapeContext) -> None:
-    """Shape of the input; floats, except that Imputer keeps the type."""
+    """Shape of the input; float, except that Imputer keeps the type."""
     op.set(0, op.shape(0), op.dtype(0) if op.node.op_type == "Imputer" else FLOAT)
 
 
@@ -43,7 +43,7 @@ def classifier(op: ShapeContext) -> None:
 
 @rule("FeatureVectorizer", domain=ML)
 def feature_vectorizer(op: ShapeContext) -> None:
-    """Columns of all inputs side by side."""
+    """Concatenated columns of all inputs."""
     total: Dim = 0
     for i in range(len(op.inputs)):
         shape = op.shape(i)

@@ -1,7 +1,7 @@
-"""ONNX's own per-operator inference, called for one node at a time.
+"""ONNX's own inference for a single node.
 
-Used for operators without a rule here, and to complete what a rule left open. It never sees the
-whole model: local functions cannot blow up, weights are not needed, and a fault stays with its node.
+Used for operators without a rule, and to complete results of a rule. ONNX never receives the whole model,
+so local functions cannot blow up, weights are not needed, and an error stays with its node.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from py_autodoc.graph.shapes.shape_context import Element, InvalidNode, ShapeCon
 _LATEST = onnx.defs.onnx_opset_version()
 MAX_INPUTS = 256
 FAULTS = (InferenceError, ValidationError, RuntimeError, ValueError, TypeError, LookupError)
-"""What ONNX raises, and protobuf for numbers that do not fit its fields."""
+"""Exceptions from ONNX, and from protobuf for numbers out of range."""
 _schemas: dict[tuple[str, str, int], OpSchema | None] = {}
 
 
 def schema_of(op: ShapeContext) -> OpSchema | None:
-    """The operator's definition at the model's opset, None when ONNX does not define it."""
+    """Return the operator's schema at the model's opset; None if ONNX does not define it."""
     node = op.node
     key = (node.domain, node.op_type, node.opset)
     if key not in _schemas:
@@ -40,7 +40,7 @@ def schema_of(op: ShapeContext) -> OpSchema | None:
 
 
 def type_proto(dtype: int, shape: Shape | None) -> onnx.TypeProto:
-    """A tensor type; unknown dimensions stay empty."""
+    """Return a tensor type; unknown dimensions stay empty."""
     proto = onnx.TypeProto()
     tensor = proto.tensor_type
     tensor.elem_type = dtype
@@ -79,7 +79,7 @@ def _attribute(name: str, value: Any) -> onnx.AttributeProto | None:
 def _node_proto(op: ShapeContext) -> onnx.NodeProto | None:
     node = op.node
     if node.subgraphs or (node.op_type == "Optional" and "type" in node.attributes):
-        return None  # bodies are ours; a type attribute is kept as text only
+        return None  # subgraphs are handled here; a type attribute is kept as text only
     proto = onnx.NodeProto()
     proto.op_type, proto.domain = node.op_type, node.domain
     proto.input.extend(f"t{t}" if t >= 0 else "" for t in node.inputs)
@@ -93,7 +93,7 @@ def _node_proto(op: ShapeContext) -> onnx.NodeProto | None:
 
 
 def infer_node(op: ShapeContext) -> None:
-    """Complete the outputs of a node. Raises: InvalidNode with ONNX's message when the node is invalid."""
+    """Complete the outputs of a node. Raises: InvalidNode with ONNX's message if the node is invalid."""
     schema = schema_of(op)
     if schema is None or len(op.inputs) > MAX_INPUTS:
         return
@@ -111,7 +111,7 @@ def infer_node(op: ShapeContext) -> None:
 
 
 def _inputs(op: ShapeContext) -> tuple[dict[str, onnx.TypeProto], dict[str, onnx.TensorProto]] | None:
-    """Types and known values of the inputs; None when a type is missing."""
+    """Return types and known values of the inputs; None if a type is missing."""
     types: dict[str, onnx.TypeProto] = {}
     data: dict[str, onnx.TensorProto] = {}
     state = op.state
@@ -129,7 +129,7 @@ def _inputs(op: ShapeContext) -> tuple[dict[str, onnx.TypeProto], dict[str, onnx
 
 
 def _take(op: ShapeContext, i: int, proto: onnx.TypeProto) -> None:
-    """Fill what is still unknown of output ``i``."""
+    """Fill the unknown parts of output ``i``."""
     state, t = op.state, op.outputs[i]
     which = proto.WhichOneof("value")
     if which in ("sequence_type", "optional_type"):
@@ -162,7 +162,7 @@ def _tensor(tensor: Any) -> tuple[int, Shape | None]:
 
 
 def _short(text: str) -> str:
-    """One line of at most 160 characters, without ONNX's source location."""
+    """Return one line of at most 160 characters, without ONNX's source location."""
     line = " ".join(text.split())
     if "]" in line[:60] and line.startswith("["):
         line = line.split("]", 1)[1].strip()

@@ -1,4 +1,4 @@
-"""Quantization operators and the elementwise QLinear forms of com.microsoft."""
+"""Quantization operators and elementwise QLinear operators of com.microsoft."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def quantize(op: ShapeContext) -> None:
 @rule("DequantizeLinear", domain=MS)
 @rule("DequantizeLinear")
 def dequantize(op: ShapeContext) -> None:
-    """Type of the scale unless ``output_dtype`` says otherwise (opset 23)."""
+    """Type of the scale, unless ``output_dtype`` is set (opset 23)."""
     op.set(0, op.shape(0), op.int_attr("output_dtype", 0) or op.dtype(1) or FLOAT)
 
 
@@ -51,7 +51,7 @@ def qlinear_where(op: ShapeContext) -> None:
 
 @rule("QLinearReduceMean", domain=MS)
 def qlinear_mean(op: ShapeContext) -> None:
-    """Axes are an attribute; without them all are reduced."""
+    """Axes are an attribute; without it all axes are reduced."""
     shape = op.shape(0)
     op.set(0, None, op.dtype(0))
     if shape is not None:

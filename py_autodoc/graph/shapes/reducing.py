@@ -1,4 +1,4 @@
-"""Reductions and operators that make tensors: Reduce*, ArgMax, Constant, Range, random, windows."""
+"""Reductions, and operators that create tensors: Reduce*, ArgMax, Constant, Range, random, windows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _REDUCE = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum
 
 
 def reduced(shape: Shape, axes: tuple[int, ...], keep: bool) -> Shape:
-    """Shape without (or with 1 for) the reduced axes."""
+    """Return the shape without the reduced axes, or with 1 for them."""
     hit = {norm_axis(a, len(shape)) for a in axes}
     if keep:
         return tuple(1 if i in hit else d for i, d in enumerate(shape))
@@ -66,7 +66,7 @@ def reduce(op: ShapeContext) -> None:
 
 
 def _partly(op: ShapeContext, shape: Shape, keep: bool) -> Shape | None:
-    """The axes are computed: the rank is known when dimensions are kept or their number is known."""
+    """Handle computed axes: the rank is known if dimensions are kept or the number of axes is known."""
     if keep:
         return (None,) * len(shape)
     count = op.shape(1)
@@ -126,7 +126,7 @@ def constant(op: ShapeContext) -> None:
 
 @rule("ConstantOfShape", folds=True)
 def constant_of_shape(op: ShapeContext) -> None:
-    """A tensor of one repeated value; nothing is allocated beyond ``MAX_VALUE`` elements."""
+    """A tensor filled with one value; never allocates more than ``MAX_VALUE`` elements."""
     fill = op.attrs.get("value")
     dtype = fill.dtype if isinstance(fill, ConstTensor) else FLOAT
     op.set(0, None, dtype)
@@ -181,13 +181,13 @@ def _scalar(op: ShapeContext, i: int) -> Any:
 
 @rule("EyeLike", "RandomNormalLike", "RandomUniformLike", "Bernoulli")
 def like(op: ShapeContext) -> None:
-    """Shape of the input, type from the attribute when given."""
+    """Shape of the input, type from the attribute if present."""
     op.set(0, op.shape(0), op.int_attr("dtype", 0) or op.dtype(0))
 
 
 @rule("RandomNormal", "RandomUniform")
 def random(op: ShapeContext) -> None:
-    """The attribute gives the shape."""
+    """Shape from the attribute."""
     shape = op.ints_attr("shape")
     if shape is not None and any(d < 0 for d in shape):
         raise InvalidNode("bad-attribute", f"shape {list(shape)} has a negative size")

@@ -1,4 +1,4 @@
-"""Operators that regroup dimensions: Reshape, Squeeze, Transpose, Flatten, Expand, depth and space."""
+"""Operators that regroup dimensions: Reshape, Squeeze, Transpose, Flatten, Expand, Concat, DepthToSpace."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from py_autodoc.graph.symbolic_dims import dim_arithmetic
 
 
 def _regroup(op: ShapeContext, shape: Shape) -> None:
-    """Carry a small value to its new shape."""
+    """Reshape a small value."""
     value, sizes = op.value(0), small_sizes(shape)
     if value is not None and sizes is not None and math.prod(sizes) == value.size:
         op.set_value(0, value.reshape(sizes))
 
 
 def divide_dims(total: Shape, parts: tuple[Dim, ...]) -> Dim:
-    """The dimension that makes ``parts`` hold as many elements as ``total``; None when unknown."""
+    """Return the dimension with which ``parts`` has as many elements as ``total``; None if unknown."""
     left, right = list(total), []
     for d in parts:
         if d is not None and d != 0 and d in left:
@@ -47,7 +47,7 @@ def divide_dims(total: Shape, parts: tuple[Dim, ...]) -> Dim:
 
 @rule("Reshape", folds=True)
 def reshape(op: ShapeContext) -> None:
-    """0 copies a dimension (unless ``allowzero``), one -1 takes what is left."""
+    """0 copies a dimension (unless ``allowzero``), a single -1 is inferred."""
     op.set(0, None, op.dtype(0))
     shape = op.shape(0)
     target = op.dims_in(1) if op.has(1) else op.ints_attr("shape")
@@ -83,7 +83,7 @@ def _copied(shape: Shape | None, i: int) -> Dim:
 
 
 def _solve(shape: Shape, out: list[Dim], minus: list[int]) -> None:
-    """Find the one unknown dimension, and check that the element counts agree."""
+    """Find the unknown dimension and check that the element counts agree."""
     unknown = minus or [i for i, d in enumerate(out) if d is None]
     if len(unknown) == 1:
         rest = tuple(out[: unknown[0]] + out[unknown[0] + 1 :])
@@ -103,7 +103,7 @@ def _solve(shape: Shape, out: list[Dim], minus: list[int]) -> None:
 
 
 def _axes(op: ShapeContext) -> tuple[int, ...] | None:
-    """Axes of Squeeze and Unsqueeze; None when they are given but not known."""
+    """Return the axes of Squeeze and Unsqueeze; None if they are an unknown input."""
     if op.has(1):
         return op.ints_in(1)
     return op.ints_attr("axes")
@@ -111,7 +111,7 @@ def _axes(op: ShapeContext) -> tuple[int, ...] | None:
 
 @rule("Squeeze", folds=True)
 def squeeze(op: ShapeContext) -> None:
-    """Drop the named axes, or every dimension of 1."""
+    """Remove the given axes, or all dimensions of 1."""
     op.set(0, None, op.dtype(0))
     shape, axes = op.shape(0), _axes(op)
     if shape is None or (axes is None and op.has(1)):
@@ -151,7 +151,7 @@ def unsqueeze(op: ShapeContext) -> None:
 
 @rule("Flatten", folds=True)
 def flatten(op: ShapeContext) -> None:
-    """Two dimensions: the product before the axis and after it."""
+    """Two dimensions: the products before and after the axis."""
     op.set(0, (None, None), op.dtype(0))
     shape = op.shape(0)
     if shape is None:
@@ -167,7 +167,7 @@ def flatten(op: ShapeContext) -> None:
 
 @rule("Transpose", folds=True)
 def transpose(op: ShapeContext) -> None:
-    """Permute; without ``perm`` the order is reversed."""
+    """Permute axes; without ``perm`` reverse them."""
     op.set(0, None, op.dtype(0))
     shape, perm = op.shape(0), op.ints_attr("perm")
     if shape is None:
@@ -185,7 +185,7 @@ def transpose(op: ShapeContext) -> None:
 
 @rule("Expand", folds=True)
 def expand(op: ShapeContext) -> None:
-    """Broadcast to a shape given as a tensor."""
+    """Broadcast to a shape given by a tensor."""
     op.set(0, None, op.dtype(0))
     shape, target = op.shape(0), op.dims_in(1)
     if shape is None or target is None:
@@ -197,14 +197,14 @@ def expand(op: ShapeContext) -> None:
 
 
 def stretched(value: Any, shape: Shape) -> Any:
-    """A small value broadcast to a small known shape, else None."""
+    """Return a small value broadcast to a small known shape, else None."""
     sizes = small_sizes(shape)
     return None if sizes is None else np.broadcast_to(value, sizes).copy()
 
 
 @rule("DepthToSpace", "SpaceToDepth")
 def depth_space(op: ShapeContext) -> None:
-    """Move blocks between channels and the plane, [N, C, H, W]."""
+    """Move blocks between channels and spatial axes, [N, C, H, W]."""
     op.set(0, None, op.dtype(0))
     shape, block = op.shape(0), op.int_attr("blocksize", 0)
     if block <= 0:
@@ -233,7 +233,7 @@ def depth_space(op: ShapeContext) -> None:
 
 @rule("Concat", folds=True)
 def concat(op: ShapeContext) -> None:
-    """Sizes add up along the axis and agree elsewhere."""
+    """Dimensions add up along the axis and agree elsewhere."""
     n = len(op.inputs)
     op.set(0, None, next((op.dtype(i) for i in range(n) if op.dtype(i)), 0))
     shapes = [op.shape(i) for i in range(n)]
@@ -256,7 +256,7 @@ def concat(op: ShapeContext) -> None:
 
 
 def sum_dims(sizes: list[Dim]) -> Dim:
-    """Sum of dimensions, numbers first so that long lists stay cheap."""
+    """Return the sum of dimensions, numbers first to keep long lists cheap."""
     total: Dim = sum(s for s in sizes if isinstance(s, int))
     for s in sizes:
         if not isinstance(s, int):
@@ -272,7 +272,7 @@ def _agree(a: Dim, b: Dim, axis: int) -> Dim:
 
 
 def _concat_value(op: ShapeContext, axis: int, rank: int) -> None:
-    """Concatenate values; an input of known length but unknown value gives unknown elements."""
+    """Concatenate values; an input with known length but unknown value gives unknown elements."""
     values, size = [], 0
     for i in range(len(op.inputs)):
         v = op.value(i)

@@ -1,4 +1,4 @@
-"""Sequences and optionals: what they hold, item by item where that is known."""
+"""Sequences and optionals, with the type of each item where known."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_ITEMS = 256
 
 
 def common(items: tuple[Item, ...]) -> Item:
-    """The type that all items share: differing sizes and ranks become unknown."""
+    """Return the common type of all items; differing sizes and ranks become unknown."""
     dtype, shape = items[0] if items else (0, None)
     for other, s in items[1:]:
         dtype = dtype if dtype == other else 0
@@ -47,7 +47,7 @@ def construct(op: ShapeContext) -> None:
 
 @rule("SequenceEmpty")
 def empty(op: ShapeContext) -> None:
-    """No items."""
+    """An empty sequence."""
     _store(op, Element("sequence", op.int_attr("dtype", FLOAT), None, ()))
 
 
@@ -60,7 +60,7 @@ def _position(op: ShapeContext, i: int, length: int) -> int | None:
 
 @rule("SequenceAt")
 def at(op: ShapeContext) -> None:
-    """One item, or what all items share."""
+    """One item, or the common type of all."""
     e = _element(op)
     if e is None:
         return
@@ -74,7 +74,7 @@ def at(op: ShapeContext) -> None:
 
 @rule("SequenceInsert")
 def insert(op: ShapeContext) -> None:
-    """One more item; without a position it goes last."""
+    """Insert an item; without a position at the end."""
     e = _element(op)
     new = (op.dtype(1), op.shape(1))
     if e is None or e.items is None:
@@ -90,7 +90,7 @@ def insert(op: ShapeContext) -> None:
 
 @rule("SequenceErase")
 def erase(op: ShapeContext) -> None:
-    """One item less; without a position the last."""
+    """Remove an item; without a position the last."""
     e = _element(op)
     if e is None:
         return
@@ -103,7 +103,7 @@ def erase(op: ShapeContext) -> None:
 
 @rule("SequenceLength", folds=True)
 def length(op: ShapeContext) -> None:
-    """A scalar."""
+    """The length as a scalar."""
     op.set(0, (), INT64)
     e = _element(op)
     if e is not None and e.items is not None:
@@ -112,7 +112,7 @@ def length(op: ShapeContext) -> None:
 
 @rule("SplitToSequence")
 def split_to_sequence(op: ShapeContext) -> None:
-    """Parts of a given size, or of given sizes; a scalar split repeats until the axis is used up."""
+    """Parts of a given size, or of given sizes; a scalar split repeats to the end of the axis."""
     shape, dtype = op.shape(0), op.dtype(0)
     if shape is None:
         _store(op, Element("sequence", dtype, None))
@@ -148,7 +148,7 @@ def _split_sizes(op: ShapeContext, size: Dim) -> tuple[Dim, ...] | None:
 
 @rule("ConcatFromSequence")
 def concat_from(op: ShapeContext) -> None:
-    """Concat of the items, or a stack along a new axis."""
+    """Concatenate the items, or stack them along a new axis."""
     e = _element(op)
     if e is None:
         return
@@ -169,7 +169,7 @@ def concat_from(op: ShapeContext) -> None:
 
 @rule("Optional")
 def optional(op: ShapeContext) -> None:
-    """Wraps a tensor or a sequence; without an input it is empty."""
+    """Wrap a tensor or a sequence; without an input it is empty."""
     inner = _element(op)
     if inner is not None:
         _store(op, inner)
@@ -179,7 +179,7 @@ def optional(op: ShapeContext) -> None:
 
 @rule("OptionalGetElement")
 def optional_get(op: ShapeContext) -> None:
-    """Unwraps; a plain tensor passes through."""
+    """Unwrap; a plain tensor is returned unchanged."""
     inner = _element(op)
     if inner is None:
         op.same()

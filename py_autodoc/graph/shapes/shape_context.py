@@ -1,4 +1,4 @@
-"""What a shape rule sees, and where rules are registered."""
+"""Interface of shape rules, and their registry."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from py_autodoc.graph.symbolic_dims.poly import Poly
 from py_autodoc.graph.symbolic_dims.poly_bounds import lower
 
 MAX_VALUE = 1024
-"""Most elements of a tensor whose value is followed."""
+"""Maximum elements of a tensor whose value is propagated."""
 MAX_FOLLOWED = 1 << 22
-"""Most elements of all followed values together; beyond it only the smallest are followed."""
+"""Maximum elements of all propagated values together; beyond it only the smallest are propagated."""
 HUGE_BYTES = 1 << 36
-"""An output above 64 GiB gets a diagnostic."""
+"""Outputs of more than 64 GiB get a diagnostic."""
 
 MAX_DTYPE = 1 << 16
 FLOAT, UINT8, INT8, INT32, INT64, STRING, BOOL, FLOAT16, DOUBLE = 1, 2, 3, 6, 7, 8, 9, 10, 11
 
 
 class InvalidNode(Exception):
-    """A node contradicts the operator's definition; its outputs stay unknown."""
+    """A node violates the operator's definition; its outputs stay unknown."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -40,7 +40,7 @@ class InvalidNode(Exception):
 
 
 class InferenceState:
-    """Everything known so far, indexed by tensor id."""
+    """Results so far, indexed by tensor id."""
 
     def __init__(self, model: Model) -> None:
         n = len(model.tensors)
@@ -54,13 +54,13 @@ class InferenceState:
         self.diagnostics: list[Diagnostic] = []
         self.reported: set[tuple[int, str]] = set()
         self.minted: dict[str, int] = {}
-        """Generated symbol → depth of the graph it was made in."""
+        """Generated symbol → depth of the graph that defined it."""
         self.steps: dict[str, int | None] = {}
-        """Symbols that number the iterations of a loop → their count, None where it is not known."""
+        """Symbols that number the iterations of a loop → iteration count, None if unknown."""
         self.reserved: set[str] = set()
         self.depth = 0
         self.branches = 0
-        """How many If branches we are in."""
+        """Current nesting depth of If branches."""
         self.visits = 0
         self.budget = MAX_FOLLOWED
         self.run_graph: Callable[[int], None] = _no_runner
@@ -68,35 +68,35 @@ class InferenceState:
     def report(self, code: str, severity: str, message: str, node: Node) -> None:
         """Add a diagnostic once per node and code."""
         if severity == "warning" and self.branches:
-            severity = "info"  # a branch that is never taken may well be impossible
+            severity = "info"  # an error may be intended in a branch that is never taken
         if (node.id, code) not in self.reported:
             self.reported.add((node.id, code))
             label = node.name or f"{node.op_type} #{node.id}"
             self.diagnostics.append(Diagnostic(code, severity, f"{label}: {message}", label, node=node.id))
 
     def fresh(self, stem: str) -> str:
-        """A symbol for a size that depends on data; the same stem gives the same symbol."""
+        """Return a symbol for a data-dependent size; the same stem returns the same symbol."""
         name = stem if stem not in self.reserved else f"{stem}_"
         self.minted.setdefault(name, self.depth)
         return name
 
     def charge(self, value: Any) -> bool:
-        """Account for a followed value; scalars and shapes are always kept."""
+        """Account for a propagated value; scalars and shapes are always kept."""
         self.budget -= value.size * (16 if value.dtype == object else 1)
         return self.budget > 0 or value.size <= 16
 
     def is_inner(self, dim: str) -> bool:
-        """True when an expression holds a symbol made in a body deeper than the present graph."""
+        """True if an expression contains a symbol defined in a subgraph deeper than the current graph."""
         minted, depth = self.minted, self.depth
         return any(minted.get(s, 0) > depth for s in dim_arithmetic.symbols_of(dim))
 
     def is_exhausted(self) -> bool:
-        """True when loops inside loops were visited so often that precision is given up."""
+        """True if nested loops were visited so often that precision is given up."""
         return self.visits > 4 * len(self.model.nodes) + 10_000
 
 
 class Element:
-    """What a sequence or optional holds."""
+    """Element type of a sequence or optional."""
 
     __slots__ = ("container", "dtype", "items", "shape")
 
@@ -111,7 +111,7 @@ class Element:
         self.dtype = dtype
         self.shape = shape
         self.items = items
-        """Type of each item when the length is known."""
+        """Type of each item if the length is known."""
 
 
 def _no_runner(graph: int) -> None:
@@ -119,7 +119,7 @@ def _no_runner(graph: int) -> None:
 
 
 class ShapeContext(NodeReader):
-    """One node under inference. Values may hold symbols."""
+    """A node during inference. Values may contain symbols."""
 
     __slots__ = ("attrs", "opset", "state")
 
@@ -130,28 +130,28 @@ class ShapeContext(NodeReader):
         self.opset = node.opset or 999
 
     def dtype_of(self, tensor: int) -> int:
-        """As inferred so far."""
+        """Return the type inferred so far."""
         return self.state.dtypes[tensor]
 
     def value_of(self, tensor: int) -> Any:
-        """Its array, symbols possible; None when it is not followed."""
+        """Return the value as an array, possibly with symbols; None if not propagated."""
         return self.state.values.get(tensor)
 
     def malformed(self, message: str) -> InvalidNode:
-        """A contradiction to the operator's definition."""
+        """Return the exception for a violation of the operator's definition."""
         return InvalidNode("bad-attribute", message)
 
     def shape(self, i: int) -> Shape | None:
-        """Shape of input ``i``; None when absent or its rank is unknown."""
+        """Return the shape of input ``i``; None if absent or of unknown rank."""
         return self.state.shapes[self.inputs[i]] if self.has(i) else None
 
     def rank(self, i: int) -> int | None:
-        """Rank of input ``i``."""
+        """Return the rank of input ``i``."""
         shape = self.shape(i)
         return None if shape is None else len(shape)
 
     def ints_in(self, i: int) -> tuple[int, ...] | None:
-        """Value of input ``i`` as plain integers, or None."""
+        """Return the value of input ``i`` as plain integers, or None."""
         value = self.value(i)
         if value is None:
             return None
@@ -159,7 +159,7 @@ class ShapeContext(NodeReader):
         return tuple(flat) if all(isinstance(v, int) for v in flat) else None
 
     def dims_in(self, i: int) -> tuple[Dim, ...] | None:
-        """Value of input ``i`` as dimensions; when only its length is known, that many unknowns."""
+        """Return the value of input ``i`` as dimensions, all unknown if only its length is known."""
         value = self.value(i)
         if value is not None:
             flat = value.reshape(-1).tolist()
@@ -170,11 +170,11 @@ class ShapeContext(NodeReader):
         return None
 
     def axis(self, rank: int, name: str = "axis", default: int = 0, extra: int = 0) -> int:
-        """A checked, non-negative axis. Raises: InvalidNode when it is out of range."""
+        """Return a checked, non-negative axis. Raises: InvalidNode if out of range."""
         return norm_axis(self.int_attr(name, default), rank + extra)
 
     def set(self, i: int, shape: Shape | None, dtype: int = 0) -> None:
-        """Type of output ``i``; unknown parts do not overwrite known ones of this visit."""
+        """Set the type of output ``i``; unknown parts do not overwrite known ones."""
         if self.has_out(i):
             t = self.outputs[i]
             if dtype:
@@ -185,21 +185,21 @@ class ShapeContext(NodeReader):
                 self.state.shapes[t] = shape
 
     def set_value(self, i: int, value: Any) -> None:
-        """Value of output ``i``; ignored when it is None or too large."""
+        """Set the value of output ``i``; ignored if None or too large."""
         if value is None or not self.has_out(i):
             return
         if not isinstance(value, np.ndarray):
-            # Picking one element of an object array gives the bare element.
+            # Indexing one element of an object array returns the bare element.
             value = dims_array([value]).reshape(()) if isinstance(value, str) else np.asarray(value)
         if value.size <= MAX_VALUE and value.ndim <= MAX_RANK and self.state.charge(value):
             self.state.values[self.outputs[i]] = tidy(value)
 
     def same(self, i: int = 0, src: int = 0) -> None:
-        """Output ``i`` has the type of input ``src``."""
+        """Set the type of output ``i`` to that of input ``src``."""
         self.set(i, self.shape(src), self.dtype(src))
 
     def fresh(self, axis: int = 0, out: int = 0) -> str:
-        """A symbol for a data-dependent size of this node."""
+        """Return a symbol for a data-dependent size of this node."""
         suffix = f"_{axis}" if out == 0 else f"_{out}_{axis}"
         return self.state.fresh(f"{self.node.op_type.lower()}_{self.node.id}{suffix}")
 
@@ -207,14 +207,14 @@ class ShapeContext(NodeReader):
 Rule = Callable[[ShapeContext], None]
 RULES: dict[tuple[str, str], Rule] = {}
 FOLDS: set[tuple[str, str]] = set()
-"""Operators whose rule also follows values: small constants and sizes are computed through them."""
+"""Operators whose rule also computes values of small constants and sizes."""
 MS = "com.microsoft"
 
 
 def rule(*ops: str, domain: str = "", folds: bool | Collection[str] = False) -> Callable[[Rule], Rule]:
     """Register a shape rule for operators of a domain. Duplicates raise.
 
-    ``folds``: True, or those of the operators, whose outputs get values where the inputs' are known.
+    ``folds``: True, or the operators whose output values are computed from known input values.
     """
 
     def add(fn: Rule) -> Rule:
@@ -240,14 +240,14 @@ def _folds() -> Mapping[Key, Link]:
 
 
 def norm_axis(axis: int, rank: int) -> int:
-    """A non-negative axis. Raises: InvalidNode when it is out of range."""
+    """Return a non-negative axis. Raises: InvalidNode if out of range."""
     if not -rank <= axis < max(rank, 1):
         raise InvalidNode("bad-attribute", f"axis {axis} is out of range for rank {rank}")
     return axis + rank if axis < 0 else axis
 
 
 def tidy(value: Any) -> Any:
-    """An object array of plain integers becomes int64."""
+    """Convert an object array of plain integers to int64."""
     if value.dtype == object and all(type(v) is int for v in value.reshape(-1).tolist()):
         try:
             return value.astype(np.int64)
@@ -257,7 +257,7 @@ def tidy(value: Any) -> Any:
 
 
 def dims_array(dims: tuple[Dim, ...] | list[Dim]) -> Any:
-    """One-dimensional array of dimensions."""
+    """Return a one-dimensional array of dimensions."""
     if all(type(d) is int and -(1 << 63) <= d < 1 << 63 for d in dims):
         return np.array(dims, dtype=np.int64)
     out = np.empty(len(dims), dtype=object)
@@ -271,9 +271,9 @@ def numeric(value: Any) -> bool:
 
 
 class Assumptions:
-    """What was taken for granted of symbolic sizes: polynomials that must be 0, or at least 1.
+    """Assumptions about symbolic dimensions: polynomials that must be 0, or at least 1.
 
-    Nothing that matters is taken for granted of sizes beyond ``symbols``, the free ones of the inputs.
+    They only concern ``symbols``, the symbols of the inputs.
     """
 
     def __init__(self, symbols: Iterable[str]) -> None:
@@ -281,12 +281,12 @@ class Assumptions:
         self.zero: dict[Poly, None] = {}
         self.positive: dict[Poly, None] = {}
         self.either: dict[tuple[Poly, Poly], None] = {}
-        """Pairs of which one is 0: the factors of what a broadcast put into ``zero``."""
+        """Pairs of which one is 0: the factors of products that a broadcast added to ``zero``."""
         self.certain: dict[Poly, None] = {}
-        """Those of ``zero`` that are not merely needed by a branch which may not be taken."""
+        """Expressions in ``zero`` that are required on every path, not only in a branch."""
 
     def is_zero(self, p: Poly) -> bool:
-        """Write down that a polynomial is 0; False when that cannot be checked."""
+        """Assume that a polynomial is 0; return False if that cannot be checked."""
         if p.names() <= self.symbols:
             if p.terms:
                 self.zero[p] = self.certain[p] = None
@@ -294,7 +294,7 @@ class Assumptions:
         return False
 
     def join(self, branches: Sequence[Assumptions]) -> None:
-        """Add what branches take for granted, one of which will be taken: certain is what all need."""
+        """Add the assumptions of alternative branches; only those of all branches are certain."""
         for branch in branches:
             self.zero.update(branch.zero)
             self.positive.update(branch.positive)
@@ -303,7 +303,7 @@ class Assumptions:
         self.certain.update((p, None) for p in first if all(p in branch.certain for branch in branches))
 
     def rise(self, *sizes: int | str) -> bool:
-        """Write down that sizes rise (or stay); False when that cannot be checked."""
+        """Assume that sizes do not decrease; return False if that cannot be checked."""
         for a, b in pairwise(sizes):
             gap = dim_arithmetic.poly(b) - dim_arithmetic.poly(a)
             if not gap.names() <= self.symbols:
@@ -314,7 +314,7 @@ class Assumptions:
         return True
 
     def broadcast(self, a: int | str, b: int | str) -> Dim:
-        """The size of two that are broadcast: the number, or the shorter text. The other one is it, or 1."""
+        """Return the broadcast of two sizes: the number, or the shorter text. The other is equal or 1."""
         if isinstance(b, int) or (isinstance(a, str) and (len(b), b) < (len(a), a)):
             a, b = b, a
         x, y = dim_arithmetic.poly(a), dim_arithmetic.poly(b)
@@ -330,7 +330,7 @@ _ASSUMED: ContextVar[Assumptions | None] = ContextVar("assumed", default=None)
 
 @contextmanager
 def assuming(assumed: Assumptions | None) -> Iterator[None]:
-    """Inside, undecided sizes may be settled by an assumption, which is written down (None: they may not)."""
+    """Allow assumptions about undecided sizes inside the block, recorded in ``assumed`` (None: forbidden)."""
     token = _ASSUMED.set(assumed)
     try:
         yield
@@ -339,14 +339,14 @@ def assuming(assumed: Assumptions | None) -> Iterator[None]:
 
 
 def assumptions() -> Assumptions | None:
-    """Where assumptions are written down; None when none may be made."""
+    """Return the current assumptions; None if none are allowed."""
     return _ASSUMED.get()
 
 
 def agree(a: Dim, b: Dim) -> bool:
-    """Write down, where assumptions are made, that two sizes are equal in any model that runs.
+    """Assume, if allowed, that two sizes are equal in any model that runs.
 
-    False when they are made and this one cannot be checked.
+    Returns False if assumptions are allowed and this one cannot be checked.
     """
     assumed = _ASSUMED.get()
     if assumed is None or a is None or b is None or a == b:
@@ -355,7 +355,7 @@ def agree(a: Dim, b: Dim) -> bool:
 
 
 def broadcast_dim(a: Dim, b: Dim) -> Dim:
-    """One dimension of a broadcast. Raises: InvalidNode when the sizes disagree."""
+    """Return one dimension of a broadcast. Raises: InvalidNode if the sizes differ."""
     if a == b:
         return a
     if a == 1:
@@ -371,7 +371,7 @@ def broadcast_dim(a: Dim, b: Dim) -> Dim:
 
 
 def broadcast(a: Shape | None, b: Shape | None) -> Shape | None:
-    """Multidirectional broadcast of two shapes. Raises: InvalidNode when they disagree."""
+    """Return the multidirectional broadcast of two shapes. Raises: InvalidNode if they differ."""
     if a is None or b is None:
         return None
     if a == b and None not in a:
@@ -383,12 +383,12 @@ def broadcast(a: Shape | None, b: Shape | None) -> Shape | None:
 
 
 def numel(shape: Shape | None) -> Dim:
-    """Number of elements."""
+    """Return the number of elements."""
     return None if shape is None else dim_arithmetic.product(shape)
 
 
 def small_sizes(shape: Shape | None) -> tuple[int, ...] | None:
-    """The shape as integers when a tensor of it may be made here, else None."""
+    """Return the shape as integers if a tensor of it is small enough to create, else None."""
     if (
         shape is None
         or len(shape) > MAX_RANK

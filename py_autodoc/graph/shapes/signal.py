@@ -1,7 +1,7 @@
 """Signal processing: DFT, STFT, MelWeightMatrix, windows; and MaxUnpool.
 
-Scalars are often written as tensors of one element; both are accepted here, unlike in ONNX's own
-inference. Sizes follow the operators' documentation.
+Scalars are often written as tensors of one element; unlike ONNX's own inference, both forms are accepted.
+Sizes follow the documentation of the operators.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from py_autodoc.graph.symbolic_dims import dim_arithmetic
 
 
 def one_value(op: ShapeContext, i: int) -> Dim:
-    """The single element of an input as a size; None when it is unknown."""
+    """Return the single element of an input as a size; None if unknown."""
     value = op.value(i)
     if value is None or value.size != 1:
         return None
@@ -22,7 +22,7 @@ def one_value(op: ShapeContext, i: int) -> Dim:
 
 @rule("DFT")
 def dft(op: ShapeContext) -> None:
-    """Complex numbers are a last axis of 2; ``onesided`` keeps n//2 + 1 frequencies."""
+    """Complex numbers have a last axis of 2; ``onesided`` keeps n//2 + 1 frequencies."""
     shape = op.shape(0)
     op.set(0, None, op.dtype(0))
     if shape is None:
@@ -68,7 +68,7 @@ def stft(op: ShapeContext) -> None:
     if isinstance(step, int) and step <= 0:
         raise InvalidNode("bad-shape", f"frame_step is {step}")
     frames = dim_arithmetic.floordiv(dim_arithmetic.sub(length, frame), step)
-    # The frequencies of a one-sided transform come from the frame, not from the window's padding.
+    # The number of one-sided frequencies depends on the frame, not on the padded window.
     bins = dim_arithmetic.add(dim_arithmetic.floordiv(frame, 2), 1) if op.int_attr("onesided", 1) else frame
     op.set(0, (signal[0] if signal else None, dim_arithmetic.add(frames, 1), bins, 2))
 
@@ -92,7 +92,7 @@ def signal_window(op: ShapeContext) -> None:
 
 @rule("MaxUnpool")
 def max_unpool(op: ShapeContext) -> None:
-    """The inverse of a MaxPool: ``(in - 1)·stride + kernel - pads``, or the shape given."""
+    """Inverse of MaxPool: ``(in - 1)·stride + kernel - pads``, or the given shape."""
     x, kernel = op.shape(0), op.ints_attr("kernel_shape")
     op.set(0, None, op.dtype(0))
     if op.has(2):
@@ -114,7 +114,7 @@ def max_unpool(op: ShapeContext) -> None:
 
 @rule("StringSplit")
 def string_split(op: ShapeContext) -> None:
-    """Substrings along a new axis whose size depends on data, and their number."""
+    """Substrings along a new axis of data-dependent size, and their number."""
     shape = op.shape(0)
     if shape is not None:
         op.set(0, (*shape, op.fresh(len(shape))), 8)

@@ -1,7 +1,7 @@
-"""Values of small tensors, numbers or symbols, as far as shapes depend on them.
+"""Values of small tensors, numeric or symbolic, as far as shapes depend on them.
 
-Arrays of numbers keep their numpy type; arrays with symbols are object arrays of ints, expressions
-and None. Nothing here allocates more than ``MAX_VALUE`` elements.
+Numeric arrays keep their numpy type; arrays with symbols are object arrays of ints, expressions
+and None. Nothing allocates more than ``MAX_VALUE`` elements.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NUMPY: dict[int, Any] = {}
 
 
 def numpy_type(dtype: int) -> Any:
-    """Numpy type of an ONNX element type that values are followed for, else None."""
+    """Return the numpy type of an ONNX element type with value propagation, else None."""
     if dtype not in _NUMPY:
         usable = dtype in _INTEGERS or dtype in (1, 9, 10, 11)
         _NUMPY[dtype] = onnx.helper.tensor_dtype_to_np_dtype(dtype) if usable else None
@@ -40,7 +40,7 @@ def numpy_type(dtype: int) -> Any:
 
 
 def scalar(dim: Dim) -> Any:
-    """A dimension as an array of rank 0, None when it is unknown."""
+    """Return a dimension as an array of rank 0, None if unknown."""
     if dim is None:
         return None
     return dims_array([dim]).reshape(())
@@ -70,7 +70,7 @@ _SYMBOLIC_KEEP = frozenset({"Identity", "Ceil", "Floor", "Round", "Abs", "Relu"}
 
 
 def unary(op: ShapeContext) -> Any:
-    """Value of a unary operator, or None."""
+    """Return the value of a unary operator, or None."""
     x, kind = op.value(0), op.node.op_type
     if kind == "Identity":
         return x
@@ -163,7 +163,7 @@ def _equal(a: Dim, b: Dim) -> Any:
         return None
     if a == b:
         return True
-    # A size is never negative, so "seq == -1" is decided although seq is not known.
+    # A size is never negative, so "seq == -1" is decided even if seq is unknown.
     name, number = (a, b) if isinstance(a, str) else (b, a)
     if isinstance(name, str):
         lone = dim_arithmetic.symbols_of(name) == (name,)
@@ -257,7 +257,7 @@ def _numbers(kind: str, a: Any, b: Any, fmod: bool) -> Any:
 
 
 def binary(op: ShapeContext) -> Any:
-    """Value of a binary operator whose inputs both have values, or None."""
+    """Return the value of a binary operator if both inputs have values, else None."""
     a, b, kind = op.value(0), op.value(1), op.node.op_type
     if numeric(a) and numeric(b):
         return _numbers(kind, a, b, bool(op.int_attr("fmod", 0)) if kind == "Mod" else False)
@@ -266,7 +266,7 @@ def binary(op: ShapeContext) -> Any:
 
 
 def variadic(op: ShapeContext) -> Any:
-    """Value of Max, Min, Sum or Mean, or None."""
+    """Return the value of Max, Min, Sum or Mean, or None."""
     total = op.value(0)
     kind = "Add" if op.node.op_type == "Sum" else op.node.op_type
     for i in range(1, len(op.inputs)):
@@ -282,7 +282,7 @@ def variadic(op: ShapeContext) -> Any:
 
 
 def where(op: ShapeContext) -> Any:
-    """Value of Where; an undecided element is known when both choices agree."""
+    """Return the value of Where; an undecided element is known if both choices agree."""
     cond, a, b = op.value(0), op.value(1), op.value(2)
     if cond is None or (a is None and b is None):
         return None
@@ -311,7 +311,7 @@ def where(op: ShapeContext) -> Any:
 
 
 def cast(op: ShapeContext, to: int) -> Any:
-    """Value after a cast; symbols survive casts between numbers."""
+    """Return the value after a cast; symbols survive casts between numbers."""
     x = op.value(0)
     if x.dtype == object:
         return x if to in _INTEGERS or to in _FLOATS else None

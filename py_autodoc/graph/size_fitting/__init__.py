@@ -1,1 +1,1 @@
-"""Sizes for free dimensions that the model runs with."""
+"""Finds values of symbolic dimensions for which the model runs."""

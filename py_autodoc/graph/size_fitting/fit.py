@@ -1,9 +1,9 @@
-"""Sizes for the free dimensions of a model's inputs that the model runs with.
+"""Values of symbolic input dimensions for which the model runs.
 
-What a dimension means proposes its sizes (``graph.assume``). Symbolic inference says which sizes must be
-equal, or are decided by constants of the graph; the search (``graph.search``) chooses sizes that fulfil
-that, and every choice is checked by inferring all shapes under it. A contradiction sends the search back to
-the symbols that the contradicting node depends on.
+The meaning of a dimension suggests its values (``graph.assume``). Symbolic inference determines which
+dimensions must be equal or are fixed by constants of the graph; the search (``graph.search``) chooses values
+that satisfy these constraints, and each choice is checked by inferring all shapes. A contradiction sends the
+search back to the symbols that the contradicting node depends on.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ if TYPE_CHECKING:
     from py_autodoc.graph.loading.load import LoadedModel
 
 MAX_VISITS = 15_000
-"""Nodes that all checks of one model may visit together, beyond the first ``LEAST_TRIES`` checks."""
+"""Maximum nodes visited in all checks of a model after the first ``LEAST_TRIES`` checks."""
 LEAST_TRIES = 4
 MAX_TRIES = 64
 DOUBTFUL_TRIES = 8
-"""Checks spent on finding sizes without doubt once doubtful ones are found."""
+"""Maximum checks spent on certain sizes once doubtful ones are found."""
 MAX_SYMBOLS = 512
 _PROBED = (SizeMeaning.BATCH, SizeMeaning.TOKENS)
 MAX_PROBED = 4
 MAX_PROBED_NODES = 3000
 
 Infer = Callable[[Mapping[str, int]], TypeTable]
-"""Types of the model with the symbols (by their safe names) bound."""
+"""Infer the types of the model with symbols (by their safe names) bound."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """Sizes by safe name; None when none were found, and ``reason`` says why.
+    """Values by safe name; None if none were found, with the ``reason``.
 
-    ``types`` are the types inferred under the sizes. ``ties`` hold for the sizes, if there are any.
+    ``types`` are inferred for these values.
     """
 
     sizes: Mapping[str, int] | None
@@ -54,11 +54,11 @@ class Fit:
     node: int = -1
     tries: int = 0
     given: Mapping[str, int] = field(default_factory=dict)
-    """The sizes that were not to be found."""
+    """Values that were given."""
 
 
 class Fitter:
-    """Fits one model, as often as sizes are given."""
+    """Fits a model for any number of given values."""
 
     def __init__(self, model: Model, symbolic: SymbolicTypes | None, infer: Infer) -> None:
         self.model = model
@@ -67,7 +67,7 @@ class Fitter:
         self.shapes, _ = dim_names.symbolic_inputs(model)
         self.meanings = dim_names.meanings(model, self.shapes)
         self.constraints, self.doubtful = constraints(symbolic)
-        # Equations hold where slices are as symbolic inference takes them; without any they always do.
+        # Equations hold if slices are as symbolic inference assumes; without slices they always hold.
         never = any(c.zero and not c.names and not c.holds({}) for c in self.constraints)
         self.impossible = never and all(c.positive is None for c in self.constraints)
         self.ties = ties(self.constraints, self.meanings)
@@ -78,7 +78,7 @@ class Fitter:
         self._settled = len(model.nodes) > MAX_PROBED_NODES
 
     def fit(self, given: Mapping[str, int], preferred: Mapping[str, int] | None = None) -> Fit:
-        """Sizes of every symbol that ``given`` has none for; ``preferred`` are tried first."""
+        """Find values for every symbol not in ``given``; ``preferred`` are tried first."""
         free = [name for name in self.meanings if name not in given]
         if len(free) > MAX_SYMBOLS:
             return Fit(None, reason=f"there are more than {MAX_SYMBOLS} free dimensions", given=given)
@@ -89,7 +89,7 @@ class Fitter:
         return found
 
     def _settle(self, sizes: Mapping[str, int]) -> None:
-        """Keep the ties that hold, and find those that only inference under sizes shows."""
+        """Keep the ties that hold, and find those that only inference with numbers shows."""
         self.ties = [tie for tie in self.ties if tie.holds(sizes)]
         tied = {tie.symbol for tie in self.ties}
         self.ties += [t for t in by_name(self.meanings) if t.symbol not in tied and t.holds(sizes)]
@@ -101,12 +101,12 @@ class Fitter:
             self.ties += probed(alike[:MAX_PROBED], sizes, self._runs) if len(alike) > 1 else []
 
     def _runs(self, sizes: Mapping[str, int]) -> bool:
-        """True when the sizes, with those that are known to follow from them, contradict nothing."""
+        """True if the values, with those that follow from them, cause no contradiction."""
         apart = {name: size for name, size in sizes.items() if name not in {tie.symbol for tie in self.ties}}
         return not self.misfits.of(self.infer({**sizes, **self.tied(apart)})).hard
 
     def tied(self, sizes: Mapping[str, int]) -> dict[str, int]:
-        """Sizes that follow from given ones, for symbols that have none."""
+        """Return values that follow from the given ones, for symbols without a value."""
         found: dict[str, int] = {}
         for _ in self.ties:
             before = len(found)
@@ -119,7 +119,7 @@ class Fitter:
         return found
 
     def proposals(self) -> dict[str, tuple[int, ...]]:
-        """Sizes to try for every symbol, in the order in which symbols are chosen."""
+        """Return candidate values for every symbol, in the order of the search."""
         if self._proposals is None:
             turns = compared(self.model, self.symbolic, self.meanings)
             steps = divisors(self.constraints)
@@ -131,7 +131,7 @@ class Fitter:
         return self._proposals
 
     def at_fault(self, nodes: Iterable[int]) -> Conflict:
-        """Symbols that what is wrong with nodes depends on."""
+        """Return the symbols that the failing nodes depend on."""
         if self._influence is None:
             self._influence = Influence(self.model, self.shapes, self.symbolic)
         found: set[str] = set()
@@ -141,7 +141,7 @@ class Fitter:
 
 
 def _shared(meanings: Mapping[str, SizeMeaning], found: Sequence[TiedSizes]) -> dict[str, SizeMeaning]:
-    """The meanings with one for symbols of one size."""
+    """Return the meanings, with a common one for symbols of equal size."""
     out = dict(meanings)
     groups: dict[str, list[str]] = {}
     for tie in found:
@@ -159,13 +159,13 @@ def fitter(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     symbolic: SymbolicTypes | None = None,
 ) -> Fitter:
-    """A fitter of a loaded model; ``symbolic`` are its types from ``infer_symbolic``, if they are there."""
+    """Return a fitter of a loaded model; ``symbolic`` are its types from ``infer_symbolic``, if available."""
     shapes = input_shapes or {}
     return Fitter(model, symbolic, lambda sizes: infer(loaded, model, sizes, shapes))
 
 
 class _SizeFitting:
-    """One search for sizes, through weaker and weaker demands."""
+    """A search with successively weaker constraints."""
 
     def __init__(
         self, fitter: Fitter, free: Sequence[str], given: Mapping[str, int], preferred: Mapping[str, int]
@@ -198,9 +198,9 @@ class _SizeFitting:
         return Fit(None, None, reason, node, tries, self.given)
 
     def _demands(self) -> Iterator[list[Constraint]]:
-        """Constraints to search under, the strictest first; the last asks for nothing but the check.
+        """Yield constraints to search under, strictest first; the last only requires the check.
 
-        What slices take for granted (``positive``) is a matter of how symbolic inference reads them.
+        Assumptions about slices (``positive``) depend on how symbolic inference reads them.
         """
         zero = [c for c in self.fitter.constraints if c.zero]
         positive = [c for c in self.fitter.constraints if c.positive is not None]
@@ -221,7 +221,7 @@ class _SizeFitting:
                 yield demand
 
     def _square(self, zero: Sequence[Constraint]) -> list[Constraint]:
-        """Height and width of an image are equal, unless the model decides one of them alone."""
+        """Require equal height and width of an image, unless the model determines one of them."""
         found = []
         for a, b in _pairs(self.fitter.shapes, self.fitter.meanings):
             if a not in self.proposals or b not in self.proposals:
@@ -266,7 +266,7 @@ class _SizeFitting:
         return self._blame(found.doubts) if found.doubts else None
 
     def _blame(self, nodes: Sequence[int]) -> Conflict:
-        """Free symbols at fault: those of the first node that depends on any; all when none does."""
+        """Return the symbols of the first node that depends on any; all symbols if none does."""
         for node in nodes:
             found = self.fitter.at_fault([node]) & set(self.free)
             if found:
@@ -277,7 +277,7 @@ class _SizeFitting:
 def _pairs(
     shapes: Mapping[int, Shape | None], meanings: Mapping[str, SizeMeaning]
 ) -> Iterator[tuple[str, str]]:
-    """Height and width of images."""
+    """Yield the height and width of images."""
     for shape in shapes.values():
         sides = [d for d in shape or () if isinstance(d, str) and meanings.get(d) is SizeMeaning.IMAGE]
         if len(sides) == 2 and sides[0] != sides[1]:

@@ -1,4 +1,4 @@
-"""Which free symbols of the inputs a node's shapes depend on."""
+"""Symbols of the inputs that the shapes of a node depend on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NONE: Symbols = frozenset()
 
 
 class Influence:
-    """Answers from symbolic shapes; from the flow of data where those are not known."""
+    """Uses symbolic shapes, or the dataflow where these are unknown."""
 
     def __init__(
         self, model: Model, inputs: Mapping[int, Shape | None], symbolic: SymbolicTypes | None
@@ -24,7 +24,7 @@ class Influence:
         self._flow: list[Symbols] | None = None
 
     def of(self, node: Node) -> Symbols:
-        """Symbols in the shapes and small values that a node reads; all upstream where one is unknown."""
+        """Return the symbols in the shapes and small values a node reads; if any is unknown, all upstream."""
         found: set[str] = set()
         known = self.symbolic is not None
         for t in node.inputs:
@@ -38,7 +38,7 @@ class Influence:
         return _NONE.union(*(flow[t] for t in node.inputs if t >= 0))
 
     def _read(self, symbolic: SymbolicTypes, t: int) -> tuple[set[str], bool]:
-        """Free symbols in what is known of a tensor, and whether that is all."""
+        """Return the symbols of a tensor's known shape and value, and whether these are complete."""
         shape, value = symbolic.types.shapes[t], symbolic.types.values.get(t)
         held = [] if value is None or value.dtype != object else value.reshape(-1).tolist()
         parts = [d for d in (*(shape or ()), *held) if isinstance(d, str)]
@@ -47,7 +47,7 @@ class Influence:
         return free, shape is not None and None not in held and names == free
 
     def _upstream(self) -> list[Symbols]:
-        """For every tensor the symbols of the inputs it is computed from."""
+        """Return, for every tensor, the symbols of the inputs it is computed from."""
         if self._flow is None:
             self._flow = [_NONE] * len(self.model.tensors)
             for t, shape in self.inputs.items():

@@ -1,4 +1,4 @@
-"""Where inferred types say that a model cannot run, and where they only say that it may not."""
+"""Checks whether inferred types show that a model cannot run, or that it may fail."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _CARRYING = frozenset(
     {"Add", "Sub", "Mul", "Cast", "Where", "Identity", "Unsqueeze", "Squeeze", "Clip", "Expand"}
 )
 _FAR = 16
-"""Tensors looked at above the positions of a look-up."""
+"""Tensors searched upstream of the positions of a lookup."""
 _FLOATS = frozenset({1, 10, 11, 16})
 
 
 @dataclass(frozen=True, slots=True)
 class MisfitReport:
-    """What is wrong, as ids of nodes.
+    """Problems found, as node ids.
 
-    ``hard``: the model cannot run; ``doubts``: a branch that may be taken cannot, a tensor becomes empty, or
-    a stored table of positions is too short. ``message`` is about the first hard one.
+    ``hard``: the model cannot run; ``doubts``: a branch that may be taken cannot run, a tensor becomes empty,
+    or a stored position table is too short. ``message`` is about the first hard problem.
     """
 
     hard: tuple[int, ...] = ()
@@ -34,7 +34,7 @@ class MisfitReport:
 
 
 class Misfits:
-    """Judges types of one model. What contradicts itself whatever the sizes are is left out."""
+    """Checks types of one model, ignoring contradictions that do not depend on dimensions."""
 
     def __init__(self, model: Model, symbolic: SymbolicTypes | None) -> None:
         self.model = model
@@ -45,7 +45,7 @@ class Misfits:
         ]
 
     def of(self, types: TypeTable) -> MisfitReport:
-        """What is wrong under the sizes that the types were inferred for."""
+        """Return the problems for the dimensions of the inferred types."""
         faults: dict[int, list[int]] = {}
         doubts: list[int] = []
         first: dict[int, Diagnostic] = {}
@@ -62,7 +62,7 @@ class Misfits:
         return MisfitReport(tuple(hard), tuple(dict.fromkeys(doubts)), message)
 
     def _lift(self, faults: dict[int, list[int]], doubts: list[int], types: TypeTable) -> None:
-        """Faults of a body are faults of what runs it, unless another branch may be taken."""
+        """Move problems of a subgraph to its owner, unless another branch may be taken."""
         graphs, nodes = self.model.graphs, self.model.nodes
         while inner := [g for g in faults if g]:
             deepest = max(inner, key=self._depth)
@@ -88,7 +88,7 @@ class Misfits:
         return depth
 
     def _chosen(self, node: Node, values: Mapping[int, object]) -> int:
-        """The branch that a known condition takes, -1 for an unknown one."""
+        """Return the branch that a known condition selects, -1 if unknown."""
         value = values.get(node.inputs[0]) if node.inputs else None
         if value is None or not numeric(value) or value.size != 1:  # type: ignore[attr-defined]
             return -1
@@ -96,7 +96,7 @@ class Misfits:
         return next((graph for attribute, graph in node.subgraphs if attribute == name), -1)
 
     def _emptied(self, types: TypeTable) -> list[int]:
-        """Nodes of the main graph that make nothing of something."""
+        """Return nodes of the main graph that produce an empty tensor from a non-empty one."""
         shapes, dtypes, tensors = types.shapes, types.dtypes, self.model.tensors
         empty = {i for i, s in enumerate(shapes) if s is not None and 0 in s and dtypes[i] in _FLOATS}
         found = []
@@ -111,7 +111,7 @@ class Misfits:
         return sorted(found)
 
     def _counted(self, node: Node) -> tuple[int, int, int] | None:
-        """(node, rows, tensor) of a look-up in a stored table by positions counted along a tensor."""
+        """Return (node, rows, tensor) of a lookup in a stored table by positions counted along a tensor."""
         tensors, nodes = self.model.tensors, self.model.nodes
         table = tensors[node.inputs[0]] if len(node.inputs) > 1 and node.inputs[0] >= 0 else None
         if table is None or not table.is_constant or not table.shape or node.attributes.get("axis", 0):
@@ -131,7 +131,7 @@ class Misfits:
         return None
 
     def _beyond(self, types: TypeTable) -> list[int]:
-        """Look-ups of positions that a table does not reach."""
+        """Return lookups of positions beyond the end of a table."""
         found = []
         for node, rows, t in self.counted:
             shape = types.shapes[t]

@@ -1,4 +1,4 @@
-"""What to fit sizes with: equations that a model sets up, and sizes to try."""
+"""Inputs of the size search: equations of the model and candidate sizes."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from py_autodoc.graph.symbolic_dims.size_search import (
 )
 
 MAX_MADE = 200
-"""Most different sizes of tensors that are looked at."""
+"""Maximum number of distinct tensor sizes examined."""
 MAX_COMPARED = 16
-"""Most elements of a compared value."""
+"""Maximum elements of a compared value."""
 _COMPARISONS = frozenset({"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Mod"})
 
 
 def constraints(symbolic: SymbolicTypes | None) -> tuple[list[Constraint], list[Constraint]]:
-    """What symbolic inference took for granted; beside it what only a branch needs that may not be taken."""
+    """Return the assumptions of symbolic inference, and those required only by a branch."""
     if symbolic is None:
         return [], []
     certain: list[Constraint] = []
@@ -45,7 +45,7 @@ def constraints(symbolic: SymbolicTypes | None) -> tuple[list[Constraint], list[
 
 
 def made_sizes(symbolic: SymbolicTypes | None) -> list[Constraint]:
-    """Sizes inside the model that a larger window or a stride may bring to nothing: they are 1 or more."""
+    """Require sizes inside the model that a large window or stride may reduce to 0 to be at least 1."""
     if symbolic is None:
         return []
     symbols, found = frozenset(symbolic.symbols), dict[str, Poly]()
@@ -62,7 +62,7 @@ def _has_quotient(p: Poly) -> bool:
 
 
 def _reduced(p: Poly) -> Poly:
-    """Without the factors that all terms share: sizes that would have to be 0."""
+    """Divide by the factors common to all terms, which would otherwise have to be 0."""
     if not p.terms:
         return p
     shared = list(next(iter(p.terms)))
@@ -85,14 +85,14 @@ def _reduced(p: Poly) -> Poly:
 
 
 def listed(what: SizeMeaning, compared: Iterable[int], step: int) -> tuple[int, ...]:
-    """Sizes to try: usual ones, constants of the graph, usual ones rounded to the model's step, others."""
+    """Return candidates: typical sizes, constants of the graph, typical sizes rounded to the step, others."""
     usual = USUAL[what]
     rounded = [-(-size // step) * step for size in usual[:4] if size > 1] if step > 1 else []
     return tuple(dict.fromkeys((*usual[:1], *compared, *usual[1:], *rounded, *LADDER)))
 
 
 def divisors(found: Sequence[Constraint]) -> dict[str, int]:
-    """For each symbol the least common multiple of what it is divided by."""
+    """Return, for each symbol, the least common multiple of its divisors."""
     out: dict[str, int] = {}
     for constraint in found:
         for p in constraint.zero:
@@ -109,7 +109,7 @@ def divisors(found: Sequence[Constraint]) -> dict[str, int]:
 def compared(
     model: Model, symbolic: SymbolicTypes | None, meanings: Mapping[str, SizeMeaning]
 ) -> dict[str, tuple[int, ...]]:
-    """Sizes at which a comparison of the graph changes its answer, the more usual ones first."""
+    """Return sizes at which a comparison in the graph changes its result, typical ones first."""
     if symbolic is None:
         return {}
     values, found = symbolic.types.values, dict[str, dict[int, None]]()
@@ -132,7 +132,7 @@ def _place(usual: Sequence[int]) -> Callable[[int], int]:
 
 
 def _meeting(x: object, y: object, meanings: Mapping[str, SizeMeaning]) -> tuple[str, int] | None:
-    """Where a size and a number are equal: (symbol, a usual size, else the roundest)."""
+    """Return (symbol, size) where a size equals a number: a typical size, else the roundest."""
     text, number = (x, y) if isinstance(x, str) else (y, x)
     if not isinstance(text, str) or isinstance(number, bool) or not isinstance(number, int):
         return None

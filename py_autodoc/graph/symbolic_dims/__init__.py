@@ -1,1 +1,1 @@
-"""Symbolic dimensions: polynomials, their bounds and values, the grammar, names and sizes."""
+"""Symbolic dimensions: polynomials, bounds, values, grammar, names and sizes."""

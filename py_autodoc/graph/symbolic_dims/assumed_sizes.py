@@ -1,6 +1,6 @@
-"""What a free dimension of a graph input means, and the sizes that are usual for it.
+"""Meaning of a symbolic input dimension, and typical values for it.
 
-A size is only a proposal until ``graph.fit`` has checked it against the model.
+A value is only a proposal until ``graph.fit`` has checked it against the model.
 
 =====================  ================  ===============================================================
 meaning                first proposal    recognised by
@@ -34,7 +34,7 @@ from py_autodoc.graph.ir.model import Model, Shape, Tensor
 
 
 class SizeMeaning(Enum):
-    """What a dimension counts. The order is that in which sizes are chosen."""
+    """What a dimension counts, in the order in which values are chosen."""
 
     BATCH = "batch"
     IMAGE = "image"
@@ -43,7 +43,7 @@ class SizeMeaning(Enum):
     CHANNELS = "channels"
     PAST = "past"
     STEP = "step"
-    """The cache of a model that takes one token at a time."""
+    """Cache of a model that takes one token at a time."""
     CLIP = "clip"
     OTHER = "other"
     LINE = "line"
@@ -67,11 +67,11 @@ USUAL: dict[SizeMeaning, tuple[int, ...]] = {
     SizeMeaning.CLIP: (16, 8, 32, 64, 24, 30, 4, 2, 1, 128),
     SizeMeaning.OTHER: (1, 128, 16, 512, 64, 16000, 32, 224, 4, 2, 8, 3, 256, 80, 100, 320, 640, 1024, 4096),
 }  # fmt: skip
-"""Sizes to try, the most usual first."""
+"""Candidate values, most typical first."""
 LADDER = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 25, 28, 32, 40, 48, 50, 56, 64, 80, 96, 100, 112,
           128, 144, 160, 192, 200, 224, 240, 256, 288, 320, 384, 400, 448, 480, 512, 640, 768, 800, 960, 1024,
           1280, 1440, 1536, 1600, 1920, 2048, 4000, 4096, 8000, 8192, 16000, 16384, 32000, 48000)  # fmt: skip
-"""Tried after the usual ones, whatever the meaning."""
+"""Candidates after the typical ones, for any meaning."""
 
 _BY_NAME = (
     (re.compile(r"past|cache", re.I), SizeMeaning.PAST),
@@ -96,7 +96,7 @@ _MOVING = frozenset(
     }
 )
 _NEAR = 24
-"""Tensors looked at."""
+"""Maximum tensors searched."""
 _INTEGER = frozenset({2, 3, 4, 5, 6, 7, 12, 13})
 _IMAGE_CHANNELS = (1, 3, 4)
 _LEAST_FEATURES = 16
@@ -108,18 +108,18 @@ def holds_integers(t: Tensor) -> bool:
 
 
 def takes_a_rate(inputs: Iterable[Tensor]) -> bool:
-    """True when one of the inputs is a sampling rate, so that others are sound."""
+    """True if an input is a sampling rate, so that others are audio."""
     return any(t.dtype in _INTEGER and len(t.shape or ()) <= 1 and _RATE.search(t.name) for t in inputs)
 
 
 def takes_one_token(inputs: Iterable[Tensor]) -> bool:
-    """True when the file itself fixes the ids to one token: its cache holds what came before."""
+    """True if the file fixes the ids to one token, so that the cache holds the previous ones."""
     ids = [t.shape for t in inputs if t.dtype in _INTEGER and _IDS.search(t.name) and len(t.shape or ()) == 2]
     return bool(ids) and all(shape is not None and shape[1] == 1 for shape in ids)
 
 
 def is_signal(model: Model, t: Tensor) -> bool:
-    """True when an input goes, but for reshaping, into a convolution over one channel or a transform."""
+    """True if an input, at most reshaped, feeds a convolution over one channel or a transform."""
     front, seen = [t.id], {t.id}
     while front and len(seen) < _NEAR:
         for number in model.tensors[front.pop()].consumers:
@@ -139,9 +139,9 @@ def is_signal(model: Model, t: Tensor) -> bool:
 
 
 def meaning(symbol: str, t: Tensor, shape: Shape, axis: int, signal: bool = False) -> SizeMeaning:
-    """What dimension ``axis`` of the graph input ``t`` counts.
+    """Return what dimension ``axis`` of the graph input ``t`` counts.
 
-    ``symbol`` is its name, or empty; ``signal`` says that the model treats the input as sound.
+    ``symbol`` is its name, or empty; ``signal`` states that the model treats the input as audio.
     """
     rank, integer = len(shape), t.dtype in _INTEGER
     for pattern, found in _BY_NAME:
@@ -178,11 +178,11 @@ _SPECIFIC = (
     SizeMeaning.CHANNELS,
     SizeMeaning.BATCH,
 )
-"""What says most first."""
+"""Most specific first."""
 
 
 def common(meanings: Mapping[str, SizeMeaning]) -> SizeMeaning:
-    """What symbols count that have one size: a batch where a name says so, else what says most."""
+    """Return the meaning of symbols of equal size: batch if a name says so, else the most specific."""
     batch = next(pattern for pattern, found in _BY_NAME if found is SizeMeaning.BATCH)
     if any(found is SizeMeaning.BATCH and batch.search(name) for name, found in meanings.items()):
         return SizeMeaning.BATCH

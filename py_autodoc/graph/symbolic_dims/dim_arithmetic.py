@@ -37,9 +37,9 @@ __all__ = [
 ]
 
 MAX_TEXT = 64
-"""Longest expression accepted from a file."""
+"""Maximum length of an expression from a file."""
 MAX_DERIVED = 120
-"""Longest expression we write ourselves; beyond it a dimension gets a name of its own."""
+"""Maximum length of a derived expression; longer ones are replaced by a new name."""
 MAX_DEPTH = 12
 MAX_TERMS = 24
 MAX_INT = 1 << 62
@@ -61,14 +61,14 @@ class _DimParser(Parser):
 
 @lru_cache(maxsize=8192)
 def parse(text: str) -> Poly:
-    """Parse an expression. Raises: ExprError when it is not in the grammar."""
+    """Parse an expression. Raises: ExprError if it violates the grammar."""
     if len(text) > 4 * MAX_DERIVED:
         raise ExprError("too long")
     return _DimParser(text).whole()
 
 
 def to_dim(p: Poly) -> Dim:
-    """A polynomial as a dimension; None when its text would be too long."""
+    """Convert a polynomial to a dimension; None if its text would be too long."""
     value = p.as_int()
     if value is not None:
         return value
@@ -76,7 +76,7 @@ def to_dim(p: Poly) -> Dim:
 
 
 def poly(d: int | str) -> Poly:
-    """The polynomial of a known dimension. Raises: ExprError."""
+    """Return the polynomial of a known dimension. Raises: ExprError."""
     return Poly.const(d) if isinstance(d, int) else parse(d)
 
 
@@ -98,21 +98,21 @@ def _binary(op: str, a: int | str, b: int | str) -> Dim:
 
 
 def add(a: Dim, b: Dim) -> Dim:
-    """Sum; None when either is unknown."""
+    """Return the sum; None if either is unknown."""
     if isinstance(a, int) and isinstance(b, int):
         return a + b
     return None if a is None or b is None else _binary("+", a, b)
 
 
 def sub(a: Dim, b: Dim) -> Dim:
-    """Difference; None when either is unknown."""
+    """Return the difference; None if either is unknown."""
     if isinstance(a, int) and isinstance(b, int):
         return a - b
     return None if a is None or b is None else _binary("-", a, b)
 
 
 def mul(a: Dim, b: Dim) -> Dim:
-    """Product; 0 times anything is 0."""
+    """Return the product; 0 times an unknown is 0."""
     if isinstance(a, int) and isinstance(b, int):
         return a * b
     if a == 0 or b == 0:
@@ -121,7 +121,7 @@ def mul(a: Dim, b: Dim) -> Dim:
 
 
 def floordiv(a: Dim, b: Dim) -> Dim:
-    """Quotient rounded down; None when either is unknown or b is 0."""
+    """Return the quotient rounded down; None if either is unknown or b is 0."""
     if b == 0:
         return None
     if isinstance(a, int) and isinstance(b, int):
@@ -130,21 +130,21 @@ def floordiv(a: Dim, b: Dim) -> Dim:
 
 
 def extreme(largest: bool, a: Dim, b: Dim) -> Dim:
-    """The larger or smaller of two sizes of at least 1; None when either is unknown."""
+    """Return the larger or smaller of two sizes >= 1; None if either is unknown."""
     if isinstance(a, int) and isinstance(b, int):
         return max(a, b) if largest else min(a, b)
     return None if a is None or b is None else _binary("max" if largest else "min", a, b)
 
 
 def ceildiv(a: Dim, b: int) -> Dim:
-    """Quotient rounded up; ``b`` > 0."""
+    """Return the quotient rounded up; ``b`` > 0."""
     if isinstance(a, int):
         return -(-a // b)
     return floordiv(add(a, b - 1), b)
 
 
 def product(dims: tuple[Dim, ...] | list[Dim]) -> Dim:
-    """Product of dimensions; 1 for a scalar, None when one is unknown."""
+    """Return the product of dimensions; 1 for a scalar, None if one is unknown."""
     total: Dim = 1
     for d in dims:
         total = mul(total, d)
@@ -153,7 +153,7 @@ def product(dims: tuple[Dim, ...] | list[Dim]) -> Dim:
 
 @lru_cache(maxsize=8192)
 def symbols_of(text: str) -> tuple[str, ...]:
-    """Names in an expression in order of appearance; the text itself when it is not an expression."""
+    """Return the names in an expression in order of appearance; the text itself if it cannot be parsed."""
     try:
         parse(text)
     except ExprError:
@@ -162,7 +162,7 @@ def symbols_of(text: str) -> tuple[str, ...]:
 
 
 def substitute(dim: Dim, bindings: Mapping[str, int]) -> Dim:
-    """Replace bound symbols by their values, keep the others."""
+    """Replace bound symbols by their values and keep the others."""
     if not isinstance(dim, str) or not bindings:
         return dim
     if dim in bindings:

@@ -1,4 +1,4 @@
-"""The grammar of expressions, and its parser of bounded depth.
+"""Grammar of dimension expressions, and its parser with bounded depth.
 
 ::
 
@@ -7,8 +7,8 @@
     atom  := integer | name | "(" expr ")" | call
     name  := [A-Za-z_][A-Za-z0-9_.]*
 
-Text is never evaluated by Python, and there is no power. How large a result may be is for the subclass:
-``graph.expr`` reads dimensions, ``costs.symbolic_text`` costs.
+Text is never evaluated by Python, and there is no power operator. Subclasses limit the size of results:
+``graph.expr`` parses dimensions, ``costs.symbolic_text`` costs.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from py_autodoc.graph.symbolic_dims.poly_bounds import max_or_min
 
 
 class Parser:
-    """Parses one text. Raises: ExprError when it is not in the grammar."""
+    """Parses one text. Raises: ExprError if it violates the grammar."""
 
     token: ClassVar[re.Pattern[str]]
-    """One token with the space before it: an integer, a name or a sign."""
+    """One token with leading space: an integer, a name or an operator."""
     depth: ClassVar[int]
-    """How deep brackets, calls and signs may stand in each other."""
+    """Maximum nesting of parentheses, calls and signs."""
     functions: ClassVar[tuple[str, ...]] = ("max", "min")
 
     def __init__(self, text: str) -> None:
@@ -41,26 +41,26 @@ class Parser:
             pos = found.end()
 
     def whole(self) -> Poly:
-        """The expression that is all of the text."""
+        """Parse the whole text."""
         value = self.expr(0)
         if self.at != len(self.tokens):
             raise ExprError("something follows the expression")
         return value
 
     def bounded(self, p: Poly) -> Poly:
-        """A result, unless it is too large to go on with."""
+        """Return a result, unless it is too large."""
         return p
 
     def times(self, a: Poly, b: Poly) -> Poly:
-        """The product."""
+        """Return the product."""
         return a * b
 
     def peek(self) -> str:
-        """The next token; empty at the end."""
+        """Return the next token without consuming it; empty at the end."""
         return self.tokens[self.at] if self.at < len(self.tokens) else ""
 
     def take(self, expected: str = "") -> str:
-        """The next token, which is then behind us."""
+        """Consume and return the next token."""
         found = self.peek()
         if expected and found != expected:
             raise ExprError(f"{expected!r} is missing")
@@ -68,7 +68,7 @@ class Parser:
         return found
 
     def expr(self, depth: int) -> Poly:
-        """A sum."""
+        """Parse a sum."""
         value = self.term(depth)
         while self.peek() in ("+", "-"):
             plus = self.take() == "+"
@@ -77,7 +77,7 @@ class Parser:
         return value
 
     def term(self, depth: int) -> Poly:
-        """A product."""
+        """Parse a product."""
         value = self.unary(depth)
         while self.peek() in ("*", "//"):
             product = self.take() == "*"
@@ -86,7 +86,7 @@ class Parser:
         return value
 
     def unary(self, depth: int) -> Poly:
-        """An operand and its signs."""
+        """Parse an operand with its signs."""
         if depth > self.depth:
             raise ExprError("nested too deeply")
         found = self.take()
@@ -108,7 +108,7 @@ class Parser:
         return Poly.atom(found)
 
     def call(self, name: str, depth: int) -> Poly:
-        """What a function makes of what stands in its brackets."""
+        """Parse the arguments of a function and apply it."""
         value = self.expr(depth)
         if self.peek() != ",":
             raise ExprError("a maximum or minimum needs two parts")

@@ -1,10 +1,10 @@
-"""Names and values of symbolic dimensions.
+"""Names and bindings of symbolic dimensions.
 
-A ``dim_param`` is text from an untrusted file. It is used as an expression only when it is in the
-grammar of ``graph.expr``; any other text is an opaque atom: it gets a safe name for inference and
-its own text back in the result wherever it stands alone. Names that mean "unknown" (``?``, ``-1``)
-and dimensions without any name get one symbol per place, ``<input>_d<axis>``, so that two unknown
-sizes are never taken for equal and each can be bound.
+A ``dim_param`` is text from an untrusted file. It is parsed as an expression only if it follows the grammar
+of ``graph.expr``. Any other text is an opaque atom: it gets a safe name for inference, and its original
+text in results where it occurs alone. Names that mean "unknown" (``?``, ``-1``) and unnamed dimensions get
+one symbol per position, ``<input>_d<axis>``, so that two unknown sizes are never considered equal and each
+can be bound.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from py_autodoc.graph.symbolic_dims.assumed_sizes import (
 )
 
 ANY_SYMBOL = "*"
-"""Binding name that stands for every unbound symbol."""
+"""Binding name for every unbound symbol."""
 MAX_BINDING = 1 << 40
 _UNKNOWN = frozenset({"", "?", "-1", "None", "none", "unk", "unknown", "*"})
 _PLAIN_TEXT = re.compile(r"[A-Za-z_][A-Za-z0-9_.:/ -]{0,63}\Z")
-"""Ordinary names that are merely no identifiers, ``DynamicDimension.0``."""
+"""Ordinary names that are not identifiers, such as ``DynamicDimension.0``."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*\Z")
 
 
 class DimNames:
-    """Safe names for the dimensions of one model, and the way back."""
+    """Maps the dimensions of a model to safe names and back."""
 
     def __init__(self) -> None:
         self._known: dict[str, Dim] = {}
@@ -45,11 +45,11 @@ class DimNames:
         self.diagnostics: list[Diagnostic] = []
 
     def reserve(self, names: Iterable[str]) -> None:
-        """Names that generated ones must not collide with."""
+        """Reserve names that generated ones must not use."""
         self._taken.update(names)
 
     def fresh(self, stem: str) -> str:
-        """A name that no symbol of the model has yet."""
+        """Return a name that no symbol of the model has."""
         base = re.sub(r"[^A-Za-z0-9_]+", "_", stem)[:40].strip("_") or "dim"
         if not base[0].isalpha():
             base = f"d_{base}"
@@ -60,7 +60,7 @@ class DimNames:
         return name
 
     def safe(self, dim: Dim, owner: str, axis: int) -> Dim:
-        """The dimension as inference may use it."""
+        """Return the dimension in the form used by inference."""
         if isinstance(dim, int):
             if dim >= 0:
                 return dim
@@ -100,7 +100,7 @@ class DimNames:
         self.diagnostics.append(Diagnostic(code, severity, f"{owner}: {message}", where=owner))
 
     def original(self, dim: Dim) -> Dim:
-        """The text of the file for a dimension that is an opaque atom."""
+        """Return the original text of a dimension that is an opaque atom."""
         if isinstance(dim, str):
             text = self._text.get(dim)
             if text is not None and len(text) <= dim_arithmetic.MAX_TEXT and text.isprintable():
@@ -108,19 +108,19 @@ class DimNames:
         return dim
 
     def safe_name(self, name: str) -> str:
-        """The safe name of a symbol given by a user as the file writes it."""
+        """Return the safe name of a symbol that the user wrote as in the file."""
         known = self._known.get(name)
         return known if isinstance(known, str) else name
 
 
 def graph_inputs(model: Model) -> list[Tensor]:
-    """Inputs a caller must feed: initializers listed as inputs are left out."""
+    """Return the inputs a caller must provide, without initializers listed as inputs."""
     tensors = (model.tensors[i] for i in model.graphs[0].inputs)
     return [t for t in tensors if t.kind == TensorKind.INPUT]
 
 
 def declared_names(model: Model) -> set[str]:
-    """Every plain name used in a declared shape."""
+    """Return all plain names in declared shapes."""
     names: set[str] = set()
     for t in model.tensors:
         for d in t.shape or ():
@@ -130,7 +130,7 @@ def declared_names(model: Model) -> set[str]:
 
 
 def symbolic_inputs(model: Model) -> tuple[dict[int, Shape | None], DimNames]:
-    """Shapes of the graph inputs with safe symbols; tensor id → shape, and the names used."""
+    """Return (tensor id → shape of each graph input with safe symbols, the names used)."""
     names = DimNames()
     names.reserve(declared_names(model))
     shapes: dict[int, Shape | None] = {}
@@ -142,7 +142,7 @@ def symbolic_inputs(model: Model) -> tuple[dict[int, Shape | None], DimNames]:
 
 
 def free_symbols(shapes: Iterable[Shape | None]) -> tuple[str, ...]:
-    """Symbols in order of appearance."""
+    """Return symbols in order of appearance."""
     found: dict[str, None] = {}
     for shape in shapes:
         for d in shape or ():
@@ -152,16 +152,16 @@ def free_symbols(shapes: Iterable[Shape | None]) -> tuple[str, ...]:
 
 
 def is_named(t: Tensor, axis: int) -> bool:
-    """True when the file names this dimension of an input."""
+    """True if the file names this dimension of an input."""
     declared = t.shape[axis] if t.shape is not None else None
     return isinstance(declared, str) and declared.strip() not in _UNKNOWN
 
 
 def meanings(model: Model, shapes: Mapping[int, Shape | None]) -> dict[str, SizeMeaning]:
-    """What each free symbol of the inputs counts, in order of appearance."""
+    """Return what each symbol of the inputs counts, in order of appearance."""
     out: dict[str, SizeMeaning] = {}
     sound = takes_a_rate(graph_inputs(model))
-    # Ids and masks say best what a symbol means, so they are asked first.
+    # Ids and masks are the best evidence for a meaning, so they come first.
     for t in sorted(graph_inputs(model), key=lambda t: not holds_integers(t)):
         shape = shapes[t.id] or ()
         signal = len(shape) <= 3 and ((sound and len(shape) <= 2) or is_signal(model, t))
@@ -175,13 +175,13 @@ def meanings(model: Model, shapes: Mapping[int, Shape | None]) -> dict[str, Size
 
 
 def usual(model: Model) -> dict[str, int]:
-    """The usual size of every free symbol by its meaning alone; ``graph.fit`` finds those that fit."""
+    """Return the typical value of every symbol by its meaning; ``graph.fit`` finds values that fit."""
     shapes, names = symbolic_inputs(model)
     return {str(names.original(s)): USUAL[what][0] for s, what in meanings(model, shapes).items()}
 
 
 def parse_bindings(items: Sequence[str]) -> dict[str, int]:
-    """``["batch=4", "*=1"]`` as a mapping. Raises: OptionError, also for two sizes of one name."""
+    """Parse ``["batch=4", "*=1"]``. Raises: OptionError, including for two values of one name."""
     out: dict[str, int] = {}
     for item in items:
         name, sep, text = item.rpartition("=")
@@ -196,14 +196,14 @@ def parse_bindings(items: Sequence[str]) -> dict[str, int]:
 
 
 def two_sizes(name: str, one: int, other: int, where: str = "") -> OptionError:
-    """A dimension that is given two sizes; ``where`` says by what, as ``batch_size``."""
+    """Return the error for a dimension with two values; ``where`` is the source, such as ``batch_size``."""
     told = f"{one} and {other}" if not where else f"{one} and, by {where}, {other}"
     what = "Every free dimension ('*')" if name == ANY_SYMBOL else f"Dimension {name!r:.80}"
     return OptionError("two-sizes", f"{what} is given two sizes: {told}.", "Pass it one.")
 
 
 def parse_input_shapes(items: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """``["x=1x3x224x224"]`` as a mapping. Raises: OptionError."""
+    """Parse ``["x=1x3x224x224"]``. Raises: OptionError."""
     out: dict[str, tuple[int, ...]] = {}
     for item in items:
         name, sep, text = item.rpartition("=")
@@ -245,10 +245,10 @@ def apply_shapes(
     bindings: Mapping[str, int],
     input_shapes: Mapping[str, Sequence[int]],
 ) -> tuple[dict[int, Shape | None], dict[str, int]]:
-    """Give inputs their sizes.
+    """Apply bindings and input shapes.
 
-    A size given for a named dimension binds that name everywhere. Returns the new input shapes and
-    every symbol's value. Raises: OptionError for an unknown name, another rank, or two values.
+    A value given for a named dimension binds that name everywhere. Returns the new input shapes and
+    the value of every symbol. Raises: OptionError for an unknown name, another rank, or two values.
     """
     symbols = free_symbols(shapes.values())
     values: dict[str, int] = {}

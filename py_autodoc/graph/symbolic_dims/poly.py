@@ -1,8 +1,7 @@
 """Polynomials with integer coefficients whose atoms are names, floor divisions, maxima and minima.
 
-Two ways of writing the same size become the same polynomial as far as ring arithmetic and exact
-division go, so that equal sizes compare equal. ``graph.expr`` puts the grammar of dimensions on top,
-``costs.symbolic`` the arithmetic of costs.
+Equal sizes become the same polynomial, as far as ring arithmetic and exact division can show it.
+``graph.expr`` adds the grammar of dimensions, ``costs.symbolic`` the arithmetic of costs.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 MAX_STEPS = 24
-"""Most steps of a polynomial division."""
+"""Maximum steps of a polynomial division."""
 
 
 class FloorDiv:
@@ -26,7 +25,7 @@ class FloorDiv:
 
     @property
     def args(self) -> tuple[Poly, ...]:
-        """The polynomials inside."""
+        """The inner polynomials."""
         return (self.num, self.den)
 
     def __eq__(self, other: object) -> bool:
@@ -69,16 +68,16 @@ class Poly:
 
     @staticmethod
     def const(value: int) -> Poly:
-        """A number."""
+        """Return a constant."""
         return Poly({(): value} if value else {})
 
     @staticmethod
     def atom(a: Atom) -> Poly:
-        """One name, floor division, maximum or minimum."""
+        """Return a single name, floor division, maximum or minimum."""
         return Poly({(a,): 1})
 
     def as_int(self) -> int | None:
-        """The value when it holds no symbol."""
+        """Return the value if there are no symbols, else None."""
         if not self.terms:
             return 0
         if len(self.terms) == 1 and () in self.terms:
@@ -86,7 +85,7 @@ class Poly:
         return None
 
     def names(self) -> set[str]:
-        """Every symbol in it."""
+        """Return all symbols."""
         found: set[str] = set()
         for atom in self.atoms():
             if isinstance(atom, str):
@@ -97,7 +96,7 @@ class Poly:
         return found
 
     def atoms(self) -> Iterator[Atom]:
-        """The atoms of every term, repeated as often as they occur."""
+        """Yield the atoms of every term, with repetitions."""
         for mono in self.terms:
             yield from mono
 
@@ -133,23 +132,23 @@ class Poly:
 
     @property
     def text(self) -> str:
-        """Readable and parseable form, highest degree first."""
+        """Return a readable text that can be parsed, highest degree first."""
         if self._text is None:
             self._text = sum_text(self, atom_text, _is_quotient)
         return self._text
 
 
 class ExprError(ValueError):
-    """The text is not in the grammar, or the result would be too large to handle."""
+    """The text violates the grammar, or the result would be too large."""
 
 
 def atom_text(a: Atom) -> str:
-    """An atom as written."""
+    """Return the text of an atom."""
     return a if isinstance(a, str) else a.text
 
 
 def ordered(p: Poly) -> list[tuple[Monomial, int]]:
-    """The terms as they are written: highest degree first, led by a positive one."""
+    """Return the terms in written order: highest degree first, starting with a positive one."""
 
     def key(item: tuple[Monomial, int]) -> tuple[int, list[str]]:
         return -len(item[0]), [atom_text(a) for a in item[0]]
@@ -162,7 +161,7 @@ def ordered(p: Poly) -> list[tuple[Monomial, int]]:
 
 
 def operand(p: Poly, written: str) -> str:
-    """What ``p`` is written as where it stands beside ``//`` or ``/``."""
+    """Return the text of ``p`` as an operand of ``//`` or ``/``."""
     name = len(p.terms) == 1 and _is_name(p)
     return written if name or p.as_int() is not None else f"({written})"
 
@@ -173,13 +172,13 @@ def _is_name(p: Poly) -> bool:
 
 
 def sum_text(p: Poly, atom: Callable[[Atom], str], quotient: Callable[[Atom], bool]) -> str:
-    """The terms in their order, one space around ``+`` and ``-``.
+    """Join the terms in order, with spaces around ``+`` and ``-``.
 
     Args:
-        p: what to write.
-        atom: an atom as text.
-        quotient: true for what is written with ``//``, which binds like a product: it needs brackets in
-            one, and behind a sign that leads the text, for ``-a//b`` is ``(-a)//b``.
+        p: polynomial to write.
+        atom: converts an atom to text.
+        quotient: true for atoms written with ``//``, which has the precedence of a product: they need
+            parentheses in a product, and after a leading sign, because ``-a//b`` is ``(-a)//b``.
     """
     out: list[str] = []
     for mono, coef in ordered(p):
@@ -197,7 +196,7 @@ def _is_quotient(a: Atom) -> bool:
 
 
 def floordiv_poly(num: Poly, den: Poly) -> Poly:
-    """``num // den``, simplified where that is exact. Raises: ExprError for a zero divisor."""
+    """Return ``num // den``, simplified where that is exact. Raises: ExprError for a zero divisor."""
     d = den.as_int()
     if d is not None:
         return _floordiv_int(num, d)
@@ -225,7 +224,7 @@ def _floordiv_int(num: Poly, d: int) -> Poly:
 
 
 def _nested(rest: Poly, d: int) -> Poly:
-    """``(x//a + r) // d == (x + a*r) // (a*d)`` keeps towers of strided layers short."""
+    """Apply ``(x//a + r) // d == (x + a*r) // (a*d)``, which shortens chains of strided layers."""
     atoms = [m for m in rest.terms if m]
     if len(atoms) == 1 and rest.terms[atoms[0]] == 1 and len(atoms[0]) == 1:
         inner = atoms[0][0]
@@ -242,7 +241,7 @@ def _lead(p: Poly) -> tuple[Monomial, int]:
 
 
 def _divide_exactly(num: Poly, den: Poly) -> Poly | None:
-    """Polynomial long division; None when it leaves a remainder."""
+    """Divide polynomials; None if there is a remainder."""
     if not den.terms:
         raise ExprError("division by zero")
     quotient = Poly({})

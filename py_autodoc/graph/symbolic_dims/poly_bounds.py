@@ -1,8 +1,8 @@
-"""What can be proved of a polynomial when every symbol is a size of at least 1.
+"""Proven bounds of polynomials whose symbols are all at least 1.
 
 The proofs are simple and one-sided: ``None`` means "not shown", never "false". Every symbol ``x`` is
-written as ``1 + x'``; when no coefficient but the constant is negative then, the constant is a lower
-bound. Floor divisions are bounded by the exact quotient where that is needed.
+replaced by ``1 + x'``. If then no coefficient except the constant is negative, the constant is a lower
+bound. Floor divisions are bounded by the exact quotient where necessary.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from py_autodoc.graph.symbolic_dims.poly import Atom, ExprError, Extreme, FloorD
 from py_autodoc.graph.symbolic_dims.poly_values import EvaluationError, PolyValues
 
 MAX_WORK = 4096
-"""Most terms that writing out the shifted polynomial may take."""
+"""Maximum terms of an expanded shifted polynomial."""
 MAX_ARGS = 32
-"""Most arguments of a maximum or minimum."""
+"""Maximum arguments of a maximum or minimum."""
 MAX_ROUNDS = 4
-"""How deep floor divisions inside floor divisions are looked through."""
+"""Maximum nesting of floor divisions that is examined."""
 
 
 def lower(p: Poly) -> int | None:
-    """A proven lower bound over all sizes >= 1; None when there is none."""
+    """Return a proven lower bound over all sizes >= 1; None if there is none."""
     quick = _plain(p)
     if quick is not None:
         return quick
@@ -35,13 +35,13 @@ def lower(p: Poly) -> int | None:
 
 
 def upper(p: Poly) -> int | None:
-    """A proven upper bound over all sizes >= 1; None when there is none."""
+    """Return a proven upper bound over all sizes >= 1; None if there is none."""
     bound = lower(-p)
     return None if bound is None else -bound
 
 
 def never_zero(p: Poly) -> bool:
-    """True when the value is proven to differ from 0."""
+    """True if the value is proven to differ from 0."""
     low = lower(p)
     if low is not None and low > 0:
         return True
@@ -50,7 +50,7 @@ def never_zero(p: Poly) -> bool:
 
 
 def lower_of_atom(a: Atom) -> int | None:
-    """A proven lower bound of one atom."""
+    """Return a proven lower bound of an atom."""
     return 1 if isinstance(a, str) else _lower_inside(a)
 
 
@@ -72,9 +72,9 @@ def _lower_inside(a: FloorDiv | Extreme) -> int | None:
 
 
 def max_or_min(largest: bool, a: Poly, b: Poly) -> Poly:
-    """``max(a, b)`` or ``min(a, b)``, without what the other one always covers.
+    """Return ``max(a, b)`` or ``min(a, b)``, without arguments that another always covers.
 
-    Raises: ExprError for one of too many parts.
+    Raises: ExprError for too many arguments.
     """
     kept = undominated(_flat(largest, a) + _flat(largest, b), largest)
     if len(kept) == 1:
@@ -85,7 +85,7 @@ def max_or_min(largest: bool, a: Poly, b: Poly) -> Poly:
 
 
 def absorbed(p: Poly) -> Poly:
-    """``max(0, 256 - n) + n`` as ``max(256, n)``: a sum drawn into an extreme where that is shorter."""
+    """Rewrite ``max(0, 256 - n) + n`` as ``max(256, n)`` where the result is shorter."""
     for mono, coef in p.terms.items():
         atom = mono[0] if len(mono) == 1 else None
         if coef != 1 or not isinstance(atom, Extreme) or len(p.terms) == 1:
@@ -101,7 +101,7 @@ def absorbed(p: Poly) -> Poly:
 
 
 def _flat(largest: bool, p: Poly) -> list[Poly]:
-    """The arguments of a bare maximum, for a maximum of it; the polynomial otherwise."""
+    """Return the arguments of a bare maximum to be nested in a maximum; otherwise the polynomial."""
     if len(p.terms) == 1:
         ((mono, coef),) = p.terms.items()
         if coef == 1 and len(mono) == 1:
@@ -112,7 +112,7 @@ def _flat(largest: bool, p: Poly) -> list[Poly]:
 
 
 def undominated(parts: Sequence[Poly], largest: bool = True, settled: int = 0) -> list[Poly]:
-    """Those that no other one is proven to cover (``>=``; ``<=`` for a minimum), in their order.
+    """Return the polynomials that no other is proven to cover (``>=``; ``<=`` for a minimum), in order.
 
     The first ``settled`` are known not to cover each other.
     """
@@ -128,7 +128,7 @@ def undominated(parts: Sequence[Poly], largest: bool = True, settled: int = 0) -
 
 
 class _SampledPoly:
-    """A polynomial and its values at a few places, which refute most claims without a proof."""
+    """A polynomial and its values at some points, which refute most claims without a proof."""
 
     __slots__ = ("poly", "values")
 
@@ -137,7 +137,7 @@ class _SampledPoly:
         self.values = values
 
     def covers(self, other: _SampledPoly) -> bool:
-        """True when it is proven to be at least ``other`` everywhere."""
+        """True if it is proven to be at least ``other`` everywhere."""
         if any(a < b for a, b in zip(self.values, other.values, strict=True)):
             return False
         low = lower(self.poly - other.poly)
@@ -145,7 +145,7 @@ class _SampledPoly:
 
 
 def _samples(parts: Sequence[Poly], largest: bool) -> list[tuple[int, ...]]:
-    """Values of each polynomial (of its opposite for a minimum) at a few sizes."""
+    """Return values of each polynomial (negated for a minimum) at some sizes."""
     names = sorted(set().union(*(part.names() for part in parts))) if parts else []
     places = [dict.fromkeys(names, size) for size in (1, 7, 1009)]
     places += [{**dict.fromkeys(names, 1), name: 1009} for name in names[:4]]
@@ -160,7 +160,7 @@ def _samples(parts: Sequence[Poly], largest: bool) -> list[tuple[int, ...]]:
 
 
 def _plain(p: Poly) -> int | None:
-    """The bound when nothing is subtracted: every atom at its least."""
+    """Return the bound if nothing is subtracted: every atom at its minimum."""
     total = 0
     for mono, coef in p.terms.items():
         if coef < 0 and mono:
@@ -176,7 +176,7 @@ def _plain(p: Poly) -> int | None:
 
 
 def _shifted(terms: Mapping[Monomial, int]) -> int | None:
-    """The constant of the polynomial in ``x' = x - least(x)``, when no other coefficient is negative."""
+    """Return the constant of the polynomial in ``x' = x - least(x)`` if no other coefficient is negative."""
     least: dict[Atom, int] = {}
     work = 0
     for mono in terms:
@@ -192,7 +192,7 @@ def _shifted(terms: Mapping[Monomial, int]) -> int | None:
     out: dict[Monomial, int] = {}
     for mono, coef in terms.items():
         parts: list[tuple[Monomial, int]] = [((), coef)]
-        for a in mono:  # the atom stands for a - least(a) from here on; the order is kept
+        for a in mono:  # from here on the atom represents a - least(a); the order is kept
             low = least[a]
             parts = [((*m, a), c) for m, c in parts] + [(m, c * low) for m, c in parts if low]
         for m, c in parts:
@@ -202,11 +202,11 @@ def _shifted(terms: Mapping[Monomial, int]) -> int | None:
 
 
 def _relaxed(p: Poly, everywhere: bool) -> int | None:
-    """The bound after replacing floor divisions by quotients, on the safe side of each term.
+    """Return the bound after replacing floor divisions by quotients, on the safe side of each term.
 
-    ``n // d`` lies between ``(n - d + 1)/d`` and ``n/d``. Terms that are subtracted take the upper
-    one; terms that are added keep the atom, or take the lower one with ``everywhere``. ``scale`` keeps
-    the coefficients whole.
+    ``n // d`` lies between ``(n - d + 1)/d`` and ``n/d``. Subtracted terms use the upper value; added terms
+    keep the atom, or use the lower value with ``everywhere``. ``scale`` keeps the coefficients
+    integral.
     """
     terms, scale = p.terms, 1
     for _ in range(MAX_ROUNDS):
@@ -243,7 +243,7 @@ def _divisor(a: Atom) -> int:
 
 
 def _quotient(mono: Monomial) -> int:
-    """The first floor division by a positive number in the term, -1 for none."""
+    """Return the index of the first floor division by a positive number in the term, -1 if none."""
     for i, a in enumerate(mono):
         if isinstance(a, FloorDiv) and (a.den.as_int() or 0) > 0:
             return i
@@ -251,6 +251,6 @@ def _quotient(mono: Monomial) -> int:
 
 
 def not_negative(a: Atom) -> bool:
-    """True when an atom is proven to be at least 0."""
+    """True if an atom is proven to be at least 0."""
     low = lower_of_atom(a)
     return low is not None and low >= 0

@@ -1,4 +1,4 @@
-"""Values of polynomials once every symbol has a size."""
+"""Values of polynomials for given sizes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from py_autodoc.graph.symbolic_dims.poly import Atom, FloorDiv, Poly
 
 
 class EvaluationError(Exception):
-    """An expression has no value under a binding; the text says why."""
+    """An expression has no value under a binding; the text gives the reason."""
 
 
 class PolyValues:
-    """Values under one binding; floor divisions and extremes are computed once.
+    """Values under one binding; each floor division and extreme is computed once.
 
-    ``least`` is the smallest size that is allowed: 1, for which the proofs of ``poly_bounds`` hold, or 0.
+    ``least`` is the minimum size: 1, for which the proofs of ``poly_bounds`` hold, or 0.
     """
 
     def __init__(self, bindings: Mapping[str, int], least: int = 1) -> None:
@@ -23,7 +23,7 @@ class PolyValues:
         self.known: dict[Atom, int] = {}
 
     def of(self, p: Poly) -> int:
-        """The value. Raises: EvaluationError for a missing or smaller size or a division by 0."""
+        """Return the value. Raises: EvaluationError for a missing or too small size, or a division by 0."""
         total = 0
         for mono, coef in p.terms.items():
             for a in mono:

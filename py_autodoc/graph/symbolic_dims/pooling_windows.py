@@ -1,7 +1,7 @@
-"""Windows of the pooling operators along one axis: their attributes, their padding and how many there are.
+"""Pooling windows along one axis: attributes, padding and number of windows.
 
-Sizes follow the operators' text where ONNX Runtime does, and ONNX Runtime elsewhere: a window beyond the
-padded input is rounded towards zero as in C, a window that ``ceil_mode`` adds must start inside the input
+Sizes follow the operator specification where ONNX Runtime does, and ONNX Runtime elsewhere: a window beyond
+the padded input is rounded towards zero as in C, a window added by ``ceil_mode`` must start inside the input
 or its left padding, and ``auto_pad = SAME_*`` pads as if there were no dilation.
 """
 
@@ -18,12 +18,12 @@ SAME = ("SAME_UPPER", "SAME_LOWER")
 
 
 class PoolFault(ValueError):
-    """Attributes that no pooling has; the text says which."""
+    """Invalid pooling attributes; the text names them."""
 
 
 @dataclass(frozen=True, slots=True)
 class PoolingAxis:
-    """The window along one spatial axis. ``head`` and ``tail`` are the pads that the file gives."""
+    """Window along one spatial axis. ``head`` and ``tail`` are the pads in the file."""
 
     kernel: int
     stride: int = 1
@@ -35,12 +35,12 @@ class PoolingAxis:
 
     @property
     def reach(self) -> int:
-        """Positions from the window's first element to its last."""
+        """Positions from the first to the last element of the window."""
         return (self.kernel - 1) * self.dilation + 1
 
 
 def axes(attributes: Mapping[str, Any], rank: int) -> tuple[PoolingAxis, ...]:
-    """The windows of a pooling over ``rank`` spatial axes. Raises: PoolFault."""
+    """Return the windows of a pooling over ``rank`` spatial axes. Raises: PoolFault."""
     kernel = _ints(attributes, "kernel_shape", rank, None, 1)
     strides = _ints(attributes, "strides", rank, 1, 1)
     dilations = _ints(attributes, "dilations", rank, 1, 1)
@@ -73,15 +73,15 @@ def _ints(
 
 
 def windows(axis: PoolingAxis, size: Dim) -> Dim:
-    """How many windows an axis of ``size`` has; below 0 for a window that does not fit.
+    """Return the number of windows on an axis of ``size``; negative if the window does not fit.
 
-    A size with symbols is that of all sizes under which the count is at least 1.
+    For a symbolic size the result holds where the count is at least 1.
     """
     if axis.auto_pad in SAME:
         target = dim_arithmetic.ceildiv(size, axis.stride)
         if axis.dilation == 1 or target is None:
             return target
-        # The padding is that of the window without its gaps: dilation costs windows.
+        # Padding is computed for the undilated window, so dilation reduces the number of windows.
         padded = dim_arithmetic.add(
             dim_arithmetic.mul(dim_arithmetic.sub(target, 1), axis.stride), axis.kernel
         )
@@ -91,7 +91,7 @@ def windows(axis: PoolingAxis, size: Dim) -> Dim:
 
 
 def _rounded(axis: PoolingAxis, padded: Dim, starts: Dim) -> Dim:
-    """Windows over ``padded`` positions; they start before ``starts`` when ``ceil_mode`` adds one."""
+    """Return the windows over ``padded`` positions; one added by ``ceil_mode`` starts before ``starts``."""
     room = dim_arithmetic.sub(padded, axis.reach)
     if not axis.ceil:
         if isinstance(room, int) and room < 0:
@@ -99,5 +99,5 @@ def _rounded(axis: PoolingAxis, padded: Dim, starts: Dim) -> Dim:
         return dim_arithmetic.add(dim_arithmetic.floordiv(room, axis.stride), 1)
     count = dim_arithmetic.add(dim_arithmetic.ceildiv(room, axis.stride), 1)
     if starts is None or axis.stride + axis.tail <= axis.reach:
-        return count  # the added window begins inside anyway
+        return count  # the added window starts inside in any case
     return dim_arithmetic.extreme(False, count, dim_arithmetic.ceildiv(starts, axis.stride))

@@ -1,7 +1,7 @@
-"""Sizes for symbols under equations between them: a backtracking search with a bound on its work.
+"""Backtracking search, with bounded work, for symbol values that satisfy equations.
 
-Symbols take their proposals in order; a symbol that an equation decides takes what solves it. When a
-choice fails, the search goes back to the last choice that the failure is about, not merely the last one.
+Symbols try their proposals in order; a symbol determined by an equation takes its solutions. After a
+failure, the search returns to the latest choice that the failure depends on, not simply the last one.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ from py_autodoc.graph.symbolic_dims.poly import Poly
 from py_autodoc.graph.symbolic_dims.poly_values import EvaluationError, PolyValues
 
 MAX_SIZE = 1 << 22
-"""Largest size that an equation is solved for."""
+"""Maximum size for which an equation is solved."""
 MAX_STEPS = 20_000
-"""Most sizes tried in one search."""
+"""Maximum sizes tried in one search."""
 Conflict = frozenset[str]
 Check = Callable[[Mapping[str, int]], Conflict | None]
-"""None when the model runs at these sizes, else the symbols whose sizes are at fault."""
+"""None if the model runs at these sizes, else the symbols with wrong sizes."""
 
 
 class SearchStopped(Exception):
-    """A check wants the search to end."""
+    """Raised by a check to end the search."""
 
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """One of ``zero`` is 0, or ``positive`` is at least 1 (the other one is empty or None)."""
+    """One of ``zero`` is 0, or ``positive`` is at least 1 (the other is empty or None)."""
 
     names: frozenset[str]
     zero: tuple[Poly, ...] = ()
     positive: Poly | None = None
 
     def holds(self, sizes: Mapping[str, int]) -> bool:
-        """True under sizes for all its names."""
+        """True if the constraint holds for these sizes, which include all its names."""
         values = PolyValues(sizes, 0)
         try:
             if self.positive is not None:
@@ -45,17 +45,17 @@ class Constraint:
 
 
 def equal(*zero: Poly) -> Constraint:
-    """One of the polynomials is 0."""
+    """Require one of the polynomials to be 0."""
     return Constraint(frozenset().union(*(p.names() for p in zero)), zero)
 
 
 def at_least_one(p: Poly) -> Constraint:
-    """The polynomial is 1 or more."""
+    """Require the polynomial to be at least 1."""
     return Constraint(frozenset(p.names()), (), p)
 
 
 class SizeSearch:
-    """One search. ``proposals`` gives each symbol its sizes, the best first, in the order of choosing."""
+    """A search. ``proposals`` maps symbols, in the order of choosing, to sizes, best first."""
 
     def __init__(
         self,
@@ -76,11 +76,11 @@ class SizeSearch:
                     self.about[name].append(constraint)
 
     def run(self) -> dict[str, int] | None:
-        """Sizes that pass the check, or None. Raises: what the check raises."""
+        """Return sizes that pass the check, or None. Propagates exceptions of the check."""
         return dict(self.sizes) if self._choose() is None else None
 
     def _choose(self) -> Conflict | None:
-        """None when everything has a size that fits, else the symbols that are at fault."""
+        """Return None if all symbols have fitting sizes, else the symbols responsible."""
         name, deciding = self._next()
         if not name:
             return self.check(self.sizes)
@@ -108,7 +108,7 @@ class SizeSearch:
         return frozenset(blamed - {name})
 
     def _next(self) -> tuple[str, list[Constraint]]:
-        """The symbol to choose now, and the equations that decide it; "" when all have sizes."""
+        """Return the next symbol and the equations that determine it; "" if all have sizes."""
         first = ""
         for name in self.proposals:
             if name in self.sizes:
@@ -123,7 +123,7 @@ class SizeSearch:
         return all(n == name or n in self.sizes for n in constraint.names)
 
     def _solved(self, name: str, deciding: list[Constraint]) -> list[int]:
-        """Solutions of the equation that has the fewest; the usual sizes where all hold for any."""
+        """Return solutions of the equation with the fewest; the proposals if any size satisfies them all."""
         best: list[int] | None = None
         for constraint in deciding:
             found = self._roots(name, constraint)
@@ -132,7 +132,7 @@ class SizeSearch:
         return list(self.proposals[name]) if best is None else best
 
     def _roots(self, name: str, constraint: Constraint) -> list[int] | None:
-        """Sizes that fulfil an equation, the usual ones first; None when all do."""
+        """Return sizes that satisfy an equation, typical ones first; None if all do."""
         found: dict[int, None] = {}
         usual = self.proposals[name]
         for p in constraint.zero:
@@ -153,7 +153,7 @@ class SizeSearch:
             return False
 
     def _broken(self, name: str) -> Conflict:
-        """Names of a constraint that the newest size breaks; empty when none does."""
+        """Return the names of a constraint violated by the newest size; empty if none."""
         for constraint in self.about[name]:
             if self._last(constraint, name) and not constraint.holds(self.sizes):
                 return constraint.names
@@ -161,7 +161,7 @@ class SizeSearch:
 
 
 def linear_root(p: Poly, name: str, sizes: Mapping[str, int]) -> tuple[int, ...] | None:
-    """The size that makes ``p`` 0 (none: empty); None when ``p`` is not linear in ``name``."""
+    """Return the size for which ``p`` is 0 (empty if none); None if ``p`` is not linear in ``name``."""
     factor: dict[tuple[object, ...], int] = {}
     rest = dict(p.terms)
     for mono, coef in p.terms.items():
@@ -184,7 +184,7 @@ def linear_root(p: Poly, name: str, sizes: Mapping[str, int]) -> tuple[int, ...]
 
 
 def root_range(p: Poly, name: str, sizes: Mapping[str, int]) -> tuple[int, ...]:
-    """Sizes where ``p``, taken to rise or fall steadily, is 0: the roundest one, the first and the last."""
+    """Return sizes where ``p``, assumed to be monotonic, is 0: the roundest, the first and the last."""
 
     def value(size: int) -> int:
         return PolyValues({**sizes, name: size}, 0).of(p)
@@ -204,7 +204,7 @@ def root_range(p: Poly, name: str, sizes: Mapping[str, int]) -> tuple[int, ...]:
 
 
 def _first(holds: Callable[[int], bool]) -> int:
-    """The least size in 1…``MAX_SIZE`` + 1 where a condition holds that never stops holding."""
+    """Return the smallest size in 1…``MAX_SIZE`` + 1 that satisfies a monotonic condition."""
     low, high = 1, MAX_SIZE + 1
     while low < high:
         middle = (low + high) // 2
@@ -216,7 +216,7 @@ def _first(holds: Callable[[int], bool]) -> int:
 
 
 def roundest(low: int, high: int) -> int:
-    """The number between two that most powers of 2 divide, the smallest of them."""
+    """Return the number in a range divisible by the highest power of 2, smallest first."""
     step = 1
     while -(-low // (2 * step)) * 2 * step <= high:
         step *= 2

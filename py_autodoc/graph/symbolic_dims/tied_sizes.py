@@ -1,4 +1,4 @@
-"""Sizes that the model only runs with together."""
+"""Linear ties between dimensions, required for the model to run."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _NEW = re.compile(r"^(seq|sequence)(_?len(gth)?)?$", re.I)
 
 @dataclass(frozen=True, slots=True)
 class TiedSizes:
-    """The model runs only where ``symbol`` is ``plus`` and the sum of the sizes times their factors."""
+    """The model runs only if ``symbol`` equals ``plus`` and the sum of sizes times their factors."""
 
     symbol: str
     factors: Mapping[str, int]
     plus: int = 0
 
     def holds(self, sizes: Mapping[str, int]) -> bool:
-        """True under sizes for all symbols."""
+        """True if the tie holds for these sizes, which include all its symbols."""
         return sizes[self.symbol] == self.plus + sum(f * sizes[name] for name, f in self.factors.items())
 
     def missing(self, sizes: Mapping[str, int]) -> tuple[str, int] | None:
-        """(symbol, size) of the only symbol without a size, where that is a size."""
+        """Return (symbol, size) of the only symbol without a size, if the result is a valid size."""
         factors = {self.symbol: -1, **self.factors}
         open_ = [name for name in factors if name not in sizes]
         if len(open_) != 1:
@@ -39,7 +39,7 @@ class TiedSizes:
 
 
 def ties(constraints: Sequence[Constraint], symbols: Iterable[str]) -> list[TiedSizes]:
-    """Linear equations between symbols, solved: no tie's symbol occurs in another tie's sum."""
+    """Solve linear equations between symbols; the symbol of a tie does not occur in other ties' sums."""
     order = {name: place for place, name in enumerate(symbols)}
     solved: dict[str, Poly] = {}
     for constraint in constraints:
@@ -51,7 +51,7 @@ def ties(constraints: Sequence[Constraint], symbols: Iterable[str]) -> list[Tied
         if not pivot:
             continue
         if len(constraint.zero) > 1 and len(p.names()) < 2:
-            continue  # it may be broadcast as well
+            continue  # the size may also be broadcast
         coef = p.terms[(pivot,)]
         value = Poly({m: -c * coef for m, c in p.terms.items() if m != (pivot,)})
         solved = {name: _inserted(q, {pivot: value}) for name, q in solved.items()}
@@ -77,7 +77,7 @@ def _inserted(p: Poly, solved: Mapping[str, Poly]) -> Poly:
 
 
 def by_name(symbols: Iterable[str]) -> list[TiedSizes]:
-    """``total_sequence_length`` is the past and the new tokens, where operators do not say so themselves."""
+    """Tie ``total_sequence_length`` to past and new tokens, if operators do not state it."""
     names = list(symbols)
     totals = [name for name in names if _TOTAL.search(name)]
     past = [name for name in names if _PAST.search(name) and name not in totals]
@@ -90,7 +90,7 @@ def by_name(symbols: Iterable[str]) -> list[TiedSizes]:
 def probed(
     alike: Sequence[str], sizes: Mapping[str, int], runs: Callable[[Mapping[str, int]], bool]
 ) -> list[TiedSizes]:
-    """Symbols of one meaning that only run with another one's size, found by changing sizes."""
+    """Find symbols of equal meaning that only run with the same size, by varying the sizes."""
     found: list[TiedSizes] = []
     rest = list(alike)
     while len(rest) > 1:
@@ -106,7 +106,7 @@ def probed(
 
 
 def _pivot(p: Poly, order: Mapping[str, int]) -> str:
-    """The symbol to solve for: a sum of others rather than a difference, late rather than early."""
+    """Return the symbol to solve for: prefer a sum of others to a difference, and late symbols to early."""
     names = [m[0] for m, c in p.terms.items() if m and isinstance(m[0], str) and abs(c) == 1]
 
     def rank(name: str) -> tuple[int, int]:

@@ -1,1 +1,1 @@
-"""The values of stored tensors: bytes, decoding, statistics, distributions, arrays."""
+"""Values of stored tensors: bytes, decoding, statistics, distributions and arrays."""

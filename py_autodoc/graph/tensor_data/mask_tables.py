@@ -1,9 +1,9 @@
-"""Stored attention masks: the one kind of larger constant whose values say what a model is.
+"""Stored attention masks, the only large constants whose values affect the architecture.
 
-A mask of 128 × 128 booleans is too large to stay in the structure, yet whether it is triangular makes
-the difference between an encoder and a decoder. Only such tables are read, from the model file itself,
-a few megabytes at most: booleans, floats of the shape (1, 1, queries, keys), and square ones of fewer axes
-that are added to something. Weights are not.
+A mask of 128 × 128 booleans is too large to stay in the structure, but whether it is triangular distinguishes
+an encoder from a decoder. Only possible masks are read, from the model file itself and at most a few
+megabytes: booleans, floats of shape (1, 1, queries, keys), and square tables of lower rank that are added
+to something. Weights are not read.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from py_autodoc.graph.loading.load import LoadedModel
 from py_autodoc.graph.protobuf.probe import regular_file
 
 MAX_TABLE = 4 << 20
-"""Bytes of one table."""
+"""Maximum bytes of one table."""
 MAX_BYTES = 16 << 20
-"""Bytes of all."""
+"""Maximum bytes of all tables."""
 _TYPES = {9: "?", 1: "<f4", 10: "<f2"}
 _BOOL = 9
 _ADDING = frozenset({"Add", "Sub", "Where", "Unsqueeze", "Slice", "Expand", "Cast"})
-"""Operators that read a mask and no weight of a layer."""
+"""Operators that may read a mask but not the weight of a layer."""
 Read = Callable[[int, int], bytes]
-"""(length, offset) → bytes, fewer at the end."""
+"""(length, offset) → bytes, fewer at the end of the file."""
 
 
 def mask_tables(loaded: LoadedModel, model: Model, source: str | bytes) -> dict[int, np.ndarray[Any, Any]]:
-    """Tensor id → values of the tables that may be masks and lie in the model file, first ones first.
+    """Return tensor id → values of tables that may be masks and are in the model file, in order.
 
-    ``source`` is the path or the bytes that ``loaded`` was made from. A file that changed or cannot be
-    read any more gives nothing.
+    ``source`` is the path or the bytes that ``loaded`` was created from. Empty if the file changed or cannot
+    be read.
     """
     wanted: list[Tensor] = []
     near: list[Tensor] = []
@@ -63,7 +63,7 @@ def mask_tables(loaded: LoadedModel, model: Model, source: str | bytes) -> dict[
 
 
 def _kept(proto: onnx.ModelProto, model: Model, wanted: list[Tensor]) -> dict[int, np.ndarray[Any, Any]]:
-    """Values of tables that the structure holds itself: too many for the analysis, too few to be left out."""
+    """Return tables inside the structure: too large for analysis, but too small to be moved out."""
     names = {tensor.name: tensor.id for tensor in wanted if tensor.graph == 0}
     stored = {entry.name: entry for entry in proto.graph.initializer if entry.name in names}
     for node in proto.graph.node:
@@ -89,7 +89,7 @@ def _at(fd: int, length: int, offset: int) -> bytes:
 
 
 def _length(model: Model, tensor: Tensor) -> int:
-    """Stored bytes of a table that may be a mask and has no values yet; 0 for all others."""
+    """Return the stored bytes of a possible mask without values; 0 for other tensors."""
     place, shape = tensor.storage, tensor.shape
     if not tensor.is_constant or tensor.dtype not in _TYPES or place is None or place.location:
         return 0
@@ -107,7 +107,7 @@ def _length(model: Model, tensor: Tensor) -> int:
 
 
 def _added(model: Model, tensor: Tensor, sizes: list[int]) -> bool:
-    """A square table that nothing multiplies."""
+    """True for a square table that is not a factor of any product."""
     if sizes[-1] != sizes[-2] or not tensor.consumers:
         return False
     return all(model.nodes[n].op_type in _ADDING and not model.nodes[n].domain for n in tensor.consumers)

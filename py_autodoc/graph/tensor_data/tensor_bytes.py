@@ -1,6 +1,6 @@
-"""The bytes of tensors: from the model file and from files that ``external_data`` accepts, piece by piece.
+"""Reads tensor bytes in pieces, from the model file and from valid external files.
 
-Regular files inside the model's folder only, links resolved; each read at most a few times over.
+Only regular files inside the model's folder are read, links resolved, each at most a few times.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from py_autodoc.graph.loading.external_data import Folders, shown_location
 from py_autodoc.graph.protobuf.probe import regular_file
 
 _PIECE = 1 << 19
-"""Bytes read at once. Packed varints take some fifty times as much while they are decoded."""
+"""Bytes read at once. Decoding packed varints takes about fifty times as much memory."""
 _OVERREAD = 4
-"""A file is read at most so many times over, however many tensors claim to lie in it."""
+"""Maximum reads per byte of a file, however many tensors claim to be in it."""
 DAMAGED = "weights-damaged"
 CHANGED = "file-changed"
 _AGAIN = "Load the model again."
 
 
 class UnreadableTensor(Exception):
-    """Why a tensor is left out: a clause for a sentence, its code and the way out."""
+    """Reason why a tensor cannot be read: a clause for a message, its code and a hint."""
 
     def __init__(self, why: str, code: str = DAMAGED, hint: str = "") -> None:
         super().__init__(why)
@@ -34,7 +34,7 @@ class UnreadableTensor(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ByteRange:
-    """A stretch of bytes: in a file (``name`` empty: the model itself) or in memory."""
+    """A range of bytes: in a file (``name`` empty: the model itself) or in memory."""
 
     name: str
     start: int
@@ -42,7 +42,7 @@ class ByteRange:
 
 
 class TensorFiles:
-    """The model and the files beside it: each opened once, at most 64 at a time, read by position."""
+    """The model and its external files: each opened once, at most 64 at a time, with positional reads."""
 
     _MAX_OPEN = 64
 
@@ -64,7 +64,7 @@ class TensorFiles:
         self._open.clear()
 
     def pieces(self, place: ByteRange) -> Iterator[bytes]:
-        """The bytes of a place, at most ``_PIECE`` at a time. Raises: UnreadableTensor."""
+        """Yield the bytes of a range, at most ``_PIECE`` at a time. Raises: UnreadableTensor."""
         if not place.name and self._path is None:
             return self._of_memory(place)
         fd, size = self._descriptor(place.name)
@@ -79,7 +79,7 @@ class TensorFiles:
         return (bytes(view[at : at + _PIECE]) for at in range(0, len(view), _PIECE))
 
     def _account(self, place: ByteRange, size: int) -> None:
-        """Check a place against its file's size, and how often the file was read already."""
+        """Check a range against the file size and the number of reads so far."""
         if place.start + place.length > size:
             raise UnreadableTensor(f"its data reach to byte {place.start + place.length:,} of {size:,}")
         read = self._read.get(place.name, 0) + place.length
@@ -88,7 +88,10 @@ class TensorFiles:
         self._read[place.name] = read
 
     def _descriptor(self, name: str) -> tuple[int, int]:
-        """(descriptor, size) of the model (empty name) or of an external file. Raises: UnreadableTensor."""
+        """Return (descriptor, size) of the model (empty name) or an external file.
+
+        Raises: UnreadableTensor.
+        """
         fault = self._faults.get(name)
         if fault is not None:
             raise UnreadableTensor(str(fault), fault.code, fault.hint)
@@ -118,7 +121,7 @@ class TensorFiles:
         raise AssertionError("unreachable")
 
     def _checked(self, name: str) -> str:
-        """The real path of a file that may be read. Raises: UnreadableTensor."""
+        """Return the real path of a file that may be read. Raises: UnreadableTensor."""
         if not name:
             return self._path or ""
         if self._folders is None:
@@ -147,7 +150,7 @@ class TensorFiles:
         return UnreadableTensor("the file with its data cannot be read", "external-unreadable", hint)
 
     def _same(self, name: str, opened: os.stat_result) -> None:
-        """Refuse what was opened when the place meanwhile leads elsewhere (a link put there in between)."""
+        """Reject an opened file if the path now leads elsewhere, such as through a new link."""
         try:
             now = os.stat(self._checked(name), follow_symlinks=False)
         except OSError:
@@ -177,4 +180,4 @@ def _seek_and_read(fd: int, count: int, at: int) -> bytes:
 
 
 _pread = getattr(os, "pread", _seek_and_read)
-"""Windows has no positional read; there the descriptor is ours alone and may be moved."""
+"""Fallback for Windows, which lacks positional reads; the descriptor is private and may be moved."""

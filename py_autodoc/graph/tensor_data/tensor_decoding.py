@@ -1,4 +1,4 @@
-"""Stored bytes of tensors as numbers, a chunk at a time."""
+"""Decodes stored tensor bytes to numbers, one chunk at a time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NATIVE: dict[int, str] = {
     _T.INT64: "<i8", _T.BOOL: "u1", _T.FLOAT16: "<f2", _T.DOUBLE: "<f8", _T.UINT32: "<u4", _T.UINT64: "<u8",
     _T.COMPLEX64: "<c8", _T.COMPLEX128: "<c16",
 }  # fmt: skip
-"""Element types numpy has. The others are stored as bits and read through ml_dtypes."""
+"""Element types with a numpy equivalent. The others are stored as bits and read through ml_dtypes."""
 
 TYPED: dict[str, dict[int, str]] = {
     "float_data": {_T.FLOAT: "<f4", _T.COMPLEX64: "<f4"},
@@ -32,20 +32,20 @@ TYPED: dict[str, dict[int, str]] = {
         **dict.fromkeys((_T.FLOAT4E2M1, 24, 25, 26), "u1"),
     },
 }  # fmt: skip
-"""TensorProto field → element type → the stored unit that one entry of the field holds (onnx.proto,
-TensorProto). Types below 8 bits: one byte of packed elements an entry."""
+"""TensorProto field → element type → stored unit of one entry (onnx.proto, TensorProto). For types below
+8 bits, an entry is one byte of packed elements."""
 
 _SIGNED_BITS = {_T.INT4: 4, 26: 2}
 _UNSIGNED_BITS = frozenset({_T.UINT4, 25})
 
 
 def readable(dtype: int) -> bool:
-    """True when ``decode`` knows the type with the installed onnx."""
+    """True if ``decode`` supports the type with the installed onnx."""
     return dtype in NATIVE or dtype in _SIGNED_BITS or dtype in _UNSIGNED_BITS or _ml_type(dtype) is not None
 
 
 def _ml_type(dtype: int) -> np.dtype[Any] | None:
-    """The ml_dtypes type that onnx gives an element type; None where the installed onnx has none."""
+    """Return the ml_dtypes type for an element type; None if the installed onnx has none."""
     if dtype not in BITS:
         return None
     try:
@@ -56,9 +56,9 @@ def _ml_type(dtype: int) -> np.dtype[Any] | None:
 
 
 def decode(data: bytes, dtype: int, elements: int) -> Array:
-    """``elements`` numbers of a readable type from their stored bytes (little endian, packed below 8 bits).
+    """Decode ``elements`` numbers from their stored bytes (little endian, packed below 8 bits).
 
-    Types that numpy has none for come as float32 or small integers. ``data`` holds whole elements.
+    Types without a numpy equivalent become float32 or small integers. ``data`` must hold whole elements.
     """
     native = NATIVE.get(dtype)
     if native is not None:
@@ -81,14 +81,14 @@ def decode(data: bytes, dtype: int, elements: int) -> Array:
 
 
 def codes_of(data: bytes, dtype: int, elements: int) -> Array:
-    """The stored bits of ``elements`` numbers of a type of at most 16 bits, as unsigned integers."""
+    """Return the stored bits of numbers with at most 16 bits as unsigned integers."""
     bits = BITS[dtype]
     held = np.frombuffer(data, np.uint8)
     return unpack(held, bits, elements) if bits < 8 else held.view("<u2" if bits == 16 else "u1")[:elements]
 
 
 def code_values(dtype: int) -> Array:
-    """The number that each code of a type of at most 16 bits stands for."""
+    """Return the number for each code of a type of at most 16 bits."""
     bits = BITS[dtype]
     codes = np.arange(1 << bits)
     if bits >= 8:
@@ -98,7 +98,7 @@ def code_values(dtype: int) -> Array:
 
 
 def unpack(data: Array, bits: int, elements: int) -> Array:
-    """Codes of ``bits`` bits, the first in the lowest bits of the first byte (onnx.proto, packed types)."""
+    """Unpack codes of ``bits`` bits; the first is in the lowest bits of the first byte (onnx.proto)."""
     stream = np.unpackbits(data, bitorder="little", count=elements * bits).reshape(elements, bits)
     weights = (1 << np.arange(bits)).astype(np.uint8)
     codes: Array = (stream * weights).sum(axis=1, dtype=np.uint8)
@@ -106,7 +106,7 @@ def unpack(data: Array, bits: int, elements: int) -> Array:
 
 
 def narrow(values: Array, unit: str) -> bytes:
-    """Entries of a typed field as the bytes that raw data would hold: the low bits of each."""
+    """Convert entries of a typed field to the bytes of raw data, using the low bits of each."""
     if values.dtype.kind == "f":
         return values.astype(unit).tobytes()
     size = np.dtype(unit).itemsize
@@ -114,7 +114,7 @@ def narrow(values: Array, unit: str) -> bytes:
 
 
 def varints(chunks: Iterable[bytes]) -> Iterator[Array]:
-    """The values of packed varints, an int64 array a chunk. Raises: ValueError for broken ones."""
+    """Decode packed varints, yielding one int64 array per chunk. Raises: ValueError if invalid."""
     rest = b""
     for chunk in chunks:
         data = np.frombuffer(rest + chunk, np.uint8)

@@ -1,7 +1,7 @@
-"""All values of one constant tensor as numpy has them: an array, or the content of a ``.npy`` file.
+"""All values of one constant tensor as a numpy array or a ``.npy`` file.
 
-Element types that numpy lacks are converted to one that holds each of their values: bfloat16, float8 and
-float4 to float32, int4 and int2 to int8, uint4 and uint2 to uint8. Nothing is rounded.
+Element types that numpy lacks are widened without rounding: bfloat16, float8 and float4 to float32,
+int4 and int2 to int8, uint4 and uint2 to uint8.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ _WITH_ONNX = "Read it with onnx.load."
 
 @dataclass(frozen=True, slots=True)
 class WeightArray:
-    """A constant as a ``.npy`` file: its values from byte ``start`` on, row by row, little endian."""
+    """A constant as a ``.npy`` file: its values start at byte ``start``, in C order, little endian."""
 
     elem_type: int
-    """As the model stores it."""
+    """Element type in the model."""
     dtype: np.dtype[np.generic]
-    """Of the values here."""
+    """Element type of the values here."""
     shape: tuple[int, ...]
     data: bytearray
     start: int
 
     @property
     def converted(self) -> bool:
-        """True where numpy lacks the element type."""
+        """True if numpy lacks the element type."""
         return self.elem_type not in NATIVE
 
     def array(self) -> Array:
-        """The values as an array of the machine's own byte order, which may be written to."""
+        """Return the values as a writable array in native byte order."""
         found: Array = np.frombuffer(self.data, self.dtype, offset=self.start).reshape(self.shape)
         return found.astype(self.dtype.newbyteorder("="), copy=False)
 
@@ -60,14 +60,14 @@ def read_array(
     hint: str = "",
     check: Check = never,
 ) -> WeightArray:
-    """Read the whole constant tensor with that id; ``source`` is what ``loaded`` was made from.
+    """Read a whole constant tensor; ``source`` is the path or bytes that ``loaded`` was created from.
 
-    ``most`` bounds the bytes of the values as they are returned; ``hint`` is the way out for larger ones.
-    ``check`` is called between pieces of the file; what it raises ends the reading.
+    ``most`` limits the bytes of the returned values; ``hint`` is the advice for larger tensors.
+    ``check`` is called between pieces of the file; an exception it raises aborts the reading.
 
     Raises:
-        LimitError: there are more bytes than ``most``.
-        InputError: text, a sparse tensor, or a shape that no numpy array has; and as ``view_weight``.
+        LimitError: the values exceed ``most`` bytes.
+        InputError: text, a sparse tensor, or an invalid numpy shape; also errors of ``view_weight``.
     """
     tensor = model.tensors[number]
     what = f"{loaded.facts.name}: {tensor.name[:200]!r}"
@@ -102,7 +102,7 @@ def read_array(
 
 
 def numpy_type(elem_type: int) -> np.dtype[np.generic]:
-    """The little-endian numpy type that holds every value of a readable element type."""
+    """Return the little-endian numpy type that holds every value of an element type."""
     if elem_type == _T.BOOL:
         return np.dtype(np.bool_)
     native = NATIVE.get(elem_type)
@@ -114,7 +114,7 @@ def numpy_type(elem_type: int) -> np.dtype[np.generic]:
 
 
 def _fits(shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> bool:
-    """Whether numpy has arrays of that shape: it bounds dimensions, also of arrays without elements."""
+    """True if numpy supports the shape; it limits dimensions even for arrays without elements."""
     try:
         np.broadcast_to(np.zeros((), dtype), shape)
     except ValueError:
@@ -123,7 +123,7 @@ def _fits(shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> bool:
 
 
 def _header(shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> bytes:
-    """What a ``.npy`` file begins with."""
+    """Return the header of a ``.npy`` file."""
     head = io.BytesIO()
     about = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(head, about)
@@ -133,7 +133,7 @@ def _header(shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> bytes:
 def _fill(
     data: bytearray, content: TensorContent, dtype: np.dtype[np.generic], check: Callable[[], None]
 ) -> None:
-    """Append the values as they are read: a shape that promises more than there is takes no memory."""
+    """Append values as they are read, so that a shape larger than its data does not allocate memory."""
     for stored, elements in chunks(content):
         check()
         data += decode(stored, content.dtype, elements).astype(dtype, copy=False).tobytes()

@@ -1,7 +1,7 @@
-"""How the numbers of one tensor are spread: histogram, quantiles, how many different ones.
+"""Distribution of the values in one tensor: histogram, quantiles and number of distinct values.
 
-Exact throughout, nothing is sampled. Types of at most 16 bits are counted code by code in one reading;
-wider ones are read again once their extremes are known.
+Exact, without sampling. Types of at most 16 bits are counted by code in a single read; wider types are read
+again once their extremes are known.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from py_autodoc.graph.tensor_data.weight_stats import TensorFacts
 
 BINS = 64
 MAX_DISTINCT = 1024
-"""Different values that are counted, of types wider than 16 bits."""
+"""Maximum distinct values counted for types wider than 16 bits."""
 HELD_BYTES = 64 << 20
-"""Numbers of wide types that are kept for their quantiles. Larger tensors have none."""
+"""Maximum bytes of wide types kept in memory for quantiles; larger tensors have none."""
 PROBABILITIES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """``counts[i]`` finite values lie from ``edges[i]`` to before ``edges[i + 1]``.
+    """``counts[i]`` finite values are in [``edges[i]``, ``edges[i + 1]``).
 
-    The last bin has its upper edge too, except of ``whole`` numbers, whose bins end before an integer.
+    The last bin includes its upper edge, except for ``whole`` numbers, whose bins end before an integer.
     """
 
     edges: tuple[float, ...]
@@ -38,14 +38,14 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """Over the finite values. All None for complex numbers and where there is no finite value."""
+    """Distribution of the finite values. All None for complex numbers and without finite values."""
 
     histogram: Histogram | None = None
     quantiles: tuple[float, ...] | None = None
-    """At ``PROBABILITIES``: the smallest value that so large a share does not exceed (Hyndman and Fan 1996,
-    definition 1), so always one of the values. None for more than ``HELD_BYTES`` of a wide type."""
+    """At ``PROBABILITIES``: the smallest value v for which at least this share is ≤ v (Hyndman and Fan 1996,
+    definition 1), which is always one of the values. None for more than ``HELD_BYTES`` of a wide type."""
     distinct: int | None = None
-    """Different values, 0 and -0 being one; None for more than ``MAX_DISTINCT`` of a wide type."""
+    """Number of distinct values, 0 and -0 counted once; None for over ``MAX_DISTINCT`` of a wide type."""
 
 
 class CodeCounter:
@@ -56,12 +56,12 @@ class CodeCounter:
         self._counts = np.zeros(1 << BITS[dtype], np.int64)
 
     def add(self, data: bytes, elements: int) -> None:
-        """Take ``elements`` more elements from their stored bytes."""
+        """Add ``elements`` elements from their stored bytes."""
         codes = codes_of(data, self._dtype, elements)
         self._counts += np.bincount(codes, minlength=self._counts.size)
 
     def done(self) -> Distribution:
-        """The spread of all that was taken."""
+        """Return the distribution of all added elements."""
         values = code_values(self._dtype)
         seen = (self._counts > 0) & (np.isfinite(values) if values.dtype.kind == "f" else True)
         values, counts = values[seen], self._counts[seen]
@@ -78,7 +78,7 @@ class CodeCounter:
 
 
 class ValueCounter:
-    """Takes the decoded numbers of a wider type, whose extremes are known from a first reading."""
+    """Counts decoded numbers of a wider type, whose extremes are known from a first read."""
 
     def __init__(self, facts: TensorFacts, kind: str, item_bytes: int) -> None:
         low, high = facts.minimum, facts.maximum
@@ -89,7 +89,7 @@ class ValueCounter:
         self._many = False
 
     def add(self, values: Array) -> bool:
-        """Take more numbers; False when they are not those of the first reading."""
+        """Add numbers; return False if they differ from those of the first read."""
         if self._bins is None or not values.size:
             return True
         if values.dtype.kind == "f":
@@ -107,7 +107,7 @@ class ValueCounter:
         return True
 
     def done(self) -> Distribution | None:
-        """The spread of all that was taken; None when that is not what the first reading saw."""
+        """Return the distribution of all added numbers; None if it differs from the first read."""
         if self._bins is None:
             return Distribution()
         if self._left:
@@ -126,12 +126,12 @@ class ValueCounter:
 
 
 def _rank(probability: float, count: int) -> int:
-    """Place in order (from 0) of the quantile. A hair below a whole number is that number."""
+    """Return the rank (from 0) of a quantile, tolerating rounding just below an integer."""
     return max(0, math.ceil(probability * count - 1e-9) - 1)
 
 
 class _Bins:
-    """Equal bins from the smallest to the largest value. Whole numbers get bins of a whole width."""
+    """Equal bins from the smallest to the largest value; integers get bins of integer width."""
 
     def __init__(self, low: float, high: float, whole: bool) -> None:
         self._low, self._high = low, high
@@ -142,7 +142,7 @@ class _Bins:
             count = (int(high) - int(low)) // self._width + 1
             self._edges: tuple[float, ...] = tuple(int(low) + i * self._width for i in range(count + 1))
         else:
-            # The span of the largest floats is more than a float holds.
+            # The range between the largest floats overflows a float.
             self._scale = 1.0 if math.isfinite(high - low) else 0.5
             edges = np.linspace(low * self._scale, high * self._scale, BINS + 1)
             span = float(edges[-1] - edges[0])
@@ -151,11 +151,11 @@ class _Bins:
         self._counts = np.zeros(len(self._edges) - 1, np.int64)
 
     def spans(self, low: float, high: float) -> bool:
-        """True when both lie between the extremes."""
+        """True if both values lie between the extremes."""
         return self._low <= low and high <= self._high
 
     def add(self, values: Array, counts: Array | None = None) -> None:
-        """Take finite values (each so often as ``counts`` says)."""
+        """Add finite values, weighted by ``counts``."""
         if self._whole:
             places = self._offsets(values) // np.uint64(self._width)
             weights: Any = None if counts is None else counts.astype(np.float64)
@@ -169,11 +169,11 @@ class _Bins:
         self._counts += found.astype(np.int64)
 
     def _offsets(self, values: Array) -> Array:
-        """Distances from the smallest value; exact, as unsigned arithmetic wraps around."""
+        """Return exact distances from the smallest value, as unsigned arithmetic wraps around."""
         wide: Array = values.astype(np.uint64 if values.dtype.kind == "u" else np.int64).view(np.uint64)
         offsets: Array = wide - np.uint64(int(self._low) % (1 << 64))
         return offsets
 
     def done(self) -> Histogram:
-        """The histogram of all that was taken."""
+        """Return the histogram of all added values."""
         return Histogram(self._edges, tuple(self._counts.tolist()), self._whole)

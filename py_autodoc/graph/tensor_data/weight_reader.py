@@ -1,9 +1,9 @@
-"""Reads the weights of a model, when somebody asks for it. Nothing else in the library does.
+"""Reads the weights of a model on request, the only part of the library that reads them all.
 
-Every dense tensor with data is read once, in pieces, whatever its size: at most about 64 MB are in
-memory. Data come from the model file itself (at the places that loading recorded) and from external
-files that ``external_data`` would accept: regular files inside the model's folder, links resolved.
-What cannot be read becomes a diagnostic, never an error.
+Every dense tensor with data is read once, in pieces; at most about 64 MB are in memory. Data come from the
+model file (at the positions recorded while loading) and from external files that ``external_data`` accepts:
+regular files inside the model's folder, links resolved. A tensor that cannot be read becomes a
+diagnostic, never an error.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from py_autodoc.graph.tensor_data.weight_stats import CHUNK_ELEMENTS, StatsAccum
 
 _T = onnx.TensorProto
 Progress = Callable[[int, int], None]
-"""(bytes done, bytes in all); what it raises ends the reading."""
+"""Called with (bytes done, total bytes). An exception it raises aborts the reading."""
 _STEPS = 200
-"""Times that progress is told, at most."""
+"""Maximum number of progress calls."""
 
 
 def read_weights(
     loaded: LoadedModel, model: Model, source: str | bytes, progress: Progress | None = None
 ) -> tuple[tuple[TensorFacts, ...], tuple[Diagnostic, ...]]:
-    """Facts of every dense initializer and Constant tensor, by tensor id; and what was left out and why.
+    """Return facts of every dense initializer and Constant tensor, by id, and diagnostics for skipped ones.
 
-    ``source`` is the path or the bytes that ``loaded`` was made from. Text, sparse tensors and plain
-    Constant attributes (``value_float`` …) are not weights and are passed over in silence.
+    ``source`` is the path or the bytes that ``loaded`` was created from. Text, sparse tensors and plain
+    Constant attributes (``value_float`` …) are not weights and are skipped without a diagnostic.
     """
     notes = DiagnosticCollector()
     tensors = list(_tensors(loaded, model))
@@ -62,13 +62,13 @@ def read_weights(
 
 
 def _stored(proto: onnx.TensorProto) -> int:
-    """Bytes of a tensor, 0 where they cannot be told."""
+    """Return the bytes of a tensor, 0 if unknown."""
     elements = element_count(tuple(proto.dims))
     return 0 if elements is None else stored_bytes(proto.data_type, elements) or 0
 
 
 class _ReadProgress:
-    """How much is read; tells it in ``_STEPS`` steps, also within one tensor."""
+    """Reports progress in ``_STEPS`` steps, also within a tensor."""
 
     def __init__(self, whole: int, tell: Progress | None) -> None:
         self._whole, self._tell = whole, tell
@@ -76,7 +76,7 @@ class _ReadProgress:
         self.add(0)
 
     def add(self, count: int) -> None:
-        """So many bytes more of the present tensor."""
+        """Add bytes of the current tensor."""
         self._within += count
         done = min(self._past + self._within, self._whole)
         if self._tell is not None and done >= self._next:
@@ -84,13 +84,13 @@ class _ReadProgress:
             self._tell(done, self._whole)
 
     def end(self, size: int) -> None:
-        """The tensor, of so many bytes, is done, whether it could be read or not."""
+        """Complete a tensor of ``size`` bytes, whether it could be read or not."""
         self._past, self._within = self._past + size, 0
         self.add(0)
 
 
 def _tensors(loaded: LoadedModel, model: Model) -> Iterator[tuple[int, onnx.TensorProto]]:
-    """(tensor id, protobuf) of every dense constant but text."""
+    """Yield (tensor id, protobuf) of every dense constant except text."""
     for graph, proto in graph_protos(loaded, model):
         for number, held in zip(graph.initializers, proto.initializer, strict=False):
             if held.data_type != _T.STRING:
@@ -111,19 +111,19 @@ def _tensors(loaded: LoadedModel, model: Model) -> Iterator[tuple[int, onnx.Tens
 
 @dataclass(frozen=True, slots=True)
 class TensorContent:
-    """What a dense tensor holds, not read yet. ``size`` counts the stored bytes by type and shape."""
+    """The content of a dense tensor before reading. ``size`` is the stored bytes by type and shape."""
 
     dtype: int
     elements: int
     size: int
     pieces: Callable[[], Iterator[bytes]]
-    """The stored bytes from the beginning, as raw data would hold them; each call reads again."""
+    """Yields the stored bytes from the start, in the form of raw data; each call reads again."""
     key: tuple[object, ...] | None = None
-    """Equal for tensors over the same bytes; None for those in the structure."""
+    """Equal for tensors over the same bytes; None for tensors in the structure."""
 
 
 def content_of(proto: onnx.TensorProto, files: TensorFiles) -> TensorContent:
-    """Where the numbers of a dense tensor are. Raises: UnreadableTensor (for text as well)."""
+    """Locate the numbers of a dense tensor. Raises: UnreadableTensor, also for text."""
     dtype, dims = proto.data_type, tuple(proto.dims)
     elements = element_count(dims)
     if elements is None or elements > MAX_ELEMENTS:
@@ -145,9 +145,9 @@ def content_of(proto: onnx.TensorProto, files: TensorFiles) -> TensorContent:
 
 
 def chunks(content: TensorContent) -> Iterator[tuple[bytes, int]]:
-    """(stored bytes, elements) of chunk after chunk, whole ones but for the last.
+    """Yield (stored bytes, elements) in chunks, all of full size except the last.
 
-    Raises: UnreadableTensor, also at the end when there are not as many bytes as the shape wants.
+    Raises: UnreadableTensor, also at the end if the number of bytes does not match the shape.
     """
     whole = CHUNK_ELEMENTS * BITS[content.dtype] // 8
     left, size, held = content.elements, content.size, bytearray()
@@ -169,7 +169,7 @@ def chunks(content: TensorContent) -> Iterator[tuple[bytes, int]]:
 
 
 class _WeightReader:
-    """Reads tensors; those that share one region are read once."""
+    """Reads tensors; tensors that share a range are read once."""
 
     def __init__(self, files: TensorFiles, meter: _ReadProgress) -> None:
         self.files = files
@@ -177,7 +177,7 @@ class _WeightReader:
         self.known: dict[tuple[object, ...], TensorFacts] = {}
 
     def read(self, number: int, proto: onnx.TensorProto) -> TensorFacts:
-        """The facts of one tensor. Raises: UnreadableTensor."""
+        """Return the facts of a tensor. Raises: UnreadableTensor."""
         content = content_of(proto, self.files)
         known = None if content.key is None else self.known.get(content.key)
         if known is None:
@@ -192,7 +192,7 @@ class _WeightReader:
 
 
 def _inline(proto: onnx.TensorProto) -> Iterator[bytes]:
-    """The stored bytes of a tensor that stayed in the structure (less than 4 KiB)."""
+    """Yield the stored bytes of a tensor kept in the structure (less than 4 KiB)."""
     if proto.HasField("raw_data"):
         yield proto.raw_data
         return
@@ -208,17 +208,17 @@ def _inline(proto: onnx.TensorProto) -> Iterator[bytes]:
 
 
 def _typed(field: str, dtype: int, pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """A packed typed field of the file as the bytes that raw data would hold."""
+    """Yield a packed typed field as the bytes of raw data."""
     unit = TYPED.get(field, {}).get(dtype)
     if unit is None:
         raise UnreadableTensor(f"{field} cannot hold its element type")
-    if field in ("float_data", "double_data"):  # packed as they are
+    if field in ("float_data", "double_data"):  # already in the form of raw data
         return pieces
     return (narrow(values, unit) for values in varints(pieces))
 
 
 def _place(proto: onnx.TensorProto, size: int) -> tuple[str, ByteRange]:
-    """(TensorProto field, place) of a payload outside the structure. Raises: UnreadableTensor."""
+    """Return (TensorProto field, range) of a payload outside the structure. Raises: UnreadableTensor."""
     entries = external_entries(proto)
     moved, _ = payload_reference(entries)
     try:

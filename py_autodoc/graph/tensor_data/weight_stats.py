@@ -1,4 +1,4 @@
-"""Statistics and content hash of one tensor, from its stored bytes chunk by chunk."""
+"""Statistics and content hash of one tensor, computed from its stored bytes in chunks."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 from py_autodoc.graph.tensor_data.tensor_decoding import decode
 
 CHUNK_ELEMENTS = 1 << 18
-"""Elements decoded at once: 4 MiB of the widest type, some 20 MiB with what is computed from them."""
+"""Elements decoded at once: 4 MiB of the widest type, about 20 MiB with intermediate results."""
 
 
 @dataclass(frozen=True, slots=True)
 class TensorFacts:
-    """What the values of one tensor are. Extremes and moments are over the finite values."""
+    """Statistics of a tensor. Extremes and moments cover the finite values."""
 
     tensor: int
     elements: int
@@ -24,18 +24,18 @@ class TensorFacts:
     inf: int
     zero: int
     minimum: float | None
-    """Of integer types an ``int``, exact."""
+    """An exact ``int`` for integer types."""
     maximum: float | None
     mean: float | None
-    """None (as the extremes and ``std``) for complex types, without finite values, and on overflow."""
+    """None, like the extremes and ``std``, for complex types, without finite values, and on overflow."""
     std: float | None
     """Population standard deviation."""
     digest: str
-    """BLAKE2b (16 bytes, hex) over the stored bytes. Equal for equal values, type and count."""
+    """BLAKE2b (16 bytes, hex) of the stored bytes. Equal for equal values, type and count."""
 
 
 class StatsAccumulator:
-    """Takes the stored bytes of one tensor in pieces of whole chunks."""
+    """Accumulates statistics from the stored bytes of a tensor, in pieces of whole chunks."""
 
     def __init__(self, dtype: int) -> None:
         self.dtype = dtype
@@ -48,7 +48,7 @@ class StatsAccumulator:
         self._hash = hashlib.blake2b(digest_size=16)
 
     def add(self, data: bytes, elements: int) -> None:
-        """Take ``elements`` more elements."""
+        """Add ``elements`` elements."""
         self._hash.update(data)
         values = decode(data, self.dtype, elements)
         self.elements += elements
@@ -67,7 +67,7 @@ class StatsAccumulator:
                 self.inf += elements - good - nan
                 values = values[finite]
         if values.size:
-            # Integers stay integers: a float cannot tell the large ones apart.
+            # Integers stay integers, since floats cannot distinguish large ones.
             self._low = min(self._low, values.min().item())
             self._high = max(self._high, values.max().item())
             self._moments(values.astype(np.float64))
@@ -85,7 +85,7 @@ class StatsAccumulator:
         self._finite = total
 
     def done(self, tensor: int) -> TensorFacts:
-        """The facts of the whole tensor."""
+        """Return the facts of the whole tensor."""
         known = self._real and self._finite > 0
         spread = math.sqrt(self._squares / self._finite) if known and self._squares >= 0 else math.nan
         return TensorFacts(

@@ -1,7 +1,7 @@
-"""The values of one constant tensor, read when somebody looks at it.
+"""Values of one constant tensor, read on request.
 
-Dense and sparse initializers of any graph, and what Constant nodes hold. The bytes are read in chunks, at
-most twice; about 100 MB are in memory at most, however large the tensor is.
+Supports dense and sparse initializers of any graph, and Constant nodes. The bytes are read in chunks, at most
+twice; at most about 100 MB are in memory, however large the tensor is.
 """
 
 from __future__ import annotations
@@ -27,34 +27,34 @@ from py_autodoc.graph.tensor_data.weight_stats import StatsAccumulator, TensorFa
 
 _T = onnx.TensorProto
 MAX_FIRST_VALUES = 200
-"""Values that are shown one by one."""
+"""Maximum number of values that are listed."""
 NOTHING = "it has none that can be understood"
-"""Said of a Constant node without a value."""
+"""Reason for a Constant node without a value."""
 _COMPLEX = (_T.COMPLEX64, _T.COMPLEX128)
 Check = Callable[[], None]
-"""Called between chunks; what it raises ends the reading."""
+"""Called between chunks. An exception it raises aborts the reading."""
 
 
 @dataclass(frozen=True, slots=True)
 class WeightView:
-    """What one constant tensor holds. ``facts`` and ``spread`` are None for text."""
+    """The content of a constant tensor. ``facts`` and ``spread`` are None for text."""
 
     dtype: int
     shape: tuple[int, ...]
     stored: int
-    """Elements that are in the file: all, or those a sparse tensor names. Statistics are over these."""
+    """Elements in the file: all, or those listed by a sparse tensor. Statistics cover these."""
     sparse: bool
     first: Any
     """The first ``MAX_FIRST_VALUES`` stored values: a numpy array, or a list of ``str``."""
     indices: tuple[int, ...] | None
-    """Place of each of them in the tensor, row by row; None when they are simply the first."""
+    """Position of each of them in the tensor, in C order; None if they are simply the first."""
     facts: TensorFacts | None
     spread: Distribution | None
 
 
 @dataclass(frozen=True, slots=True)
 class HeldConstant:
-    """A constant as the file has it; ``indices`` of a sparse one."""
+    """A constant as stored in the file; ``indices`` for a sparse one."""
 
     values: onnx.TensorProto
     dims: tuple[int, ...]
@@ -64,11 +64,11 @@ class HeldConstant:
 def view_weight(
     loaded: LoadedModel, model: Model, source: str | bytes, number: int, check: Check | None = None
 ) -> WeightView:
-    """Read the constant tensor with that id; ``source`` is what ``loaded`` was made from.
+    """Read a constant tensor; ``source`` is the path or bytes that ``loaded`` was created from.
 
     Raises:
-        ExternalDataError: the file with the data is missing, outside the model's folder, or unreadable.
-        CorruptModel: the data do not fit type and shape.
+        ExternalDataError: the data file is missing, outside the model's folder, or unreadable.
+        CorruptModel: the data do not match type and shape.
         InputError: the model changed since it was loaded.
     """
     tensor = model.tensors[number]
@@ -85,11 +85,11 @@ def view_weight(
 
 
 def never() -> None:
-    """For those who do not want to stop it."""
+    """Check that never aborts the reading."""
 
 
 def unread_error(why: UnreadableTensor, loaded: LoadedModel, tensor: Tensor) -> InputError:
-    """The error that says why the values of a constant cannot be read."""
+    """Return the error that explains why the values of a constant cannot be read."""
     what = f"{loaded.facts.name}: the values of {tensor.name[:200]!r} cannot be read"
     if why.code == DAMAGED:
         return CorruptModel(f"{what}: {why}.", why.hint or "Export the model again.")
@@ -98,7 +98,7 @@ def unread_error(why: UnreadableTensor, loaded: LoadedModel, tensor: Tensor) -> 
 
 
 def held_constant(loaded: LoadedModel, model: Model, tensor: Tensor) -> HeldConstant | None:
-    """The constant in the protobuf; None for a Constant node without a value."""
+    """Return the constant from the protobuf; None for a Constant node without a value."""
     if tensor.kind == TensorKind.INITIALIZER:
         proto = graph_proto(loaded, model, tensor.graph)
         at = model.graphs[tensor.graph].initializers.index(tensor.id)
@@ -130,7 +130,7 @@ def _sparse(proto: onnx.SparseTensorProto) -> HeldConstant:
 
 
 def _text(held: HeldConstant) -> WeightView:
-    """Text is shown when it is in the structure (less than 4 KiB); longer text is not read."""
+    """Show text that is in the structure (less than 4 KiB); longer text is not read."""
     proto = held.values
     first = [decode_text(item) for item in proto.string_data[:MAX_FIRST_VALUES]]
     stored = element_count(tuple(proto.dims))
@@ -150,7 +150,7 @@ def _numbers(held: HeldConstant, files: TensorFiles, number: int, check: Check) 
 
 
 def _read(content: TensorContent, number: int, check: Check) -> tuple[TensorFacts, CodeCounter | None, Array]:
-    """The first reading: statistics, codes of narrow types, the first values."""
+    """Read once: statistics, codes of narrow types and the first values."""
     stats = StatsAccumulator(content.dtype)
     narrow = CodeCounter(content.dtype) if BITS[content.dtype] <= 16 else None
     first: Array | None = None
@@ -166,7 +166,7 @@ def _read(content: TensorContent, number: int, check: Check) -> tuple[TensorFact
 
 
 def _read_again(content: TensorContent, facts: TensorFacts, check: Check) -> Distribution:
-    """The second reading, of types wider than 16 bits."""
+    """Read again, for types wider than 16 bits."""
     if content.dtype in _COMPLEX or facts.minimum is None:
         return Distribution()
     kind = "f" if content.dtype in (_T.FLOAT, _T.DOUBLE) else "i"
@@ -184,7 +184,10 @@ def _read_again(content: TensorContent, facts: TensorFacts, check: Check) -> Dis
 
 
 def _places(held: HeldConstant, stored: int, files: TensorFiles) -> tuple[int, ...]:
-    """Where the first stored values of a sparse tensor stand, row by row. Raises: UnreadableTensor."""
+    """Return the positions, in C order, of the first stored values of a sparse tensor.
+
+    Raises: UnreadableTensor.
+    """
     proto = held.indices
     assert proto is not None
     rank = len(held.dims)

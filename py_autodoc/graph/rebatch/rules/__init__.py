@@ -1,4 +1,4 @@
-"""One rule an operator: where the batch goes, or why items would mix. Importing registers them."""
+"""One rule per operator: where the batch goes, or why items would mix. Importing registers them."""
 
 from py_autodoc.graph.rebatch.rules import (  # noqa: F401
     attention,

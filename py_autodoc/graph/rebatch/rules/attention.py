@@ -1,4 +1,4 @@
-"""Attention as one operator, and rotary embeddings."""
+"""Fused attention operators and rotary embeddings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MS = "com.microsoft"
 def _batch_first(
     trace: BatchTrace, node: StructureNode, data: Sequence[int], past: Sequence[int] = ()
 ) -> Layout:
-    """All of ``data`` hold the batch on axis 0, ``past`` behind a pair of keys and values."""
+    """Require the batch on axis 0 of ``data`` and, for ``past``, on axis 0 or after a key/value axis."""
     found = [(i, at) for i in (*data, *past) if (at := trace.at(node, i)) is not None]
     if not found:
         raise BatchBlocked("the batch is in an input that only says how it works")
@@ -31,7 +31,7 @@ def _batch_first(
 
 
 def _mask(trace: BatchTrace, node: StructureNode, i: int, at: Layout, ranks: Sequence[int] = (4,)) -> None:
-    """A mask is broadcast where its first axis is 1, and else holds the batch there."""
+    """A mask is broadcast if its first dimension is 1; otherwise it must hold the batch there."""
     if not node.has(i):
         return
     shape = trace.shape(node.inputs[i])
@@ -44,7 +44,7 @@ def _mask(trace: BatchTrace, node: StructureNode, i: int, at: Layout, ranks: Seq
 
 @rule("Attention")
 def attention(trace: BatchTrace, node: StructureNode) -> Found:
-    """Q, K, V, a mask, a cache."""
+    """Inputs: Q, K, V, mask, cache."""
     data = [i for i in (0, 1, 2, 4, 5, 6) if node.has(i)]
     only_mask = trace.at(node, 3) if not any(trace.at(node, i) for i in data) else None
     if only_mask is not None and (only_mask.axis or len(trace.shape(node.inputs[3])) != 4):
@@ -58,7 +58,7 @@ def attention(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("Attention", domain=MS)
 def packed_attention(trace: BatchTrace, node: StructureNode) -> Found:
-    """Input, weights, bias, mask, cache of both, bias of scores, length of the cache."""
+    """Inputs: data, weights, bias, mask, cache of keys and values, attention bias, cache length."""
     trace.never(node, 1, 2, 6)
     at = _batch_first(trace, node, [0], [4] if node.has(4) else [])
     _index(trace, node, 3, at)
@@ -68,7 +68,7 @@ def packed_attention(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("QAttention", domain=MS)
 def quantized_attention(trace: BatchTrace, node: StructureNode) -> Found:
-    """Input, weights, bias, scales, mask, zero points, cache."""
+    """Inputs: data, weights, bias, scales, mask, zero points, cache."""
     trace.never(node, 1, 2, 3, 4, 6, 7)
     at = _batch_first(trace, node, [0], [8] if node.has(8) else [])
     _index(trace, node, 5, at)
@@ -76,7 +76,7 @@ def quantized_attention(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 def _index(trace: BatchTrace, node: StructureNode, i: int, at: Layout) -> None:
-    """A mask of whatever form holds the batch on its first axis, one entry an item."""
+    """A mask of any form holds the batch on its first axis, one entry per item."""
     if not node.has(i):
         return
     shape, mine = trace.shape(node.inputs[i]), trace.at(node, i)
@@ -89,7 +89,7 @@ def _index(trace: BatchTrace, node: StructureNode, i: int, at: Layout) -> None:
 
 @rule("MultiHeadAttention", "DecoderMaskedMultiHeadAttention", domain=MS)
 def multi_head(trace: BatchTrace, node: StructureNode) -> Found:
-    """Q, K, V, then bias, padding mask, bias of scores, cache; the masked one has them in another order."""
+    """Inputs: Q, K, V, bias, padding mask, attention bias, cache; the masked operator has another order."""
     whole = node.op_type == "MultiHeadAttention"
     padding, scores, past = (4, 5, (6, 7)) if whole else (3, 4, (5, 6))
     trace.never(node, *((3, 8) if whole else (7, 8, 10)))
@@ -104,7 +104,7 @@ def multi_head(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("GroupQueryAttention", "SparseAttention", domain=MS)
 def grouped(trace: BatchTrace, node: StructureNode) -> Found:
-    """Q, K, V, cache, lengths an item, the longest length, tables of the rotation, positions, bias."""
+    """Inputs: Q, K, V, cache, lengths per item, total length, rotary tables, positions, bias."""
     if node.op_type == "SparseAttention":
         raise BatchBlocked("no rule says whether com.microsoft::SparseAttention keeps items apart")
     trace.never(node, 6, 7, 8, *range(11, len(node.inputs)))
@@ -123,7 +123,7 @@ def grouped(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("RotaryEmbedding")
 def rotary(trace: BatchTrace, node: StructureNode) -> Found:
-    """Data; tables, which have a row an item where there are no positions."""
+    """Inputs: data and tables, which have one row per item if there are no positions."""
     at = _batch_first(trace, node, [0])
     if node.has(3):
         trace.never(node, 1, 2)
@@ -136,7 +136,7 @@ def rotary(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("RotaryEmbedding", domain=MS)
 def rotary_contrib(trace: BatchTrace, node: StructureNode) -> Found:
-    """Data; positions, one offset for all or a row an item; tables."""
+    """Inputs: data, positions (one offset for all or one row per item), tables."""
     trace.never(node, 2, 3)
     at = _batch_first(trace, node, [0])
     if len(trace.shape(node.inputs[1])) == 2:

@@ -1,4 +1,4 @@
-"""Classical machine learning: a row is an item."""
+"""Classical machine learning operators, where each row is an item."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ML = "ai.onnx.ml"
     "TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor", domain=ML,
 )  # fmt: skip
 def rows(trace: BatchTrace, node: StructureNode) -> Found:
-    """Rows by themselves."""
+    """Rows are independent."""
     trace.beyond(node, 1)
     at = trace.first(node, 0)
     if at.axis or len(trace.shape(node.inputs[0])) != 2:
@@ -24,7 +24,7 @@ def rows(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("Binarizer", "Imputer", "LabelEncoder", "Scaler", "CategoryMapper", domain=ML)
 def elements(trace: BatchTrace, node: StructureNode) -> Found:
-    """Elements by themselves; what is stored goes along the last axis."""
+    """Elements are independent; stored values lie along the last axis."""
     trace.beyond(node, 1)
     at = trace.first(node, 0)
     if node.op_type in ("Imputer", "Scaler"):

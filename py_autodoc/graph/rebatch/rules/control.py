@@ -1,4 +1,4 @@
-"""If, Loop and Scan: all items take the same way through them."""
+"""If, Loop and Scan: all items must take the same path."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ROUNDS = 4
 
 @rule("If")
 def branches(trace: BatchTrace, node: StructureNode) -> Found:
-    """Both branches agree, unless the file says which is taken."""
+    """Both branches must agree, unless the file determines which is taken."""
     trace.never(node, 0)
     known = trace.const(node.inputs[0])
     names = ["then_branch", "else_branch"]
@@ -31,7 +31,7 @@ def branches(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("Loop")
 def loop(trace: BatchTrace, node: StructureNode) -> Found:
-    """What is carried along holds the batch in the same place in every round."""
+    """Carried values must hold the batch in the same position in every iteration."""
     trace.never(node, 0, 1)
     body, count = node.bodies["body"], len(node.inputs) - 2
 
@@ -47,7 +47,7 @@ def loop(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("Scan")
 def scan(trace: BatchTrace, node: StructureNode) -> Found:
-    """As Loop; tensors are also taken apart along an axis, which must not hold the batch."""
+    """Like Loop; scanned inputs are also split along an axis, which must not hold the batch."""
     if trace.opset < 9:
         raise BatchBlocked("Scan has another form before opset 9")
     body, parts = node.bodies["body"], node.attr("num_scan_inputs")
@@ -80,7 +80,7 @@ def _steady(
     once: Callable[[Sequence[Layout | None]], Sequence[Layout | None]],
     carried: Sequence[int],
 ) -> Sequence[Layout | None]:
-    """Follow a body until what it carries stays where it is. Raises: BatchBlocked."""
+    """Follow a subgraph until the layouts of its carried values are stable. Raises: BatchBlocked."""
     given = [trace.at(node, i) for i in carried]
     for _ in range(_ROUNDS):
         edits, notes = len(trace.edits), len(trace.notes)

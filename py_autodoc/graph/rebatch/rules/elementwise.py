@@ -1,4 +1,4 @@
-"""Operators that treat each element by itself."""
+"""Operators that process each element separately."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SINGLE = (
 @rule(*_BROADCAST)
 @rule("BiasGelu", "BiasAdd", "BiasSplitGelu", domain="com.microsoft")
 def broadcasting(trace: BatchTrace, node: StructureNode) -> Found:
-    """Inputs are broadcast against each other."""
+    """Inputs broadcast against each other."""
     if trace.opset < 7 and node.attr("broadcast", 0):
         return _old_broadcast(trace, node)
     at = trace.broadcast(node)
@@ -35,7 +35,7 @@ def broadcasting(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 def _old_broadcast(trace: BatchTrace, node: StructureNode) -> Found:
-    """Before opset 7 the second input is laid over a stretch of the first one's axes."""
+    """Before opset 7 the second input aligns with a range of the first input's axes."""
     trace.never(node, 1)
     return [trace.at(node, 0)]
 
@@ -43,7 +43,7 @@ def _old_broadcast(trace: BatchTrace, node: StructureNode) -> Found:
 @rule(*_SINGLE)
 @rule("FastGelu", "Gelu", "QuickGelu", domain="com.microsoft")
 def single(trace: BatchTrace, node: StructureNode) -> Found:
-    """One input; a second one, if any, is a type or a bias."""
+    """One data input; a second input, if any, is a type or a bias."""
     if node.op_type == "FastGelu":
         return [trace.broadcast(node)]
     return [trace.at(node, 0)]
@@ -51,7 +51,7 @@ def single(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("Clip")
 def clip(trace: BatchTrace, node: StructureNode) -> Found:
-    """Bounds are for all items."""
+    """Bounds apply to all items."""
     trace.beyond(node, 1)
     return [trace.at(node, 0)]
 
@@ -59,7 +59,7 @@ def clip(trace: BatchTrace, node: StructureNode) -> Found:
 @rule("Dropout")
 @rule("BiasDropout", domain="com.microsoft")
 def dropout(trace: BatchTrace, node: StructureNode) -> Found:
-    """Nothing at inference; random in training."""
+    """Identity at inference; random in training mode."""
     if node.op_type == "BiasDropout":
         raise BatchBlocked("it is random")
     trace.beyond(node, 1)

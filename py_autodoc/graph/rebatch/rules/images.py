@@ -1,4 +1,4 @@
-"""Operators that take the first axis for the batch and look at the rest together."""
+"""Operators that use axis 0 as the batch and combine the other axes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _first_axis(trace: BatchTrace, node: StructureNode, *inputs: int) -> Layout:
     "ConvTransposeWithDynamicPads", domain=MS,
 )  # fmt: skip
 def images(trace: BatchTrace, node: StructureNode) -> Found:
-    """One tensor of data; the rest are weights."""
+    """One data tensor; the other inputs are weights."""
     trace.beyond(node, 1)
     at = _first_axis(trace, node, 0)
     return [at] + [None] * (len(node.outputs) - 1)
@@ -35,7 +35,7 @@ def images(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("MaxPool")
 def max_pool(trace: BatchTrace, node: StructureNode) -> Found:
-    """Its second output counts through all items."""
+    """The second output counts through all items."""
     at = _first_axis(trace, node, 0)
     if len(node.outputs) > 1 and node.outputs[1] in trace.ready.read:
         raise BatchBlocked("its indices count through all items", node.outputs[1])
@@ -44,7 +44,7 @@ def max_pool(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("BatchNormalization")
 def batch_norm(trace: BatchTrace, node: StructureNode) -> Found:
-    """Statistics are stored, unless it trains."""
+    """Statistics are stored, except in training mode."""
     statistics = [name for name in node.outputs[1:] if name]
     if node.attr("training_mode", 0) or (trace.opset < 14 and statistics):
         raise BatchBlocked("it takes its statistics from the whole batch")
@@ -54,7 +54,7 @@ def batch_norm(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("FusedConv", domain=MS)
 def fused_conv(trace: BatchTrace, node: StructureNode) -> Found:
-    """A convolution, and a tensor that is added to its result."""
+    """A convolution, and a tensor added to its result."""
     trace.never(node, 1, 2)
     at = _first_axis(trace, node, 0, 3)
     trace.need(node, 0, at)
@@ -75,7 +75,7 @@ def skip_group_norm(trace: BatchTrace, node: StructureNode) -> Found:
 @rule("GridSample")
 @rule("GridSample", domain=MS)
 def grid_sample(trace: BatchTrace, node: StructureNode) -> Found:
-    """A grid an image."""
+    """One grid per image."""
     at = _first_axis(trace, node)
     trace.need(node, 0, at)
     trace.need(node, 1, at)
@@ -84,7 +84,7 @@ def grid_sample(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("DeformConv")
 def deform_conv(trace: BatchTrace, node: StructureNode) -> Found:
-    """Offsets and a mask an image; weights and bias for all."""
+    """Offsets and mask per image; weights and bias shared."""
     trace.never(node, 1, 3)
     at = _first_axis(trace, node, 0, 2, 4)
     for i in (0, 2, 4):

@@ -1,4 +1,4 @@
-"""Operators that pick and put by index."""
+"""Operators that gather and scatter by index."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _best(found: Sequence[Layout]) -> list[Layout]:
 def _of_each(
     trace: BatchTrace, node: StructureNode, axis: int, shape: tuple[int, ...], spots: tuple[int, ...]
 ) -> Layout:
-    """The same places in every item of an axis that folds the item behind the batch."""
+    """Use the same positions for every item of an axis that folds positions after the batch."""
     alone = len(spots) > 1 and spots[0] == 1
     inner = 1 if alone else spots[0]
     out = (*shape[:axis], *spots, *shape[axis + 1 :])
@@ -60,7 +60,7 @@ def _of_each(
 
 @rule("GatherBlockQuantized", domain=MS)
 def gather_quantized(trace: BatchTrace, node: StructureNode) -> Found:
-    """A stored table; the indices hold the batch."""
+    """The table is stored; the indices hold the batch."""
     trace.never(node, 0, 2, 3)
     index = trace.first(node, 1)
     axis = node.attr("gather_axis", 0) % len(trace.shape(node.inputs[0]))
@@ -69,7 +69,7 @@ def gather_quantized(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("GatherElements", "ScatterElements", "Scatter")
 def by_element(trace: BatchTrace, node: StructureNode) -> Found:
-    """Along another axis than the batch's."""
+    """Indexes along an axis other than the batch."""
     at = trace.first(node)
     trace.clear(node, at, [node.attr("axis", 0)])
     for i in range(len(node.inputs)):
@@ -79,7 +79,7 @@ def by_element(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("GatherND")
 def gather_nd(trace: BatchTrace, node: StructureNode) -> Found:
-    """Indices over the axes behind the batch; where they name the only item, that is left out."""
+    """Indices apply to axes after the batch; an index of the only item becomes ``batch_dims``."""
     data, index = trace.at(node, 0), trace.at(node, 1)
     shape, spots = trace.shape(node.inputs[0]), trace.shape(node.inputs[1])
     ahead = node.attr("batch_dims", 0)
@@ -122,7 +122,7 @@ def _no_rule() -> Found:
 
 @rule("ScatterND")
 def scatter_nd(trace: BatchTrace, node: StructureNode) -> Found:
-    """Indices, the same for all items, over axes in front of the batch."""
+    """Indices are the same for all items and apply to axes before the batch."""
     trace.never(node, 1)
     at, spots = trace.at(node, 0), trace.shape(node.inputs[1])
     rank = len(trace.shape(node.inputs[0]))
@@ -138,7 +138,7 @@ def scatter_nd(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 def _scatter_items(trace: BatchTrace, node: StructureNode, at: Layout, spots: tuple[int, ...]) -> Found:
-    """Indices that name the item, which can only be 0, on the first axis: the others hold for every item."""
+    """Handle indices whose first component is the item, always 0; the others apply to every item."""
     value = trace.const(node.inputs[1])
     whole = at.axis == 0 and at.whole and trace.batch == 1 and trace.at(node, 0) is not None
     update = trace.at(node, 2)
@@ -153,7 +153,7 @@ def _scatter_items(trace: BatchTrace, node: StructureNode, at: Layout, spots: tu
 
 @rule("OneHot")
 def one_hot(trace: BatchTrace, node: StructureNode) -> Found:
-    """A new axis."""
+    """Adds an axis."""
     trace.beyond(node, 1)
     at, rank = trace.first(node, 0), len(trace.shape(node.outputs[0]))
     axis = node.attr("axis", -1) % rank
@@ -162,7 +162,7 @@ def one_hot(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("NonMaxSuppression")
 def suppress(trace: BatchTrace, node: StructureNode) -> Found:
-    """Boxes and scores by item; the first column of what is selected says which."""
+    """Boxes and scores per item; the first column of the result is the item."""
     trace.beyond(node, 2)
     at = trace.first(node, 0, 1)
     if at.axis or not at.whole:

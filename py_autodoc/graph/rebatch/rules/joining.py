@@ -1,4 +1,4 @@
-"""Operators that join and cut along an axis."""
+"""Operators that join or split along an axis."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from py_autodoc.graph.rebatch.unfold import unfolded
 
 @rule("Concat")
 def concat(trace: BatchTrace, node: StructureNode) -> Found:
-    """Along another axis; along the batch's where items are the last part of it, or item by item."""
+    """Joins along another axis, or along the batch axis if items are its inner part or are concatenated."""
     layouts = [trace.at(node, i) for i in range(len(node.inputs))]
     first, rank = trace.first(node), len(trace.shape(node.inputs[0]))
     axis = node.attr("axis", 1 if trace.opset < 4 else 0) % rank
@@ -33,7 +33,7 @@ def concat(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("Split", "SplitToSequence")
 def split(trace: BatchTrace, node: StructureNode) -> Found:
-    """Along another axis; along the batch's where whole stretches in front of it are parted."""
+    """Splits along another axis, or along the batch axis if whole blocks before it are separated."""
     if node.op_type == "SplitToSequence":
         raise BatchBlocked("no rule follows sequences of tensors")
     trace.beyond(node, 1)
@@ -53,7 +53,7 @@ def split(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("Slice")
 def slices(trace: BatchTrace, node: StructureNode) -> Found:
-    """Other axes are cut; of the batch's all is taken, or the same part of every item."""
+    """Slices other axes; of the batch axis takes all, or the same part of every item."""
     at, shape = trace.at(node, 0), trace.shape(node.inputs[0])
     if at is None:
         raise BatchBlocked(f"{node.inputs[0]} is cut at the batch size")

@@ -11,7 +11,7 @@ MS = "com.microsoft"
 
 @rule("Softmax", "LogSoftmax", "Hardmax")
 def softmax(trace: BatchTrace, node: StructureNode) -> Found:
-    """Along one axis; before opset 13 along all from that axis on."""
+    """Along one axis; before opset 13 along that axis and all later ones."""
     at, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
     old = trace.opset < 13
     axis = node.attr("axis", 1 if old else -1) % rank
@@ -43,7 +43,7 @@ def skip_layer_norm(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("EmbedLayerNormalization", domain=MS)
 def embed_layer_norm(trace: BatchTrace, node: StructureNode) -> Found:
-    """Ids and segments; tables; a mask, whose row is an item."""
+    """Inputs: ids, segments, tables, and a mask with one row per item."""
     trace.never(node, 2, 3, 4, 5, 6)
     at = trace.first(node, 0, 1, 7, 8)
     if at.axis:

@@ -1,4 +1,4 @@
-"""Matrix products: items must not meet in one."""
+"""Matrix products: items must not be combined in one product."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MEET = "items would meet in one product: both operands hold the batch, not as a
 @rule("MatMul", "MatMulInteger", "QLinearMatMul")
 @rule("MatMulInteger16", "MatMulIntegerToFloat", "QLinearMatMul", domain=MS)
 def matmul(trace: BatchTrace, node: StructureNode) -> Found:
-    """Rows, columns or a batch of products."""
+    """The batch is on rows, on columns, or is a batch of products."""
     second = 3 if node.op_type == "QLinearMatMul" else 1
     trace.never(node, *(i for i in range(len(node.inputs)) if i not in (0, second)))
     return [_product(trace, node, second, (), ())]
@@ -24,7 +24,7 @@ def matmul(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("FusedMatMul", domain=MS)
 def fused_matmul(trace: BatchTrace, node: StructureNode) -> Found:
-    """A product of operands whose axes are exchanged first."""
+    """A product with optional transposition of the operands."""
     orders = []
     for letter, i in (("A", 0), ("B", 1)):
         order = list(range(len(trace.shape(node.inputs[i]))))
@@ -39,7 +39,7 @@ def fused_matmul(trace: BatchTrace, node: StructureNode) -> Found:
 def _product(
     trace: BatchTrace, node: StructureNode, second: int, order_a: tuple[int, ...], order_b: tuple[int, ...]
 ) -> Layout:
-    """Layout of a product. An order lists an operand's axes as the product takes them."""
+    """Return the layout of a product. An order lists the operand's axes as used by the product."""
     shapes = trace.shape(node.inputs[0]), trace.shape(node.inputs[second])
     orders = order_a or tuple(range(len(shapes[0]))), order_b or tuple(range(len(shapes[1])))
     given = trace.at(node, 0), trace.at(node, second)
@@ -89,7 +89,7 @@ def stored_matmul(trace: BatchTrace, node: StructureNode) -> Found:
 @rule("Gemm")
 @rule("FusedGemm", "QGemm", domain=MS)
 def gemm(trace: BatchTrace, node: StructureNode) -> Found:
-    """Rows of the first operand or columns of the second."""
+    """The batch is on rows of the first operand or columns of the second."""
     second, bias = (3, 6) if node.op_type == "QGemm" else (1, 2)
     trace.never(node, *(i for i in range(len(node.inputs)) if i not in (0, second, bias)))
     a, b = trace.at(node, 0), trace.at(node, second)
@@ -115,7 +115,7 @@ def gemm(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("Einsum")
 def einsum(trace: BatchTrace, node: StructureNode) -> Found:
-    """The batch has one letter in every operand, and the result keeps it."""
+    """The batch has one letter in all operands, which the result keeps."""
     equation = node.attr("equation", b"").decode().replace(" ", "")
     left, arrow, out = equation.partition("->")
     terms = left.split(",")
@@ -137,7 +137,7 @@ def einsum(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("MoE", "QMoE", domain=MS)
 def experts(trace: BatchTrace, node: StructureNode) -> Found:
-    """Every token for itself; weights of experts are stored."""
+    """Tokens are independent; expert weights are stored."""
     trace.beyond(node, 2)
     at, routes = trace.first(node, 0, 1), trace.at(node, 1)
     tokens, shape = trace.at(node, 0), trace.shape(node.inputs[0])

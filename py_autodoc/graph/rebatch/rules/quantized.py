@@ -1,4 +1,4 @@
-"""Quantization, and operators on quantized tensors that broadcast."""
+"""Quantization, and broadcasting operators on quantized tensors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MS = "com.microsoft"
 @rule("QuantizeLinear", "DequantizeLinear")
 @rule("QuantizeLinear", "DequantizeLinear", domain=MS)
 def quantize(trace: BatchTrace, node: StructureNode) -> Found:
-    """Scales are for all items; those along an axis must not be along the batch."""
+    """Scales are shared by all items; scales per axis must not be along the batch."""
     trace.beyond(node, 1)
     at = trace.first(node, 0)
     scale = trace.shape(node.inputs[1])
@@ -27,28 +27,28 @@ def quantize(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("DynamicQuantizeLinear")
 def dynamic_quantize(trace: BatchTrace, node: StructureNode) -> Found:
-    """One range for everything that runs together."""
+    """Uses one range for all values that run together."""
     trace.note(node, SHARED_RANGE)
     return [trace.first(node, 0), None, None]
 
 
 @rule("QLinearAdd", "QLinearMul", domain=MS)
 def binary(trace: BatchTrace, node: StructureNode) -> Found:
-    """a, its scale and zero point, b, its scale and zero point, those of the result."""
+    """Inputs: a with scale and zero point, b with scale and zero point, result scale and zero point."""
     trace.never(node, 1, 2, 4, 5, 6, 7)
     return [trace.broadcast(node, [0, 3])]
 
 
 @rule("QLinearSigmoid", "QLinearLeakyRelu", domain=MS)
 def single(trace: BatchTrace, node: StructureNode) -> Found:
-    """X and scales."""
+    """Inputs: X and scales."""
     trace.beyond(node, 1)
     return [trace.first(node, 0)]
 
 
 @rule("QLinearSoftmax", domain=MS)
 def softmax(trace: BatchTrace, node: StructureNode) -> Found:
-    """As Softmax of the opset it names."""
+    """Like Softmax of the opset named by the attribute."""
     trace.beyond(node, 1)
     at, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
     axis = node.attr("axis", -1) % rank
@@ -59,7 +59,7 @@ def softmax(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("QLinearConcat", domain=MS)
 def concat(trace: BatchTrace, node: StructureNode) -> Found:
-    """Scale and zero point of the result, then three inputs for each part."""
+    """Inputs: scale and zero point of the result, then three inputs per part."""
     parts = range(2, len(node.inputs), 3)
     trace.never(node, *(i for i in range(len(node.inputs)) if i not in parts))
     at = trace.first(node, *parts)
@@ -71,6 +71,6 @@ def concat(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("QLinearWhere", domain=MS)
 def where(trace: BatchTrace, node: StructureNode) -> Found:
-    """Condition, x with scales, y with scales."""
+    """Inputs: condition, x with scales, y with scales."""
     trace.never(node, 2, 3, 5, 6, 7, 8)
     return [trace.broadcast(node, [0, 1, 4])]

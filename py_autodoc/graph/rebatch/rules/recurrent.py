@@ -10,7 +10,7 @@ from py_autodoc.graph.rebatch.trace import SHARED_RANGE, BatchTrace, Found, rule
 @rule("LSTM", "GRU", "RNN")
 @rule("DynamicQuantizeLSTM", domain="com.microsoft")
 def recurrent(trace: BatchTrace, node: StructureNode) -> Found:
-    """Steps, then batch; with ``layout`` 1 the other way round."""
+    """Axes are steps, then batch; reversed with ``layout`` 1."""
     states, lengths = [i for i in (5, 6) if node.has(i)], 4
     trace.never(node, 1, 2, 3)
     trace.beyond(node, 7)

@@ -12,7 +12,7 @@ from py_autodoc.graph.rebatch.trace import BatchTrace, Found, rule
     "ReduceProd", "ReduceSum", "ReduceSumSquare", "ArgMax", "ArgMin",
 )  # fmt: skip
 def reduce(trace: BatchTrace, node: StructureNode) -> Found:
-    """Axes that are reduced must not hold the batch."""
+    """Reduced axes must not hold the batch."""
     trace.beyond(node, 1)
     at, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
     axes = [node.attr("axis", 0)] if node.op_type.startswith("Arg") else trace.ints(node, 1, "axes")
@@ -28,7 +28,7 @@ def reduce(trace: BatchTrace, node: StructureNode) -> Found:
 @rule("Trilu")
 @rule("Trilu", domain="com.microsoft")
 def triangle(trace: BatchTrace, node: StructureNode) -> Found:
-    """The last two axes."""
+    """Uses the last two axes."""
     trace.beyond(node, 1)
     at = trace.first(node, 0)
     trace.clear(node, at, [-1, -2])
@@ -38,7 +38,7 @@ def triangle(trace: BatchTrace, node: StructureNode) -> Found:
 @rule("Det")
 @rule("Inverse", domain="com.microsoft")
 def matrices(trace: BatchTrace, node: StructureNode) -> Found:
-    """A matrix in the last two axes."""
+    """A matrix on the last two axes."""
     at = trace.first(node, 0)
     trace.clear(node, at, [-1, -2])
     return [at]
@@ -46,7 +46,7 @@ def matrices(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("LpNormalization", "TopK")
 def along(trace: BatchTrace, node: StructureNode) -> Found:
-    """One axis, given as an attribute."""
+    """Along one axis, given by an attribute."""
     trace.beyond(node, 1)
     at = trace.first(node, 0)
     trace.clear(node, at, [node.attr("axis", -1)])
@@ -55,7 +55,7 @@ def along(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("CumSum", "CumProd")
 def cumulative(trace: BatchTrace, node: StructureNode) -> Found:
-    """One axis, given as an input."""
+    """Along one axis, given by an input."""
     trace.beyond(node, 1)
     at = trace.first(node, 0)
     trace.clear(node, at, trace.ints(node, 1) or [0])
@@ -64,7 +64,7 @@ def cumulative(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("MeanVarianceNormalization")
 def mean_variance(trace: BatchTrace, node: StructureNode) -> Found:
-    """Statistics over the axes, which by default include the first."""
+    """Statistics over axes that by default include the first."""
     at = trace.first(node, 0)
     trace.clear(node, at, node.attr("axes", [0, 2, 3]))
     return [at]
@@ -72,7 +72,7 @@ def mean_variance(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("DFT")
 def fourier(trace: BatchTrace, node: StructureNode) -> Found:
-    """One axis, besides that of the parts of a number."""
+    """Along one axis, besides the axis of real and imaginary parts."""
     trace.beyond(node, 1)
     at, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
     given = trace.ints(node, 2) if node.has(2) else None
@@ -85,7 +85,7 @@ def fourier(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("STFT")
 def short_fourier(trace: BatchTrace, node: StructureNode) -> Found:
-    """Signals on the first axis."""
+    """Signals are on the first axis."""
     trace.beyond(node, 1)
     at = trace.first(node, 0)
     if at.axis:
@@ -95,7 +95,7 @@ def short_fourier(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("ReverseSequence")
 def reverse(trace: BatchTrace, node: StructureNode) -> Found:
-    """Its own attributes say which axis is the batch."""
+    """The operator's attributes define the batch axis."""
     at = trace.first(node)
     if at.axis != node.attr("batch_axis", 1):
         raise BatchBlocked(

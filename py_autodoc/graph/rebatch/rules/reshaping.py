@@ -1,4 +1,4 @@
-"""Operators that move axes and keep the order of elements: the batch stays where it is in that order."""
+"""Operators that keep the order of elements: the batch stays at the same position in that order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from py_autodoc.graph.rebatch.trace import BatchTrace, Found, rule
 
 @rule("Transpose")
 def transpose(trace: BatchTrace, node: StructureNode) -> Found:
-    """The axis goes where the permutation puts it."""
+    """The axis moves according to the permutation."""
     at, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
     order = list(node.attr("perm") or range(rank)[::-1])
     return [at.on(order.index(at.axis))]
@@ -22,7 +22,7 @@ def transpose(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("Reshape")
 def reshape(trace: BatchTrace, node: StructureNode) -> Found:
-    """A shape, which is left alone where it says the right thing at every batch size."""
+    """The shape is kept if it is right at every batch size, otherwise rewritten."""
     at = trace.at(node, 0)
     if at is None:
         raise BatchBlocked(f"{node.inputs[1]} holds the batch size, {node.inputs[0]} does not hold the batch")
@@ -55,7 +55,7 @@ def reshape(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 def places(trace: BatchTrace, at: Layout, shape: Sequence[int], out: Sequence[int]) -> list[Layout]:
-    """Every axis of ``out`` that can hold the batch, given the order of elements. Raises: BatchBlocked."""
+    """Return every axis of ``out`` that can hold the batch by the order of elements. Raises: BatchBlocked."""
     if 0 in shape:
         raise BatchBlocked("a tensor has no elements")
     before, found, passed = math.prod(shape[: at.axis]) * at.outer, [], 1
@@ -74,7 +74,7 @@ def _sized(shape: Sequence[int], at: Layout, batch: int) -> list[int]:
 
 
 def _result(asked: Sequence[int], shape: Sequence[int], at: Layout, batch: int, keep_zero: bool) -> list[int]:
-    """What a Reshape gives; an empty list when it cannot."""
+    """Return the result of a Reshape; an empty list if it is invalid."""
     given = _sized(shape, at, batch)
     out = [given[i] if d == 0 and not keep_zero and i < len(given) else d for i, d in enumerate(asked)]
     total, rest = math.prod(given), math.prod(d for d in out if d != -1)
@@ -91,10 +91,10 @@ def _reshaped(
     at: Layout,
     out: Sequence[int],
 ) -> None:
-    """Write the shape anew, with -1 for the axis of the batch.
+    """Rewrite the shape, with -1 for the batch axis.
 
-    A second -1 stays where sizes are free, and the batch is a number then. What was computed becomes a
-    number, which holds for the sizes of the file: where it changes with free ones, ``search`` refuses.
+    With symbolic dimensions an existing -1 stays and the batch becomes a number. Computed dimensions become
+    numbers valid for the file; if they change with symbolic ones, ``search`` refuses.
     """
     if trace.opset < 5:
         values = tuple(-1 if a == pick.axis else d for a, d in enumerate(out))
@@ -107,7 +107,7 @@ def _reshaped(
             if a == pick.axis:
                 continue
             if d == 0 and a != at.axis:
-                parts[a] = 0  # copies a size of the input, which is right for whatever is free
+                parts[a] = 0  # copies an input dimension, valid for any symbolic value
             elif d == -1 and trace.free:
                 parts[a], counted = -1, True
     trace.edit("sized" if counted else "reshape", node, tuple(parts), pick.many)
@@ -115,7 +115,7 @@ def _reshaped(
 
 @rule("Squeeze", "Unsqueeze", "Flatten")
 def axes_of_one(trace: BatchTrace, node: StructureNode) -> Found:
-    """As they are, or a Reshape where they would drop the batch's axis or merge it with others."""
+    """Kept, or replaced by a Reshape if it would drop the batch axis or merge it with others."""
     at = trace.at(node, 0)
     if at is None:
         raise BatchBlocked(f"{node.inputs[1]} holds the batch size, {node.inputs[0]} does not hold the batch")
@@ -138,7 +138,7 @@ def axes_of_one(trace: BatchTrace, node: StructureNode) -> Found:
 def _moved(
     trace: BatchTrace, node: StructureNode, at: Layout, shape: Sequence[int], out: Sequence[int]
 ) -> int | None:
-    """Where the operator itself puts the axis of the batch; None where it drops it."""
+    """Return the batch axis after the operator itself; None if it drops the axis."""
     rank = len(shape)
     if node.op_type == "Flatten":
         axis = node.attr("axis", 1)

@@ -1,4 +1,4 @@
-"""Operators that repeat, pad and resize."""
+"""Operators that repeat, pad or resize."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from py_autodoc.graph.rebatch.trace import BatchTrace, Found, rule
 
 @rule("Expand", "Tile", "ConstantOfShape")
 def spread(trace: BatchTrace, node: StructureNode) -> Found:
-    """What holds the batch is spread along other axes; what does not may be spread over the batch."""
+    """Tensors with the batch may be expanded along other axes; others may be expanded over the batch."""
     made = node.op_type == "ConstantOfShape"
     at = None if made else trace.at(node, 0)
     if node.op_type == "Tile" and trace.opset < 6:
@@ -46,7 +46,7 @@ def spread(trace: BatchTrace, node: StructureNode) -> Found:
 
 
 def _over_batch(trace: BatchTrace, node: StructureNode, grown: int, asked: list[int]) -> Layout:
-    """What is the same for all items becomes one for each."""
+    """Return the layout of a tensor, equal for all items, after expansion over the batch."""
     shape = trace.shape(node.outputs[0])
     axis = grown + len(shape) - len(asked)
     if node.op_type == "Expand":
@@ -59,7 +59,7 @@ def _over_batch(trace: BatchTrace, node: StructureNode, grown: int, asked: list[
 
 @rule("Pad")
 def pad(trace: BatchTrace, node: StructureNode) -> Found:
-    """Nothing is added along the batch."""
+    """Nothing is padded along the batch."""
     at, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
     trace.never(node, 2, 3)
     pads = trace.asked(node, 1, "pads" if trace.opset > 1 else "paddings")
@@ -76,7 +76,7 @@ def pad(trace: BatchTrace, node: StructureNode) -> Found:
 
 @rule("Resize", "Upsample")
 def resize(trace: BatchTrace, node: StructureNode) -> Found:
-    """Along the batch nothing is resized."""
+    """Nothing is resized along the batch."""
     at = trace.first(node, 0)
     shape, out = trace.shape(node.inputs[0]), trace.shape(node.outputs[0])
     if shape[at.axis] != out[at.axis]:

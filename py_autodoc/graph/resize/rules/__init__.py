@@ -1,4 +1,4 @@
-"""One rule an operator: what other sizes mean for it, or why they cannot be had. Importing registers them."""
+"""One rule per operator: its edits at other sizes, or why they are impossible. Importing registers them."""
 
 from py_autodoc.graph.resize.rules import (  # noqa: F401
     attention,

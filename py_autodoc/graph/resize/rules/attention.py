@@ -1,4 +1,4 @@
-"""Attention as one operator, rotary embeddings."""
+"""Fused attention operators and rotary embeddings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MS = "com.microsoft"
 
 @rule("Attention")
 def attention(walk: SizePass, node: Node) -> None:
-    """Queries, keys, values; a stored mask is cut along both."""
+    """Inputs: queries, keys, values; a stored mask is cut along both axes."""
     cuts: dict[int, dict[int, int]] = {}
     if walk.has(node, 3):
         queries, keys = _lengths(walk, node, 0), _lengths(walk, node, 1)
@@ -35,7 +35,7 @@ def _lengths(walk: SizePass, node: Node, i: int):  # type: ignore[no-untyped-def
 
 
 def _like(walk: SizePass, node: Node, i: int):  # type: ignore[no-untyped-def]
-    """Axes as those of the queries, where the widths agree."""
+    """Return the axes of the queries, if the widths agree."""
     axes = list(walk.at(node.inputs[i]))
     out = walk.was(node.outputs[0])
     if len(axes) != len(out) or moves(axes[-1]):
@@ -47,7 +47,7 @@ def _like(walk: SizePass, node: Node, i: int):  # type: ignore[no-untyped-def]
 
 
 def _fused(walk: SizePass, node: Node, numbers: Sequence[int]) -> None:
-    """``numbers`` are inputs that say lengths: stored ones are of the old sizes."""
+    """``numbers`` are inputs with lengths: stored ones belong to the old sizes."""
     for i in numbers:
         if walk.has(node, i) and walk.stored(node.inputs[i]) and node.inputs[i] not in walk.moved:
             raise SizeBlocked("lengths or masks of it are stored", walk.name(node.inputs[i]))
@@ -58,31 +58,31 @@ def _fused(walk: SizePass, node: Node, numbers: Sequence[int]) -> None:
 
 @rule("Attention", domain=MS)
 def packed(walk: SizePass, node: Node) -> None:
-    """Input, weights, bias, mask, cache, bias of scores, length of the cache."""
+    """Inputs: data, weights, bias, mask, cache, attention bias, cache length."""
     _fused(walk, node, (3, 5, 6))
 
 
 @rule("QAttention", domain=MS)
 def quantized(walk: SizePass, node: Node) -> None:
-    """Input, weights, bias, scales, mask."""
+    """Inputs: data, weights, bias, scales, mask."""
     _fused(walk, node, (5,))
 
 
 @rule("MultiHeadAttention", domain=MS)
 def multi_head(walk: SizePass, node: Node) -> None:
-    """Q, K, V, bias, padding mask, bias of scores, cache."""
+    """Inputs: Q, K, V, bias, padding mask, attention bias, cache."""
     _fused(walk, node, (4, 5, 8))
 
 
 @rule("GroupQueryAttention", domain=MS)
 def grouped(walk: SizePass, node: Node) -> None:
-    """Q, K, V, cache, lengths, the longest length, tables of the rotation, positions, bias."""
+    """Inputs: Q, K, V, cache, lengths, total length, rotary tables, positions, bias."""
     _fused(walk, node, (5, 6, 9, 10))
 
 
 @rule("RotaryEmbedding")
 def rotary(walk: SizePass, node: Node) -> None:
-    """Data; tables, which have a row a position where there are no positions."""
+    """Inputs: data and tables, which have one row per position if there is no positions input."""
     axes = walk.at(node.inputs[0])
     length = axes[-2]
     cuts: dict[int, dict[int, int]] = {}
@@ -95,7 +95,7 @@ def rotary(walk: SizePass, node: Node) -> None:
 
 @rule("RotaryEmbedding", domain=MS)
 def rotary_contrib(walk: SizePass, node: Node) -> None:
-    """Data; positions, one offset for all or a row an item; tables."""
+    """Inputs: data, positions (one offset for all or one row per item), tables."""
     axes = walk.at(node.inputs[0])
     cuts: dict[int, dict[int, int]] = {}
     if len(walk.was(node.inputs[1])) == 2 and walk.now(node.inputs[1])[1] != new_size(axes[-2]):
@@ -111,7 +111,7 @@ def rotary_contrib(walk: SizePass, node: Node) -> None:
 
 @rule("EmbedLayerNormalization", domain=MS)
 def embed(walk: SizePass, node: Node) -> None:
-    """Ids and segments; tables, one of them of positions."""
+    """Inputs: ids, segments and tables, one of them for positions."""
     length = walk.at(node.inputs[0])[1]
     rows = walk.now(node.inputs[3])[0]
     if rows < new_size(length):

@@ -1,4 +1,4 @@
-"""Operators that cut, join and pad along an axis: stored places are counted from one of its ends."""
+"""Operators that slice, join and pad along an axis; stored positions count from one of its ends."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
 BIG = (1 << 63) - 1
 _FIRST, _LAST = 16, 4
-"""Places that are taken to be counted from the front, and from the end."""
+"""Positions assumed to be counted from the start, and from the end."""
 
 
 def place(axis: Axis, k: int) -> int:
-    """A stored place of an axis as it holds at another size: negative where it is counted from the end.
+    """Return a stored position for another size: negative if it is counted from the end.
 
-    Raises: SizeBlocked where it is not plain from which end it is counted.
+    Raises: SizeBlocked if it is ambiguous from which end it is counted.
     """
     size = old_size(axis)
     if k <= 0:
@@ -30,7 +30,7 @@ def place(axis: Axis, k: int) -> int:
 
 @rule("Slice")
 def slices(walk: SizePass, node: Node) -> None:
-    """Numbers that stand for places of an axis that does not stay."""
+    """Replaces numbers that represent positions on a changing axis."""
     t = node.inputs[0]
     axes, size = walk.at(t), walk.was(t)
     inputs = node.opset >= 10
@@ -85,7 +85,7 @@ def slices(walk: SizePass, node: Node) -> None:
 
 
 def _after(axis: Axis, start: int, step: int) -> Axis:
-    """What is left of an axis; positions keep their order, but the first may be gone."""
+    """Return the axis after a slice; positions keep their order, but the first may be missing."""
     return axis if start >= 0 and step == 1 else blurred(axis)
 
 
@@ -98,7 +98,7 @@ def _given(walk: SizePass, node: Node, i: int, attr: str) -> list[int] | None:
 
 @rule("Split")
 def split(walk: SizePass, node: Node) -> None:
-    """Equal parts stay equal; of others only one may grow."""
+    """Equal parts stay equal; of unequal parts only one may grow."""
     axes = walk.at(node.inputs[0])
     a = node.attributes.get("axis", 0) % len(axes)
     inputs = node.opset >= 13
@@ -142,12 +142,12 @@ def _parts(axis: Axis, sizes: Sequence[int]) -> list[int]:
 
 @rule("Concat")
 def concat(walk: SizePass, node: Node) -> None:
-    """Off the axis it joins along, all have the same sizes; on it, what there is."""
+    """Other axes must have equal sizes; along its own axis the sizes add up."""
     rank = len(walk.was(node.inputs[0]))
     a = node.attributes.get("axis", 1 if node.opset < 4 else 0) % rank
     live = range(len(node.inputs))
     if not any(walk.changed(node.inputs[i]) for i in live):
-        walk.infer(node)  # numbers of sizes
+        walk.infer(node)  # shape arithmetic
         walk.rest(node, 0)
         return
     made: list[Axis] = []
@@ -168,7 +168,7 @@ def concat(walk: SizePass, node: Node) -> None:
 
 
 def _joined(held: Sequence[Axis], old: int) -> Axis:
-    """Positions are counted from the front still where what grows is last, and by itself."""
+    """Positions still count from the start if only the last part grows and has a single factor."""
     new = sum(map(new_size, held))
     last = held[-1]
     alone = not any(moves(x) for x in held[:-1])
@@ -177,7 +177,7 @@ def _joined(held: Sequence[Axis], old: int) -> Axis:
 
 @rule("Pad")
 def pad(walk: SizePass, node: Node) -> None:
-    """What is added is stored; at the end it may fill up to a multiple."""
+    """Padding is stored; at the end it may round up to a multiple."""
     axes = walk.at(node.inputs[0])
     inputs = node.opset >= 11
     if inputs:

@@ -1,4 +1,4 @@
-"""Operators on elements: stored tables beside data that get shorter are cut to their first entries."""
+"""Elementwise operators: stored tables next to data that shrinks are cut to their first entries."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _COUNTING = frozenset({
 })  # fmt: skip
 _NEAR = 1e-6
 _FIRST_SIZE = 8
-"""Sizes of inputs up to this are found in too many numbers."""
+"""Input dimensions up to this value occur in too many numbers by chance."""
 _SMALL = 3
-"""Numbers up to this are not sizes."""
+"""Numbers up to this value are not dimensions."""
 _INTEGERS = frozenset({3, 5, 6, 7, 12, 13})
 
 
 @rule(*_SINGLE, scales=True)
 @rule("FastGelu", "Gelu", "QuickGelu", domain="com.microsoft")
 def single(walk: SizePass, node: Node) -> None:
-    """One input; a bias or bounds beside it lie along the last axis."""
+    """One data input; a bias or bounds lie along the last axis."""
     walk.infer(node)
     t = node.inputs[0]
     for k in range(len(node.outputs)):
@@ -59,7 +59,7 @@ def quantize(walk: SizePass, node: Node) -> None:
 
 @rule("DynamicQuantizeLinear")
 def dynamic_quantize(walk: SizePass, node: Node) -> None:
-    """A range for all elements."""
+    """One range for all elements."""
     walk.infer(node)
     walk.put(node, 0, walk.at(node.inputs[0]))
 
@@ -67,7 +67,7 @@ def dynamic_quantize(walk: SizePass, node: Node) -> None:
 @rule(*_BROADCAST, scales=True)
 @rule("BiasGelu", "BiasAdd", "BiasSplitGelu", domain="com.microsoft")
 def broadcasting(walk: SizePass, node: Node) -> None:
-    """Inputs are broadcast against each other."""
+    """Inputs broadcast against each other."""
     live = [i for i in range(len(node.inputs)) if walk.has(node, i)]
     if node.opset < 7 and not node.domain and node.attributes.get("broadcast", 0):
         _old_broadcast(walk, node)
@@ -86,7 +86,7 @@ def broadcasting(walk: SizePass, node: Node) -> None:
 
 @rule("QLinearAdd", "QLinearMul", domain="com.microsoft")
 def quantized(walk: SizePass, node: Node) -> None:
-    """Inputs 0 and 3 are broadcast."""
+    """Inputs 0 and 3 broadcast."""
     walk.infer(node, cuts=fitted(walk, node, [0, 3]))
     walk.put(node, 0, _result(walk, node, [0, 3]))
 
@@ -95,7 +95,7 @@ def quantized(walk: SizePass, node: Node) -> None:
 @rule("Softmax", "LogSoftmax", "Hardmax", "CumSum", "CumProd", "Trilu", "LpNormalization", "LRN")
 @rule("MeanVarianceNormalization")
 def same(walk: SizePass, node: Node) -> None:
-    """The shape of the first input, whatever its sizes."""
+    """Output has the shape of the first input at any size."""
     walk.infer(node)
     walk.put(node, 0, walk.at(node.inputs[0]))
 
@@ -103,7 +103,7 @@ def same(walk: SizePass, node: Node) -> None:
 @rule("LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization")
 @rule("SimplifiedLayerNormalization", domain="com.microsoft")
 def layer_norm(walk: SizePass, node: Node) -> None:
-    """From an axis to the last: scales are stored for their sizes."""
+    """From an axis to the last; scales are stored for their sizes."""
     axes = walk.at(node.inputs[0])
     _weighed(walk, node, axes[node.attributes.get("axis", -1) % len(axes) :])
     walk.infer(node)
@@ -125,7 +125,7 @@ def skip_layer_norm(walk: SizePass, node: Node) -> None:
 @rule("BatchNormalization", "InstanceNormalization", "GroupNormalization")
 @rule("GroupNorm", "SkipGroupNorm", domain="com.microsoft")
 def channels(walk: SizePass, node: Node) -> None:
-    """Weights for channels."""
+    """Weights per channel."""
     axes = walk.at(node.inputs[0])
     last = node.domain and node.attributes.get("channels_last", 1)
     _weighed(walk, node, axes[-1:] if last else axes[1:2])
@@ -135,14 +135,14 @@ def channels(walk: SizePass, node: Node) -> None:
 
 
 def _weighed(walk: SizePass, node: Node, axes: Sequence[Axis]) -> None:
-    """Raises: SizeBlocked where weights lie along an axis that does not stay."""
+    """Raises: SizeBlocked if weights lie along a changing axis."""
     if any(map(moves, axes)):
         sizes = [old_size(axis) for axis in axes]
         raise SizeBlocked(f"its weights are for {sizes} entries", walk.name(node.inputs[1]))
 
 
 def _old_broadcast(walk: SizePass, node: Node) -> None:
-    """Before opset 7 the second input is laid over a stretch of the first one's axes."""
+    """Before opset 7 the second input aligns with a range of the first input's axes."""
     first, second = node.inputs[:2]
     axes, shape = walk.at(first), walk.was(second)
     begin = node.attributes.get("axis", len(axes) - len(shape))
@@ -154,7 +154,7 @@ def _old_broadcast(walk: SizePass, node: Node) -> None:
 
 
 def fitted(walk: SizePass, node: Node, live: Sequence[int]) -> dict[int, dict[int, int]]:
-    """What must be cut from stored inputs: input → axis → entries. Raises: SizeBlocked."""
+    """Return the cuts of stored inputs: input → axis → entries. Raises: SizeBlocked."""
     wanted = _result(walk, node, live)
     cuts: dict[int, dict[int, int]] = {}
     for i in live:
@@ -169,7 +169,7 @@ def fitted(walk: SizePass, node: Node, live: Sequence[int]) -> dict[int, dict[in
 
 
 def _result(walk: SizePass, node: Node, live: Sequence[int]) -> tuple[Axis, ...]:
-    """The axes of what broadcasts inputs. Raises: SizeBlocked where data disagree."""
+    """Return the axes of the broadcast result. Raises: SizeBlocked if data inputs disagree."""
     rank = max(len(walk.was(node.inputs[i])) for i in live)
     found: list[Axis | None] = [None] * rank
     ranked = sorted(live, key=lambda i: walk.stored(node.inputs[i]))
@@ -191,7 +191,7 @@ def _result(walk: SizePass, node: Node, live: Sequence[int]) -> tuple[Axis, ...]
 
 
 def _alone(walk: SizePass, node: Node, place: int, axis: Axis) -> Axis:
-    """What only stored tables say of an axis may stand for a length that does not stay: a row a query."""
+    """Offer a changing length for an axis that only stored tables have, such as one row per query."""
     if moves(axis) or old_size(axis) not in walk.lengths or old_size(axis) == 1:
         return axis
     rank = max(len(walk.was(t)) for t in node.inputs if t >= 0)
@@ -204,9 +204,9 @@ def _alone(walk: SizePass, node: Node, place: int, axis: Axis) -> Axis:
 
 
 def _size_as_number(walk: SizePass, node: Node, live: Sequence[int]) -> None:
-    """Raises: SizeBlocked where a stored number seems to be a size that does not stay.
+    """Raises: SizeBlocked if a stored number seems to be a dimension that changes.
 
-    Beside whole numbers that is any such size, or one less; beside a sum over an axis, its count.
+    Next to integers that is such a dimension, or one less; next to a sum over an axis, its count.
     """
     if node.op_type not in _COUNTING | {"Where", "Pow"}:
         return

@@ -1,4 +1,4 @@
-"""Convolutions and pools: windows of a stored size over axes of any."""
+"""Convolutions and pooling: windows of a stored size over axes of any size."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
 MS = "com.microsoft"
 _LEAST = 4
-"""Windows from this size on may have been made for the size of the file."""
+"""Windows of at least this size may depend on the size in the file."""
 
 
 @rule("Conv", "ConvInteger", "ConvTranspose", "QLinearConv", "DeformConv", "Col2Im")
@@ -29,7 +29,7 @@ def convolution(walk: SizePass, node: Node) -> None:
 
 
 def _parity(walk: SizePass, node: Node) -> None:
-    """Raises: SizeBlocked where more is added at one end, and that may have been made for the size."""
+    """Raises: SizeBlocked for asymmetric padding, which may depend on the size."""
     axes, pads = walk.at(node.inputs[0])[2:], node.attributes.get("pads") or []
     strides = node.attributes.get("strides") or [1] * len(axes)
     for k, axis in enumerate(axes):
@@ -46,7 +46,7 @@ def _parity(walk: SizePass, node: Node) -> None:
 @rule("AveragePool", "MaxPool", "LpPool")
 @rule("QLinearAveragePool", domain=MS)
 def pool(walk: SizePass, node: Node) -> None:
-    """A window that is all of an axis stays so; one that parts it into a few may be made for its size."""
+    """A window over a whole axis still covers it; one that splits it evenly may depend on its size."""
     axes = walk.at(node.inputs[0])
     spatial = range(2, len(axes))
     kernel = [int(k) for k in node.attributes.get("kernel_shape") or ()]
@@ -84,14 +84,14 @@ def pool(walk: SizePass, node: Node) -> None:
 @rule("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
 @rule("QLinearGlobalAveragePool", domain=MS)
 def everywhere(walk: SizePass, node: Node) -> None:
-    """All of every axis behind the channels."""
+    """Reduces all axes after the channels."""
     walk.plain(node)
 
 
 @rule("GridSample")
 @rule("GridSample", domain=MS)
 def grid_sample(walk: SizePass, node: Node) -> None:
-    """The grid says how large the result is."""
+    """The grid determines the size of the result."""
     if walk.stored(node.inputs[1]):
         raise SizeBlocked("its grid is stored", walk.name(node.inputs[1]))
     walk.plain(node)

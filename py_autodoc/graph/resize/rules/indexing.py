@@ -1,4 +1,4 @@
-"""Operators that pick and put by index."""
+"""Operators that gather and scatter by index."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
 @rule("Gather")
 def gather(walk: SizePass, node: Node) -> None:
-    """Rows of a table by data, or stored places of an axis that does not stay."""
+    """Indexes a table by data, or stored positions of a changing axis."""
     data, index = node.inputs[:2]
     axes, spots = walk.at(data), walk.at(index)
     a = node.attributes.get("axis", 0) % len(axes)
@@ -56,7 +56,7 @@ def _places(walk: SizePass, node: Node, given: list[int]) -> list[int]:
 
 
 def _point(walk: SizePass, node: Node, k: int) -> None:
-    """One place, as a tensor without axes."""
+    """A single position, as a tensor without axes."""
     a = node.attributes.get("axis", 0)
     axes = walk.at(node.inputs[0])
     walk.infer(node, consts={1: k})
@@ -64,7 +64,7 @@ def _point(walk: SizePass, node: Node, k: int) -> None:
 
 
 def _within(walk: SizePass, node: Node, a: int) -> None:
-    """Raises: SizeBlocked where a stored table has no row for a position that sizes make."""
+    """Raises: SizeBlocked if a stored table has no row for a position computed from sizes."""
     data, index = node.inputs[:2]
     if index not in walk.moved or index in walk.fed:
         return
@@ -82,7 +82,7 @@ def _within(walk: SizePass, node: Node, a: int) -> None:
 
 @rule("GatherElements")
 def gather_elements(walk: SizePass, node: Node) -> None:
-    """Stored places of each element are cut to those of the elements that are left."""
+    """Stored positions per element are cut to those of the remaining elements."""
     data, index = node.inputs[:2]
     axes, spots = walk.at(data), list(walk.at(index))
     a = node.attributes.get("axis", 0) % len(axes)
@@ -107,7 +107,7 @@ def gather_elements(walk: SizePass, node: Node) -> None:
 
 @rule("GatherND")
 def gather_nd(walk: SizePass, node: Node) -> None:
-    """Stored places that run through all of an axis go on to do so."""
+    """Stored positions that run through a whole axis are extended or cut with it."""
     data, index = node.inputs[:2]
     if not walk.stored(index) or index in walk.moved:
         walk.plain(node)
@@ -133,7 +133,7 @@ def gather_nd(walk: SizePass, node: Node) -> None:
 
 
 def _runs(table: Any, along: int, size: int) -> bool:
-    """True when the places are 0, 1, … to the end along one axis of the table."""
+    """True if the positions are 0, 1, … to the end along one axis of the table."""
     if table.shape[along] != size:
         return False
     shape = [size if j == along else 1 for j in range(table.ndim)]
@@ -142,7 +142,7 @@ def _runs(table: Any, along: int, size: int) -> bool:
 
 @rule("ScatterND", "ScatterElements", "Scatter", "TensorScatter")
 def by_number(walk: SizePass, node: Node) -> None:
-    """Places that the data or the sizes make; stored ones are of the old sizes."""
+    """Positions from data or sizes; stored ones belong to the old sizes."""
     index = node.inputs[1]
     if walk.stored(index) and index not in walk.moved:
         raise SizeBlocked("its places are stored", walk.name(index))
@@ -157,7 +157,7 @@ def gather_quantized(walk: SizePass, node: Node) -> None:
 
 @rule("OneHot")
 def one_hot(walk: SizePass, node: Node) -> None:
-    """As many classes as are stored."""
+    """The number of classes is stored."""
     axes = list(walk.at(node.inputs[0]))
     walk.infer(node)
     rank = len(axes) + 1
@@ -168,7 +168,7 @@ def one_hot(walk: SizePass, node: Node) -> None:
 
 @rule("TopK")
 def top(walk: SizePass, node: Node) -> None:
-    """As many as are stored, unless that was all of them."""
+    """The number is stored, unless it was the whole axis."""
     axes = list(walk.at(node.inputs[0]))
     a = node.attributes.get("axis", -1) % len(axes)
     count = walk.was(node.outputs[0])[a]

@@ -1,4 +1,4 @@
-"""Matrix products and recurrent layers: what is summed over must fit stored weights."""
+"""Matrix products and recurrent layers: the summed axis must fit stored weights."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def matmul(walk: SizePass, node: Node) -> None:
 
 @rule("FusedMatMul", domain=MS)
 def fused_matmul(walk: SizePass, node: Node) -> None:
-    """A product of operands whose axes are exchanged first."""
+    """A product with optional transposition of the operands."""
     sides = []
     for letter, i in (("A", 0), ("B", 1)):
         axes = list(walk.at(node.inputs[i]))
@@ -46,7 +46,7 @@ def _product(walk: SizePass, node: Node, second: int, a: Sequence[Axis], b: Sequ
 
 
 def _meet(walk: SizePass, node: Node, second: int, a: Axis, b: Axis) -> None:
-    """Raises: SizeBlocked."""
+    """Raises: SizeBlocked if the summed axes differ."""
     for i, mine, other in ((second, b, a), (0, a, b)):
         t = node.inputs[i]
         if walk.stored(t):
@@ -106,7 +106,7 @@ def gemm(walk: SizePass, node: Node) -> None:
 
 @rule("Einsum")
 def einsum(walk: SizePass, node: Node) -> None:
-    """A letter has one size."""
+    """Each letter has one size."""
     left, arrow, out = str(node.attributes.get("equation", "")).replace(" ", "").partition("->")
     if not arrow or "." in left:
         raise SizeBlocked("its equation has an ellipsis or no result")
@@ -143,6 +143,6 @@ def recurrent(walk: SizePass, node: Node) -> None:
 
 @rule("MoE", "QMoE", domain=MS)
 def experts(walk: SizePass, node: Node) -> None:
-    """Every token for itself."""
+    """Tokens are independent."""
     walk.infer(node)
     walk.put(node, 0, walk.at(node.inputs[0]))

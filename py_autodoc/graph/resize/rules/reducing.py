@@ -16,10 +16,10 @@ _COUNTED = frozenset(
     "ReduceProd", "ReduceSum", "ReduceSumSquare", "ArgMax", "ArgMin",
 )  # fmt: skip
 def reduce(walk: SizePass, node: Node) -> None:
-    """All entries of an axis, however many."""
+    """Any number of entries per axis."""
     t = node.inputs[0]
     if not walk.changed(t):
-        walk.infer(node)  # numbers of sizes
+        walk.infer(node)  # shape arithmetic
         walk.rest(node, 0)
         return
     axes = walk.at(t)

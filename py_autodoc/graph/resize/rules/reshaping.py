@@ -1,4 +1,4 @@
-"""Operators that move axes and keep the order of elements."""
+"""Operators that keep the order of elements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
 @rule("Transpose", scales=True)
 def transpose(walk: SizePass, node: Node) -> None:
-    """Axes go where the permutation puts them."""
+    """Axes move according to the permutation."""
     axes = walk.at(node.inputs[0])
     order = list(node.attributes.get("perm") or range(len(axes))[::-1])
     walk.infer(node)
@@ -22,7 +22,7 @@ def transpose(walk: SizePass, node: Node) -> None:
 
 @rule("Flatten", "Squeeze", "Unsqueeze", scales=True)
 def axes_of_one(walk: SizePass, node: Node) -> None:
-    """The operator says itself which axes come and go."""
+    """The operator itself lists the axes to add or remove."""
     walk.infer(node)
     walk.put(node, 0, _made(walk, node, walk.now(node.outputs[0])))
     _carry(walk, node)
@@ -30,7 +30,7 @@ def axes_of_one(walk: SizePass, node: Node) -> None:
 
 @rule("Reshape", scales=True)
 def reshape(walk: SizePass, node: Node) -> None:
-    """A shape, which is left alone where it says the right thing at the wanted sizes."""
+    """The shape is kept if it is right at the requested sizes, otherwise rewritten."""
     t, out = node.inputs[0], walk.was(node.outputs[0])
     if 0 in walk.was(t):
         raise SizeBlocked("a tensor has no elements")
@@ -59,7 +59,7 @@ def reshape(walk: SizePass, node: Node) -> None:
 
 
 def _gives(walk: SizePass, node: Node, asked: Sequence[int], way: Sequence[Axis]) -> bool:
-    """True when a Reshape to ``asked`` comes out so."""
+    """True if a Reshape to ``asked`` gives these axes."""
     given, wanted = walk.now(node.inputs[0]), sizes_of(way)
     keep_zero = bool(node.attributes.get("allowzero", 0))
     out = [given[i] if d == 0 and not keep_zero and i < len(given) else d for i, d in enumerate(asked)]
@@ -71,7 +71,7 @@ def _gives(walk: SizePass, node: Node, asked: Sequence[int], way: Sequence[Axis]
 def _written(
     walk: SizePass, node: Node, old: Sequence[int], asked: Sequence[int], way: Sequence[Axis]
 ) -> list[int]:
-    """The numbers with those replaced that must be; a -1 stays, and a 0 that copies the right size."""
+    """Return the shape with changed numbers replaced; -1 stays, as does 0 if it copies the right size."""
     given, keep_zero = walk.now(node.inputs[0]), bool(node.attributes.get("allowzero", 0))
     wanted = []
     for k, (number, axis) in enumerate(zip(old, way, strict=True)):

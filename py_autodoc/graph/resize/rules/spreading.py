@@ -1,4 +1,4 @@
-"""Operators that repeat, make and resize: numbers of theirs may stand for sizes of the inputs."""
+"""Operators that repeat, fill or resize, whose numbers may represent input dimensions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from py_autodoc.graph.resize.walk import SizeBlocked, SizePass, rule
 
 @rule("ConstantOfShape", "Range", "RandomNormal", "RandomUniform", "EyeLike")
 def made(walk: SizePass, node: Node) -> None:
-    """Made of sizes: as many as they say."""
+    """A tensor filled to a given shape."""
     walk.infer(node)
     for k in range(len(node.outputs)):
         walk.put(node, k, front=node.op_type in ("ConstantOfShape", "Range"))
@@ -19,7 +19,7 @@ def made(walk: SizePass, node: Node) -> None:
 
 @rule("Expand")
 def expand(walk: SizePass, node: Node) -> None:
-    """Numbers for axes that do not stay follow them; others may stand for such an axis too."""
+    """Numbers on changing axes follow them; other numbers may represent such an axis, too."""
     t, out = node.inputs[0], walk.was(node.outputs[0])
     axes = walk.at(t)
     asked = walk.numbers(node.inputs[1])
@@ -51,7 +51,7 @@ def expand(walk: SizePass, node: Node) -> None:
 
 @rule("Tile")
 def tile(walk: SizePass, node: Node) -> None:
-    """As often as is stored."""
+    """The number of repeats is stored."""
     axes = walk.at(node.inputs[0])
     counts = walk.numbers(node.inputs[1])
     if counts is None or node.opset < 6:
@@ -71,7 +71,7 @@ def tile(walk: SizePass, node: Node) -> None:
 
 @rule("Resize", "Upsample")
 def resize(walk: SizePass, node: Node) -> None:
-    """Scales hold at any size; sizes that are stored follow what is resized, or stay."""
+    """Scales are valid at any size; stored sizes follow the resized tensor, or stay."""
     axes = walk.at(node.inputs[0])
     old = node.op_type == "Upsample" or node.opset < 11
     if old or not walk.has(node, 3):
@@ -99,7 +99,7 @@ def resize(walk: SizePass, node: Node) -> None:
 
 
 def _sizes(walk: SizePass, node: Node, asked: list[int], moving: list[tuple[int, int]]) -> list[list[int]]:
-    """Readings of stored sizes: those of another tensor that does not stay, else a factor, or as they are."""
+    """Return readings of stored sizes: those of another changing tensor, else a factor, or unchanged."""
     axes = walk.at(node.inputs[0])
     given = tuple(old_size(axes[a]) for _, a in moving)
     wanted = tuple(asked[k] for k, _ in moving)
