@@ -4,7 +4,7 @@ import type { IExpansionStep } from './initialExpansion';
 
 const PANE = { w: 1048, h: 648 };
 
-/** Steps of so many boxes; those that show little are given below 0. */
+/** Steps with this many boxes; negative numbers mark low-cost steps. */
 function stepsOf(...visible: number[]): IExpansionStep[] {
   return visible.map(count => ({
     open: new Uint8Array(0),
@@ -14,7 +14,7 @@ function stepsOf(...visible: number[]): IExpansionStep[] {
   }));
 }
 
-/** The picture of a step is as wide as these zooms ask for. */
+/** The layout of a step is as wide as these zooms require. */
 function pictures(steps: readonly IExpansionStep[], ...zooms: number[]) {
   return (step: IExpansionStep) =>
     Promise.resolve({ width: 1000 / zooms[steps.indexOf(step)], height: 10 });

@@ -1,18 +1,20 @@
-/** Which of the steps of opening is the first picture. */
+/** Chooses the expansion step for the initial view. */
 
 import type { IExpansionStep } from './initialExpansion';
 import { COMFORTABLE_READING_ZOOM, fitZoom } from '../layout/paneZoom';
 import type { IPane } from '../types';
 
-/** A picture of so many boxes says something: a longer one must have room. */
+/** Minimum number of boxes in the initial view, whatever their size. */
 const MIN_BOXES_SHOWN = 6;
-/** One of so many does where those after it only show what carries little of the arithmetic. */
+/** Minimum if all later steps show only parts with little of the arithmetic. */
 const MIN_BOXES_IF_CHEAP = 3;
-/** So many do where six could not be read. */
+/** Minimum if six boxes would be unreadable. */
 const MIN_BOXES_READABLE = 5;
-/** The part of the pane that they may fill: a smaller picture is a dear price for a look at little. */
+/**
+ * Maximum share of the pane that such a view may fill, so that low-cost parts do not shrink it too much.
+ */
 const CHEAP_PANE_SHARE = 0.7;
-/** What tells little is opened where that costs nothing. */
+/** Minimum zoom for opening low-cost parts. */
 const CHEAP_ZOOM = 0.95;
 
 interface IPictureSize {
@@ -20,7 +22,7 @@ interface IPictureSize {
   readonly height: number;
 }
 
-/** Whether a step says enough to be the last. */
+/** True if a step shows enough to be the last. */
 function showsEnough(steps: readonly IExpansionStep[], at: number): boolean {
   return (
     steps[at].visible >= MIN_BOXES_SHOWN ||
@@ -29,15 +31,15 @@ function showsEnough(steps: readonly IExpansionStep[], at: number): boolean {
   );
 }
 
-/** The first step that says enough: it is taken however large it is. */
+/** The first step that shows enough, which is used however large it is. */
 function firstSufficientStep(steps: readonly IExpansionStep[]): number {
   const enough = steps.findIndex((_, at) => showsEnough(steps, at));
   return enough < 0 ? steps.length - 1 : enough;
 }
 
 /**
- * The step whose picture is the last not longer than `length`; `show` draws one and answers with its
- * length, null where something came in between. Answers null then.
+ * The last step that is not longer than `length`; `show` lays one out and returns its length, or null if
+ * it was interrupted. Then the result is null, too.
  */
 export async function lastNotLonger(
   steps: readonly IExpansionStep[],
@@ -61,8 +63,8 @@ export async function lastNotLonger(
 }
 
 /**
- * The step that opens most while all of it can be read in the pane as a whole; `show` arranges one and
- * answers with its size, null where something came in between. Answers null then.
+ * The step that opens most and is still readable as a whole in the pane; `show` arranges one and returns
+ * its size, or null if it was interrupted. Then the result is null, too.
  */
 export async function lastReadable<S extends IPictureSize>(
   steps: readonly IExpansionStep[],
@@ -83,7 +85,7 @@ export async function lastReadable<S extends IPictureSize>(
     const isFirst = best === null;
     best = { step, shown };
     if (zoom < COMFORTABLE_READING_ZOOM) {
-      // More boxes only make it smaller; a few less may be read.
+      // More boxes only make it smaller; slightly fewer may be readable.
       const before = isFirst && at > 0 ? steps[at - 1] : null;
       if (!before || before.visible < MIN_BOXES_READABLE) {
         return best;

@@ -31,7 +31,7 @@ function viewOf(payload: GraphPayload, engine?: ILayoutEngine) {
   return createGraphView(tree, plainSizer(model, tree), engine);
 }
 
-/** Entities shown as a card: nodes and closed groups. */
+/** Entities drawn as cards: nodes and collapsed groups. */
 function cards(scene: IScene): number[] {
   const shown: number[] = [];
   for (let b = 0; b < scene.boxCount; b++) {
@@ -46,7 +46,7 @@ function count(scene: IScene, kind: BoxKind): number {
   return scene.boxKind.filter(k => k === kind).length;
 }
 
-/** A scene without its version and functions, to compare pictures. */
+/** A scene without version and functions, for comparison. */
 function picture(scene: IScene): object {
   return { ...scene, version: 0, boxOf: null };
 }
@@ -213,7 +213,9 @@ describe('first picture', () => {
     expect((await view.openInitial(40, all.width)).width).toBe(all.width);
   });
 
-  /** Tables looked up, a mask and two products: the tables carry weights, the products the arithmetic. */
+  /**
+   * Embedding lookups, a mask and two products: the tables have the weights, the products the arithmetic.
+   */
   function maskedPayload() {
     const b = new PayloadBuilder('masked');
     const block = (scope: string, op: string, x: number, params: number) => {
@@ -326,7 +328,7 @@ describe('wires across borders', () => {
 });
 
 describe('blocks that look alike', () => {
-  /** A block whose inner group makes two tensors; the two readers may be swapped. */
+  /** A block whose inner group produces two tensors; their readers may be swapped. */
   function block(b: PayloadBuilder, x: number, name: string, swapped: boolean) {
     const inner = [name, 'inner'];
     const [a] = b.add('Relu', [x], { scope: inner });
@@ -391,7 +393,7 @@ describe('operations', () => {
   });
 });
 
-/** An engine whose answers are given by hand. */
+/** An engine that answers on demand. */
 class SlowEngine implements ILayoutEngine {
   layout(input: ILayoutInput, options: ILayoutOptions): Promise<ILayoutResult> {
     return new Promise(resolve => {

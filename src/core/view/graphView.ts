@@ -21,20 +21,20 @@ import type {
 } from '../types';
 import type { IGroupTree } from '../tree/treeTypes';
 
-/** The view, with what tests and benchmarks look at. */
+/** The view with counters for tests and benchmarks. */
 export interface IInstrumentedGraphView extends IGraphView {
   readonly tree: IGroupTree;
   updateNumbers(tree: IGroupTree, sizer: ISizer): Promise<IScene>;
-  /** Layouts computed and layouts remembered, over the view's life. */
+  /** Number of computed and of cached layouts since the view was created. */
   layoutCounts(): { computed: number; remembered: number };
 }
 
-/** Short cards must make a picture so much larger. */
+/** Minimum gain in size for compact cards. */
 const COMPACT_GAIN = 1.06;
-/** A picture of more boxes is not read as a whole, whatever its cards. */
+/** Graphs with more boxes are not readable as a whole, whatever their cards. */
 const MAX_COMPACT_BOXES = 600;
 
-/** Which way a picture flows that is set so. */
+/** Direction of a flow. */
 export function directionOf(flow: Flow): FlowDirection {
   return flow === 'down' ? 'down' : 'right';
 }
@@ -148,7 +148,7 @@ class GraphView implements IInstrumentedGraphView {
     return this._refresh();
   }
 
-  /** Opens whole depths while at most `maxBoxes` cards are visible. */
+  /** Opens whole levels as long as at most `maxBoxes` cards are visible. */
   expandAll(maxBoxes: number): Promise<IScene> {
     const { groupCount, groupDepth, children } = this.tree;
     const growth: number[] = [];
@@ -209,7 +209,7 @@ class GraphView implements IInstrumentedGraphView {
 
   dispose(): void {
     this._version++;
-    // A layout under way answers with this: with itself it would wait forever.
+    // A running layout answers with this one: awaiting itself would never end.
     this._latest = Promise.resolve(this._scene);
     this._engine.dispose();
   }
@@ -227,7 +227,7 @@ class GraphView implements IInstrumentedGraphView {
     return this._refresh();
   }
 
-  /** Takes another flow; rows are chosen anew. */
+  /** Sets another flow; rows are chosen again. */
   private _turn(flow: Flow): void {
     const direction = directionOf(flow);
     if (direction !== this.direction) {
@@ -238,7 +238,7 @@ class GraphView implements IInstrumentedGraphView {
     this._setRows(null);
   }
 
-  /** Takes other rows, and the cards that they are for. */
+  /** Sets other rows, with the form of cards they were chosen for. */
   private _setRows(rows: IRowWidth | null): void {
     this._rows = rows;
     const compact = rows?.compact === true;
@@ -249,8 +249,8 @@ class GraphView implements IInstrumentedGraphView {
   }
 
   /**
-   * Lays out and builds the scene. A call that a later one overtook stops and answers with the later
-   * one's scene.
+   * Lays out and builds the scene. A call overtaken by a later one stops and returns the later one's
+   * scene.
    */
   private _refresh(
     work: (job: ILayoutJob) => Promise<boolean> = job => this._lay(job)
@@ -280,7 +280,7 @@ class GraphView implements IInstrumentedGraphView {
     return this._scene;
   }
 
-  /** Lays out what is dirty, and rows that begin where they began as far as they can. */
+  /** Lays out the outdated levels; rows keep their first items where possible. */
   private async _lay(job: ILayoutJob): Promise<boolean> {
     return (
       (await this._layouts.straight(job)) &&
@@ -300,7 +300,9 @@ class GraphView implements IInstrumentedGraphView {
     return this._lay(job);
   }
 
-  /** Chooses rows for the pane and lays out in them, with short cards where whole ones are too many. */
+  /**
+   * Chooses rows for the pane and lays out in them, with compact cards if there are too many full ones.
+   */
   private async _arrange(
     job: ILayoutJob,
     flow: 'auto' | 'wrapped',
@@ -330,7 +332,7 @@ class GraphView implements IInstrumentedGraphView {
     return this._lay(job);
   }
 
-  /** Chooses rows for cards of the present form. */
+  /** Chooses rows for the current form of cards. */
   private async _choose(
     job: ILayoutJob,
     flow: 'auto' | 'wrapped',
@@ -362,8 +364,8 @@ class GraphView implements IInstrumentedGraphView {
 }
 
 /**
- * A view of the tree with everything closed and nothing laid out; call `initial` or `restore`.
- * Without an engine the layout runs on this thread.
+ * A view of the tree with all groups closed and nothing laid out; call `openInitial` or `restore`.
+ * Without an engine, layouts run on this thread.
  */
 export function createGraphView(
   tree: IGroupTree,

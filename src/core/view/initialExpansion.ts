@@ -1,28 +1,29 @@
-/** Decides what the first picture opens. */
+/** Decides which groups the initial view opens. */
 
 import { partsOf, withPart } from '../tree/repeatParts';
 import type { IGroupTree } from '../tree/treeTypes';
 
-/** Up to so many boxes a picture tells too little without a look into a repeat. */
+/** If the view has at most this many boxes, it also opens an instance of a repeat. */
 const MIN_BOXES_UNOPENED = 3;
 
 /**
- * Up to so many boxes say too little to keep alike blocks alike. A family that then adds more than twice
- * as many is opened in two steps, its largest first: the pane may have room for that.
+ * Maximum number of boxes for similar blocks to be opened separately. A family that would more than
+ * double a small view is opened in two steps, its largest block first, since the pane may have room for
+ * that.
  */
 const MIN_BOXES_PER_FAMILY = 8;
 
-/** The first picture. */
+/** The initial view. */
 export interface IInitialExpansion {
-  /** By group: 1 = open. */
+  /** By group: 1 if open. */
   readonly open: Uint8Array;
-  /** Parts of repeats that are left out: an open repeat shows its first one. */
+  /** Hidden instances of repeats: an open repeat shows its first one. */
   readonly hidden: readonly number[];
 }
 
 /**
- * Groups that look alike to a reader: same depth and class, or label but for its numbers and what stands
- * behind it to tell it apart (`Stage 13×13 · 96 channels`).
+ * Key of groups that look alike: same depth and class, or the same label apart from numbers and a
+ * distinguishing suffix (`Stage 13×13 · 96 channels`).
  */
 function familyKey(tree: IGroupTree, group: number): string {
   const label = tree.groupLabel[group].split(' · ')[0].replace(/\d+/g, '#');
@@ -31,7 +32,7 @@ function familyKey(tree: IGroupTree, group: number): string {
   return `${tree.groupDepth[group]}|${fold}|${type || label}`;
 }
 
-/** Closed groups in the open part of the tree that may open, alike ones together. */
+/** Closed groups in the open part of the tree that may be opened, grouped by similarity. */
 function families(
   tree: IGroupTree,
   open: Uint8Array,
@@ -63,15 +64,15 @@ function families(
   return [...byLikeness.values()];
 }
 
-/** The part of a repeat that is shown first, as a group; -1 for a node and for all that is no repeat. */
+/** The first instance of a repeat, as a group; -1 if it is a node or the group is not a repeat. */
 function firstPart(tree: IGroupTree, group: number): number {
   const [first = -1] = tree.groupIsRepeat[group] ? partsOf(tree, group) : [];
   return first < tree.model.nodeCount ? -1 : first - tree.model.nodeCount;
 }
 
 /**
- * Boxes that opening the groups adds; a repeat gives its place to one of its parts, which opens with it
- * unless it is `alone`.
+ * Number of boxes that opening the groups adds; a repeat is replaced by one of its instances, which is
+ * opened too unless it is `alone`.
  */
 function addedBoxes(
   tree: IGroupTree,
@@ -94,8 +95,8 @@ const size = (tree: IGroupTree, family: readonly number[]) =>
   family.reduce((sum, group) => sum + tree.groupSize[group], 0);
 
 /**
- * No weights beyond single numbers and no arithmetic: masks, shapes, rearranged data. Loops and branches
- * always tell something.
+ * True without weights (beyond single numbers) and arithmetic: masks, shapes, rearranged data. Loops and
+ * branches are always informative.
  */
 function isPlumbing(tree: IGroupTree, family: readonly number[]): boolean {
   const { groupBody, groupControl, groupMetrics, groupSize, groupUnknown } =
@@ -110,7 +111,7 @@ function isPlumbing(tree: IGroupTree, family: readonly number[]): boolean {
   );
 }
 
-/** The groups to open next, and how many boxes that adds; undefined when the picture is done. */
+/** The groups to open next, and the number of boxes they add; undefined when finished. */
 function nextFamily(
   tree: IGroupTree,
   closed: readonly (readonly number[])[],
@@ -148,30 +149,31 @@ function nextFamily(
     const [one] = fitting(singles, withFolds);
     return one;
   };
-  // The parts of a repeat tell nothing new, but where there is little else to see.
+  // Instances of a repeat add no information, unless there is little else to show.
   return (
     chosen(visible <= MIN_BOXES_UNOPENED) ??
     (visible <= MIN_BOXES_PER_FAMILY ? chosen(true) : undefined)
   );
 }
 
-/** One picture on the way from a closed model to the most that may be open. */
+/** A step from the closed model to the fully expanded one. */
 export interface IExpansionStep extends IInitialExpansion {
-  /** Boxes to see. */
+  /** Number of visible boxes. */
   readonly visible: number;
-  /** What was opened for it carries little of the model's arithmetic. */
+  /** True if the newly opened groups have little of the model's arithmetic. */
   readonly lowCost: boolean;
 }
 
-/** A share of the MACs below which a look inside can wait. */
+/** Maximum share of the MACs for a low-cost step. */
 const LOW_COST_SHARE = 0.05;
 
 /**
- * Opens a lone trunk whatever its size, then families of alike groups, shallow and big ones first, while
- * at most `budget` cards are visible. A family opens as a whole, so that alike blocks look alike; only
- * where nothing else would be left to see, or all of it is much at once, one of it does first. What holds no weights and no arithmetic stays
- * closed, and repeats stay one box; where the picture would hold little else, they show their first part.
- * The pictures on the way, from closed on.
+ * Opens a single top-level group whatever its size, then families of similar groups, shallow and large
+ * ones first, as long as at most `budget` cards are visible. A family is opened as a whole, so that
+ * similar blocks look alike; only if nothing else would be visible, or if the whole family adds many
+ * boxes at once, one of it is opened first. Groups without weights and arithmetic stay closed, and
+ * repeats stay one box, unless the graph would show little else: then they show their first instance.
+ * Returns all steps, starting with the closed model.
  */
 export function expansionSteps(
   tree: IGroupTree,

@@ -1,4 +1,4 @@
-/** Lays out what is open: every level in one row, then those in rows that have several. */
+/** Lays out open groups: every level in one row, then those with several rows. */
 
 import type { IArrangeable, IRowTrial } from './rowArrangement';
 import type { ILayoutEngine } from '../layout/engine/layoutEngine';
@@ -10,20 +10,20 @@ import { VisibilityState } from './visibilityState';
 import type { FlowDirection, IRowWidth, ISizer } from '../types';
 import type { IGroupTree } from '../tree/treeTypes';
 
-/** So long a layout may keep the page from answering, in milliseconds. */
+/** Milliseconds that a layout may block the page. */
 const MAX_BLOCKING_MS = 40;
 
 const yieldToEventLoop = () =>
   new Promise<void>(resolve => setTimeout(resolve));
 
-/** One call of a view: it ends early when a later one comes. */
+/** A call of a view; it ends early when a later one arrives. */
 export interface ILayoutJob {
   isCurrent(): boolean;
-  /** Told the share that is done. */
+  /** Receives the share that is done. */
   progress(share: number): void;
 }
 
-/** Rows in which no node and no block stands; those are the first items of a level. */
+/** Number of rows without nodes and blocks, which are the first items of a level. */
 function rowsWithoutNodes(
   { breaks, rank }: IRowedResult,
   children: number
@@ -54,10 +54,10 @@ export class LevelLayouts {
   readonly hierarchy: CompoundLayout;
   readonly visibility: VisibilityState;
 
-  /** Whether a group was open when all was laid out last. */
+  /** Whether a group was open in the last complete layout. */
   isOpen = (group: number): boolean => this._open[group] === 1;
 
-  /** Lays out what is dirty, innermost first, in one row each. False: something came in between. */
+  /** Lays out the outdated levels in one row each, innermost first. Returns false if interrupted. */
   async straight(job: ILayoutJob): Promise<boolean> {
     const { visibility, hierarchy } = this;
     hierarchy.hidden = visibility.hidden;
@@ -82,8 +82,8 @@ export class LevelLayouts {
   }
 
   /**
-   * Sets in rows what is wider than they are, null: nothing. `keep`: rows begin where they began, as far
-   * as they can. False: something came in between.
+   * Wraps everything wider than the rows; null wraps nothing. With `keep`, rows keep their first items
+   * where possible. Returns false if interrupted.
    */
   async inRows(
     rows: IRowWidth | null,
@@ -109,7 +109,7 @@ export class LevelLayouts {
     return job.isCurrent();
   }
 
-  /** What can be arranged: tries are laid out in place. */
+  /** The interface for choosing rows: trial layouts are made in place. */
   arrangeable(job: ILayoutJob): IArrangeable {
     const root = this.hierarchy.straight(-1);
     const seen = new Set<string>();
@@ -157,7 +157,7 @@ export class LevelLayouts {
     };
   }
 
-  /** Boxes in the picture, closed groups and pills too. */
+  /** Number of boxes, including collapsed groups and pills. */
   count(): number {
     const { groupCount } = this.tree;
     const { groupParent } = this.tree;
@@ -173,7 +173,7 @@ export class LevelLayouts {
     return count;
   }
 
-  /** Lets the page answer where much time has passed; false: something came in between. */
+  /** Yields to the event loop if much time has passed; returns false if interrupted. */
   private async _yieldIfDue(
     job: ILayoutJob,
     share: number | null

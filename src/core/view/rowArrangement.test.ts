@@ -6,7 +6,7 @@ import type { IRowWidth } from '../types';
 
 const PANE = { w: 1048, h: 648 };
 
-/** A picture of so much area: what rows do not take in width they take in height. */
+/** A graph of constant area: narrower rows make it higher. */
 function paper(width: number, height: number, tangle = 0) {
   const tried: IRowWidth[] = [];
   const sizeAt = (room: number): IRowTrial => {
@@ -41,7 +41,7 @@ it('A long row is broken so that all of it is as large as can be', async () => {
   const { view, tried, sizeAt } = paper(6000, 100);
   const rows = await bestRows(view, PANE, 'auto');
   const k = fitZoom(sizeAt(rows!.room), PANE);
-  // Of all widths, tried one by one, none is more than a little better.
+  // Tried one by one, no other width is more than slightly better.
   let best = 0;
   for (let room = 400; room < 6000; room += 5) {
     best = Math.max(best, fitZoom(sizeAt(room), PANE));

@@ -1,4 +1,4 @@
-/** Chooses how wide the rows of a picture are: so that all of it is as large as can be in the pane. */
+/** Chooses the width of rows so that the whole graph is as large as possible in the pane. */
 
 import {
   MIN_READABLE_ZOOM,
@@ -8,56 +8,56 @@ import {
 } from '../layout/paneZoom';
 import type { Flow, IPane, IRowWidth } from '../types';
 
-/** From this zoom on one row is right whatever rows would give. */
+/** Zoom from which a single row is used, whatever rows would gain. */
 const COMFORTABLE_ZOOM = COMFORTABLE_READING_ZOOM;
-/** A picture of which every title is read at a glance is worth so much more. */
+/** Factor for a layout in which every title is comfortable to read. */
 const READABLE_BONUS = 1.12;
-/** And one that can be read as a whole so much more than one that cannot. */
+/** Factor for a layout that is readable as a whole. */
 const WHOLE_PICTURE_BONUS = 1.3;
-/** So much larger must a picture in rows be than one in a row. */
+/** Minimum gain in score of rows over a single row. */
 const MIN_ROW_GAIN = 1.2;
-/** By less no try is better than another. */
+/** Minimum gain for one trial to replace another. */
 const MIN_SCORE_GAIN = 0.006;
-/** Shares of a row that may stand beside an open group that wraps. */
+/** Shares of a row that may lie next to an open group that wraps. */
 const BESIDE_SHARES = [0.45, 0.2] as const;
-/** What stands beside an open group beats rows of its own at so much less zoom. */
+/** Ratio of zooms up to which items next to an open group are preferred to rows of their own. */
 const BESIDE_ZOOM_RATIO = 1.12;
-/** What a break costs for every wire but the first that it tears, as a share of the zoom. */
+/** Cost of a break for every wire after the first that it cuts, as a share of the zoom. */
 const TORN_WIRE_COST = 0.1;
-/** What a row of nothing but inputs or outputs costs. */
+/** Cost of a row with only inputs or outputs. */
 const LONE_ROW_COST = 0.15;
-/** From so many boxes on widths are not searched but taken from the area. */
+/** Above this many boxes, widths are derived from the area instead of searched. */
 const MAX_SEARCHED_BOXES = 600;
-/** What rows save of the air in a picture in one row, and take for their gutters. */
+/** Area of a layout in rows relative to a single row: less empty space, but gutters. */
 const ROW_DENSITY = 1.6;
-/** Widths that a search tries, and how close two zooms are alike. */
+/** Maximum number of widths to try, and the ratio up to which two zooms count as equal. */
 const MAX_TRIALS = 6;
 const SAME_ZOOM_RATIO = 1.04;
-/** No row is meant for less zoom. */
+/** Minimum zoom that rows are intended for. */
 const MIN_ROW_ZOOM = 0.3;
 
-/** Size of a picture, and how its rows break it. */
+/** Size of a trial layout, and how its rows break it. */
 export interface IRowTrial {
   readonly width: number;
   readonly height: number;
-  /** Wires but the first that a break tears, on average. */
+  /** Wires after the first that a break cuts, on average. */
   readonly tangle: number;
-  /** Rows in which nothing stands but inputs or outputs. */
+  /** Number of rows with only inputs or outputs. */
   readonly lone: number;
 }
 
-/** What can be arranged; null answers: something came in between. */
+/** A graph whose rows can be arranged; null results mean that it was interrupted. */
 export interface IArrangeable {
-  /** Boxes to see. */
+  /** Number of visible boxes. */
   readonly boxes: number;
-  /** In one row. */
+  /** Size in a single row. */
   readonly straight: { readonly width: number; readonly height: number };
-  /** Lays the picture out in rows; null where the same was tried before. */
+  /** Lays out the graph in rows; null if the same was tried before. */
   inRows(rows: IRowWidth): Promise<IRowTrial | null>;
   isCurrent(): boolean;
 }
 
-/** What a zoom is worth: more where the picture can be read as a whole, and more where at a glance. */
+/** Score of a zoom: higher if the whole graph is readable, and if it is comfortable to read. */
 function zoomScore(zoom: number): number {
   const whole = zoom >= MIN_READABLE_ZOOM ? WHOLE_PICTURE_BONUS : 1;
   return zoom * whole * (zoom >= COMFORTABLE_READING_ZOOM ? READABLE_BONUS : 1);
@@ -68,7 +68,7 @@ function widthAt(zoom: number, pane: IPane, beside: number): IRowWidth {
   return { room: (pane.w - 2 * PADDING) / zoom, beside };
 }
 
-/** The zoom at which a picture of the same area fits. */
+/** The zoom at which a graph of the same area fits. */
 function estimate(
   { width, height }: { readonly width: number; readonly height: number },
   pane: IPane,
@@ -78,7 +78,7 @@ function estimate(
   return Math.min(1, Math.sqrt((pane.w * pane.h) / area));
 }
 
-/** Narrower rows make a picture higher: the best is where width and height ask for the same zoom. */
+/** Narrower rows make a graph higher: the best width requires the same zoom as the height. */
 class RowWidthSearch {
   constructor(
     private readonly _view: IArrangeable,
@@ -90,7 +90,7 @@ class RowWidthSearch {
     return this._best.rows;
   }
 
-  /** Tries rows meant for a zoom; whether all of the picture is in view at that zoom. */
+  /** Tries rows intended for a zoom; returns whether the whole graph fits at that zoom. */
   async at(zoom: number): Promise<boolean> {
     let reached = 0;
     for (const beside of BESIDE_SHARES) {
@@ -100,7 +100,10 @@ class RowWidthSearch {
     return reached >= zoom / SAME_ZOOM_RATIO;
   }
 
-  /** For pictures of so many boxes that every try takes long: two, each by the area of the one before. */
+  /**
+   * For graphs with so many boxes that every trial takes long: two trials, each based on the area of the
+   * previous layout.
+   */
   async byArea(): Promise<void> {
     const first = estimate(this._view.straight, this._pane, ROW_DENSITY);
     const tried = await this._try(first, BESIDE_SHARES[0]);
@@ -148,9 +151,9 @@ class RowWidthSearch {
 }
 
 /**
- * The width of the rows for a pane; null: one row, whatever is opened later. `auto` takes one row where
- * that can be read, or rows would gain little; `wrapped` only where it fits at full size. What is opened
- * later wraps at that width.
+ * The width of the rows for a pane; null for a single row, whatever is opened later. `auto` uses a single
+ * row if that is readable or rows gain little; `wrapped` only if it fits at full size. Groups opened
+ * later wrap at that width.
  */
 export async function bestRows(
   view: IArrangeable,
@@ -162,7 +165,7 @@ export async function bestRows(
   const isAuto = flow === 'auto';
   const enough = isAuto ? COMFORTABLE_ZOOM : 1;
   if (zoom >= enough) {
-    // What is opened later wraps where it no longer fits.
+    // Groups opened later wrap if they no longer fit.
     return widthAt(enough, pane, BESIDE_SHARES[0]);
   }
   const score = isAuto ? zoomScore(zoom) * MIN_ROW_GAIN : 0;
@@ -171,7 +174,7 @@ export async function bestRows(
   if (view.boxes > MAX_SEARCHED_BOXES) {
     await search.byArea();
   } else {
-    // Who asks for rows gets more than one.
+    // A user who asks for rows gets more than one.
     const one = (pane.w - 2 * PADDING) / straight.width;
     await search.run(
       isAuto ? zoom : Math.max(MIN_ROW_ZOOM, one * SAME_ZOOM_RATIO)
@@ -180,7 +183,7 @@ export async function bestRows(
   if (search.rows || !isAuto) {
     return search.rows;
   }
-  // In one row all the same, which just fits: what is opened later wraps at its width.
+  // A single row that just fits: groups opened later wrap at its width.
   const { room, beside } = widthAt(zoom, pane, BESIDE_SHARES[1]);
   return { room: Math.ceil(room) + 1, beside };
 }

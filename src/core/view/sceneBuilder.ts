@@ -1,6 +1,6 @@
 /**
- * Puts the layouts of all open groups together with absolute coordinates. The layouts speak of along
- * and across the flow; here that becomes x and y.
+ * Combines the layouts of all open groups in absolute coordinates. Layouts use coordinates along and
+ * across the flow, which become x and y here.
  */
 
 import { firstPorts } from '../layout/compound/panelGeometry';
@@ -9,13 +9,13 @@ import type { FlowDirection, IScene } from '../types';
 import type { IPlacedLevel } from '../layout/compound/levelTypes';
 import type { IGroupTree } from '../tree/treeTypes';
 
-/** An open group in the scene: its layout, where it lies, where its boxes and edges begin. */
+/** An open group in the scene: its layout and position, and its first box and edge. */
 interface IPlacedGroup {
   readonly placed: IPlacedLevel;
-  /** Where the panel begins. */
+  /** Start of the panel. */
   readonly along: number;
   readonly across: number;
-  /** Box of the panel, -1 = root. */
+  /** Box of the panel; -1 is the root. */
   readonly panel: number;
   readonly depth: number;
   /** Box of item 0; the others follow. */
@@ -102,7 +102,7 @@ class SceneBuilder {
       height: (this._down ? root?.along : root?.across) ?? 0,
       boxCount: this._boxes,
       edgeCount: this._edges,
-      // Self-loops have no points and are left out.
+      // Self-loops have no points and are omitted.
       edgeOffsets: columns.edgeOffsets.subarray(0, this._edges + 1),
       boxOf: this._finder()
     };
@@ -233,7 +233,7 @@ class SceneBuilder {
     }
   }
 
-  /** Box of the item where edge e leaves, or of the port of an open child. */
+  /** Box of the item at which edge e starts, or the port's box for an open child. */
   private _sourceBox(opened: IPlacedGroup, e: number): number {
     const { source, sourcePort } = opened.placed;
     const child =
@@ -284,7 +284,7 @@ class SceneBuilder {
   private readonly _placedOf: (group: number) => IPlacedLevel | undefined;
   private readonly _isOpen: (group: number) => boolean;
   private readonly _opened: IPlacedGroup[] = [];
-  /** Place in `_opened` by group, -1 = not shown. */
+  /** Index in `_opened` by group; -1 if it is not shown. */
   private readonly _openedOfGroup: Int32Array;
   private readonly _boxOfEntity: Int32Array;
   private _boxes = 0;
@@ -292,7 +292,7 @@ class SceneBuilder {
   private _points = 0;
 }
 
-/** The scene of all open groups. `isOpen` and `direction` must be what the layouts were made with. */
+/** The scene of all open groups. `isOpen` and `direction` must be those of the layouts. */
 export function buildScene(
   tree: IGroupTree,
   placedOf: (group: number) => IPlacedLevel | undefined,

@@ -1,10 +1,10 @@
-/** Which groups are open, what is hidden, and which levels must be laid out again because of it. */
+/** Tracks open groups, hidden entities, and the levels that must be laid out again. */
 
 import { selfAndAncestors } from '../tree/hiddenEntities';
 import { soloPart, partOf, partsOf, withPart } from '../tree/repeatParts';
 import type { IGroupTree } from '../tree/treeTypes';
 
-/** Parts of a repeat that a picture has room for. */
+/** Maximum number of instances of a repeat to show at once. */
 const MAX_OPEN_PARTS = 40;
 
 export class VisibilityState {
@@ -21,7 +21,7 @@ export class VisibilityState {
     return this._open[group] === 1;
   }
 
-  /** What is open now, by group; does not change with later calls. */
+  /** The open groups; not affected by later calls. */
   openSnapshot(): Uint8Array {
     return this._open.slice();
   }
@@ -36,7 +36,7 @@ export class VisibilityState {
     return groups;
   }
 
-  /** Levels in the picture that must be laid out again, innermost first; -1 = root. */
+  /** Drawn levels that must be laid out again, innermost first; -1 is the root. */
   levelsToLayOut(): number[] {
     const reached = this._reached();
     const groups: number[] = [];
@@ -53,12 +53,15 @@ export class VisibilityState {
     this._dirty[group + 1] = 0;
   }
 
-  /** Everything must be laid out again. */
+  /** Marks everything to be laid out again. */
   invalidateAll(): void {
     this._dirty.fill(1);
   }
 
-  /** Opens or closes a group, or it and all below; a closed repeat of very many parts opens with one. */
+  /**
+   * Opens or closes a group, or also everything below; a closed repeat with very many instances opens
+   * with one.
+   */
   setOpen(group: number, open: boolean, recursive: boolean): void {
     if (open && !recursive) {
       this._lookInto(group, 0);
@@ -69,12 +72,12 @@ export class VisibilityState {
     }
   }
 
-  /** Opens these groups, told by group, and no others. */
+  /** Opens exactly these groups. */
   setExactly(wanted: Uint8Array): void {
     wanted.forEach((open, group) => this._set(group, open));
   }
 
-  /** Opens the outer `depths` levels of groups; leaves those below as they are. */
+  /** Opens the outer `depths` levels of groups; leaves deeper ones unchanged. */
   openDepths(depths: number): void {
     const { groupCount, groupDepth } = this._tree;
     for (let group = 0; group < groupCount; group++) {
@@ -84,7 +87,7 @@ export class VisibilityState {
     }
   }
 
-  /** Hides these entities and no others. */
+  /** Hides exactly these entities. */
   hide(entities: readonly number[]): void {
     const before = this._hidden;
     const after = new Set(entities);
@@ -96,13 +99,13 @@ export class VisibilityState {
     this._hidden = after;
   }
 
-  /** Opens all around an entity and shows it if it was hidden. */
+  /** Opens all groups around an entity, and shows it if it was hidden. */
   reveal(entity: number): void {
     const { model, groupParent, groupMain, children } = this._tree;
     let group = this._parentOf(entity);
     let below = entity;
     if (group >= 0 && groupMain[group] === entity) {
-      // The card is its own.
+      // The card belongs to the group.
       below = model.nodeCount + group;
       group = groupParent[group];
     }
@@ -114,7 +117,7 @@ export class VisibilityState {
     this._unhide(entity);
   }
 
-  /** Cards changed their sizes: their levels, and the panels of open groups, are laid out again. */
+  /** Marks the levels of cards whose size has changed, and of the panels of open groups. */
   invalidateSizes(entities: readonly number[]): void {
     const { nodeCount } = this._tree.model;
     for (const entity of entities) {
@@ -127,7 +130,7 @@ export class VisibilityState {
     }
   }
 
-  /** Whether every ancestor is open, by group; parents come first. */
+  /** Whether all ancestors are open, by group; parents come first. */
   private _reached(): Uint8Array {
     const { groupParent, groupCount } = this._tree;
     const reached = new Uint8Array(groupCount);
@@ -139,14 +142,14 @@ export class VisibilityState {
     return reached;
   }
 
-  /** The group around an entity, -1 = root. */
+  /** The group around an entity; -1 is the root. */
   private _parentOf(entity: number): number {
     const { model, nodeParent, groupParent } = this._tree;
     const group = entity - model.nodeCount;
     return group < 0 ? nodeParent[entity] : groupParent[group];
   }
 
-  /** Groups below a group: pre-order makes them the ids after it. */
+  /** Groups below a group: in pre-order, their ids follow it. */
   private _below(group: number): number[] {
     const { groupDepth, groupCount } = this._tree;
     const groups: number[] = [];
@@ -169,7 +172,7 @@ export class VisibilityState {
     this._mark(this._tree.groupParent[group]);
   }
 
-  /** A level must be laid out again, and with it all around it; -1 = root. */
+  /** Marks a level and all its ancestors to be laid out again; -1 is the root. */
   private _mark(group: number): void {
     const { groupParent } = this._tree;
     let above = group;
@@ -182,7 +185,7 @@ export class VisibilityState {
     }
   }
 
-  /** A closed repeat of very many parts opens with one of them: all would be no picture. */
+  /** A closed repeat with very many instances opens with one: all of them would be too many. */
   private _lookInto(group: number, index: number): void {
     const { groupIsRepeat, groupCount } = this._tree;
     if (group < 0 || group >= groupCount || !groupIsRepeat[group]) {
@@ -197,8 +200,8 @@ export class VisibilityState {
   }
 
   /**
-   * Shows the entity with the groups around it; what else is hidden there stays so. A repeat that
-   * showed one part alone shows the one that holds the entity instead.
+   * Shows the entity with the groups around it; other hidden entities there stay hidden. A repeat that
+   * showed a single instance shows the one that contains the entity instead.
    */
   private _unhide(entity: number): void {
     const hidden = this._hidden;
@@ -221,7 +224,7 @@ export class VisibilityState {
   }
 
   private readonly _open: Uint8Array;
-  /** By group + 1: the layout is missing or out of date. */
+  /** By group + 1: the layout is missing or outdated. */
   private readonly _dirty: Uint8Array;
   private _hidden: ReadonlySet<number> = new Set();
 }

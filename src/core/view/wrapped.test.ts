@@ -25,7 +25,7 @@ function viewOf(payload: GraphPayload) {
   return createGraphView(tree, plainSizer(model, tree));
 }
 
-/** A picture without its version and functions, to compare. */
+/** A scene without version and functions, for comparison. */
 function picture(scene: IScene): object {
   return { ...scene, version: 0, boxOf: null };
 }
@@ -141,7 +141,7 @@ it('One row and top to bottom know no rows; turning back from rows leaves none',
 describe('Where whole cards are too many for the pane', () => {
   const TINY = { w: 420, h: 330 };
 
-  /** A chain of large cards; `short`: what is left of their height in their short form. */
+  /** A chain of large cards; `short` is the share of their height in compact form. */
   function large(short: number) {
     const model = decodePayload(chainPayload(24));
     const tree = buildTree(model);

@@ -9,7 +9,7 @@ function slowView() {
   const model = decodePayload(llamaPayload(6));
   const tree = buildTree(model);
   const view = createGraphView(tree, plainSizer(model, tree));
-  // Every look at the clock is a second later: each level takes long.
+  // The clock advances a second per reading: each level takes long.
   let now = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => (now += 1000));
   return view;

@@ -47,12 +47,14 @@ const Menu = lazyComponent(
 );
 const Help = lazyComponent(async () => (await import('./Help')).Help);
 
-/** Height of the viewer in pixels below which the picture needs every row. */
+/** Height of the viewer in pixels below which the graph needs every row. */
 const LOW_HEIGHT = 400;
 const MIN_PANEL = 160;
 const MAX_PANEL = 640;
 
-/** Bar and totals above, the graph with its panels, tables below. */
+/**
+ * Layout of the viewer: toolbar and totals at the top, the graph with its side panels, the bottom panel.
+ */
 export function Workbench(props: { theme: string }): JSX.Element {
   const load = useView(state => state.load);
   const file = useView(state => state.file);
@@ -63,9 +65,9 @@ export function Workbench(props: { theme: string }): JSX.Element {
   const extracts = useView(state => state.extraction !== null);
   const linked = useView(state => state.linkedView !== null);
   const merged = useView(state => state.linkedView?.merged === true);
-  // Two models as one graph have no totals: they would be those of neither.
+  // Two models as one graph have no totals: they would belong to neither.
   const both = useView(state => !!state.linkedView?.compared?.added);
-  // Where rows are few, none is given up: the line lies over the picture.
+  // In a low viewer, the line lies over the graph instead of taking a row.
   const { height } = useSize(React.useContext(RootContext));
   const low = height > 0 && height < LOW_HEIGHT;
   return (
@@ -90,7 +92,7 @@ export function Workbench(props: { theme: string }): JSX.Element {
   );
 }
 
-/** The first Tab stop: past the bars, into the graph. */
+/** The first Tab stop: skips the toolbars and focuses the graph. */
 function SkipLink(): JSX.Element {
   const trans = useTrans();
   const session = useSession();
@@ -105,7 +107,7 @@ function SkipLink(): JSX.Element {
   );
 }
 
-/** The model in words and its totals: one Tab stop. */
+/** The model in words and its totals, as one Tab stop. */
 function Facts({ low }: { low: boolean }): JSX.Element {
   const trans = useTrans();
   const group = React.useRef<HTMLDivElement>(null);
@@ -133,14 +135,14 @@ function Middle(props: { theme: string }): JSX.Element {
   const outline = useView(state => isShown('outline', state, width));
   const asked = useView(state => isShown('inspector', state, width));
   const patient = selection.kind === 'group' && panels.inspector === 'auto';
-  // Of two models as one graph there is nothing to say as a whole.
+  // Two models as one graph have no common description.
   const both = useView(state => !!state.linkedView?.compared?.added);
   const inspector = useDelayedOpen(
     asked && !(both && selection.kind === 'none'),
     patient
   );
   usePinned(`${outline} ${inspector}`);
-  // Panels never take more than their share, whatever was remembered from a wider screen.
+  // Panels never exceed their share, whatever was saved on a wider screen.
   const most = Math.max(MIN_PANEL, Math.min(MAX_PANEL, width * 0.45));
   const outlineWidth = Math.min(panels.outlineWidth, most);
   const inspectorWidth = Math.min(panels.inspectorWidth, most);
@@ -159,7 +161,7 @@ function Middle(props: { theme: string }): JSX.Element {
       )}
       <GraphPane theme={props.theme} />
       {outline && (
-        // After the graph: fewer Tab stops before it.
+        // After the graph, so that there are fewer Tab stops before it.
         <div className="oad-Edge" style={{ left: outlineWidth }}>
           <Splitter
             label={trans.__('Width of the outline')}

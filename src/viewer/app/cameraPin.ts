@@ -1,4 +1,4 @@
-/** What opens beside the picture leaves it where it is, and what was clicked in view. */
+/** Keeps the graph in place, and the clicked box in view, when a panel opens next to it. */
 
 import * as React from 'react';
 import { useSession } from '../session/sessionContext';
@@ -7,15 +7,15 @@ import { RootContext, WidthContext } from '../ui/rootContext';
 import type { Session } from '../session/session';
 import { entityOf } from '../session/entityNames';
 
-/** Milliseconds in which a second click makes a double click, on most systems. */
+/** Milliseconds between the clicks of a double-click on most systems. */
 const DOUBLE_CLICK = 400;
-/** Screen pixels between the selected box and the edge of the view; of a large one its title counts. */
+/** Screen pixels between the selected box and the edge of the view; for a large box, its title counts. */
 const MARGIN = 24;
 const TITLE = { w: 180, h: 40 };
 
 /**
- * `open`, a moment later where one should be `patient`: what opens beside a box after the first click
- * must not lie under the second one.
+ * Returns `open`, with a delay if `patient`: a panel that opens after the first click must not catch the
+ * second one.
  */
 export function useDelayedOpen(open: boolean, patient: boolean): boolean {
   const [late, setLate] = React.useState(open);
@@ -28,8 +28,8 @@ export function useDelayedOpen(open: boolean, patient: boolean): boolean {
 }
 
 /**
- * From the first time that `beside` changes, the camera stays where it is instead of going where it
- * goes by itself in a view of another size. A viewer of another width is not meant.
+ * Once `beside` has changed, the camera stays in place instead of moving automatically when the view is
+ * resized. Does not apply if the viewer's own width changes.
  */
 export function usePinned(beside: string): void {
   const session = useSession();
@@ -46,7 +46,7 @@ export function usePinned(beside: string): void {
   }, [session, beside, width]);
 }
 
-/** Moves the picture by as little as shows the selected box, or its title. */
+/** Pans as little as needed to show the selected box, or its title. */
 function revealSelection(session: Session): void {
   const { surface } = session.graph;
   const { document, selection } = session.store.get();
@@ -67,7 +67,7 @@ function revealSelection(session: Session): void {
   }
 }
 
-/** Keeps the picture where it is on the screen when a panel beside it opens, closes or is resized. */
+/** Keeps the graph in place on the screen when a panel next to it opens, closes or is resized. */
 export function useCameraPin(host: React.RefObject<HTMLElement>): void {
   const session = useSession();
   const root = React.useContext(RootContext);
@@ -77,18 +77,18 @@ export function useCameraPin(host: React.RefObject<HTMLElement>): void {
       return undefined;
     }
     let before: { width: number; middle: number; size: number } | null = null;
-    // The surface was attached before, so it has measured its new size when this is called.
+    // The surface was attached earlier, so it has already measured its new size.
     const observer = new ResizeObserver(() => {
       const box = element.getBoundingClientRect();
       const width = root.current?.clientWidth ?? 0;
       const middle = box.left + box.width / 2;
       const size = box.width;
-      // A viewer of another width is the surface's own affair: it fits anew if it had fitted before.
+      // If the viewer's own width changes, the surface handles it: it fits again if it was fitted before.
       if (before && before.width === width && before.middle !== middle) {
         const { surface } = session.graph;
         const from = surface?.camera;
         session.graph.onPaneShift(middle - before.middle);
-        // Unless it is on its way to what was asked for.
+        // Unless the camera is moving to a requested position.
         if (size < before.size && surface?.camera !== from) {
           revealSelection(session);
         }

@@ -1,4 +1,4 @@
-/** Between the state and the picture: owns the graph view and drives the drawing surface. */
+/** Connects the state with the graph: owns the graph view and controls the drawing surface. */
 
 import type { ILayoutEngine } from '../../core/layout/engine/layoutEngine';
 import { isDrawn } from '../../core/tree/hiddenEntities';
@@ -35,20 +35,20 @@ export class GraphController {
   private _view: IGraphView | null = null;
   private _document: IDocument | null = null;
   private _syncedState: IViewerState | null = null;
-  /** The state that the colours are of. */
+  /** The state that the current colours were computed for. */
   private _coloredState: IViewerState | null = null;
   private _open: { scene: IScene | null; groups: readonly number[] } = {
     scene: null,
     groups: []
   };
   private _directionApplied: Promise<void> = Promise.resolve();
-  /** The heatmap that is shown, and the boxes whose values its colours span. */
+  /** The current heatmap, and the boxes whose values determine its colours. */
   private _scaled: {
     readonly overlay: IViewerState['overlay'];
     readonly entities: readonly number[];
   } | null = null;
   private readonly _selectionFollower = new SelectionFollower(this);
-  /** With what takes long. */
+  /** Tracks long layouts. */
   readonly layoutProgress: LayoutProgress;
   private readonly _unsubscribe: () => void;
 
@@ -56,7 +56,7 @@ export class GraphController {
     private readonly _store: IStore<IViewerState>,
     settings: IViewerSettings,
     callbacks: ISurfaceCallbacks,
-    /** Called after other boxes have been drawn. */
+    /** Called after other boxes were drawn. */
     private readonly _onScene: () => void,
     private readonly _makeEngine?: () => ILayoutEngine
   ) {
@@ -77,7 +77,7 @@ export class GraphController {
     return this._surfaceHost.camera;
   }
 
-  /** Groups that are open now; the same list while the picture is the same. */
+  /** The open groups; the same list as long as the scene is the same. */
   openGroups(): readonly number[] {
     const scene = this._view?.scene ?? null;
     if (this._open.scene !== scene) {
@@ -90,19 +90,19 @@ export class GraphController {
     return this._view?.isOpen(group) ?? false;
   }
 
-  /** Rows of the picture; null = it has one. */
+  /** Rows of the graph; null if it has a single row. */
   get rows(): IRowWidth | null {
     return this._view?.rows ?? null;
   }
 
-  /** Takes other settings; the surface is made anew where it is another one with them. */
+  /** Applies settings; recreates the surface if they require it. */
   setSettings(settings: IViewerSettings): void {
     if (this._surfaceHost.setSettings(settings)) {
       this.attach();
     }
   }
 
-  /** Starts drawing into `host`, or goes on where it was. */
+  /** Starts drawing into `host`, or continues in the previous one. */
   attach(host?: HTMLElement, strings?: Partial<ISurfaceStrings>): void {
     this.detach();
     const { camera } = this;
@@ -127,7 +127,7 @@ export class GraphController {
     this._view = null;
   }
 
-  /** Opens what a reader sees first: as much as has room in the pane at a zoom that can be read. */
+  /** Opens the groups of the initial view: as many as are readable in the pane. */
   openInitial(view: IGraphView): Promise<IScene> {
     return this._openInitialIn(view, this._surfaceHost.pane());
   }
@@ -153,7 +153,7 @@ export class GraphController {
         return view.restore(open, hidden, rows);
       }
       await this._surfaceHost.whenHosted();
-      // What was opened meanwhile has been asked for.
+      // Groups opened in the meantime were requested by the user.
       const asked = open ?? view.openGroups();
       if (!open && asked.length === 0) {
         return this.openInitial(view);
@@ -181,7 +181,7 @@ export class GraphController {
       return;
     }
     if (this._store.get().outlineOpen.size === 0) {
-      // The outline begins at the altitude of the picture.
+      // The outline is initially expanded like the graph.
       this._store.set({ outlineOpen: new Set(view.openGroups()) });
     }
     this._draw({ keepCamera: false });
@@ -189,7 +189,7 @@ export class GraphController {
     this.placeLegend();
   }
 
-  /** Draws other numbers of the document on screen, at once where no box has to move; the camera stays. */
+  /** Updates the numbers of the current document, at once if no box has to move; the camera stays. */
   async updateNumbers(document: IDocument): Promise<void> {
     const view = this._view;
     if (view === null || this._document === null) {
@@ -208,8 +208,8 @@ export class GraphController {
   }
 
   /**
-   * Opens or closes groups; the box of `anchor` stays where it is. `readable`: the camera shows all of it,
-   * or where the reader was at a zoom that can be read.
+   * Opens or closes groups; the box of `anchor` stays in place. With `readable`, the camera shows the
+   * whole graph, or its previous centre at a readable zoom.
    */
   async transition(
     work: (view: IGraphView) => Promise<IScene>,
@@ -234,23 +234,23 @@ export class GraphController {
     }
   }
 
-  /** The boxes whose values the colours span: those of the picture in which the heatmap was chosen. */
+  /** The boxes whose values determine the colours: those shown when the heatmap was chosen. */
   get scaled(): readonly number[] | null {
     return this._scaled?.entities ?? null;
   }
 
-  /** Spreads the colours over what is visible now. */
+  /** Computes the colour range from the visible boxes again. */
   rescale(): void {
     this._scaled = null;
     this._paint();
   }
 
-  /** Resolves when the picture flows the way that the state says. */
+  /** Resolves when the layout has the direction of the state. */
   whenDirectionApplied(): Promise<void> {
     return this._directionApplied;
   }
 
-  /** Opens what hides the entity and brings it to the middle. */
+  /** Opens the groups that hide the entity and centres it. */
   async reveal(entity: number): Promise<void> {
     this._selectionFollower.willCenterOn(entity);
     const { hidden } = this._store.get();
@@ -262,22 +262,22 @@ export class GraphController {
     this.focusOn(entity);
   }
 
-  /** Brings the entity, or the closed group that holds it, to the middle. */
+  /** Centres the entity, or the collapsed group that contains it. */
   focusOn(entity: number): void {
     this._selectionFollower.centerOn(entity);
   }
 
-  /** How many pixels panels cover: positive on the right, negative on the left. */
+  /** Width in pixels covered by panels: positive on the right, negative on the left. */
   setOccludedWidth(pixels: number): void {
     this._selectionFollower.setOccludedWidth(pixels);
   }
 
-  /** The middle of the view moved by so many pixels because a panel opened or closed. */
+  /** Called when the middle of the view moved by some pixels because a panel opened or closed. */
   onPaneShift(pixels: number): void {
     this._selectionFollower.onPaneShift(pixels);
   }
 
-  /** Colours of the theme have changed. */
+  /** Called when the theme's colours have changed. */
   setTheme(dark: boolean): void {
     this.surface?.setTheme();
     this._store.set({ dark });
@@ -289,7 +289,7 @@ export class GraphController {
     return this._document && entityOf(this._document.model, selection);
   }
 
-  /** Puts the legend where it covers least of a picture that is seen for the first time. */
+  /** Places the legend where it covers least of a newly shown graph. */
   placeLegend(): void {
     const { camera } = this;
     if (this._view && camera) {
@@ -305,7 +305,7 @@ export class GraphController {
     return view.openInitialIn(boxBudget, this._store.get().direction, pane);
   }
 
-  /** Lays out what is open as the state says. */
+  /** Lays out the open groups as set in the state. */
   private _flow(view: IGraphView): Promise<IScene> {
     return view.setFlow(this._store.get().direction, this._surfaceHost.pane());
   }
@@ -328,7 +328,7 @@ export class GraphController {
     this._paint();
     this.surface.setScene(this._view.scene, model, tree, how);
     if (this._view.scene.version > 0) {
-      // Until something is laid out, an empty scene stands in.
+      // Until something is laid out, the scene is empty.
       this._surfaceHost.markSceneVersion(this._view.scene.version);
     }
     this._syncedState = null;
@@ -336,7 +336,7 @@ export class GraphController {
     this._onScene();
   }
 
-  /** Pushes what changed in the state to the surface. */
+  /** Applies changes of the state to the surface. */
   private _sync(): void {
     const surface = this.surface;
     const state = this._store.get();
@@ -349,7 +349,7 @@ export class GraphController {
       before === null || keys.some(key => before[key] !== state[key]);
     const scene = this._view?.scene ?? null;
     syncMarks(surface, this._document, scene, state, changed);
-    // Not by what is drawn: other numbers are painted before the state tells of them.
+    // Not compared with the synced state: new numbers are coloured before the state changes.
     if (
       COLOR_STATE_KEYS.some(key => this._coloredState?.[key] !== state[key])
     ) {
@@ -360,7 +360,7 @@ export class GraphController {
     }
     if (this._view && this._view.flow !== state.direction) {
       const anchor = this.selected() ?? undefined;
-      // Rows are chosen so that the whole can be read.
+      // Rows are chosen so that the whole graph is readable.
       const readable =
         state.direction === 'auto' || state.direction === 'wrapped';
       const turned = this.transition(
@@ -372,7 +372,7 @@ export class GraphController {
     }
   }
 
-  /** Cards changed their contents: lay the same groups out again. */
+  /** The contents of cards have changed: lays the same groups out again. */
   private _resize(): void {
     const document = this._document;
     const open = this.openGroups();

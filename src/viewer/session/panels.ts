@@ -1,4 +1,4 @@
-/** Opening and closing the parts around the graph. */
+/** Opens and closes the panels around the graph. */
 
 import type { DrawerTab, IPanels } from '../state/types';
 import { isShown, NARROW, WIDE } from './panelVisibility';
@@ -9,7 +9,7 @@ export function setPanels(session: ISession, change: Partial<IPanels>): void {
   session.store.set({ panels: { ...panels, ...change } });
 }
 
-/** Opens the inspector for what is selected, where it would not open by itself. */
+/** Opens the inspector for the selection if it does not open automatically. */
 export function showDetails(session: ISession): void {
   const { panels, linkedView } = session.store.get();
   if (panels.inspector === 'closed' || linkedView) {
@@ -17,7 +17,7 @@ export function showDetails(session: ISession): void {
   }
 }
 
-/** Opens what is closed and closes what is open; over the graph, only one at a time. */
+/** Toggles a panel; over the graph, only one is open at a time. */
 export function togglePanel(
   session: ISession,
   panel: 'outline' | 'inspector',
@@ -33,7 +33,7 @@ export function togglePanel(
   });
 }
 
-/** Shows a drawer tab; asked twice with `toggle`, closes the drawer. */
+/** Shows a tab of the bottom panel; with `toggle`, closes the panel if the tab is already shown. */
 export function showTab(
   session: ISession,
   tab: DrawerTab,
