@@ -1,1 +1,1 @@
-"""What a model costs: MACs, FLOPs, bytes, parameters, peak activation memory."""
+"""Costs of a model: MACs, FLOPs, bytes, parameters and peak activation memory."""

@@ -1,6 +1,6 @@
-"""What becomes of a tensor: whether the graph returns it, and which attention reads it as keys or values.
+"""Uses of a tensor: whether it becomes a graph output, and which attention reads it as keys or values.
 
-Walks are short and bounded: a cache is read near to where it is made.
+Searches are short and bounded, since a cache is read close to its producer.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from itertools import islice
 from py_autodoc.graph.ir.model import Model, Node, TensorKind
 
 MAX_VISITS = 64
-"""Uses looked at in one walk."""
+"""Maximum uses visited in one search."""
 MAX_OUTPUTS = 1024
-"""Outputs of an If that are compared with those of its branch."""
+"""Maximum outputs of an If that are compared with those of its branch."""
 MAX_PRODUCTS = 8
-"""Products with one tensor that are looked at."""
+"""Maximum products with one tensor that are examined."""
 
 
 def _ops(names: str) -> frozenset[str]:
@@ -26,9 +26,9 @@ _MOVES = _ops(
     "Identity Cast CastLike Dropout Transpose Reshape Squeeze Unsqueeze Flatten Slice Split Concat "
     "QuantizeLinear DequantizeLinear"
 )
-"""Operators that move values about."""
+"""Operators that move values."""
 _TO_PRODUCT = _MOVES | _ops("Expand Tile Gather Mul Div Add Sub Neg Where")
-"""Operators between a cache and the product that reads it: repeated heads, scales, rotary positions."""
+"""Operators between a cache and the product that reads it: repeated heads, scales, rotary embeddings."""
 _TO_SOFTMAX = _ops(
     "Identity Cast CastLike Dropout Transpose Reshape Squeeze Unsqueeze Mul Div Add Sub Where Tanh Clip Min "
     "Max Slice Concat"
@@ -43,11 +43,11 @@ FUSED_KEYS = {
     ("com.microsoft", "MultiHeadAttention"): (1, 2),
     ("com.microsoft", "GroupQueryAttention"): (1, 2),
 }
-"""Key and value inputs of fused operators that take them after a Concat of ours."""
+"""Key and value inputs of fused operators that may follow an external Concat."""
 
 
 def is_graph_output(model: Model, tensor: int) -> bool:
-    """True when the main graph returns the tensor, moved or stacked, also out of the branch of an If."""
+    """True if the tensor, moved or stacked, is an output of the main graph, including through an If."""
     stack, seen, visits = [tensor], {tensor}, 0
     while stack:
         current = stack.pop()
@@ -68,7 +68,7 @@ def is_graph_output(model: Model, tensor: int) -> bool:
 
 
 def _out_of_branch(model: Model, tensor: int) -> Iterator[int]:
-    """The output of the If whose branch returns ``tensor``."""
+    """Yield the output of the If whose branch returns ``tensor``."""
     graph = model.graphs[model.tensors[tensor].graph]
     if graph.parent_node < 0:
         return
@@ -80,7 +80,7 @@ def _out_of_branch(model: Model, tensor: int) -> Iterator[int]:
 
 
 def attention_of(model: Model, tensor: int) -> list[tuple[int, str]]:
-    """(Softmax or fused operator, ``key``, ``value`` or ``both``) of each attention that reads the tensor."""
+    """Return (Softmax or fused operator, ``key``, ``value`` or ``both``) per attention using the tensor."""
     roles: dict[int, set[str]] = {}
     for node, operand in islice(_products(model, tensor), MAX_PRODUCTS):
         fused = FUSED_KEYS.get((node.domain, node.op_type))
@@ -100,7 +100,7 @@ def attention_of(model: Model, tensor: int) -> list[tuple[int, str]]:
 
 
 def _products(model: Model, tensor: int) -> Iterator[tuple[Node, int]]:
-    """The products and fused operators that read the tensor, and as which tensor they do."""
+    """Yield the products and fused operators that read the tensor, with the tensor as they read it."""
     stack, seen, visits = [tensor], {tensor}, 0
     while stack:
         current = stack.pop()
@@ -118,7 +118,7 @@ def _products(model: Model, tensor: int) -> Iterator[tuple[Node, int]]:
 
 
 def _softmax_behind(model: Model, node: Node, operand: int) -> int:
-    """The Softmax whose result ``node`` multiplies with ``operand``; -1 for none."""
+    """Return the Softmax whose result ``node`` multiplies by ``operand``; -1 if none."""
     stack = [t for t in node.inputs if t >= 0 and t != operand]
     seen, visits = set(stack), 0
     while stack:
@@ -139,7 +139,7 @@ def _softmax_behind(model: Model, node: Node, operand: int) -> int:
 
 
 def _softmax_after(model: Model, node: Node) -> int:
-    """The Softmax of the scores that ``node`` makes; -1 for none."""
+    """Return the Softmax of the scores that ``node`` produces; -1 if none."""
     stack = [t for t in node.outputs if t >= 0]
     seen, visits = set(stack), 0
     while stack:

@@ -1,8 +1,8 @@
-"""Where the bytes are: weights by element type and by the operator that uses them, activations by operator.
+"""Memory breakdown: weights by element type and operator, activations by operator.
 
-Weights are the constants of ``params``: stored sizes (4-bit types packed), shared ones once, generated
-ones at their full size. Activations are the bytes that nodes produce in one inference, bodies as often as
-they run; the branch of an If that the totals leave out is left out here too.
+Weights are the constants of ``params``: stored sizes (4-bit types packed), shared constants once, generated
+ones at full size. Activations are the bytes that nodes produce in one inference; subgraphs count as often as
+they run, and branches of an If that the totals exclude are excluded here, too.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from py_autodoc.costs.tensor_sizes import TensorSizes
 from py_autodoc.graph.ir.model import Model, Tensor
 
 TOP = 10
-"""Weights and activations that are listed one by one."""
+"""Number of weights and activations listed individually."""
 
 STORAGE_KINDS = ("inline", "external", "generated")
 
 
 @dataclass(slots=True)
 class WeightShare:
-    """A part of the constants. A sum is None when that of one of them is unknown."""
+    """A part of the constants. A sum is None if one of its values is unknown."""
 
     tensors: int = 0
     params: int | None = 0
     bytes: int | None = 0
 
     def add(self, constant: Constant) -> None:
-        """Count one more."""
+        """Add a constant."""
         self.tensors += 1
         self.params = _plus(self.params, constant.params)
         self.bytes = _plus(self.bytes, constant.bytes)
@@ -41,10 +41,10 @@ class WeightShare:
 
 @dataclass(slots=True)
 class ActivationShare:
-    """What the nodes of one operator type produce in one inference.
+    """The bytes that the nodes of an operator type produce in one inference.
 
-    ``bytes`` is the sum of what is known, None when nothing is; ``unknown`` counts the nodes that it
-    leaves out because an output has no known size.
+    ``bytes`` is the sum of the known values, None if there are none; ``unknown`` counts the excluded
+    nodes, which have an output of unknown size.
     """
 
     nodes: int = 0
@@ -52,7 +52,7 @@ class ActivationShare:
     unknown: int = 0
 
     def add(self, number: int | None) -> None:
-        """Count one more node."""
+        """Add a node."""
         self.nodes += 1
         if number is None:
             self.unknown += 1
@@ -62,20 +62,20 @@ class ActivationShare:
 
 @dataclass(frozen=True, slots=True)
 class MemoryBreakdown:
-    """Bytes by what they are. Operators are (domain, operator); ``("", "")`` stands for no user."""
+    """Bytes by kind. Operators are (domain, operator); ``("", "")`` stands for unused weights."""
 
     by_dtype: dict[tuple[int, int], WeightShare]
-    """(element type, bits of one weight where several share an element, else 0) → weights."""
+    """(element type, bits per weight if several share an element, else 0) → weights."""
     by_op: dict[tuple[str, str], WeightShare]
-    """Operator of the first node that uses them → weights."""
+    """Operator of the first consumer → weights."""
     by_origin: dict[str, WeightShare]
     """``inline``, ``external``, ``generated`` → weights."""
     produced: dict[tuple[str, str], ActivationShare]
-    """Operator → activations. An inner node and the control-flow node that hands its output on count both."""
+    """Operator → activations. An inner node and the control-flow node that returns its output both count."""
     produced_total: ActivationShare
     largest_weights: tuple[Constant, ...]
     largest_activations: tuple[int, ...]
-    """Tensor ids, graph inputs included; views of another listed tensor's memory left out."""
+    """Tensor ids, graph inputs included; views of other tensors excluded."""
 
 
 def breakdown(
@@ -84,7 +84,7 @@ def breakdown(
     params: ParamTable,
     costs: Sequence[NodeCost],
 ) -> MemoryBreakdown:
-    """Break the bytes of weights and activations down. Linear in the size of the graph.
+    """Break down the bytes of weights and activations. Linear in the size of the graph.
 
     Never raises on content.
     """
@@ -118,7 +118,7 @@ def breakdown(
 def _produced(
     model: Model, sizes: TensorSizes, costs: Sequence[NodeCost]
 ) -> tuple[dict[tuple[str, str], ActivationShare], ActivationShare]:
-    """Bytes of the outputs of every counted node, by operator and in all."""
+    """Return the output bytes of all counted nodes, by operator and in total."""
     table: dict[tuple[str, str], ActivationShare] = {}
     size = sizes.bytes
     for node, entry in zip(model.nodes, costs, strict=True):
@@ -143,16 +143,16 @@ def _produced(
 
 
 def _largest(model: Model, sizes: TensorSizes) -> tuple[int, ...]:
-    """The largest activations of all graphs, ties in the order of the file."""
+    """Return the largest activations of all graphs; ties in file order."""
     size = sizes.bytes
     tensors = model.tensors
     candidates = [t.id for t, held in zip(tensors, size, strict=True) if held and not t.is_constant]
-    candidates.sort(key=lambda tensor: size[tensor] or 0, reverse=True)  # keeps the order of equals
+    candidates.sort(key=lambda tensor: size[tensor] or 0, reverse=True)  # a stable sort
     return tuple(islice((t for t in candidates if not _is_view(model, tensors[t])), TOP))
 
 
 def _is_view(model: Model, tensor: Tensor) -> bool:
-    """True for an activation under another shape."""
+    """True for an activation that is a view of another tensor."""
     if tensor.producer < 0:
         return False
     node = model.nodes[tensor.producer]

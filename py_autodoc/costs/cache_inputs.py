@@ -1,10 +1,10 @@
-"""Graph inputs that hold the keys and values of earlier tokens, told by what the graph does with them.
+"""Graph inputs that hold cached keys and values, recognised by their use in the graph.
 
-A cache is an input that a fused attention operator takes as its past, or that is grown by new values along
-one axis (Concat) or written into (ScatterND, ScatterElements, TensorScatter) so that the result is both
-returned by the graph and attended to: as keys, when a product with it ends in a Softmax, or as values, when
-a Softmax is multiplied with it. Names play no part. A buffer of features, a convolution's or recurrent
-state, and a compressed cache that is projected before use are none.
+A cache is an input that a fused attention operator takes as its past, or that is extended by new values along
+one axis (Concat) or written into (ScatterND, ScatterElements, TensorScatter), if the result is both a graph
+output and attended to: as keys, if a product with it feeds a Softmax, or as values, if it is multiplied by
+the result of a Softmax. Names are ignored. Feature buffers, convolution or recurrent states, and compressed
+caches that are projected before use do not count.
 
 Sources of the input positions and layouts: ONNX Attention-23/24 and TensorScatter-24; ONNX Runtime,
 docs/ContribOperators.md (keys and values (batch, heads, positions, width); a combined past leads with 2).
@@ -32,10 +32,10 @@ PAST: Mapping[tuple[str, str], tuple[int, ...]] = {
 """Inputs of past keys and past values, or of both in one tensor."""
 
 MAX_READS = 256
-"""Uses of an input, copies and parts included, that are looked at."""
+"""Maximum uses of an input, copies and parts included, that are examined."""
 
 MAX_CANDIDATES = 4096
-"""Operators that grow an input and are looked at; no real model has as many."""
+"""Maximum operators that extend an input and are examined; more than in any real model."""
 
 _COPIES = frozenset({"Identity", "Cast", "CastLike", "Dropout", "DequantizeLinear"})
 _SCATTER = frozenset({"ScatterND", "ScatterElements", "TensorScatter"})
@@ -43,43 +43,43 @@ _SCATTER = frozenset({"ScatterND", "ScatterElements", "TensorScatter"})
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """What one attention reads of one input: its keys, its values, or both."""
+    """The cache that one attention reads from one input: keys, values, or both."""
 
     tensor: int
     """The graph input."""
     node: int
     """The operator that adds the new positions."""
     attention: int
-    """The Softmax or the fused operator: keys and values of one layer share it."""
+    """The Softmax or fused operator; keys and values of a layer share it."""
     role: str
     """``key``, ``value`` or ``both``."""
     axis: int | None
-    """Axis of the positions in the graph input; None when it cannot be told."""
+    """Axis of the positions in the graph input; None if unknown."""
     batch: int
     """Axis of the batch in the graph input."""
     heads: int | None
-    """Axis of the heads; None where batch and heads cannot be told apart."""
+    """Axis of the heads; None if batch and heads cannot be distinguished."""
     width: int | None
     result: int = -1
-    """The tensor with the new positions; -1 when the operator hands none on."""
+    """The tensor that includes the new positions; -1 if the operator returns none."""
     result_axis: int = -1
-    """Axis of the positions in it."""
+    """Axis of the positions in ``result``."""
     whole: bool = True
-    """False when it is one of several parts of the input."""
+    """False if it is one of several parts of the input."""
     stack: int = -1
-    """Axis that keys and values are stacked on, -1 for none."""
+    """Axis on which keys and values are stacked, -1 if none."""
 
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """A tensor that holds an input or a part of it; ``axes[i]`` is the input's axis on axis i, -1: new."""
+    """A tensor that holds an input or a part of it; ``axes[i]`` is the input axis on axis i, -1 if new."""
 
     tensor: int
     axes: tuple[int, ...]
 
 
 def cache_inputs(model: Model, types: TypeTable) -> list[Cache] | None:
-    """Caches among the inputs of the main graph, in the order of the inputs; None when there are too many.
+    """Return the caches among the inputs of the main graph, in input order; None if there are too many.
 
     Never raises on content.
     """
@@ -101,7 +101,7 @@ class _CacheSearch:
         self.candidates = 0
 
     def of(self, tensor: int, rank: int) -> Iterator[Cache]:
-        """The caches that one graph input holds."""
+        """Yield the caches in one graph input."""
         stack = [_View(tensor, tuple(range(rank)))]
         seen = {tensor}
         reads = 0
@@ -141,7 +141,7 @@ class _CacheSearch:
             yield Cache(tensor, node.id, attention, role, *axes, result, axis, whole)
 
     def _grown(self, view: _View, node: Node) -> int | None:
-        """Axis of ``view`` along which ``node`` adds positions; -1: some axis; None: it adds none."""
+        """Return the axis of ``view`` along which ``node`` adds positions; -1: some axis; None: adds none."""
         rank = len(view.axes)
         if node.op_type == "Concat":
             axis = node.attributes.get("axis")
@@ -158,10 +158,10 @@ class _CacheSearch:
         return axis % rank if type(axis) is int and -rank <= axis < rank else None
 
     def _scattered(self, view: _View, node: Node) -> int:
-        """Axis that the indices of a ScatterND run along, -1 when that cannot be told.
+        """Return the axis that the indices of a ScatterND run along, -1 if unknown.
 
-        The last axis of the indices holds the first ``k`` coordinates. One coordinate is the axis itself;
-        of several, the axis whose extent in the indices differs from that of the data.
+        The last axis of the indices holds the first ``k`` coordinates. With one coordinate, its axis is the
+        result; with several, the axis on which the sizes of indices and data differ.
         """
         indices = self.types.shapes[node.inputs[1]] if len(node.inputs) > 1 and node.inputs[1] >= 0 else None
         data = self.types.shapes[view.tensor]
@@ -176,7 +176,7 @@ class _CacheSearch:
         return differ[0] if len(differ) == 1 else -1
 
     def _parts(self, view: _View, node: Node) -> Iterator[_View]:
-        """What ``node`` makes of ``view`` without computing: copies, transposes, slices of it."""
+        """Yield the outputs of ``node`` that are copies, transposes or slices of ``view``."""
         if node.domain or not node.inputs or node.inputs[0] != view.tensor:
             return
         outputs = [t for t in node.outputs if t >= 0]
@@ -185,12 +185,12 @@ class _CacheSearch:
             yield from (_View(t, axes) for t in (outputs if node.op_type == "Split" else outputs[:1]))
 
     def _axes(self, axes: tuple[int, ...], node: Node) -> tuple[int, ...] | None:
-        """The input's axes on the result of ``node``; None when it does more than hand parts on."""
+        """Return the input axes on the result of ``node``; None if it does more than select or move."""
         op, rank = node.op_type, len(axes)
         if op == "DequantizeLinear":
             scale = node.inputs[1] if len(node.inputs) > 1 else -1
             constant = scale >= 0 and self.model.tensors[scale].is_constant
-            return axes if constant else None  # scales of their own are a part of the cache we cannot see
+            return axes if constant else None  # computed scales would be a hidden part of the cache
         if op in _COPIES or op in ("Slice", "Split"):
             return axes
         if op == "Transpose":
@@ -203,7 +203,7 @@ class _CacheSearch:
         return None
 
     def _gathered(self, axes: tuple[int, ...], node: Node) -> tuple[int, ...] | None:
-        """A Gather of one index takes a part and drops the axis."""
+        """A Gather of one index selects a part and removes the axis."""
         axis = node.attributes.get("axis", 0)
         index = self.types.shapes[node.inputs[1]] if len(node.inputs) > 1 and node.inputs[1] >= 0 else None
         if index != () or type(axis) is not int or not -len(axes) <= axis < len(axes):
@@ -229,7 +229,7 @@ class _CacheSearch:
 
 
 def _fused(tensor: int, view: _View, node: Node, role: str) -> Iterator[Cache]:
-    """A cache in the fixed layout of the fused operators."""
+    """Yield a cache in the fixed layout of fused operators."""
     axes: Sequence[int] = view.axes
     stack = -1
     if role == "both":
@@ -246,10 +246,10 @@ def _fused(tensor: int, view: _View, node: Node, role: str) -> Iterator[Cache]:
 
 
 def _layout(view: _View, axis: int) -> tuple[int | None, int, int | None, int | None]:
-    """(positions, batch, heads, width) as axes of the graph input.
+    """Return (positions, batch, heads, width) as axes of the graph input.
 
-    Axes that were taken apart before do not count. Of the four that are left, the batch leads, the
-    width comes last (or before positions that come last), the other one holds the heads.
+    Axes that were removed before do not count. Of the four remaining axes the batch is first, the
+    width is last (or before the positions, if they are last), and the other one holds the heads.
     """
     kept = sorted(a for a in view.axes if a >= 0)
     positions = view.axes[axis] if 0 <= axis < len(view.axes) else -1

@@ -1,8 +1,8 @@
-"""How often each graph of a model runs in one inference.
+"""Number of executions of each graph in one inference.
 
-If runs one branch: the one its constant condition selects, else the costlier one. Loop runs its body
-trip-count times when the count is a constant and the condition stays true; Scan runs it once a slice
-of its inputs. Otherwise the body counts once ("per iteration") and a diagnostic says so.
+If runs one branch: the one selected by a constant condition, otherwise the costlier one. Loop runs its body
+as often as a constant trip count says, if the condition stays true; Scan runs it once per slice of its
+inputs. Otherwise the body counts once ("per iteration"), with a diagnostic.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from py_autodoc.graph.ir.model import Diagnostic, Dim, Model, Node, TensorKind, TypeTable
 
 UNBOUNDED_TRIPS = (1 << 31) - 1
-"""Trip counts from here on mean "until the condition fails" (exporters write INT32_MAX, INT64_MAX)."""
+"""Trip counts of at least this mean "until the condition fails" (exporters write INT32_MAX, INT64_MAX)."""
 
 _COPIES = ("Identity", "Cast", "Squeeze", "Unsqueeze", "Reshape", "Flatten")
 _MAX_CHAIN = 64
@@ -22,17 +22,17 @@ _MAX_CHAIN = 64
 
 @dataclass(frozen=True, slots=True)
 class ExecutionCount:
-    """Executions of a graph: ``times`` counts an unknown loop as one iteration (``exact`` False)."""
+    """Executions of a graph: ``times`` counts a loop of unknown length as one iteration (``exact`` False)."""
 
     times: int = 1
     exact: bool = True
     counted: bool = True
-    """False for a branch that is not taken into the totals."""
+    """False for a branch that the totals exclude."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trips:
-    """Iterations of one body per execution of its node; ``count`` None when unknown."""
+    """Iterations of a subgraph per execution of its node; ``count`` is None if unknown."""
 
     count: int | None
     code: str = ""
@@ -40,15 +40,15 @@ class Trips:
 
 
 Weight = tuple[int, int, int]
-"""(FLOPs, MACs, bytes) by which branches are compared."""
+"""(FLOPs, MACs, bytes), used to compare branches."""
 
 
 def graph_runs(
     model: Model, types: TypeTable, own: Callable[[int], Weight], facts: TripFacts | None = None
 ) -> tuple[list[ExecutionCount], list[Diagnostic]]:
-    """Runs of every graph; ``own(node)`` is the node's known cost of one execution.
+    """Return the executions of every graph; ``own(node)`` is the known cost of one execution of a node.
 
-    Graph 0 runs once. A body has a larger id than the graph it lies in.
+    Graph 0 runs once. A subgraph has a larger id than its parent graph.
     """
     facts = facts or TripFacts(model, types)
     runs = [ExecutionCount()] * len(model.graphs)
@@ -80,7 +80,7 @@ def graph_runs(
 def _branches(
     model: Model, facts: TripFacts, trips: dict[int, Trips], own: Callable[[int], Weight]
 ) -> dict[int, int]:
-    """If node → the graph of the branch that counts. Bodies are summed before what holds them."""
+    """Return If node → graph of the counted branch. Subgraphs are summed before their parents."""
     total: dict[int, Weight] = {}
     taken: dict[int, int] = {}
     for graph in reversed(model.graphs[1:]):
@@ -109,14 +109,14 @@ def _branches(
 
 
 class TripFacts:
-    """What constants and shapes say about conditions and trip counts."""
+    """Conditions and trip counts known from constants and shapes."""
 
     def __init__(self, model: Model, types: TypeTable) -> None:
         self.model = model
         self.types = types
 
     def value(self, tensor: int) -> Any | None:
-        """The single value of a known tensor, looked up through copies; None when unknown."""
+        """Return the value of a known one-element tensor, through copies; None if unknown."""
         for _ in range(_MAX_CHAIN):
             if tensor < 0:
                 return None
@@ -129,20 +129,20 @@ class TripFacts:
         return None
 
     def element(self, array: Any, i: int) -> Any:
-        """One element of a known value."""
+        """Return an element of a known value."""
         return array.reshape(-1)[i]
 
     def number(self, tensor: int) -> int | None:
-        """The single integer of a known tensor."""
+        """Return the single integer of a known tensor."""
         value = self.value(tensor)
         return None if value is None else int(value)
 
     def size(self, dim: Dim) -> int | None:
-        """A dimension that is a size; None when it is not known."""
+        """Return a dimension as a number; None if unknown."""
         return dim if isinstance(dim, int) and dim >= 0 else None
 
     def _source(self, tensor: int) -> int:
-        """The tensor that a copying operator copies, -1 when the producer computes."""
+        """Return the source of a copying operator, -1 if the producer computes."""
         producer = self.model.tensors[tensor].producer
         if producer < 0:
             return -1
@@ -150,7 +150,7 @@ class TripFacts:
         return node.inputs[0] if node.op_type in _COPIES and not node.domain and node.inputs else -1
 
     def branch(self, node: Node, total: dict[int, Weight]) -> int:
-        """The branch that counts: the selected one, else the costlier, then_branch when equal."""
+        """Return the counted branch: the selected one, else the costlier; then_branch if equal."""
         bodies = dict(node.subgraphs)
         condition = self.value(node.inputs[0]) if node.inputs else None
         if condition is not None and len(bodies) == 2:
@@ -161,7 +161,7 @@ class TripFacts:
         return max((bodies[name] for name in order), key=lambda g: total.get(g, (0, 0, 0)), default=-1)
 
     def trips(self, node: Node, body: int) -> Trips:
-        """Iterations of ``body`` in one execution of ``node``."""
+        """Return the iterations of ``body`` in one execution of ``node``."""
         if node.domain == "" and node.op_type == "If":
             return Trips(1)
         if node.domain == "" and node.op_type == "Loop":
@@ -194,7 +194,7 @@ class TripFacts:
         return Trips(None, "loop-trip-unknown", f"Loop: {why}; the body counts once (per iteration).")
 
     def _stays_true(self, body: int) -> bool:
-        """True when the body's condition output is constant true or its own condition input."""
+        """True if the condition output of the body is constant true or its own condition input."""
         graph = self.model.graphs[body]
         if not graph.outputs:
             return False
@@ -221,7 +221,7 @@ class TripFacts:
         shape = self.types.shapes[node.inputs[-slices]] if node.inputs[-slices] >= 0 else None
         if shape is None:
             return unknown
-        if 0 < node.opset < 9:  # opset 8: (batch, sequence, …), every sequence runs on its own
+        if 0 < node.opset < 9:  # opset 8: (batch, sequence, …), each sequence runs separately
             sizes = list(shape[:2])
         else:
             axes = node.attributes.get("scan_input_axes") or [0]
@@ -239,5 +239,5 @@ class TripFacts:
 
 
 def _endless(times: int) -> bool:
-    """True for a number of executions that means "until the condition fails"; symbols are sizes."""
+    """True for a count that means "until the condition fails"; symbols are real counts."""
     return isinstance(times, int) and times > UNBOUNDED_TRIPS

@@ -1,4 +1,4 @@
-"""Why costs are unknown: the nodes that leave the sizes of others open, those with most behind them first."""
+"""Reasons for unknown costs: the nodes whose outputs have unknown sizes, most affected nodes first."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from py_autodoc.units import plural
 
 CODE = "partial-coverage"
 MAX_REASONS = 3
-"""Reasons that a diagnostic names."""
+"""Number of reasons in a diagnostic."""
 _MAX_STEPS = 10_000
 
 
 @dataclass(slots=True)
 class Gap:
-    """Nodes whose cost is unknown for one reason."""
+    """Nodes whose costs are unknown for one reason."""
 
     reason: str
     node: int
-    """The first node that leaves them open, -1 for an input of the model."""
+    """The first node that causes it, -1 for an input of the model."""
     roots: set[int] = field(default_factory=set)
-    """All that leave them open."""
+    """All nodes that cause it."""
     nodes: int = 0
     macs: int = 0
-    """Of these, nodes that multiply and accumulate."""
+    """Number of these nodes with MACs."""
 
 
 def gaps(model: Model, types: TypeTable, costs: Sequence[NodeCost], sizes: TensorSizes) -> list[Gap]:
-    """The reasons for unknown costs, those of most MAC-carrying nodes first. Linear in the graph."""
+    """Return the reasons for unknown costs, most nodes with MACs first. Linear in the graph."""
     search = _GapSearch(model, types, costs, sizes)
     found: dict[str, Gap] = {}
     for node, entry in zip(model.nodes, costs, strict=True):
@@ -50,7 +50,7 @@ def gaps(model: Model, types: TypeTable, costs: Sequence[NodeCost], sizes: Tenso
 def uncovered(
     model: Model, types: TypeTable, costs: Sequence[NodeCost], sizes: TensorSizes
 ) -> list[Diagnostic]:
-    """One diagnostic with the largest reasons when some costs are unknown, none otherwise."""
+    """Return one diagnostic with the most frequent reasons if some costs are unknown, else none."""
     unknown = sum(
         entry.cost is None and (node.op_type != "Constant" or bool(node.domain))
         for node, entry in zip(model.nodes, costs, strict=True)
@@ -66,13 +66,13 @@ def uncovered(
     beside = f", {macs:,} of them with MACs" if macs else ""
     message = f"The costs of {plural(unknown, 'node')} are unknown{beside}. {'; '.join(parts)}."
     first = next((gap.node for gap in listed if gap.node >= 0), -1)
-    free = all(gap.node < 0 for gap in listed)  # sizes that the caller may give
+    free = all(gap.node < 0 for gap in listed)  # dimensions that the caller can set
     where = "" if first < 0 else model.nodes[first].name or op_name(model.nodes[first])
     return [Diagnostic(CODE, "info" if free else "warning", message, where, node=first)]
 
 
 def _told(model: Model, gap: Gap) -> str:
-    """The reason with the node, or how many nodes there are of the kind."""
+    """Return the reason with the node, or with the number of nodes."""
     if gap.node < 0:
         return gap.reason
     node = model.nodes[gap.node]
@@ -82,13 +82,13 @@ def _told(model: Model, gap: Gap) -> str:
 
 
 def _free(model: Model, types: TypeTable) -> frozenset[str]:
-    """Symbols in the shapes of the inputs."""
+    """Return the symbols in the shapes of the inputs."""
     shapes = (types.shapes[t] or () for t in model.graphs[0].inputs)
     return frozenset(name for shape in shapes for d in shape if isinstance(d, str) for name in symbols_of(d))
 
 
 class _GapSearch:
-    """From a node without a cost back to what leaves its sizes open."""
+    """Searches from a node without a cost for the cause of its unknown sizes."""
 
     def __init__(self, model: Model, types: TypeTable, costs: Sequence[NodeCost], sizes: TensorSizes) -> None:
         self.model = model
@@ -99,7 +99,7 @@ class _GapSearch:
         self.known: dict[int, tuple[int, str]] = {}
 
     def root(self, start: int) -> tuple[int, str]:
-        """(node, reason); the node is -1 for an input of the model."""
+        """Return (node, reason); the node is -1 for an input of the model."""
         path: list[int] = []
         seen: set[int] = set()
         number = start
@@ -129,7 +129,7 @@ class _GapSearch:
         return tensor >= 0 and self.sizes.bytes[tensor] is None
 
     def _own(self, number: int) -> tuple[int, str]:
-        """What a node with known inputs leaves open."""
+        """Return the reason for a node whose inputs are known."""
         node, entry = self.model.nodes[number], self.costs[number]
         left = [t for t in node.outputs if self._open(t)]
         if left and all(self._named(t) for t in left):
@@ -139,7 +139,7 @@ class _GapSearch:
         return number, f"output sizes of {op_name(node)} that the graph does not give"
 
     def _named(self, tensor: int) -> bool:
-        """True for a shape in the sizes of the inputs."""
+        """True for a shape expressed in the symbols of the inputs."""
         shape = self.types.shapes[tensor]
         if shape is None or not self.free:
             return False
@@ -154,14 +154,14 @@ class _GapSearch:
         return f"sizes of inputs are free ({listed}{more})" if names else "sizes of inputs are not known"
 
     def _outside(self, tensor: int) -> int:
-        """What the node around a body feeds it, where that has no size either; -1 for none."""
+        """Return the outer tensor for a subgraph input if it has no size either; -1 if none."""
         graph = self.model.graphs[self.model.tensors[tensor].graph]
         if graph.parent_node < 0:
             return -1
         return next((t for t in self.model.nodes[graph.parent_node].inputs if self._open(t)), -1)
 
     def _fed(self, tensor: int, number: int) -> tuple[int, str]:
-        """A size that no node makes: of an input, or of what a loop hands on."""
+        """Return the reason for a size without a producer: of an input, or of a value carried by a loop."""
         about = self.model.tensors[tensor]
         if about.kind == TensorKind.INPUT and about.graph == 0:
             return -1, self._sizes_are_free()

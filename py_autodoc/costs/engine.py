@@ -27,18 +27,18 @@ __all__ = [
 ]
 
 LOOPING = "how often its loop runs is not known: it counts once"
-"""Why a node's cost in one inference is not known although that of one execution is."""
+"""Reason for an unknown cost per inference if the cost per execution is known."""
 MAX_NUMBER = (1 << 127) - 1
-"""Larger numbers are not real costs; only a hostile file reaches them."""
+"""Larger numbers are not real costs; only a malicious file reaches them."""
 
 
 class NodeCost(msgspec.Struct, frozen=True, gc=False):
-    """Cost of one execution of a node, and how often it runs.
+    """Cost of one execution of a node, and its number of executions.
 
-    ``cost`` is None when MACs or FLOPs are unknown; inside a cost ``None`` bytes are unknown.
-    ``reason`` says why a number is missing. ``repeat`` is None when the number of executions is
-    unknown; ``times`` then takes each unknown loop as one iteration. ``counted`` is False in the
-    branch of an If that the totals leave out.
+    ``cost`` is None if MACs or FLOPs are unknown; bytes of ``None`` inside a cost are unknown.
+    ``reason`` explains a missing number. ``repeat`` is None if the number of executions is
+    unknown; ``times`` then counts each loop of unknown length as one iteration. ``counted`` is False in a
+    branch of an If that the totals exclude.
     """
 
     cost: Cost | None
@@ -49,13 +49,13 @@ class NodeCost(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def runs(self) -> int:
-        """Executions in one inference as the totals take them: ``times``, 0 for what is not counted."""
+        """Executions per inference as counted in the totals: ``times``, 0 if not counted."""
         return self.times if self.counted else 0
 
 
 @dataclass(frozen=True, slots=True)
 class CostTable:
-    """``nodes[i]`` is the cost of node ``i``; ``diagnostics`` what could not be told."""
+    """``nodes[i]`` is the cost of node ``i``; ``diagnostics`` list what is unknown."""
 
     nodes: list[NodeCost]
     diagnostics: tuple[Diagnostic, ...]
@@ -63,7 +63,7 @@ class CostTable:
 
 @dataclass(slots=True)
 class OpTotal:
-    """Totals of one operator type; ``count`` nodes, MACs and FLOPs with repeats."""
+    """Totals of one operator type: ``count`` nodes; MACs and FLOPs include repeats."""
 
     count: int = 0
     macs: int = 0
@@ -72,9 +72,9 @@ class OpTotal:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Sums over the counted nodes, with what they cover. Constant nodes are left out.
+    """Sums over the counted nodes, with their coverage. Constant nodes are excluded.
 
-    A sum of None means that no part of it is known (or that it exceeds ``MAX_NUMBER``).
+    A sum is None if none of its values is known, or if it exceeds ``MAX_NUMBER``.
     """
 
     macs: int | None
@@ -88,39 +88,39 @@ class Totals:
     by_op: dict[tuple[str, str], OpTotal] = field(default_factory=dict)
     """(domain, operator) → totals."""
     reasons: dict[str, int] = field(default_factory=dict)
-    """Why costs are unknown → nodes."""
+    """Reason for unknown costs → number of nodes."""
     unknown_ops: dict[str, int] = field(default_factory=dict)
     """Operators without a rule, ``domain::Op`` → nodes."""
 
     @property
     def node_share(self) -> float:
-        """Share of nodes whose cost is known, 1 for a model without nodes."""
+        """Share of nodes with known costs, 1 for a model without nodes."""
         return self.nodes_known / self.nodes_total if self.nodes_total else 1.0
 
     @property
     def mac_share(self) -> float | None:
-        """Share of multiply-accumulate nodes whose MACs are known, None when there are none."""
+        """Share of MAC-carrying nodes with known MACs, None if there are none."""
         return self.mac_nodes_known / self.mac_nodes_total if self.mac_nodes_total else None
 
 
 def in_inference(one: int | None, runs: int) -> int | None:
-    """What a node costs in one inference, from one execution: the only place that multiplies the two.
+    """Multiply the cost of one execution by the number of runs; the only place that does so.
 
-    None where one execution is unknown, also of a node that never runs.
+    None if the cost of one execution is unknown, even for a node that never runs.
     """
     return None if one is None else one * runs
 
 
 def node_costs(model: Model, types: TypeTable) -> list[NodeCost]:
-    """Cost of every node, index = node id. See ``cost_table`` for the diagnostics."""
+    """Return the cost of every node, indexed by node id. See ``cost_table`` for the diagnostics."""
     return cost_table(model, types).nodes
 
 
 def cost_table(model: Model, types: TypeTable, sizes: TensorSizes | None = None) -> CostTable:
-    """Cost of every node and the diagnostics. Never raises on content."""
+    """Return the cost of every node, and the diagnostics. Never raises on content."""
     run = CostRun(model, types, sizes or TensorSizes(model, types))
     known: dict[tuple[Cost | None, str], tuple[Cost | None, str]] = {}
-    # Layers repeat, and so do their costs: what is equal is one object.
+    # Layers repeat, so equal costs share one object.
     own = [known.setdefault(found, found) for found in map(run.one, model.nodes)]
     if len(model.graphs) == 1:
         entries = {found: NodeCost(*found) for found in known}
@@ -141,7 +141,7 @@ def cost_table(model: Model, types: TypeTable, sizes: TensorSizes | None = None)
 
 
 class CostRun:
-    """Applies the rules; remembers what failed."""
+    """Applies the rules and records failures."""
 
     def __init__(self, model: Model, types: TypeTable, sizes: TensorSizes) -> None:
         self.model = model
@@ -151,7 +151,7 @@ class CostRun:
         self.failed: dict[tuple[str, str], int] = {}
 
     def one(self, node: Node) -> tuple[Cost | None, str]:
-        """(cost, reason) of one node."""
+        """Return (cost, reason) of a node."""
         rule = rule_for(node.domain, node.op_type)
         if rule is None:
             self.unknown.setdefault(op_name(node), []).append(node.id)
@@ -169,15 +169,15 @@ class CostRun:
         return self._filled(node, cost)
 
     def view(self, node: Node) -> NodeView:
-        """What the rule of the node sees."""
+        """Return the view of a node for its rule."""
         return NodeView(self.model, self.types, node, self.sizes)
 
     def real(self, cost: Cost, read: int, write: int) -> bool:
-        """False for numbers that no model has."""
+        """False for numbers that no real model reaches."""
         return 0 <= cost.macs <= cost.flops <= MAX_NUMBER and max(read, write) <= MAX_NUMBER
 
     def _filled(self, node: Node, cost: Cost) -> tuple[Cost | None, str]:
-        """The cost with its traffic; refused when a number is negative or beyond ``MAX_NUMBER``."""
+        """Return the cost with its bytes; rejected if a number is negative or exceeds ``MAX_NUMBER``."""
         read, write = cost.read_bytes, cost.write_bytes
         if read is None:
             read = self.traffic(node.inputs)
@@ -193,7 +193,7 @@ class CostRun:
         return Cost(cost.macs, cost.flops, known_read, None if blind_write else write), why
 
     def traffic(self, tensors: Sequence[int]) -> int:
-        """Bytes of the tensors, each once; ``BYTES_UNKNOWN`` when one is unknown."""
+        """Return the bytes of the tensors, each counted once; ``BYTES_UNKNOWN`` if one is unknown."""
         table = self.sizes.bytes
         moved = 0
         for tensor in tensors if len(tensors) < 2 else dict.fromkeys(tensors):
@@ -206,7 +206,7 @@ class CostRun:
         return moved
 
     def unsized(self, node: Node, reading: bool) -> str:
-        """Why the traffic is unknown: the first tensor without a size."""
+        """Return the reason for unknown traffic: the first tensor without a size."""
         for what, tensors in (("input", node.inputs), ("output", node.outputs)):
             for place, tensor in enumerate(tensors):
                 if tensor < 0 or self.sizes.bytes[tensor] is not None:
@@ -221,7 +221,7 @@ class CostRun:
         return f"bytes: the {'inputs' if reading else 'outputs'} used depend on the data"
 
     def notes(self) -> list[Diagnostic]:
-        """One diagnostic an unknown operator and a distinct failure."""
+        """Return one diagnostic per unknown operator and distinct failure."""
         found = []
         for name, nodes in self.unknown.items():
             many = f"{len(nodes)} nodes" if len(nodes) > 1 else "1 node"
@@ -236,7 +236,7 @@ class CostRun:
 
 
 def _is_unknown(moved: int) -> bool:
-    """True for the mark of unknown traffic; a size with symbols is none."""
+    """True for the marker of unknown traffic; a symbolic size is not one."""
     return isinstance(moved, int) and moved == BYTES_UNKNOWN
 
 
@@ -246,9 +246,9 @@ def op_name(node: Node) -> str:
 
 
 def totals(model: Model, costs: Sequence[NodeCost], runnable: bool = True) -> Totals:
-    """Sums over the nodes that run. Coverage counts every node but Constants, in all graphs.
+    """Sum over the nodes that run. Coverage includes every node of all graphs except Constants.
 
-    A model that is not ``runnable`` has no sums: those of the nodes before its contradiction say nothing.
+    A model that is not ``runnable`` has no sums: a partial sum up to the contradiction is meaningless.
     """
     sums = {"macs": _CostSum(), "flops": _CostSum(), "read": _CostSum(), "write": _CostSum()}
     by_op: dict[tuple[str, str], OpTotal] = {}
@@ -296,7 +296,7 @@ def totals(model: Model, costs: Sequence[NodeCost], runnable: bool = True) -> To
 
 
 class _CostSum:
-    """A sum that remembers whether anything went into it."""
+    """A sum that records whether anything was added."""
 
     __slots__ = ("parts", "value")
 
@@ -310,7 +310,7 @@ class _CostSum:
             self.parts += 1
 
     def result(self, nodes: int) -> int | None:
-        """The sum; None when nodes exist but none is known, or when it exceeds ``MAX_NUMBER``."""
+        """Return the sum; None if there are nodes but none is known, or if it exceeds ``MAX_NUMBER``."""
         if (nodes and not self.parts) or self.value > MAX_NUMBER:
             return None
         return self.value

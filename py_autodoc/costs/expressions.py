@@ -1,8 +1,8 @@
-"""Every cost of a model as an expression in the free sizes of its inputs.
+"""Costs of a model as expressions in the symbolic dimensions of its inputs.
 
-The rules, the control flow and the liveness sweep are those of the numeric engine, run on numbers with
-symbols. An expression is exact for every binding of sizes >= 1 that fulfils ``conditions``; where one
-cannot be given it is None with a reason, never an approximation.
+Rules, control flow and liveness are those of the numeric engine, applied to symbolic numbers. An expression
+is exact for every binding of sizes >= 1 that satisfies ``conditions``. If there is no exact expression, it
+is None with a reason, never an approximation.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ if TYPE_CHECKING:  # shape inference is slow to import
 Metric = Literal["macs", "flops", "read_bytes", "write_bytes", "activation_bytes"]
 METRICS: tuple[Metric, ...] = ("macs", "flops", "read_bytes", "write_bytes", "activation_bytes")
 SUMMED: tuple[Metric, ...] = METRICS[:4]
-"""What is added up over the nodes."""
+"""Metrics that are summed over the nodes."""
 MAX_CONDITIONS = 64
 BRANCH = "this branch is not counted: the other one is selected or costs more"
 
 Reference = Callable[[], tuple[Mapping[str, int], Sequence[NodeCost]] | None]
-"""Costs under some binding of every size (by the file's own names), None when there is no binding under
-which the model runs. Asked for only when an expression is missing."""
+"""Returns costs under some binding of every size (by the file's own names), None if the model runs under no
+binding. Called only if an expression is missing."""
 
 
 @dataclass(slots=True)
 class NodeExpressions:
-    """Costs of one execution of a node. ``reason`` says why one is None (the first that is)."""
+    """Costs of one execution of a node. ``reason`` explains the first one that is None."""
 
     macs: Number | None = None
     flops: Number | None = None
@@ -58,7 +58,7 @@ class NodeExpressions:
     activation_bytes: Number | None = None
     reason: str = ""
     times: Number | None = 1
-    """Executions in one inference (an unknown loop counted once); None when undecided."""
+    """Executions per inference (a loop of unknown length counts once); None if undecided."""
     counted: bool = True
 
 
@@ -67,13 +67,13 @@ Relation = Literal["zero", "positive", "nonzero"]
 
 @dataclass(frozen=True, slots=True)
 class CostCondition:
-    """What a binding must fulfil: ``value`` = 0, >= 1 or ≠ 0."""
+    """Condition on a binding: ``value`` = 0, >= 1 or ≠ 0."""
 
     relation: Relation
     value: Symbolic
 
     def holds(self, values: PolyValues) -> bool:
-        """True under the binding of ``values``. Raises: EvaluationError."""
+        """True for the binding of ``values``. Raises: EvaluationError."""
         found = values.of(self.value.poly)
         return (
             found == 0
@@ -86,11 +86,11 @@ class CostCondition:
 
 @dataclass(frozen=True, slots=True)
 class Expressions:
-    """The costs of a model as expressions over ``symbols``.
+    """Costs of a model as expressions over ``symbols``.
 
-    Names are those that expressions may hold; ``original`` gives the file's own text of each.
+    ``symbols`` are the names that may occur in expressions; ``original`` has the file's text of each.
     ``totals`` has the sums of one inference, ``peak`` the live bytes (``simple``, ``inplace``);
-    ``reasons`` says why a total or peak (by its key) is None.
+    ``reasons`` explains, by key, why a total or peak is None.
     """
 
     symbols: tuple[str, ...]
@@ -100,15 +100,15 @@ class Expressions:
     conditions: tuple[CostCondition, ...] = ()
     peak: dict[str, Number | None] = field(default_factory=dict)
     inplace_conditions: tuple[CostCondition, ...] = ()
-    """What the in-place peak needs besides."""
+    """Additional conditions of the in-place peak."""
     reasons: dict[str, str] = field(default_factory=dict)
     shapes: Sequence[Shape | None] = ()
-    """By tensor, sizes as expressions; empty when there are no expressions."""
+    """Shape expressions by tensor; empty if there are no expressions."""
 
     def check(self, bindings: Mapping[str, int], in_place: bool = False, least: int = 1) -> None:
-        """Raises: EvaluationError when the expressions (the in-place peak) do not hold under these sizes.
+        """Raises: EvaluationError if the expressions (or the in-place peak) are not valid for these sizes.
 
-        They are made for sizes of at least 1; who asks for 0 has to prove them there.
+        They are built for sizes of at least 1; a caller that passes 0 must prove them for 0.
         """
         values = PolyValues(bindings, least)
         for name in self.symbols:
@@ -123,10 +123,10 @@ class Expressions:
 
 
 def expressions(model: Model, types: SymbolicTypes, reference: Reference) -> Expressions:
-    """The costs of every node and of the model. Linear in the size of the graph.
+    """Return the costs of every node and of the model. Linear in the size of the graph.
 
-    ``reference`` decides whether a node without an expression has no number either, and so is missing
-    from the numeric total as well. Never raises on content.
+    ``reference`` decides whether a node without an expression has no number either, so that the numeric
+    total excludes it as well. Never raises on content.
     """
     world = SymbolicDims(model, types)
     sizes = SymbolicSizes(world)
@@ -171,7 +171,7 @@ def _node(run: SymbolicRun, node: Node, sizes: SymbolicSizes) -> NodeExpressions
 
 
 def _made(node: Node, sizes: SymbolicSizes) -> Number | None:
-    """Bytes of the outputs."""
+    """Return the bytes of the outputs."""
     made: Number = 0
     for tensor in node.outputs:
         if tensor >= 0:
@@ -186,7 +186,7 @@ def _made(node: Node, sizes: SymbolicSizes) -> Number | None:
 
 
 class _Reference:
-    """Whether a number that has no expression exists at all."""
+    """Decides whether a number without an expression exists at all."""
 
     def __init__(self, ask: Reference, types: SymbolicTypes, conditions: Sequence[CostCondition]) -> None:
         self._ask = ask
@@ -196,7 +196,7 @@ class _Reference:
         self._costs: Sequence[NodeCost] | None = None
 
     def has(self, node: int, metric: str) -> bool:
-        """True when the numeric engine may know the number."""
+        """True if the numeric engine may know the number."""
         if not self._asked:
             self._asked, self._costs = True, self._fitting()
         if self._costs is None:
@@ -205,7 +205,7 @@ class _Reference:
         return cost is not None and getattr(cost, metric) is not None
 
     def _fitting(self) -> Sequence[NodeCost] | None:
-        """The costs, when their sizes fulfil the conditions: others say nothing."""
+        """Return the costs if their sizes satisfy the conditions; other costs prove nothing."""
         answer = self._ask()
         if answer is None:
             return None
@@ -233,7 +233,7 @@ class _UndecidableCost:
 
 
 def _executions(model: Model, world: SymbolicDims, nodes: list[NodeExpressions], known: _Reference) -> None:
-    """Fill in how often each node runs."""
+    """Set the number of executions of each node."""
     if len(model.graphs) == 1:
         return
 
@@ -277,7 +277,7 @@ def _run(found: NodeExpressions, runs: ExecutionCount, why: str) -> None:
 def _total(
     model: Model, nodes: list[NodeExpressions], metric: Metric, known: _Reference, reasons: dict[str, str]
 ) -> Number | None:
-    """Sum over the nodes that run, as the numeric engine adds them up: unknown numbers left out."""
+    """Sum over the nodes that run; like the numeric engine, excludes unknown numbers."""
     key, total, parts = f"total_{metric}", _ExpressionSum(), 0
     try:
         for node, found in zip(model.nodes, nodes, strict=True):
@@ -302,13 +302,13 @@ def _total(
 
 
 class _ExpressionSum:
-    """A running sum, one dictionary for all terms."""
+    """A running sum with one dictionary for all terms."""
 
     def __init__(self) -> None:
         self.terms: dict[Monomial, int] = {}
 
     def add(self, value: Number, runs: Number) -> None:
-        """``value`` times ``runs``. Raises: UndecidedComparison when the sum becomes too large."""
+        """Add ``value`` times ``runs``. Raises: UndecidedComparison if the sum becomes too large."""
         if isinstance(value, int) and isinstance(runs, int):
             self.terms[()] = self.terms.get((), 0) + value * runs
             return
@@ -321,12 +321,12 @@ class _ExpressionSum:
             raise UndecidedComparison(f"the expression has more than {MAX_TERMS} terms")
 
     def result(self) -> Number:
-        """The sum. Raises: UndecidedComparison."""
+        """Return the sum. Raises: UndecidedComparison."""
         return wrap(Poly({m: c for m, c in self.terms.items() if c}))
 
 
 def _conditions(world: SymbolicDims) -> tuple[CostCondition, ...] | None:
-    """What the shapes take for granted; None when it is too much to write down."""
+    """Return the assumptions about the shapes; None if there are too many."""
     types = world.types
     least = [p for p in types.positive if p.names() <= world.symbols]
     for text in sorted(world.dims()):

@@ -1,10 +1,10 @@
-"""How many FLOPs the arithmetic beside multiply-accumulates counts for. One place.
+"""FLOPs of arithmetic other than multiply-accumulates, defined in one place.
 
 One elementary operation on one element counts 1: ``+ - × ÷``, a comparison, min, max, a logical or
 bitwise operation, rounding, and one call of a library function (exp, log, sqrt, pow, sin, erf, tanh,
 sigmoid …), on integers as on floats. A composite operator counts the operations of its definition in
 the ONNX operator specification, so that a fused operator and its decomposed form cost about the same.
-Terms of lower order (one square root a row, a division by a constant) are left out.
+Lower-order terms (one square root per row, a division by a constant) are omitted.
 """
 
 from __future__ import annotations
@@ -70,5 +70,5 @@ IOU = 12
 
 
 def interpolation(taps: int) -> int:
-    """FLOPs of a weighted sum of ``taps`` samples: taps × and taps − 1 +."""
+    """Return the FLOPs of a weighted sum of ``taps`` samples: taps × and taps − 1 +."""
     return 2 * taps - 1

@@ -1,13 +1,14 @@
-"""What the cached keys and values of a generating model take, per token and for the whole context.
+"""Size of the KV cache of a generating model, per token and for the whole context.
 
-From the graph's own past inputs where it has them (``cache_inputs``): bytes per token = product of the
-sizes of every axis but batch and positions, times the element size, over all caches, for a batch of one.
+Measured on the graph's own past inputs if it has them (``cache_inputs``): bytes per token = product of the
+sizes of all axes except batch and positions, times the element size, over all caches, for batch 1.
 
-Otherwise an estimate from recognised attention: kv heads × (head size of K + of V) × element size, over the
-causal self-attention layers. It is made only for a graph that generates tokens: one whose output scores the
-rows of an embedding table that it reads. An encoder keeps no keys and values between inferences.
-Masks whose values were not read leave open whether attention is causal; then the estimate stands on the
-caller's word that the network is a decoder, and is no surer than that.
+Otherwise estimated from recognised attention: kv heads × (head size of K + of V) × element size, over the
+causal self-attention layers. Only graphs that generate tokens get an estimate: one output scores the rows of
+an embedding table that the graph reads. An encoder keeps no keys and values between inferences.
+If mask values were not read, causality is unknown. The estimate then relies on the caller's confidence that
+the network is a decoder.
+
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from py_autodoc.graph.protobuf.tensor_protos import BITS
 
 _ROLES = ("key", "both", "value")
 ESTIMATE = 0.9
-"""Confidence of an estimate at most: a runtime may keep the cache in another type, or heads repeated."""
+"""Maximum confidence of an estimate: a runtime may use another type for the cache, or repeat heads."""
 _LOOKUPS = frozenset({("", "Gather"), ("com.microsoft", "GatherBlockQuantized")})
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class AttentionSize:
-    """A recognised attention layer, as far as the estimate needs it. None where unknown."""
+    """Sizes of a recognised attention layer, as required by the estimate. None if unknown."""
 
     kv_heads: int | None
     head_dim: int | None
@@ -39,18 +40,18 @@ class AttentionSize:
     kind: str
     """``self``, ``cross`` or ``unknown``."""
     dtype: int
-    """Element type of keys and values, 0 when unknown."""
+    """Element type of keys and values, 0 if unknown."""
     confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class CacheLayer:
-    """The cache of one attention layer. Sizes are None where unknown."""
+    """The cache of one attention layer. Sizes are None if unknown."""
 
     inputs: tuple[int, ...]
-    """Graph inputs of keys and values, one where both are in it; empty in an estimate."""
+    """Graph inputs of keys and values, or a single input for both; empty for an estimate."""
     attention: int
-    """The Softmax or fused operator, -1 in an estimate."""
+    """The Softmax or fused operator, -1 for an estimate."""
     kv_heads: int | None
     head_dim: int | None
     value_dim: int | None
@@ -59,16 +60,16 @@ class CacheLayer:
     """Axis of the positions in the first input."""
     bytes_per_token: int | None
     positions: int | None = None
-    """Positions the cache holds when full, as the file declares them; None when they are free."""
+    """Positions of the full cache as declared in the file; None if symbolic."""
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class KVCache:
-    """Cached keys and values of one sequence (batch 1). A size that differs among layers is None.
+    """Cached keys and values of one sequence (batch 1). A size that differs between layers is None.
 
-    ``source``: ``inputs`` (measured on the graph's past inputs), ``estimated``, or ``none``; ``reason``
-    says why there is none, or why bytes are unknown, ``context_reason`` why the full size is.
+    ``source``: ``inputs`` (measured on the graph's past inputs), ``estimated``, or ``none``. ``reason``
+    explains why there is no cache or why bytes are unknown, ``context_reason`` why the full size is.
     """
 
     source: str
@@ -80,10 +81,10 @@ class KVCache:
     axis: int | None = None
     bytes_per_token: int | None = None
     context: int | None = None
-    """Positions of the full cache, the most of any layer."""
+    """Positions of the full cache, the maximum of all layers."""
     context_bytes: int | None = None
     confidence: float | None = None
-    """Between 0 and 1; None where there is no cache."""
+    """Between 0 and 1; None without a cache."""
     reason: str = ""
     context_reason: str = ""
 
@@ -95,11 +96,11 @@ def kv_cache(
     max_context: int | None = None,
     decoder: float = 0.0,
 ) -> KVCache:
-    """The KV cache of a model.
+    """Return the KV cache of a model.
 
-    ``attention`` are the recognised layers, ``max_context`` the positions the model was made for where a
-    table of positions tells them, ``decoder`` how sure it is (0 to 1) that self-attention whose mask could
-    not be read is causal. Never raises on content.
+    ``attention`` are the recognised layers, ``max_context`` the maximum positions according to a position
+    table, ``decoder`` the confidence (0 to 1) that self-attention with an unread mask is causal. Never
+    raises on content.
     """
     found = cache_inputs(model, types)
     if found is None:
@@ -113,7 +114,7 @@ def kv_cache(
 
 
 def _layers(model: Model, types: TypeTable, found: Iterable[Cache]) -> list[CacheLayer]:
-    """Caches paired by the attention that reads them; a pair that several read counts once."""
+    """Return caches paired by the attention that reads them; a pair shared by several layers counts once."""
     by_attention: dict[int, list[Cache]] = {}
     for cache in found:
         by_attention.setdefault(cache.attention, []).append(cache)
@@ -123,7 +124,7 @@ def _layers(model: Model, types: TypeTable, found: Iterable[Cache]) -> list[Cach
         pair = sorted(caches, key=lambda cache: _ROLES.index(cache.role))  # stable: keys, then values
         if {cache.role for cache in pair} in ({"key"}, {"value"}):
             continue
-        # Branches may both grow an input; parts of a stacked one differ by the operator that grows them.
+        # Both branches may extend an input; parts of a stacked input differ by the extending operator.
         mark = tuple((cache.tensor, -1 if cache.whole else cache.node) for cache in pair)
         if mark not in known:
             known.add(mark)
@@ -157,7 +158,7 @@ def _layer(model: Model, types: TypeTable, attention: int, pair: Sequence[Cache]
 
 
 def _part(types: TypeTable, cache: Cache) -> int | None:
-    """Bytes of one position of one cache; None when a size is unknown."""
+    """Return the bytes of one position of a cache; None if a size is unknown."""
     heads, width = _size(types, cache.tensor, cache.heads), _size(types, cache.tensor, cache.width)
     bits = BITS.get(types.dtypes[cache.tensor])
     if heads is None or width is None or bits is None or cache.axis is None:
@@ -175,7 +176,7 @@ def _size(types: TypeTable, tensor: int, axis: int | None) -> int | None:
 
 
 def _positions(model: Model, types: TypeTable, cache: Cache) -> int | None:
-    """Positions after this step where the file itself fixes them, not the binding of a symbol."""
+    """Return the positions after this step if the file itself fixes them, not a bound symbol."""
     declared = model.tensors[cache.tensor].shape
     if cache.axis is None or declared is None or cache.axis >= len(declared):
         return None
@@ -217,7 +218,7 @@ def _summary(
 
 
 def _common(values: Iterable[T]) -> T | None:
-    """The value they all have, None when they differ."""
+    """Return the common value, None if they differ."""
     distinct = set(values)
     return distinct.pop() if len(distinct) == 1 else None
 
@@ -229,7 +230,7 @@ def _estimate(
     max_context: int | None,
     decoder: float,
 ) -> KVCache:
-    """From the causal self-attention of a graph that generates tokens."""
+    """Estimate from the causal self-attention of a graph that generates tokens."""
     own = [layer for layer in attention if layer.kind == "self"]
     known = [layer for layer in own if layer.causal]
     likely = [layer for layer in own if layer.causal is None]
@@ -240,7 +241,7 @@ def _estimate(
         return KVCache("none", reason="attention is causal, but no output scores a vocabulary")
     layers = [_estimated(layer) for layer in causal]
     confidence = min(ESTIMATE, *(layer.confidence for layer in causal))
-    if likely:  # counted on a guess, or left out on one
+    if likely:  # some layers are included or excluded by assumption
         confidence = min(confidence, decoder if decoder > 0 else 0.5)
     return _summary("estimated", layers, max_context, confidence)
 
@@ -267,10 +268,10 @@ def _estimated(layer: AttentionSize) -> CacheLayer:
 
 
 def scores_vocabulary(model: Model, types: TypeTable) -> bool:
-    """True when an output's last axis is as long as an embedding table that the graph looks up.
+    """True if an output's last axis is as long as an embedding table that the graph looks up.
 
-    A lookup is a Gather along the first axis of a weight matrix with indices that are not constant: the
-    output then scores the same tokens that go in.
+    A lookup is a Gather along the first axis of a weight matrix with computed indices. The output then
+    scores the same tokens that are the input.
     """
     rows: set[int] = set()
     for node in model.nodes:
@@ -288,7 +289,7 @@ def scores_vocabulary(model: Model, types: TypeTable) -> bool:
 
 
 def _is_weight(model: Model, tensor: int) -> bool:
-    """True for a constant, also one that is dequantized or cast first."""
+    """True for a constant, including one that is dequantized or cast first."""
     for _ in range(4):
         entry = model.tensors[tensor]
         if entry.is_constant:

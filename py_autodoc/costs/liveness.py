@@ -1,11 +1,11 @@
-"""Peak activation memory by liveness.
+"""Peak activation memory by liveness analysis.
 
-Nodes run one by one in execution order. A graph input lives until its last use, a graph output until
-the end; weights (initializers and Constant outputs) are not counted. Two figures: ``simple`` gives
-every output its own memory; ``inplace`` lets views share their input's and lets an elementwise
-operator write over an input of the same size whose last use it is. While a node with bodies runs,
-the costliest body's own peak comes on top of what lives outside: the larger branch of an If, a loop
-body once. An ideal allocator needs at least this; real ones take about 0.7 to 2.5 times as much.
+Nodes run one by one in execution order. A graph input is live until its last use, a graph output until the
+end; weights (initializers and Constant outputs) are excluded. There are two results: ``simple`` gives every
+output its own memory; ``inplace`` lets views share the memory of their input, and lets an elementwise
+operator overwrite an input of equal size at its last use. While a node with subgraphs runs, the peak of the
+costliest subgraph is added to the live outer tensors: the larger branch of an If, a loop body once. An ideal
+allocator needs at least this much; real ones need about 0.7 to 2.5 times as much.
 """
 
 from __future__ import annotations
@@ -17,69 +17,69 @@ from py_autodoc.costs.tensor_sizes import TensorSizes
 from py_autodoc.graph.ir.model import Model, Node, SubGraph, TensorKind, TypeTable
 
 VIEW_OPS = frozenset({"Reshape", "Squeeze", "Unsqueeze", "Identity", "Flatten", "Dropout"})
-"""Output 0 is input 0 under another shape."""
+"""Operators whose output 0 is a view of input 0."""
 
 _ELEMENTWISE = (
     "Abs Add BatchNormalization Cast Clip Div Elu Erf Exp Floor Gelu HardSigmoid HardSwish LeakyRelu Log "
     "Mul Neg Pow Relu Sigmoid Softmax Softplus Sqrt Sub Tanh Where"
 )
 INPLACE_OPS = frozenset(_ELEMENTWISE.split())
-"""Output 0 may take the memory of an input that dies here."""
+"""Operators whose output 0 may reuse the memory of an input that is freed here."""
 
 
 @dataclass(frozen=True, slots=True)
 class PeakMemory:
-    """Peak bytes of live activations; None with a ``reason`` when a size is unknown."""
+    """Peak bytes of live activations; None with a ``reason`` if a size is unknown."""
 
     simple: int | None
     inplace: int | None
     simple_node: int = -1
-    """Node of the main graph at which the simple peak stands."""
+    """Node of the main graph at the simple peak."""
     inplace_node: int = -1
     main_simple: int | None = None
-    """The simple peak of the main graph alone, what bodies need left out."""
+    """The simple peak of the main graph without its subgraphs."""
     main_inplace: int | None = None
     reason: str = ""
 
 
 @dataclass(slots=True)
 class LivenessSweep:
-    """What one pass over the nodes of a graph saw. A step is a position in the graph's own order."""
+    """Results of one pass over the nodes of a graph. A step is a position in the graph's own order."""
 
     bytes: int = 0
-    """The peak, bodies on top."""
+    """Peak bytes, including subgraphs."""
     step: int = -1
-    """Where it stands first, -1 for before the first node."""
+    """First step at the peak, -1 for before the first node."""
     body: int = -1
-    """The graph whose own peak is part of it; -1 when it stands outside of any body."""
+    """The graph whose own peak is included; -1 if the peak is outside of any subgraph."""
     node: int = -1
     alone: int = 0
-    """The peak with bodies left out."""
+    """Peak bytes without subgraphs."""
     curve: list[int] = field(default_factory=list)
-    """Bytes live while the node of each step runs, bodies on top."""
+    """Live bytes while the node of each step runs, including subgraphs."""
     tops: dict[int, int] = field(default_factory=dict)
-    """Step → what its costliest body holds at most."""
+    """Step → peak bytes of its costliest subgraph."""
     start: int = 0
     """Bytes of the inputs, before the first node."""
     within: int = 0
-    """Bytes while the bodies of the node at hand run."""
+    """Bytes while the subgraphs of the current node run."""
 
     def begin(self, live: int) -> None:
-        """``live`` bytes before the first node."""
+        """Start with ``live`` bytes before the first node."""
         self.start = self.bytes = self.alone = live
 
     def see(self, live: int, step: int, node: int) -> None:
-        """``live`` bytes once the outputs of ``node`` stand beside what it needs."""
+        """Record ``live`` bytes with the outputs of ``node`` allocated and its inputs not yet freed."""
         if live > self.alone:
             self.alone = live
         if live > self.bytes:
             self.bytes, self.step, self.node, self.body = live, step, node, -1
         held, curve = max(live, self.within), self.curve
-        curve.append(curve[-1] if curve and curve[-1] == held else held)  # no object for what stays
+        curve.append(curve[-1] if curve and curve[-1] == held else held)  # shares equal values
         self.within = 0
 
     def inside(self, live: int, step: int, node: Node, bodies: Sequence[int]) -> None:
-        """The costliest body of ``node`` on top of ``live`` bytes outside."""
+        """Record the costliest subgraph of ``node`` in addition to ``live`` outer bytes."""
         body = max((graph for _, graph in node.subgraphs), key=bodies.__getitem__)
         self.tops[step] = bodies[body]
         self.within = total = live + bodies[body]
@@ -89,12 +89,12 @@ class LivenessSweep:
 
 @dataclass(frozen=True, slots=True)
 class Liveness:
-    """The sweeps over every graph and how long each tensor lives.
+    """Liveness results of every graph, and the lifetime of each tensor.
 
     ``first`` and ``last``, by tensor id, are the steps (positions in the order of the tensor's own
-    graph, Constant nodes left out) between which the tensor is alive, both included: ``first`` is -1
-    for inputs, ``last`` the last step for what lives until the end (outputs, inputs nobody reads), and
-    both are ``NEVER`` for weights.
+    graph, Constant nodes excluded) between which the tensor is live, inclusive. ``first`` is -1 for inputs,
+    ``last`` is the last step for tensors that live until the end (outputs, unused inputs), and both are
+    ``NEVER`` for weights.
     """
 
     peak: PeakMemory
@@ -103,22 +103,22 @@ class Liveness:
     first: list[int]
     last: list[int]
     simple: list[LivenessSweep]
-    """By graph; empty when a size is unknown."""
+    """By graph; empty if a size is unknown."""
     inplace: list[LivenessSweep]
     memory: dict[int, int]
-    """Tensor → the tensor whose memory it takes over, for those without memory of their own (in place)."""
+    """Tensor → the tensor whose memory it reuses (in place), for tensors without memory of their own."""
 
 
 NEVER = -2
 
 
 def peak_activation(model: Model, types: TypeTable, sizes: TensorSizes | None = None) -> PeakMemory:
-    """Peak activation memory of one inference, in bytes. Linear in the size of the graph."""
+    """Return the peak activation memory of one inference, in bytes. Linear in the size of the graph."""
     return liveness(model, types, sizes).peak
 
 
 def liveness(model: Model, types: TypeTable, sizes: TensorSizes | None = None) -> Liveness:
-    """Who lives when, and how many bytes that takes. Linear in the size of the graph."""
+    """Return tensor lifetimes and live bytes. Linear in the size of the graph."""
     table = (sizes or TensorSizes(model, types)).bytes
     fault = types.contradiction
     missing = _unsized(model, table) if fault is None else fault.reason
@@ -129,7 +129,7 @@ def liveness(model: Model, types: TypeTable, sizes: TensorSizes | None = None) -
     first, last = [NEVER] * len(model.tensors), [NEVER] * len(model.tensors)
     memory: dict[int, int] = {}
     bodies_simple, bodies_inplace = [0] * len(model.graphs), [0] * len(model.graphs)
-    for graph in reversed(model.graphs):  # a body comes after what holds it
+    for graph in reversed(model.graphs):  # subgraphs after their owner
         plan = GraphLifetimes(model, graph)
         order[graph.id] = [node.id for node in plan.order]
         plan.lifetimes(first, last)
@@ -146,7 +146,7 @@ def liveness(model: Model, types: TypeTable, sizes: TensorSizes | None = None) -
 
 
 def _unsized(model: Model, table: Sequence[int | None]) -> str:
-    """Why the peak cannot be told: the first activation without a size, else empty."""
+    """Return the reason for an unknown peak: the first activation without a size; empty if none."""
     for tensor in model.tensors:
         if table[tensor.id] is None and not tensor.is_constant:
             return f"the size of {tensor.name or f'tensor {tensor.id}'} is not known"
@@ -154,7 +154,7 @@ def _unsized(model: Model, table: Sequence[int | None]) -> str:
 
 
 class GraphLifetimes:
-    """Who uses what until when, in one graph."""
+    """Tensor lifetimes in one graph."""
 
     def __init__(self, model: Model, graph: SubGraph) -> None:
         self.model = model
@@ -167,11 +167,11 @@ class GraphLifetimes:
             node.outputs if -1 not in node.outputs else tuple([t for t in node.outputs if t >= 0])
             for node in order
         ]
-        """Tensors each node makes."""
+        """Tensors produced by each node."""
         self.last = self._last_uses()
-        """Tensor → position of its last use; the number of nodes for outputs; absent when unused."""
+        """Tensor → position of its last use; the number of nodes for outputs; absent if unused."""
         self.dead: list[list[int]] = [[] for _ in order]
-        """Tensors that nobody needs after a node: last used there, or made there for nobody."""
+        """Tensors that can be freed after a node: last used by it, or produced by it and never used."""
         end = len(order)
         for tensor, at in self.last.items():
             if at < end:
@@ -182,7 +182,7 @@ class GraphLifetimes:
                     self.dead[at].append(tensor)
 
     def _last_uses(self) -> dict[int, int]:
-        """Where each tensor of this graph is used last; a body's use is its node's use."""
+        """Return the last use of each tensor of this graph; a use in a subgraph counts for its owner."""
         last: dict[int, int] = {}
         tensors, place = self.model.tensors, self.position
         alone = len(self.model.graphs) == 1
@@ -194,7 +194,7 @@ class GraphLifetimes:
                     last[tensor] = at
         for node in self.order:
             for _, body in node.subgraphs:
-                for tensor in self.model.graphs[body].outputs:  # a body may return an outer tensor
+                for tensor in self.model.graphs[body].outputs:  # a subgraph may return an outer tensor
                     if tensors[tensor].graph == self.graph.id:
                         last[tensor] = max(last.get(tensor, -1), place[node.id])
         made = {t for row in self.made for t in row}.union(self.inputs)
@@ -202,7 +202,7 @@ class GraphLifetimes:
         return {tensor: at for tensor, at in last.items() if tensor in made}
 
     def _where(self, number: int) -> int:
-        """Position of the node, or of the node of this graph whose body holds it; -1 for none."""
+        """Return the position of the node, or of its ancestor in this graph; -1 if none."""
         while number >= 0:
             at = self.position.get(number)
             if at is not None:
@@ -218,13 +218,13 @@ class GraphLifetimes:
         for at, made in zip(self.position.values(), self.made, strict=True):
             for tensor in made:
                 until = min(self.last.get(tensor, at), end)
-                # Used before it is made, in a graph with a circle: nothing frees it.
+                # Used before it is produced, in a graph with a cycle: never freed.
                 first[tensor], last[tensor] = at, until if until >= at else end
 
     def simple(
         self, size: Sequence[int], bodies: Sequence[int], sweep: LivenessSweep | None = None
     ) -> LivenessSweep:
-        """Every output has its own memory. ``bodies[g]`` is the peak inside graph ``g``."""
+        """Sweep with separate memory for every output. ``bodies[g]`` is the peak inside graph ``g``."""
         sweep = sweep or LivenessSweep()
         live = sum(size[t] for t in self.inputs)
         sweep.begin(live)
@@ -237,7 +237,7 @@ class GraphLifetimes:
             held.update(made)
             sweep.see(live, at, node.id)
             for tensor in dead:
-                if tensor in held:  # not yet made: only in a graph with a circle
+                if tensor in held:  # not yet produced, only in a graph with a cycle
                     live -= size[tensor]
         return sweep
 
@@ -248,11 +248,11 @@ class GraphLifetimes:
         memory: dict[int, int],
         sweep: LivenessSweep | None = None,
     ) -> LivenessSweep:
-        """Views share memory, elementwise operators reuse what dies; who takes whose goes to ``memory``."""
+        """Sweep with shared memory for views and in-place reuse. Fills ``memory`` with the reuse."""
         owner = {tensor: tensor for tensor in self.inputs}
         """Tensor → the tensor whose memory it uses."""
         users = dict.fromkeys(self.inputs, 1)
-        """Memory (by its first tensor) → living tensors in it."""
+        """Memory (by its first tensor) → number of live tensors in it."""
         feeds = frozenset(self.inputs)
         sweep = sweep or LivenessSweep()
         live = sum(size[t] for t in self.inputs)
@@ -288,7 +288,7 @@ class GraphLifetimes:
         feeds: frozenset[int],
         size: Sequence[int],
     ) -> int:
-        """The memory that output 0 can take over, -1 for memory of its own."""
+        """Return the memory that output 0 can reuse, -1 for memory of its own."""
         if node.domain or not node.outputs:
             return -1
         if node.op_type in VIEW_OPS:

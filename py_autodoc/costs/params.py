@@ -1,20 +1,20 @@
-"""Parameters, wherever they live, and the bytes of all constants.
+"""Parameter counts, and the bytes of all constants.
 
 A parameter is an element of a float (or quantized) weight:
 
-* every float constant counts, in an initializer or a Constant node, of any graph (all branches of an
-  If), dense or sparse (stored values), inside the file or external; so do the learned numbers that
-  ai.onnx.ml keeps in attributes;
-* an integer constant counts where an operator takes a quantized weight (``weight_slots.QUANTIZED``),
-directly, through views, or through a Gather; several packed in one element count each;
-* a ConstantOfShape output counts where it is a weight: its shape is a constant and it reaches a weight
-  input (``weight_slots.LEARNED``) through views only. Published "light" models are written so.
+* every float constant counts, in an initializer or a Constant node of any graph (all branches of an
+    If), dense or sparse (stored values), inside the file or external, as do the learned numbers in
+    attributes of ai.onnx.ml;
+* an integer constant counts if an operator takes it as a quantized weight (``weight_slots.QUANTIZED``),
+  directly, through views, or through a Gather; values packed in one element count separately;
+* a ConstantOfShape output counts if it is a weight: its shape is a constant and it reaches a weight
+    input (``weight_slots.LEARNED``) through views only. Published "light" models use this form.
 
-One tensor counts once however often it is used, and so do two tensors that share one external
-region. Scales, zero points, integer constants, masks and text are listed apart.
+A tensor counts once however often it is used, as do two tensors that share one external
+region. Scales, zero points, integer constants, masks and text are listed separately.
 
 The first node that uses a parameter owns it. Nodes that only prepare a weight (DequantizeLinear,
-Cast, Transpose, Reshape …) pass it on: the Conv behind a DequantizeLinear owns the weight.
+Cast, Transpose, Reshape …) are skipped: the Conv after a DequantizeLinear owns the weight.
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ from py_autodoc.graph.ir.model import ConstTensor, Model, Node, Tensor, TypeTabl
 from py_autodoc.graph.protobuf.tensor_protos import BITS
 
 MAX_ELEMENTS = 1 << 50
-"""Most elements of one constant that are believed: more than all weights of any model together."""
+"""Maximum plausible elements of one constant, more than all weights of any model together."""
 _FLOAT, _BOOL, _STRING = 1, 9, 8
 
 
 class Constant(NamedTuple):
-    """A stored or generated constant as it is counted: what two tensors share is one constant."""
+    """A counted constant, stored or generated; tensors that share data are one constant."""
 
     tensor: int
-    """-1 for numbers that ai.onnx.ml keeps in an attribute."""
+    """-1 for numbers in an attribute of ai.onnx.ml."""
     node: int
-    """The first node that uses it, past those that only prepare it; -1 for none."""
+    """The first node that uses it, past nodes that only prepare it; -1 if none."""
     dtype: int
     bytes: int | None
-    """As stored; a generated weight at its full size."""
+    """Stored bytes; a generated weight at its full size."""
     params: int | None
-    """None when its shape cannot be: negative, or of more than ``MAX_ELEMENTS``."""
+    """None if its shape is invalid: negative, or more than ``MAX_ELEMENTS``."""
     bits: int = 0
-    """Size of one weight where several share an element, 0 where an element is a weight."""
+    """Bits per weight if several share an element, 0 if each element is one weight."""
     origin: str = "inline"
     """``inline`` (in the model file), ``external``, or ``generated`` (a ConstantOfShape)."""
 
@@ -65,29 +65,29 @@ class ParamTable:
     """Parameters of a model. Lists are indexed by node id."""
 
     total: int
-    """Elements of all parameters, those that no node uses included."""
+    """Elements of all parameters, including unused ones."""
     params: list[int | None]
-    """Parameters each node is the first to use; None when the shape of one cannot be, see ``reasons``."""
+    """Parameters of which each node is the first user; None if one has an invalid shape, see ``reasons``."""
     node_bytes: list[int | None]
-    """Bytes of all constants each node is the first to use; None when one has no known size."""
+    """Bytes of the constants of which each node is the first user; None if a size is unknown."""
     weight_bytes: int | None
-    """Stored bytes of all constants, a generated weight at its full size; None when one is unknown."""
+    """Stored bytes of all constants, a generated weight at its full size; None if one is unknown."""
     other_constants: dict[str, int] = field(default_factory=dict)
     """scales, zero_points, integer_constants, masks, text → elements."""
     unused: int = 0
-    """Parameters that no node uses."""
+    """Number of parameters that no node uses."""
     tensors: frozenset[int] = frozenset()
     """Ids of the tensors that count as parameters."""
     constants: tuple[Constant, ...] = ()
     """Every constant once; their bytes add up to ``weight_bytes``, their parameters to ``total``."""
     reason: str = ""
-    """Why ``total`` says nothing: it leaves out a weight whose shape cannot be. Empty when there is none."""
+    """Why ``total`` is meaningless: it excludes a weight with an invalid shape. Empty if there is none."""
     reasons: dict[int, str] = field(default_factory=dict)
-    """Node → why its parameters are None."""
+    """Node → reason for unknown parameters."""
 
 
 def count_params(model: Model, types: TypeTable, sizes: TensorSizes | None = None) -> ParamTable:
-    """Count parameters and constants of every graph. Reads no weight. Never raises on content."""
+    """Count parameters and constants of all graphs, without reading weights. Never raises on content."""
     return _Count(model, types, sizes or TensorSizes(model, types)).run()
 
 
@@ -143,7 +143,7 @@ class _Count:
             self.tensors.add(tensor.id)
 
     def _kind(self, tensor: Tensor, elements: int) -> tuple[str, int, int]:
-        """("", parameters, bits of a packed one) or (why it is none, elements, 0)."""
+        """Return ("", parameters, bits if packed) or (reason for exclusion, elements, 0)."""
         dtype = self.types.dtypes[tensor.id] or tensor.dtype
         if tensor.quantized_scale:
             return ("scales" if dtype in FLOAT_TYPES else "zero_points"), elements, 0
@@ -160,7 +160,7 @@ class _Count:
         return "", packed, packed_bits(*use) if packed != elements else 0
 
     def _quantized_use(self, tensor: Tensor) -> tuple[Node, int] | None:
-        """The (node, input) that takes the tensor as a quantized weight, through views and Gather."""
+        """Return the (node, input) that takes the tensor as a quantized weight, through views and Gather."""
         seen = {tensor.id}
         stack = [tensor.id]
         while stack:
@@ -178,7 +178,7 @@ class _Count:
         return None
 
     def _generated(self, node: Node) -> None:
-        """Count the output of a ConstantOfShape node when it is a weight."""
+        """Count the output of a ConstantOfShape node if it is a weight."""
         if not node.inputs or not node.outputs or min(node.inputs[0], node.outputs[0]) < 0:
             return
         made = node.outputs[0]
@@ -192,7 +192,7 @@ class _Count:
             self._add(made, elements if possible else None, size, 0, "generated")
 
     def _reaches_weight(self, tensor: int) -> bool:
-        """True when a weight input takes the tensor, directly or through views."""
+        """True if a weight input takes the tensor, directly or through views."""
         shape = self.types.shapes[tensor] or ()
         vector = len(shape) > 0 and sum(d != 1 for d in shape) == 1
         seen = {tensor}
@@ -212,7 +212,7 @@ class _Count:
         return False
 
     def _attributes(self, node: Node) -> None:
-        """Learned numbers of an ai.onnx.ml operator: float lists (4 bytes each) or tensors."""
+        """Count learned numbers of an ai.onnx.ml operator: float lists (4 bytes each) or tensors."""
         for name in ML_ATTRIBUTES.get(node.op_type, ()):
             value = node.attributes.get(name)
             if isinstance(value, list):
@@ -229,7 +229,7 @@ class _Count:
         self._own(Constant(tensor, self._first_user(tensor), dtype, size, params, bits, origin))
 
     def _own(self, constant: Constant) -> None:
-        """Give a constant to the node that uses it first, and to the totals."""
+        """Add a constant to the node that uses it first, and to the totals."""
         self.constants.append(constant)
         _, node, _, size, params, *_ = constant
         self.total += params or 0
@@ -243,7 +243,7 @@ class _Count:
         self.node_bytes[node] = _plus(self.node_bytes[node], size)
 
     def _refused(self, constant: Constant) -> None:
-        """Say which weight has a shape that cannot be."""
+        """Record a weight with an invalid shape."""
         weight = self.model.tensors[constant.tensor]
         shape = self.types.shapes[constant.tensor] if weight.shape is None else weight.shape
         sizes = "×".join("?" if d is None else str(d) for d in shape or ())
@@ -254,7 +254,7 @@ class _Count:
             self.reasons.setdefault(constant.node, why)
 
     def _first_user(self, tensor: int) -> int:
-        """The first node (in file order) that uses the tensor, past those that only prepare it."""
+        """Return the first node (in file order) that uses the tensor, past nodes that only prepare it."""
         first = -1
         seen = {tensor}
         stack = [tensor]

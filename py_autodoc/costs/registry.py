@@ -1,15 +1,15 @@
-"""Cost rules: shapes of one node → MACs, FLOPs and bytes.
+"""Cost rules: from the shapes of one node to MACs, FLOPs and bytes.
 
-Conventions (one place, every rule follows them):
+Conventions for every rule:
 
 * 1 MAC = one multiply-accumulate = 2 FLOPs. ``macs`` covers Conv, Gemm, MatMul, Einsum,
-  attention, recurrent operators and their quantized or packed forms.
-* ``flops = 2·macs +`` the arithmetic of the rest (a bias add, a normalization, an activation).
+    attention, recurrent operators and their quantized or packed forms.
+* ``flops = 2·macs +`` other arithmetic (a bias addition, a normalization, an activation).
 * Data movement (Reshape, Transpose, Gather, Concat, Cast …) has 0 of both, but bytes.
-* A rule sees sizes through ``NodeView``; asking for a size that is not a number raises
-  ``UnknownSize`` and the cost becomes ``None`` with that reason. A rule never guesses.
-* Rules use only ``+ - * //``, ``prod``, ``ceil_div``, ``minimum``, ``maximum`` on sizes, so that
-  they also work on symbolic sizes.
+* A rule reads sizes through ``NodeView``. Reading a size that is not a number raises
+    ``UnknownSize``, and the cost becomes ``None`` with that reason. A rule never guesses.
+* Rules apply only ``+ - * //``, ``prod``, ``ceil_div``, ``minimum`` and ``maximum`` to sizes, so that
+    they also work on symbolic sizes.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ __all__ = [
 
 
 class Cost(msgspec.Struct, frozen=True, gc=False):
-    """What one execution of a node costs.
+    """Cost of one execution of a node.
 
-    From a rule, ``read_bytes`` / ``write_bytes`` of ``None`` mean "all inputs once / all outputs
-    once at their stored dtypes" and ``BYTES_UNKNOWN`` that they cannot be known. The engine fills
-    them in: in its answer ``None`` means unknown.
+    In the result of a rule, ``read_bytes`` / ``write_bytes`` of ``None`` mean "all inputs once / all outputs
+    once at their stored dtypes" and ``BYTES_UNKNOWN`` means unknown. The engine fills them in; in its results
+    ``None`` means unknown.
     """
 
     macs: int = 0
@@ -62,16 +62,16 @@ class Cost(msgspec.Struct, frozen=True, gc=False):
 
     @staticmethod
     def of(macs: int = 0, extra: int = 0, **kw: Any) -> Cost:
-        """``flops`` = 2·``macs`` + ``extra``."""
+        """Create a cost with ``flops`` = 2·``macs`` + ``extra``."""
         return Cost(macs, 2 * macs + extra, **kw)
 
 
 FREE = Cost(0, 0)
 VIEW = Cost(0, 0, 0, 0)
-"""Nothing moves: the output is the input under another shape."""
+"""Nothing moves: the output is a view of the input."""
 
 BYTES_UNKNOWN = -1
-"""A rule's answer for traffic that depends on something unknown."""
+"""Result of a rule for traffic that depends on an unknown size."""
 
 Rule = Callable[["NodeView"], Cost]
 _RULES: dict[tuple[str, str], Rule] = {}
@@ -81,7 +81,7 @@ _MAC_OPS: set[tuple[str, str]] = set()
 def cost(domain: str, *ops: str, macs: bool = False) -> Callable[[Rule], Rule]:
     """Register a rule for operators of a domain (``""`` = ai.onnx). Duplicates raise.
 
-    ``macs`` marks operators that belong to the multiply-accumulate class; coverage counts them.
+    ``macs`` marks operators of the multiply-accumulate class, which coverage counts separately.
     """
 
     def add(rule: Rule) -> Rule:
@@ -103,12 +103,12 @@ def carries_macs(domain: str, op: str) -> bool:
 
 
 def rule_for(domain: str, op: str) -> Rule | None:
-    """The rule of an operator, or None when there is none."""
+    """Return the rule of an operator, or None."""
     return _RULES.get((domain, op))
 
 
 def registered() -> frozenset[tuple[str, str]]:
-    """Every (domain, op) that has a rule."""
+    """Return every (domain, op) with a rule."""
     return frozenset(_RULES)
 
 
@@ -118,31 +118,31 @@ def _links() -> Mapping[Key, Link]:
 
 
 def prod(sizes: Iterable[int]) -> int:
-    """Product of sizes; 1 for a scalar."""
+    """Return the product of sizes; 1 for a scalar."""
     return math.prod(sizes)
 
 
 def ceil_div(a: int, b: int) -> int:
-    """A / b rounded up."""
+    """Return a / b rounded up."""
     return -(-a // b) if plain(a, b) else as_int(ceil_quotient(a, b))
 
 
 def minimum(a: int, b: int) -> int:
-    """The smaller size."""
+    """Return the smaller size."""
     return min(a, b) if plain(a, b) else as_int(extreme(False, a, b))
 
 
 def maximum(a: int, b: int) -> int:
-    """The larger size."""
+    """Return the larger size."""
     return max(a, b) if plain(a, b) else as_int(extreme(True, a, b))
 
 
 def broadcast(a: int, b: int) -> int:
-    """The size of two that are broadcast together: equal, or one of them 1."""
+    """Return the broadcast of two sizes: they are equal, or one of them is 1."""
     if plain(a, b):
         return b if a == 1 else a
     for number, size in ((a, b), (b, a)):
-        if plain(number, 0):  # a size beside another number is that number, or 1
+        if plain(number, 0):  # a size broadcast with another number is that number, or 1
             return size if number == 1 else number
     return maximum(a, b)
 
@@ -153,7 +153,7 @@ def plain(a: object, b: object = 0) -> bool:
 
 
 class NodeView(NodeReader):
-    """What a rule may know of a node: shapes, dtypes, attributes, small constant inputs."""
+    """The view of a node for its rule: shapes, dtypes, attributes, small constant inputs."""
 
     __slots__ = ("model", "sizes", "types")
 
@@ -170,83 +170,83 @@ class NodeView(NodeReader):
 
     @property
     def opset(self) -> int:
-        """Version of the node's domain, 0 when the model imports none."""
+        """Opset version of the node's domain, 0 if the model does not import it."""
         return self.node.opset
 
     @property
     def n_inputs(self) -> int:
-        """Inputs written, omitted ones included."""
+        """Number of inputs, omitted ones included."""
         return len(self.node.inputs)
 
     @property
     def n_outputs(self) -> int:
-        """Outputs written, omitted ones included."""
+        """Number of outputs, omitted ones included."""
         return len(self.node.outputs)
 
     def dtype_of(self, tensor: int) -> int:
-        """As inferred."""
+        """Return the inferred type."""
         return self.types.dtypes[tensor]
 
     def value_of(self, tensor: int) -> Any | None:
-        """Its array when it is small and known, else None."""
+        """Return its array if it is small and known, else None."""
         return self.types.values.get(tensor)
 
     def malformed(self, message: str) -> UnknownSize:
-        """The cost of such a node is unknown."""
+        """Return the error that makes the cost unknown."""
         return UnknownSize(message)
 
     def shape(self, i: int) -> tuple[int, ...]:
-        """Shape of input ``i``. Raises: UnknownSize when it is absent or not all numbers."""
+        """Return the shape of input ``i``. Raises: UnknownSize if it is absent or not all numbers."""
         return self._numbers(self._tensor(self.node.inputs, i, "input"), f"input {i}")
 
     def dims(self, i: int, rank: int) -> tuple[int, ...]:
-        """Shape of input ``i``, which must have ``rank`` dimensions. Raises: UnknownSize."""
+        """Return the shape of input ``i``, which must have ``rank`` dimensions. Raises: UnknownSize."""
         shape = self.shape(i)
         if len(shape) != rank:
             raise UnknownSize(f"input {i} has {len(shape)} dimensions, not {rank}")
         return shape
 
     def dim(self, i: int, axis: int) -> int:
-        """Size of input ``i`` along ``axis``. Raises: UnknownSize when there is no such axis."""
+        """Return the size of input ``i`` along ``axis``. Raises: UnknownSize if there is no such axis."""
         shape = self.shape(i)
         if not -len(shape) <= axis < len(shape):
             raise UnknownSize(f"input {i} has {len(shape)} dimensions, no axis {axis}")
         return shape[axis]
 
     def out(self, i: int = 0) -> tuple[int, ...]:
-        """Shape of output ``i``. Raises: UnknownSize when it is absent or not all numbers."""
+        """Return the shape of output ``i``. Raises: UnknownSize if it is absent or not all numbers."""
         return self._numbers(self._tensor(self.node.outputs, i, "output"), f"output {i}")
 
     def numel(self, i: int) -> int:
-        """Elements of input ``i``."""
+        """Return the number of elements of input ``i``."""
         n = self.sizes.numel[self._tensor(self.node.inputs, i, "input")]
         return prod(self.shape(i)) if n is None else n
 
     def out_numel(self, i: int = 0) -> int:
-        """Elements of output ``i``."""
+        """Return the number of elements of output ``i``."""
         n = self.sizes.numel[self._tensor(self.node.outputs, i, "output")]
         return prod(self.out(i)) if n is None else n
 
     def bytes_in(self, i: int) -> int:
-        """Stored bytes of input ``i``. Raises: UnknownSize."""
+        """Return the stored bytes of input ``i``. Raises: UnknownSize."""
         n = self.sizes.bytes[self._tensor(self.node.inputs, i, "input")]
         if n is None:
             raise UnknownSize(f"size of input {i} is unknown")
         return n
 
     def bytes_out(self, i: int = 0) -> int:
-        """Bytes of output ``i``. Raises: UnknownSize."""
+        """Return the bytes of output ``i``. Raises: UnknownSize."""
         n = self.sizes.bytes[self._tensor(self.node.outputs, i, "output")]
         if n is None:
             raise UnknownSize(f"size of output {i} is unknown")
         return n
 
     def raw_shape(self, i: int) -> Shape | None:
-        """Shape of input ``i`` with symbols kept; None when unknown or absent."""
+        """Return the shape of input ``i`` with symbols; None if unknown or absent."""
         return self.types.shapes[self.node.inputs[i]] if self.has(i) else None
 
     def positive_attr(self, name: str, default: int | None = None) -> int:
-        """An integer attribute of at least 1. Raises: UnknownSize when it is absent or smaller."""
+        """Return an integer attribute of at least 1. Raises: UnknownSize if it is absent or smaller."""
         value = self.attr(name, default)
         if not isinstance(value, int):
             raise UnknownSize(f"attribute {name} is {'missing' if value is None else 'not an integer'}")
@@ -255,14 +255,14 @@ class NodeView(NodeReader):
         return value
 
     def scalar(self, i: int) -> int | None:
-        """The first element of input ``i`` as an integer; None when it is absent, unknown or empty."""
+        """Return the first element of input ``i`` as an integer; None if it is absent, unknown or empty."""
         value = self.value(i)
         if value is None or not getattr(value, "size", 0):
             return None
         try:
             return int(value.reshape(-1)[0])
         except (TypeError, ValueError, OverflowError):
-            return None  # a symbol, an infinity
+            return None  # a symbol or an infinity
 
     def _tensor(self, ids: Sequence[int], i: int, what: str) -> int:
         if i >= len(ids) or ids[i] < 0:

@@ -1,9 +1,8 @@
-"""Numbers with symbols: sizes on which the cost rules run as they run on integers.
+"""Symbolic numbers on which cost rules run as they do on integers.
 
-A ``Symbolic`` wraps a polynomial of ``graph.poly``. ``+ - * // %`` follow Python's integers;
-comparisons answer when the answer is the same for all sizes >= 1 and raise ``UndecidedComparison``
-otherwise, so
-that a rule never takes a branch that some sizes would not take. A result without symbols is an ``int``.
+A ``Symbolic`` wraps a polynomial of ``symbolic_dims.poly``. ``+ - * // %`` follow Python's integers.
+Comparisons return a result that holds for all sizes >= 1 and otherwise raise ``UndecidedComparison``, so that
+a rule never takes a branch that is wrong for some sizes. A result without symbols is an ``int``.
 """
 
 from __future__ import annotations
@@ -32,21 +31,21 @@ __all__ = [
 ]
 
 MAX_TERMS = 256
-"""Most terms of one expression; beyond it there is none."""
+"""Maximum terms of an expression; larger expressions are unknown."""
 MAX_DEGREE = 16
 MAX_COEFFICIENT = 1 << 127
 
 
 class UnknownSize(Exception):
-    """A cost cannot be computed; the text says why."""
+    """A cost cannot be computed; the text gives the reason."""
 
 
 class UndecidedComparison(UnknownSize):
-    """An expression does not exist, or what it would be depends on the sizes."""
+    """An expression does not exist, or would differ between sizes."""
 
 
 class Symbolic:
-    """An integer that depends on sizes. Immutable."""
+    """An integer that depends on symbolic sizes. Immutable."""
 
     __slots__ = ("poly",)
     __hash__ = None  # type: ignore[assignment]
@@ -140,13 +139,13 @@ class Symbolic:
         )
 
     def names(self) -> set[str]:
-        """The symbols it depends on."""
+        """Return the symbols it depends on."""
         return self.poly.names()
 
     def evaluate(self, bindings: Mapping[str, int]) -> int:
-        """The number under sizes >= 1.
+        """Return the number for sizes >= 1.
 
-        Raises: EvaluationError, for a missing or smaller size or a division by 0.
+        Raises: EvaluationError for a missing or smaller size, or a division by 0.
         """
         return evaluate(self, bindings)
 
@@ -155,12 +154,12 @@ Number = int | Symbolic
 
 
 def to_poly(value: Number) -> Poly:
-    """The polynomial of a number."""
+    """Return the polynomial of a number."""
     return value.poly if isinstance(value, Symbolic) else Poly.const(int(value))
 
 
 def wrap(p: Poly) -> Number:
-    """A polynomial as a number. Raises: UndecidedComparison when it is too large to be kept."""
+    """Return a polynomial as a number. Raises: UndecidedComparison if it is too large."""
     value = p.as_int()
     if value is not None:
         return value
@@ -173,19 +172,19 @@ def wrap(p: Poly) -> Number:
 
 
 def symbol(name: str) -> Symbolic:
-    """A free size."""
+    """Return a symbolic size."""
     return Symbolic(Poly.atom(name))
 
 
 def times(a: Poly, b: Poly) -> Poly:
-    """Product. Raises: UndecidedComparison when writing it out takes too many terms."""
+    """Return the product. Raises: UndecidedComparison if the expansion has too many terms."""
     if len(a.terms) * len(b.terms) > 16 * MAX_TERMS:
         raise UndecidedComparison(f"the expression has more than {MAX_TERMS} terms")
     return a * b
 
 
 def quotient(num: Poly, den: Poly) -> Number:
-    """``num // den``. Raises: UndecidedComparison for a divisor that may be 0 or of either sign."""
+    """Return ``num // den``. Raises: UndecidedComparison for a divisor that may be 0 or have either sign."""
     d = den.as_int()
     if d is None:
         low = poly_bounds.lower(den)
@@ -198,7 +197,7 @@ def quotient(num: Poly, den: Poly) -> Number:
 
 
 def extreme(largest: bool, a: Number, b: Number) -> Number:
-    """``max(a, b)`` or ``min(a, b)``, without what the other one always covers."""
+    """Return ``max(a, b)`` or ``min(a, b)``, without arguments that another always covers."""
     try:
         return wrap(poly_bounds.max_or_min(largest, to_poly(a), to_poly(b)))
     except ExprError as fault:
@@ -206,19 +205,19 @@ def extreme(largest: bool, a: Number, b: Number) -> Number:
 
 
 def ceil_quotient(a: Number, b: Number) -> Number:
-    """``a / b`` rounded up, as ``(a + b - 1) // b``: one text for one size. ``b`` must be positive."""
+    """Return ``a / b`` rounded up, in the canonical form ``(a + b - 1) // b``; ``b`` must be positive."""
     if not b > 0:
         return -(-a // b)
     return (a + b - 1) // b
 
 
 def evaluate(value: Number, bindings: Mapping[str, int]) -> int:
-    """The number under sizes >= 1. Raises: EvaluationError."""
+    """Return the number for sizes >= 1. Raises: EvaluationError."""
     if not isinstance(value, Symbolic):
         return value
     return PolyValues(bindings).of(value.poly)
 
 
 def as_int(value: Number) -> int:
-    """For rules, whose annotations say ``int`` where a number with symbols may come as well."""
+    """Cast for rules, whose annotations say ``int`` but which may also run on symbolic numbers."""
     return cast(int, value)

@@ -1,6 +1,6 @@
-"""Peak memory as an expression: the largest of the live sums that no other one always covers.
+"""Peak memory as an expression: the maximum of the live sums that no other sum always covers.
 
-The sweep is that of ``costs.memory``; it only collects sums instead of comparing them.
+The sweep is that of ``costs.liveness``, but collects sums instead of comparing them.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from py_autodoc.graph.symbolic_dims.poly_bounds import MAX_ARGS, not_negative, u
 
 PEAKS = ("simple", "inplace")
 MAX_DIFFER = 16
-"""Most conditions on the sizes for the in-place peak."""
+"""Maximum conditions on the sizes for the in-place peak."""
 MAX_PENDING = 8
-"""New candidates kept before the covered ones are dropped."""
+"""Number of new candidates kept before covered ones are dropped."""
 
 
 @dataclass(slots=True)
 class Peaks:
-    """The peaks by name (``PEAKS``), why one is None, and what must differ from 0 for the in-place one."""
+    """The peaks by name (``PEAKS``), reasons for missing ones, and values that must not be 0 in place."""
 
     found: dict[str, Number | None]
     reasons: dict[str, str]
@@ -32,7 +32,7 @@ class Peaks:
 
 
 def peaks(model: Model, sizes: Sequence[Number | None]) -> Peaks:
-    """Peak memory from the bytes of every tensor, by tensor id."""
+    """Return the peak memory from the bytes of every tensor, by tensor id."""
     for tensor in model.tensors:
         if sizes[tensor.id] is None and not tensor.is_constant:
             why = f"the size of {tensor.name or f'tensor {tensor.id}'} is not an expression"
@@ -56,10 +56,10 @@ def peaks(model: Model, sizes: Sequence[Number | None]) -> Peaks:
 
 
 class _Size(Symbolic):
-    """A size that differs from another one unless they are the same expression.
+    """A size that compares unequal to any other expression.
 
-    A broadcast operand and its result have the same size where what is broadcast over is 1 only: the
-    sizes at which that is so are kept as polynomials that must not be 0.
+    A broadcast operand and its result have equal sizes only if the broadcast dimensions are 1. The
+    differences are recorded as polynomials that must not be 0.
     """
 
     __slots__ = ("differ",)
@@ -82,10 +82,10 @@ class _Size(Symbolic):
 
 
 def _peak(plans: list[GraphLifetimes], size: list[Any], in_place: bool) -> Number:
-    """One peak. Raises: UndecidedComparison."""
+    """Return one peak. Raises: UndecidedComparison."""
     fronts: list[Any] = [[] for _ in plans]
-    """By graph: the sums that its peak is the maximum of."""
-    for graph in reversed(range(len(plans))):  # a body comes after what holds it
+    """By graph: the sums whose maximum is its peak."""
+    for graph in reversed(range(len(plans))):  # subgraphs before their owner
         front = PeakCandidates()
         if in_place:
             plans[graph].inplace(size, fronts, {}, front)
@@ -97,25 +97,25 @@ def _peak(plans: list[GraphLifetimes], size: list[Any], in_place: bool) -> Numbe
 
 
 class PeakCandidates(LivenessSweep):
-    """Collects the sums of which the peak is the maximum."""
+    """Collects the sums whose maximum is the peak."""
 
     def __init__(self) -> None:
         super().__init__()
         self.settled: list[Poly] = []
         """Sums that do not cover each other."""
         self.parts: list[Poly] = []
-        """Newer ones."""
+        """New candidates."""
 
     def begin(self, live: Number) -> None:
-        """``live`` bytes before the first node."""
+        """Start with ``live`` bytes before the first node."""
         self.parts.append(to_poly(live))
 
     def see(self, live: Number, step: int, node: int) -> None:
-        """``live`` bytes once the outputs of ``node`` stand beside what it needs."""
+        """Record ``live`` bytes with the outputs of ``node`` allocated and its inputs not yet freed."""
         self._offer(to_poly(live))
 
     def inside(self, live: Number, step: int, node: Node, bodies: Sequence[Any]) -> None:
-        """Every sum inside the bodies of ``node``, on top of ``live`` bytes outside."""
+        """Record every sum inside the subgraphs of ``node``, in addition to ``live`` outer bytes."""
         outside = to_poly(live)
         for _, graph in node.subgraphs:
             for part in bodies[graph]:
@@ -125,7 +125,7 @@ class PeakCandidates(LivenessSweep):
         for parts in (self.settled, self.parts):
             for at, part in enumerate(parts):
                 if plainly_covers(part, candidate):
-                    if at:  # what covered one step often covers the next
+                    if at:  # a sum that covers one step often covers the next
                         parts.insert(0, parts.pop(at))
                     return
                 if plainly_covers(candidate, part):
@@ -136,7 +136,7 @@ class PeakCandidates(LivenessSweep):
             self.pruned()
 
     def pruned(self) -> list[Poly]:
-        """The sums that no other one always covers. Raises: UndecidedComparison for too many."""
+        """Return the sums that no other always covers. Raises: UndecidedComparison if there are too many."""
         self.settled = undominated(self.settled + self.parts, settled=len(self.settled))
         self.parts = []
         if len(self.settled) > MAX_ARGS:
@@ -145,7 +145,7 @@ class PeakCandidates(LivenessSweep):
 
 
 def plainly_covers(a: Poly, b: Poly) -> bool:
-    """True when no coefficient of ``a - b`` is negative and no atom can be: ``a >= b`` at a glance."""
+    """True if no coefficient of ``a - b`` is negative and no atom can be: a cheap proof of ``a >= b``."""
     mine, other = a.terms, b.terms
     for mono, coef in other.items():
         if mine.get(mono, 0) < coef:

@@ -1,8 +1,8 @@
-"""Expressions as text, and back.
+"""Conversion of expressions to text and back.
 
-The grammar is that of ``graph.grammar`` with one more function: ``"ceil" "(" expr "/" unary ")"``.
-``ceil(a/b)`` is ``(a + b - 1)//b`` for a positive number ``b``. Highest degree first, one space around
-``+`` and ``-``: ``84934656*batch*seq + 18432*batch*seq*seq``.
+The grammar is that of ``dim_grammar`` with one more function: ``"ceil" "(" expr "/" unary ")"``.
+``ceil(a/b)`` is ``(a + b - 1)//b`` for a positive number ``b``. Terms are sorted by descending degree, with
+spaces around ``+`` and ``-``: ``84934656*batch*seq + 18432*batch*seq*seq``.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from py_autodoc.graph.symbolic_dims.poly import (
 )
 
 MAX_TEXT = 4096
-"""Longest text of an expression; a longer one is given as a tree only."""
+"""Maximum length of an expression as text; longer ones exist only as a tree."""
 MAX_DEPTH = 40
 
 
 def text(value: Number) -> str | None:
-    """Readable and parseable form; None when it would be longer than ``MAX_TEXT``."""
+    """Return a readable text that can be parsed; None if it would be longer than ``MAX_TEXT``."""
     written = str(value) if isinstance(value, int) else _sum(value.poly)
     return written if len(written) <= MAX_TEXT else None
 
@@ -41,7 +41,7 @@ def _quotient(a: Atom) -> bool:
 
 
 def atom_text(a: Atom) -> str:
-    """One atom; a division that rounds up reads ``ceil(…/…)``."""
+    """Return the text of an atom; a division that rounds up is written ``ceil(…/…)``."""
     if isinstance(a, str):
         return a
     if isinstance(a, FloorDiv):
@@ -53,7 +53,7 @@ def atom_text(a: Atom) -> str:
 
 
 def rounded_up(a: FloorDiv) -> tuple[Poly, int] | None:
-    """(a, b) of an atom that is ``a / b`` rounded up."""
+    """Return (a, b) of an atom that is ``a / b`` rounded up."""
     d = a.den.as_int()
     if d is None or d < 2 or a.num.terms.get(()) != d - 1:
         return None
@@ -65,7 +65,7 @@ def _operand(p: Poly) -> str:
 
 
 def parse(source: str) -> Number:
-    """An expression from its text. Raises: ExprError when it is not in the grammar."""
+    """Parse an expression. Raises: ExprError if it violates the grammar."""
     if len(source) > MAX_TEXT:
         raise ExprError("too long")
     return wrap(_ExpressionParser(source).whole())

@@ -1,4 +1,4 @@
-"""What the cost rules see of a model whose sizes are symbols: the same questions, answers with symbols."""
+"""Views of a model with symbolic sizes for the cost rules."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _MEASURES = frozenset({"Shape", "Size", "Constant"})
 
 
 class SymbolicDims:
-    """The numbers behind the dimensions of one model."""
+    """Converts the dimensions of one model to numbers."""
 
     def __init__(self, model: Model, types: SymbolicTypes) -> None:
         self.model = model
         self.types = types
         self.symbols = frozenset(types.symbols)
         self._numbers: dict[str, Number | str] = {}
-        """Dimension as text → its number, or why it has none."""
+        """Text of a dimension → its number, or the reason it has none."""
         self._computed: list[bool] | None = None
 
     def number(self, dim: Dim) -> Number:
-        """A dimension as a number over the free symbols. Raises: UnknownSize, UndecidedComparison."""
+        """Return a dimension as a number over the symbols. Raises: UnknownSize, UndecidedComparison."""
         if isinstance(dim, int):
             return dim
         if dim is None:
@@ -57,25 +57,25 @@ class SymbolicDims:
         )
 
     def dims(self) -> set[str]:
-        """Every distinct expression that stands in a shape."""
+        """Return every distinct expression in a shape."""
         found: set[str] = set()
         for shape in set(self.types.types.shapes):
             found.update(d for d in shape or () if isinstance(d, str))
         return found
 
     def computable(self, tensor: int) -> bool:
-        """True when the value of a tensor may be known once the sizes are: it depends on no data."""
+        """True if the value of a tensor is determined by sizes alone, without data."""
         if self.model.tensors[tensor].producer < 0:
-            return False  # given, or known by now
+            return False  # given, or otherwise already known
         if self._computed is None:
             self._computed = self._spread()
         return self._computed[tensor]
 
     def _spread(self) -> list[bool]:
-        """For every tensor, whether no data reaches it. What a body gets from its node is data."""
+        """Return, for every tensor, whether it depends on no data. Subgraph inputs count as data."""
         model = self.model
         found = [t.is_constant for t in model.tensors]
-        for number in (n for graph in model.graphs for n in graph.nodes):  # bodies come after their node
+        for number in (n for graph in model.graphs for n in graph.nodes):  # subgraphs come after their node
             node = model.nodes[number]
             free = node.op_type in _MEASURES and not node.domain
             if free or node.subgraphs or all(i < 0 or found[i] for i in node.inputs):
@@ -86,7 +86,7 @@ class SymbolicDims:
 
 
 class SymbolicSizes(TensorSizes):
-    """``numel`` and ``bytes`` of every tensor as numbers with symbols; None where there is none."""
+    """``numel`` and ``bytes`` of every tensor as symbolic numbers; None if unknown."""
 
     def __init__(self, world: SymbolicDims) -> None:
         types, memo = world.types.types, dict[tuple[Shape | None, int], tuple[Any, Any]]()
@@ -107,7 +107,7 @@ class SymbolicSizes(TensorSizes):
 
 
 def _measured(world: SymbolicDims, shape: Shape | None, dtype: int) -> tuple[Number | None, Number | None]:
-    """Elements and dense bytes of a type."""
+    """Return elements and dense bytes of a type."""
     if shape is None or any(isinstance(d, int) and d < 0 for d in shape):
         return None, None
     count: Number = 1
@@ -121,7 +121,7 @@ def _measured(world: SymbolicDims, shape: Shape | None, dtype: int) -> tuple[Num
 
 
 class SymbolicView(NodeView):
-    """A node whose shapes hold symbols."""
+    """A node with symbolic shapes."""
 
     __slots__ = ("world",)
 
@@ -130,7 +130,7 @@ class SymbolicView(NodeView):
         self.world = world
 
     def value(self, i: int) -> Any | None:
-        """As ``NodeView.value``. Raises: UndecidedComparison for a value that the sizes decide."""
+        """Like ``NodeView.value``. Raises: UndecidedComparison for a value that depends on sizes."""
         value = super().value(i)
         if value is None:
             if self.has(i) and self.world.computable(self.node.inputs[i]):
@@ -140,7 +140,7 @@ class SymbolicView(NodeView):
         return value
 
     def scalar(self, i: int) -> int | None:
-        """As ``NodeView.scalar``, symbols included."""
+        """Like ``NodeView.scalar``, symbols included."""
         array = self.types.values.get(self.node.inputs[i]) if self.has(i) else None
         if array is None or array.dtype != object or not array.size:
             return super().scalar(i)
@@ -156,9 +156,9 @@ class SymbolicView(NodeView):
 
 
 def symbolic_element(world: SymbolicDims, array: Any, i: int) -> Any:
-    """One element of a followed value.
+    """Return an element of a propagated value.
 
-    Raises: UndecidedComparison when it is not an expression of the sizes.
+    Raises: UndecidedComparison if it is not an expression of the sizes.
     """
     element = array.reshape(-1)[i]
     if array.dtype != object:
@@ -178,12 +178,12 @@ class SymbolicRun(CostRun):
         self._too_large = ""
 
     def one(self, node: Node) -> tuple[Cost | None, str]:
-        """(cost, reason) of one node."""
+        """Return (cost, reason) of a node."""
         self._too_large = ""
         return super().one(node)
 
     def traffic(self, tensors: Sequence[int]) -> int:
-        """As ``CostRun.traffic``; a sum that is too large to be kept is unknown."""
+        """Like ``CostRun.traffic``; a sum that is too large is unknown."""
         try:
             return super().traffic(tensors)
         except UndecidedComparison as fault:
@@ -191,49 +191,49 @@ class SymbolicRun(CostRun):
             return BYTES_UNKNOWN
 
     def unsized(self, node: Node, reading: bool) -> str:
-        """Why the traffic has no expression."""
+        """Return the reason for traffic without an expression."""
         return self._too_large or super().unsized(node, reading)
 
     def view(self, node: Node) -> NodeView:
-        """What the rule of the node sees."""
+        """Return the view of a node for its rule."""
         return SymbolicView(self.world, node, self.symbolic)
 
     def real(self, cost: Cost, read: int, write: int) -> bool:
-        """Sizes are not known yet; the numeric engine judges numbers."""
+        """True, since sizes are not known yet; the numeric engine checks numbers."""
         return True
 
 
 class SymbolicFacts(TripFacts):
-    """Trip counts and conditions with symbols. What the sizes decide is kept as a reason, by graph."""
+    """Trip counts and conditions with symbols. Undecided ones are recorded as reasons, by graph."""
 
     def __init__(self, world: SymbolicDims) -> None:
         super().__init__(world.model, world.types.types)
         self.world = world
         self.undecided: dict[int, str] = {}
-        """Graph → why the number of its executions is not an expression."""
+        """Graph → reason why its number of executions is not an expression."""
 
     def value(self, tensor: int) -> Any | None:
-        """As ``TripFacts.value``. Raises: UndecidedComparison."""
+        """Like ``TripFacts.value``. Raises: UndecidedComparison."""
         found = super().value(tensor)
         if found is None and tensor >= 0 and self.world.computable(tensor):
             raise UndecidedComparison("a loop count or condition depends on the sizes")
         return found
 
     def element(self, array: Any, i: int) -> Any:
-        """One element of a known value. Raises: UndecidedComparison."""
+        """Return an element of a known value. Raises: UndecidedComparison."""
         return symbolic_element(self.world, array, i)
 
     def number(self, tensor: int) -> int | None:
-        """The single integer of a known tensor, with symbols. Raises: UndecidedComparison."""
+        """Return the single integer of a known tensor, symbols included. Raises: UndecidedComparison."""
         value = self.value(tensor)
         return value if value is None or hasattr(value, "poly") else int(value)
 
     def size(self, dim: Dim) -> int | None:
-        """A dimension as a number. Raises: UndecidedComparison."""
+        """Return a dimension as a number. Raises: UndecidedComparison."""
         return None if dim is None else as_int(self.world.number(dim))
 
     def trips(self, node: Node, body: int) -> Trips:
-        """As ``TripFacts.trips``; an undecided count is unknown, with the reason kept."""
+        """Like ``TripFacts.trips``; an undecided count is unknown, with the reason recorded."""
         try:
             return super().trips(node, body)
         except UndecidedComparison as fault:
@@ -241,7 +241,7 @@ class SymbolicFacts(TripFacts):
             return Trips(None)
 
     def branch(self, node: Node, total: dict[int, Any]) -> int:
-        """As ``TripFacts.branch``; -1 when the sizes decide, with the reason kept for every branch."""
+        """Like ``TripFacts.branch``; -1 if undecided, with the reason recorded for every branch."""
         try:
             return super().branch(node, total)
         except UndecidedComparison as fault:

@@ -1,4 +1,4 @@
-"""Sizes of tensors: elements and stored bytes, computed once and shared by every cost question."""
+"""Elements and stored bytes of tensors, computed once and shared by all cost computations."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from py_autodoc.graph.ir.model import Model, Shape, TypeTable
 from py_autodoc.graph.protobuf.tensor_protos import BITS
 
 FLOAT_TYPES = frozenset({1, 10, 11, 14, 15, 16, 17, 18, 19, 20, 23, 24, 27, 28})
-"""Floating point (and complex) element types, the 8- and 4-bit ones included."""
+"""Floating-point (and complex) element types, including 8-bit and 4-bit ones."""
 
 
 def numel(shape: Shape | None) -> int | None:
-    """Number of elements; None when a dimension is not a number or negative."""
+    """Return the number of elements; None if a dimension is negative or not a number."""
     if shape is None:
         return None
     n = 1
@@ -22,9 +22,9 @@ def numel(shape: Shape | None) -> int | None:
 
 
 class TensorSizes:
-    """``numel[t]`` and ``bytes[t]`` of tensor ``t``; None where unknown.
+    """``numel[t]`` and ``bytes[t]`` of tensor ``t``; None if unknown.
 
-    A constant's bytes are what the file stores (packed, sparse), everything else is dense.
+    The bytes of a constant are its stored bytes (packed, sparse); other tensors are dense.
     """
 
     __slots__ = ("bytes", "numel")

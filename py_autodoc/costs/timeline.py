@@ -1,8 +1,8 @@
-"""Memory over time: the curve, what is alive at the peak, and for how long each tensor lives.
+"""Memory over time: the curve, the live tensors at the peak, and the lifetime of each tensor.
 
-A step is the execution of one node of the main graph, Constant nodes left out, in the order in which the
-model runs them; another topological order of the same nodes may need more or less memory. What a body of
-control flow needs at most stands on top of its node's step.
+A step is the execution of one node of the main graph, Constant nodes excluded, in the model's execution
+order; another topological order of the same nodes may need more or less memory. The peak of a subgraph is
+added to the step of its node.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from py_autodoc.costs.tensor_sizes import TensorSizes
 from py_autodoc.graph.ir.model import Model, TypeTable
 
 RANDOM = frozenset({"Bernoulli", "Multinomial", "RandomNormalLike", "RandomUniformLike"})
-"""Operators with inputs whose result differs from run to run."""
+"""Operators with inputs whose result is random."""
 _PURE = ("", "com.microsoft")
 MAX_POINTS = 256
-"""Points of a curve that is made for reading: see ``Timeline.points``."""
+"""Maximum points of a curve for display: see ``Timeline.points``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alive:
-    """A piece of memory in use at one moment.
+    """A block of memory in use at one step.
 
-    ``bytes`` is its size, ``tensor`` what it holds then: where views share it, or an operator has
-    written over it, the youngest tensor. ``first`` and ``last`` are the lifetime of that tensor, in
-    steps of its own graph (``graph``), both included; -1 is before the first step.
+    ``bytes`` is its size, ``tensor`` its content at that step: the latest tensor, if views share it or an
+    operator has overwritten it. ``first`` and ``last`` are the lifetime of that tensor, in
+    steps of its own graph (``graph``), inclusive; -1 is before the first step.
     """
 
     tensor: int
@@ -38,17 +38,17 @@ class Alive:
     last: int
     graph: int
     sharing: int = 1
-    """Living tensors in it."""
+    """Number of live tensors in it."""
     folded: bool = False
-    """Computed from constants alone: a runtime may do that once, before the first inference."""
+    """Computed from constants only: a runtime may do that once, before the first inference."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What is alive at a peak, largest first; the bytes add up to ``bytes``.
+    """Live memory at a peak, largest first; the bytes add up to ``bytes``.
 
-    ``nodes`` is where: the node of the main graph, then the node inside its body and so on, as far as the
-    peak stands in a body; empty when the inputs alone are the most.
+    ``nodes`` locates it: the node of the main graph, then the node inside its subgraph and so on, as deep as
+    the peak is; empty if the peak is before the first step.
     """
 
     bytes: int
@@ -59,39 +59,39 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Memory of one inference. Lists are by step; those of bytes are empty when a size is unknown."""
+    """Memory of one inference. Lists are by step; byte lists are empty if a size is unknown."""
 
     peak: PeakMemory
     nodes: list[int]
     """Node of each step."""
     simple: list[int]
-    """Bytes live while the node runs, every output with its own memory."""
+    """Live bytes while the node runs, with separate memory for every output."""
     inplace: list[int]
-    """The same with views and in-place reuse understood."""
+    """The same with shared views and in-place reuse."""
     bodies: dict[int, tuple[int, int]]
-    """Step → bytes that the costliest body of its node adds (simple, in place)."""
+    """Step → bytes that the costliest subgraph of its node adds (simple, in place)."""
     start: int
     """Bytes of the inputs before the first step."""
     first: list[int]
-    """By tensor id: first step at which it is alive, in its own graph; -1 before the first, -2 never."""
+    """By tensor id: first live step, in its own graph; -1 before the first, -2 never."""
     last: list[int]
-    """By tensor id: last step, that one included."""
+    """By tensor id: last live step, inclusive."""
     memory: dict[int, int]
-    """Tensor → the tensor whose memory it takes over in place."""
+    """Tensor → the tensor whose memory it reuses in place."""
     at_simple_peak: Moment | None
     at_peak: Moment | None
     """In place."""
 
     @property
     def steps(self) -> int:
-        """Nodes of the main graph that run."""
+        """Number of nodes of the main graph that run."""
         return len(self.nodes)
 
     def points(self, most: int = MAX_POINTS) -> list[int]:
-        """Steps of the curve, at most ``most``, that keep its maxima.
+        """Return at most ``most`` steps of the curve that keep its maxima.
 
-        The steps are cut into ``most // 2`` runs of equal length; of each run the first step with the
-        largest simple value and the first with the largest in-place value stay. Both peaks stay.
+        The steps are divided into ``most // 2`` ranges of equal length. Each range keeps its first step with
+        the largest simple value and its first with the largest in-place value. Both peaks are kept.
         """
         steps = len(self.simple)
         if steps <= most:
@@ -106,7 +106,7 @@ class Timeline:
 
 
 def timeline(model: Model, types: TypeTable, sizes: TensorSizes | None = None) -> Timeline:
-    """Memory over the execution of one inference. Linear in the size of the graph."""
+    """Return memory over the execution of one inference. Linear in the size of the graph."""
     table = sizes or TensorSizes(model, types)
     live = liveness(model, types, table)
     known = bool(live.simple)
@@ -129,12 +129,12 @@ def timeline(model: Model, types: TypeTable, sizes: TensorSizes | None = None) -
 
 
 def constant_results(model: Model) -> frozenset[int]:
-    """Tensors that are computed from constants alone. Random, unknown and control-flow operators are not."""
+    """Return tensors computed only from constants, excluding random, unknown and control-flow operators."""
     nodes = model.nodes
     known = {tensor.id for tensor in model.tensors if tensor.is_constant}
     known.add(-1)  # an omitted input
     folded: set[int] = set()
-    for graph in model.graphs:  # what holds a body comes before it
+    for graph in model.graphs:  # a subgraph comes after its owner
         for number in graph.nodes:
             node = nodes[number]
             if not known.issuperset(node.inputs):
@@ -147,7 +147,7 @@ def constant_results(model: Model) -> frozenset[int]:
 
 
 class _Peaks:
-    """Lists what is alive at the peak of a way of sweeping."""
+    """Lists the live memory at the peak of a sweep."""
 
     def __init__(self, model: Model, live: Liveness, size: Sequence[int]) -> None:
         self.model = model
@@ -156,13 +156,13 @@ class _Peaks:
         self.folded = constant_results(model)
 
     def moment(self, sweeps: Sequence[LivenessSweep], memory: Mapping[int, int]) -> Moment:
-        """What is alive in the main graph, and in the bodies the peak stands in."""
+        """Return the live memory in the main graph, and in the subgraphs that contain the peak."""
         found: list[Alive] = []
         nodes: list[int] = []
         graph = 0
         while graph >= 0:
             sweep = sweeps[graph]
-            # A body runs before its node's own outputs exist.
+            # A subgraph runs before the outputs of its node exist.
             made = sweep.step if sweep.body < 0 else sweep.step - 1
             found.extend(self._alive(graph, made, sweep.step, memory))
             if sweep.step >= 0:
@@ -172,7 +172,7 @@ class _Peaks:
         return Moment(sweeps[0].bytes, sweeps[0].step, tuple(nodes), tuple(found))
 
     def _alive(self, graph: int, made: int, needed: int, memory: Mapping[int, int]) -> Iterator[Alive]:
-        """Memory in use in one graph: made up to step ``made``, needed at step ``needed`` or later."""
+        """Yield memory in one graph produced up to step ``made`` and needed at step ``needed`` or later."""
         first, last, all_tensors = self.live.first, self.live.last, self.model.tensors
         holds: dict[int, list[int]] = {}
         for tensor, (begins, ends) in enumerate(zip(first, last, strict=True)):

@@ -1,4 +1,4 @@
-"""Which inputs of which operators hold trained weights, and which operators only pass them on."""
+"""Operator inputs that hold trained weights, and operators that only prepare weights."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from py_autodoc.graph.ir.model import Node
 MS = "com.microsoft"
 
 VIEWS = frozenset({"Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Transpose"})
-"""Another shape or order of the same elements."""
+"""Operators that change only shape or order of the elements."""
 
 PASSES_ON = VIEWS | {"Cast", "DequantizeLinear", "QuantizeLinear"}
 """Operators that prepare a weight (their input 0) for the operator that uses it."""
@@ -31,11 +31,11 @@ LEARNED: Mapping[tuple[str, str], tuple[int, ...]] = {
     ("", "RNN"): (1, 2, 3),
     ("", "Gather"): (0,),
 }
-"""Weight inputs of the float operators. Needed only to tell a generated weight (ConstantOfShape)
+"""Weight inputs of float operators. Used only to distinguish a generated weight (ConstantOfShape)
 from a generated mask or state; a stored float constant is a parameter wherever it is used."""
 
 PER_CHANNEL = frozenset({"Add", "Sub", "Mul", "Div", "Sum"})
-"""A generated vector that meets one of these is a scale or bias."""
+"""Operators with which a generated vector is a scale or bias."""
 
 _LINEAR = (0, 3)
 QUANTIZED: Mapping[tuple[str, str], tuple[int, ...]] = {
@@ -77,11 +77,11 @@ ML_ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
     ),
     "TreeEnsemble": ("nodes_splits", "leaf_weights"),
 }  # fmt: skip
-"""ai.onnx.ml keeps what it learned in attributes."""
+"""Attributes of ai.onnx.ml with learned numbers."""
 
 
 def packed_bits(node: Node, place: int) -> int:
-    """Bits of one weight where ``packed_elements`` finds several in an element, else 0."""
+    """Return the bits per weight if ``packed_elements`` finds several per element, else 0."""
     if node.op_type == "MatMulBnb4":
         return 4
     if node.op_type in ("MatMulNBits", "QMoE", "GatherBlockQuantized"):
@@ -93,10 +93,10 @@ def packed_bits(node: Node, place: int) -> int:
 
 
 def packed_elements(node: Node, place: int, stored: int) -> int:
-    """Weights in ``stored`` elements of the quantized input ``place``: several may share a byte.
+    """Return the weights in ``stored`` elements of the quantized input ``place``: a byte may hold several.
 
-    MatMulNBits and MatMulBnb4 hold K·N weights; QMoE and GatherBlockQuantized 8 / bits a byte (the
-    latter only in uint8). Wrong attributes leave the stored count.
+    MatMulNBits and MatMulBnb4 hold K·N weights, QMoE and GatherBlockQuantized 8 / bits per byte (the
+    latter only in uint8). With invalid attributes the stored count is returned.
     """
     attributes = node.attributes
     if node.op_type in ("MatMulNBits", "MatMulBnb4"):

@@ -1,8 +1,8 @@
-"""How many elements the windows of a pooling cover, in closed form along each axis.
+"""Number of elements in all windows of a pooling, in closed form along each axis.
 
-A window is cut where it leaves the input (or the padded input, where the padding is counted). What is
-cut off lies in two corners: of all (window, element) pairs those that begin too early or end too late. A
-corner is a sum of quotients: by Euclid's algorithm for numbers, window by window for symbols.
+A window is clipped at the bounds of the input (or of the padded input, if padding counts). The clipped part
+consists of two corners: the (window, element) pairs that are too early or too late. A corner is a sum of
+quotients, computed by Euclid's algorithm for numbers and window by window for symbols.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from py_autodoc.costs.registry import NodeView, UnknownSize, ceil_div, maximum, 
 from py_autodoc.graph.symbolic_dims import pooling_windows
 
 MAX_WINDOWS = 16
-"""Most windows that may reach into the padding of an axis whose size is a symbol."""
+"""Maximum windows that may reach into the padding of an axis with a symbolic size."""
 
 
 def covered(v: NodeView, padding: bool = False, channels_last: bool = False) -> int:
-    """Elements that all windows of pooling ``v`` cover together. Raises: UnknownSize.
+    """Return the total elements in all windows of pooling ``v``. Raises: UnknownSize.
 
     Args:
         v: a pooling with input 0 (N, C, d1…dn) and output (N, C, o1…on), or channels last.
-        padding: true when elements of the padding count, as ``count_include_pad`` says.
-        channels_last: where the channels of input and output stand.
+        padding: whether elements of the padding count, as by ``count_include_pad``.
+        channels_last: whether input and output have their channels last.
     """
     x, y = v.shape(0), v.out()
     if len(x) < 3 or len(x) != len(y):
@@ -37,7 +37,7 @@ def covered(v: NodeView, padding: bool = False, channels_last: bool = False) -> 
 
 
 def along(axis: pooling_windows.PoolingAxis, size: int, windows: int, padding: bool = False) -> int:
-    """Elements that ``windows`` windows cover along one axis of ``size``. Raises: UnknownSize."""
+    """Return the elements that ``windows`` windows cover along one axis of ``size``. Raises: UnknownSize."""
     k, s, d = axis.kernel, axis.stride, axis.dilation
     head, tail, widest = _pads(axis, size)
     before, after = (head, tail) if padding else (0, 0)
@@ -48,7 +48,7 @@ def along(axis: pooling_windows.PoolingAxis, size: int, windows: int, padding: b
 
 
 def _pads(axis: pooling_windows.PoolingAxis, size: int) -> tuple[int, int, tuple[int, int]]:
-    """Padding before and after the axis, and the widest that both can be."""
+    """Return the padding before and after the axis, and the maximum of each."""
     if axis.auto_pad not in pooling_windows.SAME:
         return axis.head, axis.tail, (max(axis.head, 0), max(axis.tail, 0))
     k, s = axis.kernel, axis.stride
@@ -59,9 +59,9 @@ def _pads(axis: pooling_windows.PoolingAxis, size: int) -> tuple[int, int, tuple
 
 
 def _corner(windows: int, k: int, s: int, d: int, edge: int, widest: int) -> int:
-    """Pairs of window i and element j with ``i·s + j·d < edge``, i < ``windows``, j < ``k``.
+    """Count pairs of window i and element j with ``i·s + j·d < edge``, i < ``windows``, j < ``k``.
 
-    ``widest`` bounds an edge that is a symbol. Raises: UnknownSize.
+    ``widest`` bounds a symbolic edge. Raises: UnknownSize.
     """
     if plain(edge, windows):
         return _counted(windows, k, s, d, edge)
@@ -82,12 +82,12 @@ def _counted(windows: int, k: int, s: int, d: int, edge: int) -> int:
     reaching = min(windows, -(-edge // s))
     whole = min(max(-(-(edge - (k - 1) * d) // s), 0), reaching)
     rest = reaching - whole
-    # ceil((edge - i·s)/d) over the rest, from the last window that reaches beyond the edge.
+    # ceil((edge - i·s)/d) over the rest, from the last window that extends beyond the edge.
     return whole * k + quotients(rest, d, s, edge - (reaching - 1) * s + d - 1)
 
 
 def quotients(n: int, m: int, a: int, b: int) -> int:
-    """Sum of ``(a·i + b) // m`` over i < ``n``, in O(log) steps; a, b >= 0 and m >= 1."""
+    """Return the sum of ``(a·i + b) // m`` over i < ``n``, in O(log) steps; a, b >= 0 and m >= 1."""
     total = 0
     while n > 0:
         total += n * (n - 1) // 2 * (a // m) + n * (b // m)
@@ -100,16 +100,16 @@ def quotients(n: int, m: int, a: int, b: int) -> int:
 
 
 def over_channels(size: int, channels: int) -> int:
-    """Elements that windows of ``size`` channels, cut at the first and last, cover together."""
+    """Return the total elements in windows over ``size`` channels, clipped at the first and last."""
     same = pooling_windows.PoolingAxis(size, head=(size - 1) // 2, tail=size // 2)
     return along(same, channels, channels)
 
 
 def resampled(size: int, out: int, support: int) -> int:
-    """Samples that the outputs of an antialiased axis weigh together, cut at both ends.
+    """Return the total samples of the filters of an antialiased axis, clipped at both ends.
 
-    A filter spans ``support`` samples on either side of its centre, of the coarser grid. Raises: UnknownSize
-    for a size that is a symbol.
+    A filter spans ``support`` samples of the coarser grid on either side of its centre. Raises: UnknownSize
+    for a symbolic size.
     """
     if not plain(size, out):
         raise UnknownSize("the filters of an antialiased axis have no exact expression in its size")
@@ -118,10 +118,10 @@ def resampled(size: int, out: int, support: int) -> int:
     reach = 2 * support * max(size, out)
 
     def ends(shift: int) -> int:
-        """Sum of ``floor(centre + shift + 1/2)`` over the outputs, between 0 and ``size``."""
+        """Return the sum of ``floor(centre + shift + 1/2)`` over the outputs, between 0 and ``size``."""
         first = size + shift + out
         low = min(max(-(first // (2 * size)), 0), out)  # those below 0
-        high = min(max(-(-(2 * out * size - first) // (2 * size)), low), out)  # those from here on are cut
+        high = min(max(-(-(2 * out * size - first) // (2 * size)), low), out)  # those from here on: clipped
         inside = quotients(high - low, 2 * out, 2 * size, first + 2 * size * low)
         return inside + (out - high) * size
 

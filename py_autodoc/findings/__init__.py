@@ -1,1 +1,1 @@
-"""Risk signals: rules over what is known of a model."""
+"""Findings: rules over the analysis of a model."""

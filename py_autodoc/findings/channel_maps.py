@@ -1,4 +1,4 @@
-"""Layers as matrices: what a weighted operator maps to what, and what only passes a result on."""
+"""Layers as matrices: the channels that a weighted operator maps, and operators that only pass data on."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ MATRIX_SLOTS: Mapping[tuple[str, str], int] = {
     (MS, "FusedGemm"): 1, (MS, "FusedMatMul"): 1, (MS, "QGemm"): 3, (MS, "MatMulIntegerToFloat"): 1,
     (MS, "DynamicQuantizeMatMul"): 1,
 }  # fmt: skip
-"""Operators with one weight matrix or kernel → the input that holds it."""
+"""Operators with one weight matrix or kernel → input index of the weight."""
 PACKED = frozenset({(MS, "MatMulNBits"), (MS, "MatMulBnb4")})
-"""Matrix products whose sizes are attributes K and N."""
+"""Matrix products whose sizes are the attributes K and N."""
 CONVOLUTIONS = frozenset(
     {"Conv", "ConvTranspose", "ConvInteger", "QLinearConv", "FusedConv", "NhwcFusedConv"}
 )
 
 
 class ChannelMap(NamedTuple):
-    """A layer seen as a map of channels."""
+    """A layer as a map of channels."""
 
     node: int
     inputs: int
-    """Channels a group reads (K of a matrix)."""
+    """Input channels per group (K of a matrix)."""
     outputs: int
-    """Channels written, all groups together (N of a matrix)."""
+    """Output channels of all groups (N of a matrix)."""
     groups: int = 1
-    """Groups of a convolution, matrices of a stack of matrices."""
+    """Groups of a convolution, or number of stacked matrices."""
     kernel: tuple[int, ...] = ()
-    """Spatial sizes, empty for a matrix."""
+    """Spatial kernel sizes, empty for a matrix."""
 
 
 def channel_maps(ctx: RuleContext) -> dict[int, ChannelMap]:
-    """The layers of the main graph that are maps, by node, in order."""
+    """Return the layers of the main graph that are channel maps, by node, in order."""
     if "maps" not in ctx.shared:
         known = ((number, as_map(ctx, number)) for number in weighted(ctx))
         ctx.shared["maps"] = {number: layer for number, layer in known if layer is not None}
@@ -49,7 +49,7 @@ def channel_maps(ctx: RuleContext) -> dict[int, ChannelMap]:
 
 
 def as_map(ctx: RuleContext, number: int) -> ChannelMap | None:
-    """The layer as a map; None for other operators, data instead of weights, or unknown sizes."""
+    """Return a layer as a channel map; None for other operators, computed weights or unknown sizes."""
     node = ctx.flow.nodes[number]
     key = (node.domain, node.op_type)
     if key in PACKED:
@@ -89,7 +89,7 @@ def _sizes(*dims: object) -> bool:
 
 
 def is_dense(ctx: RuleContext, layer: ChannelMap) -> bool:
-    """True for a matrix product, and for a convolution that covers its whole input with one window."""
+    """True for a matrix product, and for a convolution whose window covers its whole input."""
     if not layer.kernel:
         return True
     if layer.groups != 1:

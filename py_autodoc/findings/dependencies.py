@@ -1,4 +1,4 @@
-"""What depends on what, over all graphs of a model. Linear, no recursion."""
+"""Dependencies between nodes over all graphs of a model. Linear, without recursion."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from py_autodoc.graph.ir.model import Model, TensorKind
 RANDOM = frozenset(
     {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial"}
 )
-"""Operators of ai.onnx whose result no input decides."""
+"""Operators of ai.onnx with random results."""
 
 
 def needed_nodes(model: Model) -> set[int]:
-    """Nodes that an output of the model needs.
+    """Return the nodes that an output of the model needs.
 
-    Nodes outside ai.onnx and ai.onnx.ml, and what they read, count as needed: they may have effects.
+    Nodes outside ai.onnx and ai.onnx.ml, and their producers, count as needed, since they may have effects.
     """
     nodes, graphs = model.nodes, model.graphs
     makers = [tensor.producer for tensor in model.tensors]
-    makers.append(-1)  # of an omitted input
+    makers.append(-1)  # for omitted inputs
     stack = [makers[t] for t in graphs[0].outputs]
     stack += [node.id for node in nodes if node.domain and node.domain != "ai.onnx.ml"]
     alive: set[int] = set()
     while stack:
         number = stack.pop()
-        while number >= 0 and number not in alive:  # the node, then those whose body it lies in
+        while number >= 0 and number not in alive:  # the node, then its enclosing nodes
             alive.add(number)
             node = nodes[number]
             for tensor in node.inputs:
@@ -36,9 +36,9 @@ def needed_nodes(model: Model) -> set[int]:
 
 
 def varying_tensors(model: Model) -> set[int]:
-    """Tensors of the main graph that may differ from run to run: made from an input or by chance.
+    """Return tensors of the main graph that may differ between runs: computed from inputs or random.
 
-    What a node with bodies or one outside ai.onnx makes counts as varying.
+    Results of nodes with subgraphs and of nodes outside ai.onnx count as varying.
     """
     main = model.graphs[0]
     found = {t for t in main.inputs if model.tensors[t].kind == TensorKind.INPUT}
@@ -57,6 +57,6 @@ def varying_tensors(model: Model) -> set[int]:
 
 
 def _undefined(model: Model, tensor: int) -> bool:
-    """True when nothing makes the tensor: nothing is known of it."""
+    """True if the tensor has no producer, so that nothing is known about it."""
     entry = model.tensors[tensor]
     return entry.producer < 0 and entry.kind in (TensorKind.ACTIVATION, TensorKind.OUTER)

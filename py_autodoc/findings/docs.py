@@ -1,4 +1,4 @@
-"""A rule's documentation, from the docstring of its module."""
+"""Documentation of a rule, from the docstring of its module."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ SECTIONS = ("What it finds", "Why it matters", "Example", "Instead", "References
 
 @dataclass(frozen=True, slots=True)
 class RuleDoc:
-    """What a reader may know of a rule. Texts are Markdown."""
+    """User documentation of a rule. Texts are Markdown."""
 
     id: str
     title: str
     severities: tuple[str, ...]
-    """Those it may report, the worst first."""
+    """Severities it may report, most severe first."""
     summary: str
     """One sentence."""
     sections: Mapping[str, str]
@@ -28,9 +28,9 @@ class RuleDoc:
 
 
 def document(rule: Rule) -> RuleDoc:
-    """The documentation of a rule.
+    """Return the documentation of a rule.
 
-    Raises: ValueError when its docstring lacks a section or has them in another order.
+    Raises: ValueError if its docstring lacks a section or has them in another order.
     """
     lines = (inspect.getdoc(rule.module) or "").splitlines()
     starts = [

@@ -1,4 +1,4 @@
-"""How many layers lie between the inputs of the main graph and each of its values."""
+"""Number of layers between the inputs of the main graph and its tensors."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from py_autodoc.findings.weighted_layers import weighted
 from py_autodoc.graph.ir.model import TensorKind
 
 _NO_DATA = frozenset({"Shape", "Size"})
-"""Their result is about a tensor, not made from its values."""
+"""Operators whose result describes a tensor and does not depend on its values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """Layers with weights on the paths from the inputs to the outputs, depthwise convolutions left out."""
+    """Number of weighted layers on paths from inputs to outputs, depthwise convolutions excluded."""
 
     shortest: int
-    """On the path with the fewest."""
+    """Layers on the shortest path."""
     longest: int
     path: tuple[int, ...]
-    """The layers of the shortest path, in order."""
+    """Layers of the shortest path, in order."""
 
 
 def depth(ctx: RuleContext, least: Number = 0) -> Depth | None:
-    """Depth of the main graph; None when no path leads from an input to an output.
+    """Return the depth of the main graph; None if no path leads from an input to an output.
 
-    The output with the longest shortest path decides; None also when that path has fewer than ``least``
-    layers, which is told at less cost. Linear in the size of the graph.
+    The output with the longest shortest path decides. None also if that path has fewer than ``least``
+    layers, which is cheaper to determine. Linear in the size of the graph.
     """
     counted = {number for number in weighted(ctx) if not is_depthwise(ctx, number)}
     if least and (len(counted) < least or _shortest(ctx, counted) < least):
@@ -36,7 +36,7 @@ def depth(ctx: RuleContext, least: Number = 0) -> Depth | None:
 
 
 def _shortest(ctx: RuleContext, counted: set[int]) -> int:
-    """Layers on the shortest path to the output that is furthest away; -1 without one."""
+    """Return the layers on the shortest path to the most distant output; -1 if there is none."""
     flow, nodes = ctx.flow, ctx.model.nodes
     reads, names = flow.data_inputs, flow.qualified_op_types
     far = [-1] * (len(ctx.model.tensors) + 1)
@@ -64,7 +64,7 @@ def _depth(ctx: RuleContext, counted: set[int]) -> Depth | None:
     shortest: dict[int, int] = {}
     longest: dict[int, int] = {}
     came: dict[int, tuple[int, int]] = {}
-    """Tensor → (node that made it, input on the shortest path)."""
+    """Tensor → (producer, input on the shortest path)."""
     for tensor in ctx.model.graphs[0].inputs:
         if ctx.model.tensors[tensor].kind == TensorKind.INPUT:
             shortest[tensor] = longest[tensor] = 0
@@ -79,7 +79,7 @@ def _depth(ctx: RuleContext, counted: set[int]) -> Depth | None:
         best = min(known, key=lambda t: shortest[t])
         most = max(longest[t] for t in known) + own
         for tensor in node.outputs:
-            if tensor >= 0 and tensor not in shortest:  # made twice only in a damaged graph
+            if tensor >= 0 and tensor not in shortest:  # produced twice only in an invalid graph
                 shortest[tensor] = shortest[best] + own
                 longest[tensor] = most
                 came[tensor] = (number, best)
@@ -97,7 +97,7 @@ def _depth(ctx: RuleContext, counted: set[int]) -> Depth | None:
 
 
 def is_depthwise(ctx: RuleContext, number: int) -> bool:
-    """True for a convolution with one input channel a group and more than one group."""
+    """True for a convolution with more than one group and one input channel per group."""
     node = ctx.model.nodes[number]
     if "Conv" not in node.op_type:
         return False

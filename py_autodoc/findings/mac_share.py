@@ -1,4 +1,4 @@
-"""How much of a model's multiply-accumulate work some nodes carry."""
+"""Share of a model's MACs in some of its nodes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from py_autodoc.findings.weighted_layers import macs
 
 
 class MacShare:
-    """Weighs the nodes that carry MACs: by MACs where all are known, else by parameters.
+    """Weighs MAC-carrying nodes: by MACs if all are known, else by parameters.
 
-    MACs are unknown while dimensions are free; parameters are not. ``basis`` says which it is.
+    MACs are unknown with unbound symbolic dimensions; parameters are not. ``basis`` names the measure.
     """
 
     def __init__(self, ctx: RuleContext) -> None:
@@ -24,16 +24,16 @@ class MacShare:
         self.total = self.of(self.nodes)
 
     def of(self, nodes: Iterable[int]) -> int:
-        """MACs (or parameters) of these nodes together."""
+        """Return the total MACs (or parameters) of these nodes."""
         if self.basis == "macs":
             return sum(macs(self.ctx, number) for number in nodes)
         return sum(self.ctx.params.params[number] or 0 for number in nodes)
 
     def share(self, nodes: Iterable[int]) -> float:
-        """Their part of all work, 0 when there is none."""
+        """Return their share of the total, 0 if it is empty."""
         return self.of(nodes) / self.total if self.total else 0.0
 
     @property
     def words(self) -> str:
-        """``MACs`` or ``parameters of the layers``, for a sentence."""
+        """Return ``MACs`` or ``parameters of the layers``, for messages."""
         return "MACs" if self.basis == "macs" else "parameters of the MAC-carrying layers"

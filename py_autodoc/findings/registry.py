@@ -1,9 +1,9 @@
-"""The rules, each in its own file, and what they may ask of a model.
+"""Registry of the rules, each in its own file, and the context they read.
 
 A rule is a function ``check(ctx) -> Iterable[Finding]`` registered under its id with ``@rule``. The
-module's docstring is the rule's documentation (Markdown, its first line a one-sentence summary) and has
-the sections ``What it finds``, ``Why it matters``, ``Example``, ``Instead`` and ``References``, each on
-a line of its own followed by a colon.
+module's docstring is the rule's documentation (Markdown, its first line a one-sentence summary). It has
+the sections ``What it finds``, ``Why it matters``, ``Example``, ``Instead`` and ``References``, each
+heading on its own line followed by a colon.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ SEVERITIES = ("info", "low", "medium", "high")
 Number = int | float
 Evidence = int | float | str | bool | None | list[str] | list[int]
 RESERVED = frozenset({"enabled", "severity"})
-"""Names a threshold cannot have: a threshold file uses them."""
+"""Names that a threshold cannot have, since threshold files use them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that may hurt. ``rule`` is filled in by the registry."""
+    """A possible problem. The registry fills in ``rule``."""
 
     severity: str
     """``info``, ``low``, ``medium`` or ``high``."""
     message: str
-    """One sentence with the numbers, no full path."""
+    """One sentence with the numbers, without full paths."""
     recommendation: str
     nodes: tuple[int, ...] = ()
     evidence: Mapping[str, Evidence] = field(default_factory=dict)
-    """Named numbers behind it; a unit in the name (``weight_bytes``, ``macs``)."""
+    """Named numbers, with the unit in the name (``weight_bytes``, ``macs``)."""
     rule: str = ""
 
 
 @dataclass(frozen=True)
 class RuleContext:
-    """Everything a rule may look at. Nothing here reads a file."""
+    """Everything that rules may read. Nothing here reads a file."""
 
     model: Model
     types: TypeTable
@@ -60,23 +60,23 @@ class RuleContext:
     peak: PeakMemory | None
     structure: Structure
     thresholds: Mapping[str, Mapping[str, Number]]
-    """Rule id → threshold name → value; always complete."""
+    """Rule id → threshold name → value; complete."""
     diagnostics: tuple[Diagnostic, ...] = ()
     weights: tuple[TensorFacts, ...] | None = None
-    """None unless weights were read."""
+    """None if weights were not read."""
     flows: DataflowGraphs | None = None
-    """The flows of the model where other stages have read them, too."""
+    """Dataflow graphs of the model, if other stages have built them."""
     shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    """What one rule worked out and others use too; see ``findings/weighted_layers.py``."""
+    """Results shared between rules; see ``findings/weighted_layers.py``."""
 
     @cached_property
     def flow(self) -> DataflowGraph:
-        """The main graph."""
+        """Dataflow of the main graph."""
         return (self.flows or DataflowGraphs(self.model, self.types)).of(0)
 
     @cached_property
     def kinds(self) -> dict[tuple[str, str], list[int]]:
-        """(domain, operator) → its nodes in all graphs, Constant nodes too, by id."""
+        """(domain, operator) → its nodes in all graphs, including Constant nodes, by id."""
         flow, nodes = self.flow, self.model.nodes
         found: dict[tuple[str, str], list[int]] = {}
         for numbers in flow.by_name.values():
@@ -90,7 +90,7 @@ class RuleContext:
         return found
 
     def nodes_of(self, chosen: Callable[[tuple[str, str]], bool]) -> list[int]:
-        """The nodes of all graphs whose (domain, operator) is chosen, by id."""
+        """Return the nodes of all graphs whose (domain, operator) is accepted by ``chosen``, by id."""
         return sorted(n for kind, numbers in self.kinds.items() if chosen(kind) for n in numbers)
 
 
@@ -99,7 +99,7 @@ Check = Callable[[RuleContext], Iterable[Finding]]
 
 @dataclass(frozen=True)
 class Rule:
-    """A registered rule. ``severities`` it may report, the worst first; ``thresholds``: defaults by name."""
+    """A registered rule. ``severities``: those it may report, most severe first; ``thresholds``: defaults."""
 
     id: str
     title: str
@@ -113,11 +113,11 @@ _RULES: dict[str, Rule] = {}
 
 
 def rule(id: str, title: str, severities: Sequence[str], **thresholds: Number) -> Callable[[Check], Check]:
-    """Register ``check`` under an id (kebab-case), with the thresholds it reads from ``ctx.thresholds``.
+    """Register ``check`` under an id (kebab-case), with default thresholds.
 
-    The type of a default is the type of the threshold: an int takes integers only.
+    The type of a default is the type of the threshold: an int accepts only integers.
 
-    Raises: ValueError when the id is taken, a severity unknown or a threshold's name reserved.
+    Raises: ValueError for a duplicate id, an unknown severity or a reserved threshold name.
     """
 
     def add(check: Check) -> Check:
@@ -133,14 +133,14 @@ def rule(id: str, title: str, severities: Sequence[str], **thresholds: Number) -
 
 
 def rules() -> Mapping[str, Rule]:
-    """Every rule by id, in the order of ids. Imports ``findings/rules`` the first time."""
+    """Return every rule by id, sorted. Imports ``findings/rules`` on first use."""
     _import_rules()
     return dict(sorted(_RULES.items()))
 
 
 @cache
 def _import_rules() -> None:
-    """Import every rule's module; listing the folder each time would cost more than most rules."""
+    """Import the module of every rule. Listing the folder each time would cost more than most rules."""
     package = import_module("py_autodoc.findings.rules")
     for entry in iter_modules(package.__path__):
         import_module(f"{package.__name__}.{entry.name}")

@@ -1,4 +1,4 @@
-"""Runs the rules over a model."""
+"""Runs the rules on a model."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from py_autodoc.findings.thresholds import RuleOptions, settings
 from py_autodoc.graph.ir.model import Diagnostic
 
 MAX_NODES = 100
-"""Nodes listed of one finding; when there are more, its evidence has their number as ``nodes_total``."""
+"""Maximum nodes listed per finding; if there are more, its evidence has the number as ``nodes_total``."""
 MAX_FINDINGS = 20
-"""Findings listed of one rule, the worst first."""
+"""Maximum findings listed per rule, most severe first."""
 MAX_LOOKED_AT = 10_000
-"""Findings of one rule that are looked at."""
+"""Maximum findings examined per rule."""
 _RANK = {severity: rank for rank, severity in enumerate(reversed(SEVERITIES))}
 log = logging.getLogger(__name__)
 
 
 def findings(ctx: RuleContext, chosen: RuleOptions | None = None) -> tuple[list[Finding], list[Diagnostic]]:
-    """What the rules find, the worst first and then by rule; and the rules that failed.
+    """Return the findings, most severe first and then by rule, and diagnostics for rules that failed.
 
-    ``chosen`` says which rules run and at which severity (default: all, at their own); the thresholds
-    are those of ``ctx``. A rule that raises costs its own findings only (diagnostic ``rule-failed``).
+    ``chosen`` selects the rules and overrides their severities (default: all, unchanged); thresholds are
+    those of ``ctx``. A rule that raises loses only its own findings (diagnostic ``rule-failed``).
     """
     chosen = settings() if chosen is None else chosen
     found: list[Finding] = []
@@ -51,7 +51,7 @@ def findings(ctx: RuleContext, chosen: RuleOptions | None = None) -> tuple[list[
 
 
 def _of_rule(rule: Rule, ctx: RuleContext, chosen: RuleOptions) -> list[Finding]:
-    """The findings of one rule, the worst first. Raises: ValueError when one breaks the contract."""
+    """Return the findings of one rule, most severe first. Raises: ValueError if one is invalid."""
     results: Iterable[Finding] = rule.check(ctx)
     own = []
     for item in islice(results, MAX_LOOKED_AT):

@@ -1,4 +1,4 @@
-"""Sliding windows: which positions of a map a convolution or pooling never reads."""
+"""Sliding windows: positions of a map that a convolution or pooling never reads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from py_autodoc.findings.registry import RuleContext
 
 _POOLS = frozenset({"MaxPool", "AveragePool", "LpPool"})
 WINDOWS = _POOLS | {"Conv"}
-"""Operators that ``window`` knows."""
+"""Operators that ``window`` supports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +22,9 @@ class SlidingWindow:
 
 
 def window(ctx: RuleContext, number: int) -> SlidingWindow | None:
-    """What a Conv or pooling leaves unread; None for other operators and unknown sizes.
+    """Return the unread positions of a Conv or pooling; None for other operators and unknown sizes.
 
-    A window that its stride skips over (1×1 with stride 2) leaves positions out by design: 0 unread.
+    A stride larger than the window (1×1 with stride 2) skips positions by design, which counts as 0 unread.
     """
     node = ctx.flow.nodes[number]
     if node.domain or not node.inputs or node.inputs[0] < 0:
@@ -59,7 +59,7 @@ def window(ctx: RuleContext, number: int) -> SlidingWindow | None:
 
 
 def _ints(values: Any) -> tuple[int, ...] | None:
-    """Whole numbers of 0 or more, else None."""
+    """Return integers of 0 or more, else None."""
     if not isinstance(values, (list, tuple)):
         return None
     for value in values:

@@ -1,7 +1,7 @@
-"""What a user may change about the rules: thresholds, severities, which rules run.
+"""User settings of the rules: thresholds, severities, and which rules run.
 
-A threshold file is TOML or JSON. Its tables are rule ids; in each, a threshold's name gives it another
-value, ``enabled = false`` silences the rule and ``severity`` replaces the severity of all its findings.
+A threshold file is TOML or JSON. Its tables are named by rule ids. In each, a threshold's name sets its
+value, ``enabled = false`` disables the rule and ``severity`` replaces the severity of all its findings.
 ``floor`` at the top level drops findings below a severity::
 
     floor = "low"
@@ -38,7 +38,7 @@ FLOOR = "floor"
 
 @dataclass(frozen=True, slots=True)
 class RuleOptions:
-    """Checked settings of all rules."""
+    """Validated settings of all rules."""
 
     thresholds: Mapping[str, Mapping[str, Number]]
     """Rule id → threshold name → value; complete."""
@@ -49,11 +49,11 @@ class RuleOptions:
     floor: str = SEVERITIES[0]
     """Findings below this severity are dropped."""
     source: str = ""
-    """Base name of the file they come from; empty when they come from none."""
+    """Base name of the settings file; empty if there is none."""
 
 
 def settings(overrides: Mapping[str, Any] | str | os.PathLike[str] | None = None) -> RuleOptions:
-    """Settings from what a threshold file holds, from the path of one, or the defaults.
+    """Return settings from the contents or the path of a threshold file, or the defaults.
 
     Raises:
         OptionError: an unknown rule or threshold, or a value of the wrong type.
@@ -92,7 +92,7 @@ def settings(overrides: Mapping[str, Any] | str | os.PathLike[str] | None = None
 
 
 def find_rule(id: Any, known: Mapping[str, Rule] | None = None) -> Rule:
-    """The rule of that id. Raises: OptionError, which lists the nearest ids."""
+    """Return the rule with an id. Raises: OptionError, which suggests similar ids."""
     known = rules() if known is None else known
     if isinstance(id, str) and id in known:
         return known[id]
@@ -112,7 +112,7 @@ def _severity(where: str, value: Any) -> str:
 
 
 def _number(entry: Rule, name: Any, value: Any) -> Number:
-    """The value of a threshold, checked against the type of its default."""
+    """Return the value of a threshold, checked against the type of its default."""
     if name not in entry.thresholds:
         shown = str(name)[:80]
         hint = _nearest(shown, {*entry.thresholds, *RESERVED}, f"onnx-autodoc rule {entry.id}")
@@ -126,9 +126,9 @@ def _number(entry: Rule, name: Any, value: Any) -> Number:
 
 
 def read_file(path: str | os.PathLike[str], what: str = "threshold file") -> Mapping[str, Any]:
-    """What a threshold file (or another file of settings) holds, not yet checked.
+    """Return the unchecked contents of a threshold file (or another settings file).
 
-    TOML when it ends in ``.toml``, JSON otherwise.
+    TOML if the name ends in ``.toml``, otherwise JSON.
 
     Raises: PathError, OptionError, RequirementError.
     """

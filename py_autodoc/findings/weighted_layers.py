@@ -1,4 +1,4 @@
-"""What several rules ask of a graph: which nodes carry trained weights, and how large those are."""
+"""Queries shared by rules: nodes with trained weights, and the size of these weights."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from py_autodoc.findings.registry import RuleContext
 from py_autodoc.graph.ir.model import Node
 
 _MAX_CHAIN = 16
-"""Longest chain of operators between a stored weight and its use that is followed."""
+"""Maximum operators followed between a stored weight and its use."""
 
 
 class TrainedTensor(NamedTuple):
-    """A trained tensor as an operator uses it."""
+    """A trained tensor as used by an operator."""
 
     tensor: int
-    """The stored tensor behind casts, views and dequantization."""
+    """The stored tensor before casts, views and dequantization."""
     elements: int
     bytes: int
 
 
 def weight(ctx: RuleContext, tensor: int) -> TrainedTensor | None:
-    """The trained tensor behind ``tensor``; None when there is none or its size is unknown."""
+    """Return the trained tensor behind ``tensor``; None if there is none or its size is unknown."""
     flow, trained = ctx.flow, ctx.params.tensors
     for _ in range(_MAX_CHAIN):
         if tensor < 0:
@@ -44,19 +44,19 @@ def weight(ctx: RuleContext, tensor: int) -> TrainedTensor | None:
 
 
 def macs(ctx: RuleContext, number: int) -> int:
-    """MACs of all executions of a node in one inference; 0 when unknown or not counted."""
+    """Return the MACs of all executions of a node in one inference; 0 if unknown or not counted."""
     entry = ctx.costs[number]
     return 0 if entry.cost is None else in_inference(entry.cost.macs, entry.runs) or 0
 
 
 def flops(ctx: RuleContext, number: int) -> int:
-    """FLOPs of all executions of a node in one inference; 0 when unknown or not counted."""
+    """Return the FLOPs of all executions of a node in one inference; 0 if unknown or not counted."""
     entry = ctx.costs[number]
     return 0 if entry.cost is None else in_inference(entry.cost.flops, entry.runs) or 0
 
 
 def weighted(ctx: RuleContext) -> list[int]:
-    """Nodes of the main graph that multiply data by trained weights (Conv, Gemm, MatMul, LSTM …)."""
+    """Return nodes of the main graph that multiply data by trained weights (Conv, Gemm, MatMul, LSTM …)."""
     if "weighted" not in ctx.shared:
         ctx.shared["weighted"] = _weighted(ctx)
     found: list[int] = ctx.shared["weighted"]
@@ -71,7 +71,7 @@ def _weighted(ctx: RuleContext) -> list[int]:
 
 
 def has_weight(ctx: RuleContext, node: Node) -> bool:
-    """True when one of the first inputs is a trained tensor of two dimensions or more."""
+    """True if one of the first inputs is a trained tensor of at least two dimensions."""
     flow = ctx.flow
     for tensor in node.inputs[:9]:
         if flow.constants[tensor]:
@@ -82,14 +82,14 @@ def has_weight(ctx: RuleContext, node: Node) -> bool:
 
 
 def label(ctx: RuleContext, number: int) -> str:
-    """The node's name for a sentence, at most 60 characters; ``Conv_17`` where the file gives none."""
+    """Return the node's name for messages, at most 60 characters; ``Conv_17`` for unnamed nodes."""
     node = ctx.model.nodes[number]
     name = node.name or f"{node.op_type}_{node.id}"
     return name if len(name) <= 60 else f"{name[:28]}…{name[-28:]}"
 
 
 def total(numbers: Iterable[int | None]) -> int | None:
-    """Sum, None when a part is unknown."""
+    """Return the sum; None if a value is unknown."""
     result = 0
     for number in numbers:
         if number is None:

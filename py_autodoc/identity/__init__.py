@@ -1,1 +1,1 @@
-"""What a model does, of which kind it is and what goes in and out, in words: from labels and structure."""
+"""A model in words: its task, its kind, its inputs and outputs, from labels and structure."""

@@ -1,4 +1,4 @@
-"""What the rules of tasks may ask of a model."""
+"""Facts about a model that the task rules read."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from py_autodoc.identity.words import said, words
 _MAX_OUTPUTS = 64
 _CACHES = frozenset({"present", "cache", "presents"})
 _LARGE, _PADDING = 1000, 0.02
-"""Rows of a table from which a fiftieth more or less may be padding."""
+"""Tables of at least this many rows may have two percent of padding."""
 _STATES = frozenset({"state", "staten", "hn", "cn"})
 
 
 @dataclass(frozen=True)
 class IdentityCase:
-    """One model: roles of its inputs, ends of its outputs, what it is made of."""
+    """A model for the task rules: input roles, output ends, structure."""
 
     flow: DataflowGraph
-    """Of the main graph."""
+    """Dataflow of the main graph."""
     structure: Structure
     flows: Sequence[DataflowGraph] = ()
-    """Of all graphs, the main one first; empty where it is the only one."""
+    """Dataflow of all graphs, the main graph first; empty if it is the only one."""
 
     @property
     def model(self) -> Model:
@@ -38,55 +38,55 @@ class IdentityCase:
 
     @cached_property
     def ports(self) -> list[ModelPort]:
-        """The inputs in the file's order."""
+        """The inputs in file order."""
         found = input_ports(self.flow, self.structure)
         decoding = self.crossing and self.family == "transformer-decoder"
         stated = any(port.role == "state" for port in found)
         for place, port in enumerate(found):
             if decoding and port.role in ("spectrogram", "features") and port.rank == 3:
-                # Cross attention of a decoder alone reads what its encoder made.
+                # Cross attention in a decoder without its encoder reads the encoder's hidden states.
                 found[place] = replace(port, role="hidden states")
             elif stated and port.role == "image":
                 found[place] = replace(port, sure=False)
         return found
 
     def port(self, *roles: str) -> ModelPort | None:
-        """The first input of one of these roles."""
+        """Return the first input with one of these roles."""
         return next((port for port in self.ports if port.role in roles), None)
 
     def count(self, role: str) -> int:
-        """How many inputs have a role."""
+        """Return the number of inputs with a role."""
         return sum(port.role == role for port in self.ports)
 
     @property
     def image(self) -> ModelPort | None:
-        """The first image that goes in."""
+        """The first image input."""
         return self.port("image")
 
     @property
     def tokens(self) -> ModelPort | None:
-        """The first row of token ids that goes in."""
+        """The first input of token ids."""
         return self.port("tokens")
 
     @property
     def wave(self) -> ModelPort | None:
-        """The first sound that goes in, as samples."""
+        """The first audio input given as samples."""
         return self.port("waveform")
 
     @property
     def bands(self) -> ModelPort | None:
-        """The first sound that goes in, as frequency bands."""
+        """The first audio input given as frequency bands."""
         return self.port("spectrogram")
 
     @cached_property
     def only(self) -> str:
-        """The role of the data when all of them have one; masks, states and numbers are not data."""
+        """The common role of all data inputs, else empty; masks, states and scalars are not data."""
         data = {p.role for p in self.ports if p.role in DATA}
         return data.pop() if len(data) == 1 else ""
 
     @cached_property
     def ends(self) -> list[OutputEnd]:
-        """The ends of the outputs that are results: states and caches left out."""
+        """The ends of the outputs that are results, states and caches excluded."""
         tensors = [t for t in self.model.graphs[0].outputs[:_MAX_OUTPUTS] if not self._kept(t)]
         return [end_of(self.flow, tensor, self._normalizing) for tensor in tensors]
 
@@ -96,7 +96,7 @@ class IdentityCase:
         return frozenset(node for block in blocks for node in block.nodes)
 
     def _kept(self, tensor: int) -> bool:
-        """A state or cache that the caller hands in again."""
+        """True for a state or cache that the caller passes in again."""
         name, shape = self.model.tensors[tensor].name, self.flow.shapes[tensor]
         parts = words(name)
         if _CACHES.intersection(parts):
@@ -118,12 +118,12 @@ class IdentityCase:
         )
 
     def kept(self, tensor: int) -> bool:
-        """A state or cache that the caller hands in again."""
+        """True for a state or cache that the caller passes in again."""
         return self._kept(tensor)
 
     @cached_property
     def end(self) -> OutputEnd | None:
-        """The only result; None when there are several."""
+        """The only result; None if there are several."""
         return self.ends[0] if len(self.ends) == 1 else None
 
     @property
@@ -132,67 +132,67 @@ class IdentityCase:
         return self.ends[0] if self.ends else None
 
     def name(self, end: OutputEnd) -> tuple[str, ...]:
-        """Words of an output's name."""
+        """Return the words of an output's name."""
         return words(self.model.tensors[end.tensor].name)
 
     def named(self, *parts: str) -> bool:
-        """Whether an output's name has one of these words."""
+        """True if an output's name has one of these words."""
         return any(set(parts).intersection(self.name(end)) for end in self.ends)
 
     @cached_property
     def heads(self) -> list[RecognisedBlock]:
-        """Recognised heads."""
+        """The recognised heads."""
         return [block for block in self.structure.blocks if block.kind == "head"]
 
     def head(self, end: OutputEnd) -> RecognisedBlock | None:
-        """The head that ends in an output."""
+        """Return the head that produces an output."""
         return next((head for head in self.heads if end.node in head.nodes), None)
 
     @property
     def family(self) -> str:
-        """The verdict."""
+        """The network family of the verdict."""
         return self.structure.verdict.family
 
     @property
     def sure_family(self) -> bool:
-        """Whether the verdict is more than a guess."""
+        """True if the verdict is more than a guess."""
         return self.structure.verdict.confidence >= 0.75
 
     @cached_property
     def causal(self) -> bool | None:
-        """Whether every self-attention layer is causal; None when that cannot be told or there is none."""
+        """True if every self-attention layer is causal; None if unknown or without self-attention."""
         known = {layer.causal for layer in self.structure.attention if layer.kind != "cross"}
         return known.pop() if len(known) == 1 else None
 
     @cached_property
     def crossing(self) -> bool:
-        """Whether a layer attends to another sequence."""
+        """True if a layer attends to another sequence."""
         return any(layer.kind == "cross" for layer in self.structure.attention)
 
     @cached_property
     def vocabulary(self) -> OutputEnd | None:
-        """The output with one score a row of the token table for each position."""
+        """The output with one score per row of the token table for each position."""
         rows = [port.rows for port in self.ports if port.role == "tokens" and port.rows]
         return next((e for e in self.ends if e.rank in (2, 3) and _as_many(e.width or 0, rows)), None)
 
     @property
     def page(self) -> bool:
-        """Words come with their places on a page, as LayoutLM reads them; its image may come too."""
+        """True if words come with their positions on a page, as for LayoutLM; an image may be included."""
         return self.tokens is not None and self.port("places on a page") is not None
 
     @cached_property
     def positions(self) -> int:
-        """Rows of the largest token table; 0 without."""
+        """Rows of the largest token table; 0 if there is none."""
         return max((port.rows or 0 for port in self.ports if port.role == "tokens"), default=0)
 
 
 def _as_many(width: int, rows: list[int]) -> bool:
-    """As many scores as rows; of a large table some rows may be padding, or begin a text only."""
+    """True for one score per row; in a large table some rows may be padding or start tokens."""
     return any(width == n or (n >= _LARGE and abs(width - n) <= n * _PADDING) for n in rows)
 
 
 def _but_batch(one: Shape, other: Shape) -> bool:
-    """Whether two shapes are equal but for a batch that one of them leaves free."""
+    """True if two shapes are equal except for a batch that one of them leaves symbolic."""
     free = not isinstance(one[0], int) or not isinstance(other[0], int)
     return len(one) > 1 and free and one[1:] == other[1:] and all(isinstance(d, int) for d in one[1:])
 
@@ -210,11 +210,11 @@ DATA = (
     "volume",
     "volume or video",
 )
-"""Roles of what a model is about; others steer it."""
+"""Roles of the data; other roles control the model."""
 LANGUAGE = 5000
-"""Rows of a table from which tokens are words of a language: music, molecules and sound codes have fewer."""
+"""Minimum rows of a table of natural-language tokens; music, molecules and audio codes have fewer."""
 
 
 def text_like(case: IdentityCase) -> bool:
-    """Whether the tokens are those of a language for sure."""
+    """True if the tokens certainly belong to a natural language."""
     return case.positions >= LANGUAGE

@@ -1,4 +1,4 @@
-"""A model in words: the task by what the file names and what its structure says, its kind, its ports."""
+"""Describes a model in words: its task from metadata and structure, its kind and its ports."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 def identify(flow: DataflowGraph, structure: Structure, flows: Sequence[DataflowGraph] = ()) -> ModelIdentity:
-    """What a model is. ``flow`` is that of its main graph, ``flows`` those of all its graphs."""
+    """Return the identity of a model. ``flow`` is its main graph, ``flows`` all its graphs."""
     case = IdentityCase(flow, structure, flows)
     readings = _readings(case)
     told = task_in_metadata(case.model)
@@ -41,7 +41,7 @@ def identify(flow: DataflowGraph, structure: Structure, flows: Sequence[Dataflow
 
 
 def _readings(case: IdentityCase) -> list[tuple[TaskRule, RuleReading]]:
-    """What the rules take it for, the strongest first; equally strong ones in the order of their ids."""
+    """Return the readings of all rules, strongest first, ties sorted by id."""
     found: list[tuple[TaskRule, RuleReading]] = []
     for one in tasks().values():
         try:
@@ -57,7 +57,7 @@ def _readings(case: IdentityCase) -> list[tuple[TaskRule, RuleReading]]:
 
 
 def _task(told: MetadataTask | None, readings: list[tuple[TaskRule, RuleReading]]) -> MetadataTask:
-    """What the file names before what the structure says; two sure readings make each likely only."""
+    """Prefer metadata to structure; two certain readings reduce each other to likely."""
     own = next((r for one, r in readings if told is not None and one.id == told.id), None)
     if told is not None and told.known == FILE:
         why = (*told.why, *(own.why if own is not None else ()))
@@ -76,14 +76,14 @@ def _task(told: MetadataTask | None, readings: list[tuple[TaskRule, RuleReading]
 
 
 def _weight(port: ModelPort) -> int:
-    """Data first, then what is fed beside it, then states and caches."""
+    """Sort key: data first, then other inputs, then states and caches."""
     if port.role in DATA:
         return 0
     return 2 if port.role in ("state", "key/value cache", "sample rate", "number", "time step") else 1
 
 
 def _outputs(case: IdentityCase, role: str, roles: dict[int, str]) -> list[ModelPort]:
-    """The outputs, results before states and caches."""
+    """Return the outputs, results before states and caches."""
     results = {end.tensor: end for end in case.ends}
     found: list[ModelPort] = []
     for tensor in dict.fromkeys(case.model.graphs[0].outputs):

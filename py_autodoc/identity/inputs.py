@@ -1,4 +1,4 @@
-"""Roles of the graph's inputs: by who reads them first, their types and shapes, then by their names."""
+"""Roles of graph inputs: from their first consumers, types and shapes, then from their names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ARITHMETIC = frozenset({
 })  # fmt: skip
 _EMBEDDING = frozenset({"EmbedLayerNormalization", "QEmbedLayerNormalization"})
 _PREPARING = (COPY_OR_LAYOUT_OPS | _ARITHMETIC | frozenset(NORMS)) - _EMBEDDING
-"""What may stand between an input and the operator that tells what it is."""
+"""Operators allowed between an input and the operator that determines its role."""
 _TABLES = frozenset({"Gather", "GatherBlockQuantized", "GatherElements"})
 _SPECTRAL = frozenset({"STFT", "DFT", "MelWeightMatrix"})
 _BYTE = 2
@@ -27,31 +27,31 @@ _INTS = frozenset({2, 3, 4, 5, 6, 7, 12, 13})
 _FLOATS = frozenset({1, 10, 11, 16})
 _CHANNELS = (3, 1, 4)
 _ASIDE = frozenset({"Shape", "ReduceMean", "ReduceMax", "Size"})
-"""Readers that do not hand the values on."""
+"""Consumers that do not pass the values on."""
 _SMALLEST = 12
-"""Rows and columns of an image, at least."""
+"""Minimum rows and columns of an image."""
 _SURE_FROM = 16
-"""Rows and columns from which nothing but an image is likely."""
+"""Rows and columns from which an image is the only likely role."""
 _BANDS = frozenset({40, 64, 80, 96, 120, 128})
-"""Usual numbers of mel bands."""
+"""Common numbers of mel bands."""
 _FEW_BANDS = frozenset({40, 80, 128})
-"""Those of rows of vectors, which may be anything of 64 or 96 numbers."""
+"""Common numbers of bands for rows of vectors, where 64 or 96 could be anything."""
 _BINS = frozenset({129, 161, 201, 241, 257, 321, 481, 513, 769, 961, 1025, 2049})
-"""Half of the usual frame lengths, and one."""
+"""Half of a common frame length, plus one."""
 _FEW = 16
-"""Tables of segment types have no more rows."""
+"""Maximum rows of a segment type table."""
 _SIGNAL = 400
-"""Samples of a signal, at least: 25 ms at 16 kHz."""
+"""Minimum samples of a signal: 25 ms at 16 kHz."""
 _RECORDING = 8000
-"""Samples from which a signal that nothing names is taken for sound: other sensors are slower."""
+"""Minimum samples of an unnamed signal that counts as audio; other sensors are slower."""
 _MAX = 64
 _MAX_READERS = 96
 _STRIDED = 160
-"""Samples that the convolutions over a waveform make one frame of, at least: 10 ms at 16 kHz."""
+"""Minimum samples per frame of the convolutions over a waveform: 10 ms at 16 kHz."""
 
 
 class _Use(NamedTuple):
-    """An operator that reads an input first."""
+    """A first operator that reads an input."""
 
     op: str
     node: int
@@ -60,7 +60,7 @@ class _Use(NamedTuple):
 
 
 def input_ports(flow: DataflowGraph, structure: Structure) -> list[ModelPort]:
-    """The inputs that a caller feeds, in the file's order, each with its role."""
+    """Return the inputs that a caller provides, in file order, with their roles."""
     past = {tensor for layer in structure.attention for tensor in layer.past}
     fed = [t for t in flow.model.graphs[0].inputs if flow.model.tensors[t].kind == TensorKind.INPUT]
     return [_port(flow, tensor, past) for tensor in fed[: 4 * _MAX]]
@@ -71,7 +71,7 @@ def _port(flow: DataflowGraph, tensor: int, past: set[int]) -> ModelPort:
     shape = flow.shapes[tensor]
     port = ModelPort(tensor, about.name, flow.types.dtypes[tensor] or about.dtype, shape, "")
     if not flow.readers[tensor]:
-        return port  # nothing is made of it
+        return port  # unused
     if tensor in past or _held(port):
         return replace(port, role="key/value cache")
     uses = first_uses(flow, tensor)
@@ -83,13 +83,13 @@ def _port(flow: DataflowGraph, tensor: int, past: set[int]) -> ModelPort:
 
 
 def _held(port: ModelPort) -> bool:
-    """Keys and values of earlier positions by their name: the past values of a series have no heads."""
+    """True for cached keys and values by name; past values of a time series have no heads axis."""
     parts = w.words(port.name)
     return "past" in parts and (port.rank < 0 or port.rank > 3 or bool(w.CACHED.intersection(parts)))
 
 
 def first_uses(flow: DataflowGraph, tensor: int) -> list[_Use]:
-    """The first operators that do more than prepare a tensor, nearest first. Bounded."""
+    """Return the first operators that do more than prepare a tensor, nearest first. Bounded."""
     found: list[_Use] = []
     queue, seen = [tensor], {tensor}
     for held in queue:
@@ -104,7 +104,7 @@ def first_uses(flow: DataflowGraph, tensor: int) -> list[_Use]:
                     continue
                 _follow(flow, reader, queue, seen)
             elif name == "Gather" and inputs[0] == held and len(inputs) > 1 and flow.constants[inputs[1]]:
-                _follow(flow, reader, queue, seen)  # some of its rows are picked
+                _follow(flow, reader, queue, seen)  # selects some of its rows
             else:
                 found.append(_Use(name, reader, inputs.index(held) if held in inputs else -1, held))
     return found
@@ -118,18 +118,18 @@ def _follow(flow: DataflowGraph, reader: int, queue: list[int], seen: set[int]) 
 
 
 def _state(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
-    """What a recurrent layer begins with, or what comes back as an output of the same size."""
+    """Match the initial state of a recurrent layer, or an input returned as an output of equal size."""
     if port.dtype not in _FLOATS:
         return None
     begins = any(use.op in RECURRENT and use.place >= 5 for use in uses)
-    inner = w.words(port.name)[-2:] == ("hidden", "states")  # of another model, or of another step
+    inner = w.words(port.name)[-2:] == ("hidden", "states")  # hidden states of another model or step
     if begins or (w.said(port.name, w.STATE) and not inner and _returned(flow, port)):
         return replace(port, role="state")
     return None
 
 
 def _returned(flow: DataflowGraph, port: ModelPort) -> bool:
-    """An output is of its size, or is a state by its name."""
+    """True if an output has the same size, or is a state by its name."""
     results = flow.model.graphs[0].outputs[:_MAX]
     return port.shape is not None and any(
         flow.shapes[t] == port.shape or w.said(flow.model.tensors[t].name, w.STATE) for t in results
@@ -137,7 +137,7 @@ def _returned(flow: DataflowGraph, port: ModelPort) -> bool:
 
 
 def _called(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
-    """Names that transformers gives inputs of one kind only."""
+    """Match names that transformers uses for one kind of input only."""
     shape = port.shape
     if shape is None or port.dtype not in _FLOATS or not uses:
         return None
@@ -153,7 +153,7 @@ def _called(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort
 
 
 def _tokens(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
-    """Integers that are looked up in a table of learned rows."""
+    """Match integers that index a table of learned rows."""
     if port.dtype not in _INTS or port.shape is None or len(port.shape) > 3:
         return None
     rows: list[int] = []
@@ -191,7 +191,7 @@ def _tokens(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort
 
 
 def _image(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
-    """Rows and columns of 1, 3 or 4 numbers, read by a convolution or cut into patches."""
+    """Match rows and columns of 1, 3 or 4 channels, read by a convolution or cut into patches."""
     shape = port.shape
     if shape is None or len(shape) not in (3, 4) or port.dtype not in _FLOATS | {2, 4}:
         return None
@@ -199,7 +199,7 @@ def _image(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort 
     flat = [k for k in kernels if len(k) == 4]
     named = w.said(port.name, w.IMAGE)
     if len(shape) == 3:
-        # One image without a batch, as cameras give it.
+        # A single image without a batch, as from a camera.
         if shape[-1] not in (3, 4) or not (flat or named) or (port.dtype != 2 and not named):
             return None
         return replace(port, role="image", channels=_count(shape[-1]), size=shape[:2])
@@ -210,7 +210,7 @@ def _image(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort 
         ((c, rest) for c in _CHANNELS for axis, rest in sides if shape[axis] == c and _wide(rest)), (None, ())
     )
     if channels is None and all(not isinstance(d, int) for d in shape[1:]) and flat:
-        # All sizes are free: the kernels say how many channels there are.
+        # All dimensions are symbolic: the kernels determine the number of channels.
         inner = flat[0][1]
         channels, size = (inner, shape[2:]) if inner in _CHANNELS else (None, ())
     if channels is None or not (
@@ -225,17 +225,17 @@ def _image(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort 
 
 
 def _frames_first(shape: Shape) -> bool:
-    """(B, 1, frames, bands): columns are a usual number of bands, and not as many as rows."""
+    """True for (B, 1, frames, bands) with a common number of bands that differs from the rows."""
     return shape[3] in _BANDS and shape[2] != shape[3]
 
 
 def _cut_up(uses: list[_Use]) -> bool:
-    """Patches that were cut by moving values about go into a product."""
+    """True if patches, cut by data movement, feed a product."""
     return any(use.place == 0 and use.op in ("MatMul", "Gemm") for use in uses)
 
 
 def _greyed(channels: int, uses: list[_Use]) -> bool:
-    """Its three colours are averaged first."""
+    """True if the three colours are averaged first."""
     return channels == 3 and any(use.op == "ReduceMean" for use in uses)
 
 
@@ -248,7 +248,7 @@ def _count(dim: Dim) -> int | None:
 
 
 def _kernels(flow: DataflowGraph, uses: list[_Use]) -> list[Shape]:
-    """Shapes of the kernels that read an input first."""
+    """Return the shapes of the kernels that read an input first."""
     found = []
     for use in uses:
         inputs = flow.nodes[use.node].inputs
@@ -262,7 +262,7 @@ def _kernels(flow: DataflowGraph, uses: list[_Use]) -> list[Shape]:
 
 
 def _signal(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
-    """A long row of samples: read by a convolution over one channel, a Fourier transform, or so named."""
+    """Match a long row of samples, by name, or read by a 1-channel convolution or a Fourier transform."""
     shape = port.shape
     if shape is None or port.dtype not in _FLOATS | {5} or not 1 <= len(shape) <= 3:
         return None
@@ -287,14 +287,14 @@ def _signal(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort
 
 
 def _rated(flow: DataflowGraph) -> bool:
-    """The file says at which rate it is sampled, or asks for it."""
+    """True if the file states a sampling rate or has an input for it."""
     names = [flow.model.tensors[t].name for t in flow.model.graphs[0].inputs[:_MAX]]
     keys = list(flow.model.metadata)[:_MAX]
     return any("".join(w.words(name)) in ("sr", "samplerate", "samplingrate") for name in (*names, *keys))
 
 
 def _frames(flow: DataflowGraph, uses: list[_Use]) -> int:
-    """Product of the strides of the chain of convolutions that begins with the first one."""
+    """Return the product of the strides in the chain of convolutions after the input."""
     node = next((use.node for use in uses if use.op in CONV), -1)
     total = 1
     for _ in range(4 * _MAX):
@@ -312,14 +312,14 @@ def _frames(flow: DataflowGraph, uses: list[_Use]) -> int:
 
 
 def bins(shape: Shape | None) -> int:
-    """Bins of the Fourier transform of a usual frame, where only time and parts are beside them; 0 else."""
+    """Return the Fourier bins of a common frame length if only time and parts are other axes; else 0."""
     rest = [d for d in (shape or ())[1:] if not isinstance(d, int) or d > 2]
     found = [d for d in rest if isinstance(d, int) and d in _BINS]
     return found[0] if len(found) == 1 and len(rest) <= 2 and len(shape or ()) in (2, 3, 4) else 0
 
 
 def _spectrum(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
-    """Frames of frequency bands."""
+    """Match frames of frequency bands."""
     shape = port.shape
     if shape is None or port.dtype not in _FLOATS or len(shape) not in (3, 4):
         return None
@@ -336,7 +336,7 @@ def _spectrum(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPo
 
 
 def _bands(flow: DataflowGraph, shape: Shape, uses: list[_Use]) -> Dim:
-    """The number of bands where it is a usual one: channels of a convolution over time, or the last axis."""
+    """Return a common number of bands: channels of a convolution over time, or the last axis."""
     if len(shape) == 4:
         return next((d for d in shape[:1:-1] if d in _BANDS), None)
     line = [k for k in _kernels(flow, uses) if len(k) == 3]
@@ -346,7 +346,7 @@ def _bands(flow: DataflowGraph, shape: Shape, uses: list[_Use]) -> Dim:
 
 
 def _small(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
-    """A number, or one for each item of the batch."""
+    """Match a scalar, or one number per batch item."""
     shape = port.shape
     if shape is None or len(shape) > 1:
         return None
@@ -360,7 +360,7 @@ def _small(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort 
 
 
 def waves(uses: list[_Use]) -> bool:
-    """Sines and cosines are taken of it, as of a time step (Vaswani et al., 2017, for positions)."""
+    """True if sines and cosines are computed, as for a time step (positions in Vaswani et al., 2017)."""
     return {"Sin", "Cos"} <= {use.op for use in uses}
 
 
@@ -376,7 +376,7 @@ def _mask(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort |
 
 
 def _other(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
-    """Hidden states of another model, rows of features."""
+    """Match hidden states of another model, or rows of features."""
     shape = port.shape
     parts = w.words(port.name)
     if shape is None or port.dtype not in _FLOATS:
@@ -393,7 +393,7 @@ def _other(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort 
 
 
 def _fifth(shape: Shape) -> str:
-    """What five axes hold: frames in three colours, one value for each place of a volume."""
+    """Return the content of five axes: frames in three colours, or one value per voxel."""
     if 3 in (shape[1], shape[2], shape[4]):
         return "video"
     return "volume" if 1 in (shape[1], shape[4]) else "volume or video"

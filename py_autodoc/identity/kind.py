@@ -1,4 +1,4 @@
-"""Of which kind a network is, in words: what mixes positions in it."""
+"""Kind of a network in words, by how it mixes positions."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _WORDS = {
 }
 _SURE = 0.75
 _MIXED, _SIDE = 0.3, 0.05
-"""Shares of the multiply-accumulates, as ``blocks/architecture/classify_architecture.py`` has them."""
+"""Shares of the MACs, as in ``blocks/architecture/classify_architecture.py``."""
 
 
 def kind_of(case: IdentityCase) -> MetadataTask:
-    """The family in words, with the make where the file names it."""
+    """Return the family in words, with the model name if the file states one."""
     verdict = case.structure.verdict
     words = _WORDS.get(verdict.family) or _mixture(case)
     made = named_make(case.model)
@@ -44,7 +44,7 @@ def kind_of(case: IdentityCase) -> MetadataTask:
 
 
 def _mixture(case: IdentityCase) -> str:
-    """Of detectors, segmenters and hybrids: what they are made of."""
+    """Describe the layers of detectors, segmenters and hybrids."""
     family = case.family
     if family not in ("detector", "segmenter", "hybrid"):
         return ""

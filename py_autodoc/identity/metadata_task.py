@@ -1,7 +1,7 @@
-"""What the file itself says of its task and its make: metadata, classes and scopes its exporter recorded.
+"""Task and model name as stated in the file: metadata, classes and scopes recorded by the exporter.
 
-Names come from an untrusted file and are claims: each comes with where it stands. The file's own name is
-not read.
+The names come from an untrusted file and are claims, so each is returned with its source. The file name
+is not used.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from py_autodoc.identity.model import FILE, LIKELY, MetadataTask
 from py_autodoc.identity.registry import tasks
 
 TASK, SOURCE = "hf_pipeline_task", "hf_pipeline_task_source"
-"""Keys of the metadata, as ``hf/keys.py`` has them."""
+"""Metadata keys, as in ``hf/keys.py``."""
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _HEAD = re.compile(
     r"([A-Z][A-Za-z0-9]{1,30}?)(?:For[A-Z][A-Za-z0-9]*|(?:LMHead|DoubleHeads|WithLMHead)?Model)"
@@ -24,11 +24,11 @@ _HEAD = re.compile(
 _CLASS = re.compile(r"[A-Z][A-Za-z0-9]{2,30}")
 _YOLO = re.compile(r"Ultralytics (YOLO[\w.-]{1,20})")
 _SHELL = re.compile(r"onnx|wrap|export|trace|script", re.IGNORECASE)
-"""Classes around a model that only prepare it for an exporter."""
+"""Wrapper classes that only prepare a model for an exporter."""
 _LOOKED_AT = 4000
 _DEEP = 3
 _MOST = 0.8
-"""Share of the nodes that a module around all of them holds."""
+"""Minimum share of the nodes in a module that encloses the model."""
 _PLAIN_CLASSES = frozenset({
     "Model", "Module", "Net", "Network", "Wrapper", "Sequential", "ModuleList", "Encoder", "Decoder",
     "Backbone", "Head", "Classifier", "Main", "Pick", "GraphModule", "Wrapped", "ModelWrapper",
@@ -50,12 +50,12 @@ _MAKES = {
     "wavlm": "WavLM", "whisper": "Whisper", "xception": "Xception", "xlmroberta": "XLM-RoBERTa",
     "yolo": "YOLO", "yolov5": "YOLOv5", "yolov8": "YOLOv8", "yolox": "YOLOX",
 }  # fmt: skip
-"""Makes of networks by what modules and graphs are called after them. Words that mean more are left out."""
+"""Model names by the names of modules and graphs. Ambiguous words are excluded."""
 _MAKE = re.compile(r"([a-z]+(?:v\d)?)[-_ ]?\d*(?:[-_]\w+)?")
 
 
 def task_in_metadata(model: Model) -> MetadataTask | None:
-    """The task that the file names; None where it names none that is known."""
+    """Return the task stated in the file; None if there is none or it is unknown."""
     metadata = model.metadata
     aliases = _aliases()
     given = metadata.get(TASK, "")
@@ -76,7 +76,7 @@ def task_in_metadata(model: Model) -> MetadataTask | None:
 
 
 def named_make(model: Model) -> tuple[str, str] | None:
-    """The make of the network, as ``MobileViT``, and where the file says it."""
+    """Return the model name, such as ``MobileViT``, and its source in the file."""
     described = _YOLO.search(model.metadata.get("description", "")[:400])
     if described:
         return described[1], "the metadata describes it so"
@@ -100,24 +100,24 @@ def named_make(model: Model) -> tuple[str, str] | None:
 
 @cache
 def _aliases() -> Mapping[str, tuple[str, str]]:
-    """Name in metadata → id and words of the task."""
+    """Return metadata name → id and words of the task."""
     return {name: (one.id, one.words) for one in tasks().values() for name in (one.id, *one.pipelines)}
 
 
 @cache
 def _endings() -> Mapping[str, tuple[str, str]]:
-    """End of a class → id and words, the longest first."""
+    """Return class suffix → id and words, longest first."""
     found = {ending: (one.id, one.words) for one in tasks().values() for ending in one.classes}
     return dict(sorted(found.items(), key=lambda item: -len(item[0])))
 
 
 def _outer(model: Model) -> list[str]:
-    """Classes of the modules around nearly all nodes, the outermost first."""
+    """Return the classes of modules that enclose nearly all nodes, outermost first."""
     return _around([_classes(node) for node in model.nodes[:_LOOKED_AT]])
 
 
 def _scopes(model: Model) -> list[str]:
-    """Names of the modules around nearly all nodes that are in any, the outermost first."""
+    """Return the names of modules that enclose nearly all nodes with a module, outermost first."""
     return _around([node.scope for node in model.nodes[:_LOOKED_AT] if node.scope])
 
 

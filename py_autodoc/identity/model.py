@@ -1,4 +1,4 @@
-"""What is said of a model in words. Plain data, by tensor id."""
+"""Identity of a model in words: plain data by tensor id."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import NamedTuple
 from py_autodoc.graph.ir.model import Shape
 
 FILE, STRUCTURE, LIKELY, UNKNOWN = "file", "structure", "likely", "unknown"
-"""How a fact is known: the file names it; the structure admits no other usual reading; it suggests one;
-nothing says it."""
+"""How a fact is known: the file states it; the structure has only this common reading; the structure
+suggests it; no evidence."""
 SURE, PROBABLE, WEAK = 0.9, 0.6, 0.3
-"""Strength of a reading: what is below ``SURE`` is said to be likely only."""
+"""Strength of a reading; readings below ``SURE`` are shown as likely."""
 
 
 class RuleReading(NamedTuple):
-    """What one rule takes the model for."""
+    """The result of one rule."""
 
     strength: float
     """Between 0 and 1, as ``SURE``, ``PROBABLE`` and ``WEAK``."""
     why: tuple[str, ...]
     output: str = ""
-    """What the first outputs are, as ``class scores``; empty where the rule does not tell."""
+    """Content of the first outputs, such as ``class scores``; empty if the rule does not determine it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,28 +34,28 @@ class ModelPort:
     dtype: int
     shape: Shape | None
     role: str
-    """``image``, ``tokens``, ``attention mask`` …; empty where nothing says it."""
+    """``image``, ``tokens``, ``attention mask`` …; empty if unknown."""
     sure: bool = True
-    """False for a role that is only likely."""
+    """False if the role is only likely."""
     channels: int | None = None
-    """Of an image, or a signal."""
+    """Channels of an image or signal."""
     size: tuple[int | str | None, ...] = ()
     """Height and width of an image; length of a signal."""
     rows: int | None = None
-    """Of the table that tokens are looked up in."""
+    """Rows of the table that tokens index."""
 
     @property
     def rank(self) -> int:
-        """Number of axes; -1 when unknown."""
+        """Number of axes; -1 if unknown."""
         return -1 if self.shape is None else len(self.shape)
 
 
 @dataclass(frozen=True, slots=True)
 class MetadataTask:
-    """A fact in words and how it is known."""
+    """A fact in words, and how it is known."""
 
     id: str
-    """Stable name, as ``image-classification``; ``unknown``."""
+    """Stable name, such as ``image-classification``, or ``unknown``."""
     text: str
     known: str
     """``file``, ``structure``, ``likely`` or ``unknown``."""
@@ -72,6 +72,6 @@ class ModelIdentity:
     task: MetadataTask = NOTHING
     family: MetadataTask = NOTHING
     inputs: tuple[ModelPort, ...] = ()
-    """Those that say most first: data before masks, states and caches."""
+    """Most informative first: data before masks, states and caches."""
     outputs: tuple[ModelPort, ...] = ()
     roles: Mapping[int, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What stands at the outputs: backward from a result to the last operator with weights or a norm."""
+"""Ends of outputs: the last operator with weights, or the normalization, before each result."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ _STEPS = 40
 
 @dataclass(slots=True)
 class OutputEnd:
-    """The last part of the way to one output."""
+    """The last part of the path to an output."""
 
     tensor: int
     shape: Shape | None
     node: int = -1
-    """The last operator with weights, norm or join; -1 when an input is reached."""
+    """The last operator with weights, normalization or join; -1 if an input is reached."""
     kind: str = ""
     """``conv``, ``linear``, ``norm``, ``recurrent``, ``unit`` (divided by its length), ``join`` (two
     computed tensors), ``other``."""
     op: str = ""
     activation: str = ""
-    """The last activation, as ``Softmax``; empty without."""
+    """The last activation, such as ``Softmax``; empty if none."""
     passed: list[str] = field(default_factory=list)
-    """Operators behind it, the last of the graph first."""
+    """Operators after it, last first."""
     joined: tuple[int, ...] = ()
-    """What a join reads."""
+    """Inputs of a join."""
 
     @property
     def width(self) -> int | None:
@@ -47,7 +47,7 @@ class OutputEnd:
         return self.at(-1)
 
     def at(self, axis: int) -> int | None:
-        """Size of an axis where it is a number."""
+        """Return the size of an axis if it is a number."""
         if self.shape is None or not -len(self.shape) <= axis < len(self.shape):
             return None
         size: Dim = self.shape[axis]
@@ -55,17 +55,17 @@ class OutputEnd:
 
     @property
     def rank(self) -> int:
-        """Number of axes; -1 when unknown."""
+        """Number of axes; -1 if unknown."""
         return -1 if self.shape is None else len(self.shape)
 
     @property
     def resized(self) -> bool:
-        """Its map was made larger."""
+        """True if its map was enlarged."""
         return bool({"Resize", "Upsample", "DepthToSpace"}.intersection(self.passed))
 
 
 def end_of(flow: DataflowGraph, tensor: int, normalizing: frozenset[int]) -> OutputEnd:
-    """Walk back from a tensor. ``normalizing``: nodes of norms that are made of several operators."""
+    """Search backward from a tensor. ``normalizing``: nodes of decomposed normalizations."""
     end = OutputEnd(tensor, flow.shapes[tensor])
     for _ in range(_STEPS):
         number = flow.producers[tensor]
@@ -102,7 +102,7 @@ def end_of(flow: DataflowGraph, tensor: int, normalizing: frozenset[int]) -> Out
 
 
 def _wide(flow: DataflowGraph, data: tuple[int, ...]) -> tuple[int, ...]:
-    """The operands of arithmetic that are results: single numbers and scales of fewer axes left out."""
+    """Return the operands of arithmetic that are results, without scalars and scales of lower rank."""
     shapes = {t: flow.shapes[t] for t in data}
     most = max((len(shape) for shape in shapes.values() if shape is not None), default=0)
     return tuple(
@@ -118,7 +118,7 @@ def _stop(end: OutputEnd, node: int, kind: str, op: str) -> OutputEnd:
 
 
 def _length(flow: DataflowGraph, tensor: int) -> bool:
-    """The length of a vector, however it is computed."""
+    """True for the length of a vector, however computed."""
     for _ in range(8):
         number = flow.producers[tensor]
         name = flow.op_types[number]

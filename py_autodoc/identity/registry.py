@@ -1,7 +1,7 @@
-"""The rules of tasks, each family of tasks in its own file of ``identity/tasks``.
+"""Registry of the task rules; each family of tasks has a file in ``identity/tasks``.
 
-A rule is a function ``read(case) -> Reading | None`` registered with ``@task`` under a stable id, with the
-words for it and the names that files have for it.
+A rule is a function ``read(case) -> RuleReading | None`` registered with ``@task`` under a stable id, with
+its description and the names used for the task in files.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class TaskRule:
 
     id: str
     words: str
-    """As it is said: ``image classification``."""
+    """Text shown to users: ``image classification``."""
     read: Read
     pipelines: tuple[str, ...]
     """Names of pipelines and tasks that exporters write into metadata."""
     classes: tuple[str, ...]
-    """Ends of the names of classes, as ``ForImageClassification``."""
+    """Suffixes of class names, such as ``ForImageClassification``."""
 
 
 _TASKS: dict[str, TaskRule] = {}
@@ -38,7 +38,7 @@ _TASKS: dict[str, TaskRule] = {}
 def task(
     id: str, words: str, pipelines: tuple[str, ...] = (), classes: tuple[str, ...] = ()
 ) -> Callable[[Read], Read]:
-    """Register a rule. Raises: ValueError when the id is taken."""
+    """Register a rule. Raises: ValueError for a duplicate id."""
 
     def add(read: Read) -> Read:
         if id in _TASKS:
@@ -50,7 +50,7 @@ def task(
 
 
 def tasks() -> Mapping[str, TaskRule]:
-    """Every task by id, sorted. Imports ``identity/tasks`` the first time."""
+    """Return every task by id, sorted. Imports ``identity/tasks`` on first use."""
     _import_tasks()
     return dict(sorted(_TASKS.items()))
 

@@ -1,4 +1,4 @@
-"""Words in names: what an input's or output's name says, whatever its spelling."""
+"""Words in the names of inputs and outputs, whatever their spelling."""
 
 from __future__ import annotations
 
@@ -27,6 +27,6 @@ def words(name: str) -> tuple[str, ...]:
 
 
 def said(name: str, of: frozenset[str]) -> bool:
-    """Whether one of the words is in a name, alone or as its whole."""
+    """True if one of the words occurs in a name, as a word or as the whole name."""
     parts = words(name)
     return bool(of.intersection(parts)) or "".join(parts) in of

@@ -1,7 +1,7 @@
-"""Which module of the original model each node comes from: names, rules, storage.
+"""Original module of each node: inference, naming and storage of tags.
 
-Needs no torch. ``assign`` is the one rule; ``write_tags``, ``read_tags`` and ``strip_tags`` keep its result
-in a model; ``restore`` brings it back after a tool dropped it; ``tag_file`` reads files of others.
+Does not need torch. ``assign`` infers the tags; ``write_tags``, ``read_tags`` and ``strip_tags`` store them
+in a model; ``restore`` recovers them after a tool dropped them; ``tag_file`` reads files of other exporters.
 """
 
 from __future__ import annotations
@@ -67,4 +67,4 @@ __all__ = [
 ]
 
 structure = load_structure
-"""The former name of ``load_structure``."""
+"""Former name of ``load_structure``."""

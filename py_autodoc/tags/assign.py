@@ -1,10 +1,10 @@
-"""The one rule by which nodes get their module, whatever exported the model.
+"""Assigns nodes to modules, whatever exported the model.
 
-In order: what the exporter recorded; for a node that a rewriting made from several, the module that
-owns the weight it still carries; the modules that own the parameters it reads; its surroundings. How a
-module is known is kept with it, so that an inferred one is never taken for a recorded one.
+In order: the exporter's record; for a node that a rewrite merged from several, the module that owns the
+weight it still has; the modules that own the parameters it reads; its neighbours. The source is stored with
+each tag, so that an inferred module is never shown as a recorded one.
 
-Nothing here knows an architecture, an operator or a name; only wiring and ownership count.
+No architecture, operator or name is special; only edges and ownership count.
 """
 
 from __future__ import annotations
@@ -22,34 +22,34 @@ from py_autodoc.tags.paths import common, parent, self_and_ancestors
 
 
 class Frame(NamedTuple):
-    """One module being called."""
+    """A module being called."""
 
     path: str
     """Any path of the module; aliases are resolved later."""
     call: int = 0
-    """Which of the module's calls, from 0."""
+    """Call number of the module, from 0."""
 
 
 class Evidence(Protocol):
-    """What an exporter left about the nodes of one model."""
+    """Records that an exporter left about the nodes of one model."""
 
     exact: bool
-    """False where ``frames`` are worked out from names, not recorded."""
+    """False if ``frames`` are inferred from names instead of recorded."""
 
     def frames(self, node: ir.Node) -> Sequence[Frame] | None:
-        """Modules being called when the node was made, outermost first; None when not recorded."""
+        """Return the modules being called when the node was created, outermost first; None if unrecorded."""
 
     def frames_of(self, node: ir.Node, path: str) -> Sequence[Frame] | None:
-        """The same for another module the node was made from, as far as it is known."""
+        """Return the frames of another module merged into the node, as far as known."""
 
     def parameters(self, node: ir.Node) -> Sequence[str]:
-        """Full names of the parameters and buffers that the recorded origin of the node reads."""
+        """Return full names of the parameters and buffers read by the recorded origin of the node."""
 
     def owner(self, name: str) -> str | None:
-        """Path of the module that owns the initializer of this name; None when it is not a parameter."""
+        """Return the path of the module that owns an initializer; None if it is not a parameter."""
 
     def rewritten(self, node: ir.Node) -> bool:
-        """True when a rewriting may have made the node from several, keeping the origin of one."""
+        """True if a rewrite may have merged several nodes into this one, keeping the origin of one."""
 
 
 class _Assignment:
@@ -86,7 +86,7 @@ class _Assignment:
                 self.called.update(frame.path for frame in own)
 
     def _merged(self) -> None:
-        """Several nodes made into one keep the origin of the first; weights tell of the others."""
+        """A merged node keeps the origin of the first node; its weights reveal the others."""
         merged = [node for node in self.frames if self.evidence.rewritten(node)]
         for value in {value for node in merged for value in node.inputs if value is not None}:
             if value.producer() is None:
@@ -102,7 +102,7 @@ class _Assignment:
             owner = self._initializer_owner(value)
             if value is None or owner is None:
                 continue
-            # Read in its owner too: the two share it, or an equal initializer was left out for it.
+            # Its owner reads it, too: the weight is shared, or an equal initializer was removed.
             foreign = value.name not in read and owner not in self.readers[value]
             if owner == here or foreign:
                 sizes[owner] = max(sizes.get(owner, 0), _size(value))
@@ -118,7 +118,7 @@ class _Assignment:
             self.called.update(frame.path for frame in self.frames[node])
 
     def _above(self, node: ir.Node, primary: str) -> list[Frame]:
-        """Frames for the owner of a weight of which nothing more is known: those shared with ``node``."""
+        """Return frames for a weight's owner without records: those shared with ``node``."""
         shared = common((self.scope[node], primary))
         above = set(self_and_ancestors(shared))
         frames = [frame for frame in self.frames[node] if frame.path in above]
@@ -149,15 +149,15 @@ class _Assignment:
 
 
 def assign(model: ir.Model, namer: Namer, evidence: Evidence, exporter: str = "") -> Tags:
-    """Give every node of ``model`` its module: bodies of control flow and functions included.
+    """Assign a module to every node of ``model``, including subgraphs and functions.
 
-    Nothing is written; ``write_tags`` does that. Linear in nodes and edges.
+    Does not modify the model; see ``write_tags``. Linear in nodes and edges.
     """
     return _Assignment(model, namer, evidence).run(exporter)
 
 
 def _size(value: ir.Value) -> int:
-    """Elements of a value; 0 when its shape is not known."""
+    """Return the elements of a value; 0 if its shape is unknown."""
     if value.shape is None:
         tensor = value.const_value
         return int(tensor.size) if tensor is not None else 0

@@ -1,9 +1,9 @@
-"""What torch.onnx's dynamo exporter writes about each node, read without torch.
+"""Node metadata of torch.onnx's dynamo exporter, read without torch.
 
 ``pkg.torch.onnx.name_scopes`` lists the modules being called and, last, the name of the FX node;
-``class_hierarchy`` their classes; ``fx_node`` the FX node itself with its arguments, among them the
-placeholders of parameters, which the graph's ``graph_signature`` maps to full names. What is not
-written: modules without nodes, which call of a module this is, and that two names are one module.
+``class_hierarchy`` their classes; ``fx_node`` the FX node itself with its arguments, including the
+placeholders of parameters, which the graph's ``graph_signature`` maps to full names. Missing are modules
+without nodes, the call number of a module, and aliases of a module.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MAX_TEXT = 1 << 16
 
 
 def parameters_of(model: ir.Model) -> dict[str, str]:
-    """Placeholder in the FX graph → full name of the parameter or buffer, as far as the file says."""
+    """Return FX placeholder → full name of the parameter or buffer, as far as the file states it."""
     text = model.graph.metadata_props.get(SIGNATURE, "")
     found = {name: target for name, kind, target in _LINE.findall(text) if kind in _OWNED}
     found.update({name: target for kind, name, target in _SPEC.findall(text) if kind in _OWNED})
@@ -48,12 +48,12 @@ def parameters_of(model: ir.Model) -> dict[str, str]:
 
 
 def classes_of(model: ir.Model) -> dict[str, str]:
-    """Path → class of the modules that were called on the way to some node."""
+    """Return path → class of the modules that were called on the path to a node."""
     found: dict[str, str] = {}
     seen: set[tuple[str, str]] = set()
     for node, _ in walk(model):
         texts = node.metadata_props.get(NAME_SCOPES, ""), node.metadata_props.get(CLASSES, "")
-        # The last item is the node's own; nodes of one module differ in nothing else.
+        # The last item is the node's own; the others are equal for all nodes of a module.
         key = (texts[0].rpartition(",")[0], texts[1].rpartition(",")[0])
         if not key[0] or key in seen or NO_STACK in key[0]:
             continue
@@ -66,7 +66,7 @@ def classes_of(model: ir.Model) -> dict[str, str]:
 
 
 class DynamoEvidence:
-    """Evidence in the metadata of a file."""
+    """Evidence from the metadata of a file."""
 
     exact = True
 
@@ -74,7 +74,7 @@ class DynamoEvidence:
         """Prepare.
 
         Args:
-            model: as the exporter made it or as it was read from a file.
+            model: as created by the exporter or read from a file.
             parameters: FX placeholder → full name of its parameter or buffer.
         """
         self._parameters = parameters
@@ -82,21 +82,21 @@ class DynamoEvidence:
         self._modules = {parent(name) for name in self._names} - {""}
 
     def scopes(self, node: ir.Node) -> list[str]:
-        """Modules being called and, last, the FX node; empty when not recorded."""
+        """Return the modules being called and, last, the FX node; empty if not recorded."""
         text = node.metadata_props.get(NAME_SCOPES, "")
         return [name for name in string_list(text) if name != NO_STACK] if text else []
 
     def frames(self, node: ir.Node) -> Sequence[Frame] | None:
-        """Modules being called. A list of one is the FX node alone: the exporter lost its modules."""
+        """Return the modules being called. A single entry is only the FX node: its modules were lost."""
         scopes = self.scopes(node)
         return [Frame(path) for path in scopes[:-1]] if len(scopes) > 1 else None
 
     def frames_of(self, node: ir.Node, path: str) -> Sequence[Frame] | None:
-        """Not written in files."""
+        """Not recorded in files."""
         return None
 
     def parameters(self, node: ir.Node) -> Sequence[str]:
-        """Parameters and buffers among the arguments of the FX node."""
+        """Return parameters and buffers among the arguments of the FX node."""
         text = node.metadata_props.get(FX_NODE, "")
         if not text or len(text) > _MAX_TEXT:
             return ()
@@ -104,11 +104,11 @@ class DynamoEvidence:
         return [known[name] for name in dict.fromkeys(_ARGUMENT.findall(text)) if name in known]
 
     def owner(self, name: str) -> str | None:
-        """The module of a parameter, also of one that a rewriting named after it."""
+        """Return the module of a parameter, or of a tensor that a rewrite named after one."""
         if name in self._names:
             return parent(name)
         return parent(name) if parent(name) in self._modules else None
 
     def rewritten(self, node: ir.Node) -> bool:
-        """True when a rewriting rule made the node."""
+        """True if a rewrite rule created the node."""
         return RULE in node.metadata_props

@@ -1,4 +1,4 @@
-"""The stages of an export: what callers are told of them, and how long each took."""
+"""Stages of an export: progress reports and timings."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Protocol
 
 
 class ExportProgress(Protocol):
-    """Told when a stage begins, with the share of the work before it.
+    """Called at the start of a stage, with the share of the work done before it.
 
-    The stages, as far as a source has them: metadata (models of transformers), load (files of Keras),
+    The stages, where a source has them: metadata (transformers models), load (Keras files),
     export, tag, save, sidecar, done.
     """
 
     def __call__(self, stage: str, share: float, /) -> None:
-        """Take note."""
+        """Handle the start of a stage."""
 
 
 class StageTimer:
-    """Seconds of each stage; hands the stages on."""
+    """Measures the seconds of each stage and forwards the stages."""
 
     def __init__(self, progress: ExportProgress | None) -> None:
         self.seconds: dict[str, float] = {}
@@ -27,7 +27,7 @@ class StageTimer:
         self._since = time.perf_counter()
 
     def __call__(self, stage: str, share: float, /) -> None:
-        """A stage begins: the one before it has ended."""
+        """Start a stage and end the previous one."""
         now = time.perf_counter()
         if self._stage:
             self.seconds[self._stage] = self.seconds.get(self._stage, 0.0) + now - self._since

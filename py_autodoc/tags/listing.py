@@ -1,4 +1,4 @@
-"""A model's modules as rows: how many nodes each has, of which kinds, and how that is known."""
+"""Modules of a model as rows: node counts, operators, and how they are known."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from py_autodoc.tags.model import NodeTag, Tags
 
 @dataclass(frozen=True, slots=True)
 class TagRow:
-    """One tag of a model."""
+    """A tag of a model."""
 
     tag: str
     scope: str
-    """Path of the module that the tag names; the shortest scope of its nodes where that is not known."""
+    """Path of the tagged module; if unknown, the shortest scope of its nodes."""
     nodes: int
-    """Nodes of the module itself: those of listed modules inside it are not among them."""
+    """Nodes of the module itself, without nodes of listed modules inside it."""
     nodes_total: int
-    """With all modules inside."""
+    """Nodes including all modules inside."""
     operators: dict[str, int]
-    """Operator type → number of own nodes, the most frequent first."""
+    """Operator type → number of own nodes, most frequent first."""
     via: dict[str, int]
-    """How the module of its own nodes is known → number of nodes."""
+    """How the module of the own nodes is known → number of nodes."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeRow:
-    """One node of a model."""
+    """A node of a model."""
 
     node: str
     operator: str
@@ -40,14 +40,14 @@ class NodeRow:
     scope: str
     via: str
     origins: tuple[str, ...]
-    """All modules of a node that was made from several; else its scope alone."""
+    """All modules of a merged node; otherwise only its scope."""
     call: dict[str, int]
 
 
 def tag_rows(tags: Tags, pattern: str | None = None) -> list[TagRow]:
-    """A row per tag and per tag above it, as a tree in the order of the graph.
+    """Return a row per tag and per ancestor tag, as a tree in graph order.
 
-    ``pattern``: only tags that match this glob.
+    ``pattern``: glob for tags.
     """
     own: dict[str, list[tuple[ir.Node, NodeTag]]] = {}
     for node, record in tags.records.items():
@@ -77,7 +77,7 @@ _T = TypeVar("_T")
 
 
 def _tree_order(rows: dict[str, _T]) -> dict[str, _T]:
-    """A tag before those below it, those below it together, else as they came."""
+    """Sort each tag before its descendants and keep these together, otherwise in the given order."""
     first = {tag: number for number, tag in enumerate(rows)}
 
     def place(tag: str) -> tuple[int, ...]:
@@ -87,7 +87,7 @@ def _tree_order(rows: dict[str, _T]) -> dict[str, _T]:
 
 
 def _around(tag: str) -> list[str]:
-    """The tag and those above it, outermost first."""
+    """Return the tag and its ancestors, outermost first."""
     ends = [at for at, letter in enumerate(tag) if letter == "/" and at]
     return [*(tag[:at] for at in ends), tag]
 
@@ -103,7 +103,7 @@ def _totals(counts: dict[str, int]) -> Counter[str]:
 
 
 def node_rows(tags: Tags, pattern: str | None = None) -> list[NodeRow]:
-    """A row per node in file order. ``pattern``: only nodes whose tag matches this glob."""
+    """Return a row per node in file order. ``pattern``: glob for tags."""
     return [
         NodeRow(
             str(node.name or next((value.name for value in node.outputs if value.name), "")),
@@ -120,7 +120,7 @@ def node_rows(tags: Tags, pattern: str | None = None) -> list[NodeRow]:
 
 
 def listing(tags: Tags, pattern: str | None = None) -> dict[str, Any]:
-    """Everything above as plain data for JSON."""
+    """Return all rows and the coverage as plain data for JSON."""
     counted = tags.coverage
     shares = {"traced": counted.traced, "inferred": counted.inferred, "unknown": counted.unknown}
     return {
@@ -136,7 +136,7 @@ COLUMNS = ("node", "operator", "tag", "scope", "via", "origins", "call")
 
 
 def table_rows(tags: Tags, pattern: str | None = None) -> list[tuple[str, ...]]:
-    """A header and a row of text per node, for CSV."""
+    """Return a header and a text row per node, for CSV."""
     rows = [
         (row.node, row.operator, row.tag, row.scope, row.via, ";".join(row.origins), json.dumps(row.call))
         for row in node_rows(tags, pattern)

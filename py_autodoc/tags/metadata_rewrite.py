@@ -1,6 +1,6 @@
-"""A serialized model written again with other nodes' metadata; everything else is copied as it is.
+"""Rewrites the node metadata of a serialized model; everything else is copied unchanged.
 
-Weights are never parsed: only nodes are, one at a time. Memory does not grow with the file.
+Weights are never parsed, only nodes, one at a time. Memory does not grow with the file size.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ def rewrite(source: WireSource, out: BinaryIO, edit: Edit, metadata: Mapping[str
 
     Args:
         source: a serialized ``ModelProto``.
-        out: where the result goes.
-        edit: called with every node in file order (a node, then those in its bodies); changes it.
-        metadata: entries of the model's metadata that replace those of the same key.
+        out: destination of the result.
+        edit: called with every node in file order (a node, then its subgraphs); modifies it.
+        metadata: entries that replace model metadata with the same keys.
 
     Raises:
         WireError: the protobuf is broken.
     """
     parts = MessagePieces()
-    # What says who wrote the file holds no longer.
+    # The record of who wrote the file no longer holds.
     dropped = {WRITTEN, *metadata}
     functions: list[tuple[int, int, int]] = []
     copied = 0
     found = list(fields(source, 0, source.size))
-    # The main graph comes first in file order of nodes, wherever functions stand in the bytes.
+    # The main graph comes first in the node order, wherever functions are in the file.
     graphs = {key: _nodes(source, a, b, _GRAPH_NODE, edit) for n, w, key, a, b in found if _is(n, w, _GRAPH)}
     for number, wire, key, start, stop in found:
         if _is(number, wire, _FUNCTION):

@@ -1,4 +1,4 @@
-"""Tags of a model's nodes, wherever they came from."""
+"""Tags of the nodes of a model, from any source."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ from py_autodoc.tags.paths import below
 
 TRACE, FUSED, PARAM, CONTEXT, ROOT = "trace", "fused", "param", "context", "root"
 VIAS = (TRACE, FUSED, PARAM, CONTEXT, ROOT)
-"""How a module is known: the exporter recorded it; it recorded one of several modules the node was made
-from; the module owns a parameter the node reads; the nodes around it say so; nothing is known."""
+"""How a module is known: the exporter recorded it; it recorded one of several modules merged into the node;
+the module owns a parameter the node reads; it was inferred from neighbours; unknown."""
 
 _NO_CALLS: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class NodeTag:
-    """Where one node comes from."""
+    """Origin of a node."""
 
     scope: str
-    """Path of the module, under its first name; empty at the top."""
+    """Path of the module, under its first name; empty for the top-level module."""
     tag: str
     via: str
     scopes: tuple[str, ...] = ()
-    """All modules the node was made from, ``scope`` among them; empty when that is the only one."""
+    """All modules merged into the node, including ``scope``; empty if it is the only one."""
     call: Mapping[str, int] = field(default_factory=lambda: _NO_CALLS)
-    """Module path → which of its calls, from 0; only calls after the first are listed."""
+    """Module path → call number, from 0; only calls after the first are listed."""
     stack: tuple[str, ...] = ()
-    """Modules being called, outermost first, where they are not those above ``scope``."""
+    """Modules being called, outermost first, if they differ from the ancestors of ``scope``."""
 
     @property
     def origins(self) -> tuple[str, ...]:
-        """All modules the node was made from."""
+        """All modules of the node."""
         return self.scopes or (self.scope,)
 
     def inside(self, path: str, call: int | None = None) -> bool:
-        """True when the node was made while module ``path`` ran (in its ``call``-th call, when given)."""
+        """True if the node was created while module ``path`` ran (in call number ``call``, if given)."""
         held = below(self.scope, path) or path in self.stack
         return held and (call is None or self.call.get(path, 0) == call)
 
 
 @dataclass(frozen=True, slots=True)
 class TagCoverage:
-    """Nodes by how their module is known. Only ``traced`` was recorded by an exporter."""
+    """Node counts by how their module is known. Only ``traced`` was recorded by an exporter."""
 
     nodes: int
     trace: int = 0
@@ -58,7 +58,7 @@ class TagCoverage:
 
     @classmethod
     def of(cls, vias: Iterable[str]) -> TagCoverage:
-        """Count."""
+        """Count the nodes."""
         counted = Counter(vias)
         return cls(counted.total(), *(counted[via] for via in VIAS))
 
@@ -69,58 +69,58 @@ class TagCoverage:
 
     @property
     def inferred(self) -> float | None:
-        """Share of the nodes whose module was worked out from parameters and neighbours."""
+        """Share of the nodes whose module was inferred from parameters and neighbours."""
         return (self.param + self.context) / self.nodes if self.nodes else None
 
     @property
     def unknown(self) -> float | None:
-        """Share of the nodes of which nothing is known; they are tagged as the model's own code."""
+        """Share of the nodes with an unknown module, which are tagged as the top-level module."""
         return self.root / self.nodes if self.nodes else None
 
 
 @dataclass(slots=True)
 class Tags:
-    """The tags of all nodes of one model, in file order, with the names behind them."""
+    """Tags of all nodes of one model, in file order, and the names behind them."""
 
     records: dict[ir.Node, NodeTag]
     namer: Namer
     exporter: str = ""
-    """dynamo, torchscript, hf …; empty when it is not known."""
+    """dynamo, torchscript, hf …; empty if unknown."""
     source: str = "assigned"
-    """Where they were read: assigned (just made), nodes, doc_string, table, or none."""
+    """Source of the tags: assigned (new), nodes, doc_string, table, or none."""
     called: frozenset[str] = frozenset()
-    """Modules that were called on the way to some node."""
+    """Modules that were called on the path to a node."""
 
     @property
     def coverage(self) -> TagCoverage:
-        """Nodes by how their module is known."""
+        """Return node counts by how their module is known."""
         return TagCoverage.of(record.via for record in self.records.values())
 
     def of(self, node: ir.Node) -> NodeTag:
-        """The tag of a node. Raises: KeyError."""
+        """Return the tag of a node. Raises: KeyError."""
         return self.records[node]
 
     def by_tag(self) -> dict[str, list[ir.Node]]:
-        """Tag → its nodes, both in file order."""
+        """Return tag → its nodes, both in file order."""
         found: dict[str, list[ir.Node]] = {}
         for node, record in self.records.items():
             found.setdefault(record.tag, []).append(node)
         return found
 
     def below(self, path: str, call: int | None = None) -> list[ir.Node]:
-        """Nodes made while module ``path`` ran, in its ``call``-th call when that is given."""
+        """Return nodes created while module ``path`` ran, in call number ``call`` if given."""
         path = self.namer.canonical(path)
         return [node for node, record in self.records.items() if record.inside(path, call)]
 
     def calls(self, path: str) -> int:
-        """How many calls of a module left nodes; 0 when none did."""
+        """Return the number of calls of a module that produced nodes."""
         path = self.namer.canonical(path)
         numbers = [record.call.get(path, 0) for record in self.records.values() if record.inside(path)]
         return max(numbers, default=-1) + 1
 
 
 def bodies(node: ir.Node) -> list[ir.Graph]:
-    """The graphs in a node's attributes, in file order."""
+    """Return the graphs in a node's attributes, in file order."""
     found: list[ir.Graph] = []
     for attribute in node.attributes.values():
         if attribute.type == ir.AttributeType.GRAPH and attribute.value is not None:
@@ -131,9 +131,9 @@ def bodies(node: ir.Node) -> list[ir.Graph]:
 
 
 def walk(model: ir.Model) -> Iterator[tuple[ir.Node, ir.Node | None]]:
-    """Every node with the node whose body it is in: a node, then its bodies, then the next node.
+    """Yield every node with its enclosing node: a node, then its subgraphs, then the next node.
 
-    The main graph comes first, then the functions. Not recursive, whatever the nesting.
+    The main graph comes first, then the functions. Not recursive, so nesting is unlimited.
     """
     for top in (model.graph, *model.functions.values()):
         pending: list[tuple[Iterator[ir.Node], ir.Node | None]] = [(iter(top), None)]

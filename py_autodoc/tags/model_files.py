@@ -1,6 +1,6 @@
-"""Models and their tags in files: read without weights, written in one step.
+"""Reads models and tags without weights, and writes them atomically.
 
-A result takes its place only when it is complete. Large weights go into a second file beside the
+A result replaces its target only when complete. Large weights are written to a second file next to the
 model, inside its folder.
 """
 
@@ -25,15 +25,15 @@ from py_autodoc.outputs import OutputPlace, OutputRequest, output_failed, places
 from py_autodoc.outputs.marks import DATA, WRITTEN, seal_model
 
 LARGE = 1536 << 20
-"""Bytes of weights from which a model is written with external data, well below protobuf's 2 GiB."""
+"""Bytes of weights from which a model is written with external data, well below protobuf's 2 GiB limit."""
 
 
 def load_structure(path: PathLike, limits: Limits = LIBRARY) -> ir.Model:
-    """A model's graph without its weights: large tensors are references to the file.
+    """Load a model's graph without its weights: large tensors are references to the file.
 
     Raises:
-        PathError, NotAModel, CorruptModel, LimitError: as ``py_autodoc.analyze``.
-        InputError: the graph makes no sense, as where two nodes make one tensor.
+        PathError, NotAModel, CorruptModel, LimitError: as for ``py_autodoc.analyze``.
+        InputError: the graph is invalid, such as two nodes that produce one tensor.
     """
     name = base_name(path)
     with regular_file(path) as (fd, status):
@@ -42,7 +42,7 @@ def load_structure(path: PathLike, limits: Limits = LIBRARY) -> ir.Model:
 
 
 def to_ir(proto: onnx.ModelProto, name: str = "The model") -> ir.Model:
-    """The graph of a protobuf. Raises: InputError where it makes no sense."""
+    """Return the graph of a protobuf. Raises: InputError if it is invalid."""
     repair_texts(proto)
     try:
         return ir.from_proto(proto)
@@ -54,7 +54,7 @@ def to_ir(proto: onnx.ModelProto, name: str = "The model") -> ir.Model:
 
 
 def weight_bytes(model: ir.Model) -> int:
-    """Bytes of all initializers, those in bodies included."""
+    """Return the bytes of all initializers, including those in subgraphs."""
     tensors = (value.const_value for graph in model.graphs() for value in graph.initializers.values())
     return sum(int(tensor.nbytes) for tensor in tensors if tensor is not None)
 
@@ -67,9 +67,9 @@ def targets(
     inputs: Iterable[PathLike] = (),
     force: bool = False,
 ) -> list[OutputPlace]:
-    """Where a model goes, and with it its data and its sidecar where it gets them.
+    """Return the targets of a model and, if requested, of its data and its sidecar.
 
-    Raises: OutputError: as ``outputs.places``, of all of them.
+    Raises: OutputError: as for ``outputs.places``.
     """
     wanted = [OutputRequest(path, "onnx")]
     if data:
@@ -87,17 +87,17 @@ def save(
     inputs: Iterable[PathLike] = (),
     force: bool = False,
 ) -> list[Path]:
-    """Write a model in one step; the files written.
+    """Write a model atomically; return the files written.
 
     Args:
-        model: what to write; it stays as it is.
+        model: the model, which is not modified.
         path: the model's file.
-        external_data: weights in ``<name>.data`` beside it; None: from 1.5 GiB of weights on.
-        inputs: what was read for it, which is never written over.
-        force: replace files that we did not write.
+        external_data: store weights in ``<name>.data`` next to it; None: from 1.5 GiB of weights.
+        inputs: files read to create it, which are never overwritten.
+        force: replace files that were not written by ONNX Autodoc.
 
     Raises:
-        OutputError: it cannot be written; nothing is left behind and no older file is lost.
+        OutputError: it cannot be written; no partial file remains and no older file is lost.
     """
     if external_data is None:
         external_data = weight_bytes(model) > LARGE
@@ -117,22 +117,22 @@ def save(
 
 @contextmanager
 def staging(target: Path) -> Iterator[Path]:
-    """A folder beside ``target`` for files that belong together; it is gone after the block.
+    """Create a folder next to ``target`` for files that belong together, removed after the block.
 
-    Raises: OutputError: it cannot be made or written to.
+    Raises: OutputError: it cannot be created or written to.
     """
     with output_failed(target.name), temporary.folder(target.parent) as folder:
         yield folder
 
 
 def finish(folder: Path, checked: Sequence[OutputPlace]) -> list[Path]:
-    """Put a model and its data, if it has any, from a folder into their places; the paths, the model's first.
+    """Move a model and its data, if any, from a folder to their targets; return the paths, the model first.
 
     Raises: OutputError.
     """
     made = [one for one in checked if (folder / one.path.name).exists()]
     seal_model(folder / made[0].path.name)
-    for one in reversed(made):  # the model last: before it is there, nothing refers to its data
+    for one in reversed(made):  # the model last, so that nothing refers to missing data
         one.take(folder / one.path.name)
     return [one.path for one in made]
 
@@ -140,10 +140,10 @@ def finish(folder: Path, checked: Sequence[OutputPlace]) -> list[Path]:
 def rewritten(
     path: PathLike, checked: Sequence[OutputPlace], write: Callable[[WireSource, BinaryIO], None]
 ) -> None:
-    """Write a model into its place from ``path`` by ``write``.
+    """Write a model to its target from ``path`` using ``write``.
 
     Raises:
-        PathError, OutputError: as ``structure`` and ``save``.
+        PathError, OutputError: as for ``load_structure`` and ``save``.
     """
     with staging(checked[0].path) as folder:
         with regular_file(path) as (fd, status), open(folder / checked[0].path.name, "xb") as file:
@@ -152,10 +152,10 @@ def rewritten(
 
 
 def check_external(model: ir.Model, path: PathLike, out: PathLike) -> None:
-    """A copy in another folder would lose weights that are in files beside the model.
+    """Check that a copy in another folder does not lose weights in external files.
 
     Raises:
-        InputError: that is so here.
+        InputError: it would lose them.
     """
     if os.path.realpath(os.path.dirname(os.path.abspath(path))) == os.path.dirname(os.path.realpath(out)):
         return

@@ -1,11 +1,11 @@
-"""Modules of nodes that carry none, from the nodes around them.
+"""Infers modules of untagged nodes from their neighbours.
 
-A node lies in the innermost module that holds the known nodes it comes from and the known nodes it
-leads to, seen through other unknown ones. In the body of an If, Loop or function what leaves the body
-counts as read by the innermost module that holds the body, so that the last node of a branch is not
-taken for part of the module before it. A body of which nothing is known lies where its node lies.
+A node belongs to the innermost module that contains its known producers and known consumers, searched
+through other unknown nodes. In a subgraph or function, an output counts as used by the innermost module that
+contains the subgraph, so that the last node of a branch is not assigned to the module before it. A
+subgraph without known nodes belongs to the module of its owner.
 
-Two passes over the nodes, one with the flow and one against it.
+There are two passes over the nodes, one in each direction of the dataflow.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Order = Sequence[tuple[ir.Node, ir.Node | None]]
 
 
 def infer_modules(model: ir.Model, order: Order, known: Mapping[ir.Node, str]) -> dict[ir.Node, str]:
-    """Scopes for those nodes of ``order`` that ``known`` does not have and that have known neighbours.
+    """Infer scopes for nodes of ``order`` that are not in ``known`` and have known neighbours.
 
-    ``order`` is ``walk(model)``. Nodes that nothing known leads to or comes from are left out.
+    ``order`` is ``walk(model)``. Nodes without known producers and consumers are omitted.
     """
     unknown = {node: outer for node, outer in order if node not in known}
     if not unknown:
@@ -40,7 +40,7 @@ def infer_modules(model: ir.Model, order: Order, known: Mapping[ir.Node, str]) -
         _put(after, node, found)
     calls = _calls(model, order)
     filled: dict[ir.Node, str] = {}
-    for node, outer in unknown.items():  # a node comes before those in its bodies
+    for node, outer in unknown.items():  # a node comes before its subgraphs
         sides = [side[node] for side in (before, after) if node in side]
         if not sides:
             sides = _around(node, outer, frames, calls, known, filled)
@@ -50,7 +50,7 @@ def infer_modules(model: ir.Model, order: Order, known: Mapping[ir.Node, str]) -
 
 
 def _bodies(order: Order, known: Mapping[ir.Node, str]) -> dict[object, str]:
-    """Body or function → the innermost module that holds its known nodes."""
+    """Return subgraph or function → the innermost module that contains its known nodes."""
     held: dict[object, list[str]] = {}
     for node, _ in order:
         if node in known:
@@ -59,7 +59,7 @@ def _bodies(order: Order, known: Mapping[ir.Node, str]) -> dict[object, str]:
 
 
 def _calls(model: ir.Model, order: Order) -> dict[object, list[ir.Node]]:
-    """Function body → the nodes that call it."""
+    """Return function → the nodes that call it."""
     if not model.functions:
         return {}
     graphs = {key: function.graph for key, function in model.functions.items()}
@@ -79,7 +79,7 @@ def _around(
     known: Mapping[ir.Node, str],
     filled: Mapping[ir.Node, str],
 ) -> list[str]:
-    """For a node without neighbours: the module of its body, else of the node the body belongs to."""
+    """Return, for a node without neighbours, the module of its subgraph, else of the owner."""
     if outer is None and node.graph not in calls:
         return [frames[graph] for graph in bodies(node) if graph in frames]
     if node.graph in frames:
@@ -90,7 +90,7 @@ def _around(
 
 
 def _producers(node: ir.Node) -> list[ir.Node]:
-    """Makers of what the node reads, as far as they are in the same graph."""
+    """Return producers of the inputs of a node, as far as they are in the same graph."""
     made = [value.producer() for value in node.inputs if value is not None]
     return [one for one in made if one is not None and one.graph is node.graph]
 

@@ -1,11 +1,11 @@
-"""From a module's path to its tag: the chain of its classes, with numbers where they repeat.
+"""Converts module paths to tags: chains of classes, with numbers where they repeat.
 
 ``encoder.layer.0.attention.self`` in a BERT is ``/BertModel/BertEncoder/BertLayer.0/BertAttention/…``.
 
-The rules know no architecture. Modules of torch itself are left out but for a list of globs; where a
-model has no class of its own, none is. A segment is the class; a path that ends in numbers gives them
-to it (``BertLayer.0``); siblings that would still have the same segment get their relative path
-(``Embedding.word_embeddings``). Two listed modules never have the same tag.
+The rules are independent of architectures. Modules of torch itself are omitted except for a list of globs; in
+a model without classes of its own, none are omitted. A segment is the class; a path that ends in numbers
+adds them (``BertLayer.0``); siblings that would still have equal segments get their relative path
+(``Embedding.word_embeddings``). No two listed modules have the same tag.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from fnmatch import fnmatchcase
 from py_autodoc.tags.paths import parent
 
 KEEP = ("LayerNorm", "Embedding", "BatchNorm*", "GroupNorm", "InstanceNorm*")
-"""Globs of torch's own classes that tags show by default."""
+"""Globs of torch classes that tags include by default."""
 INFRASTRUCTURE = ("torch",)
-"""Top-level packages whose classes tags leave out."""
+"""Top-level packages whose classes tags omit."""
 
 _NUMBERS = re.compile(r"(?:^|\.)([0-9]+(?:\.[0-9]+)*)$")
 _UNKNOWN = "Module"
@@ -27,7 +27,7 @@ _NOTHING: Mapping[str, str] = {}
 
 
 class Namer:
-    """Tags of one model's modules."""
+    """Tags of the modules of one model."""
 
     def __init__(
         self,
@@ -40,11 +40,11 @@ class Namer:
         """Name the modules.
 
         Args:
-            classes: path → class with its package, for every module under the first name it has.
-            aliases: any other path of a module → its first one. Modules inside need not be listed.
-            keep: globs of classes of ``infrastructure`` that tags show.
-            infrastructure: top-level packages whose classes tags leave out.
-            named: every segment has the name beside the class, for models whose names people chose.
+            classes: path → class with its package, for every module under its first name.
+            aliases: other paths of a module → its first path. Modules inside need not be listed.
+            keep: globs of ``infrastructure`` classes that tags include.
+            infrastructure: top-level packages whose classes tags omit.
+            named: every segment has the name next to the class, for models with names chosen by users.
         """
         self.named = named
         self.classes = {"": "", **classes}
@@ -57,19 +57,19 @@ class Namer:
         """Listed module → tag, parents before children."""
 
     def listed(self, path: str) -> bool:
-        """True when the module is a segment of tags."""
+        """True if the module is a segment of tags."""
         return path in self.tags
 
     def knows(self, path: str) -> bool:
-        """True for the path of a module, under whatever name."""
+        """True for the path of a module, under any name."""
         return self.canonical(path) in self.classes
 
     def kind(self, path: str) -> str:
-        """Class of a module with its package; empty when it is not known."""
+        """Return the class of a module with its package; empty if unknown."""
         return self.classes.get(self.canonical(path), "")
 
     def tag(self, path: str) -> str:
-        """Tag of the innermost listed module around ``path``."""
+        """Return the tag of the innermost listed module that contains ``path``."""
         found = self._tag.get(path)
         if found is None:
             at = self.canonical(path)
@@ -79,15 +79,15 @@ class Namer:
         return found
 
     def canonical(self, path: str) -> str:
-        """The path with every alias in it replaced by the first name of what it stands for."""
+        """Return the path with every alias replaced by its first name."""
         found = self._canonical.get(path)
         if found is None:
             found = self._canonical[path] = self.resolve(path)
         return found
 
     def resolve(self, path: str) -> str:
-        """``canonical`` for text that may be no path at all: nothing is remembered."""
-        for _ in range(len(self.aliases)):  # an alias may lead into another one
+        """Like ``canonical``, for text that may not be a path: nothing is cached."""
+        for _ in range(len(self.aliases)):  # an alias may resolve to another one
             head, tail = path, ""
             while head and head not in self.aliases:
                 head, _, last = head.rpartition(".")
@@ -151,7 +151,7 @@ class Namer:
         return _escape(kind.rpartition(".")[2]) or _UNKNOWN
 
     def collisions(self) -> Iterator[str]:
-        """Tags that two listed modules share: none, unless this class has a fault."""
+        """Yield tags shared by listed modules: none, unless this class has a bug."""
         seen: set[str] = set()
         for tag in self.tags.values():
             if tag in seen:
@@ -164,5 +164,5 @@ def _relative(path: str, above: str) -> str:
 
 
 def _escape(text: str) -> str:
-    """A slash separates segments and cannot be part of one; no two texts become the same."""
+    """Escape slashes, which separate segments. Different texts stay different."""
     return text.replace("%", "%25").replace("/", "%2F") if "%" in text or "/" in text else text

@@ -1,4 +1,4 @@
-"""The tag of one node as it stands on the node."""
+"""The tag of a node in its own metadata."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from py_autodoc.tags.model import CONTEXT, VIAS, NodeTag
 
 
 def from_metadata(node: ir.Node) -> NodeTag | None:
-    """What the node's metadata says; None without a tag there."""
+    """Return the tag in the node's metadata; None if there is none."""
     props = node.metadata_props
     if exporter_records.TAG not in props or exporter_records.SCOPE not in props:
         return None
@@ -28,9 +28,9 @@ def from_metadata(node: ir.Node) -> NodeTag | None:
 
 
 def from_text(node: ir.Node, paths: Mapping[str, str]) -> NodeTag | None:
-    """What the node's ``doc_string`` says; None without a tag there.
+    """Return the tag in the node's ``doc_string``; None if there is none.
 
-    It has the tag only. ``paths`` (tag → module) tells the scope; without it that is the top's.
+    It only contains the tag. ``paths`` (tag → module) gives the scope; without it, the top-level module.
     """
     found = exporter_records.read_doc_string(node.doc_string or "")
     if found is None or not found.hierarchy_path.startswith("/"):
@@ -40,6 +40,6 @@ def from_text(node: ir.Node, paths: Mapping[str, str]) -> NodeTag | None:
 
 
 def from_record(record: ModuleRecord) -> NodeTag:
-    """A row of the table as the tag of a node."""
+    """Convert a row of the table to the tag of a node."""
     via = record.via if record.via in VIAS else CONTEXT
     return NodeTag(record.scope, record.tag, via, record.scopes, dict(record.call), record.stack)

@@ -1,4 +1,4 @@
-"""Module paths as PyTorch writes them: names joined by dots, the empty path at the top."""
+"""Module paths as in PyTorch: names joined by dots, empty for the top-level module."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Iterable
 
 
 def parent(path: str) -> str:
-    """The path one level up; that of the top is the top."""
+    """Return the parent path; the parent of the top is the top."""
     return path.rpartition(".")[0]
 
 
 def below(path: str, ancestor: str) -> bool:
-    """True when ``path`` is ``ancestor`` or lies in it."""
+    """True if ``path`` is ``ancestor`` or inside it."""
     return not ancestor or path == ancestor or path.startswith(ancestor + ".")
 
 
 def common(paths: Iterable[str]) -> str:
-    """The innermost path that holds all of them; the top for none."""
+    """Return the innermost path that contains all of them; the top if there are none."""
     shared: str | None = None
     for path in paths:
         if shared is None or shared == path:
@@ -30,7 +30,7 @@ def common(paths: Iterable[str]) -> str:
 
 
 def self_and_ancestors(path: str) -> list[str]:
-    """The path and everything above it, outermost first: ``["", "a", "a.b"]``."""
+    """Return the path and its ancestors, outermost first: ``["", "a", "a.b"]``."""
     found = [""]
     at = -1
     while path:

@@ -1,4 +1,4 @@
-"""Tags as they are in a model: on its nodes, else in their ``doc_string``, else in its table."""
+"""Reads the tags of a model: from its nodes, else from their ``doc_string``, else from its table."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ NODES, DOC_STRING, TABLE_SOURCE, NONE = "nodes", "doc_string", "table", "none"
 
 
 def table_in(model: ir.Model) -> ModuleTable | None:
-    """The table in a model's metadata; None when there is none or it is damaged."""
+    """Return the table in a model's metadata; None if missing or damaged."""
     text = model.metadata_props.get(TABLE)
     return unpack_table(text) if text else None
 
 
 def read_tags(model: ir.Model) -> Tags:
-    """The tags of a model.
+    """Return the tags of a model.
 
-    Nodes that carry none get theirs from the model's table by name, as ``restore`` does; without a
-    table they are tagged as the model's own code with ``via`` ``root``. ``source`` of the result says
-    where most were read: ``nodes``, ``doc_string``, ``table``, or ``none``.
+    Untagged nodes get their tags from the model's table by name, as in ``restore``; without a
+    table they are tagged as the top-level module with ``via`` ``root``. ``source`` of the result states
+    where most tags were found: ``nodes``, ``doc_string``, ``table``, or ``none``.
     """
     order = [node for node, _ in walk(model)]
     table = table_in(model)
@@ -37,7 +37,7 @@ def read_tags(model: ir.Model) -> Tags:
     marked = sum(record is not None for record in own.values())
     if table is not None:
         tags = restore(model, table)
-        # The nodes' own word counts where it is there.
+        # Tags on the nodes take precedence.
         tags.records = {node: own[node] or tags.records[node] for node in order}
         tags.source = NODES if 2 * marked > len(order) else TABLE_SOURCE
         return tags
@@ -50,16 +50,16 @@ def read_tags(model: ir.Model) -> Tags:
 
 
 def load_tags(path: PathLike, limits: Limits = LIBRARY) -> tuple[ir.Model, Tags]:
-    """A model's graph, without its weights, and its tags.
+    """Return a model's graph, without its weights, and its tags.
 
     Raises:
-        PathError, NotAModel, CorruptModel, LimitError, InputError: see ``model_files.structure``.
+        PathError, NotAModel, CorruptModel, LimitError, InputError: see ``model_files.load_structure``.
     """
     model = model_files.load_structure(path, limits)
     return model, read_tags(model)
 
 
 def _root_class(tags: Iterable[str]) -> str:
-    """The root's class as far as tags without a table tell it."""
+    """Return the class of the top-level module, as far as tags without a table show it."""
     first = next(iter(tags), "")
     return first.split("/")[1] if first.count("/") else ""

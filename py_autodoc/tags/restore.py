@@ -1,10 +1,10 @@
-"""Tags for a model whose nodes lost them in some tool: from the table in the model's metadata.
+"""Restores node tags dropped by a tool, from the table in the model's metadata.
 
-For each node, the first that holds: a tensor it makes is in the table (where its name is there too and says
-something else, a tool merged the two: both are kept, as for a node that an exporter merged); it still
-carries a tag; its name is in the table; a tensor it makes, or its name, goes on from one in the table
-(``add_quantized``); its ``doc_string`` has a tag; it makes or reads a tensor named after a parameter
-(``encoder.weight_scale``); the nodes around it. Every node gets a tag.
+Each node gets its tag from the first match: an output of it is in the table (if its name is in the table with
+another module, a tool merged the two, and both are kept as for a node merged by an exporter); it still has
+a tag; its name is in the table; an output, or its name, extends one in the table (``add_quantized``); its
+``doc_string`` has a tag; it produces or reads a tensor named after a parameter (``encoder.weight_scale``);
+its neighbours. Every node gets a tag.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from py_autodoc.tags.node_tag import from_metadata, from_record, from_text
 from py_autodoc.tags.paths import common
 
 SEPARATORS = "_:/.-"
-"""What may stand between a name and what a tool adds to it."""
+"""Separators between a name and a suffix added by a tool."""
 _MAX_NAME = 512
 _MAX_CUTS = 24
-"""Separators looked at from a name's end."""
+"""Maximum separators examined from the end of a name."""
 
 
 def namer_of(table: ModuleTable) -> Namer:
-    """The names behind a table."""
+    """Return the namer for a table."""
     namer = Namer({module.path: module.kind for module in table.modules}, table.aliases, table.keep)
-    # The table has only the modules that hold nodes; collisions with others are already in its tags.
+    # The table lists only modules with nodes; its tags already resolve collisions with other modules.
     tags = {module.path: module.tag for module in table.modules if module.tag}
     if "" in tags:
         namer.tags = tags
@@ -38,7 +38,7 @@ def namer_of(table: ModuleTable) -> Namer:
 
 
 class _KnownModules:
-    """The table by names."""
+    """The table indexed by names."""
 
     def __init__(self, table: ModuleTable) -> None:
         self.values: dict[str, ModuleRecord] = {}
@@ -52,17 +52,17 @@ class _KnownModules:
                 self.names.setdefault(node.name, record)
 
     def exact(self, node: ir.Node) -> ModuleRecord | None:
-        """By a tensor the node makes."""
+        """Look up the outputs of a node."""
         return next((self.values[v.name] for v in node.outputs if v.name in self.values), None)
 
     def near(self, node: ir.Node) -> ModuleRecord | None:
-        """By the longest known beginning of a tensor's name, or of the node's own."""
+        """Look up the longest known prefix of an output's name, or of the node's own name."""
         made = [value.name for value in node.outputs if value.name]
         found = _longest(made, self.values)
         if found is None and node.name:
             own = [node.name]
             found = _longest(own, self.names) or _longest(own, self.values)
-        if found is None and node.doc_string:  # some tools note the name of what they replaced
+        if found is None and node.doc_string:  # some tools store the name of the replaced node
             found = _longest([node.doc_string], self.values)
         return found
 
@@ -77,7 +77,7 @@ def _longest(names: Iterable[str], known: Mapping[str, ModuleRecord]) -> ModuleR
 
 
 def _beginning(name: str, known: Mapping[str, object]) -> str | None:
-    """The longest beginning of ``name``, up to a separator, that is a key."""
+    """Return the longest prefix of ``name``, up to a separator, that is a key."""
     name = name[:_MAX_NAME]
     cuts = [at for at in range(1, len(name)) if name[at] in SEPARATORS][-_MAX_CUTS:]
     return next((name[:at] for at in reversed(cuts) if name[:at] in known), None)
@@ -90,7 +90,7 @@ class _Restoration:
         self.paths = {tag: path for path, tag in self.namer.tags.items()}
 
     def of(self, node: ir.Node) -> NodeTag | None:
-        """The tag of a node by what is on it; None where only its surroundings can tell."""
+        """Return the tag of a node from its own names; None if only its neighbours can determine it."""
         record = self.known.exact(node)
         named = self.known.names.get(node.name or "")
         if record is not None and named is not None and record.scope != named.scope:
@@ -111,7 +111,10 @@ class _Restoration:
         return None if owner is None else NodeTag(owner, self.namer.tag(owner), PARAM)
 
     def _merged(self, node: ir.Node, made: ModuleRecord, named: ModuleRecord) -> NodeTag:
-        """A node named after one original and making the tensor of another: the owner of its weight first."""
+        """Tag a node that has the name of one original and the output of another.
+
+        The owner of its weight comes first.
+        """
         owners = {self._module(value) for value in node.inputs if value is not None}
         first = made if made.scope in owners and named.scope not in owners else named
         origins = {*(made.scopes or (made.scope,)), *(named.scopes or (named.scope,))}
@@ -119,13 +122,13 @@ class _Restoration:
         return NodeTag(tag.scope, tag.tag, FUSED, tuple(sorted(origins)), tag.call, tag.stack)
 
     def _parameter(self, node: ir.Node) -> str | None:
-        """The module after which the constants it reads, or what it makes, are named."""
+        """Return the module after which the inputs or outputs of a node are named."""
         tensors = [*node.outputs, *(v for v in node.inputs if v is not None and v.producer() is None)]
         found = [path for value in tensors if (path := self._module(value)) is not None]
         return common(found) if found else None
 
     def _module(self, value: ir.Value) -> str | None:
-        """The module a tensor is named after: its path, then a dot."""
+        """Return the module after which a tensor is named: its path, followed by a dot."""
         name = (value.name or "")[:_MAX_NAME]
         for at in [at for at in range(len(name)) if name[at] == "."][-_MAX_CUTS:][::-1]:
             path = self.namer.resolve(name[:at])
@@ -135,10 +138,10 @@ class _Restoration:
 
 
 def restore(model: ir.Model, table: ModuleTable) -> Tags:
-    """Tags for every node of ``model``; nothing is written.
+    """Return tags for every node of ``model``, without modifying it.
 
-    A node that has nothing in common with the table gets its tag from what is around it, with ``via``
-    saying so.
+    A node without a match in the table gets its tag from its neighbours, with ``via`` stating
+    so.
     """
     rules = _Restoration(table)
     order = list(walk(model))

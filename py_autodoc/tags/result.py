@@ -1,4 +1,4 @@
-"""What stands at the end of every way to a tagged file."""
+"""Result of tagging or exporting a model."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from py_autodoc.tags.model import TagCoverage, Tags
 
 @dataclass(slots=True)
 class TaggedModel:
-    """A model with tags that was written."""
+    """A tagged model that was written."""
 
     path: Path
-    """The model's file, or the folder of several."""
+    """The model's file, or the folder of several models."""
     exporter: str
     tags: Tags
     sidecar: dict[str, Any]
@@ -26,9 +26,9 @@ class TaggedModel:
     timings: dict[str, float] = field(default_factory=dict)
     """Stage → seconds."""
     warnings: list[str] = field(default_factory=list)
-    """What the reader must know about the tags, one line each."""
+    """Notes about the tags for the user, one line each."""
 
     @property
     def coverage(self) -> TagCoverage:
-        """Nodes by how their module or layer is known."""
+        """Return node counts by how their module or layer is known."""
         return self.tags.coverage

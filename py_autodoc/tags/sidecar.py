@@ -1,7 +1,7 @@
-"""The JSON file beside an exported model: its modules, and who makes and who reads each tensor.
+"""JSON file next to an exported model: its modules, and the producer and consumers of each tensor.
 
-Modules are listed with what only PyTorch knows: arguments of ``forward``, parameters, children, and
-whether they ran at all. Nodes and tensors are in the model too; here other tools can read them.
+Modules include details only known to PyTorch: arguments of ``forward``, parameters, children, and whether
+they ran at all. Nodes and tensors are in the model, too; here other tools can read them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TRACED, FOLDED, NOT_EXECUTED = "traced", "folded", "not_executed"
 
 @dataclass(frozen=True, slots=True)
 class ModuleInfo:
-    """What PyTorch knows about a module."""
+    """Details about a module from PyTorch."""
 
     kind: str
     """Class with its package."""
@@ -35,10 +35,10 @@ class ModuleInfo:
     """Name → class."""
     forward_args: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
-    """Names from this module on, those of children included."""
+    """Names relative to this module, including parameters of children."""
     direct_parameters: tuple[str, ...] = ()
     buffers: tuple[str, ...] = ()
-    """Its own, not those of children."""
+    """Own buffers, without those of children."""
 
 
 def sidecar_path(path: PathLike) -> Path:
@@ -53,14 +53,14 @@ def sidecar(
     executed: Collection[str] | None = None,
     **info: Any,
 ) -> dict[str, Any]:
-    """The content of the file.
+    """Return the content of the file.
 
     Args:
         model: the tagged model.
         tags: its tags.
-        modules: path → what PyTorch knows; None lists the modules that the tags know.
-        executed: modules that ran while the model was traced; None where that is not known.
-        info: further entries at the top, as ``torch="2.13"``.
+        modules: path → details from PyTorch; None lists the modules known from the tags.
+        executed: modules that ran while the model was traced; None if unknown.
+        info: further top-level entries, such as ``torch="2.13"``.
     """
     names = tags.namer
     if modules is None:
@@ -82,20 +82,20 @@ def sidecar(
 
 
 def write_sidecar(path: PathLike, content: Mapping[str, Any], *, force: bool = False) -> None:
-    """Write it in one step; a file of somebody else is replaced only with ``force``. Raises: OutputError."""
+    """Write the file atomically; replace files of other programs only with ``force``. Raises: OutputError."""
     data = json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "backslashreplace")
     place(path, "sidecar", force=force).write(data)
 
 
 def coverage(tags: Tags) -> dict[str, Any]:
-    """Coverage as JSON: counts, and the traced, inferred and unknown shares apart."""
+    """Return the coverage as JSON: counts, and the traced, inferred and unknown shares."""
     counted = tags.coverage
     shares = {"traced": counted.traced, "inferred": counted.inferred, "unknown": counted.unknown}
     return {**asdict(counted), "shares": shares}
 
 
 def _counts(tags: Tags) -> tuple[Counter[str], Counter[str]]:
-    """Nodes of each module itself, and with all that ran in it."""
+    """Return the nodes of each module itself, and including all modules that ran in it."""
     direct: Counter[str] = Counter()
     total: Counter[str] = Counter()
     around: dict[tuple[str, tuple[str, ...]], set[str]] = {}
@@ -132,7 +132,7 @@ def _module(
 
 
 def _status(path: str, tags: Tags, total: Counter[str], executed: Collection[str] | None) -> str | None:
-    """``traced``: nodes are left of it; ``folded``: it ran and none is; None where that is not known."""
+    """``traced``: it has nodes; ``folded``: it ran and has none; None if unknown."""
     if total[path]:
         return TRACED
     if path in tags.called or (executed is not None and path in executed):
@@ -173,7 +173,7 @@ def _tensors(model: ir.Model, tags: Tags) -> dict[str, dict[str, Any]]:
 
 
 def _tensor(value: ir.Value, tags: Tags) -> dict[str, Any]:
-    """Who makes a tensor, and everyone who reads it."""
+    """Return the producer and all consumers of a tensor."""
     maker = value.producer()
     made = tags.records.get(maker) if maker is not None else None
     readers = [tags.records[use.node] for use in value.uses() if use.node in tags.records]

@@ -1,6 +1,6 @@
-"""Tags in a model: in the metadata of nodes, in their ``doc_string``, and as a table in the model's.
+"""Stores tags in a model: in node metadata, in ``doc_string``, and as a table in the model metadata.
 
-Nothing else of the model changes, and ``strip_tags`` takes all of it away again.
+Nothing else in the model changes, and ``strip_tags`` removes all of it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from py_autodoc.tags.paths import self_and_ancestors
 
 
 def node_metadata(record: NodeTag) -> dict[str, str]:
-    """The metadata of one node."""
+    """Return the metadata of a node."""
     found = {
         exporter_records.TAG: record.tag,
         exporter_records.SCOPE: record.scope,
@@ -48,7 +48,7 @@ def _compact(value: object) -> str:
 
 
 def table_of(tags: Tags) -> ModuleTable:
-    """Everything about the nodes by their names, with the modules around them."""
+    """Return the table of all nodes by name, with their modules."""
     numbers: dict[tuple[object, ...], int] = {}
     records: list[ModuleRecord] = []
     nodes: list[NamedModules] = []
@@ -75,7 +75,7 @@ def table_of(tags: Tags) -> ModuleTable:
 
 
 def doc_string_of(record: NodeTag, tags: Tags, before: str) -> str:
-    """The ``doc_string`` of one node; what it said before is kept inside."""
+    """Return the ``doc_string`` of a node, including its previous text."""
     old = exporter_records.read_doc_string(before)
     others = (tags.namer.tag(path) for path in record.scopes)
     every = tuple(dict.fromkeys((record.tag, *others)))
@@ -83,9 +83,9 @@ def doc_string_of(record: NodeTag, tags: Tags, before: str) -> str:
 
 
 def write_tags(model: ir.Model | onnx.ModelProto, tags: Tags) -> None:
-    """Write the tags into a model, in place; tags that are there already are replaced.
+    """Write the tags into a model, in place, replacing existing tags.
 
-    ``model`` is the one the tags were made for, or the protobuf it was read from.
+    ``model`` is the one the tags were assigned for, or the protobuf it was read from.
 
     Raises:
         AnalysisError: the protobuf has other nodes.
@@ -105,7 +105,7 @@ def write_tags(model: ir.Model | onnx.ModelProto, tags: Tags) -> None:
 
 
 def node_editor(tags: Tags) -> Callable[[onnx.NodeProto], None]:
-    """A function that writes the tag of the next node each time it is called, in file order."""
+    """Return a function that writes the tag of the next node at each call, in file order."""
     pending = iter(tags.records.items())
 
     def edit(proto: onnx.NodeProto) -> None:
@@ -119,7 +119,7 @@ def node_editor(tags: Tags) -> Callable[[onnx.NodeProto], None]:
 
 
 def strip_tags(model: ir.Model | onnx.ModelProto) -> int:
-    """Take every tag out of a model, in place; how many nodes had one."""
+    """Remove all tags from a model, in place; return the number of tagged nodes."""
     found = 0
     if isinstance(model, ir.Model):
         for key in (TABLE, WRITTEN):
@@ -146,7 +146,7 @@ def strip_tags(model: ir.Model | onnx.ModelProto) -> int:
 
 
 def _set(entries: object, new: dict[str, str], drop: tuple[str, ...] = ()) -> bool:
-    """Replace keys of a repeated field of metadata; True when there was something to replace."""
+    """Replace keys of a repeated metadata field; return True if any existed."""
     props: list[onnx.StringStringEntryProto] = entries  # type: ignore[assignment]
     out = {*new, *drop}
     hits = [i for i, entry in enumerate(props) if entry.key in out]
@@ -158,14 +158,14 @@ def _set(entries: object, new: dict[str, str], drop: tuple[str, ...] = ()) -> bo
 
 
 def proto_nodes(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
-    """The nodes of a protobuf in the order of ``walk``."""
+    """Yield the nodes of a protobuf in the order of ``walk``."""
     for nodes in (model.graph.node, *(function.node for function in model.functions)):
         for node in nodes:
             yield from nested_nodes(node)
 
 
 def nested_nodes(node: onnx.NodeProto) -> Iterator[onnx.NodeProto]:
-    """A node and those in its bodies, in the order of ``walk``."""
+    """Yield a node and those in its subgraphs, in the order of ``walk``."""
     yield node
     pending = [iter(graph.node) for graph in reversed(_graphs(node))]
     while pending:

@@ -1,6 +1,6 @@
-"""Tags for files that exist: exported by somebody else, or run through a tool that dropped them.
+"""Tags existing files: exported by other tools, or processed by a tool that dropped the tags.
 
-The result is the file as it was, with tags: nodes are written again one at a time, weights are copied.
+The result is the same file with tags: nodes are rewritten one at a time, weights are copied.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ def tag_file(
     limits: Limits = LIBRARY,
     force: bool = False,
 ) -> Tags:
-    """Tag a file of torch.onnx's dynamo exporter from what the exporter wrote into it.
+    """Tag a file of torch.onnx's dynamo exporter from its own metadata.
 
-    Needs neither torch nor the model's code. Modules that left no node stay unknown, a module under
-    two names looks like two, and calls of one module are not told apart: an export by this package
-    knows all three.
+    Needs neither torch nor the code of the model. Modules without nodes stay unknown, a module with two
+    names appears as two, and calls of a module are not distinguished. An export with this package
+    records all three.
 
     Args:
         path: the model.
-        out: where the tagged model goes; may be ``path``.
-        keep: globs of torch's own classes that tags show.
-        limits: how much of an untrusted file to read.
+        out: target of the tagged model; may be ``path``.
+        keep: globs of torch classes that tags include.
+        limits: bounds for reading an untrusted file.
         force: replace a file that ONNX Autodoc did not write.
 
     Raises:
         PathError, NotAModel, CorruptModel, LimitError, InputError: the file cannot be used;
-            ``no-scopes`` where the exporter left nothing to go by.
-        OutputError: it cannot be written, or would replace data of the model or a file of somebody else.
+            ``no-scopes`` if the exporter left no module records.
+        OutputError: it cannot be written, or would replace model data or a file of another program.
     """
     _checked(path, out, force)
     model = model_files.load_structure(path, limits)
@@ -70,12 +70,12 @@ def tag_file(
 
 
 def restore_file(path: PathLike, out: PathLike, *, limits: Limits = LIBRARY, force: bool = False) -> Tags:
-    """Tag a file again after a tool dropped the tags of nodes, from the table in its metadata.
+    """Restore the tags of a file, dropped by a tool, from the table in its metadata.
 
     Raises:
         PathError, NotAModel, CorruptModel, LimitError, InputError: the file cannot be used;
-            ``no-table`` where it has no table.
-        OutputError: as ``tag_file``.
+            ``no-table`` if it has no table.
+        OutputError: as for ``tag_file``.
     """
     _checked(path, out, force)
     model = model_files.load_structure(path, limits)
@@ -98,11 +98,11 @@ def write_file(
 ) -> None:
     """Write ``path`` with ``tags`` to ``out``.
 
-    ``keep_table`` leaves the table in the file's metadata as it is: after a tool it knows the names of
-    the exported model, which the next tool may still use.
+    ``keep_table`` preserves the table in the file's metadata: it has the names of the originally exported
+    model, which another tool may still use.
 
     Raises:
-        PathError, OutputError: as ``tag_file``.
+        PathError, OutputError: as for ``tag_file``.
         AnalysisError: the tags belong to another model.
     """
     metadata = {} if keep_table else {TABLE: pack_table(table_of(tags))}
@@ -114,7 +114,7 @@ def write_file(
 
 
 def _checked(path: PathLike, out: PathLike, force: bool) -> list[OutputPlace]:
-    """Where the result goes. What is asked for may be the model itself: tags are added to it."""
+    """Return the target of the result, which may be the model itself."""
     if os.path.exists(path) and os.path.exists(out) and os.path.samefile(path, out):
         return model_files.targets(out, inputs=data_files(os.fspath(path)), force=True)
     return model_files.targets(out, inputs=[path], force=force)

@@ -1,4 +1,4 @@
-"""Is a tagged model in order? The checks of ``onnx-autodoc validate``."""
+"""Checks a tagged model, for ``onnx-autodoc validate``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from py_autodoc.tags.sidecar import SCHEMA, sidecar_path
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 _DATA = frozenset({"data-size-mismatch", "external-missing", "external-outside", "external-range"})
-"""Diagnostics about the data of tensors."""
+"""Diagnostics about tensor data."""
 _FORM = re.compile(r"(/[^/\s]+)+\Z")
 _SHOWN = 5
 _MAX_SIDECAR = 1 << 28
@@ -39,16 +39,16 @@ _MAX_SIDECAR = 1 << 28
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at."""
+    """A check and its result."""
 
     name: str
     status: str
-    """passed, failed, or skipped (``detail`` says why)."""
+    """passed, failed, or skipped (``detail`` gives the reason)."""
     detail: str = ""
     faults: tuple[str, ...] = ()
-    """The first few."""
+    """The first few problems."""
     count: int = 0
-    """How many there are in all."""
+    """Total number of problems."""
 
 
 @dataclass(slots=True)
@@ -59,13 +59,13 @@ class _Model:
 
 
 def validate(path: PathLike, limits: Limits = LIBRARY) -> list[Check]:
-    """Check a model: ONNX's own rules, what an analysis says of it, its tags and its sidecar.
+    """Check a model: ONNX's own rules, the analysis, its tags and its sidecar.
 
-    Where data lie outside the file an analysis judges, not ONNX: it follows links as the Hugging Face cache
-    has them, and looks where the data end.
+    External data is checked by the analysis, not by ONNX: the analysis follows links as in the Hugging Face
+    cache and checks that the data are long enough.
 
     Raises:
-        PathError, NotAModel, CorruptModel, LimitError, InputError: there is nothing to check.
+        PathError, NotAModel, CorruptModel, LimitError, InputError: the model cannot be read.
     """
     model = load_structure(path, limits)
     given = _Model(Path(os.fspath(path)), model, read_tags(model))
@@ -84,18 +84,18 @@ def validate(path: PathLike, limits: Limits = LIBRARY) -> list[Check]:
 
 
 def checked(name: str, faults: Iterator[str]) -> Check:
-    """A check that failed where there are faults; the first few are kept, all are counted."""
+    """Return a check that fails if there are problems; the first few are kept, all are counted."""
     first = tuple(islice(faults, _SHOWN))
     more = sum(1 for _ in faults)
     return Check(name, FAILED if first else PASSED, "", first, len(first) + more)
 
 
 def _onnx(path: PathLike, limits: Limits) -> Iterator[str]:
-    """Does onnx's checker take the structure? Large and external data are not looked at here."""
+    """Run onnx's checker on the structure, without large and external data."""
     with regular_file(path) as (fd, status):
         proto = parse_structure(WireSource(status.st_size, fd), base_name(path), limits)
     for tensor in _external(proto.graph):
-        # Nothing has no data, wherever they are.
+        # An empty tensor has no data anywhere.
         tensor.ClearField("external_data")
         tensor.ClearField("data_location")
         tensor.ClearField("dims")
@@ -114,7 +114,7 @@ def _onnx(path: PathLike, limits: Limits) -> Iterator[str]:
 
 
 def _weights(model: Model) -> Check:
-    """Are the data of the tensors as large as their shapes say, and inside their files?"""
+    """Check that tensor data match their shapes and are inside their files."""
     found = [d for d in model.diagnostics if d.code in _DATA]
     wrong = [d for d in found if d.code != "external-missing"]
     if wrong:
@@ -125,7 +125,7 @@ def _weights(model: Model) -> Check:
 
 
 def _external(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
-    """Every tensor of a graph and its bodies whose data are elsewhere."""
+    """Yield every tensor of a graph and its subgraphs with external data."""
     stack = [graph]
     while stack:
         current = stack.pop()
@@ -139,7 +139,7 @@ def _external(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
 
 
 def _analysis(loaded: LoadedModel, model: Model) -> Iterator[str]:
-    """What an analysis calls an error of the structure, and what keeps the model from running."""
+    """Yield structural errors found by the analysis, and contradictions that keep the model from running."""
     from py_autodoc.graph.shapes import infer  # slow to import
 
     for found in model.diagnostics:
@@ -151,7 +151,7 @@ def _analysis(loaded: LoadedModel, model: Model) -> Iterator[str]:
 
 
 def _complete(given: _Model) -> Iterator[str]:
-    """Every node has a tag of its own in its metadata or ``doc_string``, or in the table."""
+    """Every node has its own tag in its metadata, its ``doc_string`` or the table."""
     for node, record in given.tags.records.items():
         if not record.tag.strip("/"):
             yield f"{_label(node)}: empty"
@@ -160,14 +160,14 @@ def _complete(given: _Model) -> Iterator[str]:
 
 
 def _form(given: _Model) -> Iterator[str]:
-    """``/Class/Class.0``: begins with a slash, no empty part, no space."""
+    """``/Class/Class.0``: starts with a slash, no empty segment, no space."""
     for node, record in given.tags.records.items():
         if not _FORM.match(record.tag):
             yield f"{_label(node)}: {record.tag!r}"
 
 
 def _consistent(given: _Model) -> Iterator[str]:
-    """A node's metadata, its ``doc_string`` and the model's table say the same."""
+    """A node's metadata, its ``doc_string`` and the model's table agree."""
     namer, known = given.tags.namer, table_in(given.model) is not None
     for node, _ in walk(given.model):
         record = from_metadata(node)
@@ -225,7 +225,7 @@ def _sidecar(given: _Model) -> Check:
 
 
 def _agreement(given: _Model, content: Any, name: str) -> Iterator[str]:
-    """The sidecar lists the nodes of this model with the same tags, and no tag it does not expect."""
+    """The sidecar lists the nodes of this model with the same tags, and no unknown tags."""
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
         yield f"{name}: is not a file of schema {SCHEMA}"
         return

@@ -1,4 +1,4 @@
-"""Cost rules, one module an operator family. Importing the package registers them all."""
+"""Cost rules, one module per operator family. Importing the package registers them all."""
 
 from py_autodoc.costs.rules import (
     attention,

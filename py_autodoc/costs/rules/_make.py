@@ -1,4 +1,4 @@
-"""Factories that let families of rules read as tables."""
+"""Factories for rules, so that operator families read as tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Bytes = Callable[[NodeView], int]
 
 
 def per_output(flops: int) -> Rule:
-    """``flops`` for each element of output 0."""
+    """Create a rule of ``flops`` per element of output 0."""
 
     def rule(v: NodeView) -> Cost:
         return Cost(0, flops * v.out_numel())
@@ -19,7 +19,7 @@ def per_output(flops: int) -> Rule:
 
 
 def per_input(flops: int, i: int = 0) -> Rule:
-    """``flops`` for each element of input ``i``."""
+    """Create a rule of ``flops`` per element of input ``i``."""
 
     def rule(v: NodeView) -> Cost:
         return Cost(0, flops * v.numel(i))
@@ -28,7 +28,7 @@ def per_input(flops: int, i: int = 0) -> Rule:
 
 
 def movement(read: Bytes | None = None, write: Bytes | None = None) -> Rule:
-    """No arithmetic. ``read`` and ``write`` replace "all inputs" and "all outputs"."""
+    """Create a rule without arithmetic. ``read`` and ``write`` replace "all inputs" and "all outputs"."""
     if read is None and write is None:
         return lambda v: FREE
 
@@ -39,7 +39,7 @@ def movement(read: Bytes | None = None, write: Bytes | None = None) -> Rule:
 
 
 def traffic(count: Bytes | None, v: NodeView) -> int | None:
-    """``count(v)``, or ``BYTES_UNKNOWN`` when a size it needs is unknown (MACs stay known)."""
+    """Return ``count(v)``, or ``BYTES_UNKNOWN`` if a size it needs is unknown (MACs stay known)."""
     if count is None:
         return None
     try:
@@ -54,17 +54,17 @@ def nothing(v: NodeView) -> int:
 
 
 def register(domain: str, ops: str, rule: Rule) -> None:
-    """Register one rule for several operators, given as words."""
+    """Register one rule for several operators, given as a space-separated list."""
     cost(domain, *ops.split())(rule)
 
 
 def in_bytes(v: NodeView, *inputs: int) -> int:
-    """Bytes of the given inputs, leaving out those that are absent."""
+    """Return the bytes of the given inputs, skipping absent ones."""
     return sum(v.bytes_in(i) for i in inputs if v.has(i))
 
 
 def rows_read(*data: int) -> Bytes:
-    """As many bytes as output 0 has, plus every input that is not one of the tables ``data``."""
+    """Count the bytes of output 0, plus every input that is not one of the tables ``data``."""
 
     def count(v: NodeView) -> int:
         return v.bytes_out(0) + in_bytes(v, *(i for i in range(v.n_inputs) if i not in data))

@@ -1,4 +1,4 @@
-"""Attention of ai.onnx: the two products Q·Kᵀ and P·V over the full square (no causal halving)."""
+"""Attention of ai.onnx: the products Q·Kᵀ and P·V over the full square (not halved for causal masks)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Heads:
 
 
 def split(shape: tuple[int, ...], heads: int) -> int:
-    """Head size of a (…, heads · size) tensor. Raises: UnknownSize when it does not divide."""
+    """Return the head size of a (…, heads · size) tensor. Raises: UnknownSize if it is not divisible."""
     if not shape:
         raise UnknownSize("a scalar has no heads")
     if shape[-1] % heads:
@@ -40,9 +40,9 @@ def split(shape: tuple[int, ...], heads: int) -> int:
 
 
 def attention_heads(v: NodeView) -> Heads:
-    """Sizes of ai.onnx Attention from 4-D (B, H, S, D) or 3-D (B, S, H·D) inputs.
+    """Return the sizes of ai.onnx Attention from 4-D (B, H, S, D) or 3-D (B, S, H·D) inputs.
 
-    The keys are the cached ones plus the new ones. Raises: UnknownSize.
+    The keys include cached and new ones. Raises: UnknownSize.
     """
     q, k, val = v.shape(0), v.shape(1), v.shape(2)
     past = v.dim(4, 2) if v.has(4) else 0
@@ -58,7 +58,7 @@ def attention_heads(v: NodeView) -> Heads:
 def attention(v: NodeView) -> Cost:
     """ONNX Attention-23/24: softmax(softcap(scale·Q·Kᵀ) + mask)·V, with grouped queries and a KV cache.
 
-    Besides the MACs, per score: scale, softmax, the mask's +, 3 for the soft cap (÷, tanh, ×).
+    FLOPs per score, in addition to the MACs: scale, softmax, + for the mask, 3 for the soft cap (÷, tanh, ×).
     """
     n = attention_heads(v)
     softcap = 3 if v.attr("softcap", 0.0) else 0
@@ -68,18 +68,18 @@ def attention(v: NodeView) -> Cost:
 
 @cost("ai.onnx.preview", "FlexAttention", macs=True)
 def flex_attention(v: NodeView) -> Cost:
-    """Q·Kᵀ, scale, softmax, P·V on 4-D inputs. The score and probability graphs are costed apart."""
+    """Q·Kᵀ, scale, softmax, P·V on 4-D inputs. The score and probability graphs have separate costs."""
     n = attention_heads(v)
     return Cost.of(n.macs, n.scores * (1 + SOFTMAX))
 
 
 @cost("", "LinearAttention", macs=True)
 def linear_attention(v: NodeView) -> Cost:
-    """Linear attention run token by token over a state S (B, H_kv, d_k, d_v).
+    """Linear attention, token by token over a state S (B, H_kv, d_k, d_v).
 
-    Per token and key head: k ⊗ v into S, d_k·d_v MACs; the delta rules also read Sᵀk first, d_k·d_v
-    more. Per token and query head: qᵀS, d_k·d_v. Beside that: the decay multiplies S (exp(g)·S), the
-    delta rules do v − Sᵀk and × β on d_v, and the output is scaled.
+    Per token and key head: k ⊗ v into S takes d_k·d_v MACs; the delta rules first read Sᵀk, another
+    d_k·d_v. Per token and query head: qᵀS takes d_k·d_v. In addition, the decay multiplies S (exp(g)·S), the
+    delta rules compute v − Sᵀk and × β on d_v, and the output is scaled.
     """
     q, val = v.shape(0), v.shape(2)
     h, kv = v.positive_attr("q_num_heads"), v.positive_attr("kv_num_heads")

@@ -1,4 +1,4 @@
-"""com.microsoft operators that are neither attention nor quantized."""
+"""Operators of com.microsoft except attention and quantized ones."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def fast_gelu(v: NodeView) -> Cost:
 
 @cost(MS, "BiasSplitGelu")
 def bias_split_gelu(v: NodeView) -> Cost:
-    """Left · gelu(right) of the halves of X + bias (X is twice Y): 2 +, gelu, × an output."""
+    """Left · gelu(right) of the halves of X + bias (X is twice Y): 2 +, gelu, × per output element."""
     return Cost(0, (2 + GELU_ERF + 1) * v.out_numel())
 
 
@@ -59,7 +59,7 @@ register(MS, "GemmaRotaryEmbedding", per_output(3))
 
 
 def _contrib_rotary(v: NodeView) -> Cost:
-    """As ai.onnx RotaryEmbedding; head count and head size default to the caches' width."""
+    """Like ai.onnx RotaryEmbedding; head count and head size default to the width of the caches."""
     if v.int_attr("rotary_embedding_dim", 0) > 0 or len(v.shape(0)) == 4:
         return rotary(v)
     return Cost(0, 3 * v.numel(0))
@@ -74,8 +74,8 @@ def _norm(arithmetic: int, affine: Callable[[NodeView], int]) -> Callable[[NodeV
 
 register(MS, "LayerNormalization", _norm(LAYER_NORM, lambda v: 1 + v.has(2)))
 register(MS, "SimplifiedLayerNormalization", _norm(RMS_NORM, lambda v: 1))
-register("", "SimplifiedLayerNormalization", _norm(RMS_NORM, lambda v: 1))  # ORT registers it in ai.onnx
-# input, skip, gamma, beta, bias: one + for the skip, one more for the bias
+register("", "SimplifiedLayerNormalization", _norm(RMS_NORM, lambda v: 1))  # registered in ai.onnx by ORT
+# input, skip, gamma, beta, bias: one + for the skip, another for the bias
 register(MS, "SkipLayerNormalization", _norm(LAYER_NORM, lambda v: 2 + v.has(3) + v.has(4)))
 register(MS, "SkipSimplifiedLayerNormalization", _norm(RMS_NORM, lambda v: 2 + v.has(3)))
 
@@ -125,9 +125,9 @@ def gemm_fast_gelu(v: NodeView) -> Cost:
 
 @cost(MS, "GatedRelativePositionBias", macs=True)
 def gated_position_bias(v: NodeView) -> Cost:
-    """WavLM's gate: query (B, S, N·H) · weight (H, D), then per score of Y (B, N, S, S) one ×.
+    """WavLM's gate: query (B, S, N·H) · weight (H, D), then one × per score of Y (B, N, S, S).
 
-    With u, r = sigmoid of the halves of the product + bias: u·(r·eco − 1) + 2, 6 a query and head.
+    With u, r = sigmoid of the halves of the product + bias: u·(r·eco − 1) + 2, 6 FLOPs per query and head.
     """
     heads = v.positive_attr("num_heads")
     weight = v.shape(3)
@@ -140,17 +140,17 @@ def gated_position_bias(v: NodeView) -> Cost:
 
 @cost(MS, "CDist", macs=True)
 def cdist(v: NodeView) -> Cost:
-    """Distances of all pairs: A (M, K), B (N, K): −, and a multiply-accumulate a coordinate."""
+    """Distances of all pairs: A (M, K), B (N, K): one − and one multiply-accumulate per coordinate."""
     m, k = v.dims(0, 2)
     n = v.dim(1, 0)
     return Cost.of(m * n * k, m * n * k)
 
 
 def active_experts(v: NodeView, packing: int, weights: tuple[int, int, int]) -> Cost:
-    """K experts a token. Tokens (…, D), router (T, E), expert weights (E, …) at inputs ``weights``.
+    """K experts per token. Tokens (…, D), router (T, E), expert weights (E, …) at inputs ``weights``.
 
-    T · k · (|fc1| + |fc2| + |fc3|)/E MACs, in any layout; ``packing`` values lie in one stored
-    element. Reads the weights of at most min(E, T·k) experts.
+    T · k · (|fc1| + |fc2| + |fc3|)/E MACs, in any layout; each stored element holds ``packing`` values.
+    Reads the weights of at most min(E, T·k) experts.
     """
     tokens, experts = prod(v.shape(0)[:-1]), v.dim(1, -1)
     if not experts:

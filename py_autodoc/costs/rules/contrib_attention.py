@@ -1,4 +1,4 @@
-"""Attention operators of com.microsoft, over the full square like ai.onnx's.
+"""Attention operators of com.microsoft, over the full square as for ai.onnx.
 
 Source of the shapes: ONNX Runtime, docs/ContribOperators.md.
 """
@@ -13,14 +13,14 @@ MS = "com.microsoft"
 
 
 def scores(n: Heads, v: NodeView, *biases: int) -> int:
-    """FLOPs on the scores: scale, softmax, and one + for each mask or bias that is given."""
+    """Return the FLOPs on the scores: scale, softmax, and one + per mask or bias that is present."""
     return n.scores * (1 + SOFTMAX + sum(v.has(i) for i in biases))
 
 
 def projected(v: NodeView, tokens: int, past: int, queries: tuple[int, int]) -> tuple[Heads, int]:
-    """(heads, projection MACs) of an operator that holds its Q/K/V weight (D, q + k + v) at input 1.
+    """Return (heads, projection MACs) of an operator with its Q/K/V weight (D, q + k + v) at input 1.
 
-    ``queries`` = (batch, sequence). Hidden sizes are equal thirds unless qkv_hidden_sizes tells.
+    ``queries`` = (batch, sequence). Hidden sizes are equal thirds unless qkv_hidden_sizes is set.
     """
     heads = v.positive_attr("num_heads")
     weight = v.shape(1)
@@ -35,9 +35,9 @@ def projected(v: NodeView, tokens: int, past: int, queries: tuple[int, int]) -> 
 
 
 def past_length(v: NodeView, i: int) -> int:
-    """Cached tokens in past (2, B, N, P, H) at input ``i``; 0 when it is not given.
+    """Return the cached tokens in past (2, B, N, P, H) at input ``i``; 0 if absent.
 
-    Raises: UnknownSize when the cache is a shared buffer and the filled length is not known.
+    Raises: UnknownSize if the cache is a shared buffer whose filled length is unknown.
     """
     if not v.has(i):
         return 0
@@ -86,7 +86,7 @@ def decoder_self_attention(v: NodeView) -> Cost:
 
 
 def separate(v: NodeView, heads: int, past: int) -> Heads:
-    """Sizes from query (B, S, N·H) or packed QKV (B, S, N, 3, H), key and value in any of their layouts."""
+    """Return sizes from query (B, S, N·H) or packed QKV (B, S, N, 3, H), and key and value in any layout."""
     q = v.shape(0)
     if len(q) == 5:
         return Heads(q[0], q[2], q[1], q[1] + past, q[4], q[4])
@@ -103,7 +103,7 @@ def separate(v: NodeView, heads: int, past: int) -> Heads:
     keys = k[2] if len(k) == 4 else k[1]
     val = v.shape(2)
     dv = val[3] if len(val) == 4 else split(val, heads)
-    # A 4-D key (B, N, L, H) holds all of the keys already.
+    # A 4-D key (B, N, L, H) already holds all keys.
     return Heads(q[0], heads, q[1], keys + (0 if len(k) == 4 else past), d, dv)
 
 
@@ -118,7 +118,7 @@ def multi_head_attention(v: NodeView) -> Cost:
 
 @cost(MS, "DecoderMaskedMultiHeadAttention", macs=True)
 def decoder_attention(v: NodeView) -> Cost:
-    """One new token against the cache (past key at 5, filled length at 7), or cross attention without one."""
+    """One new token with the cache (past key at 5, filled length at 7), or cross attention without one."""
     heads = v.positive_attr("num_heads")
     if not v.has(5):
         past = 0
@@ -148,7 +148,10 @@ def packed_multi_head_attention(v: NodeView) -> Cost:
 
 
 def total_keys(v: NodeView, new: int) -> int:
-    """Keys a grouped query sees: total_sequence_length (6) if constant, else present's, else past + new."""
+    """Return the keys of a grouped query.
+
+    total_sequence_length (6) if it is constant, else the length of present, else past + new.
+    """
     given = v.scalar(6)
     if given is not None:
         return given
@@ -162,7 +165,7 @@ def group_query_attention(v: NodeView) -> Cost:
     """Query (B, S, N·H), key and value (B, S, Nk·H), or all packed in query (B, S, (N + 2·Nk)·H).
 
     Past (B, Nk, P, H) at 3 and 4. A shared cache buffer counts at its full length, as allocated,
-    unless total_sequence_length is a constant. ``do_rotary`` turns Q and K.
+    unless total_sequence_length is a constant. ``do_rotary`` rotates Q and K.
     """
     b, s, width = v.dims(0, 3)
     heads, kv = v.positive_attr("num_heads"), v.positive_attr("kv_num_heads")
@@ -177,8 +180,8 @@ def group_query_attention(v: NodeView) -> Cost:
 def longformer(v: NodeView) -> Cost:
     """Sliding window attention (arXiv:2004.05150): X (B, S, D), W (D, 3D), global W (D, 3D) at 4.
 
-    Local and global projections, and S · (2·window + 1) scores a head; global tokens' scores, known at
-    run time only, are left out.
+    Counts local and global projections, and S · (2·window + 1) scores per head. Excludes scores of global
+    tokens, which are known only at run time.
     """
     b, s, d = v.dims(0, 3)
     heads = v.positive_attr("num_heads")
@@ -190,7 +193,7 @@ def longformer(v: NodeView) -> Cost:
 
 @cost(MS, "RelativePositionBias")
 def relative_position_bias(v: NodeView) -> Cost:
-    """T5's bucketed bias looked up for Y (1, N, S, S): about 8 operations for each bucket index."""
+    """T5's bucketed bias, looked up for Y (1, N, S, S): about 8 operations per bucket index."""
     shape = v.out()
     if len(shape) != 4:
         raise UnknownSize(f"output 0 has {len(shape)} dimensions, not 4")

@@ -21,7 +21,7 @@ MS = "com.microsoft"
 
 
 def qlinear(flops: int, operands: int) -> Rule:
-    """``flops`` per output element between dequantizing ``operands`` inputs and requantizing."""
+    """Create a rule: ``flops`` per output element, plus dequantizing ``operands`` inputs and requantizing."""
     return per_output(operands * DEQUANTIZE + flops + QUANTIZE)
 
 
@@ -36,7 +36,7 @@ register(MS, "QLinearReduceMean ReduceSumInteger", per_input(1))
 
 @cost(MS, "QLinearAveragePool")
 def qlinear_average_pool(v: NodeView) -> Cost:
-    """As AveragePool, with channels last on request, then requantize."""
+    """Like AveragePool, optionally with channels last, then requantized."""
     padding, last = (bool(v.int_attr(name, 0)) for name in ("count_include_pad", "channels_last"))
     return Cost(0, covered(v, padding, last) + QUANTIZE * v.out_numel())
 
@@ -46,7 +46,7 @@ def qlinear_average_pool(v: NodeView) -> Cost:
 
 @cost(MS, "QGemm", macs=True)
 def qgemm(v: NodeView) -> Cost:
-    """A (0), B (3), both with scale and zero point, and C (6); requantized when output scale 7 is given."""
+    """A (0), B (3), both with scale and zero point, and C (6); requantized if output scale 7 is present."""
     extra = (v.has(6) + (QUANTIZE if v.has(7) else 1)) * v.out_numel()
     return Cost.of(gemm_macs(v), extra)
 
@@ -65,7 +65,7 @@ def matmul_integer_to_float(v: NodeView) -> Cost:
 
 @cost(MS, "DynamicQuantizeMatMul", macs=True)
 def dynamic_matmul(v: NodeView) -> Cost:
-    """A is quantized on the fly; the product is scaled to float (×), plus bias (input 4)."""
+    """A is quantized at run time; the product is scaled to float (×), plus bias (input 4)."""
     extra = (DYNAMIC_RANGE + QUANTIZE) * v.numel(0) + (1 + v.has(4)) * v.out_numel()
     return Cost.of(v.out_numel() * inner(v), extra)
 
@@ -80,7 +80,7 @@ def matmul_nbits(v: NodeView) -> Cost:
 
 @cost(MS, "MatMulBnb4", macs=True)
 def matmul_bnb4(v: NodeView) -> Cost:
-    """As MatMulNBits; a 4-bit code is looked up and multiplied by its block's absmax."""
+    """Like MatMulNBits; a 4-bit code is looked up and multiplied by its block's absmax."""
     k, n = v.positive_attr("K"), v.positive_attr("N")
     return Cost.of(v.out_numel() * k, n * k)
 
@@ -98,7 +98,7 @@ def matmul_fpq4(v: NodeView) -> Cost:
 def gather_block_quantized(v: NodeView) -> Cost:
     """Rows of a block-quantized table, dequantized: − zero point, × scale.
 
-    Reads bits/8 bytes for each output element, and the indices.
+    Reads bits/8 bytes per output element, and the indices.
     """
     bits = v.positive_attr("bits", 4)
     if bits > 8:

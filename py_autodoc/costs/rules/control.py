@@ -1,4 +1,4 @@
-"""Control flow carries no cost of its own: the engine adds up the bodies (see ``costs.control_flow``)."""
+"""Control-flow operators have no cost of their own; the engine sums subgraphs (``costs.control_flow``)."""
 
 from __future__ import annotations
 

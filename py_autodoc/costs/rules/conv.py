@@ -11,9 +11,9 @@ from py_autodoc.costs.registry import Cost, NodeView, UnknownSize, cost, prod
 
 
 def filter_size(v: NodeView, i: int) -> int:
-    """Elements of one filter of weight ``i``: C/group · k1 · … · kn.
+    """Return the elements of one filter of weight ``i``: C/group · k1 · … · kn.
 
-    Raises: UnknownSize for an impossible group, or a weight that is not (M, C/group, k…).
+    Raises: UnknownSize for an invalid group, or a weight that is not (M, C/group, k…).
     """
     v.positive_attr("group", 1)
     w = v.shape(i)
@@ -23,7 +23,7 @@ def filter_size(v: NodeView, i: int) -> int:
 
 
 def bias_adds(v: NodeView, i: int) -> int:
-    """One addition per output element when bias ``i`` is given."""
+    """Return one addition per output element if bias ``i`` is present."""
     return v.out_numel() if v.has(i) else 0
 
 
@@ -37,14 +37,14 @@ def conv(v: NodeView) -> Cost:
 @cost("", "QLinearConv", macs=True)
 @cost("com.microsoft", "QLinearConv", macs=True)
 def qlinear_conv(v: NodeView) -> Cost:
-    """As Conv with the weight at input 3 and bias at 8; the accumulator is requantized."""
+    """Like Conv with the weight at input 3 and bias at 8; the accumulator is requantized."""
     return Cost.of(v.out_numel() * filter_size(v, 3), bias_adds(v, 8) + QUANTIZE * v.out_numel())
 
 
 @cost("", "ConvTranspose", macs=True)
 @cost("com.microsoft", "ConvTransposeWithDynamicPads", macs=True)
 def conv_transpose(v: NodeView) -> Cost:
-    """Each input element is spread by one filter of W (C, M/group, k1…kn): prod(X) · M/group · prod(k)."""
+    """Each input element is multiplied by one filter of W (C, M/group, k…): prod(X) · M/group · prod(k)."""
     bias = 2 if v.node.domain == "" else 3
     return Cost.of(v.numel(0) * filter_size(v, 1), bias_adds(v, bias))
 
@@ -73,7 +73,7 @@ def causal_conv(v: NodeView) -> Cost:
 
 
 def fused_activation(v: NodeView) -> int:
-    """FLOPs of the activation a fused operator names, 0 when it names none.
+    """Return the FLOPs of the activation that a fused operator names, 0 if none.
 
     Raises: UnknownSize for a name outside ``flop_weights.ACTIVATION``.
     """

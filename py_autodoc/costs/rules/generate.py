@@ -1,4 +1,4 @@
-"""Operators that make numbers: ranges, windows, random values. They read next to nothing."""
+"""Operators that generate numbers: ranges, windows, random values. They read almost nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from py_autodoc.costs.rules._make import per_input, register
 
 
 def generated(ops: str, flops: int) -> None:
-    """Register ``ops``: ``flops`` per output element, nothing read."""
+    """Register ``ops`` with ``flops`` per output element and no reads."""
     register("", ops, lambda v: Cost(0, flops * v.out_numel(), 0))
 
 
@@ -22,5 +22,5 @@ register("", "Bernoulli", per_input(2))  # draw and compare
 
 @cost("", "Multinomial")
 def multinomial(v: NodeView) -> Cost:
-    """Inverse transform sampling of (batch, classes): softmax, cumulative sum, one draw a sample."""
+    """Inverse transform sampling of (batch, classes): softmax, cumulative sum, one draw per sample."""
     return Cost(0, (SOFTMAX + 1) * v.numel(0) + v.out_numel())

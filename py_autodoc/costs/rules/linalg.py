@@ -6,7 +6,7 @@ from py_autodoc.costs.registry import Cost, NodeView, UnknownSize, cost, prod
 
 
 def square(v: NodeView) -> tuple[int, int]:
-    """(number of matrices, n) of an input (…, n, n). Raises: UnknownSize when it is not square."""
+    """Return (number of matrices, n) of an input (…, n, n). Raises: UnknownSize if it is not square."""
     shape = v.shape(0)
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise UnknownSize("input 0 is not a square matrix")

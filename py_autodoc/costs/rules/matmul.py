@@ -8,7 +8,7 @@ from py_autodoc.costs.registry import Cost, NodeView, UnknownSize, broadcast, co
 
 
 def inner(v: NodeView, i: int = 0) -> int:
-    """The contracted size: last dimension of input ``i``. Raises: UnknownSize for a scalar."""
+    """Return the contracted size: last dimension of input ``i``. Raises: UnknownSize for a scalar."""
     shape = v.shape(i)
     if not shape:
         raise UnknownSize(f"input {i} is a scalar")
@@ -30,7 +30,7 @@ def gemm_macs(v: NodeView, a: int = 0) -> int:
 
 
 def gemm_extra(v: NodeView) -> int:
-    """α·A'B' + β·C: an output × where α is not 1, an output + where C is given, × on C where β is not 1."""
+    """α·A'B' + β·C: × per output if α is not 1, + per output if C is present, × on C if β is not 1."""
     extra = v.out_numel() if v.attr("alpha", 1.0) != 1.0 else 0
     if v.has(2):
         extra += v.out_numel() + (v.numel(2) if v.attr("beta", 1.0) != 1.0 else 0)
@@ -47,9 +47,9 @@ _TERM = re.compile(r"^[A-Za-z]*(\.\.\.)?[A-Za-z]*$")
 
 
 def index_sizes(equation: str, shapes: list[tuple[int, ...]]) -> dict[str, int]:
-    """Size of every index of an einsum equation; ellipsis dimensions get keys ``...0`` from the right.
+    """Return the size of every einsum index; ellipsis dimensions have keys ``...0`` from the right.
 
-    Raises: UnknownSize when the equation does not fit the operands.
+    Raises: UnknownSize if the equation does not fit the operands.
     """
     terms = equation.replace(" ", "").split("->")[0].split(",")
     if len(terms) != len(shapes):
@@ -73,7 +73,7 @@ def einsum(v: NodeView) -> Cost:
     """Direct evaluation over the whole index space: prod(all index sizes) · (operands − 1) MACs.
 
     With one operand nothing is multiplied: a sum over the dropped indices costs one + per input
-    element, a mere permutation or diagonal nothing.
+    element; a permutation or diagonal costs nothing.
     """
     equation = v.text_attr("equation")
     sizes = index_sizes(equation, [v.shape(i) for i in range(v.n_inputs)])

@@ -1,4 +1,4 @@
-"""Classical machine learning (ai.onnx.ml). The model's numbers are attributes, not tensors."""
+"""Classical machine learning (ai.onnx.ml). The learned numbers are attributes, not tensors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ register(
 
 
 def length(v: NodeView, name: str) -> int:
-    """Number of values of a list attribute, 0 when absent. Raises: UnknownSize when it is not a list."""
+    """Return the length of a list attribute, 0 if absent. Raises: UnknownSize if it is not a list."""
     value = v.attr(name)
     if value is None:
         return 0
@@ -33,13 +33,13 @@ def length(v: NodeView, name: str) -> int:
 
 
 def rows(v: NodeView) -> int:
-    """Samples of the input: N of (N, features), 1 of a single vector."""
+    """Return the samples of the input: N of (N, features), 1 for a single vector."""
     shape = v.shape(0)
     return shape[0] if len(shape) > 1 else 1
 
 
 def post_transform(v: NodeView, scores: int) -> int:
-    """SOFTMAX counts 5 a score, LOGISTIC and PROBIT 1, NONE nothing."""
+    """Return the FLOPs of a post transform per score: SOFTMAX 5, LOGISTIC and PROBIT 1, NONE 0."""
     kind = v.text_attr("post_transform", "NONE")
     return {"NONE": 0, "LOGISTIC": 1, "PROBIT": 1}.get(kind, 5) * scores
 
@@ -54,10 +54,10 @@ def linear(v: NodeView) -> Cost:
 
 @cost(_ML, "SVMClassifier", "SVMRegressor", macs=True)
 def svm(v: NodeView) -> Cost:
-    """Kernel values against every support vector, then their weighted sums.
+    """Kernel values for every support vector, then their weighted sums.
 
-    N · |support_vectors| + N · |coefficients| MACs (a linear machine has no support vectors), and the
-    kernel function once a vector: RBF subtracts and squares before it sums.
+    N · |support_vectors| + N · |coefficients| MACs (a linear machine has no support vectors), and one
+    kernel function per vector: RBF subtracts and squares before it sums.
     """
     n = rows(v)
     vectors = length(v, "support_vectors")
@@ -72,16 +72,16 @@ def svm(v: NodeView) -> Cost:
 
 
 def comparisons(tree_ids: Sequence[int]) -> int:
-    """Comparisons to run down every tree once, each taken as balanced.
+    """Return the comparisons to descend every tree once, assuming balanced trees.
 
-    A balanced tree of ``count`` nodes has ceil(log2(count + 1)) levels, the last of them leaves.
+    A balanced tree of ``count`` nodes has ceil(log2(count + 1)) levels; the last level is leaves.
     """
     return sum(count.bit_length() - 1 for count in Counter(tree_ids).values())
 
 
 @cost(_ML, "TreeEnsembleClassifier", "TreeEnsembleRegressor")
 def tree_ensemble(v: NodeView) -> Cost:
-    """N rows run down every tree (balanced trees assumed) and add one weight a tree."""
+    """N rows descend every tree (assumed balanced) and add one weight per tree."""
     ids = v.ints_attr("nodes_treeids") or ()
     trees = len(set(ids))
     return Cost(0, rows(v) * (comparisons(ids) + trees))
@@ -89,7 +89,7 @@ def tree_ensemble(v: NodeView) -> Cost:
 
 @cost(_ML, "TreeEnsemble")
 def tree_ensemble_5(v: NodeView) -> Cost:
-    """As above; version 5 stores inner nodes only, each tree from its root to the next."""
+    """Like ``tree_ensemble``; version 5 stores inner nodes only, each tree from its root to the next."""
     roots = sorted(v.ints_attr("tree_roots") or ())
     inner = length(v, "nodes_featureids")
     sizes = [b - a for a, b in zip(roots, [*roots, inner][1:], strict=True)]

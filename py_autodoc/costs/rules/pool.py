@@ -22,25 +22,25 @@ from py_autodoc.costs.windows import covered, resampled
 
 @cost("", "MaxPool")
 def max_pool(v: NodeView) -> Cost:
-    """One comparison for each input element in a window; padding is never compared."""
+    """One comparison per input element in a window; padding is never compared."""
     return Cost(0, covered(v))
 
 
 @cost("com.microsoft", "NhwcMaxPool")
 def nhwc_max_pool(v: NodeView) -> Cost:
-    """As MaxPool, channels last."""
+    """Like MaxPool with channels last."""
     return Cost(0, covered(v, channels_last=True))
 
 
 @cost("", "AveragePool")
 def average_pool(v: NodeView) -> Cost:
-    """One + for each element averaged, the ÷ is the last of them; padding only with count_include_pad."""
+    """One operation per averaged element (its last is the ÷); padding counts only with count_include_pad."""
     return Cost(0, covered(v, padding=bool(v.int_attr("count_include_pad", 0))))
 
 
 @cost("", "LpPool")
 def lp_pool(v: NodeView) -> Cost:
-    """(Σ |x|^p)^(1/p): |x|, pow, + for each input element in a window."""
+    """(Σ |x|^p)^(1/p): |x|, pow, + per input element in a window."""
     return Cost(0, 3 * covered(v))
 
 
@@ -53,7 +53,7 @@ register("", "MaxUnpool", movement())
 def max_roi_pool(v: NodeView) -> Cost:
     """Upper bound: every region covers its whole map. X (N, C, H, W), rois (R, 5), Y (R, C, oH, oW).
 
-    A bin begins and ends at whole positions, so that neighbours share the one between them unless the
+    Bins start and end at integer positions, so neighbours share the position between them unless the
     bins divide the map: H + oH − gcd(H, oH) comparisons along an axis.
     """
     x, y = v.dims(0, 4), v.out()
@@ -65,7 +65,7 @@ def max_roi_pool(v: NodeView) -> Cost:
 
 
 def _bins(size: int, bins: int) -> int:
-    """Positions that ``bins`` bins over an axis of ``size`` hold together."""
+    """Return the total positions in ``bins`` bins over an axis of ``size``."""
     if not plain(size, bins):
         if bins == 1:
             return size
@@ -75,9 +75,9 @@ def _bins(size: int, bins: int) -> int:
 
 @cost("", "RoiAlign")
 def roi_align(v: NodeView) -> Cost:
-    """Bilinear samples averaged in each bin. Y (R, C, oH, oW); sampling_ratio² samples a bin.
+    """Bilinear samples averaged in each bin. Y (R, C, oH, oW); sampling_ratio² samples per bin.
 
-    With ratio 0 the count adapts to the region: upper bound, a region that covers its map.
+    With ratio 0 the count depends on the region; the upper bound is a region that covers its map.
     """
     y, x = v.out(), v.shape(0)
     ratio = v.int_attr("sampling_ratio", 0)
@@ -91,7 +91,7 @@ def roi_align(v: NodeView) -> Cost:
 def non_max_suppression(v: NodeView) -> Cost:
     """Upper bound: every box is compared with every box kept before it.
 
-    boxes (B, N, 4), scores (B, C, N), at most K kept a class: B · C · N · min(N, K) box overlaps.
+    boxes (B, N, 4), scores (B, C, N), at most K kept per class: B · C · N · min(N, K) box overlaps.
     """
     b, c, n = v.dims(1, 3)
     limit = v.scalar(2)
@@ -103,7 +103,7 @@ _SAMPLES = {"nearest": 0, "linear": 2, "bilinear": 2, "cubic": 4, "bicubic": 4}
 
 
 def sampling_flops(mode: str, axes: int) -> int:
-    """FLOPs of one sample interpolated along ``axes`` axes; nearest copies. Raises: UnknownSize."""
+    """Return the FLOPs of a sample interpolated along ``axes`` axes; nearest copies. Raises: UnknownSize."""
     if mode not in _SAMPLES:
         raise UnknownSize(f"interpolation mode {mode} is unknown")
     taps = _SAMPLES[mode]
@@ -114,7 +114,7 @@ def sampling_flops(mode: str, axes: int) -> int:
 def resize(v: NodeView) -> Cost:
     """Each output element is a weighted sum of 2^d (linear) or 4^d (cubic) inputs, d = resized axes.
 
-    With antialias, axis after axis from the last on, by filters as wide as the coarser grid.
+    With antialias, the axes are filtered one by one from the last, by filters as wide as the coarser grid.
     """
     x, y = v.shape(0), v.out()
     if len(x) != len(y) or len(x) > 8:
@@ -127,7 +127,7 @@ def resize(v: NodeView) -> Cost:
 
 
 def _antialiased(x: tuple[int, ...], y: tuple[int, ...], support: int) -> int:
-    """FLOPs of separable filters over ``support`` samples to either side. Raises: UnknownSize."""
+    """Return the FLOPs of separable filters over ``support`` samples to either side. Raises: UnknownSize."""
     shape, flops = list(x), 0
     for axis in reversed(range(len(x))):
         if x[axis] != y[axis]:

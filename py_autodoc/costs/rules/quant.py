@@ -1,4 +1,4 @@
-"""Quantization operators of ai.onnx. Integer arithmetic counts like floating point."""
+"""Quantization operators of ai.onnx. Integer arithmetic counts like floating-point arithmetic."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ def dequantize(v: NodeView) -> Cost:
 
 @cost("", "QLinearMatMul", macs=True)
 def qlinear_matmul(v: NodeView) -> Cost:
-    """As MatMul (B at input 3); the accumulator is requantized."""
+    """Like MatMul (B at input 3); the accumulator is requantized."""
     return Cost.of(v.out_numel() * inner(v), QUANTIZE * v.out_numel())

@@ -1,13 +1,13 @@
-"""Recurrent layers. T·B steps, each multiplying x by W and h by R: T · B · (|W| + |R|) MACs.
+"""Recurrent layers. T·B steps multiply x by W and h by R: T · B · (|W| + |R|) MACs.
 
-W (directions, gates·H, I) and R (directions, gates·H, H) hold every gate and direction already.
+W (directions, gates·H, I) and R (directions, gates·H, H) include all gates and directions.
 """
 
 from __future__ import annotations
 
 from py_autodoc.costs.registry import Cost, NodeView, UnknownSize, cost
 
-# Per step and hidden unit, beside the two products:
+# FLOPs per step and hidden unit, in addition to the two products:
 #            + of x·W and h·R   activations   state update
 _ARITHMETIC = {
     "RNN": 1 + 1 + 0,
@@ -19,7 +19,7 @@ _PEEPHOLE = 6
 
 
 def steps(v: NodeView) -> int:
-    """T · B from X (T, B, I); ``layout=1`` only swaps the first two. Raises: UnknownSize."""
+    """Return T · B from X (T, B, I); ``layout=1`` only swaps the first two. Raises: UnknownSize."""
     x = v.shape(0)
     if len(x) != 3:
         raise UnknownSize(f"input 0 must have 3 dimensions, not {len(x)}")
@@ -27,9 +27,9 @@ def steps(v: NodeView) -> int:
 
 
 def recurrent_cost(v: NodeView, kind: str, hidden: int) -> Cost:
-    """Cost of an LSTM, GRU or RNN with ``hidden`` units (over all directions).
+    """Return the cost of an LSTM, GRU or RNN with ``hidden`` units (over all directions).
 
-    Biases B (input 3) add |B| = directions · 2·gates·H a step.
+    Biases B (input 3) add |B| = directions · 2·gates·H per step.
     """
     n = steps(v)
     extra = _ARITHMETIC[kind] * hidden + (v.numel(3) if v.has(3) else 0)

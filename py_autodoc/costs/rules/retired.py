@@ -1,4 +1,4 @@
-"""Experimental operators that early ai.onnx opsets had and later ones dropped; old files still hold them."""
+"""Experimental operators of early ai.onnx opsets that later ones dropped, still found in old files."""
 
 from __future__ import annotations
 

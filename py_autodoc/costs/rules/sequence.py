@@ -1,4 +1,4 @@
-"""Sequences, optionals and strings. A sequence holds tensors: adding or taking one copies nothing."""
+"""Sequences, optionals and strings. A sequence holds tensors: inserting or reading one copies nothing."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ register("", "StringConcat StringNormalizer StringSplit RegexFullMatch TfIdfVect
 
 @cost("", "ImageDecoder")
 def image_decoder(v: NodeView) -> Cost:
-    """Decoding a compressed image depends on its content. Raises: UnknownSize."""
+    """The cost of decoding a compressed image depends on its content. Raises: UnknownSize."""
     raise UnknownSize("the cost of decoding depends on the image")

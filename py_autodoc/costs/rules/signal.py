@@ -1,6 +1,6 @@
-"""Fourier transforms, at the radix-2 count of 5·n·log2(n) real FLOPs a complex transform of n points.
+"""Fourier transforms, at the radix-2 count of 5·n·log2(n) real FLOPs per complex transform of n points.
 
-Source: Cooley & Tukey 1965; a real input needs half of it. Not in the multiply-accumulate class.
+Source: Cooley & Tukey 1965. A real input needs half of it. Not in the multiply-accumulate class.
 """
 
 from __future__ import annotations
@@ -9,21 +9,21 @@ from py_autodoc.costs.registry import Cost, NodeView, UnknownSize, cost, maximum
 
 
 def log2_ceil(n: int) -> int:
-    """log2(n) rounded up, 0 for n of 0 or 1. Raises: UnknownSize for a size that is a symbol."""
+    """Return log2(n) rounded up, 0 for n of 0 or 1. Raises: UnknownSize for a symbolic size."""
     if not isinstance(n, int):
         raise UnknownSize("a transform whose length depends on the sizes has no exact expression")
     return max(n - 1, 0).bit_length()
 
 
 def fft(n: int, is_real: bool) -> int:
-    """FLOPs of one transform of ``n`` points."""
+    """Return the FLOPs of one transform of ``n`` points."""
     full = 5 * n * log2_ceil(n)
     return full // 2 if is_real else full
 
 
 @cost("", "DFT")
 def dft(v: NodeView) -> Cost:
-    """Input (…, n, …, 1 or 2) along one axis: an attribute until opset 19, input 2 (default −2) from 20."""
+    """Input (…, n, …, 1 or 2) along one axis: an attribute up to opset 19, input 2 (default −2) from 20."""
     x = v.shape(0)
     rank = len(x)
     if v.opset >= 20:
@@ -48,7 +48,7 @@ def dft(v: NodeView) -> Cost:
 
 @cost("", "STFT")
 def stft(v: NodeView) -> Cost:
-    """Output (batch, frames, bins, 2): one windowed transform of ``frame_length`` points a frame."""
+    """Output (batch, frames, bins, 2): one windowed transform of ``frame_length`` points per frame."""
     if len(v.out()) != 4:
         raise UnknownSize("output 0 must have 4 dimensions")
     batch, frames, bins, _ = v.out()
@@ -77,5 +77,5 @@ def contrib_fft(v: NodeView) -> Cost:
 
 @cost("com.microsoft", "ComplexMul", "ComplexMulConj")
 def complex_mul(v: NodeView) -> Cost:
-    """(a + bi)(c + di) on (…, 2): 4 × and 2 + for two output elements."""
+    """(a + bi)(c + di) on (…, 2): 4 × and 2 + per two output elements."""
     return Cost(0, 3 * v.out_numel())

@@ -1,4 +1,4 @@
-"""Optimizers of ai.onnx.preview.training. FLOPs per parameter, per the operator's own pseudo code."""
+"""Optimizers of ai.onnx.preview.training. FLOPs per parameter, from the operators' pseudo code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _PER_PARAMETER = {
     "Adam": 15,  # λ·x + g; two moments (3 + 4); √, + ε, ÷, ×; x −; decay
 }
 _STATES = {"Adagrad": 3, "Momentum": 3, "Adam": 4}
-"""Tensors given per optimized tensor, after R and T: x, gradient and the states."""
+"""Number of tensors per optimized tensor, after R and T: x, gradient and the states."""
 
 _DOMAIN = "ai.onnx.preview.training"
 
@@ -25,5 +25,5 @@ def optimizer(v: NodeView) -> Cost:
 
 @cost(_DOMAIN, "Gradient")
 def gradient(v: NodeView) -> Cost:
-    """The derivative of a part of the graph, which is not written out in the model. Raises: UnknownSize."""
+    """The derivative of a part of the graph that the model does not contain. Raises: UnknownSize."""
     raise UnknownSize("the differentiated graph is not part of the model")

@@ -1,1 +1,1 @@
-"""One rule a file; see ``py_autodoc.findings.registry``."""
+"""One rule per file; see ``py_autodoc.findings.registry``."""

@@ -37,14 +37,14 @@ _KERNELS = {
     "Conv": (1,), "ConvTranspose": (1,), "DeformConv": (1,), "Gemm": (0, 1), "MatMul": (0, 1),
     "LSTM": (1, 2), "GRU": (1, 2), "RNN": (1, 2),
 }  # fmt: skip
-"""Inputs whose being zero makes the layer compute nothing."""
+"""Inputs that make the layer useless if they are all zero."""
 _MAX_USES = 64
 MAX_NAMES = 20
 
 
 @rule("bad-weights", "Weights that are NaN, infinite or all zero", ("high", "medium"), min_elements=64)
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """One finding on NaN and infinite values, one on weights that are zero."""
+    """Report NaN and infinite values in one finding, and all-zero weights in another."""
     floor = ctx.thresholds["bad-weights"]["min_elements"]
     broken: list[tuple[TensorFacts, int]] = []
     zero: list[tuple[TensorFacts, int]] = []
@@ -100,12 +100,12 @@ def _broken(ctx: RuleContext, found: list[tuple[TensorFacts, int]]) -> Finding:
 
 
 def _is_float(ctx: RuleContext, tensor: int) -> bool:
-    """Zeros of an integer type mean the zero point's distance, not zero."""
+    """False for integer types, whose zeros are relative to the zero point."""
     return (ctx.types.dtypes[tensor] or ctx.model.tensors[tensor].dtype) in FLOAT_TYPES
 
 
 def _uses(ctx: RuleContext, tensor: int) -> Iterator[tuple[int, int]]:
-    """(node, input) pairs that take the tensor, past operators that only prepare a weight."""
+    """Yield (node, input) pairs that use the tensor, past operators that only prepare a weight."""
     seen, stack = {tensor}, [tensor]
     for _ in range(_MAX_USES):
         if not stack:

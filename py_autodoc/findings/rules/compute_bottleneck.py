@@ -30,7 +30,7 @@ from py_autodoc.findings.weighted_layers import label, macs
 from py_autodoc.units import count, share
 
 _KNOWN = 0.9
-"""Share of the nodes with MACs that must be known."""
+"""Minimum share of MAC-carrying nodes with known MACs."""
 
 
 @rule(
@@ -44,7 +44,7 @@ _KNOWN = 0.9
     min_layers=5,
 )
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """At most one finding a layer over the threshold."""
+    """Report at most one finding per layer over the threshold."""
     limits = ctx.thresholds["compute-bottleneck"]
     whole = ctx.totals.macs
     if not whole or whole < limits["min_total_macs"] or (ctx.totals.mac_share or 0) < _KNOWN:

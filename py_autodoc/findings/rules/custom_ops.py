@@ -52,7 +52,7 @@ MAX_NAMES = 20
 
 @rule("custom-ops", "Operators outside the standard", ("medium", "low", "info"))
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """One finding a domain."""
+    """Report one finding per domain."""
     found: dict[str, list[int]] = {}
     for (domain, op), numbers in ctx.kinds.items():
         if domain in _STANDARD or (not domain and rule_for("", op) is not None):
@@ -76,11 +76,11 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
 
 
 def _place(ctx: RuleContext, domain: str) -> tuple[str, str]:
-    """(severity, where such nodes run); empty when it cannot be told that they are custom."""
+    """Return (severity, runtimes); empty if it is unknown whether the nodes are custom."""
     if domain in _RUNTIME:
         return "info", "run in ONNX Runtime only"
     if domain in _ADD_ON:
         return "low", f"need {_ADD_ON[domain]}"
-    if domain and ctx.model.unexpanded_calls:  # may be calls of the model's own functions
+    if domain and ctx.model.unexpanded_calls:  # may be calls of local functions
         return "", ""
     return "medium", "run only where they are registered"

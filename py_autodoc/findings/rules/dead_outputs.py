@@ -48,14 +48,14 @@ MAX_NAMES = 20
     min_bytes=65_536,
 )
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """At most one finding on dead nodes and one on constant outputs."""
+    """Report at most one finding on dead nodes and one on constant outputs."""
     yield from _dead(ctx)
     yield from _constant(ctx)
 
 
 def _dead(ctx: RuleContext) -> Iterator[Finding]:
     limits, model = ctx.thresholds["dead-outputs"], ctx.model
-    if not model.graphs[0].outputs:  # a damaged file: nothing is needed, everything would be dead
+    if not model.graphs[0].outputs:  # an invalid file without outputs: every node would be dead
         return
     alive = needed_nodes(model)
     idle = [number for number in range(len(model.nodes)) if number not in alive]
@@ -91,7 +91,7 @@ def _dead(ctx: RuleContext) -> Iterator[Finding]:
 
 
 def _is_small(ctx: RuleContext, number: int) -> bool:
-    """True when all a node makes are a few numbers, as arithmetic on shapes does."""
+    """True if a node produces only a few elements, as shape arithmetic does."""
     counts = [ctx.sizes.numel[t] for t in ctx.model.nodes[number].outputs if t >= 0]
     return all(count is not None and count <= _SMALL for count in counts)
 
@@ -100,7 +100,7 @@ def _constant(ctx: RuleContext) -> Iterator[Finding]:
     model = ctx.model
     main = model.graphs[0]
     if not any(model.tensors[t].kind == TensorKind.INPUT for t in main.inputs):
-        return  # a graph without inputs is meant to be constant
+        return  # a graph without inputs is constant by design
     changing = varying_tensors(model)
     still = [
         t

@@ -41,7 +41,7 @@ from py_autodoc.findings.registry import Finding, RuleContext, rule
     min_params=100_000,
 )
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """At most one finding."""
+    """Report at most one finding."""
     limits = ctx.thresholds["deep-chain"]
     if ctx.params.total < limits["min_params"]:
         return

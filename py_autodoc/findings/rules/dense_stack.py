@@ -39,7 +39,7 @@ _PASSES = frozenset(
     )
 )
 _MAX_BETWEEN = 12
-"""Operators between two dense layers that are looked through."""
+"""Maximum operators between two dense layers."""
 
 
 @rule(
@@ -52,9 +52,9 @@ _MAX_BETWEEN = 12
     major_share=0.6,
 )
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """One finding a stack."""
+    """Report one finding per stack."""
     limits = ctx.thresholds["dense-stack"]
-    if ctx.params.reason:  # a share of what is not known
+    if ctx.params.reason:  # a share of an unknown total
         return
     params = [own or 0 for own in ctx.params.params]
     dense: set[int] = set()
@@ -86,18 +86,18 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
 
 
 def _stacks(ctx: RuleContext, dense: set[int]) -> Iterator[list[int]]:
-    """Maximal runs of dense layers; each layer is in one run."""
+    """Yield maximal runs of dense layers; each layer is in one run."""
     following = {number: _next(ctx, number, dense) for number in dense}
     for start in sorted(dense - set(following.values())):
         run = [start]
-        # A damaged graph may be a circle.
+        # An invalid graph may have a cycle.
         while (after := following[run[-1]]) >= 0 and len(run) <= len(dense):
             run.append(after)
         yield run
 
 
 def _next(ctx: RuleContext, number: int, dense: set[int]) -> int:
-    """The dense layer that alone reads the result of this one; -1 when there is none."""
+    """Return the dense layer that is the only consumer of this one's result; -1 if none."""
     flow = ctx.flow
     node: Node = flow.nodes[number]
     for _ in range(_MAX_BETWEEN):

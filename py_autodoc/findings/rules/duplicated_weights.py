@@ -44,10 +44,10 @@ MAX_NAMES = 20
     major_share=0.1,
 )
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """At most one finding."""
+    """Report at most one finding."""
     limits = ctx.thresholds["duplicated-weights"]
     groups: dict[tuple[object, ...], dict[tuple[object, ...], int]] = {}
-    """Content → place of the bytes → tensor."""
+    """Content → location of the bytes → tensor."""
     for tensor, content in _contents(ctx):
         key = (ctx.types.dtypes[tensor.id] or tensor.dtype, tensor.shape, content)
         groups.setdefault(key, {}).setdefault(_place(tensor), tensor.id)
@@ -79,7 +79,7 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
 
 
 def _contents(ctx: RuleContext) -> Iterator[tuple[Tensor, object]]:
-    """(tensor, what its bytes are) of constants with more than one distinct value."""
+    """Yield (tensor, key of its content) for constants with more than one distinct value."""
     tensors = ctx.model.tensors
     if ctx.weights is not None:
         for fact in ctx.weights:
@@ -95,7 +95,7 @@ def _contents(ctx: RuleContext) -> Iterator[tuple[Tensor, object]]:
 
 
 def _place(tensor: Tensor) -> tuple[object, ...]:
-    """Where the bytes are: tensors of one place share them already."""
+    """Return the location of the bytes; tensors with the same location already share them."""
     storage = tensor.storage
     if storage is not None and storage.location:
         return storage.location, storage.offset or 0

@@ -50,14 +50,14 @@ _PREPARES = frozenset(
 )  # fmt: skip
 """Operators between an image and its first convolution."""
 _STEPS = 64
-"""Nodes looked at behind one input."""
+"""Maximum nodes visited downstream of one input."""
 _UNNAMED = frozenset({"", "?", "-1", "none", "unk", "unknown", "*"})
 MAX_NAMES = 20
 
 
 @rule("dynamic-shapes", "Sizes that are not known in advance", ("medium", "low", "info"), major_share=0.1)
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """At most one finding of each of the three kinds."""
+    """Report at most one finding of each kind."""
     inputs = [ctx.model.tensors[t] for t in ctx.model.graphs[0].inputs]
     inputs = [t for t in inputs if t.kind == TensorKind.INPUT and t.shape is not None]
     yield from _spatial(ctx, inputs)
@@ -92,7 +92,7 @@ def _spatial(ctx: RuleContext, inputs: list[Tensor]) -> Iterator[Finding]:
 
 
 def _meets_convolution(ctx: RuleContext, tensor: int) -> bool:
-    """True when a spatial operator reads the tensor, past what only prepares an image."""
+    """True if a spatial operator reads the tensor, past image preprocessing."""
     seen, stack = {tensor}, [tensor]
     for _ in range(_STEPS):
         if not stack:
@@ -108,7 +108,7 @@ def _meets_convolution(ctx: RuleContext, tensor: int) -> bool:
 
 
 def _computes_size(ctx: RuleContext, number: int) -> bool:
-    """True for a Resize or Upsample whose sizes or scales are not constants."""
+    """True for a Resize or Upsample whose sizes or scales are computed."""
     node = ctx.flow.nodes[number]
     if node.domain or node.op_type not in ("Resize", "Upsample"):
         return False
@@ -163,6 +163,6 @@ def _by_value(ctx: RuleContext) -> Iterator[Finding]:
 
 
 def _about_shape(ctx: RuleContext, number: int) -> bool:
-    """True when the result's value is known, or its size is: it depends on shapes only."""
+    """True if the value or the size of the result is known, so that it depends on shapes only."""
     outputs = [t for t in ctx.flow.nodes[number].outputs if t >= 0]
     return all(ctx.sizes.numel[t] is not None or ctx.flow.value(t) is not None for t in outputs)

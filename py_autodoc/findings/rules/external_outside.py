@@ -28,12 +28,12 @@ from py_autodoc.findings.registry import Finding, RuleContext, rule
 from py_autodoc.units import plural
 
 CODE = "external-outside"
-"""Code of the diagnostic that loading leaves, one a file (at most 20, and one that counts the rest)."""
+"""Code of the diagnostic from loading: one per file (at most 20, and one that counts the others)."""
 
 
 @rule("external-outside", "Weights outside the model's folder", ("high",))
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """At most one finding."""
+    """Report at most one finding."""
     notes = [note for note in ctx.diagnostics if note.code == CODE]
     files = [note.where for note in notes if note.where]
     if not notes:

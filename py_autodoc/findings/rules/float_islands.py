@@ -41,7 +41,7 @@ from py_autodoc.units import plural, share
 _LOOKED_THROUGH = frozenset(
     {"Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Transpose", "Relu", "Clip", "MaxPool", "Pad"}
 )
-"""Between a DequantizeLinear and the layer that uses it."""
+"""Operators allowed between a DequantizeLinear and the layer that uses it."""
 _WEIGHT_ONLY = frozenset({"MatMulNBits", "MatMulBnb4", "MatMulFpQ4", "QMoE", "GatherBlockQuantized"})
 _DYNAMIC = frozenset({"DynamicQuantizeLinear", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM"})
 _INT, _PARTLY, _FLOAT = "int", "partly", "float"
@@ -55,7 +55,7 @@ _INT, _PARTLY, _FLOAT = "int", "partly", "float"
     major_share=0.2,
 )
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """At most one finding."""
+    """Report at most one finding."""
     limits, flow = ctx.thresholds["float-islands"], ctx.flow
     if not any(kind in PARAM_INPUTS for kind in ctx.kinds):
         return
@@ -94,7 +94,7 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
 
 
 def _state(ctx: RuleContext, number: int, dynamic: bool) -> str:
-    """Whether a MAC-carrying node works on quantized activations, on quantized weights only, or on floats."""
+    """Classify a MAC-carrying node: quantized activations, quantized weights only, or float."""
     flow, node = ctx.flow, ctx.flow.nodes[number]
     if node.op_type in _WEIGHT_ONLY:
         return _PARTLY
@@ -104,7 +104,7 @@ def _state(ctx: RuleContext, number: int, dynamic: bool) -> str:
     given = [_dequantized(ctx, t) for t in data[:2]]
     weights = [t for t in flow.constant_inputs[number] if len(flow.shapes[t] or ()) > 1]
     kept = [_dequantized(ctx, t) for t in weights]
-    # A weight behind DequantizeLinear is constant too, so both kinds of inputs have been looked at.
+    # A weight after DequantizeLinear is constant, too, so both kinds of inputs are covered.
     if given and all(given) and all(kept):
         return _INT
     if any(given) or any(kept) or (dynamic and not weights):
@@ -113,14 +113,14 @@ def _state(ctx: RuleContext, number: int, dynamic: bool) -> str:
 
 
 def _dequantized(ctx: RuleContext, tensor: int) -> bool:
-    """True when a DequantizeLinear makes the tensor, cheap operators looked through."""
+    """True if the tensor comes from a DequantizeLinear, past cheap operators."""
     return ctx.flow.qualified_op_types[ctx.flow.producers[ctx.flow.back(tensor, _LOOKED_THROUGH)]].endswith(
         "DequantizeLinear"
     )
 
 
 def _downstream(ctx: RuleContext, start: set[int]) -> set[int]:
-    """Nodes with one of ``start`` before them."""
+    """Return the nodes downstream of ``start``."""
     found: set[int] = set()
     for number in ctx.flow.order:
         if any(p in start or p in found for p in ctx.flow.predecessors(number)):
@@ -129,7 +129,7 @@ def _downstream(ctx: RuleContext, start: set[int]) -> set[int]:
 
 
 def _upstream(ctx: RuleContext, start: set[int]) -> set[int]:
-    """Nodes with one of ``start`` behind them."""
+    """Return the nodes upstream of ``start``."""
     found: set[int] = set()
     for number in reversed(ctx.flow.order):
         if any(s in start or s in found for s in ctx.flow.successors(number)):

@@ -41,12 +41,12 @@ _GROWS = RANDOM | {
     "DequantizeLinear", "QuantizeLinear", "DynamicQuantizeLinear", "ConstantOfShape", "Expand", "Tile",
     "Range", "EyeLike", "OneHot", "Resize", "Upsample", "Identity",
 }  # fmt: skip
-"""Kept as they are: their result is larger than what is stored, or they are aliases."""
+"""Operators that are not folded: their result is larger than the stored input, or they are aliases."""
 _FREE = frozenset({"Reshape", "Squeeze", "Unsqueeze", "Flatten"})
-"""Views cost nothing wherever they are computed."""
+"""Views, which cost nothing wherever they are computed."""
 _SHARED_BYTES = 65_536
 _SMALL = 64
-"""Results of so many elements are sizes, axes, indices, scalars."""
+"""Results of at most this many elements are sizes, axes, indices or scalars."""
 
 
 @rule(
@@ -58,7 +58,7 @@ _SMALL = 64
     major_bytes=16_000_000,
 )
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """At most one finding."""
+    """Report at most one finding."""
     limits, model = ctx.thresholds["foldable-constants"], ctx.model
     nodes = _foldable(ctx, set())
     inside = set(nodes)
@@ -86,14 +86,14 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
 
 
 def _foldable(ctx: RuleContext, kept: set[int]) -> list[int]:
-    """Nodes that compute on constants alone, in order; constants in ``kept`` are not to be touched."""
+    """Return nodes that compute only on constants, in order; constants in ``kept`` are excluded."""
     model, reads = ctx.model, ctx.flow.data_inputs
     made: set[int] = set()
     nodes = []
     for graph in model.graphs:
         for number in graph.nodes:
             if not graph.id and reads[number]:
-                continue  # it reads data
+                continue  # depends on data
             node = model.nodes[number]
             if kept.isdisjoint(node.inputs) and _folds(ctx, node, made):
                 made.update(t for t in node.outputs if t >= 0)
@@ -102,7 +102,7 @@ def _foldable(ctx: RuleContext, kept: set[int]) -> list[int]:
 
 
 def _work(ctx: RuleContext, nodes: list[int], inside: set[int]) -> tuple[list[int], list[int]]:
-    """(nodes that really compute, what of their results the rest of the model takes)."""
+    """Return (nodes with real work, their results used by the rest of the model)."""
     tensors = ctx.model.tensors
     counted: list[int] = []
     worked: set[int] = set()
@@ -138,7 +138,7 @@ def _large(ctx: RuleContext, tensor: int) -> bool:
 
 
 def _widens(ctx: RuleContext, node: Node) -> bool:
-    """True for a cast to a type of more bits, or where the types are unknown."""
+    """True for a cast to a wider type, or if the types are unknown."""
     if not node.outputs or node.outputs[0] < 0 or node.inputs[0] < 0:
         return True
     before, after = (BITS.get(ctx.types.dtypes[t]) for t in (node.inputs[0], node.outputs[0]))
@@ -146,6 +146,6 @@ def _widens(ctx: RuleContext, node: Node) -> bool:
 
 
 def _is_small(ctx: RuleContext, node: Node) -> bool:
-    """True when all it makes are a few numbers: sizes, indices, scalars."""
+    """True if a node produces only a few elements: sizes, indices, scalars."""
     counts = [ctx.sizes.numel[t] for t in node.outputs if t >= 0]
     return all(count is not None and count <= _SMALL for count in counts)

@@ -41,7 +41,7 @@ _LOOKUPS = frozenset({("", "Gather"), ("com.microsoft", "GatherBlockQuantized")}
     major_share=0.5,
 )
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """One finding a table."""
+    """Report one finding per table."""
     limits = ctx.thresholds["large-embedding"]
     weights = ctx.params.weight_bytes or 0
     readers: dict[int, list[int]] = {}

@@ -37,7 +37,7 @@ MAX_PLACES = 20
 
 @rule("local-paths", "Local paths and stack traces", ("low", "info"), min_trace_bytes=65_536)
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """One finding on paths of people, one on other paths, one on stack traces."""
+    """Report one finding on personal paths, one on other paths and one on stack traces."""
     texts = ctx.model.texts
     people = [entry for entry in texts.paths if entry.person]
     others = [entry for entry in texts.paths if not entry.person]

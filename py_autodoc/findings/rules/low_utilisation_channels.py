@@ -33,7 +33,7 @@ from py_autodoc.findings.weighted_layers import macs
 from py_autodoc.units import plural, share
 
 _IMAGE = 4
-"""Input channels up to which a layer is taken for one that reads an image."""
+"""Maximum input channels of a layer that is assumed to read an image."""
 
 
 @rule(
@@ -47,7 +47,7 @@ _IMAGE = 4
     major_total_macs=1_000_000_000,
 )
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """At most one finding."""
+    """Report at most one finding."""
     limits = ctx.thresholds["low-utilisation-channels"]
     whole = ctx.totals.macs
     tile = int(limits["multiple"])
@@ -87,7 +87,7 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
 
 
 def _filled(layer: ChannelMap, tile: int) -> float:
-    """Share of the tiles that is used, 1 for channels that fill them."""
+    """Return the used share of the tiles, 1 if the channels fill them."""
     filled = 1.0
     image = bool(layer.kernel) and layer.inputs * layer.groups <= _IMAGE
     exempt = image or layer.inputs == 1

@@ -33,7 +33,7 @@ from py_autodoc.findings.weighted_layers import flops, has_weight, weighted
 from py_autodoc.units import plural, share, size
 
 _KNOWN = 0.9
-"""Share of the nodes that must be known."""
+"""Minimum share of nodes with known costs."""
 
 
 @rule(
@@ -48,7 +48,7 @@ _KNOWN = 0.9
     min_moved_share=0.4,
 )
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """At most one finding of each sort."""
+    """Report at most one finding of each kind."""
     limits = ctx.thresholds["memory-bottleneck"]
     if ctx.totals.node_share < _KNOWN:
         return
@@ -111,5 +111,5 @@ def _starved(
 
 
 def _heaviest(nodes: list[tuple[int, int]]) -> tuple[int, ...]:
-    """Nodes by falling traffic."""
+    """Sort nodes by descending traffic."""
     return tuple(number for _, number in sorted(nodes, key=lambda pair: (-pair[0], pair[1])))

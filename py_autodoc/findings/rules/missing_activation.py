@@ -46,7 +46,7 @@ _MAX_BETWEEN = 6
     major_total_macs=100_000_000,
 )
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """One finding a pair."""
+    """Report one finding per pair."""
     limits = ctx.thresholds["missing-activation"]
     layers = channel_maps(ctx)
     for number, first in layers.items():
@@ -87,7 +87,7 @@ def _plain(ctx: RuleContext, layer: ChannelMap) -> bool:
 
 
 def _quantized(ctx: RuleContext, node: Node) -> bool:
-    """True when the data comes out of a DequantizeLinear."""
+    """True if the data comes from a DequantizeLinear."""
     return any(
         ctx.flow.qualified_op_types[ctx.flow.producers[t]] == "DequantizeLinear"
         for t in ctx.flow.data_inputs[node.id]
@@ -95,7 +95,7 @@ def _quantized(ctx: RuleContext, node: Node) -> bool:
 
 
 def _reader(ctx: RuleContext, number: int) -> int:
-    """The node that alone reads the result, linear operators with constants looked through; else -1."""
+    """Return the only consumer of the result, past linear operators with constants; else -1."""
     flow = ctx.flow
     node = flow.nodes[number]
     for _ in range(_MAX_BETWEEN):
@@ -112,7 +112,7 @@ def _reader(ctx: RuleContext, number: int) -> int:
 
 
 def _keeps(ctx: RuleContext, before: Node, node: Node) -> bool:
-    """True for a linear operator of one value that keeps its shape (a quotient by it is not linear)."""
+    """True for a linear operator of one value that keeps its shape (division by the value is not linear)."""
     if ctx.flow.data_inputs[node.id] != (before.outputs[0],):
         return False
     if node.op_type == "Div" and node.inputs[0] != before.outputs[0]:
@@ -121,11 +121,11 @@ def _keeps(ctx: RuleContext, before: Node, node: Node) -> bool:
 
 
 def _same_kind(ctx: RuleContext, first: ChannelMap, second: ChannelMap) -> bool:
-    """True for two matrices or two convolutions of one rank whose channels meet."""
+    """True for two matrices, or two convolutions of equal rank, with matching channels."""
     if len(first.kernel) != len(second.kernel) or first.outputs != second.inputs:
         return False
     if first.kernel and max(second.kernel) > 1 and _padded(ctx, second.node):
-        # The border of the second layer sees zeros, not what the first makes of its own border.
+        # At the border, the second layer sees zero padding instead of results of the first.
         return max(first.kernel) == 1 and not _biased(ctx, first.node)
     return True
 
@@ -149,7 +149,7 @@ def _elements(layer: ChannelMap) -> int:
 
 
 def _merged(first: ChannelMap, second: ChannelMap) -> int:
-    """Weights of the one layer that does both: kernels of a and b taps make a + b - 1."""
+    """Return the weights of the merged layer: kernels of a and b taps become a + b - 1 taps."""
     size = first.inputs * second.outputs
     for a, b in zip(first.kernel, second.kernel, strict=True):
         size *= a + b - 1

@@ -35,7 +35,7 @@ from py_autodoc.units import plural, share
 _TRACES = frozenset(
     {"LRN", "ReduceL2", "ReduceSumSquare", "QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"}
 )
-"""Operators with which a normalization may be written, or that fold one away."""
+"""Operators that may be part of a normalization, or that may include a folded one."""
 _PARTS = frozenset({"Sqrt", "Reciprocal", "Rsqrt"})
 _QUANTIZED = ("QLinear", "Integer", "QGemm", "NBits", "Bnb4")
 _SHIFTS = frozenset({"Add", "Sub", "Mul", "Div"})
@@ -50,7 +50,7 @@ _SHIFTS = frozenset({"Add", "Sub", "Mul", "Div"})
     min_bare_share=0.8,
 )
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """At most one finding."""
+    """Report at most one finding."""
     limits = ctx.thresholds["missing-normalization"]
     if ctx.params.total < limits["min_params"] or _normalizes(ctx):
         return
@@ -74,7 +74,7 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
 
 
 def _normalizes(ctx: RuleContext) -> bool:
-    """True when something is or may be a normalization. Bodies count too."""
+    """True if any node is or may be a normalization, subgraphs included."""
     if any(block.kind == "normalization" for block in ctx.structure.blocks):
         return True
     means = roots = False
@@ -87,7 +87,7 @@ def _normalizes(ctx: RuleContext) -> bool:
 
 
 def _bare(ctx: RuleContext, number: int) -> bool:
-    """True when no bias, scale or shift is part of the layer or follows it."""
+    """True if no bias, scale or shift is part of the layer or follows it."""
     flow = ctx.flow
     node = flow.nodes[number]
     if node.op_type in ("Conv", "ConvTranspose", "Gemm", "FusedConv") and len(node.inputs) > 2:

@@ -34,7 +34,7 @@ from py_autodoc.graph.building.quantization_params import PARAM_INPUTS
 from py_autodoc.units import plural, share
 
 _QUANTIZABLE = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
-"""MAC-carrying operators that quantize_static knows (QDQ form, ONNX Runtime 1.20)."""
+"""MAC-carrying operators that quantize_static supports (QDQ form, ONNX Runtime 1.20)."""
 _QUANTIZED = frozenset(PARAM_INPUTS)
 
 
@@ -47,7 +47,7 @@ _QUANTIZED = frozenset(PARAM_INPUTS)
     min_params=100_000,
 )
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """At most one finding."""
+    """Report at most one finding."""
     limits, model = ctx.thresholds["non-quantizable"], ctx.model
     if ctx.params.total < limits["min_params"]:
         return

@@ -45,7 +45,7 @@ _ADVICE = {
     min_params=100_000,
 )
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """One finding a kind of join."""
+    """Report one finding per kind of join."""
     limits = ctx.thresholds["nonstandard-residual"]
     if ctx.params.total < limits["min_params"]:
         return

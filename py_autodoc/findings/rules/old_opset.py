@@ -43,7 +43,7 @@ from py_autodoc.findings.registry import Finding, RuleContext, rule
     min_ir=3,
 )
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """At most one finding on the opset, one on the IR version."""
+    """Report at most one finding on the opset and one on the IR version."""
     limits, model = ctx.thresholds["old-opset"], ctx.model
     opset = model.opsets.get("", 0)
     used = sum(not node.domain for node in model.nodes)

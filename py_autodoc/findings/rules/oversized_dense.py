@@ -39,9 +39,9 @@ from py_autodoc.units import count, share
     major_share=0.5,
 )
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """One finding a layer."""
+    """Report one finding per layer."""
     limits = ctx.thresholds["oversized-dense"]
-    if ctx.params.reason:  # a share of what is not known
+    if ctx.params.reason:  # a share of an unknown total
         return
     for number, layer in channel_maps(ctx).items():
         own = ctx.params.params[number] or 0

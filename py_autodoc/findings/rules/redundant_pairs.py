@@ -51,7 +51,7 @@ _HOLDS: dict[int, frozenset[int]] = {
     _I32: frozenset({_I64, _F64}),
     _U32: frozenset({_I64, _U64, _F64}),
 }
-"""Element type → types that hold each of its values exactly."""
+"""Element type → types that represent each of its values exactly."""
 _TEXT = {
     "transpose": ("restore the order that the Transpose before them changed", "Transposes"),
     "reshape": ("reshape the result of a reshape", "Reshapes"),
@@ -68,7 +68,7 @@ _TEXT = {
     min_traffic_share=0.01,
 )
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """One finding a kind."""
+    """Report one finding per kind of pair."""
     limits = ctx.thresholds["redundant-pairs"]
     pairs: dict[str, list[tuple[int, int]]] = {kind: [] for kind in _TEXT}
     for second in ctx.flow.of(_SECONDS):
@@ -100,7 +100,7 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
 
 
 def _kind(ctx: RuleContext, first: Node, second: Node) -> str:
-    """What kind of pair two nodes are, the second reading the first; empty for none."""
+    """Return the kind of a pair in which ``second`` reads ``first``; empty if none."""
     if first.op_type == second.op_type == "Transpose":
         return "transpose" if _restores(ctx, first, second) else ""
     if first.op_type == second.op_type == "Cast":
@@ -134,9 +134,9 @@ def _there_and_back(ctx: RuleContext, first: Node, second: Node) -> bool:
 
 
 def _replaces(ctx: RuleContext, first: Node, second: Node) -> bool:
-    """True when the Reshape could read the first view's input: nobody else needs what lies between.
+    """True if the Reshape could read the input of the first view, which has no other consumer.
 
-    A 0 in its shape copies a size from there, so that such a Reshape depends on the view before it.
+    A 0 in its shape copies a dimension of its input, so such a Reshape depends on the view before it.
     """
     if ctx.flow.sole_consumers[second.inputs[0]] != second.id or len(second.inputs) < 2:
         return False
@@ -147,7 +147,7 @@ def _replaces(ctx: RuleContext, first: Node, second: Node) -> bool:
 
 
 def _moved(ctx: RuleContext, pair: tuple[int, int]) -> int | None:
-    """Bytes that the pair reads and writes for nothing; None where unknown."""
+    """Return the bytes that the pair moves in vain; None if unknown."""
     first, second = (ctx.flow.nodes[number] for number in pair)
     sizes = ctx.sizes.bytes
 

@@ -56,11 +56,11 @@ _MAX_CHAIN = 12
     min_axis=16,
 )
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """One finding a join that does not fit, and one for all windows that leave a border unread."""
+    """Report one finding per mismatched join, and one for all windows that leave a border unread."""
     limits = ctx.thresholds["resolution-mismatch"]
     if ctx.params.total < limits["min_params"]:
         return
-    # Without an operator that makes a map larger, no join has a side that was.
+    # Without an operator that enlarges maps, no join has an upsampled operand.
     for number in ctx.flow.of(_JOINS) if ctx.flow.of(_UP) else ():
         node = ctx.flow.nodes[number]
         if not node.domain and len(ctx.flow.data_inputs[number]) > 1:
@@ -73,7 +73,7 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
 
 
 def _operand(ctx: RuleContext, join: int, tensor: int, major: Number) -> Finding | None:
-    """What is wrong with one operand of a join: it was upsampled and had to be made to fit."""
+    """Return the problem with an operand of a join that was upsampled and cropped or padded."""
     flow = ctx.flow
     fitted: list[tuple[int, Shape, Shape]] = []
     for _ in range(_MAX_CHAIN):
@@ -138,12 +138,12 @@ def _uneven(ctx: RuleContext, join: int, up: int) -> Finding | None:
 
 
 def _unread(ctx: RuleContext, least: Number, axis: Number) -> Iterator[Finding]:
-    """Windows that never read the end of an axis."""
+    """Report windows that never read the end of an axis."""
     found: list[tuple[float, SlidingWindow]] = []
     for number in ctx.flow.of(WINDOWS):
         strides = ctx.flow.nodes[number].attributes.get("strides")
         if strides is None or (isinstance(strides, list) and all(step == 1 for step in strides)):
-            continue  # every position begins a window
+            continue  # every position starts a window
         about = window(ctx, number)
         if about is None:
             continue

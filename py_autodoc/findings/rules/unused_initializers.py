@@ -40,7 +40,7 @@ MAX_NAMES = 20
     major_share=0.1,
 )
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """At most one finding."""
+    """Report at most one finding."""
     limits, model = ctx.thresholds["unused-initializers"], ctx.model
     returned = {t for graph in model.graphs for t in graph.outputs}
     unused = [
@@ -50,7 +50,7 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     ]
     if not unused:
         return
-    # Two tensors may share one stretch of an external file: nothing is lost while one of them is used.
+    # Two tensors may share a range of an external file, which is used if one of them is.
     used = {_region(tensor) for tensor in model.tensors if tensor.consumers} - {None}
     sized = [(ctx.sizes.bytes[t.id] or 0, t) for t in unused if _region(t) not in used]
     lost = sum(held for held, _ in sized)
@@ -75,6 +75,6 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
 
 
 def _region(tensor: Tensor) -> tuple[str, int] | None:
-    """Where a tensor's bytes lie in another file."""
+    """Return the location of a tensor's bytes in an external file."""
     storage = tensor.storage
     return (storage.location, storage.offset or 0) if storage is not None and storage.location else None

@@ -45,7 +45,7 @@ _LOOKED_AT = _UNUSUAL | _PERIODIC | _USUAL
     min_nodes=4,
 )
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """At most one finding."""
+    """Report at most one finding."""
     limits = ctx.thresholds["unusual-activation"]
     if ctx.params.total < limits["min_params"]:
         return
@@ -85,7 +85,7 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
 
 
 def _source(ctx: RuleContext, number: int) -> int:
-    """The node behind the first input, a bias looked through."""
+    """Return the producer of the first input, past a bias."""
     flow = ctx.flow
     for _ in range(2):
         data = flow.data_inputs[number]
@@ -96,7 +96,7 @@ def _source(ctx: RuleContext, number: int) -> int:
 
 
 def _is_mish(ctx: RuleContext, number: int) -> bool:
-    """True for the Tanh of x · tanh(softplus(x))."""
+    """True for the Tanh in x · tanh(softplus(x))."""
     flow = ctx.flow
     node = flow.nodes[number]
     before = flow.producers[node.inputs[0]] if node.inputs and node.inputs[0] >= 0 else -1

@@ -50,7 +50,7 @@ _ADVICE = "Cast constants and inputs to 32 bits before the export."
     min_flops_share=0.01,
 )
 def check(ctx: RuleContext) -> Iterator[Finding]:
-    """One finding on float64 multiply-accumulates, one on other float64, one on int64 arithmetic."""
+    """Report one finding on float64 MACs, one on other float64 and one on int64 arithmetic."""
     floor = ctx.thresholds["wide-arithmetic"]["min_elements"]
     heavy: list[int] = []
     double: list[int] = []
@@ -72,7 +72,7 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
 
 
 def _heavy(ctx: RuleContext, nodes: list[int]) -> Iterator[Finding]:
-    """float64 layers, weighed by their parameters while MACs are unknown."""
+    """Report float64 layers, weighted by their parameters if MACs are unknown."""
     if not nodes:
         return
     limits, work = ctx.thresholds["wide-arithmetic"], MacShare(ctx)
@@ -92,7 +92,7 @@ def _heavy(ctx: RuleContext, nodes: list[int]) -> Iterator[Finding]:
 
 
 def _elements(ctx: RuleContext, node: Node) -> int:
-    """Elements of the largest input or output whose size is known."""
+    """Return the elements of the largest input or output of known size."""
     return max((ctx.sizes.numel[t] or 0 for t in (*node.inputs, *node.outputs) if t >= 0), default=0)
 
 
@@ -100,7 +100,7 @@ def _finding(ctx: RuleContext, severity: str, nodes: list[int], what: str) -> It
     done = sum(flops(ctx, number) for number in nodes)
     whole = ctx.totals.flops
     if ctx.totals.mac_nodes_known < ctx.totals.mac_nodes_total:
-        return  # of an incomplete sum no share can be told
+        return  # an incomplete sum has no shares
     if not nodes or not whole or done < ctx.thresholds["wide-arithmetic"]["min_flops_share"] * whole:
         return
     yield Finding(

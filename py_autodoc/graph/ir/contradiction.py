@@ -7,26 +7,9 @@ Nodes that do not depend on the contradiction keep their results.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from py_autodoc.graph.ir.diagnostic_causes import stops
-from py_autodoc.graph.ir.model import Diagnostic, Model, Shape, TensorKind
-
-
-@dataclass(frozen=True, slots=True)
-class Contradiction:
-    """The first node that cannot run, and the nodes (including it) whose results are therefore unknown."""
-
-    node: int
-    code: str
-    message: str
-    """Starts with the node's name."""
-    reached: frozenset[int]
-
-    @property
-    def reason(self) -> str:
-        """Reason shown for unknown numbers."""
-        return f"the model cannot run: {self.message}"
+from py_autodoc.graph.ir.model import Contradiction, Diagnostic, Model, Shape, TensorKind
 
 
 def contradiction(model: Model, diagnostics: Iterable[Diagnostic]) -> Contradiction | None:

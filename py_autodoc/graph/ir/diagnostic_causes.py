@@ -2,7 +2,7 @@
 
 A single table for all users: whether a model runs (``contradiction``), whether dimensions fit it
 (``misfits``, the reference of the expressions) and whether other dimensions could help
-(``report.runnable``, ``tags.validate``).
+(``report.builders.runnable_section``, ``tags.validate``).
 """
 
 from __future__ import annotations

@@ -16,14 +16,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from py_autodoc.graph.ir.exporter_records import ModuleRecord
-
-if TYPE_CHECKING:
-    from py_autodoc.graph.ir.contradiction import Contradiction
 
 Dim = int | str | None
 """A known dimension, a symbol (``"batch"`` or an expression such as ``"seq + 1"``), or unknown."""
@@ -235,6 +232,22 @@ class Model(msgspec.Struct, frozen=True):
     unexpanded_calls: int = 0
     """Calls kept as one node because the expansion exceeded the limit."""
     texts: TextFacts = NO_TEXTS
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """The first node that cannot run, and the nodes (including it) whose results are therefore unknown."""
+
+    node: int
+    code: str
+    message: str
+    """Starts with the node's name."""
+    reached: frozenset[int]
+
+    @property
+    def reason(self) -> str:
+        """Reason shown for unknown numbers."""
+        return f"the model cannot run: {self.message}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,7 +176,7 @@ def _grown(w: KernelWindow, i: int, size: Dim, extra: int) -> Dim:
 @rule("QLinearAveragePool", "NhwcMaxPool", domain=MS)
 @rule("MaxPool", "AveragePool", "LpPool")
 def pool(op: ShapeContext) -> None:
-    """Channels stay; MaxPool may return indices. Sizes come from ``graph.pooling``."""
+    """Channels stay; MaxPool may return indices. Sizes come from ``pooling_windows``."""
     x = op.shape(0)
     op.set(0, None, op.dtype(0))
     op.set(1, None, INT64)

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from py_autodoc.graph.ir.contradiction import Contradiction, contradiction, forget
+from py_autodoc.graph.ir.contradiction import contradiction, forget
 from py_autodoc.graph.ir.gc_pause import gc_paused
-from py_autodoc.graph.ir.model import Model, Shape, TypeTable
+from py_autodoc.graph.ir.model import Contradiction, Model, Shape, TypeTable
 from py_autodoc.graph.protobuf.tensor_protos import declared_type
 from py_autodoc.graph.shapes.engine import Engine, seed
 from py_autodoc.graph.shapes.shape_context import (

@@ -1,7 +1,7 @@
 """Values of symbolic input dimensions for which the model runs.
 
-The meaning of a dimension suggests its values (``graph.assume``). Symbolic inference determines which
-dimensions must be equal or are fixed by constants of the graph; the search (``graph.search``) chooses values
+The meaning of a dimension suggests its values (``assumed_sizes``). Symbolic inference determines which
+dimensions must be equal or are fixed by constants of the graph; the search (``size_search``) chooses values
 that satisfy these constraints, and each choice is checked by inferring all shapes. A contradiction sends the
 search back to the symbols that the contradicting node depends on.
 """

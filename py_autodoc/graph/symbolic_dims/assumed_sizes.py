@@ -1,6 +1,6 @@
 """Meaning of a symbolic input dimension, and typical values for it.
 
-A value is only a proposal until ``graph.fit`` has checked it against the model.
+A value is only a proposal until ``size_fitting`` has checked it against the model.
 
 =====================  ================  ===============================================================
 meaning                first proposal    recognised by

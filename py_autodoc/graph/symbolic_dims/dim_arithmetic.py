@@ -1,6 +1,6 @@
 """Arithmetic on dimensions: integers, symbols and readable expressions such as ``"seq + 1"``.
 
-A dimension is an ``int``, a ``str`` in the grammar of ``graph.grammar``, or ``None`` (unknown).
+A dimension is an ``int``, a ``str`` in the grammar of ``dim_grammar``, or ``None`` (unknown).
 Expressions are kept as polynomials with integer coefficients whose atoms are names or floor divisions,
 so that two ways of writing the same size compare equal as text.
 """

@@ -8,7 +8,7 @@
     name  := [A-Za-z_][A-Za-z0-9_.]*
 
 Text is never evaluated by Python, and there is no power operator. Subclasses limit the size of results:
-``graph.expr`` parses dimensions, ``costs.symbolic_text`` costs.
+``dim_arithmetic`` parses dimensions, ``costs.symbolic_text`` costs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Names and bindings of symbolic dimensions.
 
 A ``dim_param`` is text from an untrusted file. It is parsed as an expression only if it follows the grammar
-of ``graph.expr``. Any other text is an opaque atom: it gets a safe name for inference, and its original
+of ``dim_arithmetic``. Any other text is an opaque atom: it gets a safe name for inference, and its original
 text in results where it occurs alone. Names that mean "unknown" (``?``, ``-1``) and unnamed dimensions get
 one symbol per position, ``<input>_d<axis>``, so that two unknown sizes are never considered equal and each
 can be bound.
@@ -175,7 +175,7 @@ def meanings(model: Model, shapes: Mapping[int, Shape | None]) -> dict[str, Size
 
 
 def usual(model: Model) -> dict[str, int]:
-    """Return the typical value of every symbol by its meaning; ``graph.fit`` finds values that fit."""
+    """Return the typical value of every symbol by its meaning; ``size_fitting`` finds values that fit."""
     shapes, names = symbolic_inputs(model)
     return {str(names.original(s)): USUAL[what][0] for s, what in meanings(model, shapes).items()}
 

@@ -1,7 +1,7 @@
 """Polynomials with integer coefficients whose atoms are names, floor divisions, maxima and minima.
 
 Equal sizes become the same polynomial, as far as ring arithmetic and exact division can show it.
-``graph.expr`` adds the grammar of dimensions, ``costs.symbolic`` the arithmetic of costs.
+``dim_arithmetic`` adds the grammar of dimensions, ``costs.symbolic`` the arithmetic of costs.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Rules of tasks, a family a file."""
+"""Task rules, one file per family."""

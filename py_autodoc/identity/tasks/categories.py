@@ -1,4 +1,4 @@
-"""Numbers of users, things and categories, each looked up in a table of its own."""
+"""Users, items and categories, each looked up in a table of its own."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from py_autodoc.identity.registry import task
 from py_autodoc.units import plural
 
 _MANY = 1000
-"""Rows of a table of users or things, at least: categories of a table have fewer."""
+"""Minimum rows of a table of users or items; tables of categories have fewer."""
 
 
 def looked_up(case: IdentityCase) -> list[int]:
-    """Rows of the tables, where nothing goes in but ids without an order and rows of numbers."""
+    """Return the rows of the tables if the inputs are only unordered ids and rows of numbers."""
     data = [port for port in case.ports if port.role in ("tokens", "token types", "features")]
     ids = [port for port in data if port.role == "tokens"]
     if not ids or len(data) != len(case.ports) or any(port.rank > 2 for port in data):
@@ -25,7 +25,7 @@ def looked_up(case: IdentityCase) -> list[int]:
 
 @task("recommendation", "recommendation", ("recommendation", "click-through-rate-prediction"), ())
 def recommendation(case: IdentityCase) -> RuleReading | None:
-    """How much a user likes a thing (He et al., 2017; Naumov et al., DLRM, 2019)."""
+    """Match the rating of an item by a user (He et al., 2017; Naumov et al., DLRM, 2019)."""
     rows, end = looked_up(case), case.end
     if not rows or end is None or not 1 <= end.rank <= 2 or (end.rank == 2 and end.width != 1):
         return None

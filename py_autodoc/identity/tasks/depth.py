@@ -1,4 +1,4 @@
-"""How far away each pixel is, from one image or two."""
+"""Depth of each pixel, from one image or two."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DEPTHS = ("depth", "depths", "disparity")
 
 @task("depth-estimation", "depth estimation", ("depth-estimation",), ("ForDepthEstimation",))
 def depth(case: IdentityCase) -> RuleReading | None:
-    """One number without a bound above for each pixel."""
+    """Match one number per pixel without an upper bound."""
     image = case.image
     if image is None:
         return _depth_of_features(case)
@@ -33,7 +33,7 @@ def depth(case: IdentityCase) -> RuleReading | None:
 
 
 def _depth_of_features(case: IdentityCase) -> RuleReading | None:
-    """The decoder half alone: maps of an encoder go in, one map that is called depth comes out."""
+    """Match a decoder without its encoder: encoder maps as inputs, one map named depth as output."""
     end = case.end
     maps = bool(case.ports) and all(port.rank == 4 and not port.role for port in case.ports)
     if (
@@ -48,12 +48,12 @@ def _depth_of_features(case: IdentityCase) -> RuleReading | None:
 
 
 def _disparity(case: IdentityCase) -> RuleReading | None:
-    """Two images of one size go in, one map without an upper bound comes out, as of a pair of cameras."""
+    """Match two images of equal size and one map without an upper bound, as for a stereo camera."""
     end = case.first
     shapes = {port.shape for port in case.ports if port.role == "image"}
     if end is None or len(shapes) != 1 or end.rank != 4 or end.at(1) != 1 or (end.at(2) or 2) < 2:
         return None
     if end.activation in ("Sigmoid", "Tanh", "ArgMax"):
-        return None  # bounded: what has changed between them
+        return None  # bounded: a change between the two
     told = "two images of one size go in, one number without an upper bound for each place comes out"
     return RuleReading(PROBABLE, (told,), "disparity map")

@@ -1,4 +1,4 @@
-"""One answer for a whole image: classes, a vector."""
+"""One answer per image: classes or a vector."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ _SETS = {
     365: "the scenes of Places365",
 }  # fmt: skip
 _VECTORS = frozenset({64, 128, 192, 256, 320, 384, 512, 640, 768, 1024, 1152, 1280, 1408, 1536, 2048, 4096})
-"""Usual lengths of vectors for whole images."""
+"""Common lengths of image embeddings."""
 PIXELS = {784: "an image of 28×28 pixels", 3072: "an image of 32×32 pixels in 3 colours"}
-"""Numbers of the images of MNIST and CIFAR."""
+"""Pixel counts of MNIST and CIFAR images."""
 _COARSE = 16
 _LATENTS = frozenset({4, 6, 8, 16, 32})
 """Channels of a latent, or of its means and variances."""
 _NARROW = 32
 _GRIDS = (8, 14, 16, 28, 32)
-"""Pixels between the places of a grid."""
+"""Pixels per grid cell."""
 _MANY = 300
-"""Scores between 0 and 1 that are classes for sure: nothing has so many coordinates."""
+"""Minimum number of scores between 0 and 1 that must be classes, as no result has so many coordinates."""
 
 
 def flat(end: OutputEnd) -> int | None:
-    """Width of one vector for a whole image."""
+    """Return the width of a single vector per image."""
     if end.rank in (2, 4) and (end.rank == 2 or (end.at(2) == 1 and end.at(3) == 1)):
         return end.at(1)
     return end.at(0) if end.rank == 1 else None
 
 
 def several_rows(case: IdentityCase) -> int:
-    """Rows of tables that come out for fewer images: what stands in a row is then no answer for an image."""
+    """Return the output rows if they outnumber the images, so that a row is not an answer per image."""
     image, rows = case.image, case.ends[0].at(0)
     fed = image.shape[0] if image is not None and image.rank == 4 and image.shape is not None else None
     tables = all(end.rank == 2 for end in case.ends)
@@ -50,7 +50,7 @@ def several_rows(case: IdentityCase) -> int:
     ("ForImageClassification",),
 )
 def classification(case: IdentityCase) -> RuleReading | None:
-    """Scores of classes for an image."""
+    """Match scores of classes for an image."""
     image = case.image
     if image is None:
         return _in_a_row(case)
@@ -87,7 +87,7 @@ def classification(case: IdentityCase) -> RuleReading | None:
 
 
 def _in_a_row(case: IdentityCase) -> RuleReading | None:
-    """An image whose pixels are fed as one row."""
+    """Match an image whose pixels are passed as one row."""
     port, end = case.port("features"), case.end
     if case.only != "features" or port is None or port.rank != 2 or port.shape is None or end is None:
         return None
@@ -102,7 +102,7 @@ def _in_a_row(case: IdentityCase) -> RuleReading | None:
 
 @task("image-regression", "image regression", ("image-regression",), ())
 def regression(case: IdentityCase) -> RuleReading | None:
-    """One number without a bound for an image: an age, a quality."""
+    """Match one unbounded number per image, such as an age or a quality."""
     end = case.end
     if case.image is None or case.only != "image" or case.count("image") > 1 or end is None or flat(end) != 1:
         return None
@@ -115,7 +115,7 @@ def regression(case: IdentityCase) -> RuleReading | None:
 
 @task("image-comparison", "image comparison")
 def comparison(case: IdentityCase) -> RuleReading | None:
-    """One number for two images."""
+    """Match one number for two images."""
     end = case.end
     if case.only != "image" or case.count("image") != 2 or end is None or not 0 <= end.rank <= 2:
         return None
@@ -125,7 +125,7 @@ def comparison(case: IdentityCase) -> RuleReading | None:
 
 
 def _latent(case: IdentityCase, end: OutputEnd) -> RuleReading | None:
-    """One small map of few channels that only layers of a smaller size made (Rombach et al., 2022)."""
+    """Match one small map of few channels from layers of smaller size only (Rombach et al., 2022)."""
     image, flow = case.image, case.flow
     full, last = image.size[0] if image is not None and image.size else None, end.at(2)
     if case.end is None or end.rank != 4 or end.activation or end.kind not in ("conv", "other"):
@@ -139,7 +139,7 @@ def _latent(case: IdentityCase, end: OutputEnd) -> RuleReading | None:
 
 
 def _each_place(case: IdentityCase, end: OutputEnd) -> bool:
-    """One row for each place of a grid over the image, as wide as the layers or a sum of theirs."""
+    """True for one row per grid cell of the image, as wide as the layers or a sum of their widths."""
     image, count = case.image, end.at(1)
     if image is None or end.rank != 3 or end.activation or not count or (end.width or 0) < _NARROW:
         return False
@@ -156,7 +156,7 @@ def _each_place(case: IdentityCase, end: OutputEnd) -> bool:
     ("image-feature-extraction", "image-encoding", "image-embedding"), (),
 )  # fmt: skip
 def encoding(case: IdentityCase) -> RuleReading | None:
-    """Features of an image: vectors, one a place or one for all."""
+    """Match features of an image: vectors, one per position or one in total."""
     image = case.image
     if image is None or case.only != "image" or not case.ends or case.family == "detector":
         return None

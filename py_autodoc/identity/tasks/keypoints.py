@@ -1,4 +1,4 @@
-"""Points of bodies, faces and scenes in an image."""
+"""Keypoints of bodies, faces and scenes in an image."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from py_autodoc.identity.tasks.images import flat
 from py_autodoc.identity.tasks.maps import KNOWN, maps_of, one_map
 
 _JOINTS = {14, 16, 17, 18, 25, 26, 68, 98, 106, 133}
-"""Usual numbers of keypoints: COCO has 17, MPII 16, faces 68 …"""
+"""Common numbers of keypoints: COCO has 17, MPII 16, faces 68 …"""
 _POINTS = {
     42: "21 points of a hand", 63: "21 points of a hand in space", 136: "68 points of a face",
     165: "33 points of a body, with their certainty", 196: "98 points of a face", 212: "106 points of a face",
@@ -19,13 +19,13 @@ _POINTS = {
 }  # fmt: skip
 _CELL = 8
 _DESCRIBED = frozenset({64, 96, 128, 256})
-"""Usual lengths of the vectors that describe a point."""
+"""Common lengths of keypoint descriptors."""
 
 
 @task("keypoint-detection", "keypoint detection", ("keypoint-detection", "pose", "pose-estimation"),
       ("ForPoseEstimation", "ForKeypointDetection"))  # fmt: skip
 def keypoints(case: IdentityCase) -> RuleReading | None:
-    """A heat map for each point of a body or face."""
+    """Match one heat map per keypoint of a body or face."""
     found_points = _points(case) or _cells(case) or _offsets(case) or _described(case)
     if found_points is not None:
         return found_points
@@ -41,7 +41,7 @@ def keypoints(case: IdentityCase) -> RuleReading | None:
 
 
 def _cells(case: IdentityCase) -> RuleReading | None:
-    """Scores of the 64 places of a cell of 8×8 pixels, and of none (SuperPoint, DeTone et al., 2018)."""
+    """Match scores of the 64 positions in an 8×8 pixel cell and of none (SuperPoint, DeTone et al., 2018)."""
     image = case.image
     if image is None or case.only != "image" or len(case.ends) < 2:
         return None
@@ -53,7 +53,7 @@ def _cells(case: IdentityCase) -> RuleReading | None:
 
 
 def _points(case: IdentityCase) -> RuleReading | None:
-    """Coordinates of a usual number of points, beside scores (is it there, which hand) and features."""
+    """Match coordinates of a common number of keypoints, with scores (presence, handedness) and features."""
     widths = [1 if end.rank == 4 and (end.at(2) or 0) > 1 else flat(end) for end in case.ends]
     numbers = [width for width in widths if width != 1]
     if case.only != "image" or len(numbers) != 1 or numbers[0] not in _POINTS:
@@ -65,7 +65,7 @@ def _points(case: IdentityCase) -> RuleReading | None:
 
 
 def _offsets(case: IdentityCase) -> RuleReading | None:
-    """A heat map a point beside two offsets a point (Papandreou et al., 2017): on one grid."""
+    """Match heat maps with two offsets per keypoint on one grid (Papandreou et al., 2017)."""
     found = case.ends if case.only == "image" and case.image is not None else []
     if len(found) < 2 or not all(end.rank == 4 for end in found):
         return None
@@ -80,7 +80,7 @@ def _offsets(case: IdentityCase) -> RuleReading | None:
 
 
 def _described(case: IdentityCase) -> RuleReading | None:
-    """Coordinates, a score and a vector for each of as many points as are found (DeTone et al., 2018)."""
+    """Match coordinates, a score and a descriptor per detected point (DeTone et al., 2018)."""
     ends = case.ends if case.only == "image" and case.image is not None else []
     if not 2 <= len(ends) <= 5:
         return None

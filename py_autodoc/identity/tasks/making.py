@@ -1,4 +1,4 @@
-"""Images that are made: from noise, from latents, step by step."""
+"""Image generation: from noise, from latents, or step by step."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from py_autodoc.identity.output_ends import OutputEnd
 from py_autodoc.identity.registry import task
 
 _VECTOR = 2048
-"""Numbers of a vector that an image is made of, at most."""
+"""Maximum length of a vector from which an image is generated."""
 _SMALLEST = 16
 _COLOURS = (3, 1)
 _SCALES = (4, 8, 16, 32)
 _MAPS = ("image", "", "hidden states")
 _LATENT = (4, 64)
-"""Channels of a latent."""
+"""Minimum and maximum channels of a latent."""
 
 
 def _picture(end: OutputEnd | None) -> tuple[int, int] | None:
-    """Channels and rows of a result that is as square as pictures are."""
+    """Return channels and rows of a result with roughly square shape."""
     if end is None or end.rank != 4:
         return None
     for channels, rows, columns in ((1, 2, 3), (3, 1, 2)):
@@ -32,7 +32,7 @@ def _picture(end: OutputEnd | None) -> tuple[int, int] | None:
 
 
 def _vector(port: ModelPort) -> int | None:
-    """Numbers of a vector, written with axes of one or without."""
+    """Return the length of a vector, with or without axes of size 1."""
     shape = port.shape or ()
     if port.role not in ("features", "") or len(shape) not in (2, 4) or any(d != 1 for d in shape[2:]):
         return None
@@ -41,7 +41,7 @@ def _vector(port: ModelPort) -> int | None:
 
 @task("image-generation", "image generation", ("unconditional-image-generation",), ())
 def generation(case: IdentityCase) -> RuleReading | None:
-    """A picture out of a vector of noise (Goodfellow et al., GAN, 2014)."""
+    """Match an image generated from a noise vector (Goodfellow et al., GAN, 2014)."""
     made = _picture(case.first)
     vectors = [size for port in case.ports if (size := _vector(port)) is not None]
     others = [p for p in case.ports if _vector(p) is None and p.role != "number" and not _label(p)]
@@ -60,7 +60,7 @@ def _label(port: ModelPort) -> bool:
 
 @task("image-decoding", "image decoding", ("image-decoding",), ())
 def decoding(case: IdentityCase) -> RuleReading | None:
-    """A picture out of a latent: the second half of an autoencoder (Rombach et al., 2022)."""
+    """Match an image decoded from a latent: the decoder of an autoencoder (Rombach et al., 2022)."""
     end, port = case.end, case.ports[0] if len(case.ports) == 1 else None
     shape = port.shape if port is not None else None
     if end is None or shape is None or len(shape) != 4 or end.rank != 4 or end.at(1) != 3:
@@ -77,7 +77,7 @@ def decoding(case: IdentityCase) -> RuleReading | None:
 
 @task("image-diffusion", "step of image diffusion", ("text-to-image",), ())
 def diffusion(case: IdentityCase) -> RuleReading | None:
-    """What is noise in an image or latent, at one step (Ho et al., DDPM, 2020)."""
+    """Match the noise in an image or latent at one step (Ho et al., DDPM, 2020)."""
     step, end = case.port("time step"), case.end
     maps = [port for port in case.ports if port.rank == 4 and port.role in _MAPS]
     if step is None or len(maps) != 1 or end is None or end.rank != 4:

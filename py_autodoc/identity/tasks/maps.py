@@ -1,4 +1,4 @@
-"""A map over the image: segments, edges, text, another image."""
+"""Maps over an image: segments, edges, text, another image."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from py_autodoc.identity.registry import task
 
 _FACTORS = (2, 3, 4, 6, 8)
 _LARGER = 1.2
-"""Rows that come out by those that go in, at least, where borders are cut off."""
+"""Minimum ratio of output rows to input rows if borders are cut off."""
 KNOWN = {
     19: "the classes of Cityscapes", 20: "the classes of Cityscapes or of human parts",
     21: "the classes of VOC", 150: "the classes of ADE20K", 151: "the classes of ADE20K",
@@ -25,18 +25,18 @@ KNOWN = {
 
 _TIMES = re.compile(r"(\d+)\*(\w+)")
 _CUT = re.compile(r"(\d+)\*\((\w+)//\1\)")
-"""A size that is cut to a multiple."""
+"""A size rounded down to a multiple."""
 _PADDED = re.compile(r"(\d+)\*\(\(.+ \+ \d+\)//\1\)")
-"""A size that is filled up to a multiple."""
+"""A size rounded up to a multiple."""
 _SEGMENTS = ("segment", "segments", "segmentation", "segmentations", "semseg")
 _FEW = 4
-"""Channels of an image, at most."""
+"""Maximum channels of an image."""
 _ADDED = {1: (2, 3)}
-"""Channels of an image to those of its colours."""
+"""Channels of an image → channels of its colours."""
 _SIDES = 4
-"""Maps of stages, at least."""
+"""Minimum number of side outputs."""
 _HEAD = 12
-"""Operators of a head, at most."""
+"""Maximum operators of a head."""
 
 
 _STRIDED = ("Conv", "FusedConv", "MaxPool", "AveragePool")
@@ -48,26 +48,26 @@ class ImageMap(NamedTuple):
     end: OutputEnd
     channels: int | None
     scale: float | None
-    """Its rows by the image's; None when unknown."""
+    """Ratio of its rows to those of the image; None if unknown."""
 
 
 def maps_of(case: IdentityCase, image: ModelPort) -> list[ImageMap]:
-    """The results with rows and columns of an image."""
+    """Return the results with the rows and columns of an image."""
     return [found for end in case.ends if (found := mapped(end, image)) is not None]
 
 
 def mapped(end: OutputEnd, image: ModelPort) -> ImageMap | None:
-    """A result as a map over an image; None when it is none."""
+    """Return a result as a map over an image; None if it is not one."""
     shape = end.shape
     if shape is None or len(shape) not in (3, 4):
         return None
     sides: list[tuple[int | None, Shape]] = [(1 if len(shape) == 4 else None, shape[-2:])]
     if len(shape) == 4 and image.shape is not None:
         last = image.shape[-1] == image.channels
-        # Converters from TensorFlow turn the input to channels first and leave the output as it was.
+        # Converters from TensorFlow transpose the input to channels first but may leave the output.
         sides.insert(0 if last else 1, (3, shape[1:3]))
     elif len(shape) == 3 and isinstance(shape[2], int) and shape[2] <= _FEW:
-        sides.append((2, shape[:2]))  # one image without its batch
+        sides.append((2, shape[:2]))  # a single image without a batch
     for axis, size in sides:
         channels = 1 if axis is None else end.at(axis)
         rates = [_rate(have, full) for have, full in zip(size, image.size, strict=True)]
@@ -80,7 +80,7 @@ def mapped(end: OutputEnd, image: ModelPort) -> ImageMap | None:
 
 
 def _rate(have: Dim, full: Dim) -> float | None:
-    """How much larger a size is than another; None where that is unknown."""
+    """Return the ratio of two sizes; None if unknown."""
     if isinstance(have, int) and isinstance(full, int):
         return have / full if full else None
     if have == full:
@@ -97,11 +97,11 @@ def _rate(have: Dim, full: Dim) -> float | None:
 
 
 def one_map(case: IdentityCase) -> tuple[ModelPort, ImageMap] | None:
-    """The image and its first map, where nothing but maps comes out."""
+    """Return the image and its first map if all results are maps."""
     image = case.image
     if image is None or case.only != "image" or not case.ends:
         return None
-    # A step of diffusion, or what two images have to do with each other, is another task.
+    # A diffusion step, or a relation between two images, is another task.
     whole = sum(port.role == "image" and port.channels == image.channels for port in case.ports)
     if whole > 1 or case.port("time step") is not None:
         return None
@@ -110,14 +110,14 @@ def one_map(case: IdentityCase) -> tuple[ModelPort, ImageMap] | None:
 
 
 def sure_of(image: ModelPort) -> float:
-    """How sure a reading is that needs nothing but the image."""
+    """Return the confidence of a reading based only on the image."""
     return SURE if image.sure else PROBABLE
 
 
 @task("super-resolution", "super-resolution", ("super-resolution", "image-super-resolution"),
       ("ForImageSuperResolution",))  # fmt: skip
 def super_resolution(case: IdentityCase) -> RuleReading | None:
-    """An image of more rows and columns, as many channels."""
+    """Match an image with more rows and columns and equal channels."""
     grown = _grown(case)
     if grown is not None:
         return grown
@@ -136,9 +136,9 @@ def super_resolution(case: IdentityCase) -> RuleReading | None:
 
 
 def _grown(case: IdentityCase) -> RuleReading | None:
-    """As many channels, made larger more often than smaller, where the size that comes out is not known.
+    """Match equal channels with more upsampling than downsampling, if the output size is unknown.
 
-    What is cut off at the borders does not count.
+    Cropped borders do not count.
     """
     image, end, flow = case.image, case.end, case.flow
     if image is None or end is None or case.only != "image" or end.rank != 4 or end.at(1) != image.channels:
@@ -163,7 +163,7 @@ def _stride(flow: DataflowGraph, number: int) -> int:
 
 @task("image-to-image", "image to image", ("image-to-image",), ("ForImageToImage",))
 def image_to_image(case: IdentityCase) -> RuleReading | None:
-    """Another image of the same size: restored, or in another style."""
+    """Match another image of equal size: restored, or in another style."""
     found = one_map(case)
     if found is None:
         return None
@@ -193,7 +193,7 @@ def image_to_image(case: IdentityCase) -> RuleReading | None:
 
 
 def _blown_up(end: OutputEnd) -> bool:
-    """The last thing is a plain interpolation: good enough for classes, too blurred for an image."""
+    """True if the last operator is plain interpolation: good enough for classes, too blurred for an image."""
     return end.kind in ("conv", "linear") and bool({"Resize", "Upsample"}.intersection(end.passed))
 
 
@@ -201,7 +201,7 @@ def _blown_up(end: OutputEnd) -> bool:
       ("ForSemanticSegmentation", "ForInstanceSegmentation", "ForUniversalSegmentation",
        "ForImageSegmentation", "ForPanopticSegmentation"))  # fmt: skip
 def segmentation(case: IdentityCase) -> RuleReading | None:
-    """Classes for each pixel."""
+    """Match classes per pixel."""
     if case.image is not None and case.only == "image" and case.named(*_SEGMENTS):
         called = next(end for end in case.ends if set(_SEGMENTS).intersection(case.name(end)))
         if called.rank in (3, 4):
@@ -212,7 +212,7 @@ def segmentation(case: IdentityCase) -> RuleReading | None:
     image, made = found
     end, sure = made.end, sure_of(image)
     if end.rank == 3 and end.at(2) == made.channels != 1:
-        return None  # an image as it is shown
+        return None  # an image for display
     told = f"{made.channels or '?'} numbers for each place of a map over the image come out"
     known = KNOWN.get(made.channels or 0)
     if made.scale is not None and not 0.1 <= made.scale <= 1:
@@ -223,9 +223,9 @@ def segmentation(case: IdentityCase) -> RuleReading | None:
     if end.activation == "Softmax" and (made.channels or 0) > 1:
         return RuleReading(sure, (told, "a Softmax makes them probabilities of classes"), "class maps")
     if end.activation == "Tanh":
-        return None  # bounded on both sides, as colours are
+        return None  # bounded on both sides, like colours
     if end.op == "Concat":
-        return None  # several maps in one: nothing says what each is
+        return None  # several maps in one, with unknown roles
     if made.channels == 1:
         if end.activation == "Sigmoid":
             return RuleReading(PROBABLE, ("one probability a pixel comes out: foreground or not",), "mask")
@@ -249,7 +249,7 @@ def segmentation(case: IdentityCase) -> RuleReading | None:
 
 
 def _queries(case: IdentityCase) -> RuleReading | None:
-    """Class scores and a map for each of the same queries (Cheng et al., MaskFormer, 2021)."""
+    """Match class scores and a map for each of the same queries (Cheng et al., MaskFormer, 2021)."""
     image = case.image
     if image is None or case.only != "image" or not 2 <= len(case.ends) <= 3:
         return None
@@ -264,7 +264,7 @@ def _queries(case: IdentityCase) -> RuleReading | None:
 
 
 def _sides(case: IdentityCase, image: ModelPort) -> bool:
-    """Several maps of one number a pixel, without bounds, from layers of different depth."""
+    """True for several unbounded one-channel maps from layers of different depth."""
     maps = [made for made in maps_of(case, image) if made.channels == 1 and made.scale == 1]
     plain = all(not made.end.activation for made in maps)
     return len(maps) >= _SIDES and len(maps) == len(case.ends) and plain
@@ -272,7 +272,7 @@ def _sides(case: IdentityCase, image: ModelPort) -> bool:
 
 @task("edge-detection", "edge detection", ("edge-detection",), ())
 def edges(case: IdentityCase) -> RuleReading | None:
-    """A map of edges from each stage and one of all, as in HED (Xie and Tu, 2015)."""
+    """Match an edge map per stage and one of all stages, as in HED (Xie and Tu, 2015)."""
     found = one_map(case)
     if found is None or not all(made.channels == 1 for made in maps_of(case, found[0])):
         return None
@@ -286,7 +286,7 @@ def edges(case: IdentityCase) -> RuleReading | None:
 
 @task("text-detection", "text detection", ("text-detection", "scene-text-detection"), ())
 def text_detection(case: IdentityCase) -> RuleReading | None:
-    """A probability map by differentiable binarization (Liao et al., 2020): two transposed convolutions."""
+    """Match a probability map by differentiable binarization (Liao et al., 2020): two ConvTranspose nodes."""
     found = one_map(case)
     if found is None or found[1].channels != 1 or found[1].end.activation != "Sigmoid":
         return None

@@ -1,4 +1,4 @@
-"""Objects in an image: boxes, and masks for them."""
+"""Objects in an image: boxes and masks."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from py_autodoc.identity.registry import task
 from py_autodoc.identity.tasks.images import several_rows
 
 _POSES = frozenset({56})
-"""Rows of 4 numbers, a score and 17 points of three numbers: a pose, or 52 classes."""
+"""Row lengths of 4 numbers, a score and 17 points of three numbers: a pose, or 52 classes."""
 _PROTOTYPES = 32
 _BOXES = frozenset({"box", "boxes", "bbox", "bboxes"})
 _CANDIDATES = 100
-"""Rows of candidates, at least."""
+"""Minimum number of candidates."""
 
 
 @task("object-detection", "object detection", ("object-detection", "detect", "obb"),
       ("ForObjectDetection",))  # fmt: skip
 def detection(case: IdentityCase) -> RuleReading | None:
-    """What the outputs say of candidates, boxes and grids."""
+    """Match the evidence of candidates, boxes and grids in the outputs."""
     if case.family != "detector":
         return _levels(case) or _table(case) or _tops(case) or _called(case)
     verdict = case.structure.verdict
@@ -31,7 +31,7 @@ def detection(case: IdentityCase) -> RuleReading | None:
 
 
 def _levels(case: IdentityCase) -> RuleReading | None:
-    """Rows of scores beside rows of boxes for the cells of three grids or more, an output a grid."""
+    """Match score rows and box rows for the cells of at least three grids, one output per grid."""
     rows: dict[int, list[int]] = {}
     for end in case.ends:
         count, width = end.at(-2), end.width
@@ -53,7 +53,7 @@ def _levels(case: IdentityCase) -> RuleReading | None:
 
 
 def _scored(case: IdentityCase, counts: list[int], widths: list[int]) -> RuleReading | None:
-    """One score and a box, with points or without, for each candidate of one list, or of two."""
+    """Match a score and a box, optionally with points, per candidate of one list or of two."""
     score, *box = widths
     if score != 1 or len(box) != 1 or box[0] < 4 or box[0] % 2 or counts[-1] < _CANDIDATES:
         return None
@@ -65,7 +65,7 @@ def _scored(case: IdentityCase, counts: list[int], widths: list[int]) -> RuleRea
 
 
 def _table(case: IdentityCase) -> RuleReading | None:
-    """Tables with a row a candidate and no batch: numbers of a box in one, scores in others."""
+    """Match tables with one row per candidate and no batch: boxes in one, scores in others."""
     image = case.image
     if image is None or case.only != "image" or len(case.ends) < 2:
         return None
@@ -83,7 +83,7 @@ def _table(case: IdentityCase) -> RuleReading | None:
 
 
 def _tops(case: IdentityCase) -> RuleReading | None:
-    """A map beside its own maxima over neighbours: where both are equal is an object (CenterNet, 2019)."""
+    """Match a map and its maxima over neighbours; objects are where both are equal (CenterNet, 2019)."""
     flow = case.flow
     ends = {end.tensor for end in case.ends}
     if case.only != "image" or case.image is None:
@@ -99,7 +99,7 @@ def _tops(case: IdentityCase) -> RuleReading | None:
 
 
 def _called(case: IdentityCase) -> RuleReading | None:
-    """Numbers that are called a box."""
+    """Match outputs whose names say box."""
     boxed = any(_BOXES.intersection(case.name(end)) and (end.width or 0) >= 4 for end in case.ends)
     if case.image is None or case.only != "image" or not boxed:
         return None
@@ -108,7 +108,7 @@ def _called(case: IdentityCase) -> RuleReading | None:
 
 @task("instance-segmentation", "instance segmentation", ("instance-segmentation", "segment"), ())
 def instances(case: IdentityCase) -> RuleReading | None:
-    """Boxes with coefficients of 32 prototypes of masks (Bolya et al., YOLACT, 2019)."""
+    """Match boxes with coefficients of 32 mask prototypes (Bolya et al., YOLACT, 2019)."""
     if case.image is None:
         return None
     for proto in case.ends:

@@ -1,4 +1,4 @@
-"""Two images: how one moves to the other, where one is in the other."""
+"""Two images: motion between them, or the position of one in the other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _pair(case: IdentityCase) -> tuple[ModelPort, ModelPort] | None:
 
 @task("optical-flow", "optical flow", ("optical-flow",), ())
 def flow(case: IdentityCase) -> RuleReading | None:
-    """Two numbers for each place: how far it moves from one image to the other (Teed and Deng, 2020)."""
+    """Match two numbers per position: its motion between two images (Teed and Deng, 2020)."""
     pair = _pair(case)
     if pair is None or not case.ends or pair[0].shape != pair[1].shape:
         return None
@@ -32,7 +32,7 @@ def flow(case: IdentityCase) -> RuleReading | None:
 
 @task("frame-interpolation", "frame interpolation", ("frame-interpolation",), ())
 def between(case: IdentityCase) -> RuleReading | None:
-    """An image of the size of both."""
+    """Match an image of the size of both inputs."""
     pair, end = _pair(case), case.first
     if pair is None or end is None or pair[0].shape != pair[1].shape or pair[0].channels != 3:
         return None
@@ -43,7 +43,7 @@ def between(case: IdentityCase) -> RuleReading | None:
 
 @task("object-tracking", "object tracking", ("object-tracking",), ())
 def tracking(case: IdentityCase) -> RuleReading | None:
-    """Where the part that a small image shows is in a larger one (Bertinetto et al., 2016)."""
+    """Match the position of a small image in a larger one (Bertinetto et al., 2016)."""
     pair = _pair(case)
     if pair is None or not 1 <= len(case.ends) <= 4 or any(end.rank not in (3, 4) for end in case.ends):
         return None

@@ -1,4 +1,4 @@
-"""Clouds of points and graphs: sets without an order."""
+"""Point clouds and graphs: unordered sets."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from py_autodoc.identity.registry import task
 from py_autodoc.units import plural
 
 _POINTS = 128
-"""Points of a cloud, at least."""
+"""Minimum points of a cloud."""
 _NUMBERS = (3, 6, 9)
-"""Of a point: its place, with a normal or colours."""
+"""Numbers per point: its position, with a normal or colours."""
 _BEST = ("ReduceMax", "GlobalMaxPool", "MaxPool", "TopK")
 
 
 def _cloud(case: IdentityCase) -> tuple[ModelPort, int] | None:
-    """The points that go in and their axis: each is treated by itself, then the largest values are taken."""
+    """Return the point input and its axis if points are processed separately and then reduced by maximum."""
     port = case.port("features")
     if case.only != "features" or case.count("features") != 1 or port is None or port.shape is None:
         return None
@@ -37,7 +37,7 @@ _TOLD = "points of {} numbers go in, each is processed alone, and the maximum ov
 
 @task("point-cloud-classification", "point cloud classification", ("point-cloud-classification",), ())
 def clouds(case: IdentityCase) -> RuleReading | None:
-    """Classes of a cloud of points (Qi et al., PointNet, 2017)."""
+    """Match classes of a point cloud (Qi et al., PointNet, 2017)."""
     found, end = _cloud(case), case.first
     if found is None or end is None or end.rank != 2 or (end.width or 0) < 2:
         return None
@@ -47,7 +47,7 @@ def clouds(case: IdentityCase) -> RuleReading | None:
 
 @task("point-cloud-segmentation", "point cloud segmentation", ("point-cloud-segmentation",), ())
 def parts(case: IdentityCase) -> RuleReading | None:
-    """Classes of every point."""
+    """Match classes per point."""
     found, end = _cloud(case), case.first
     if found is None or end is None or end.rank != 3 or end.shape is None or found[0].shape is None:
         return None
@@ -61,7 +61,7 @@ def parts(case: IdentityCase) -> RuleReading | None:
 
 @task("node-classification", "node classification", ("node-classification",), ())
 def nodes(case: IdentityCase) -> RuleReading | None:
-    """Classes of the nodes of a graph (Kipf and Welling, 2017)."""
+    """Match classes of graph nodes (Kipf and Welling, 2017)."""
     end, port = case.end, case.port("features")
     if case.family != "graph" or end is None or end.shape is None or port is None or port.shape is None:
         return None
@@ -73,7 +73,7 @@ def nodes(case: IdentityCase) -> RuleReading | None:
 
 @task("graph-classification", "graph classification", ("graph-classification", "graph-ml"), ())
 def graphs(case: IdentityCase) -> RuleReading | None:
-    """Classes of a whole graph, or a number for it."""
+    """Match classes of a whole graph, or a number for it."""
     end, port = case.end, case.port("features")
     if case.family != "graph" or end is None or end.shape is None or port is None or port.shape is None:
         return None

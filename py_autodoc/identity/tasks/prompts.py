@@ -1,4 +1,4 @@
-"""Masks of what is pointed at."""
+"""Masks for prompts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _POINTS = (frozenset({"point", "points"}), frozenset({"coords", "coordinates", "
 
 @task("mask-generation", "mask generation", ("mask-generation",), ())
 def masks(case: IdentityCase) -> RuleReading | None:
-    """Masks for points or boxes, from what an encoder made of an image (Kirillov et al., SAM, 2023)."""
+    """Match masks for points or boxes, from an encoder's image embedding (Kirillov et al., SAM, 2023)."""
     maps = [end for end in case.ends if end.rank in (4, 5)]
     if not maps or case.tokens is not None:
         return None

@@ -8,15 +8,15 @@ from py_autodoc.identity.output_ends import OutputEnd
 from py_autodoc.identity.registry import task
 
 _TALLEST = 64
-"""Rows of an image of one line of text, at most."""
+"""Maximum rows of an image of one text line."""
 _MORE = 3
-"""Scores besides those of the characters that a file lists, at most: a blank, a space."""
+"""Maximum scores besides the characters listed in the file: a blank, a space."""
 _CHARACTERS = 11
-"""Digits and a blank, at least."""
+"""Minimum number of characters: digits and a blank."""
 
 
 def _alphabet(case: IdentityCase, end: OutputEnd) -> bool:
-    """The file lists characters, as many as there are scores: with a blank, and a space at most."""
+    """True if the file lists as many characters as there are scores, except for a blank and a space."""
     listed = case.model.metadata.get("character", "").split("\n")
     scores = end.width or 0
     fits = scores >= _CHARACTERS and 0 <= scores - len(listed) <= _MORE
@@ -25,7 +25,7 @@ def _alphabet(case: IdentityCase, end: OutputEnd) -> bool:
 
 @task("table-recognition", "table recognition")
 def tables(case: IdentityCase) -> RuleReading | None:
-    """Tags of a table's structure, written for an image."""
+    """Match the tags of a table's structure, generated from an image."""
     listed = case.model.metadata.get("character", "")
     if case.image is None or "<td" not in listed or "<tr>" not in listed:
         return None
@@ -34,7 +34,7 @@ def tables(case: IdentityCase) -> RuleReading | None:
 
 @task("text-recognition", "text recognition", ("text-recognition", "ocr", "scene-text-recognition"), ())
 def recognition(case: IdentityCase) -> RuleReading | None:
-    """A row of scores of characters along the image of one line (CTC, Graves et al., 2006)."""
+    """Match rows of character scores along the image of a text line (CTC, Graves et al., 2006)."""
     image, end = case.image, case.first
     if image is None or case.only != "image" or end is None or len(case.ends) > 2:
         return None

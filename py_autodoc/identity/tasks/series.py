@@ -1,4 +1,4 @@
-"""Series of measurements: what comes next, of which kind they are."""
+"""Time series: forecasts and classes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from py_autodoc.identity.words import words
 from py_autodoc.units import plural
 
 _CHANNELS = 64
-"""Measurements that are taken at once, at most: vectors of a model are wider."""
+"""Maximum simultaneous measurements; hidden vectors are wider."""
 _STEPS = 8
-"""Steps of a series, at least."""
+"""Minimum steps of a series."""
 _POOLED = frozenset({"GlobalAveragePool", "GlobalMaxPool", "ReduceMean", "ReduceMax"})
 _FAR = 12
 _PAST, _FUTURE = frozenset({"past", "history"}), frozenset({"future", "horizon"})
@@ -23,7 +23,7 @@ _MEASURED = frozenset({"values", "value", "target", "time", "observed", "series"
 
 
 def _series(case: IdentityCase) -> tuple[ModelPort, int, int] | None:
-    """The series that goes in, the axis of time and the number of measurements at each step."""
+    """Return the series input, the time axis and the number of measurements per step."""
     ports = [port for port in case.ports if port.role == "features"]
     if case.only != "features" or len(ports) != 1 or case.port("state") is not None:
         return None
@@ -41,7 +41,7 @@ def _series(case: IdentityCase) -> tuple[ModelPort, int, int] | None:
 
 @task("time-series-forecasting", "time series forecasting", ("time-series-forecasting",), ("ForPrediction",))
 def forecasting(case: IdentityCase) -> RuleReading | None:
-    """The next values of what is measured."""
+    """Match the next values of the measurements."""
     told = _called(case)
     if told is not None:
         return told
@@ -63,7 +63,7 @@ def forecasting(case: IdentityCase) -> RuleReading | None:
 
 
 def _called(case: IdentityCase) -> RuleReading | None:
-    """Names that say past and future values."""
+    """Match names that mean past and future values."""
     fed = [set(words(port.name)) for port in case.ports]
     past = any(_PAST & parts and _MEASURED & parts for parts in fed)
     future = any(_FUTURE & parts for parts in fed)
@@ -79,7 +79,7 @@ def _called(case: IdentityCase) -> RuleReading | None:
 
 @task("time-series-classification", "time series classification", ("time-series-classification",), ())
 def classification(case: IdentityCase) -> RuleReading | None:
-    """Classes of a whole series."""
+    """Match classes of a whole series."""
     found, end = _series(case), case.end
     if found is None or end is None or end.rank != 2 or (end.width or 0) < 2:
         return None
@@ -94,7 +94,7 @@ def classification(case: IdentityCase) -> RuleReading | None:
 
 
 def _taken(flow: DataflowGraph, node: int) -> str:
-    """What a head reads of a series: ``last`` of its steps, all ``pooled``, or empty."""
+    """Return what a head reads of a series: ``last`` step, all steps ``pooled``, or empty."""
     data = flow.data_inputs[node]
     tensor = data[0] if data else -1
     for _ in range(_FAR):
@@ -106,7 +106,7 @@ def _taken(flow: DataflowGraph, node: int) -> str:
             index = flow.value(flow.nodes[number].inputs[1])
             if index is None or index.size != 1:
                 return ""
-            return "last" if int(index.reshape(-1)[0]) else "pooled"  # the first one has read all
+            return "last" if int(index.reshape(-1)[0]) else "pooled"  # the first step has read all
         if name in RECURRENT and flow.nodes[number].outputs.index(tensor) == 1:
             return "last"
         if name == "Slice":

@@ -14,16 +14,16 @@ _CLASSIFIERS = ("TreeEnsembleClassifier", "SVMClassifier", "LinearClassifier")
 _COUNTING = ("TfIdfVectorizer", "Tokenizer")
 """Operators that count words."""
 _VECTOR = 64
-"""Numbers from which a row may be a vector that another model made."""
+"""Minimum length of a row that may be an embedding from another model."""
 _WIDE = 16
-"""Numbers of a row that is made again, at least."""
+"""Minimum length of a reconstructed row."""
 _COMPARED = ("Less", "LessOrEqual", "Greater", "GreaterOrEqual")
 _LOOKED_UP = ("Gather", "GatherElements")
 _SEEN = frozenset({"obs", "observation", "observations"})
 _SITUATIONS = frozenset({"state", "states", "observation", "observations"})
 _REWARDS = frozenset({"reward", "rewards", "return", "returns"})
 _DONE = ("action", "actions", "policy")
-"""Words of an agent's inputs and outputs, as libraries for reinforcement learning export them."""
+"""Words in input and output names of agents, as exported by reinforcement learning libraries."""
 _REGRESSORS = ("TreeEnsembleRegressor", "SVMRegressor", "LinearRegressor")
 
 
@@ -33,7 +33,7 @@ def _ops(case: IdentityCase, names: tuple[str, ...]) -> str:
 
 @task("tabular-classification", "tabular classification", ("tabular-classification",), ())
 def classification(case: IdentityCase) -> RuleReading | None:
-    """Classes of a row of numbers."""
+    """Match classes for a row of numbers."""
     op = _ops(case, _CLASSIFIERS)
     if case.flow.of(_COUNTING):
         return None
@@ -48,7 +48,7 @@ def classification(case: IdentityCase) -> RuleReading | None:
     if case.family != "mlp" or case.only != "features" or end is None or port is None:
         return None
     if case.count("features") > 1:
-        return None  # a graph and its nodes, the two sides of a comparison …
+        return None  # a graph and its nodes, or the two sides of a comparison
     if end.width == 1 and end.activation == "Sigmoid" and end.kind == "linear" and case.end is not None:
         told = "rows of numbers go in, one number between 0 and 1 comes out"
         return RuleReading(PROBABLE if port.rank == 2 and not _steers(case) else WEAK, (told,), "score")
@@ -60,7 +60,7 @@ def classification(case: IdentityCase) -> RuleReading | None:
         return None
     if end.activation == "Softmax":
         if (end.width,) == port.shape[1:]:
-            return None  # a choice among what goes in, as the fields of a board
+            return None  # a choice among the inputs, such as the fields of a board
         told = "rows of numbers go in, probabilities of classes come out"
         wide = not isinstance(port.shape[1], int) or port.shape[1] >= _VECTOR
         return RuleReading(PROBABLE if wide else SURE, (told,), "class scores")
@@ -70,7 +70,7 @@ def classification(case: IdentityCase) -> RuleReading | None:
 
 
 def _beside_categories(case: IdentityCase) -> RuleReading | None:
-    """Scores for a row of numbers and categories, whatever mixes the columns."""
+    """Match scores for a row of numbers and categories, however the columns are mixed."""
     end = case.end
     if end is None or end.rank != 2 or (end.width or 0) < 2 or end.kind != "linear":
         return None
@@ -79,7 +79,7 @@ def _beside_categories(case: IdentityCase) -> RuleReading | None:
 
 
 def _chosen(case: IdentityCase) -> bool:
-    """The place of the best of several scores comes out for each row of numbers, whatever makes them."""
+    """True if the output is the index of the best score for each row of numbers."""
     port = case.port("features")
     if case.only != "features" or port is None or port.rank != 2 or _steers(case):
         return False
@@ -90,14 +90,14 @@ def _chosen(case: IdentityCase) -> bool:
 
 
 def _grown(case: IdentityCase) -> bool:
-    """Trees written as operators on tensors: comparisons and look-ups, without a layer that has weights."""
+    """True for trees written as tensor operators: comparisons and lookups without weighted layers."""
     flow = case.flow
     layers = any(flow.of(kinds) for kinds in (CONV, RECURRENT)) or flow.of(("MatMul", "Gemm"))
     return bool(flow.of(_COMPARED)) and len(flow.of(_LOOKED_UP)) > 1 and not layers
 
 
 def _steers(case: IdentityCase) -> str:
-    """What says that observations go in and actions come out."""
+    """Return the evidence that inputs are observations and outputs are actions."""
     fed = any(said(port.name, _SEEN) for port in case.ports)
     if fed and case.named(*_DONE):
         return "observations go in, actions come out"
@@ -108,7 +108,7 @@ def _steers(case: IdentityCase) -> str:
 
 @task("control", "choice of actions", ("reinforcement-learning", "robotics"), ())
 def control(case: IdentityCase) -> RuleReading | None:
-    """Actions of an agent, from what it observes."""
+    """Match the actions of an agent, from its observations."""
     told = _steers(case)
     if told:
         return RuleReading(SURE, (f"{told}, by their names",), "actions")
@@ -120,7 +120,7 @@ def control(case: IdentityCase) -> RuleReading | None:
 
 @task("tabular-regression", "tabular regression", ("tabular-regression",), ())
 def regression(case: IdentityCase) -> RuleReading | None:
-    """A number for a row of numbers."""
+    """Match a number for a row of numbers."""
     op = _ops(case, _REGRESSORS)
     if op and case.family == "classical-ml" and not _ops(case, _CLASSIFIERS):
         return RuleReading(SURE, (f"a {op} decides",), "value")
@@ -139,7 +139,7 @@ def regression(case: IdentityCase) -> RuleReading | None:
 
 @task("reconstruction", "reconstruction", ("anomaly-detection",), ())
 def reconstruction(case: IdentityCase) -> RuleReading | None:
-    """As many numbers as go in, through a layer of fewer: an autoencoder."""
+    """Match as many outputs as inputs through a narrower layer: an autoencoder."""
     port, end = case.port("features"), case.first
     if case.family != "mlp" or case.only != "features" or case.count("features") != 1 or port is None:
         return None
@@ -156,7 +156,7 @@ def reconstruction(case: IdentityCase) -> RuleReading | None:
 
 
 def _narrowest(case: IdentityCase) -> int | None:
-    """Numbers of the narrowest dense layer."""
+    """Return the width of the narrowest dense layer."""
     flow = case.flow
     shapes = [flow.shapes[flow.first_outputs[n]] for n in flow.of(("Gemm", "MatMul", "FusedGemm"))]
     widths = [shape[-1] for shape in shapes if shape and isinstance(shape[-1], int)]

@@ -1,4 +1,4 @@
-"""Text that is read: vectors, classes, spans."""
+"""Text input: vectors, classes and spans."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from py_autodoc.units import plural
 
 _COUNTING = ("TfIdfVectorizer", "Tokenizer")
 _SHORTEST = 128
-"""Numbers of a vector for a text, at least."""
+"""Minimum length of a text embedding."""
 _PAGE = {"tokens", "image"}
 _MOST = 50
-"""Classes of a text, at most, without a Softmax: vectors are longer."""
+"""Maximum classes of a text without a Softmax; embeddings are longer."""
 
 
 def _reads(case: IdentityCase) -> bool:
-    """Tokens go in, nothing else, and nothing is written from them."""
+    """True if the inputs are only tokens and no text is generated from them."""
     ports = [port for port in case.ports if port.role == "tokens"]
     rows = {port.rows for port in ports}
-    # Ids of users and things come alone, and from tables of their own.
+    # Ids of users and items are single numbers from tables of their own.
     in_order = any(port.rank > 1 or port.shape not in ((1,), None) for port in ports)
-    # With nothing but tokens, cross attention is that of latent positions.
+    # With tokens as the only input, cross attention belongs to latent positions.
     own = not case.crossing or (len(ports) == 1 and case.family == "transformer-encoder")
     alone = case.only == "tokens" or (case.page and {p.role for p in case.ports} & set(DATA) <= _PAGE)
     return alone and bool(case.ends) and own and len(rows) == 1 and in_order
 
 
 def _squeezed(case: IdentityCase, end: OutputEnd) -> bool:
-    """One number for each token, whose axis of one was taken away."""
+    """True for one number per token, whose axis of size 1 was squeezed."""
     made = case.flow.shapes[case.flow.first_outputs[end.node]] if end.kind == "linear" else None
     tokens = case.tokens
     return (
@@ -43,7 +43,7 @@ def _squeezed(case: IdentityCase, end: OutputEnd) -> bool:
 
 
 def _moved(case: IdentityCase, end: OutputEnd) -> bool:
-    """Not one row for each token: what comes out is longer or shorter."""
+    """True unless there is one row per token: the output is longer or shorter."""
     tokens = case.tokens
     before = tokens.shape[-1] if tokens is not None and tokens.shape else None
     return isinstance(before, int) and end.at(1) is not None and end.at(1) != before
@@ -58,7 +58,7 @@ def _in(case: IdentityCase) -> str:
 
 
 def _wide(case: IdentityCase, end: OutputEnd) -> bool:
-    """As wide as the layers are: hidden states, not scores."""
+    """True if the output is as wide as the layers: hidden states, not scores."""
     return end.width is not None and end.width in {
         layer.hidden_size for layer in case.structure.attention if layer.hidden_size
     }
@@ -66,7 +66,7 @@ def _wide(case: IdentityCase, end: OutputEnd) -> bool:
 
 @task("text-encoding", "text encoding", ("feature-extraction", "sentence-similarity", "text-embedding"), ())
 def encoding(case: IdentityCase) -> RuleReading | None:
-    """Vectors for a text or its tokens."""
+    """Match vectors for a text or its tokens."""
     if not _reads(case) or case.vocabulary is not None:
         return None
     end = case.ends[0]
@@ -97,7 +97,7 @@ def encoding(case: IdentityCase) -> RuleReading | None:
 @task("text-classification", "text classification", ("text-classification", "sentiment-analysis"),
       ("ForSequenceClassification",))  # fmt: skip
 def classification(case: IdentityCase) -> RuleReading | None:
-    """A few scores for a whole text."""
+    """Match a few scores for a whole text."""
     if case.family == "classical-ml" and case.flow.of(_COUNTING):
         return RuleReading(SURE, ("words are counted, and a classical model decides",), "class")
     if not _reads(case):
@@ -117,7 +117,7 @@ def classification(case: IdentityCase) -> RuleReading | None:
 @task("token-classification", "token classification", ("token-classification", "ner"),
       ("ForTokenClassification",))  # fmt: skip
 def tagging(case: IdentityCase) -> RuleReading | None:
-    """A few scores for each token."""
+    """Match a few scores per token."""
     if not _reads(case) or case.vocabulary is not None or len(case.ends) > 1:
         return None
     end = case.ends[0]
@@ -137,7 +137,7 @@ def tagging(case: IdentityCase) -> RuleReading | None:
 
 @task("question-answering", "question answering", ("question-answering",), ("ForQuestionAnswering",))
 def answering(case: IdentityCase) -> RuleReading | None:
-    """Two scores for each token: where the answer begins and ends."""
+    """Match two scores per token: start and end of the answer."""
     if not _reads(case) or len(case.ends) != 2:
         return None
     named = case.named("start") and case.named("end")
@@ -160,7 +160,7 @@ def answering(case: IdentityCase) -> RuleReading | None:
     ("ForMaskedLM", "ForPreTraining"),
 )
 def masked(case: IdentityCase) -> RuleReading | None:
-    """Scores of words where tokens see both sides."""
+    """Match word scores where tokens see both sides."""
     end = case.vocabulary
     if end is None or not _reads(case) or case.family not in ("transformer-encoder", "fourier"):
         return None
@@ -168,7 +168,7 @@ def masked(case: IdentityCase) -> RuleReading | None:
         return None
     told = f"{end.width:,} scores for each token come out, as many as the table has rows"
     if case.causal is not False:
-        # Fourier transforms, or attention of latent positions: every token reaches every other.
+        # Fourier transforms or attention over latent positions connect all tokens.
         return RuleReading(PROBABLE, (_in(case), told), "word scores")
     sides = "; attention sees both sides"
     return RuleReading(_level(case), (_in(case), told + sides), "word scores")
@@ -176,7 +176,7 @@ def masked(case: IdentityCase) -> RuleReading | None:
 
 @task("byte-classification", "classification of bytes", ("file-type-classification",))
 def bytes_of(case: IdentityCase) -> RuleReading | None:
-    """Classes of a file by some of its bytes."""
+    """Match classes of a file from some of its bytes."""
     end = case.end
     if case.only != "bytes" or end is None or end.rank != 2 or (end.width or 0) < 2:
         return None

@@ -17,7 +17,7 @@ _VOLUMES = ("volume", "volume or video")
 
 @task("video-classification", "video classification", ("video-classification",), ("ForVideoClassification",))
 def videos(case: IdentityCase) -> RuleReading | None:
-    """Classes of a video."""
+    """Match classes of a video."""
     port, end = case.port("video"), case.end
     if case.only != "video" or port is None or end is None or end.rank != 2 or (end.width or 0) < 2:
         return None
@@ -32,7 +32,7 @@ def videos(case: IdentityCase) -> RuleReading | None:
 
 @task("volume-segmentation", "volume segmentation", ("volume-segmentation",), ())
 def segments(case: IdentityCase) -> RuleReading | None:
-    """Classes for each place of a volume (Çiçek et al., 3D U-Net, 2016)."""
+    """Match classes per voxel of a volume (Çiçek et al., 3D U-Net, 2016)."""
     port, end = case.port(*_VOLUMES), case.first
     if case.only not in _VOLUMES or port is None or port.shape is None or end is None or end.rank != 5:
         return None
@@ -48,7 +48,7 @@ def segments(case: IdentityCase) -> RuleReading | None:
 
 @task("volume-classification", "volume classification", ("volume-classification",), ())
 def classes(case: IdentityCase) -> RuleReading | None:
-    """Classes of a whole volume."""
+    """Match classes of a whole volume."""
     port, end = case.port(*_VOLUMES), case.end
     if case.only not in _VOLUMES or port is None or end is None or end.rank != 2:
         return None

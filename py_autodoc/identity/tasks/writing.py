@@ -1,4 +1,4 @@
-"""Text that is written: from text, images or sound."""
+"""Text generation from text, images or audio."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from py_autodoc.units import plural
 
 @task("text-generation", "text generation", ("text-generation",), ("ForCausalLM", "LMHeadModel"))
 def generation(case: IdentityCase) -> RuleReading | None:
-    """Scores of the next token, seen from the tokens before it."""
+    """Match scores of the next token from the tokens before it."""
     end = case.vocabulary
     if end is None:
         return _from_vectors(case)
     if case.only not in ("tokens", "") or case.family == "encoder-decoder":
         return None
     if case.crossing and case.count("tokens") > 1:
-        return None  # one row is read, the other written
+        return None  # one sequence is read, the other generated
     others = {p.role for p in case.ports} & {"image", "waveform", "spectrogram", "features"}
     if others:
         return None
@@ -39,13 +39,13 @@ def generation(case: IdentityCase) -> RuleReading | None:
     elif case.causal is False or case.family == "fourier":
         return None
     if not text_like(case) or case.crossing:
-        # The decoder half of another task, as of speech recognition, writes text too.
+        # The decoder of another task, such as speech recognition, also generates text.
         level = min(level, PROBABLE + 0.1)
     return RuleReading(level, why, "next-token scores")
 
 
 def _from_vectors(case: IdentityCase) -> RuleReading | None:
-    """A decoder that is fed vectors in place of tokens."""
+    """Match a decoder that takes vectors instead of tokens."""
     end = case.first
     cached = case.port("key/value cache") is not None
     if not cached or case.tokens is not None or end is None or end.rank != 3 or end.kind != "linear":
@@ -63,7 +63,7 @@ def _from_vectors(case: IdentityCase) -> RuleReading | None:
     ("ForSeq2SeqLM",),
 )
 def rewriting(case: IdentityCase) -> RuleReading | None:
-    """An encoder reads tokens, a decoder writes others."""
+    """Match an encoder that reads tokens and a decoder that generates others."""
     tokens = [port for port in case.ports if port.role == "tokens"]
     decoding = case.family == "encoder-decoder" or (case.crossing and case.family == "transformer-decoder")
     if not decoding or len(tokens) < 2 or case.only != "tokens":
@@ -78,7 +78,7 @@ def rewriting(case: IdentityCase) -> RuleReading | None:
 @task("image-to-text", "image to text", ("image-to-text", "image-text-to-text", "visual-question-answering",
                                         "document-question-answering"), ("ForVision2Seq",))  # fmt: skip
 def describing(case: IdentityCase) -> RuleReading | None:
-    """An image and tokens go in, scores of the next token come out."""
+    """Match an image and tokens as inputs, and scores of the next token as output."""
     if case.image is None or case.tokens is None or case.vocabulary is None:
         return None
     told = f"an image and tokens go in, {plural(case.vocabulary.width or 0, 'score')} a token come out"
@@ -87,7 +87,7 @@ def describing(case: IdentityCase) -> RuleReading | None:
 
 @task("image-text-matching", "image–text matching", ("zero-shot-image-classification",), ("CLIPModel",))
 def matching(case: IdentityCase) -> RuleReading | None:
-    """Towers for images and for text, whose vectors are compared."""
+    """Match image and text encoders whose embeddings are compared."""
     if case.image is None or case.tokens is None or case.vocabulary is not None or case.page:
         return None
     if case.crossing and case.family != "transformer-encoder":

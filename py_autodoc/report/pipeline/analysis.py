@@ -34,10 +34,9 @@ from py_autodoc.findings.registry import Finding, RuleContext
 from py_autodoc.findings.run import findings
 from py_autodoc.findings.thresholds import RuleOptions, settings
 from py_autodoc.graph.building.build import build
-from py_autodoc.graph.ir.contradiction import Contradiction
 from py_autodoc.graph.ir.diagnostic_causes import against_sizes
 from py_autodoc.graph.ir.gc_pause import gc_paused
-from py_autodoc.graph.ir.model import Diagnostic, Model, TypeTable
+from py_autodoc.graph.ir.model import Contradiction, Diagnostic, Model, TypeTable
 from py_autodoc.graph.loading.load import LoadedModel
 from py_autodoc.graph.symbolic_dims.dim_names import symbolic_inputs
 from py_autodoc.graph.tensor_data.mask_tables import mask_tables
