@@ -41,7 +41,7 @@ export async function readBundle(
         'bundle-corrupt',
         'The embedded model cannot be read',
         error instanceof Error ? error.message : String(error),
-        'Make the file again from the model.'
+        'Create the file again from the model.'
       )
     );
   }
@@ -150,7 +150,7 @@ export class BundleProvider implements IReportProvider {
             localProblem(
               'not-embedded',
               'Attributes are not embedded',
-              'The model is too large to carry the attributes of its nodes.',
+              'The model is too large to embed the attributes of its nodes.',
               'Open the model itself in JupyterLab to see them.'
             )
           )

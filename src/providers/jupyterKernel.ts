@@ -182,7 +182,7 @@ export function kernelProfile(model: IKernelModel): IReportProvider['profile'] {
 
 const UNREADABLE = localProblem(
   'bad-answer',
-  'The kernel gave an unreadable answer',
+  'The kernel sent an unreadable response',
   'Kernel and viewer are different versions.',
   'Run the cell again.'
 );

@@ -92,7 +92,7 @@ function ask(model: IWidgetModel): Promise<ICode> {
       end();
       reject(
         new Error(
-          'This notebook holds no viewer, and no kernel responds. Run the cell again.'
+          'This notebook has no viewer, and no kernel is responding. Run the cell again.'
         )
       );
     };

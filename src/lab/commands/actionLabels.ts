@@ -16,7 +16,9 @@ export function actionLabels(trans: TranslationBundle): Record<string, string> {
     'toggle-direction': trans.__(
       'Flow: Automatic, Left to Right, Top to Bottom, in Rows'
     ),
-    'toggle-chips': trans.__('Open or Close What Prepares the Selected Box'),
+    'toggle-chips': trans.__(
+      'Expand or Collapse the Preparation of the Selected Box'
+    ),
     'expand-all': trans.__('Expand All'),
     'collapse-all': trans.__('Collapse All'),
     locate: trans.__('Show the Selection in the Graph'),

@@ -59,7 +59,7 @@ function addFiles(context: ICompareContext): void {
   const { app, trans, browsers } = context;
   app.commands.addCommand(CommandIDs.compare, {
     label: trans.__('Compare Side by Side'),
-    caption: trans.__('Open two ONNX models beside each other, linked'),
+    caption: trans.__('Open two linked ONNX models side by side'),
     icon: onnxIcon,
     describedBy: {
       args: {

@@ -21,7 +21,8 @@ function chipsOf({ document, selection }: IViewerState): readonly number[] {
 
 export const toggleChips: IAction = {
   id: 'toggle-chips',
-  label: trans => trans.__('Open or close what prepares the selected box'),
+  label: trans =>
+    trans.__('Expand or collapse the preparation of the selected box'),
   keys: ['M'],
   enabled: state => chipsOf(state).length > 0,
   run: ({ session: { store, graph } }) => {

@@ -41,7 +41,7 @@ export async function attribute(
         ...(results.profile?.lines ?? []),
         lost.length > 0
           ? trans.__(
-              'Of no node: %1.',
+              'Not attributed to a node: %1.',
               lost
                 .slice(0, 3)
                 .map(

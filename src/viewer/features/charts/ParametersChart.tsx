@@ -29,7 +29,7 @@ export function ParametersChart({ model, order }: IChartProps): JSX.Element {
     <Chart
       title={trans.__('Parameters by layer')}
       note={trans.__(
-        'Layers by how many parameters they have, and the share of all parameters that these hold.'
+        'Layers by number of parameters, and their share of all parameters.'
       )}
     >
       {bars.length > 0 ? (

@@ -75,7 +75,7 @@ export function ChangesPanel(): JSX.Element {
       {rows.length === 0 ? (
         <p className="oad-Drawer-none">
           {blocks.length === 0
-            ? trans.__('Neither model names modules.')
+            ? trans.__('Neither model records modules.')
             : trans.__('No block differs.')}
         </p>
       ) : (

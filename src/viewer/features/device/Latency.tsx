@@ -94,7 +94,7 @@ export function KernelFact({ node }: { node: number }): JSX.Element | null {
         {partners.length > 0 && (
           <>
             {' '}
-            {anchor === node ? trans.__('runs with') : trans.__('with')}{' '}
+            {anchor === node ? trans.__('fused with') : trans.__('with')}{' '}
             <TruncatedList items={partners} limit={6} of="inline">
               {other => (
                 <SelectionLink key={other} to={{ kind: 'node', id: other }}>

@@ -301,7 +301,7 @@ test('the inspector says what bounds a kernel and what runs in it', async () => 
   expect(fact()).toContain('launch-bound: launch 100 µs');
   act(() => handle.selectNodes([0]));
   await settle();
-  expect(fact()).toContain('runs with relu');
+  expect(fact()).toContain('fused with relu');
   // For several, their sum.
   act(() => handle.selectNodes([0, 1, 2]));
   await settle();

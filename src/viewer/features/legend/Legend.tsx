@@ -112,7 +112,7 @@ function DockedLegend(props: {
           type="button"
           className="oad-Legend-fold"
           aria-expanded={open}
-          title={open ? trans.__('Fold the legend') : trans.__('Legend')}
+          title={open ? trans.__('Collapse the legend') : trans.__('Legend')}
           onClick={() => choose(!open)}
         >
           <span className="oad-mod-hidden">{trans.__('Legend:')} </span>

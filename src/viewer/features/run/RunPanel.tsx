@@ -53,7 +53,7 @@ export function RunPanel(): JSX.Element {
           type="button"
           className="oad-Button"
           disabled={busy}
-          title={trans.__('Run the model and paint the time of each layer')}
+          title={trans.__('Run the model and colour the layers by time')}
           onClick={() => void board.start('measure', { data })}
         >
           {trans.__('Measure latency')}
@@ -99,7 +99,7 @@ export function RunPanel(): JSX.Element {
           className="oad-Button"
           disabled={busy || against === ''}
           title={trans.__(
-            'Run both on the same values and paint the error of each layer'
+            'Run both on the same values and colour the layers by error'
           )}
           onClick={() => void board.start('verify', { data, against })}
         >
@@ -267,13 +267,13 @@ function Verified({ found }: { found: TaskVerification }): JSX.Element {
           {trans.__('Largest errors first')}
         </label>
       </div>
-      <table aria-label={trans.__('Layers beside the reference')}>
+      <table aria-label={trans.__('Layers compared with the reference')}>
         <thead>
           <tr>
             <th>{trans.__('Layer')}</th>
             <th>{trans.__('Type')}</th>
             <th>{trans.__('Relative error')}</th>
-            <th>{trans.__('Of its inputs')}</th>
+            <th>{trans.__('Input error')}</th>
             <th>{trans.__('SQNR (dB)')}</th>
             <th>{trans.__('Tolerance')}</th>
           </tr>

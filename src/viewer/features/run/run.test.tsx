@@ -136,7 +136,9 @@ test('a notebook has no tab for it: a line says what came of it', async () => {
   const { root } = await mount(testPayload(), { profile });
   await drop(root, files('t.json'));
   expect(
-    screen.getByText('Time of kernels: 1 ms. Of no node: memcpy 250 µs.')
+    screen.getByText(
+      'Time of kernels: 1 ms. Not attributed to a node: memcpy 250 µs.'
+    )
   ).toBeTruthy();
   expect(screen.queryByRole('tab', { name: 'Run' })).toBeNull();
   const problem = localProblem('bad-profile', 'a', 'It is none.', 'Give one.');

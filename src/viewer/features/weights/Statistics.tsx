@@ -49,7 +49,7 @@ export function Statistics({ of }: { of: WeightValues }): JSX.Element {
       </Facts>
       {of.elem_type === 'string' && of.values.length < of.stored && (
         <p className="oad-Quiet">
-          {trans.__('Text of 4 KiB and more is not read.')}
+          {trans.__('Texts of 4 KiB or more are not read.')}
         </p>
       )}
       <FirstValues of={of} />
