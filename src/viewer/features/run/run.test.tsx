@@ -183,7 +183,7 @@ test('a verification selects the first layer that diverges', async () => {
     expect.anything()
   );
   expect(handle.selectedNodes()).toEqual([1]);
-  const table = screen.getByRole('table', { name: /^Layers beside/ });
+  const table = screen.getByRole('table', { name: /^Layers compared/ });
   const first = [
     'layer 1',
     'Conv',
