@@ -14,8 +14,8 @@ import {
   type IPrefetchOptions
 } from '../providers/analysisStart';
 import type { IFileHost, ITranslate, IViewerHandle } from '../viewer';
-import { labConnection } from './connection';
-import { takeLabDrops } from './drops';
+import { labConnection } from './labConnection';
+import { takeLabDrops } from './profileDrops';
 import { onnxIcon } from './icon';
 import type { LabSettings } from './settings/labSettings';
 import type { ShortcutKeys } from './settings/shortcutKeys';

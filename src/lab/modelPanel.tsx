@@ -4,7 +4,7 @@ import { labLayoutEngine } from '../core/layout/engine/labWorker';
 import { ServerProvider } from '../providers/serverProvider';
 import type { PrefetchedAnalysis } from '../providers/analysisStart';
 import { decodeViewFragment, Viewer, type IViewerHandle } from '../viewer';
-import { labConnection } from './connection';
+import { labConnection } from './labConnection';
 import { viewAddress } from './viewAddress';
 import { WATCH_INTERVAL } from './settings/labSettings';
 import type { IDocumentServices } from './documentWidget';

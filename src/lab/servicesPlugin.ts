@@ -10,11 +10,11 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import type { ReadonlyPartialJSONValue } from '@lumino/coreutils';
 import { CommandIDs } from './commands/commandIds';
 import { chooseModels } from './commands/modelCommands';
-import { FACTORY_NAME } from './document';
+import { FACTORY_NAME } from './documentModel';
 import { ShortcutKeys } from './settings/shortcutKeys';
 import { InitialViewLink } from './viewAddress';
 import { IOnnxServices, IOnnxSettings } from './tokens';
-import { viewerTranslator } from './translate';
+import { viewerTranslator } from './viewerTranslator';
 
 /** Connects views to JupyterLab. */
 export const servicesPlugin: JupyterFrontEndPlugin<IOnnxServices> = {

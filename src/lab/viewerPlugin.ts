@@ -17,7 +17,7 @@ import {
   OnnxModelFactory,
   PROVIDER_ID,
   metadataProvider
-} from './document';
+} from './documentModel';
 import { onnxIcon } from './icon';
 import { IOnnxServices, IOnnxTracker } from './tokens';
 import { OnnxWidgetFactory, type OnnxDocument } from './documentWidget';

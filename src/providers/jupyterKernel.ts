@@ -14,7 +14,7 @@ import type {
 } from '../schema';
 import type { IReportProvider } from './provider';
 import { ProblemError, abortError, localProblem } from './provider';
-import { tooLarge } from './tasks';
+import { tooLarge } from './followTask';
 
 /** The part of a widget's model that carries messages. */
 export interface IKernelModel {

@@ -19,7 +19,7 @@ import type {
   WeightFile,
   WeightValues
 } from '../schema';
-import { JobWatcher } from './jobs';
+import { JobWatcher } from './jobWatcher';
 import type { IServerConnection } from './connection';
 import { Connection } from './connection';
 import type {
@@ -45,7 +45,7 @@ import {
   type IStartedJob
 } from './analysisStart';
 
-import { followProfile, followTask } from './tasks';
+import { followProfile, followTask } from './followTask';
 
 /** Problems that a new analysis would not solve. */
 const PERMANENT_PROBLEMS = new Set([

@@ -2,7 +2,7 @@
 import { act, fireEvent } from '@testing-library/react';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Bundle } from '../schema';
-import { loadAll } from '../viewer/lazy/lazily';
+import { loadAll } from '../viewer/lazy/lazyCode';
 import { guardConsole, settleDrawn } from '../viewer/testing/render';
 import { FakeSurface } from '../viewer/testing/surface';
 import { testPayload } from '../viewer/testing/payload';

@@ -64,7 +64,7 @@ test('a model is verified against its original, on the same samples', async ({
   const verify = view.getByRole('button', { name: 'Verify against this' });
   await verify.click({ timeout: 60_000 });
   const twin = page.locator('.oad-LabPanel:visible').last();
-  const table = twin.getByRole('table', { name: /^Layers beside/ });
+  const table = twin.getByRole('table', { name: /^Layers compared/ });
   await expect(table).toBeVisible({ timeout: 60_000 });
   await expect(twin.locator('.oad-Legend')).toContainText('Relative error');
   await expect(twin.getByText(/^verified.onnx agrees with/)).toBeVisible();

@@ -6,7 +6,7 @@ import type { ILauncher } from '@jupyterlab/launcher';
 import type { ITranslator, TranslationBundle } from '@jupyterlab/translation';
 import { actionLabels } from './actionLabels';
 import { CommandIDs } from './commandIds';
-import { FACTORY_NAME } from '../document';
+import { FACTORY_NAME } from '../documentModel';
 import { onnxIcon } from '../icon';
 import type { IOnnxTracker } from '../tokens';
 

@@ -10,7 +10,7 @@ import type { ITranslator, TranslationBundle } from '@jupyterlab/translation';
 import { CommandIDs } from '../commands/commandIds';
 import { chooseModels } from '../commands/modelCommands';
 import type { LinkRegistry } from './linkRegistry';
-import { FACTORY_NAME } from '../document';
+import { FACTORY_NAME } from '../documentModel';
 import { onnxIcon } from '../icon';
 import type { IOnnxTracker } from '../tokens';
 import { OnnxDocument } from '../documentWidget';

@@ -5,7 +5,7 @@ import { FLOWS } from '../../core/types';
 import type { IRuleOptions } from '../../providers/analysisStart';
 import { SHOWN } from '../../schema/metrics';
 import type { IViewerSettings } from '../../viewer';
-import { SettingsReader } from './validSettings';
+import { SettingsReader } from './settingsReader';
 
 const OVERLAYS: readonly IViewerSettings['overlay'][] = [
   'auto',

@@ -1,4 +1,4 @@
-import { showOverview } from '../session/overview';
+import { showOverview } from '../session/showOverview';
 import type { IAction } from './types';
 
 export const overview: IAction = {

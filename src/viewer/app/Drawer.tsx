@@ -2,7 +2,7 @@ import * as React from 'react';
 import { sizable } from '../../core/expressions/rebind';
 import { useDocument, useSession, useView } from '../session/sessionContext';
 import { seriousCount } from '../features/findings/seriousFindings';
-import { lazyComponent } from '../lazy/lazily';
+import { lazyComponent } from '../lazy/lazyCode';
 import { highlightEntities } from '../session/externalHighlight';
 import { setPanels, showTab } from '../session/panels';
 import { DRAWER_TABS, type DrawerTab } from '../state/types';

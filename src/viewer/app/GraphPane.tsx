@@ -3,7 +3,7 @@ import { useDocument, useSession, useView } from '../session/sessionContext';
 import type { ISurfaceStrings } from '../graph/surfaceApi';
 import { Legend } from '../features/legend/Legend';
 import { Notices } from '../features/notices/Notices';
-import { lazyComponent } from '../lazy/lazily';
+import { lazyComponent } from '../lazy/lazyCode';
 import { EmptyGraph } from '../features/status/Failure';
 import { useCameraPin } from './cameraPin';
 import type { ITranslate } from '../i18n/translate';

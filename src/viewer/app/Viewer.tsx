@@ -13,7 +13,7 @@ import { selectedNodes, selectedTensorNames } from '../session/hostSelection';
 import { taskCode } from '../tasks/lazyTasks';
 import { Session } from '../session/session';
 import type { ISessionHost } from '../session/types';
-import { applySettings, withoutDefaults } from '../session/settings';
+import { applySettings, withoutDefaults } from '../session/applySettings';
 import { readSnapshot } from '../state/snapshot';
 import { useStore } from '../state/store';
 import { Cancelled, Failure } from '../features/status/Failure';

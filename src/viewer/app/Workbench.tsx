@@ -3,7 +3,7 @@ import { useSession, useView } from '../session/sessionContext';
 import { Drawer } from './Drawer';
 import { GraphPane } from './GraphPane';
 import { TotalsStrip } from '../features/totals/TotalsStrip';
-import { lazyComponent } from '../lazy/lazily';
+import { lazyComponent } from '../lazy/lazyCode';
 import { Outline } from '../features/outline/Outline';
 import { RootContext, WidthContext } from '../ui/rootContext';
 import { setPanels } from '../session/panels';
@@ -16,7 +16,7 @@ import {
 import { Working } from '../features/status/Loading';
 import { usePinned, useDelayedOpen } from './cameraPin';
 import { TopBar } from '../features/topbar/TopBar';
-import { useRoving } from '../ui/roving';
+import { useRoving } from '../ui/rovingTabindex';
 import { Splitter } from '../ui/Splitter';
 import { useSize } from '../ui/useSize';
 import { ModelDescription } from '../features/description/ModelDescription';

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { buildTree, decodePayload } from '../../core';
 import { stateChangeMessage } from './announcements';
 import { DEFAULT_SETTINGS } from '../state/api';
-import { initialState } from '../state/initial';
+import { initialState } from '../state/initialState';
 import type { IViewerState } from '../state/types';
 import { testPayload } from '../testing/payload';
 import { IDENTITY } from '../i18n/translate';

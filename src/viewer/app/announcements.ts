@@ -7,7 +7,7 @@ import { entityOf, selectionName } from '../session/entityNames';
 import type { Session } from '../session/session';
 import type { IViewerState } from '../state/types';
 import type { ITranslate } from '../i18n/translate';
-import { shortLabel } from '../ui/text';
+import { shortLabel } from '../ui/safeText';
 import { focusedElement } from '../ui/focus';
 
 /** Maximum length of a name in an announcement, which is heard rather than read. */

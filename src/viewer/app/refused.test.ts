@@ -4,7 +4,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { DEFAULT_SETTINGS } from '../state/api';
 import { deliverFile } from '../export/deliverFile';
 import { copyWithFeedback } from '../session/clipboardFeedback';
-import { initialState } from '../state/initial';
+import { initialState } from '../state/initialState';
 import { createStore } from '../state/store';
 import { IDENTITY } from '../i18n/translate';
 

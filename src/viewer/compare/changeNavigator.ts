@@ -9,7 +9,7 @@ import { endTrace } from '../session/traceActions';
 import type { Session } from '../session/session';
 import type { IComparedChanges } from '../state/linkedViews';
 import { kindText } from './changeKinds';
-import { changeStates } from './states';
+import { changeStates } from './changeStates';
 
 /** A difference, and its position in the order of the first model. */
 interface IDifferingItem {

@@ -1,7 +1,7 @@
 /** A link between two views whose code is loaded lazily. */
 
 import type { IViewerLink } from '../state/api';
-import { lazyCode } from '../lazy/lazily';
+import { lazyCode } from '../lazy/lazyCode';
 import type { Session } from '../session/session';
 import type { CompareLink } from './compareLink';
 import {

@@ -3,10 +3,10 @@
 import { Changes, type IChanges } from '../../core/matching/alignmentChanges';
 import type { IMergedPayload } from '../../core/merge/mergePayloads';
 import { sceneWires } from '../../core/merge/mergedWires';
-import { setChanges } from '../overlays/changes';
+import { setChanges } from '../overlays/changesOverlay';
 import type { ITranslate } from '../i18n/translate';
 import { kindText } from './changeKinds';
-import { changeStates } from './states';
+import { changeStates } from './changeStates';
 import type { IGroupTree } from '../../core/tree/treeTypes';
 
 const NEITHER = 0;

@@ -7,7 +7,7 @@ import { OVERLAYS } from '../overlays';
 import { computeOverlay } from '../overlays/computeOverlay';
 import type { Session } from '../session/session';
 import type { IViewerState } from '../state/types';
-import { sheetPalette } from './colors';
+import { sheetPalette } from './plainColors';
 
 export function isDark({ exportTheme, dark }: IViewerState): boolean {
   return exportTheme === 'page' ? dark : exportTheme === 'dark';

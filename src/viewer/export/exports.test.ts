@@ -15,7 +15,7 @@ import { IDENTITY } from '../i18n/translate';
 import { MAX_PIXELS } from './canvasTarget';
 import { sceneDot } from './dot';
 import { tooLarge } from './exports';
-import { type IPicture, selectionOf, wholeSceneRect } from './picture';
+import { type IPicture, selectionOf, wholeSceneRect } from './drawPicture';
 import { SEPARATOR, makePage } from './pictureLayout';
 import { fileName, saveFile } from './downloadFile';
 import { SvgFileTarget } from './svgFileTarget';

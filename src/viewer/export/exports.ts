@@ -13,7 +13,7 @@ import { sceneDot } from './dot';
 import { deliverFile } from './deliverFile';
 import { isDark, withExportColors, exportPalette } from './exportTheme';
 import { type IPage, makePage } from './pictureLayout';
-import { type IPicture, selectionOf, wholeSceneRect } from './picture';
+import { type IPicture, selectionOf, wholeSceneRect } from './drawPicture';
 import { fileName } from './downloadFile';
 import { SvgFileTarget } from './svgFileTarget';
 

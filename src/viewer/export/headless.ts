@@ -13,12 +13,12 @@ import { BoxColors } from '../graph/style/boxColors';
 import { TextMeasure } from '../graph/text/textMeasure';
 import { defaultOverlay, OVERLAYS, type OverlayId } from '../overlays';
 import { computeOverlay } from '../overlays/computeOverlay';
-import { setUserValues } from '../overlays/user';
+import { setUserValues } from '../overlays/userOverlay';
 import { IDENTITY } from '../i18n/translate';
 import { pictureCaption, pictureLegend } from './pictureCaption';
-import { sheetPalette } from './colors';
+import { sheetPalette } from './plainColors';
 import { makePage } from './pictureLayout';
-import { wholeSceneRect } from './picture';
+import { wholeSceneRect } from './drawPicture';
 import { SvgFileTarget } from './svgFileTarget';
 import type { IGroupTree } from '../../core/tree/treeTypes';
 

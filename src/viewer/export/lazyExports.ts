@@ -1,6 +1,6 @@
 /** Saves images and files; the code that creates them is loaded on first use. */
 
-import { lazyCode } from '../lazy/lazily';
+import { lazyCode } from '../lazy/lazyCode';
 import type { Session } from '../session/session';
 import type { FileFormat } from '../../providers/provider';
 import type { ExportPart } from './exports';

@@ -10,10 +10,10 @@ import {
 } from '../summary/deviceText';
 import { tilesOf } from '../summary/totalTiles';
 import { OVERLAYS, type IOverlayDefinition, type OverlayId } from '../overlays';
-import { isMerged } from '../overlays/changes';
-import { deviceLabel } from '../overlays/latency';
+import { isMerged } from '../overlays/changesOverlay';
+import { deviceLabel } from '../overlays/deviceLabel';
 import { type IColorOptions, overlayText } from '../overlays/computeOverlay';
-import { rampOf } from '../overlays/ramp';
+import { rampOf } from '../overlays/heatmapRamp';
 import type { ITranslate } from '../i18n/translate';
 import type { IGraphModel, ITree } from '../../core/types';
 import { SEPARATOR, type ICaption, type ILegend } from './pictureLayout';

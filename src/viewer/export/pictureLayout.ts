@@ -2,7 +2,7 @@
 import type { TextMeasure } from '../graph/text/textMeasure';
 import { cleanText } from '../graph/text/textMeasure';
 import type { IRect } from '../graph/geometry/camera';
-import { drawPicture, type IPicture } from './picture';
+import { drawPicture, type IPicture } from './drawPicture';
 import type { IPageTarget } from './pageTarget';
 
 /** Meaning of the colours. */

@@ -15,7 +15,7 @@ import { boxDescription } from '../graph/a11y/accessibleNames';
 import { TextMeasure } from '../graph/text/textMeasure';
 import { sceneDot } from './dot';
 import { makePage } from './pictureLayout';
-import { wholeSceneRect } from './picture';
+import { wholeSceneRect } from './drawPicture';
 import { SvgFileTarget } from './svgFileTarget';
 
 afterEach(() => vi.unstubAllGlobals());

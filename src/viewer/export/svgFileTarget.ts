@@ -6,9 +6,9 @@ import {
   type ITextStyle
 } from '../graph/draw/drawTarget';
 import type { TextMeasure } from '../graph/text/textMeasure';
-import { escapeInvisible } from '../ui/text';
+import { escapeInvisible } from '../ui/safeText';
 import type { IPalette } from '../graph/style/themePalette';
-import { type IPlainColor, plainColor } from './colors';
+import { type IPlainColor, plainColor } from './plainColors';
 import type { IPageTarget } from './pageTarget';
 
 /** Characters that XML 1.0 does not allow, escaped or not. */

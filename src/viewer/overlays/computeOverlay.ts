@@ -11,8 +11,8 @@ import {
   formatSeconds
 } from '../../core/base/numberFormat';
 import type { IOverlay } from '../graph/surfaceApi';
-import { lacksParts } from './metric';
-import { rampOf } from './ramp';
+import { lacksParts } from './metricOf';
+import { rampOf } from './heatmapRamp';
 import type { IOverlayDefinition, IOverlayRange, IStates } from './types';
 
 export interface IComputedOverlay {

@@ -1,8 +1,8 @@
 import { derivedOf } from '../../core/model/derivedMetric';
 import type { ITree, MetricId } from '../../core/types';
 import { METRICS, type HeatmapMetric } from '../../schema/metrics';
-import { deviceLabel } from './latency';
-import { lacksParts, metricOf } from './metric';
+import { deviceLabel } from './deviceLabel';
+import { lacksParts, metricOf } from './metricOf';
 import type { IOverlayDefinition } from './types';
 
 /** A metric of a tree; NaN if a sum is incomplete, since a quotient of it is not a bound. */

@@ -1,14 +1,14 @@
 import type { ITree } from '../../core/types';
-import { changes } from './changes';
+import { changes } from './changesOverlay';
 import { SHOWN, type HeatmapMetric } from '../../schema/metrics';
 import { heatmapOf } from './heatmap';
 import type { IOverlayDefinition } from './types';
-import { user } from './user';
+import { user } from './userOverlay';
 
 export type { IOverlayDefinition } from './types';
-export { setChanges } from './changes';
-export { setUserValues } from './user';
-export type { IUserValues } from './user';
+export { setChanges } from './changesOverlay';
+export { setUserValues } from './userOverlay';
+export type { IUserValues } from './userOverlay';
 
 export type OverlayId = HeatmapMetric | 'user' | 'changes';
 

@@ -17,7 +17,7 @@ import {
   setUserValues
 } from '.';
 import { entityText, computeOverlay, visibleEntities } from './computeOverlay';
-import { rampOf } from './ramp';
+import { rampOf } from './heatmapRamp';
 
 const tree = buildTree(decodePayload(testPayload()));
 

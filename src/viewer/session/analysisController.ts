@@ -15,7 +15,7 @@ import { groupsOf, fromRecord, additionalFromRecords } from './entityNames';
 import { refreshMatches, setQuery } from './searchActions';
 import { hiddenOf } from './hideActions';
 import type { ISession } from './types';
-import { initialOverlay } from './settings';
+import { initialOverlay } from './applySettings';
 
 const NONE: readonly number[] = [];
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { IGraphView, IPane, IScene } from '../../core/types';
 import { DEFAULT_SETTINGS } from '../state/api';
-import { initialState } from '../state/initial';
+import { initialState } from '../state/initialState';
 import { createStore } from '../state/store';
 import { fitModelPanel } from './fitModelPanel';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { initialState } from '../state/initial';
+import { initialState } from '../state/initialState';
 import { DEFAULT_SETTINGS } from '../state/api';
 import type { IViewerState } from '../state/types';
 import { isShown, paneBeside, WIDE } from './panelVisibility';

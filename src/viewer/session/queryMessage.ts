@@ -3,7 +3,7 @@
 import { FIELD_NAMES } from '../../core/query/queryFields';
 import type { IQuerySyntaxError } from '../../core/query/queryParser';
 import type { ITranslate } from '../i18n/translate';
-import { shortLabel } from '../ui/text';
+import { shortLabel } from '../ui/safeText';
 
 /** One or two sentences; the second says how to fix it if that is not obvious. */
 export function queryMessage(

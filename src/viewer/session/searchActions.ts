@@ -1,11 +1,11 @@
 /** Search: the state holds the query; grammar and matching are in the core. */
 
-import { lazyCode } from '../lazy/lazily';
+import { lazyCode } from '../lazy/lazyCode';
 import { NO_SEARCH } from '../state/types';
 import { selectionOf } from './entityNames';
 import type { ISession } from './types';
 
-export const searching = lazyCode(() => import('./searching'));
+export const searching = lazyCode(() => import('./searchCode'));
 
 /** Runs a search; synchronous if the code is already loaded. */
 function search(
@@ -16,7 +16,7 @@ function search(
   const run = ({
     parseQuery,
     findMatches
-  }: typeof import('./searching')): void => {
+  }: typeof import('./searchCode')): void => {
     const { document, search } = session.store.get();
     if (document && search.query === text) {
       const { query, fault } = parseQuery(text);

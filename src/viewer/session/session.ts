@@ -7,7 +7,7 @@ import { isAbort } from '../../providers/provider';
 import type { IViewerSettings } from '../state/api';
 import type { ISurfaceCallbacks } from '../graph/surfaceApi';
 import type { IUserValues } from '../overlays';
-import { initialState, withoutForeignBrush } from '../state/initial';
+import { initialState, withoutForeignBrush } from '../state/initialState';
 import type { ISnapshot } from '../state/snapshot';
 import { createStore, type IStore } from '../state/store';
 import type { IDocument, IViewerState, Selection } from '../state/types';

@@ -1,6 +1,6 @@
 /** Traces tensors from the selection; the tracing code is loaded on first use. */
 
-import { lazyCode } from '../lazy/lazily';
+import { lazyCode } from '../lazy/lazyCode';
 import type { IViewerState, TraceKind } from '../state/types';
 import type { ISession } from './types';
 

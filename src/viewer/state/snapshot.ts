@@ -16,7 +16,7 @@ import type {
   PanelMode,
   IHiddenRecord
 } from './types';
-import { readTable } from './table';
+import { readTable } from './tableState';
 import { DEFAULT_PANELS, DRAWER_TABS } from './types';
 import {
   MAX_SELECTION_RECORDS,

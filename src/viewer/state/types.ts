@@ -11,7 +11,7 @@ import type { ILinkedView } from './linkedViews';
 import type { ITensorRef } from '../../core/tree/tensorSeries';
 import type { ICamera, IHitTarget } from '../graph/surfaceApi';
 import type { OverlayId } from '../overlays';
-import type { ITableState } from './table';
+import type { ITableState } from './tableState';
 import type { IDeviceChoice } from '../../core/types';
 import type { IOverlayRange } from '../overlays/types';
 import type { IGroupTree } from '../../core/tree/treeTypes';
@@ -95,7 +95,7 @@ export const NO_SEARCH: ISearch = {
   fault: null
 };
 
-export type { ISortKey, ITableState } from './table';
+export type { ISortKey, ITableState } from './tableState';
 
 /** Whether a batch fixed in the file can be changed; null if not asked yet, or if it can. */
 export type BatchState =

@@ -3,7 +3,7 @@
 import { formatBytes, formatCount, formatExact, formatShare } from '../../core';
 import type { RiskSignal } from '../../schema';
 import type { ITranslate } from '../i18n/translate';
-import { shortLabel } from '../ui/text';
+import { shortLabel } from '../ui/safeText';
 
 /** Longer lists are truncated. */
 const MAX_LISTED = 12;

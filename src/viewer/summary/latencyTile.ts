@@ -7,7 +7,7 @@ import type { IGraphModel, IDeviceChoice } from '../../core/types';
 import { formatSeconds, UNKNOWN } from '../../core/base/numberFormat';
 import type { ITile } from './totalTiles';
 import { METRICS } from '../../schema/metrics';
-import { deviceLabel } from '../overlays/latency';
+import { deviceLabel } from '../overlays/deviceLabel';
 import type { ITranslate } from '../i18n/translate';
 import {
   labelText,

@@ -3,7 +3,7 @@
 import { formatExact, formatShape } from '../../core/base/numberFormat';
 import type { GraphPayload, Identity, IdentityValue } from '../../schema';
 import type { ITranslate } from '../i18n/translate';
-import { shortLabel } from '../ui/text';
+import { shortLabel } from '../ui/safeText';
 
 /** The line with shapes for the current sizes, which may have changed since the analysis. */
 export function descriptionLine(payload: GraphPayload, made: Identity): string {

@@ -3,7 +3,7 @@
 import { sizable } from '../../core/expressions/rebind';
 import type { GraphPayload } from '../../schema';
 import type { ITranslate } from '../i18n/translate';
-import { shortLabel } from '../ui/text';
+import { shortLabel } from '../ui/safeText';
 
 /** `batch = 1, seq = 128 (assumed)`; empty if the model has no dimensions to set. */
 export function sizesText(payload: GraphPayload, trans: ITranslate): string {

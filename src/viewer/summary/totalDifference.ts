@@ -11,7 +11,7 @@ import { totalOf, type ITotalValue } from '../../core/model/modelTotals';
 import type { IGraphModel } from '../../core/types';
 import { METRICS, SHOWN, type TotalMetric } from '../../schema/metrics';
 import { unitWord } from './totalTiles';
-import { deviceLabel } from '../overlays/latency';
+import { deviceLabel } from '../overlays/deviceLabel';
 import type { ITranslate } from '../i18n/translate';
 
 const TOTALS = [...SHOWN.strip, 'latency'] as const;

@@ -1,5 +1,5 @@
 /** Tasks that run a model, and profiles; loaded on first use. */
 
-import { lazyCode } from '../lazy/lazily';
+import { lazyCode } from '../lazy/lazyCode';
 
-export const taskCode = lazyCode(() => import('./tasks'));
+export const taskCode = lazyCode(() => import('./taskActions'));

@@ -5,7 +5,7 @@ import type { GivenFile, TaskOrder } from '../../providers/provider';
 import { boardOf, type TaskKind } from './taskBoard';
 import { showTab } from '../session/panels';
 import type { Session } from '../session/session';
-import { shortLabel, escapeInvisible } from '../ui/text';
+import { shortLabel, escapeInvisible } from '../ui/safeText';
 
 export function startTask(session: Session, order: TaskOrder): void {
   const { kind, ...rest } = order;

@@ -15,7 +15,7 @@ import {
 import type { IReportProvider } from '../../providers/provider';
 import type { GraphPayload } from '../../schema';
 import type { IViewerHandle, IViewerProps } from '../state/api';
-import { loadAll } from '../lazy/lazily';
+import { loadAll } from '../lazy/lazyCode';
 import { Viewer } from '../app/Viewer';
 import { convDetails } from './details';
 import { FakeSurface } from './surface';

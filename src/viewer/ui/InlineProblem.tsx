@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { Problem } from '../../schema';
 import { Icon } from './Icon';
-import { escapeInvisible } from './text';
+import { escapeInvisible } from './safeText';
 import { useTrans } from '../i18n/translateContext';
 
 /** Shows a failed request in place, with a button to retry. */

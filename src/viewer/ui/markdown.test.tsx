@@ -3,7 +3,7 @@ import { cleanup, render } from '@testing-library/react';
 import * as React from 'react';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Markdown, parseBlocks } from './markdown';
-import { shortLabel, escapeInvisible } from './text';
+import { shortLabel, escapeInvisible } from './safeText';
 
 afterEach(cleanup);
 

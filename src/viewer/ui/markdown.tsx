@@ -4,7 +4,7 @@
  */
 
 import * as React from 'react';
-import { escapeInvisible } from './text';
+import { escapeInvisible } from './safeText';
 
 type MarkdownBlock =
   | { kind: 'text' | 'heading'; text: string }

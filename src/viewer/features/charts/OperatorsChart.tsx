@@ -4,7 +4,7 @@ import type { MetricId } from '../../../core/types';
 import { METRICS, SHOWN } from '../../../schema/metrics';
 import { formatAmount } from '../table/columns';
 import type { ITranslate } from '../../i18n/translate';
-import { shortLabel } from '../../ui/text';
+import { shortLabel } from '../../ui/safeText';
 import { Bars, type IBar } from './Bars';
 import { Chart, type IChartProps } from '../common/Chart';
 import { byOperator } from '../../summary/chartData';

@@ -1,6 +1,6 @@
 import * as React from 'react';
 import type { IGraphModel } from '../../../core/types';
-import { shortLabel } from '../../ui/text';
+import { shortLabel } from '../../ui/safeText';
 
 /** The model to chart, and its execution order. */
 export interface IChartProps {

@@ -1,6 +1,6 @@
 import * as React from 'react';
 import { formatExact } from '../../../core';
-import { escapeInvisible } from '../../ui/text';
+import { escapeInvisible } from '../../ui/safeText';
 import { TruncatedList } from './facts';
 
 /** Bars of operator counts. */

@@ -2,7 +2,7 @@ import * as React from 'react';
 import { formatExact } from '../../../core/base/numberFormat';
 import type { Task } from '../../../schema';
 import type { ITranslate } from '../../i18n/translate';
-import { shortLabel } from '../../ui/text';
+import { shortLabel } from '../../ui/safeText';
 import type { ITaskBoard, TaskKind } from '../../tasks/taskBoard';
 import { useTrans } from '../../i18n/translateContext';
 

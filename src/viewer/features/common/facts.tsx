@@ -6,7 +6,7 @@ import { useSession } from '../../session/sessionContext';
 import type { Selection } from '../../state/types';
 import { CopyButton } from './CopyButton';
 import { Icon } from '../../ui/Icon';
-import { shortLabel, escapeInvisible } from '../../ui/text';
+import { shortLabel, escapeInvisible } from '../../ui/safeText';
 import { useTrans } from '../../i18n/translateContext';
 
 /** A heading with a collapsible section. */

@@ -4,7 +4,7 @@ import type { AlignedBlock, AlignedChange } from '../../../schema';
 import { useSession, useView } from '../../session/sessionContext';
 import { selectionOf } from '../../session/entityNames';
 import { useDocument } from '../../session/sessionContext';
-import { shortLabel, escapeInvisible } from '../../ui/text';
+import { shortLabel, escapeInvisible } from '../../ui/safeText';
 import { kindText } from '../../compare/changeKinds';
 import { VIEW_LABELS } from '../../state/linkedViews';
 import { useTrans } from '../../i18n/translateContext';

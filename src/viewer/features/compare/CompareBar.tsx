@@ -10,7 +10,7 @@ import { useSession, useView } from '../../session/sessionContext';
 import { taskCode } from '../../tasks/lazyTasks';
 import type { ITranslate } from '../../i18n/translate';
 import { Icon } from '../../ui/Icon';
-import { shortLabel, escapeInvisible } from '../../ui/text';
+import { shortLabel, escapeInvisible } from '../../ui/safeText';
 import type { ILinkedView, IComparedChanges } from '../../state/linkedViews';
 import { VIEW_LABELS } from '../../state/linkedViews';
 import { useTrans } from '../../i18n/translateContext';

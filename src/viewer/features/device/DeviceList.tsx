@@ -1,7 +1,7 @@
 import * as React from 'react';
 import { formatBytes } from '../../../core';
 import type { HardwarePart } from '../../../schema';
-import { escapeInvisible } from '../../ui/text';
+import { escapeInvisible } from '../../ui/safeText';
 import {
   memoryText,
   peakText,

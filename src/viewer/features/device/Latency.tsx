@@ -8,8 +8,8 @@ import {
   TruncatedList
 } from '../common/facts';
 import { METRICS } from '../../../schema/metrics';
-import { deviceLabel } from '../../overlays/latency';
-import { shortLabel } from '../../ui/text';
+import { deviceLabel } from '../../overlays/deviceLabel';
+import { shortLabel } from '../../ui/safeText';
 import { assumption } from '../../summary/latencyTile';
 import {
   boundText,

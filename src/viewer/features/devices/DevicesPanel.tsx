@@ -7,7 +7,7 @@ import { missingReason } from '../../summary/totalTiles';
 import { chooseDevice, initialRuntime } from '../../session/deviceActions';
 import type { Session } from '../../session/session';
 import { Icon } from '../../ui/Icon';
-import { escapeInvisible } from '../../ui/text';
+import { escapeInvisible } from '../../ui/safeText';
 import { rowForKey, useWindow } from '../../ui/rowWindow';
 import { Fits } from '../device/Fits';
 import { choiceOf, precisionText } from '../../summary/deviceText';

@@ -2,7 +2,7 @@ import * as React from 'react';
 import type { DiagnosticInfo } from '../../../schema';
 import { useDocument, useSession, useView } from '../../session/sessionContext';
 import { Icon, type IconName } from '../../ui/Icon';
-import { shortLabel, escapeInvisible } from '../../ui/text';
+import { shortLabel, escapeInvisible } from '../../ui/safeText';
 import type { ITranslate } from '../../i18n/translate';
 import { useWindow } from '../../ui/rowWindow';
 import { useTrans } from '../../i18n/translateContext';

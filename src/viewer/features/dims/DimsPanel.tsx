@@ -3,7 +3,7 @@ import type { DimInfo } from '../../../schema';
 import { formatExact } from '../../../core';
 import { sizable } from '../../../core/expressions/rebind';
 import { useDocument, useSession, useView } from '../../session/sessionContext';
-import { shortLabel, escapeInvisible } from '../../ui/text';
+import { shortLabel, escapeInvisible } from '../../ui/safeText';
 import {
   withChange,
   givenSizes,

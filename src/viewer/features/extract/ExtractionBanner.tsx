@@ -4,7 +4,7 @@ import type { Extracted } from '../../../schema';
 import { useSession, useView } from '../../session/sessionContext';
 import type { ITranslate } from '../../i18n/translate';
 import { Icon } from '../../ui/Icon';
-import { shortLabel } from '../../ui/text';
+import { shortLabel } from '../../ui/safeText';
 import { useTrans } from '../../i18n/translateContext';
 
 /** Maximum number of characters of a path; the title has all of it. */

@@ -6,7 +6,7 @@ import { selectNodes } from '../../session/hostSelection';
 import { highlightEntities } from '../../session/externalHighlight';
 import type { ITranslate } from '../../i18n/translate';
 import { Icon, type IconName } from '../../ui/Icon';
-import { shortLabel, escapeInvisible } from '../../ui/text';
+import { shortLabel, escapeInvisible } from '../../ui/safeText';
 import { TruncatedList } from '../common/facts';
 import { RulesNote } from './RulesNote';
 import { evidenceText, nodesIn, totalNodes } from '../../summary/findingText';

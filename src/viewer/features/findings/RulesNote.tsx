@@ -4,7 +4,7 @@ import type { RuleSettings } from '../../../schema';
 import { useDocument } from '../../session/sessionContext';
 import type { ITranslate } from '../../i18n/translate';
 import { Icon } from '../../ui/Icon';
-import { shortLabel, escapeInvisible } from '../../ui/text';
+import { shortLabel, escapeInvisible } from '../../ui/safeText';
 import { useTrans } from '../../i18n/translateContext';
 
 /** Maximum number of changes shown at once; more can be expanded. */

@@ -1,6 +1,6 @@
 import * as React from 'react';
 import type { ITree } from '../../../core/types';
-import { shortLabel } from '../../ui/text';
+import { shortLabel } from '../../ui/safeText';
 import { SelectionLink } from '../common/facts';
 import { useTrans } from '../../i18n/translateContext';
 

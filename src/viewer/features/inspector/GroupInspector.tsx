@@ -3,11 +3,11 @@ import { entityOf } from '../../session/entityNames';
 import { boundary, formatExact } from '../../../core';
 import type { IGroupTree } from '../../../core';
 import { useDocument, useSession } from '../../session/sessionContext';
-import { metricOf } from '../../overlays/metric';
-import { shortLabel } from '../../ui/text';
+import { metricOf } from '../../overlays/metricOf';
+import { shortLabel } from '../../ui/safeText';
 import { BlocksOfGroup } from './sections/BlockList';
 import { Breadcrumb } from './Breadcrumb';
-import { Costs } from './sections/costs';
+import { Costs } from './sections/Costs';
 import {
   Fact,
   Facts,
@@ -16,8 +16,8 @@ import {
   TruncatedList,
   Title
 } from '../common/facts';
-import { MainNode, Prepared } from './Prepared';
-import { Tensors } from './sections/tensors';
+import { MainNode, Prepared } from './PreparedBy';
+import { Tensors } from './sections/Tensors';
 import { useActivationTotal } from './sections/useActivationTotal';
 import { Histogram } from '../common/Histogram';
 import { useTrans } from '../../i18n/translateContext';

@@ -2,7 +2,7 @@ import * as React from 'react';
 import { formatBytes, formatExact, formatShape } from '../../../core';
 import type { ValueInfo } from '../../../schema';
 import { useDocument } from '../../session/sessionContext';
-import { shortLabel, escapeInvisible } from '../../ui/text';
+import { shortLabel, escapeInvisible } from '../../ui/safeText';
 import { ArchitectureSections } from './sections/Architecture';
 import { Metadata } from './sections/Metadata';
 import {

@@ -8,9 +8,9 @@ import {
   selectedEntities
 } from '../../session/entityNames';
 import { descendantNodes } from '../../session/hostSelection';
-import { shortLabel } from '../../ui/text';
+import { shortLabel } from '../../ui/safeText';
 import { tensorBytes } from '../../../core/model/tensorBytes';
-import { Costs } from './sections/costs';
+import { Costs } from './sections/Costs';
 import {
   Fact,
   Facts,

@@ -4,7 +4,7 @@ import { tensorBytes } from '../../../core/model/tensorBytes';
 import { tensorIdsOf } from '../../../core/tree/tensorSeries';
 import { useDocument } from '../../session/sessionContext';
 import { CopyButton } from '../common/CopyButton';
-import { shortLabel } from '../../ui/text';
+import { shortLabel } from '../../ui/safeText';
 import {
   Fact,
   Facts,
@@ -14,7 +14,7 @@ import {
   Title
 } from '../common/facts';
 import { Size } from './sections/Size';
-import { NodeLinks, nodesAround } from './sections/tensors';
+import { NodeLinks, nodesAround } from './sections/Tensors';
 import { useTrans } from '../../i18n/translateContext';
 
 /** Total bytes; null if the bytes of one are unknown. */

@@ -1,7 +1,7 @@
 import * as React from 'react';
 import { formatExact, TENSOR_KIND } from '../../../core';
 import { useDocument } from '../../session/sessionContext';
-import { shortLabel } from '../../ui/text';
+import { shortLabel } from '../../ui/safeText';
 import { CopyButton } from '../common/CopyButton';
 import { Weights } from '../weights/Weights';
 import { tensorBytes } from '../../../core/model/tensorBytes';
@@ -10,7 +10,7 @@ import { lifetimeOf } from '../../summary/tensorLifetime';
 import { Fact, Facts, Section, Title } from '../common/facts';
 import { SeriesList } from './sections/SeriesList';
 import { Size } from './sections/Size';
-import { consumersOf, NodeLink, NodeLinks } from './sections/tensors';
+import { consumersOf, NodeLink, NodeLinks } from './sections/Tensors';
 import { useTrans } from '../../i18n/translateContext';
 
 /** True if the values are stored in a file. */

@@ -3,11 +3,11 @@ import { readableTextColor } from '../../../core';
 import { useSession, useView } from '../../session/sessionContext';
 import { OVERLAYS, type IOverlayDefinition } from '../../overlays';
 import { entityText, overlayText } from '../../overlays/computeOverlay';
-import { rampOf } from '../../overlays/ramp';
+import { rampOf } from '../../overlays/heatmapRamp';
 import { entityName, selectionOf } from '../../session/entityNames';
-import { shortLabel } from '../../ui/text';
+import { shortLabel } from '../../ui/safeText';
 import { Brush } from './Brush';
-import { gradient, rampEnd } from './ramp';
+import { gradient, rampEnd } from './rampGradient';
 import { useTrans } from '../../i18n/translateContext';
 
 /** The legend below its header: histogram with brush, ramp with its ends, top boxes. */

@@ -5,7 +5,7 @@ import type { TimelineColumns } from '../../../schema';
 import { nodeLabel } from '../common/Chart';
 import { Plot, type IPlotSeries } from '../common/Plot';
 import { useDocument, useSession } from '../../session/sessionContext';
-import { shortLabel } from '../../ui/text';
+import { shortLabel } from '../../ui/safeText';
 import { useTrans } from '../../i18n/translateContext';
 
 /** Maximum number of tensors listed for a step. */

@@ -1,6 +1,6 @@
 import * as React from 'react';
 import { useView } from '../../session/sessionContext';
-import { lazyComponent } from '../../lazy/lazily';
+import { lazyComponent } from '../../lazy/lazyCode';
 
 const OpenMenu = lazyComponent(
   async () => (await import('./OpenMenu')).OpenMenu,

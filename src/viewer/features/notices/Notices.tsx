@@ -3,13 +3,13 @@ import { formatExact } from '../../../core/base/numberFormat';
 import { userHidden } from '../../../core/tree/repeatParts';
 import { countHiddenNodes } from '../../../core/tree/hiddenEntities';
 import { useDocument, useSession, useView } from '../../session/sessionContext';
-import { lazyComponent } from '../../lazy/lazily';
+import { lazyComponent } from '../../lazy/lazyCode';
 import { showAll } from '../../session/hideActions';
 import { ProgressBar } from '../../ui/ProgressBar';
 import { endTrace } from '../../session/traceActions';
 import type { ITraceState } from '../../state/types';
 import type { ITranslate } from '../../i18n/translate';
-import { shortLabel } from '../../ui/text';
+import { shortLabel } from '../../ui/safeText';
 import { useTrans } from '../../i18n/translateContext';
 
 const CounterpartNote = lazyComponent(

@@ -5,7 +5,7 @@ import { buildTree, decodePayload } from '../../../core';
 import { guardConsole, mount, settle } from '../../testing/render';
 import { surface } from '../../testing/surface';
 import { testPayload } from '../../testing/payload';
-import { outlineRows, expandAncestors } from './rows';
+import { outlineRows, expandAncestors } from './outlineRows';
 
 vi.mock('../../graph/surface', async () => ({
   GraphSurface: (await import('../../testing/surface')).FakeSurface

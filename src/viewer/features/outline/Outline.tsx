@@ -12,9 +12,9 @@ import { entityOf, selectionOf } from '../../session/entityNames';
 import { setPanels } from '../../session/panels';
 import { overlayText } from '../../overlays/computeOverlay';
 import { Icon } from '../../ui/Icon';
-import { shortLabel } from '../../ui/text';
+import { shortLabel } from '../../ui/safeText';
 import { rowForKey, useWindow } from '../../ui/rowWindow';
-import { outlineRows, expandAncestors, type IOutlineRow } from './rows';
+import { outlineRows, expandAncestors, type IOutlineRow } from './outlineRows';
 import type { IGroupTree } from '../../../core/tree/treeTypes';
 import { useTrans } from '../../i18n/translateContext';
 

@@ -3,7 +3,7 @@ import type { TaskLayer } from '../../../schema';
 import { useDocument, useSession } from '../../session/sessionContext';
 import { selectNodes } from '../../session/hostSelection';
 import type { ITranslate } from '../../i18n/translate';
-import { shortLabel, escapeInvisible } from '../../ui/text';
+import { shortLabel, escapeInvisible } from '../../ui/safeText';
 import {
   boardOf,
   QUANTIZING,

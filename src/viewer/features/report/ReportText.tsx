@@ -7,7 +7,7 @@ import type {
   SectionCell,
   SectionInfo
 } from '../../../schema';
-import { escapeInvisible } from '../../ui/text';
+import { escapeInvisible } from '../../ui/safeText';
 
 export function ReportText(props: {
   document: ReportDocument;

@@ -1,4 +1,4 @@
-import { lazyCode } from '../../lazy/lazily';
+import { lazyCode } from '../../lazy/lazyCode';
 
 /** The report as a component, for a page that prints it. */
 export const reportText = lazyCode(

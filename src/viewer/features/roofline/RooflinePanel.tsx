@@ -19,9 +19,9 @@ import { kernelOf } from '../../summary/kernelText';
 import { boundLabel } from '../devices/deviceRows';
 import { assumption } from '../../summary/latencyTile';
 import { highlightEntities } from '../../session/externalHighlight';
-import { escapeInvisible } from '../../ui/text';
+import { escapeInvisible } from '../../ui/safeText';
 import { useSize } from '../../ui/useSize';
-import { RooflineChart, CHART_PADDING, type IRoofPlace } from './Roof';
+import { RooflineChart, CHART_PADDING, type IRoofPlace } from './RooflineChart';
 import { BOUNDS } from './boundMarks';
 import { useTrans } from '../../i18n/translateContext';
 

@@ -2,14 +2,14 @@ import * as React from 'react';
 import { formatSeconds, formatShare } from '../../../core/base/numberFormat';
 import type { TaskTimes, TaskVerification } from '../../../schema';
 import { useDocument, useSession, useView } from '../../session/sessionContext';
-import { deviceLabel } from '../../overlays/latency';
+import { deviceLabel } from '../../overlays/deviceLabel';
 import { boardOf, RUNS, useBoard } from '../../tasks/taskBoard';
 import { Problems, Progress } from '../common/TaskProgress';
 import { selectNodes } from '../../session/hostSelection';
-import { shortLabel, escapeInvisible } from '../../ui/text';
-import { estimateOf, withEstimates } from './estimates';
+import { shortLabel, escapeInvisible } from '../../ui/safeText';
+import { estimateOf, withEstimates } from './estimatedTimes';
 import { Scatter } from './Scatter';
-import { askProfile } from '../../tasks/tasks';
+import { askProfile } from '../../tasks/taskActions';
 import { useTrans } from '../../i18n/translateContext';
 
 /** Maximum number of rows; the others are only counted. */

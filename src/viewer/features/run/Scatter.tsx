@@ -4,9 +4,9 @@ import { stepIndex } from '../common/Plot';
 import { useSession, useView } from '../../session/sessionContext';
 import { highlightEntities } from '../../session/externalHighlight';
 import { logPlace, logScale } from '../common/logScale';
-import { shortLabel, escapeInvisible } from '../../ui/text';
+import { shortLabel, escapeInvisible } from '../../ui/safeText';
 import { useSize } from '../../ui/useSize';
-import { medianRatio, type IComparedTimes } from './estimates';
+import { medianRatio, type IComparedTimes } from './estimatedTimes';
 import { useTrans } from '../../i18n/translateContext';
 
 const PLOT_PADDING = { left: 62, right: 14, top: 10, bottom: 34 };

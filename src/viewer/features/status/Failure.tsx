@@ -3,7 +3,7 @@ import type { Problem } from '../../../schema';
 import { useSession } from '../../session/sessionContext';
 import { CopyButton } from '../common/CopyButton';
 import { Icon } from '../../ui/Icon';
-import { escapeInvisible } from '../../ui/text';
+import { escapeInvisible } from '../../ui/safeText';
 import { useTrans } from '../../i18n/translateContext';
 
 function problemText(problem: Problem): string {

@@ -22,13 +22,13 @@ import { METRICS } from '../../../schema/metrics';
 import { useDocument, useSession, useView } from '../../session/sessionContext';
 import { givenSizes, textsOf, withChange } from '../../summary/dimTexts';
 import { assumption } from '../../summary/latencyTile';
-import { deviceLabel } from '../../overlays/latency';
+import { deviceLabel } from '../../overlays/deviceLabel';
 import { showTab } from '../../session/panels';
 import type { Session } from '../../session/session';
-import { shortLabel, escapeInvisible } from '../../ui/text';
+import { shortLabel, escapeInvisible } from '../../ui/safeText';
 import { Curves, type ICurvesProps } from '../common/Curves';
-import { runSweep, sizesAt, sweepMode } from './run';
-import { choiceText, describePoint } from './texts';
+import { runSweep, sizesAt, sweepMode } from './runSweep';
+import { choiceText, describePoint } from './sweepTexts';
 import { useTrans } from '../../i18n/translateContext';
 
 /** Curves over the sizes of a dimension, on the chosen device; a click sets the size. */

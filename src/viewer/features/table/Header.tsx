@@ -1,5 +1,5 @@
 import * as React from 'react';
-import type { ISortKey } from '../../state/table';
+import type { ISortKey } from '../../state/tableState';
 import { Icon } from '../../ui/Icon';
 import { COLUMNS, isNumeric, type ColumnId, type ITableGrid } from './columns';
 import { useTrans } from '../../i18n/translateContext';

@@ -2,7 +2,7 @@ import * as React from 'react';
 import { useDocument, useSession, useView } from '../../session/sessionContext';
 import { entityOf, selectionOf } from '../../session/entityNames';
 import type { Session } from '../../session/session';
-import type { ITableState } from '../../state/table';
+import type { ITableState } from '../../state/tableState';
 import type { ITree } from '../../../core/types';
 import { rowForKey, useWindow } from '../../ui/rowWindow';
 import { gridOf, offeredColumns, shownColumns, type ColumnId } from './columns';

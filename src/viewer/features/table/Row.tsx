@@ -3,7 +3,7 @@ import { formatExact } from '../../../core';
 import { kernelText } from '../../summary/kernelText';
 import type { ITranslate } from '../../i18n/translate';
 import { Icon } from '../../ui/Icon';
-import { shortLabel } from '../../ui/text';
+import { shortLabel } from '../../ui/safeText';
 import {
   formatAmount,
   formatCell,
@@ -16,7 +16,7 @@ import {
   type NumericColumn
 } from './columns';
 import type { IRowsView, LayerTable } from './layerTable';
-import type { ISum } from './sums';
+import type { ISum } from './layerSums';
 import { useTrans } from '../../i18n/translateContext';
 
 interface ITableRowProps {

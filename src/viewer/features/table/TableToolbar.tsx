@@ -4,7 +4,7 @@ import { useDocument, useSession } from '../../session/sessionContext';
 import { deliverFile } from '../../export/deliverFile';
 import { fileName } from '../../export/downloadFile';
 import { queryHelp, queryMessage } from '../../session/queryMessage';
-import type { ITableState } from '../../state/table';
+import type { ITableState } from '../../state/tableState';
 import { CopyButton } from '../common/CopyButton';
 import {
   COLUMN_IDS,

@@ -2,7 +2,7 @@
 
 import { delimitedText, type Cell } from '../../../core/base/delimitedText';
 import { METRICS } from '../../../schema/metrics';
-import { deviceLabel } from '../../overlays/latency';
+import { deviceLabel } from '../../overlays/deviceLabel';
 import {
   isNumeric,
   isShare,

@@ -5,7 +5,7 @@ import {
   DEFAULT_TABLE,
   type ISortKey,
   type ITableState
-} from '../../state/table';
+} from '../../state/tableState';
 import { withHardware } from '../../testing/hardware';
 import { testPayload } from '../../testing/payload';
 import {

@@ -8,7 +8,7 @@ import {
 } from '../../../core/query/queryParser';
 import type { ITree } from '../../../core/types';
 import { METRICS } from '../../../schema/metrics';
-import type { ISortKey, ITableState } from '../../state/table';
+import type { ISortKey, ITableState } from '../../state/tableState';
 import {
   COLUMN_IDS,
   isDerived,
@@ -17,7 +17,7 @@ import {
   type ColumnMeasure,
   type TextColumn
 } from './columns';
-import { Sums } from './sums';
+import { Sums } from './layerSums';
 import { CellTexts } from './cellTexts';
 
 /** Rows to show. Rows are entities: nodes, and in the table by blocks also groups. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { BoxKind, type IScene } from '../../../core/types';
-import { anchorOf, isOver } from './anchor';
+import { anchorOf, isOver } from './tooltipAnchor';
 import { placeTooltip } from './tooltipPlace';
 
 const GAP = 6;

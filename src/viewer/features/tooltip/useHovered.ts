@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { IPoint, IRect } from '../../graph/geometry/camera';
 import type { Session } from '../../session/session';
-import { anchorOf, isOver } from './anchor';
+import { anchorOf, isOver } from './tooltipAnchor';
 import { HoverDelay } from './hoverDelay';
 
 /** A box that was rested on, and its rectangle in the pane. */

@@ -4,7 +4,7 @@ import { canExport, exportActions } from '../../actions/exports';
 import { useSession, useView } from '../../session/sessionContext';
 import { RootContext } from '../../ui/rootContext';
 import { Icon } from '../../ui/Icon';
-import { ExportThemePicker } from './PictureLook';
+import { ExportThemePicker } from './ExportThemePicker';
 import { PngScale } from './PngScale';
 import { focusedElement } from '../../ui/focus';
 import { useTrans } from '../../i18n/translateContext';

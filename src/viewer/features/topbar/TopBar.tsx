@@ -5,7 +5,7 @@ import { OVERLAYS, availableOverlays, isOverlayId } from '../../overlays';
 import { WidthContext } from '../../ui/rootContext';
 import { setOverlay } from '../../session/deviceActions';
 import { isShown } from '../../session/panelVisibility';
-import { useRoving } from '../../ui/roving';
+import { useRoving } from '../../ui/rovingTabindex';
 import { ExportMenu } from './ExportMenu';
 import { SearchBox } from './SearchBox';
 import { Tool } from './Tool';

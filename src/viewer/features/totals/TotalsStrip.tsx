@@ -2,10 +2,10 @@ import * as React from 'react';
 import { useDocument, useSession, useView } from '../../session/sessionContext';
 import { DeviceChip } from '../device/DeviceChip';
 import { latencyTile } from '../../summary/latencyTile';
-import { lazyComponent } from '../../lazy/lazily';
+import { lazyComponent } from '../../lazy/lazyCode';
 import { showTab } from '../../session/panels';
 import { Icon } from '../../ui/Icon';
-import { escapeInvisible } from '../../ui/text';
+import { escapeInvisible } from '../../ui/safeText';
 import { tilesOf, type ITile } from '../../summary/totalTiles';
 import { useTrans } from '../../i18n/translateContext';
 

@@ -2,8 +2,8 @@ import * as React from 'react';
 import { formatExact } from '../../../core';
 import type { WeightValues } from '../../../schema';
 import { CopyButton } from '../common/CopyButton';
-import { shortLabel } from '../../ui/text';
-import { columnsOf, formatValue, indexText } from './format';
+import { shortLabel } from '../../ui/safeText';
+import { columnsOf, formatValue, indexText } from './formatValue';
 import { useTrans } from '../../i18n/translateContext';
 
 /** The first values, row by row, with exact text and index on hover. */

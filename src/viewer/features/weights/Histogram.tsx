@@ -3,7 +3,12 @@ import { formatExact, formatShare } from '../../../core';
 import type { WeightHistogram } from '../../../schema';
 import { stepIndex } from '../common/Plot';
 import type { ITranslate } from '../../i18n/translate';
-import { barHeight, lastBefore, formatValue, spansDecades } from './format';
+import {
+  barHeight,
+  lastBefore,
+  formatValue,
+  spansDecades
+} from './formatValue';
 import { useTrans } from '../../i18n/translateContext';
 
 /** Height of the chart in its own units; the bars are stretched to the available height. */

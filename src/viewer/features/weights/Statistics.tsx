@@ -4,9 +4,9 @@ import type { WeightValues } from '../../../schema';
 import { Fact, Facts } from '../common/facts';
 import type { ITranslate } from '../../i18n/translate';
 import { Icon } from '../../ui/Icon';
-import { shortLabel } from '../../ui/text';
+import { shortLabel } from '../../ui/safeText';
 import { FirstValues } from './FirstValues';
-import { formatValue } from './format';
+import { formatValue } from './formatValue';
 import { Histogram } from './Histogram';
 import { useTrans } from '../../i18n/translateContext';
 

@@ -3,7 +3,7 @@ import { formatBytes } from '../../../core';
 import { tensorBytes } from '../../../core/model/tensorBytes';
 import { useDocument } from '../../session/sessionContext';
 import { InlineProblem } from '../../ui/InlineProblem';
-import { escapeInvisible } from '../../ui/text';
+import { escapeInvisible } from '../../ui/safeText';
 import { Statistics } from './Statistics';
 import { SaveValues } from './SaveValues';
 import { useWeights } from './useWeights';

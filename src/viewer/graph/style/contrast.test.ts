@@ -6,8 +6,8 @@ import {
   plainColor,
   sheetPalette,
   type IPlainColor
-} from '../../export/colors';
-import { rampOf } from '../../overlays/ramp';
+} from '../../export/plainColors';
+import { rampOf } from '../../overlays/heatmapRamp';
 import { CATEGORIES } from './boxColors';
 
 /** WCAG 2.1: 1.4.3 for text, 1.4.11 for graphics needed to understand the graph. */

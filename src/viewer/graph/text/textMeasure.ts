@@ -1,5 +1,5 @@
 /** Text widths from measured advances of single characters, and truncation to a width. */
-import { escapeInvisible } from '../../ui/text';
+import { escapeInvisible } from '../../ui/safeText';
 import { advanceOf } from './helveticaAdvances';
 import { FONT_FALLBACK } from '../style/metrics';
 

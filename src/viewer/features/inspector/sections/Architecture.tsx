@@ -15,7 +15,7 @@ import type {
 import { useDocument, useSession } from '../../../session/sessionContext';
 import { selectNodes } from '../../../session/hostSelection';
 import type { ITranslate } from '../../../i18n/translate';
-import { shortLabel, escapeInvisible } from '../../../ui/text';
+import { shortLabel, escapeInvisible } from '../../../ui/safeText';
 import {
   Fact,
   Facts,

@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { AttributeInfo } from '../../../../schema';
 import { Markdown } from '../../../ui/markdown';
-import { shortLabel, escapeInvisible } from '../../../ui/text';
+import { shortLabel, escapeInvisible } from '../../../ui/safeText';
 import { Section } from '../../common/facts';
 import { useTrans } from '../../../i18n/translateContext';
 

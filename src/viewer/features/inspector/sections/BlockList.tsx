@@ -9,7 +9,7 @@ import {
 import { useDocument, useSession } from '../../../session/sessionContext';
 import { selectAll } from '../../../session/selectionActions';
 import type { ITranslate } from '../../../i18n/translate';
-import { shortLabel, escapeInvisible } from '../../../ui/text';
+import { shortLabel, escapeInvisible } from '../../../ui/safeText';
 import { Section, TruncatedList } from '../../common/facts';
 import { sumOf } from './sumOf';
 import { useTrans } from '../../../i18n/translateContext';

@@ -1,7 +1,7 @@
 import * as React from 'react';
 import { formatBytes, formatShape } from '../../../../core';
 import type { ConstantInfo } from '../../../../schema';
-import { shortLabel, escapeInvisible } from '../../../ui/text';
+import { shortLabel, escapeInvisible } from '../../../ui/safeText';
 import { Weights } from '../../weights/Weights';
 import {
   SelectionLink,

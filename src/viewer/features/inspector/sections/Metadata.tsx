@@ -1,5 +1,5 @@
 import * as React from 'react';
-import { shortLabel } from '../../../ui/text';
+import { shortLabel } from '../../../ui/safeText';
 import { Name, Section, TruncatedList } from '../../common/facts';
 import { useTrans } from '../../../i18n/translateContext';
 

@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { NodeDetails } from '../../../../schema';
 import { CopyButton } from '../../common/CopyButton';
-import { shortLabel } from '../../../ui/text';
+import { shortLabel } from '../../../ui/safeText';
 import { Fact, Facts, Name, Section } from '../../common/facts';
 import { useTrans } from '../../../i18n/translateContext';
 

@@ -12,7 +12,7 @@ import {
   stepSelection
 } from '../../../session/repeatStepping';
 import { Icon } from '../../../ui/Icon';
-import { shortLabel } from '../../../ui/text';
+import { shortLabel } from '../../../ui/safeText';
 import { useTrans } from '../../../i18n/translateContext';
 
 /**

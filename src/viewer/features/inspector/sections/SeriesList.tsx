@@ -1,6 +1,6 @@
 import * as React from 'react';
 import { useDocument } from '../../../session/sessionContext';
-import { shortLabel } from '../../../ui/text';
+import { shortLabel } from '../../../ui/safeText';
 import { SelectionLink, Section, TruncatedList } from '../../common/facts';
 import { useTrans } from '../../../i18n/translateContext';
 

@@ -6,7 +6,7 @@ import type { Identity, IdentityValue } from '../../../../schema';
 import { useDocument, useSession } from '../../../session/sessionContext';
 import { displayedEntity } from '../../../../core/tree/chips';
 import { showTab } from '../../../session/panels';
-import { shortLabel, escapeInvisible } from '../../../ui/text';
+import { shortLabel, escapeInvisible } from '../../../ui/safeText';
 import {
   reasonsOf,
   shapeNow,

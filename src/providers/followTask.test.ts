@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import type { Task, TaskResult } from '../schema';
 import { Connection, type IHttpRequest } from './connection';
 import { ProblemError } from './provider';
-import { followProfile, followTask } from './tasks';
+import { followProfile, followTask } from './followTask';
 
 const RESULT: TaskResult = {
   lines: ['done'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ServingPlan } from '../../../schema';
-import { curveOf, gridOf, indexRange } from './grid';
+import { curveOf, gridOf, indexRange } from './servingGrid';
 
 test('points are found by batch and context, in any order', () => {
   const points = [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_TABLE, readTable } from './table';
+import { DEFAULT_TABLE, readTable } from './tableState';
 
 describe('reading a stored table back', () => {
   test('keeps what is sound', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import SHEET from '../../../style/graph.css?raw';
 import { TOKENS } from '../graph/style/boxColors';
-import { plainColor, sheetPalette } from './colors';
+import { plainColor, sheetPalette } from './plainColors';
 
 describe('plain colours', () => {
   it.each([

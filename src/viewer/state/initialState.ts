@@ -1,5 +1,5 @@
 import type { IViewerSettings } from './api';
-import { DEFAULT_TABLE } from './table';
+import { DEFAULT_TABLE } from './tableState';
 import type { IViewerState } from './types';
 import { DEFAULT_PANELS, NO_SELECTION, NO_SEARCH } from './types';
 

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { expect, test, vi } from 'vitest';
-import { draggedProfiles, takeLabDrops } from './drops';
+import { draggedProfiles, takeLabDrops } from './profileDrops';
 
 const dragged = (paths: unknown) => ({
   hasData: (kind: string) => kind === 'application/x-jupyter-icontents',

@@ -6,7 +6,7 @@ import * as React from 'react';
 import type { ITree } from '../../../core/types';
 import { useDocument } from '../../session/sessionContext';
 import { chipText } from '../../../core/tree/chips';
-import { shortLabel } from '../../ui/text';
+import { shortLabel } from '../../ui/safeText';
 import { Fact, SelectionLink } from '../common/facts';
 import { useTrans } from '../../i18n/translateContext';
 

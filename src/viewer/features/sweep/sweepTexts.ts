@@ -13,7 +13,7 @@ import {
 } from '../../../core/base/numberFormat';
 import { rangeText } from '../../summary/deviceText';
 import type { ITranslate } from '../../i18n/translate';
-import { shortLabel } from '../../ui/text';
+import { shortLabel } from '../../ui/safeText';
 
 /** `≥ 4.6 ms` if kernels without a time are not included. */
 export function timeText({ time }: ISweepPoint): string {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { IGraphModel } from '../../../core/types';
 import type { TaskKernel } from '../../../schema';
-import { estimateOf, medianRatio, withEstimates } from './estimates';
+import { estimateOf, medianRatio, withEstimates } from './estimatedTimes';
 
 const model = (latency: number[], device = true): IGraphModel =>
   ({

@@ -1,7 +1,7 @@
 import * as React from 'react';
 import { TENSOR_KIND } from '../../../../core';
 import type { IGraphModel } from '../../../../core/types';
-import { shortLabel } from '../../../ui/text';
+import { shortLabel } from '../../../ui/safeText';
 import { SelectionLink, Name, TruncatedList } from '../../common/facts';
 import { useTrans } from '../../../i18n/translateContext';
 

@@ -8,7 +8,7 @@ import {
 } from '@testing-library/react';
 import * as React from 'react';
 import { afterEach, expect, test, vi } from 'vitest';
-import { loadAll, lazyComponent, lazyCode } from './lazily';
+import { loadAll, lazyComponent, lazyCode } from './lazyCode';
 
 afterEach(cleanup);
 

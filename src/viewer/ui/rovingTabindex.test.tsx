@@ -2,7 +2,7 @@
 import { act, cleanup, fireEvent, render } from '@testing-library/react';
 import * as React from 'react';
 import { afterEach, expect, test } from 'vitest';
-import { useRoving } from './roving';
+import { useRoving } from './rovingTabindex';
 
 afterEach(cleanup);
 

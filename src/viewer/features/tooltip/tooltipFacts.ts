@@ -12,10 +12,10 @@ import {
   type IOverlayDefinition,
   type OverlayId
 } from '../../overlays';
-import { lacksParts, metricOf } from '../../overlays/metric';
+import { lacksParts, metricOf } from '../../overlays/metricOf';
 import { overlayText } from '../../overlays/computeOverlay';
 import type { ITranslate } from '../../i18n/translate';
-import { shortLabel } from '../../ui/text';
+import { shortLabel } from '../../ui/safeText';
 
 /** A label and its value, such as `MACs` and `118 M (2.9 % of the model)`. */
 export interface IFact {

@@ -6,7 +6,7 @@ import {
   formatValue,
   indexText,
   spansDecades
-} from './format';
+} from './formatValue';
 
 describe('a value', () => {
   test.each([

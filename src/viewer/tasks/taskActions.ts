@@ -3,7 +3,7 @@
  * kernel.
  */
 
-import { lazyCode } from '../lazy/lazily';
+import { lazyCode } from '../lazy/lazyCode';
 import type { GivenFile, TaskOrder } from '../../providers/provider';
 import type { Session } from '../session/session';
 

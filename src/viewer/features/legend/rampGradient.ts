@@ -1,5 +1,5 @@
 import type { RampId } from '../../../schema/metrics';
-import { rampOf } from '../../overlays/ramp';
+import { rampOf } from '../../overlays/heatmapRamp';
 
 const STOPS = 8;
 

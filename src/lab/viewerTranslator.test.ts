@@ -1,6 +1,6 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { expect, test } from 'vitest';
-import { viewerTranslator } from './translate';
+import { viewerTranslator } from './viewerTranslator';
 
 const trans = viewerTranslator(nullTranslator.load('onnx_autodoc'));
 
