@@ -116,7 +116,9 @@ test('times follow the sizes; a kernel says what bounds it', async ({
 
   await pick(page, /^LayerNormalization/);
   await expect(inspector(page)).toContainText('Kernel');
-  await expect(inspector(page)).toContainText(/fused into|not fused|fused with/);
+  await expect(inspector(page)).toContainText(
+    /fused into|not fused|fused with/
+  );
   await expect(inspector(page)).toContainText('-bound:');
 
   // Without a device all of it goes away.
