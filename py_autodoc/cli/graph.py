@@ -56,7 +56,9 @@ def _aspect(context: click.Context, parameter: click.Parameter, given: str) -> f
     except (ValueError, ZeroDivisionError):
         found = math.nan
     if not 1 / _FLATTEST <= found <= _FLATTEST:
-        raise click.BadParameter(f"{given!r:.40} is not a shape. Pass one such as 16:10.", context, parameter)
+        raise click.BadParameter(
+            f"{given!r:.40} is not an aspect ratio. Pass one such as 16:10.", context, parameter
+        )
     return found
 
 

@@ -147,7 +147,7 @@ class _MetadataReading:
 
     def warn(self, line: str) -> None:
         if len(self.warnings) == _MAX_WARNINGS:
-            self.warnings.append("Further faults of the metadata are not listed.")
+            self.warnings.append("Further problems in the metadata are not listed.")
         elif len(self.warnings) < _MAX_WARNINGS:
             self.warnings.append(line[:_LONGEST_LINE])
 
@@ -160,7 +160,7 @@ class _MetadataReading:
             except DamagedValue as fault:
                 self.warn(f"{keys.CHECKSUMS} {fault}: the metadata cannot be checked.")
             if not isinstance(sums, dict):
-                self.warn(f"{keys.CHECKSUMS} is no JSON object: the metadata cannot be checked.")
+                self.warn(f"{keys.CHECKSUMS} is not a JSON object: the metadata cannot be checked.")
                 sums = {}
         good: dict[str, str] = {}
         for key, value in entries.items():
@@ -177,7 +177,7 @@ class _MetadataReading:
     def _schema(self) -> str | None:
         schema = self._matching(keys.VERSION, re.compile(r"\d{1,4}\.\d{1,4}"))
         if schema is not None and schema.partition(".")[0] != keys.SCHEMA.partition(".")[0]:
-            self.warn(f"The metadata is of schema {schema}; this version knows {keys.SCHEMA}.")
+            self.warn(f"The metadata has schema {schema}; this version supports {keys.SCHEMA}.")
         return schema
 
     def _matching(self, key: str, pattern: re.Pattern[str]) -> str | None:

@@ -31,8 +31,8 @@ def write_processor(metadata: HfMetadata, folder: str | os.PathLike[str]) -> lis
     if not metadata.files:
         raise InputError(
             "hf-no-processor",
-            "The model has no files of a processor.",
-            "Export it again with its processor, or give the processor yourself.",
+            "The model contains no processor files.",
+            "Export it again with its processor, or pass the processor yourself.",
         )
     target = Path(os.path.realpath(folder))
     with filling(target) as staged:

@@ -84,7 +84,7 @@ def gather_metadata(
     folder = os.fspath(source_folder) if source_folder is not None else None
     held, warnings = _processor(processor, folder, cached_only)
     if guess.task is None and not task:
-        warnings.append(f"The task of {guess.model_class or 'the model'} is not known; --task names it.")
+        warnings.append(f"The task of {guess.model_class or 'the model'} is unknown; set it with --task.")
     values: dict[str, Any] = {
         keys.CONFIG: config,
         keys.PROCESSOR_CONFIG: held.settings() or None,

@@ -135,7 +135,7 @@ def _parsed(content: str, name: str) -> dict[str, Any]:
         message = f"{name}: its description {fault}."
         raise LimitError("description", len(content), DESCRIPTION.values, message) from None
     except ValueError as fault:
-        raise broken(name, f"its description is no JSON: {fault}.") from fault
+        raise broken(name, f"its description is not JSON: {fault}.") from fault
     if not isinstance(found, dict):
-        raise broken(name, "its description is no JSON object.")
+        raise broken(name, "its description is not a JSON object.")
     return found

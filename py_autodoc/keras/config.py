@@ -49,7 +49,7 @@ class _ConfigParser:
                 spec.calls = [Arguments()]
         inputs, outputs = config.get("input_layers"), config.get("output_layers")
         if inputs is None or outputs is None:
-            raise broken(self.file, f"its model {_name(config)} does not say what goes in and out.")
+            raise broken(self.file, f"its model {_name(config)} does not declare its inputs and outputs.")
         own = str(config.get("name") or kind)
         found = ModelSpec(own, kind, layers, self.ends(inputs), self.ends(outputs))
         _count_own_call(found)
@@ -181,7 +181,7 @@ class _ConfigParser:
             return self.ref(value)
         if isinstance(value, list):
             return [self.ends(one, depth + 1) for one in value]
-        raise broken(self.file, "what goes in and out of its model cannot be read.")
+        raise broken(self.file, "the inputs or outputs of its model cannot be read.")
 
     def ref(self, value: Any) -> Ref:
         if isinstance(value, list) and len(value) >= 3 and isinstance(value[0], str):
@@ -207,7 +207,7 @@ def parse(config: dict[str, Any], file: str) -> ModelSpec:
         shown = kind if isinstance(kind, str) else "nothing"
         raise broken(
             file,
-            f"its model is of the class {shown}, which only its own code can run.",
+            f"its model is of the class {shown}, which needs custom code to run.",
             "Sequential and functional models are read.",
         )
     build = config.get("build_config")

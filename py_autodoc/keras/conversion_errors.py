@@ -65,4 +65,4 @@ def reading(name: str) -> Iterator[None]:
         zlib.error,
     ) as fault:
         line = str(fault).strip().partition("\n")[0] or type(fault).__name__
-        raise broken(name, f"is damaged or no file of Keras: {line[:200].rstrip('.')}.") from fault
+        raise broken(name, f"is damaged or not a Keras file: {line[:200].rstrip('.')}.") from fault

@@ -110,7 +110,7 @@ def _checked(
 ) -> int:
     if opset is not None and not OLDEST <= opset <= NEWEST:
         raise OptionError(
-            "opset", f"Models of Keras become ONNX of opset {OLDEST} to {NEWEST}.", f"Not {opset}."
+            "opset", f"Keras models can be converted to opset {OLDEST} to {NEWEST}.", f"Not {opset}."
         )
     if metadata and TABLE in metadata:
         raise OptionError("metadata", f"metadata: {TABLE} is written by the conversion itself.", "")

@@ -167,7 +167,7 @@ class HdfReader:
         if kind == child.MEMORY:
             raise self._out_of("memory_bytes", "memory")
         if kind == child.FAULT:
-            what = f"because of a fault of ours ({json.loads(self._bytes(length))})"
+            what = f"because of an internal error ({json.loads(self._bytes(length))})"
             raise AnalysisError("hdf5-reader", f"{self.name}: reading HDF5 failed {what}.")
         return kind, length
 

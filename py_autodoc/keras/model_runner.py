@@ -66,7 +66,8 @@ class ModelRunner:
             spec = model.layers.get(ref.layer)
             if spec is None or spec.kind != "InputLayer":
                 raise broken(
-                    self.file, f"its model {model.name} takes its input from {ref.layer}, which is none."
+                    self.file,
+                    f"its model {model.name} takes its input from {ref.layer}, which is not a layer.",
                 )
         return list(dict.fromkeys(found))
 
@@ -92,7 +93,7 @@ class ModelRunner:
                 if not missing[after]:
                     ready.append(after)
         if done < len(needed):
-            raise broken(self.file, f"the layers of its model {model.name} feed each other in a circle.")
+            raise broken(self.file, f"the layers of its model {model.name} form a cycle.")
         for ref in refs(model.outputs):
             if ref not in made:
                 raise broken(self.file, f"its model {model.name} has no tensor {ref.output} of {ref.layer}.")
@@ -109,7 +110,7 @@ class ModelRunner:
             spec = model.layers.get(node[0])
             if spec is None or node[1] >= len(spec.calls):
                 raise broken(
-                    self.file, f"call {node[1]} of the layer {node[0]} is used, and the file has none."
+                    self.file, f"call {node[1]} of the layer {node[0]} is used but missing in the file."
                 )
             seen.add(node)
             pending.extend((ref.layer, ref.call) for ref in _refs_of(model, node))
@@ -132,7 +133,7 @@ class ModelRunner:
         spec = model.layers[name]
         if spec.kind == "InputLayer":
             if name not in given:
-                raise broken(self.file, f"its model {model.name} has an input {name} that nothing feeds.")
+                raise broken(self.file, f"its model {model.name} has an input {name} that is not connected.")
             self.modules[self._below(spec.name)] = _package(spec)
             made[Ref(name, at, 0)] = given[name]
             return

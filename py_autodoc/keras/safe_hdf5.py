@@ -171,7 +171,7 @@ class WeightGroup:
                 raise broken(self._file, f"{name} is packed in a way that needs a plug-in of HDF5.")
             kind, shape = found.dtype, tuple(int(size) for size in found.shape or ())
             if found.shape is None or not plain(kind):
-                raise broken(self._file, f"{name} holds no numbers.")
+                raise broken(self._file, f"{name} is not numeric.")
             nbytes = int(np.prod([float(size) for size in shape]) * kind.itemsize)
             held = int(found.id.get_storage_size())
             if nbytes > max(held, 1) * (RATIO if filters else 1):

@@ -30,7 +30,7 @@ def find_unsupported(model: ModelSpec) -> list[str]:
 
 def _reason(spec: LayerSpec) -> str | None:
     if spec.custom:
-        return ", a class of its own"
+        return ", a custom class"
     if spec.model is None and spec.kind not in CONVERTERS and spec.kind not in (*PARTS, _INPUT):
         return ", which is Python code" if spec.kind == "Lambda" else ""
     for key in ("activation", "recurrent_activation"):

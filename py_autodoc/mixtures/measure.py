@@ -56,7 +56,7 @@ def measure_mixtures(
     tell = progress or (lambda step, done, total: None)
     if not found.curve:
         raise OptionError(
-            "no-mixtures", "Mixtures can be measured where all layers fit into memory.",
+            "no-mixtures", "Mixtures can only be measured if all layers fit into memory.",
             "Give more memory (--memory) or time (--budget).",
         )  # fmt: skip
     count = len(found.layers)

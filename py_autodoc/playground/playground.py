@@ -116,7 +116,7 @@ class Playground:
         ``instead`` replaces the last change, for example while a slider moves. Raises: OptionError.
         """
         if not np.isfinite(scale) or not np.float32(scale) > 0:
-            raise OptionError("bad-scale", f"A scale is above 0, not {scale:g}.")
+            raise OptionError("bad-scale", f"A scale must be above 0, not {scale:g}.")
         if tensor in self.points.weights:
             self._history.push(self.edits.with_weight(tensor, float(scale)), instead)
             return
@@ -127,7 +127,9 @@ class Playground:
         scale, _ = self.of(tensor)
         low, high = limits(self.points.data[tensor].dtype)
         if not low <= zero_point <= high:
-            raise OptionError("bad-zero-point", f"A zero point is {low} to {high} here, not {zero_point}.")
+            raise OptionError(
+                "bad-zero-point", f"A zero point must be {low} to {high} here, not {zero_point}."
+            )
         self._history.push(self.edits.with_data(tensor, scale, int(zero_point)), instead)
 
     def of(self, tensor: str) -> tuple[float, int]:
@@ -146,7 +148,7 @@ class Playground:
         """
         if precision not in (FLOAT, INTEGER):
             raise OptionError(
-                "bad-precision", f"A precision is {FLOAT} or {INTEGER}, not {precision[:40]!r}."
+                "bad-precision", f"A precision must be {FLOAT} or {INTEGER}, not {precision[:40]!r}."
             )
         data: set[str] = set()
         weights: set[str] = set()

@@ -218,7 +218,7 @@ def _findings(
     found = []
     if infinite:
         found.append(
-            f"{plural(infinite, 'node')} read or give infinite values, as masks do, and stay in float32."
+            f"{plural(infinite, 'node')} read or produce infinite values, as masks do, and stay in float32."
         )
     if made_up:
         what = "ranges" if recipe.method == "static" else "scores"

@@ -33,7 +33,7 @@ def excluded(wanted: Sequence[str], analysis: Analysis, prepared: onnx.ModelProt
         names = [by_output[one] for one in outputs if one in by_output]
         if not names:
             raise OptionError(
-                "no-such-node", f"--exclude {text[:80]!r} means no node.",
+                "no-such-node", f"--exclude {text[:80]!r} matches no node.",
                 "Pass a node, a tensor, a module path such as encoder.layer.0, or a query such as 'op=Conv'.",
             )  # fmt: skip
         found.update(dict.fromkeys(names))

@@ -27,9 +27,9 @@ def quantization_lines(found: Quantization) -> Iterator[str]:
         kept = f"; {plural(len(found.excluded), 'node')} kept float" if found.excluded else ""
         yield f"{plural(found.folded, 'normalization')} folded into convolutions{kept}."
     if found.tagged is not None:
-        yield f"{share(found.tagged, 1.0)} of its {found.nodes:,} nodes have the module that they come from."
+        yield f"{share(found.tagged, 1.0)} of its {found.nodes:,} nodes are tagged with their module."
     yield ""
-    yield f"Beside {found.model} ({found.cpu})"
+    yield f"Compared with {found.model} ({found.cpu})"
     for output in found.outputs:
         agreement = (
             "" if output.agreement is None else f", largest value in the same place {output.agreement:.1%}"

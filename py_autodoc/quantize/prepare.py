@@ -30,7 +30,7 @@ def loaded(path: PathLike, method: str) -> onnx.ModelProto:
     ops = {str(node.op_type) for node in proto.graph.node}
     if ops & _QUANTIZED or any(one.startswith(("QLinear", "QGemm")) for one in ops):
         way = "Pass the original float model."
-        raise InputError("already-quantized", f"{name} is quantized already.", way)
+        raise InputError("already-quantized", f"{name} is already quantized.", way)
     opset = max((one.version for one in proto.opset_import if one.domain in ("", "ai.onnx")), default=0)
     if opset < _LEAST[method]:
         raise InputError(

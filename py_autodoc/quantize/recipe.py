@@ -98,17 +98,17 @@ def _refused(one: Recipe) -> None:
         (
             tensorrt and one.method == "static" and (one.format != "qdq" or one.activations != "s8"),
             "TensorRT reads QuantizeLinear and DequantizeLinear with symmetric s8 only.",
-            "Leave --format and --activations to --target tensorrt.",
+            "Omit --format and --activations; --target tensorrt sets them.",
         ),
         (
             tensorrt and one.method in ("dynamic", "int8-weights"),
-            f"TensorRT has no {one.method} form of ONNX Runtime.",
+            f"TensorRT does not support ONNX Runtime's {one.method} format.",
             "Use --method static or fp16.",
         ),
         (
             one.target == "cpu-avx2" and one.method in ("static", "dynamic") and one.weights == "s8"
             and one.activations == "u8" and not one.allow_saturation,
-            "Kernels of u8 data and s8 weights clip their sums on processors without VNNI.",
+            "Kernels for u8 data and s8 weights saturate their sums on processors without VNNI.",
             "Use --weights u8 or s7, or accept it with --allow-saturation.",
         ),
         (
@@ -123,8 +123,8 @@ def _refused(one: Recipe) -> None:
         ),
         (
             one.method == "dynamic" and one.format == "qoperator",
-            "Dynamic quantization has operators of its own.",
-            "Leave out --format.",
+            "Dynamic quantization uses its own operators.",
+            "Omit --format.",
         ),
     )  # fmt: skip
     for wrong, why, way in rules:

@@ -52,7 +52,7 @@ class Images:
         self.path = Path(folder)
         self.files = image_files(self.path)
         if not self.files:
-            raise InputError("no-samples", f"{base_name(folder)}: the folder holds no image.")
+            raise InputError("no-samples", f"{base_name(folder)}: the folder contains no image.")
         if preprocessing is not None and not isinstance(preprocessing, Preprocessing):
             preprocessing = given_preprocessing(preprocessing)
         self.preprocessing = preprocessing
@@ -65,7 +65,7 @@ class Images:
         if found is None:
             raise OptionError(
                 "no-preprocessing",
-                f"The model does not say how images become {spec.shown} (range, mean, crop).",
+                f"The model's metadata has no preprocessing for {spec.shown} (range, mean, crop).",
                 f"Pass it with --preprocessing: a preprocessor_config.json, or one of {', '.join(NAMED)}.",
             )  # fmt: skip
         return found

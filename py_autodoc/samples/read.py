@@ -119,5 +119,5 @@ def _bounded(file: Path) -> None:
 def _line(fault: BaseException) -> str:
     text = str(fault).strip().splitlines()
     if text and "pickle" in text[0]:  # NumPy suggests allowing pickles, which are never loaded.
-        return "it holds something else than arrays of numbers."
+        return "it contains other data than numeric arrays."
     return (text[0][:200] if text else type(fault).__name__).rstrip(".") + "."

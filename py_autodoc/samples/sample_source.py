@@ -68,7 +68,7 @@ def choose_samples(
             "Pass a file, a folder, a mapping, arrays or an iterable of them.",
         )
     if not found:
-        raise InputError("no-samples", "The data holds no sample.")
+        raise InputError("no-samples", "The data contains no sample.")
     return found, said
 
 

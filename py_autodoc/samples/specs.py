@@ -153,7 +153,7 @@ def _cast(value: Any, spec: InputSpec, source: str) -> np.ndarray[Any, Any]:
         got = "×".join(map(str, array.shape)) or "scalar"
         raise InputError(
             "sample-shape", f"{source}: {spec.name} is {got}; the model takes {spec.shown}.",
-            "Sizes that are free are chosen by --bind, --input-shape and --batch-size.",
+            "Set symbolic dimensions with --bind, --input-shape or --batch-size.",
         )  # fmt: skip
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise InputError("sample-not-finite", f"{source}: {spec.name} holds NaN or infinity.")

@@ -46,7 +46,7 @@ def layers_of(model: onnx.ModelProto, name: str) -> list[QuantizableLayer]:
     ops = {str(node.op_type) for node in model.graph.node}
     if ops & _QUANTIZED or any(one.startswith(("QLinear", "QGemm")) for one in ops):
         raise InputError(
-            "already-quantized", f"{name} is quantized already.", "Pass the original float model."
+            "already-quantized", f"{name} is already quantized.", "Pass the original float model."
         )
     opset = max((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), default=0)
     if opset < LEAST_OPSET:

@@ -41,7 +41,7 @@ def collect_metadata(request: ExportRequest, wanted: EmbedOptions) -> EmbeddedMe
         if wanted.task is not None or wanted.given is not None:
             name = type(model).__name__
             raise OptionError(
-                "hf-metadata", f"A task and a processor are of models of transformers, not of {name}."
+                "hf-metadata", f"Task and processor apply only to transformers models, not to {name}."
             )
         return None
     request.stage("metadata", 0.0)

@@ -66,7 +66,7 @@ def find_inputs(
     assert first is not None
     raise AnalysisError(
         "export-forward",
-        f"The model accepts none of the inputs made for it: {as_sentence(first)}",
+        f"The model accepts none of the generated inputs: {as_sentence(first)}",
         "Pass them with --inputs FILE.npz, or their shapes with --input-shape NAME=1x16.",
     ) from first
 
@@ -174,7 +174,7 @@ class _InputFactory:
             return self._floats((self.batch, SEQUENCE, self._mels()))
         raise OptionError(
             "input-unknown",
-            f"What goes into {name} cannot be inferred.",
+            f"The input {name} cannot be inferred.",
             f"Pass --input-shape {name}=1x16 or --inputs FILE.npz.",
         )
 

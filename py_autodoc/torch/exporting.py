@@ -165,7 +165,7 @@ def _exported(
 
 def _check(request: ExportRequest, exporter: str, generation: bool) -> None:
     if exporter not in EXPORTERS:
-        raise OptionError("exporter", f"No exporter is called {exporter}.", f"One of {', '.join(EXPORTERS)}.")
+        raise OptionError("exporter", f"Unknown exporter {exporter}.", f"One of {', '.join(EXPORTERS)}.")
     if generation and exporter != "hf":
         raise OptionError("generation", "Only the exporter hf splits a model into stages.", "")
     module = isinstance(request.model, torch.nn.Module)
@@ -176,7 +176,11 @@ def _check(request: ExportRequest, exporter: str, generation: bool) -> None:
     if not module and exporter != "dynamo":
         raise OptionError("export-program", "Only dynamo takes a program of torch.export.", "")
     if not module and request.dynamic:
-        raise OptionError("export-program", "The dynamic axes of a program are fixed.", "Export it so.")
+        raise OptionError(
+            "export-program",
+            "The dynamic axes of a program are fixed.",
+            "Set them when you call torch.export.",
+        )
     if TABLE in request.metadata:
         raise OptionError("metadata", f"metadata: {TABLE} is written by the export itself.", "")
 

@@ -152,6 +152,6 @@ def read_arrays(path: Path) -> dict[str, np.ndarray[Any, Any]]:
         ) from fault
     odd = next((name for name, array in found.items() if array.dtype.kind not in "biufc"), None)
     if odd is not None or not found:
-        what = f"{odd} holds no numbers" if odd is not None else "there is nothing in it"
+        what = f"{odd} is not numeric" if odd is not None else "it is empty"
         raise InputError("bad-arrays", f"{path.name}: {what}.", "Write it with numpy.savez.")
     return found

@@ -40,7 +40,7 @@ class ModelInputs:
             return cls(tuple(example))
         raise OptionError(
             "example-inputs",
-            f"Example inputs are a {type(example).__name__}.",
+            f"Example inputs cannot be a {type(example).__name__}.",
             "Pass a tensor, a tuple of positional inputs, or a dict of named ones.",
         )
 

@@ -58,7 +58,9 @@ def from_pretrained(where: str, name: str, wanted: InputOptions, local: bool) ->
     notes = [] if wanted.cache else [*_without_cache(model), *_batched_experts(model)]
     trial = _inputs(transformers, model, where, name, wanted, local)
     if trial.left_out:
-        warnings.append(f"Exported without {', '.join(trial.left_out)}: the model ran only without.")
+        warnings.append(
+            f"Exported without {', '.join(trial.left_out)}, because the model does not run with these inputs."
+        )
     weights = "random" if wanted.random_weights else "pretrained"
     facts = {
         "kind": "transformers",
@@ -117,7 +119,7 @@ def _check_json(path: Path, name: str) -> None:
         # Modules are created one at a time, without any other limit.
         if re.search(r"(layers|depths?|blocks)$", key) and value > MAX_LAYERS:
             raise LimitError(
-                "layers", value, MAX_LAYERS, f"{name}: {key} in config.json is more than {MAX_LAYERS:,}."
+                "layers", value, MAX_LAYERS, f"{name}: {key} in config.json exceeds {MAX_LAYERS:,}."
             )
 
 
@@ -138,7 +140,7 @@ def _translated(fault: Exception, name: str, local: bool) -> AutodocError:
     """Convert a failure of transformers to an error with a one-line message."""
     if not local and isinstance(fault, (OSError, ConnectionError)):
         offline = os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on")
-        way_out = "Check the name, or download it first and give the folder."
+        way_out = "Check the name, or download it first and pass the folder."
         if offline:
             return PathError(
                 "path-missing",
@@ -147,14 +149,14 @@ def _translated(fault: Exception, name: str, local: bool) -> AutodocError:
             )
         return ServiceError(
             "hub-unavailable",
-            f"{name}: no such file or folder here, and the Hugging Face hub did not give it.",
+            f"{name}: no such file or folder, and the Hugging Face hub did not provide it.",
             way_out,
         )
     if "trust_remote_code" in str(fault):
         return InputError(
             "remote-code",
-            f"{name}: the model needs code of its own, which is not run.",
-            "Load it yourself in a function and give package.module:factory.",
+            f"{name}: the model needs custom code, which is not executed.",
+            "Load it yourself in a function and pass package.module:factory.",
         )
     return InputError("bad-config", f"{name}: transformers cannot load it: {as_sentence(fault)}", "")
 
@@ -174,7 +176,7 @@ def _class(transformers: Any, config: Any, name: str) -> Any:
         raise InputError(
             "architecture-unknown",
             f"{name}: transformers {transformers.__version__} has no model {str(listed[0])[:80]}.",
-            "Update transformers, or give package.module:factory.",
+            "Update transformers, or pass package.module:factory.",
         )
     return kind
 
@@ -192,7 +194,9 @@ def _model(
                 raise _translated(fault, name, local) from fault
     if local and not any(path.suffix in _WEIGHTS for path in Path(where).iterdir()):
         raise InputError(
-            "no-weights", f"{name}: the folder has no weights.", "Add --random-weights to export without."
+            "no-weights",
+            f"{name}: the folder has no weights.",
+            "Add --random-weights to export without weights.",
         )
     try:
         with quiet(), torch.random.fork_rng(devices=[]):
@@ -215,7 +219,7 @@ def _loading(info: Any) -> list[str]:
     if not missing:
         return []
     shown = ", ".join(missing[:_LISTED]) + (" …" if len(missing) > _LISTED else "")
-    return [f"{len(missing):,} weights are not in the checkpoint and were made at random: {shown}."]
+    return [f"{len(missing):,} weights are not in the checkpoint and were initialized randomly: {shown}."]
 
 
 def _batched_experts(model: Any) -> list[str]:
@@ -224,7 +228,7 @@ def _batched_experts(model: Any) -> list[str]:
     if able is None or not able() or "grouped_mm" not in model.get_experts_implementation().values():
         return []
     model.set_experts_implementation("batched_mm")
-    return ["Experts are exported as batched products, as ONNX has no grouped ones."]
+    return ["Experts are exported as batched products, because ONNX has no grouped ones."]
 
 
 def _without_cache(model: Any) -> list[str]:

@@ -46,7 +46,7 @@ def from_program(path: Path, wanted: InputOptions) -> LoadedSource:
         raise InputError(
             "source-program",
             f"{path.name}: cannot be read as a program of torch.export: {as_sentence(root_cause(fault))}",
-            "Write it with torch.export.save; objects of other classes in it are refused.",
+            "Write it with torch.export.save; files with other Python objects are rejected.",
         ) from fault
     args, kwargs = program.example_inputs or ((), {})
     facts = {"kind": "program", "name": path.name, **facts_of(program)}
@@ -60,7 +60,7 @@ def _no_pickles() -> Iterator[None]:
     kept, before = getattr(package, "pickle", None), os.environ.get(_FORCE)
 
     def refused(*_: object, **__: object) -> Any:
-        raise ValueError("it holds a pickled object")
+        raise ValueError("it contains a pickled object")
 
     os.environ[_FORCE] = "1"
     if kept is not None:
@@ -95,7 +95,7 @@ def from_keras(path: Path, wanted: InputOptions) -> LoadedSource:
             keras: Any = import_module("keras")
             if keras.backend.backend() != "torch":
                 raise RequirementError(
-                    "keras-backend", "Keras runs on another backend than torch.", "Set KERAS_BACKEND=torch."
+                    "keras-backend", "Keras uses another backend than torch.", "Set KERAS_BACKEND=torch."
                 )
             model = keras.saving.load_model(str(path), compile=False, safe_mode=True)
     except RequirementError:

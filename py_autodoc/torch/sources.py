@@ -28,7 +28,7 @@ _REFUSED = {
         "Pass the model's Hugging Face folder, package.module:factory, or a .pt2 of torch.export.",
     ),
     (".safetensors", ".gguf"): (
-        "has weights only.",
+        "contains only weights.",
         "Pass the folder with its config.json, or package.module:factory.",
     ),
     (".onnx",): ("is ONNX already.", "`onnx-autodoc tags FILE --assign OUT.onnx` tags it."),

@@ -279,7 +279,7 @@ class Autodoc(Exports, SavableWidget, anywidget.AnyWidget):  # type: ignore[misc
         raise TraitFault(
             "unknown-overlay",
             f"Unknown overlay {value!r:.80}.",
-            f"One of {', '.join(OVERLAYS)}, None, a mapping of node to number, an array of one a layer.",
+            f"Pass one of {', '.join(OVERLAYS)}, None, a mapping of node to number, or one number per layer.",
         )
 
     @traitlets.validate("dims")
@@ -378,5 +378,5 @@ def _told(fault: AutodocError | traitlets.TraitError) -> dict[str, str]:
 
 
 def _no_dim(name: str, known: Mapping[str, int]) -> TraitFault:
-    told = f"It has {', '.join(known)}." if known else "All its sizes are fixed."
-    return TraitFault("unknown-dim", f"The model has no free dimension {name!r:.80}.", told)
+    told = f"It has {', '.join(known)}." if known else "All its dimensions are fixed."
+    return TraitFault("unknown-dim", f"The model has no symbolic dimension {name!r:.80}.", told)

@@ -122,7 +122,7 @@ class Exports:
         number = isinstance(aspect, (int, float)) and not isinstance(aspect, bool)
         if not (number and 0.05 <= aspect <= 20):
             raise OptionError(
-                "bad-aspect", f"{aspect!r:.80} is not a shape.", "Pass width by height, such as 1.6."
+                "bad-aspect", f"{aspect!r:.80} is not an aspect ratio.", "Pass width by height, such as 1.6."
             )
         if theme is not None:
             check_choice("theme", theme, THEMES)

@@ -28,7 +28,7 @@ TYPE = "autodoc:extract"
 
 def answer_extract(widget: Any, state: State) -> None:
     """Register the message handler for the viewers of ``widget``."""
-    on_message(widget, TYPE, state, _part, doing="cut out the part")
+    on_message(widget, TYPE, state, _part, doing="extracted the part")
 
 
 def extract_nodes(
@@ -63,7 +63,7 @@ def _on_disk(source: Any, analysis: Analysis) -> Iterator[str]:
         yield path
         return
     if source is None or isinstance(source, Report):
-        hint = "Make the widget of the model's file."
+        hint = "Create the widget from the model's file."
         raise InputError("model-not-at-hand", "The model is not available.", hint)
     data, name = normalise_source(source)
     with scratch() as folder:

@@ -18,7 +18,7 @@ TYPE = "autodoc:file"
 
 def answer_files(widget: Any, state: State) -> None:
     """Register the message handler for the viewers of ``widget``."""
-    on_message(widget, TYPE, state, _file, doing="made the file")
+    on_message(widget, TYPE, state, _file, doing="created the file")
 
 
 def _file(content: Mapping[str, Any], _source: Any, analysis: Analysis) -> SavedFile:

@@ -26,7 +26,7 @@ def answer_profiles(widget: Any, state: State) -> None:
 
 def _times(content: Mapping[str, Any], _source: Any, analysis: Analysis | None) -> TaskResult:
     if analysis is None:
-        hint = "Make the widget of the model's file."
+        hint = "Create the widget from the model's file."
         raise InputError("model-not-at-hand", "The model is not available.", hint)
     given = content.get("files")
     files = [one for one in given if _is_file(one)] if isinstance(given, list) else []

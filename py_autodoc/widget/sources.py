@@ -108,7 +108,7 @@ def source_of(
             raise OptionError(
                 "inputs-missing",
                 "A module is exported by running it once.",
-                "Pass some: Autodoc(module, x).",
+                "Pass example inputs: Autodoc(module, x).",
             )
         return ModuleSource(export_module(model, inputs, dynamic_shapes), shapes)
     if inputs is not None or dynamic_shapes is not None:
@@ -119,7 +119,7 @@ def source_of(
         )
     if isinstance(model, Report):
         if shapes:
-            raise OptionError("report-is-fixed", "A report has its shapes.", "Pass the model instead.")
+            raise OptionError("report-is-fixed", "A report has fixed shapes.", "Pass the model instead.")
         return ReportSource(model)
     if model is None:
         raise InputError("not-a-source", "No model was passed.", "Pass a path, bytes, a model or a report.")

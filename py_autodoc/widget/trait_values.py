@@ -78,7 +78,7 @@ def resolve_nodes(layers: Sequence[Layer], wanted: Iterable[Any]) -> list[int]:
         if hasattr(item, "__index__") and not isinstance(item, bool):
             item = index(item)  # integer types of numpy
         if isinstance(item, bool) or not isinstance(item, (int, str)):
-            raise TraitFault("not-a-node", f"{item!r} is no node.", "Pass ids, names or tags.")
+            raise TraitFault("not-a-node", f"{item!r} is not a node.", "Pass ids, names or tags.")
         ids = [item] if isinstance(item, int) and item in known else _named(layers, item)
         if not ids:
             raise _missing(layers, item)

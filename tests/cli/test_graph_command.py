@@ -202,7 +202,7 @@ def test_a_picture_in_rows_has_the_shape_that_is_asked_for():
 def test_what_is_no_shape_is_refused(shape):
     status, out, err = run(MODEL, "--out", "-", "--format", "svg", "--aspect", shape)
     assert (status, out) == (1, "")
-    assert "is not a shape" in err
+    assert "is not an aspect ratio" in err
 
 
 def test_a_page_opens_as_it_is_told(tmp_path):

@@ -35,7 +35,7 @@ MEMORY = "/dev/shm"
 HUNG_S = 90.0
 """Without a sign of life a child is ended: of wall time, on a machine that others use."""
 EXITS = {0, 1, 2, 3, 4, 5}
-OURS = ("because of a fault in", "because of a fault of ours", "ran out of memory", "Traceback")
+OURS = ("because of a fault in", "because of an internal error", "ran out of memory", "Traceback")
 INTERNAL = ("analysis-failed", "rule-failed", "cost-rule-failed", "structure-gave-up")
 """Diagnostics that tell of a fault of ours."""
 

@@ -280,7 +280,7 @@ def test_a_folder_of_the_processor(tmp_path):
         write_processor(found, tmp_path / "file")
     with pytest.raises(OutputError, match="does not exist"):
         write_processor(found, tmp_path / "none" / "out")
-    with pytest.raises(InputError, match="no files"):
+    with pytest.raises(InputError, match="no processor files"):
         write_processor(HfMetadata(), tmp_path / "other")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "out"]
 

@@ -76,11 +76,11 @@ def edited(path, out, **entries):
 
 
 def test_no_metadata(bare, tmp_path):
-    fault = fails(OptionError, "bare.onnx carries no transformers metadata", bare)
+    fault = fails(OptionError, "bare.onnx has no transformers metadata", bare)
     assert "task=" in fault.hint
     assert "processor=" in fault.hint
     assert "infer_task=True" in fault.hint
-    fails(OptionError, "carries no tokenizer", bare, task="text-classification")
+    fails(OptionError, "has no tokenizer", bare, task="text-classification")
     pm.tokenizer().save_pretrained(tmp_path)
     pipe = py_autodoc.pipeline(bare, task="text-classification", processor=tmp_path)
     assert pipe("hello")[0]["label"] in ("LABEL_0", "LABEL_1", "LABEL_2")
@@ -160,7 +160,7 @@ def test_guesses(inputs, outputs, wanted):
     ],
 )
 def test_nothing_to_go_by(inputs, outputs):
-    with pytest.raises(OptionError, match="do not say what it is for"):
+    with pytest.raises(OptionError, match="do not determine its task"):
         infer_task(inputs, [port(*one) for one in outputs], "m.onnx")
 
 
@@ -171,7 +171,7 @@ def test_tasks(full):
     fails(OptionError, "generates step by step", full, task="text-generation")
     fails(OptionError, "not for token-classification.*logits with 3 axes", full, task="token-classification")
     fails(OptionError, "not for question-answering.*it has logits", full, task="question-answering")
-    fails(OptionError, "carries no image processor", full, task="image-classification")
+    fails(OptionError, "has no image processor", full, task="image-classification")
     assert py_autodoc.pipeline(full, task="sentiment-analysis").task == "text-classification"
 
 
@@ -179,7 +179,7 @@ def test_options(full):
     fault = fails(OptionError, "no provider NoSuchProvider", full, providers=["NoSuchProvider"])
     assert "CPUExecutionProvider" in fault.hint
     assert "providers" in fails(OptionError, "device=cuda", full, device="cuda").hint
-    fails(OptionError, "No code that comes", full, trust_remote_code=True)
+    fails(OptionError, "Code from a model", full, trust_remote_code=True)
     fails(OptionError, "A dict is not a processor", full, processor={})
     fails(PathError, "nowhere: no such folder", full, processor="some/nowhere")
     with pytest.raises(OptionError, match="Copy the file"):
@@ -287,7 +287,7 @@ def test_what_must_be_installed(missing, full, monkeypatch):
 def test_an_older_transformers(full, monkeypatch):
     # Not tf: transformers replaces its module on the way.
     monkeypatch.setattr(sys.modules["transformers"], "__version__", "4.57.1")
-    fails(RequirementError, "needs transformers 5; here is 4.57.1", full)
+    fails(RequirementError, "needs transformers 5; version 4.57.1 is installed", full)
 
 
 def test_the_name_is_light():

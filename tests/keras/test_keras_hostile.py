@@ -106,7 +106,7 @@ def test_what_is_no_file_of_keras(tmp_path):
         convert(tmp_path, tmp_path / "m.onnx")
     with h5py.File(tmp_path / "weights.h5", "w") as file:
         file.attrs["layer_names"] = ["a"]
-    assert "has weights only" in fault(tmp_path / "weights.h5").message
+    assert "contains only weights" in fault(tmp_path / "weights.h5").message
     with h5py.File(tmp_path / "plain.h5", "w") as file:
         file["x"] = np.ones(3)
     assert "no model_config" in fault(tmp_path / "plain.h5").message
@@ -349,7 +349,7 @@ def test_all_unsupported_layers_in_one_line(tmp_path):
         "code (Lambda), which is Python code",
         "film (ConvLSTM2D)",
         "mine (Dense) with the activation 'f'",
-        "other (Dense), a class of its own",
+        "other (Dense), a custom class",
         "inner (MyRNN)",
     ):
         assert part in found.message
@@ -391,9 +391,9 @@ def test_models_of_other_classes_and_versions(tmp_path):
 
 def test_graphs_that_make_no_sense(tmp_path):
     circle = functional(layer("ReLU", "a", "b"), layer("ReLU", "b", "a"))
-    assert "in a circle" in fault(keras_file(tmp_path / "m.keras", circle)).message
+    assert "form a cycle" in fault(keras_file(tmp_path / "m.keras", circle)).message
     assert (
-        "is used, and the file has none"
+        "is used but missing in the file"
         in fault(keras_file(tmp_path / "m.keras", functional(last="gone"))).message
     )
     twice = functional(layer("ReLU", "a", "in"), layer("ReLU", "a", "in"))

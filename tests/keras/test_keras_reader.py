@@ -55,7 +55,7 @@ def fault(path, out):
         ("os.kill(os.getpid(), signal.SIGXCPU)", LimitError, "takes more time"),
         ("raise MemoryError", LimitError, "takes more memory"),
         ("bytes(8 << 30)", LimitError, "takes more memory"),
-        ("raise KeyError('a\\nb')", AnalysisError, "a fault of ours \\(KeyError\\)"),
+        ("raise KeyError('a\\nb')", AnalysisError, "an internal error \\(KeyError\\)"),
     ],
 )
 def test_however_it_ends(tmp_path, monkeypatch, what, kind, said):

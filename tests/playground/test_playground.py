@@ -190,16 +190,16 @@ def test_modules_and_layers(play):
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda play: play.set_scale("relu_1", 0.0), "A scale is above 0"),
-        (lambda play: play.set_scale("relu_1", float("nan")), "A scale is above 0"),
-        (lambda play: play.set_scale("relu_1", 1e-60), "A scale is above 0"),
+        (lambda play: play.set_scale("relu_1", 0.0), "A scale must be above 0"),
+        (lambda play: play.set_scale("relu_1", float("nan")), "A scale must be above 0"),
+        (lambda play: play.set_scale("relu_1", 1e-60), "A scale must be above 0"),
         (
             lambda play: play.set_scale("relu_11", 1.0),
             "No quantized tensor is called 'relu_11'. Did you mean",
         ),
-        (lambda play: play.set_zero_point("relu_1", 256), "A zero point is 0 to 255"),
+        (lambda play: play.set_zero_point("relu_1", 256), "A zero point must be 0 to 255"),
         (lambda play: play.set_precision("nothing", "float"), "Nothing quantized is called 'nothing'"),
-        (lambda play: play.set_precision("/Net", "int4"), "A precision is float or int8"),
+        (lambda play: play.set_precision("/Net", "int4"), "A precision must be float or int8"),
     ],
 )
 def test_wrong_edits_change_nothing(play, call, said):
@@ -265,5 +265,5 @@ def test_what_cannot_be_played_with(tmp_path):
     with pytest.raises(AutodocError, match="Static quantization needs samples"):
         Playground(DIGITS)
     quantize(DIGITS, tmp_path / "q.onnx", DATA, Recipe(target="cpu-vnni", format="qoperator"), samples=4)
-    with pytest.raises(AutodocError, match=r"has no scales that can be changed|is quantized already"):
+    with pytest.raises(AutodocError, match=r"has no scales that can be changed|is already quantized"):
         Playground(tmp_path / "q.onnx", DATA)

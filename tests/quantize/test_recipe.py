@@ -24,8 +24,8 @@ def test_number_formats_by_target(target, activations, weights):
     [
         ({"target": "tensorrt", "format": "qoperator"}, "TensorRT reads"),
         ({"target": "tensorrt", "activations": "u8"}, "TensorRT reads"),
-        ({"target": "tensorrt", "method": "dynamic"}, "TensorRT has no dynamic"),
-        ({"target": "cpu-avx2", "weights": "s8"}, "clip their sums"),
+        ({"target": "tensorrt", "method": "dynamic"}, "TensorRT does not support ONNX Runtime's dynamic"),
+        ({"target": "cpu-avx2", "weights": "s8"}, "saturate their sums"),
         (
             {"target": "cpu-vnni", "activations": "s8", "weights": "u8"},
             "No kernels exist for s8 data and u8 weights",
@@ -34,7 +34,7 @@ def test_number_formats_by_target(target, activations, weights):
             {"target": "cpu-vnni", "activations": "u16", "format": "qoperator"},
             "No operators exist for 16-bit data",
         ),
-        ({"target": "cpu-vnni", "method": "dynamic", "format": "qoperator"}, "operators of its own"),
+        ({"target": "cpu-vnni", "method": "dynamic", "format": "qoperator"}, "uses its own operators"),
         ({"method": "magic"}, "'magic' is unknown"),
         ({"weights": "s5"}, "'s5' is unknown"),
         ({"block_size": 33}, "power of two"),

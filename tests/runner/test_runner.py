@@ -134,7 +134,7 @@ def test_images_of_a_folder(tmp_path):
         list(ImageFolderLoader(tmp_path, SPEC))
     with pytest.raises(AutodocError, match="not an input for images"):
         ImageFolderLoader(tmp_path, InputSpec("x", np.dtype(np.float32), (1, 128)))
-    with pytest.raises(AutodocError, match="holds no image"):
+    with pytest.raises(AutodocError, match="contains no image"):
         ImageFolderLoader(Path("tests/data/stripped"), SPEC)
 
 

@@ -171,7 +171,7 @@ def test_quantize_from_images(tmp_path):
     arguments = ["quantize", str(model), str(out), *data, "--target", "cpu-vnni"]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 1
-    assert "does not say how images become x float32 1×3×24×24" in done.stderr
+    assert "has no preprocessing for x float32 1×3×24×24" in done.stderr
     assert not out.exists()
     done = CliRunner().invoke(app, [*arguments, "--preprocessing", "imagenet"])
     assert done.exit_code == 0, done.stderr
@@ -188,7 +188,7 @@ def test_quantize_from_images(tmp_path):
     [
         ({"a.png": b"\x89PNG broken"}, "0..1", "a.png cannot be read as an image"),
         ({"a.jpg": b""}, "0..1", "a.jpg cannot be read as an image"),
-        ({"a.txt": b"text"}, "0..1", "the folder holds no image"),
+        ({"a.txt": b"text"}, "0..1", "the folder contains no image"),
         ({"a.png": None}, "magic", "magic is neither a known preprocessing nor a readable file"),
         ({"a.png": None, "p.json": b"{}"}, "p.json", "does not say how images are scaled"),
         ({"a.png": None, "p.json": b"[1"}, "p.json", "p.json is not a JSON file"),

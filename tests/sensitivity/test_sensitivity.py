@@ -186,7 +186,7 @@ def test_models_without_layers(model, said, tmp_path):
 
 
 def test_a_quantized_model_is_refused():
-    with pytest.raises(AutodocError, match="is quantized already"):
+    with pytest.raises(AutodocError, match="is already quantized"):
         sensitivity("tests/data/models/resnet_tiny_qdq_int8.onnx")
 
 

@@ -102,7 +102,7 @@ def test_weights_that_are_missing_are_told(bert):
     del weights["classifier.weight"]
     save_file(weights, path, {"format": "pt"})
     (warning,) = load(bert).warnings
-    assert warning == "1 weights are not in the checkpoint and were made at random: classifier.weight."
+    assert warning == "1 weights are not in the checkpoint and were initialized randomly: classifier.weight."
 
 
 def test_images_and_two_stages(tmp_path):

@@ -84,7 +84,7 @@ def test_a_selection_in_the_graph(play):
 
 def test_faults_are_told_in_the_panel(play, tmp_path):
     play._exact.value = -1.0
-    assert "A scale is above 0" in play._said.value
+    assert "A scale must be above 0" in play._said.value
     play._path.value = str(tmp_path / "none/out.onnx")
     play._export.click()
     assert "folder does not exist" in play._said.value

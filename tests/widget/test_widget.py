@@ -155,7 +155,7 @@ def test_faults_of_traits_are_trait_errors_that_can_be_read(resnet):
     faults = {
         "selection": ["node_relux", "node_relu"],
         "overlay": ["heat", "macs"],
-        "dims": [{"batch": 3}, "no free dimension 'batch'"],
+        "dims": [{"batch": 3}, "no symbolic dimension 'batch'"],
         "theme": ["blue", "light"],
         "height": [1, "120"],
     }

@@ -154,5 +154,5 @@ def test_pictures_are_set_as_the_widget_is(widget, tmp_path):
         widget.direction = "sideways"
     with pytest.raises(OptionError, match="auto, right, down, wrapped"):
         widget.to_svg(tmp_path / "e.svg", direction="sideways")
-    with pytest.raises(OptionError, match="not a shape"):
+    with pytest.raises(OptionError, match="not an aspect ratio"):
         widget.to_svg(tmp_path / "e.svg", aspect=0)

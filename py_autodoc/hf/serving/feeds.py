@@ -70,7 +70,7 @@ class Feeds:
             raise OptionError(
                 "input-missing",
                 f"{self._file} needs {', '.join(missing)}; given: {got}.",
-                "The task or the processor is another than the file was exported for.",
+                "The task or the processor differs from that of the export.",
             )
 
     def _left_out(self, name: str, value: Any) -> None:

@@ -124,7 +124,7 @@ class BatchRunner:
                 raise OptionError(
                     "input-shape",
                     f"{self._session.name}: {name} takes {shown_shape(dims)}, given {shown_shape(shape)}.",
-                    "The processor is another than the file was exported for, or the file has fixed sizes.",
+                    "The processor differs from that of the export, or the file has fixed dimensions.",
                 )
 
     def _batches(self, feeds: dict[str, Array]) -> list[Array]:

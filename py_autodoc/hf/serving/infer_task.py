@@ -53,7 +53,7 @@ def infer_task(
     if guess is None:
         has = ", ".join(f"{port.name} {port.shown()}" for port in outputs)
         raise OptionError(
-            "task-unclear", f"{file}: its outputs ({has}) do not say what it is for.", "Pass task=…."
+            "task-unclear", f"{file}: its outputs ({has}) do not determine its task.", "Pass task=…."
         )
     return guess
 
@@ -96,7 +96,7 @@ def _text(outputs: Sequence[SessionPort], vocabulary: int | None) -> InferredTas
     if port.name == "last_hidden_state":
         return InferredTask("feature-extraction", "high", "text in, last_hidden_state out")
     if port.rank == 2:
-        return InferredTask("text-classification", "medium" if named else "low", f"one row a text: {shown}")
+        return InferredTask("text-classification", "medium" if named else "low", f"one row per text: {shown}")
     if port.rank != 3 or last is None:
         return None
     if last == vocabulary or (named and vocabulary is None and last >= _WORDS):
@@ -105,4 +105,4 @@ def _text(outputs: Sequence[SessionPort], vocabulary: int | None) -> InferredTas
     if named:
         sure = "medium" if last < _WORDS else "low"
         return InferredTask("token-classification", sure, f"one row per token: {shown}")
-    return InferredTask("feature-extraction", "low", f"a vector a token: {shown}")
+    return InferredTask("feature-extraction", "low", f"one vector per token: {shown}")

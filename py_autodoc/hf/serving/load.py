@@ -85,7 +85,7 @@ def _check_device(options: dict[str, Any]) -> None:
             'Pass providers=["CUDAExecutionProvider", …].',
         )
     if options.pop("trust_remote_code", False):
-        raise OptionError("remote-code", "No code that comes with a model is run.", "Pass processor=….")
+        raise OptionError("remote-code", "Code from a model is never executed.", "Pass processor=….")
 
 
 def _config_dict(config: Any, metadata: HfMetadata, processor: Any) -> dict[str, Any] | None:
@@ -111,18 +111,18 @@ def _inferred(
     """Infer the task of a file whose metadata does not name it."""
     name = session.name
     if not allowed:
-        what = "says not what it is for" if metadata.present else "carries no transformers metadata"
+        what = "does not name its task" if metadata.present else "has no transformers metadata"
         raise OptionError(
             "task-missing",
             f"{name} {what}.",
             "Pass task='text-classification' (or another)"
             + ("" if metadata.files else " and processor=FOLDER")
-            + ", or infer_task=True to work the task out from its outputs.",
+            + ", or infer_task=True to infer the task from its outputs.",
         )
     size = held.get("vocab_size") if held else None
     guess = infer(session.inputs, session.outputs, name, size if isinstance(size, int) else None)
     sure = f"{guess.confidence} confidence: {guess.reason}"
-    _warn(f"{name}: taken for {guess.task} ({sure}). Pass task= to be sure.")
+    _warn(f"{name}: inferred the task {guess.task} ({sure}). Pass task= to set it.")
     return guess.task
 
 
@@ -143,7 +143,7 @@ def _pipeline_class(task: str, name: str) -> tuple[str, Any]:
     if kind._pipeline_calls_generate:
         raise OptionError(
             "task-generates",
-            f"{name}: {task} generates step by step, which one file without a cache does not.",
+            f"{name}: {task} generates step by step, which one file without a cache cannot do.",
             "For the result of one step, pass task='feature-extraction'.",
         )
     return task, kind
@@ -163,8 +163,8 @@ def _bounded(parts: dict[str, Any], session: ServingSession) -> dict[str, Any]:
     if length is None or tokenizer is None or tokenizer.model_max_length <= length:
         return parts
     _warn(
-        f"{session.name} takes exactly {length:,} tokens: shorter texts are padded; longer ones are refused, "
-        "or cut there by tasks that cut texts. Export it with --dynamic batch,seq for any length."
+        f"{session.name} takes exactly {length:,} tokens: shorter texts are padded; longer ones are rejected "
+        "or, by tasks that truncate texts, truncated. Export it with --dynamic batch,seq for any length."
     )
     tokenizer = copy.copy(tokenizer)
     tokenizer.model_max_length = length

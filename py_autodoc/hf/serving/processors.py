@@ -68,7 +68,7 @@ def parts_for(
     if missing:
         raise OptionError(
             "processor-missing",
-            f"{name} carries no {missing[0].replace('_', ' ')}, which this task needs.",
+            f"{name} has no {missing[0].replace('_', ' ')}, which this task needs.",
             f"Pass processor=FOLDER or {missing[0]}=….",
         )
     return {**found, **parts}
@@ -144,7 +144,7 @@ def _load(folder: Path, role: str, name: str) -> Any:
         if "trust_remote_code" in str(fault):
             raise InputError(
                 "remote-code",
-                f"{name}: its {word} needs code of its own, which is not run.",
+                f"{name}: its {word} needs custom code, which is not executed.",
                 "Load it yourself and pass it as processor=….",
             ) from fault
         raise InputError(

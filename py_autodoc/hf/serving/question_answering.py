@@ -66,7 +66,7 @@ class QuestionAnsweringPipeline(_Base):  # type: ignore[misc]
         for name in ("top_k", "max_answer_len", "max_question_len", "max_seq_len"):
             value = {**before, **after}[name]
             if value is not None and value < 1:
-                raise OptionError("option-value", f"{name} is {value}; it is at least 1.")
+                raise OptionError("option-value", f"{name} is {value}; it must be at least 1.")
         return _given(before), {}, _given(after)
 
     def __call__(
@@ -131,7 +131,7 @@ class QuestionAnsweringPipeline(_Base):  # type: ignore[misc]
         overlap = min(size // 2, 128, room - 1) if stride is None else stride
         if not 0 <= overlap < room:
             raise OptionError(
-                "option-value", f"doc_stride is {overlap}; with this question it is 0 to {room - 1}."
+                "option-value", f"doc_stride is {overlap}; with this question it must be 0 to {room - 1}."
             )
         first = tokenizer.padding_side == "right"
         encoded = tokenizer(

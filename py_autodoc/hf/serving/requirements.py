@@ -19,5 +19,7 @@ def require_packages() -> None:
             raise RequirementError("pipeline-needs", f"A pipeline needs {name}: {fault}.", PIP) from None
         if name == "transformers" and int(module.__version__.partition(".")[0]) < 5:
             raise RequirementError(
-                "pipeline-needs", f"A pipeline needs transformers 5; here is {module.__version__}.", PIP
+                "pipeline-needs",
+                f"A pipeline needs transformers 5; version {module.__version__} is installed.",
+                PIP,
             )

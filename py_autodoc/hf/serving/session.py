@@ -92,7 +92,7 @@ class ServingSession:
         dtype = _TYPES.get(one.type)
         if dtype is None:
             raise InputError(
-                "port-type", f"{self.name}: {one.name} is a {one.type}, which a pipeline cannot hand over."
+                "port-type", f"{self.name}: {one.name} is a {one.type}, which a pipeline cannot pass on."
             )
         dims = None if one.shape is None else tuple(d if isinstance(d, int) else None for d in one.shape)
         return SessionPort(one.name, np.dtype(dtype), dims)
@@ -106,7 +106,7 @@ class ServingSession:
             raise AnalysisError(
                 "session-run",
                 f"{self.name}: ONNX Runtime failed on {shapes}: {one_line(fault)}",
-                "A text longer than the model was made for fails so: let the tokenizer cut it "
+                "Texts longer than the model's maximum fail like this: let the tokenizer truncate them "
                 "(truncation=True).",
             ) from fault
 

@@ -79,7 +79,7 @@ def time_distributed(call: LayerCall) -> KerasTensor:
     if isinstance(found, list) and len(found) == 1:
         found = found[0]
     if not isinstance(found, KerasTensor) or found.rank < 1:
-        raise Unsupported(call.spec.label, f"around {inner.label}, which gives back several tensors")
+        raise Unsupported(call.spec.label, f"around {inner.label}, which returns several tensors")
     back = _reshape(call, call.straight(found), 1, None, plain)
     return back.masked(x.mask)
 
