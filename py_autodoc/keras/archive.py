@@ -73,7 +73,7 @@ def _legacy(top: RawGroup, name: str, size: int) -> Archive:
     config = top.attribute("model_config")
     if config is None:
         only = top.attribute("layer_names") is not None or top.group("layers") is not None
-        what = "has weights only" if only else "is HDF5, but has no model_config of Keras"
+        what = "contains only weights" if only else "is HDF5, but has no model_config of Keras"
         raise broken(name, f"{what}.", "Save the whole model: model.save(path).")
     weights = top.group("model_weights")
     if weights is None:
