@@ -32,6 +32,13 @@ def needed(names: Iterable[str]) -> list[str]:
         name = pending.pop()
         if name not in found:
             found.add(name)
-            used = {node.id for node in ast.walk(ast.parse(known[name])) if isinstance(node, ast.Name)}
-            pending.extend(used & known.keys())
+            pending.extend(_called(name))
     return [name for name in known if name in found]
+
+
+@cache
+def _called(name: str) -> frozenset[str]:
+    """Return the runtime functions that one of them names."""
+    known = functions()
+    tree = ast.parse(known[name])
+    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name)) & known.keys()

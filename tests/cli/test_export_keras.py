@@ -102,25 +102,42 @@ def test_faults_are_one_line(tmp_path):
     assert [one.name for one in tmp_path.iterdir()] == ["bad.keras"]
 
 
-@pytest.mark.parametrize("exporter", ["dynamo", "torchscript"])
-def test_keras_on_torch_computes_the_same(exporter, tmp_path):
-    """The way for layers that are not read directly, in a process of its own: it picks Keras' backend."""
-    out = tmp_path / "m.onnx"
-    command = [
-        sys.executable,
-        "-m",
-        "py_autodoc",
-        "export",
-        str(DATA / "ad01.h5"),
-        str(out),
-        "--exporter",
-        exporter,
-    ]
+_EXPORT_TWICE = """
+import sys
+from py_autodoc.cli import main
+
+source, folder, *exporters = sys.argv[1:]
+for exporter in exporters:
+    sys.argv = ["onnx-autodoc", "export", source, f"{folder}/{exporter}.onnx", "--exporter", exporter]
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code, end.code
+    print("END OF", exporter, file=sys.stderr, flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def on_torch(tmp_path_factory):
+    """Folder of the files and stderr by exporter, of one process for both: it picks Keras' backend."""
+    folder = tmp_path_factory.mktemp("on_torch")
+    exporters = ("dynamo", "torchscript")
+    command = [sys.executable, "-c", _EXPORT_TWICE, str(DATA / "ad01.h5"), str(folder), *exporters]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "Keras does not call its layers as torch does" in " ".join(done.stderr.split())
+    said, left = {}, done.stderr
+    for exporter in exporters:
+        said[exporter], left = left.split(f"END OF {exporter}", 1)
+    return folder, said
+
+
+@pytest.mark.parametrize("exporter", ["dynamo", "torchscript"])
+def test_keras_on_torch_computes_the_same(exporter, on_torch):
+    """The way for layers that are not read directly."""
+    folder, said = on_torch
+    assert "Keras does not call its layers as torch does" in " ".join(said[exporter].split())
     x = np.load(DATA / "ad01.npz")
-    session = onnxruntime.InferenceSession(str(out))
+    session = onnxruntime.InferenceSession(str(folder / f"{exporter}.onnx"))
     (given,) = session.get_inputs()
     (got,) = session.run(None, {given.name: x["x"][:1]})
     np.testing.assert_allclose(got, x["y"][:1], rtol=1e-4, atol=1e-4)

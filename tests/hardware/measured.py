@@ -116,9 +116,16 @@ def _unfolded(proto: onnx.ModelProto) -> onnx.ModelProto:
     return proto
 
 
-def rows(only: str = "") -> list[Row]:
-    """Every row of ``tests/data/latency_measured.json``; ``only``: a runtime that all are estimated for."""
-    analyses: dict[tuple[str, int, int | None], Analysis] = {}
+Analyses = dict[tuple[str, int, int | None], Analysis]
+"""Model, batch and length of the text → its analysis."""
+
+
+def rows(only: str = "", analyses: Analyses | None = None) -> list[Row]:
+    """Every row of ``tests/data/latency_measured.json``; ``only``: a runtime that all are estimated for.
+
+    ``analyses`` are those that are there already; what else is needed is added.
+    """
+    analyses = {} if analyses is None else analyses
     kernels: dict[tuple[str, int, int | None, str], Kernels] = {}
     found = []
     for row in json.loads((DATA / "latency_measured.json").read_text("utf-8")):
