@@ -68,7 +68,7 @@ def graph_runs(
         outer, trip = runs[node.graph], trips[graph.id]
         times = outer.times * (1 if trip.count is None else trip.count)
         exact = outer.exact and trip.count is not None
-        if _endless(times):
+        if _is_unbounded(times):
             times, exact = outer.times, False
             message = "Nested loops repeat this body too often; it counts once a pass of the outer loop."
             diagnostics.append(Diagnostic("unbounded-loop", "warning", message, graph.name, node=node.id))
@@ -185,7 +185,7 @@ class TripFacts:
         limit = self.number(inputs[0])
         if limit is not None and limit <= 0:
             return Trips(0)
-        if limit is not None and _endless(limit + 1):
+        if limit is not None and _is_unbounded(limit + 1):
             message = f"The trip count {limit} is not a real bound; the body counts once (per iteration)."
             return Trips(None, "unbounded-loop", message)
         if limit is not None and start is not None and self._stays_true(body):
@@ -238,6 +238,6 @@ class TripFacts:
         return Trips(count)
 
 
-def _endless(times: int) -> bool:
+def _is_unbounded(times: int) -> bool:
     """True for a count that means "until the condition fails"; symbols are real counts."""
     return isinstance(times, int) and times > UNBOUNDED_TRIPS

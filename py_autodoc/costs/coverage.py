@@ -59,7 +59,7 @@ def uncovered(
         return []
     listed = gaps(model, types, costs, sizes)
     macs = sum(gap.macs for gap in listed)
-    parts = [f"{plural(gap.nodes, 'node')}: {_told(model, gap)}" for gap in listed[:MAX_REASONS]]
+    parts = [f"{plural(gap.nodes, 'node')}: {_describe(model, gap)}" for gap in listed[:MAX_REASONS]]
     rest = sum(gap.nodes for gap in listed[MAX_REASONS:])
     if rest:
         parts.append(f"{plural(rest, 'node')}: other reasons")
@@ -71,7 +71,7 @@ def uncovered(
     return [Diagnostic(CODE, "info" if free else "warning", message, where, node=first)]
 
 
-def _told(model: Model, gap: Gap) -> str:
+def _describe(model: Model, gap: Gap) -> str:
     """Return the reason with the node, or with the number of nodes."""
     if gap.node < 0:
         return gap.reason
@@ -110,35 +110,35 @@ class _GapSearch:
                 break
             path.append(number)
             seen.add(number)
-            tensor = next((t for t in self.model.nodes[number].inputs if self._open(t)), -1)
+            tensor = next((t for t in self.model.nodes[number].inputs if self._is_unsized(t)), -1)
             if tensor < 0:
-                found = self._own(number)
+                found = self._own_reason(number)
                 break
             maker = self.model.tensors[tensor].producer
             while maker < 0 and (outer := self._outside(tensor)) >= 0 and outer != tensor:
                 tensor, maker = outer, self.model.tensors[outer].producer
             if maker < 0 or maker in seen:
-                found = self._fed(tensor, number)
+                found = self._input_reason(tensor, number)
                 break
             number = maker
         for passed in path:
             self.known[passed] = found
         return found
 
-    def _open(self, tensor: int) -> bool:
+    def _is_unsized(self, tensor: int) -> bool:
         return tensor >= 0 and self.sizes.bytes[tensor] is None
 
-    def _own(self, number: int) -> tuple[int, str]:
+    def _own_reason(self, number: int) -> tuple[int, str]:
         """Return the reason for a node whose inputs are known."""
         node, entry = self.model.nodes[number], self.costs[number]
-        left = [t for t in node.outputs if self._open(t)]
-        if left and all(self._named(t) for t in left):
+        left = [t for t in node.outputs if self._is_unsized(t)]
+        if left and all(self._is_expressed(t) for t in left):
             return -1, self._sizes_are_free()
         if entry.cost is None and not left:
             return number, entry.reason
         return number, f"output sizes of {op_name(node)} that the graph does not give"
 
-    def _named(self, tensor: int) -> bool:
+    def _is_expressed(self, tensor: int) -> bool:
         """True for a shape expressed in the symbols of the inputs."""
         shape = self.types.shapes[tensor]
         if shape is None or not self.free:
@@ -158,9 +158,9 @@ class _GapSearch:
         graph = self.model.graphs[self.model.tensors[tensor].graph]
         if graph.parent_node < 0:
             return -1
-        return next((t for t in self.model.nodes[graph.parent_node].inputs if self._open(t)), -1)
+        return next((t for t in self.model.nodes[graph.parent_node].inputs if self._is_unsized(t)), -1)
 
-    def _fed(self, tensor: int, number: int) -> tuple[int, str]:
+    def _input_reason(self, tensor: int, number: int) -> tuple[int, str]:
         """Return the reason for a size without a producer: of an input, or of a value carried by a loop."""
         about = self.model.tensors[tensor]
         if about.kind == TensorKind.INPUT and about.graph == 0:

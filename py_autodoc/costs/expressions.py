@@ -162,7 +162,7 @@ def expressions(model: Model, types: SymbolicTypes, reference: Reference) -> Exp
 
 def _node(run: SymbolicRun, node: Node, sizes: SymbolicSizes) -> NodeExpressions:
     cost, reason = run.one(node)
-    made = _made(node, sizes)
+    made = _output_bytes(node, sizes)
     if made is None:
         reason = reason or "the size of an output is not an expression"
     if cost is None:
@@ -170,7 +170,7 @@ def _node(run: SymbolicRun, node: Node, sizes: SymbolicSizes) -> NodeExpressions
     return NodeExpressions(cost.macs, cost.flops, cost.read_bytes, cost.write_bytes, made, reason)
 
 
-def _made(node: Node, sizes: SymbolicSizes) -> Number | None:
+def _output_bytes(node: Node, sizes: SymbolicSizes) -> Number | None:
     """Return the bytes of the outputs."""
     made: Number = 0
     for tensor in node.outputs:

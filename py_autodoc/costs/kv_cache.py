@@ -134,7 +134,7 @@ def _layers(model: Model, types: TypeTable, found: Iterable[Cache]) -> list[Cach
 
 def _layer(model: Model, types: TypeTable, attention: int, pair: Sequence[Cache]) -> CacheLayer:
     inputs = tuple(dict.fromkeys(cache.tensor for cache in pair))
-    parts = [_part(types, cache) for cache in pair]
+    parts = [_position_bytes(types, cache) for cache in pair]
     unknown = [cache for cache, part in zip(pair, parts, strict=True) if part is None]
     reason = ""
     if unknown:
@@ -157,7 +157,7 @@ def _layer(model: Model, types: TypeTable, attention: int, pair: Sequence[Cache]
     )
 
 
-def _part(types: TypeTable, cache: Cache) -> int | None:
+def _position_bytes(types: TypeTable, cache: Cache) -> int | None:
     """Return the bytes of one position of a cache; None if a size is unknown."""
     heads, width = _size(types, cache.tensor, cache.heads), _size(types, cache.tensor, cache.width)
     bits = BITS.get(types.dtypes[cache.tensor])
@@ -236,7 +236,7 @@ def _estimate(
     likely = [layer for layer in own if layer.causal is None]
     causal = [layer for layer in own if layer.causal is not False] if decoder > 0 else known
     if not causal:
-        return KVCache("none", reason=_why_none(attention))
+        return KVCache("none", reason=_no_cache_reason(attention))
     if not scores_vocabulary(model, types):
         return KVCache("none", reason="attention is causal, but no output scores a vocabulary")
     layers = [_estimated(layer) for layer in causal]
@@ -246,7 +246,7 @@ def _estimate(
     return _summary("estimated", layers, max_context, confidence)
 
 
-def _why_none(attention: Sequence[AttentionSize]) -> str:
+def _no_cache_reason(attention: Sequence[AttentionSize]) -> str:
     if not attention:
         return "no cached keys and values among the inputs, and no attention was recognised"
     if any(layer.causal is None or layer.kind == "unknown" for layer in attention):

@@ -260,7 +260,7 @@ class GraphLifetimes:
         for at, node in enumerate(self.order):
             if node.subgraphs:
                 sweep.inside(live, at, node, bodies)
-            host = self._host(node, at, owner, users, feeds, size)
+            host = self._reusable_memory(node, at, owner, users, feeds, size)
             for tensor in self.made[at]:
                 if host < 0 or tensor != node.outputs[0]:
                     owner[tensor] = tensor
@@ -279,7 +279,7 @@ class GraphLifetimes:
                     live -= size[held]
         return sweep
 
-    def _host(
+    def _reusable_memory(
         self,
         node: Node,
         at: int,

@@ -216,33 +216,33 @@ class _Count:
         for name in ML_ATTRIBUTES.get(node.op_type, ()):
             value = node.attributes.get(name)
             if isinstance(value, list):
-                self._own(Constant(-1, node.id, _FLOAT, 4 * len(value), len(value)))
+                self._add_to_owner(Constant(-1, node.id, _FLOAT, 4 * len(value), len(value)))
             elif isinstance(value, ConstTensor):
                 count = 1
                 for d in value.shape:
                     count *= max(d, 0)
                 origin = "external" if value.storage.location else "inline"
-                self._own(Constant(-1, node.id, value.dtype, value.storage.bytes, count, 0, origin))
+                self._add_to_owner(Constant(-1, node.id, value.dtype, value.storage.bytes, count, 0, origin))
 
     def _add(self, tensor: int, params: int | None, size: int | None, bits: int, origin: str) -> None:
         dtype = self.types.dtypes[tensor] or self.model.tensors[tensor].dtype
-        self._own(Constant(tensor, self._first_user(tensor), dtype, size, params, bits, origin))
+        self._add_to_owner(Constant(tensor, self._first_user(tensor), dtype, size, params, bits, origin))
 
-    def _own(self, constant: Constant) -> None:
+    def _add_to_owner(self, constant: Constant) -> None:
         """Add a constant to the node that uses it first, and to the totals."""
         self.constants.append(constant)
         _, node, _, size, params, *_ = constant
         self.total += params or 0
         self.weight_bytes = _plus(self.weight_bytes, size)
         if params is None:
-            self._refused(constant)
+            self._record_invalid(constant)
         if node < 0:
             self.unused += params or 0
             return
         self.params[node] = _plus(self.params[node], params)
         self.node_bytes[node] = _plus(self.node_bytes[node], size)
 
-    def _refused(self, constant: Constant) -> None:
+    def _record_invalid(self, constant: Constant) -> None:
         """Record a weight with an invalid shape."""
         weight = self.model.tensors[constant.tensor]
         shape = self.types.shapes[constant.tensor] if weight.shape is None else weight.shape

@@ -22,7 +22,7 @@ MAX_POINTS = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Alive:
+class LiveBlock:
     """A block of memory in use at one step.
 
     ``bytes`` is its size, ``tensor`` its content at that step: the latest tensor, if views share it or an
@@ -44,7 +44,7 @@ class Alive:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class PeakSnapshot:
     """Live memory at a peak, largest first; the bytes add up to ``bytes``.
 
     ``nodes`` locates it: the node of the main graph, then the node inside its subgraph and so on, as deep as
@@ -54,7 +54,7 @@ class Moment:
     bytes: int
     step: int
     nodes: tuple[int, ...]
-    alive: tuple[Alive, ...]
+    alive: tuple[LiveBlock, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,8 @@ class Timeline:
     """By tensor id: last live step, inclusive."""
     memory: dict[int, int]
     """Tensor → the tensor whose memory it reuses in place."""
-    at_simple_peak: Moment | None
-    at_peak: Moment | None
+    at_simple_peak: PeakSnapshot | None
+    at_peak: PeakSnapshot | None
     """In place."""
 
     @property
@@ -123,8 +123,8 @@ def timeline(model: Model, types: TypeTable, sizes: TensorSizes | None = None) -
         first=live.first,
         last=live.last,
         memory=live.memory,
-        at_simple_peak=peaks.moment(live.simple, {}) if peaks else None,
-        at_peak=peaks.moment(live.inplace, live.memory) if peaks else None,
+        at_simple_peak=peaks.snapshot(live.simple, {}) if peaks else None,
+        at_peak=peaks.snapshot(live.inplace, live.memory) if peaks else None,
     )
 
 
@@ -155,9 +155,9 @@ class _Peaks:
         self.size = size
         self.folded = constant_results(model)
 
-    def moment(self, sweeps: Sequence[LivenessSweep], memory: Mapping[int, int]) -> Moment:
+    def snapshot(self, sweeps: Sequence[LivenessSweep], memory: Mapping[int, int]) -> PeakSnapshot:
         """Return the live memory in the main graph, and in the subgraphs that contain the peak."""
-        found: list[Alive] = []
+        found: list[LiveBlock] = []
         nodes: list[int] = []
         graph = 0
         while graph >= 0:
@@ -169,9 +169,9 @@ class _Peaks:
                 nodes.append(sweep.node)
             graph = sweep.body
         found.sort(key=lambda item: (-item.bytes, item.graph, item.first, item.tensor))
-        return Moment(sweeps[0].bytes, sweeps[0].step, tuple(nodes), tuple(found))
+        return PeakSnapshot(sweeps[0].bytes, sweeps[0].step, tuple(nodes), tuple(found))
 
-    def _alive(self, graph: int, made: int, needed: int, memory: Mapping[int, int]) -> Iterator[Alive]:
+    def _alive(self, graph: int, made: int, needed: int, memory: Mapping[int, int]) -> Iterator[LiveBlock]:
         """Yield memory in one graph produced up to step ``made`` and needed at step ``needed`` or later."""
         first, last, all_tensors = self.live.first, self.live.last, self.model.tensors
         holds: dict[int, list[int]] = {}
@@ -180,7 +180,7 @@ class _Peaks:
                 holds.setdefault(memory.get(tensor, tensor), []).append(tensor)
         for owner, tensors in holds.items():
             youngest = max(tensors, key=lambda tensor: (first[tensor], tensor))
-            yield Alive(
+            yield LiveBlock(
                 tensor=youngest,
                 bytes=self.size[owner],
                 producer=self.model.tensors[youngest].producer,

@@ -16,9 +16,9 @@ def needed_nodes(model: Model) -> set[int]:
     Nodes outside ai.onnx and ai.onnx.ml, and their producers, count as needed, since they may have effects.
     """
     nodes, graphs = model.nodes, model.graphs
-    makers = [tensor.producer for tensor in model.tensors]
-    makers.append(-1)  # for omitted inputs
-    stack = [makers[t] for t in graphs[0].outputs]
+    producer_of = [tensor.producer for tensor in model.tensors]
+    producer_of.append(-1)  # for omitted inputs
+    stack = [producer_of[t] for t in graphs[0].outputs]
     stack += [node.id for node in nodes if node.domain and node.domain != "ai.onnx.ml"]
     alive: set[int] = set()
     while stack:
@@ -27,10 +27,10 @@ def needed_nodes(model: Model) -> set[int]:
             alive.add(number)
             node = nodes[number]
             for tensor in node.inputs:
-                if makers[tensor] >= 0:
-                    stack.append(makers[tensor])
+                if producer_of[tensor] >= 0:
+                    stack.append(producer_of[tensor])
             for _, body in node.subgraphs:
-                stack.extend(makers[tensor] for tensor in graphs[body].outputs)
+                stack.extend(producer_of[tensor] for tensor in graphs[body].outputs)
             number = graphs[node.graph].parent_node
     return alive
 

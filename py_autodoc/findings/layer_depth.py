@@ -30,12 +30,12 @@ def depth(ctx: RuleContext, least: Number = 0) -> Depth | None:
     layers, which is cheaper to determine. Linear in the size of the graph.
     """
     counted = {number for number in weighted(ctx) if not is_depthwise(ctx, number)}
-    if least and (len(counted) < least or _shortest(ctx, counted) < least):
+    if least and (len(counted) < least or _shortest_length(ctx, counted) < least):
         return None
     return _depth(ctx, counted)
 
 
-def _shortest(ctx: RuleContext, counted: set[int]) -> int:
+def _shortest_length(ctx: RuleContext, counted: set[int]) -> int:
     """Return the layers on the shortest path to the most distant output; -1 if there is none."""
     flow, nodes = ctx.flow, ctx.model.nodes
     reads, names = flow.data_inputs, flow.qualified_op_types

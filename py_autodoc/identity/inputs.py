@@ -72,17 +72,17 @@ def _port(flow: DataflowGraph, tensor: int, past: set[int]) -> ModelPort:
     port = ModelPort(tensor, about.name, flow.types.dtypes[tensor] or about.dtype, shape, "")
     if not flow.readers[tensor]:
         return port  # unused
-    if tensor in past or _held(port):
+    if tensor in past or _is_cache(port):
         return replace(port, role="key/value cache")
     uses = first_uses(flow, tensor)
-    for look in (_state, _called, _tokens, _image, _signal, _spectrum, _small, _mask, _other):
+    for look in (_state, _by_name, _tokens, _image, _signal, _spectrum, _scalar, _mask, _other):
         found = look(flow, port, uses)
         if found is not None:
             return found
     return port
 
 
-def _held(port: ModelPort) -> bool:
+def _is_cache(port: ModelPort) -> bool:
     """True for cached keys and values by name; past values of a time series have no heads axis."""
     parts = w.words(port.name)
     return "past" in parts and (port.rank < 0 or port.rank > 3 or bool(w.CACHED.intersection(parts)))
@@ -136,7 +136,7 @@ def _returned(flow: DataflowGraph, port: ModelPort) -> bool:
     )
 
 
-def _called(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
+def _by_name(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
     """Match names that transformers uses for one kind of input only."""
     shape = port.shape
     if shape is None or port.dtype not in _FLOATS or not uses:
@@ -207,14 +207,15 @@ def _image(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort 
         return None
     sides = ((1, shape[2:]), (3, shape[1:3]))
     channels, size = next(
-        ((c, rest) for c in _CHANNELS for axis, rest in sides if shape[axis] == c and _wide(rest)), (None, ())
+        ((c, rest) for c in _CHANNELS for axis, rest in sides if shape[axis] == c and _is_wide(rest)),
+        (None, ()),
     )
     if channels is None and all(not isinstance(d, int) for d in shape[1:]) and flat:
         # All dimensions are symbolic: the kernels determine the number of channels.
         inner = flat[0][1]
         channels, size = (inner, shape[2:]) if inner in _CHANNELS else (None, ())
     if channels is None or not (
-        flat or named or port.dtype == _BYTE or _cut_up(uses) or _greyed(channels, uses)
+        flat or named or port.dtype == _BYTE or _cut_up(uses) or _is_greyscale(channels, uses)
     ):
         return None
     if channels == 1 and not named and (w.said(port.name, w.SPECTRUM | w.AUDIO) or _frames_first(shape)):
@@ -234,12 +235,12 @@ def _cut_up(uses: list[_Use]) -> bool:
     return any(use.place == 0 and use.op in ("MatMul", "Gemm") for use in uses)
 
 
-def _greyed(channels: int, uses: list[_Use]) -> bool:
+def _is_greyscale(channels: int, uses: list[_Use]) -> bool:
     """True if the three colours are averaged first."""
     return channels == 3 and any(use.op == "ReduceMean" for use in uses)
 
 
-def _wide(size: tuple[Dim, ...]) -> bool:
+def _is_wide(size: tuple[Dim, ...]) -> bool:
     return all(not isinstance(d, int) or d >= _SMALLEST for d in size)
 
 
@@ -272,7 +273,7 @@ def _signal(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort
     length = rest[0] if len(rest) == 1 else None
     if len(rest) != 1 or (isinstance(length, int) and length < _SIGNAL // 4):
         return None
-    named = w.said(port.name, w.AUDIO) or _rated(flow)
+    named = w.said(port.name, w.AUDIO) or _has_rate(flow)
     spectral = any(use.op in _SPECTRAL for use in uses)
     kernels = _kernels(flow, uses)
     line = any(k[1] == 1 and (len(k) == 3 or (len(k) == 4 and 1 in k[2:])) for k in kernels)
@@ -286,7 +287,7 @@ def _signal(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort
     return replace(port, role=role, channels=1, size=(length,), sure=sure)
 
 
-def _rated(flow: DataflowGraph) -> bool:
+def _has_rate(flow: DataflowGraph) -> bool:
     """True if the file states a sampling rate or has an input for it."""
     names = [flow.model.tensors[t].name for t in flow.model.graphs[0].inputs[:_MAX]]
     keys = list(flow.model.metadata)[:_MAX]
@@ -345,7 +346,7 @@ def _bands(flow: DataflowGraph, shape: Shape, uses: list[_Use]) -> Dim:
     return shape[-1] if shape[-1] in _FEW_BANDS else None
 
 
-def _small(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
+def _scalar(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort | None:
     """Match a scalar, or one number per batch item."""
     shape = port.shape
     if shape is None or len(shape) > 1:
@@ -386,13 +387,13 @@ def _other(flow: DataflowGraph, port: ModelPort, uses: list[_Use]) -> ModelPort 
     if w.said(port.name, w.STEP):
         return replace(port, role="time step")
     if len(shape) == 5:
-        return replace(port, role=_fifth(shape), sure=False)
+        return replace(port, role=_five_axes(shape), sure=False)
     if len(shape) in (1, 2, 3):
         return replace(port, role="features", sure=len(shape) == 2)
     return None
 
 
-def _fifth(shape: Shape) -> str:
+def _five_axes(shape: Shape) -> str:
     """Return the content of five axes: frames in three colours, or one value per voxel."""
     if 3 in (shape[1], shape[2], shape[4]):
         return "video"

@@ -27,7 +27,7 @@ _MIXED, _SIDE = 0.3, 0.05
 def kind_of(case: IdentityCase) -> MetadataTask:
     """Return the family in words, with the model name if the file states one."""
     verdict = case.structure.verdict
-    words = _WORDS.get(verdict.family) or _mixture(case)
+    words = _WORDS.get(verdict.family) or _describe_layers(case)
     made = named_make(case.model)
     if not words and made is None:
         return NOTHING
@@ -43,15 +43,15 @@ def kind_of(case: IdentityCase) -> MetadataTask:
     return MetadataTask(verdict.family, f"{words} ({made[0]})", known, (told, *why))
 
 
-def _mixture(case: IdentityCase) -> str:
+def _describe_layers(case: IdentityCase) -> str:
     """Describe the layers of detectors, segmenters and hybrids."""
     family = case.family
     if family not in ("detector", "segmenter", "hybrid"):
         return ""
-    stock = count_layers(list(case.flows) or [case.flow])
-    conv, recurrent = stock.share(CONV), stock.share(RECURRENT)
+    inventory = count_layers(list(case.flows) or [case.flow])
+    conv, recurrent = inventory.share(CONV), inventory.share(RECURRENT)
     parts = []
-    if stock.kinds[CONV].layers and (conv >= _MIXED or not case.structure.attention):
+    if inventory.kinds[CONV].layers and (conv >= _MIXED or not case.structure.attention):
         parts.append("CNN")
     if case.structure.attention:
         parts.append("transformer")

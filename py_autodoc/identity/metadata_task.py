@@ -68,7 +68,7 @@ def task_in_metadata(model: Model) -> MetadataTask | None:
     told = metadata.get("task", "").strip().lower()
     if told in aliases:
         return MetadataTask(*aliases[told], FILE, (f"the metadata names the task: {told}",))
-    for kind in _outer(model):
+    for kind in _outer_classes(model):
         for ending, words in _endings().items():
             if kind.endswith(ending) and len(kind) > len(ending):
                 return MetadataTask(*words, FILE, (f"the exporter recorded the class {kind}",))
@@ -80,7 +80,7 @@ def named_make(model: Model) -> tuple[str, str] | None:
     described = _YOLO.search(model.metadata.get("description", "")[:400])
     if described:
         return described[1], "the metadata describes it so"
-    kinds = _outer(model)
+    kinds = _outer_classes(model)
     for kind in kinds:
         made = _HEAD.fullmatch(kind)
         if made and kind not in _PLAIN_CLASSES:
@@ -111,14 +111,14 @@ def _endings() -> Mapping[str, tuple[str, str]]:
     return dict(sorted(found.items(), key=lambda item: -len(item[0])))
 
 
-def _outer(model: Model) -> list[str]:
+def _outer_classes(model: Model) -> list[str]:
     """Return the classes of modules that enclose nearly all nodes, outermost first."""
-    return _around([_classes(node) for node in model.nodes[:_LOOKED_AT]])
+    return _common_prefix([_classes(node) for node in model.nodes[:_LOOKED_AT]])
 
 
 def _scopes(model: Model) -> list[str]:
     """Return the names of modules that enclose nearly all nodes with a module, outermost first."""
-    return _around([node.scope for node in model.nodes[:_LOOKED_AT] if node.scope])
+    return _common_prefix([node.scope for node in model.nodes[:_LOOKED_AT] if node.scope])
 
 
 def _classes(node: Node) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ def _classes(node: Node) -> tuple[str, ...]:
     return tuple(kind.rpartition(".")[2] for kind in node.classes[:_DEEP])
 
 
-def _around(paths: list[tuple[str, ...]]) -> list[str]:
+def _common_prefix(paths: list[tuple[str, ...]]) -> list[str]:
     paths = [path for path in paths if path]
     found: list[str] = []
     for depth in range(_DEEP):

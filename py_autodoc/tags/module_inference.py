@@ -32,9 +32,9 @@ def infer_modules(model: ir.Model, order: Order, known: Mapping[ir.Node, str]) -
     before: dict[ir.Node, str] = {}
     after: dict[ir.Node, str] = {}
     for node in unknown:
-        _put(before, node, [_look(p, known, before) for p in _producers(node)])
+        _put(before, node, [_scope_of(p, known, before) for p in _producers(node)])
     for node in reversed(unknown):
-        found = [_look(use.node, known, after) for value in node.outputs for use in value.uses()]
+        found = [_scope_of(use.node, known, after) for value in node.outputs for use in value.uses()]
         if any(value.is_graph_output() for value in node.outputs):
             found.append(frames.get(node.graph) if node.graph is not model.graph else None)
         _put(after, node, found)
@@ -43,7 +43,7 @@ def infer_modules(model: ir.Model, order: Order, known: Mapping[ir.Node, str]) -
     for node, outer in unknown.items():  # a node comes before its subgraphs
         sides = [side[node] for side in (before, after) if node in side]
         if not sides:
-            sides = _around(node, outer, frames, calls, known, filled)
+            sides = _enclosing(node, outer, frames, calls, known, filled)
         if sides:
             filled[node] = common(sides)
     return filled
@@ -71,7 +71,7 @@ def _calls(model: ir.Model, order: Order) -> dict[object, list[ir.Node]]:
     return found
 
 
-def _around(
+def _enclosing(
     node: ir.Node,
     outer: ir.Node | None,
     frames: Mapping[object, str],
@@ -95,7 +95,7 @@ def _producers(node: ir.Node) -> list[ir.Node]:
     return [one for one in made if one is not None and one.graph is node.graph]
 
 
-def _look(node: ir.Node, known: Mapping[ir.Node, str], seen: Mapping[ir.Node, str]) -> str | None:
+def _scope_of(node: ir.Node, known: Mapping[ir.Node, str], seen: Mapping[ir.Node, str]) -> str | None:
     return known[node] if node in known else seen.get(node)
 
 

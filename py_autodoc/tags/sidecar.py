@@ -174,8 +174,8 @@ def _tensors(model: ir.Model, tags: Tags) -> dict[str, dict[str, Any]]:
 
 def _tensor(value: ir.Value, tags: Tags) -> dict[str, Any]:
     """Return the producer and all consumers of a tensor."""
-    maker = value.producer()
-    made = tags.records.get(maker) if maker is not None else None
+    producer = value.producer()
+    made = tags.records.get(producer) if producer is not None else None
     readers = [tags.records[use.node] for use in value.uses() if use.node in tags.records]
     return {
         "producer": made.tag if made else None,

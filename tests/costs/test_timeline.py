@@ -6,7 +6,7 @@ import onnx.parser
 import pytest
 
 from costs.harness import Analysed, analyse
-from py_autodoc.costs.timeline import Moment, Timeline, timeline
+from py_autodoc.costs.timeline import PeakSnapshot, Timeline, timeline
 
 HEAD = '<ir_version: 10, opset_import: ["" : 20]>\n'
 
@@ -16,11 +16,11 @@ def run(text: str) -> tuple[Analysed, Timeline]:
     return done, timeline(done.model, done.types)
 
 
-def alive(done: Analysed, moment: Moment | None) -> list[tuple[str, int, int, int]]:
+def alive(done: Analysed, snapshot: PeakSnapshot | None) -> list[tuple[str, int, int, int]]:
     """(name, bytes, first step, last step) of what is alive at a peak."""
-    assert moment is not None
-    assert sum(item.bytes for item in moment.alive) == moment.bytes
-    return [(done.model.tensors[a.tensor].name, a.bytes, a.first, a.last) for a in moment.alive]
+    assert snapshot is not None
+    assert sum(item.bytes for item in snapshot.alive) == snapshot.bytes
+    return [(done.model.tensors[a.tensor].name, a.bytes, a.first, a.last) for a in snapshot.alive]
 
 
 def life(done: Analysed, time: Timeline, name: str) -> tuple[int, int]:

@@ -66,64 +66,67 @@ class _Classifier:
         self.found = found
         self.attention = attention
         self.repeats = repeats
-        self.stock: LayerInventory = count_layers(flows)
+        self.inventory: LayerInventory = count_layers(flows)
         self.scans = sum(map(selective_scans, flows))
 
     def decide(self) -> ArchitectureVerdict:
         """Return the first family that has evidence."""
-        for rule in (self._classical, self._seen_by_outputs, self._mixed, self._attentive, self._state_space,
-                     self._summed, self._recurrent, self._convolutional, self._graph, self._fourier,
-                     self._pieced, self._little_recurrent, self._dense):  # fmt: skip
+        for rule in (self._classical, self._by_outputs, self._hybrid, self._transformer, self._state_space,
+                     self._exponential_recurrence, self._recurrent, self._convolutional, self._graph,
+                     self._fourier, self._decomposed_attention, self._only_recurrent,
+                     self._dense):  # fmt: skip
             made = rule()
             if made is not None:
                 family, confidence, lines = made
-                sure = confidence * (0.6 if self._foreign() else 1.0)
-                return ArchitectureVerdict(family, round(sure, 2), (*lines, *self._asides()))
-        return ArchitectureVerdict("unknown", 0.0, tuple(self._nothing()))
+                sure = confidence * (0.6 if self._unknown_operators() else 1.0)
+                return ArchitectureVerdict(family, round(sure, 2), (*lines, *self._details()))
+        return ArchitectureVerdict("unknown", 0.0, tuple(self._no_evidence()))
 
     # ---------------------------------------------------------------- families
 
     def _classical(self) -> _Made:
         trees = [
-            (op.partition("::")[2], n) for op, n in self.stock.ops.items() if op.startswith("ai.onnx.ml::")
+            (op.partition("::")[2], n)
+            for op, n in self.inventory.ops.items()
+            if op.startswith("ai.onnx.ml::")
         ]
         known = [f"{n} {op}" for op, n in trees if op.startswith(_CLASSICAL)]
-        if not known or self.stock.layers:
+        if not known or self.inventory.layers:
             return None
         return "classical-ml", 0.95, [f"{', '.join(known)} and no layer of a neural network"]
 
-    def _seen_by_outputs(self) -> _Made:
+    def _by_outputs(self) -> _Made:
         """Detectors and segmenters: the outputs decide, whatever computes them."""
-        if not self.stock.layers:
+        if not self.inventory.layers:
             return None
         for family, look in (
             ("detector", detection_outputs.detection_signs),
             ("segmenter", output_signs.segmentation_signs),
         ):
-            signs = look(self.main, self.stock.ops)
+            signs = look(self.main, self.inventory.ops)
             if signs is not None:
                 lines = [signs[1], *self._attention_line(), *self._convolution_line()]
                 return family, signs[0], lines
         return None
 
-    def _mixed(self) -> _Made:
+    def _hybrid(self) -> _Made:
         """Two ways of mixing positions, both with a relevant share."""
-        conv = self.stock.kinds[CONV]
-        recurrent = self.stock.share(RECURRENT)
+        conv = self.inventory.kinds[CONV]
+        recurrent = self.inventory.share(RECURRENT)
         if self.attention and self.scans:
             return "hybrid", 0.85, [*self._attention_line(), f"{self.scans} selective state-space layers"]
-        if self.attention and conv.layers >= _MIXED_LAYERS and self.stock.share(CONV) >= _MIXED:
+        if self.attention and conv.layers >= _MIXED_LAYERS and self.inventory.share(CONV) >= _MIXED:
             return "hybrid", 0.8, [*self._attention_line(), *self._convolution_line()]
         if self.attention and recurrent >= _SIDE:
             return "hybrid", 0.8, [*self._attention_line(), self._recurrent_line()]
-        if conv.layers >= _MANY and self.stock.share(CONV) >= _SIDE and recurrent >= _SIDE:
+        if conv.layers >= _MANY and self.inventory.share(CONV) >= _SIDE and recurrent >= _SIDE:
             return "hybrid", 0.75, [self._recurrent_line(), *self._convolution_line()]
         return None
 
-    def _attentive(self) -> _Made:
-        if not self.attention or not self.stock.layers:
+    def _transformer(self) -> _Made:
+        if not self.attention or not self.inventory.layers:
             return None
-        family, confidence, lines = judge_transformer(self.main, self.attention, self.stock)
+        family, confidence, lines = judge_transformer(self.main, self.attention, self.inventory)
         return family, confidence, lines
 
     def _state_space(self) -> _Made:
@@ -135,78 +138,86 @@ class _Classifier:
             lines.append(f"{short} depthwise convolutions along the sequence")
         return "state-space", 0.9 if short else 0.7, lines
 
-    def _summed(self) -> _Made:
+    def _exponential_recurrence(self) -> _Made:
         """Recurrent layers written out with exponential gates."""
         steps = sum(map(position_mixing.exponential_sums, self.flows))
-        if not steps or not self.stock.layers:
+        if not steps or not self.inventory.layers:
             return None
         told = f"{steps} times a running maximum is taken off before the exponentials that weigh old and new"
         return "recurrent", 0.85, [f"{told}: a sum that is handed from step to step", "no attention"]
 
     def _graph(self) -> _Made:
-        if not self.stock.layers:
+        if not self.inventory.layers:
             return None
         times, how = position_mixing.messages(self.main)
         return ("graph", 0.9, [f"{plural(times, 'time')}: {how}"]) if times else None
 
     def _fourier(self) -> _Made:
         count = sum(map(position_mixing.fourier_mixes, self.flows))
-        if not count or not self.stock.on_positions:
+        if not count or not self.inventory.on_positions:
             return None
         return "fourier", 0.9, [f"{plural(count, 'Fourier transform')} mix the positions, no attention"]
 
-    def _pieced(self) -> _Made:
+    def _decomposed_attention(self) -> _Made:
         """Attention that no recogniser can take apart; whether it is causal is unknown."""
         count = sum(map(position_mixing.pieced_attention, self.flows))
-        if not count or not self.stock.layers:
+        if not count or not self.inventory.layers:
             return None
         lines = [f"{count} Softmaxes over products of computed tensors weigh others: attention in pieces"]
         words = output_signs.vocabulary_output(self.main)
-        if words is not None and words[0] in self.stock.token_tables:
+        if words is not None and words[0] in self.inventory.token_tables:
             return "unknown", 0.0, [*lines, "an encoder or a decoder: the mask is unknown"]
         return "transformer-encoder", 0.6, lines
 
     def _recurrent(self) -> _Made:
-        if not self.stock.kinds[RECURRENT].layers or self.stock.share(RECURRENT) < _SIDE:
+        if not self.inventory.kinds[RECURRENT].layers or self.inventory.share(RECURRENT) < _SIDE:
             return None
         return "recurrent", 0.9, [self._recurrent_line()]
 
-    def _little_recurrent(self) -> _Made:
+    def _only_recurrent(self) -> _Made:
         """Recurrent layers are the only ones that mix positions, however large the other layers are."""
-        if not self.stock.kinds[RECURRENT].layers or self.stock.spatial:
+        if not self.inventory.kinds[RECURRENT].layers or self.inventory.spatial:
             return None
         return "recurrent", 0.75, [self._recurrent_line(), "nothing else mixes positions"]
 
     def _convolutional(self) -> _Made:
-        conv, share = self.stock.kinds[CONV], self.stock.share(CONV)
-        if self.stock.layers < 2 or not conv.layers:
+        conv, share = self.inventory.kinds[CONV], self.inventory.share(CONV)
+        if self.inventory.layers < 2 or not conv.layers:
             return None
         lines = self._convolution_line()
-        if share >= 0.5 and self.stock.spatial:
+        if share >= 0.5 and self.inventory.spatial:
             return "cnn", 0.95 if conv.layers >= _MANY else 0.7, lines
-        if self.stock.spatial >= _MANY:
+        if self.inventory.spatial >= _MANY:
             return "cnn", 0.85, [*lines, "nothing else mixes positions: no attention, no recurrence"]
         return None
 
     def _dense(self) -> _Made:
-        dense, conv = self.stock.kinds[DENSE], self.stock.kinds[CONV]
-        cutting = conv.layers == len(self.stock.patches)  # convolutions that only cut an image into patches
-        pointwise = not self.stock.spatial and conv.layers > 1  # acts on each position, like a dense layer
-        if pointwise and dense.layers + conv.layers > 2 and self.stock.share(RECURRENT) < _SIDE:
+        dense, conv = self.inventory.kinds[DENSE], self.inventory.kinds[CONV]
+        cutting = conv.layers == len(
+            self.inventory.patches
+        )  # convolutions that only cut an image into patches
+        pointwise = (
+            not self.inventory.spatial and conv.layers > 1
+        )  # acts on each position, like a dense layer
+        if pointwise and dense.layers + conv.layers > 2 and self.inventory.share(RECURRENT) < _SIDE:
             each = f"{conv.layers} convolutions over one position are dense layers for each of them"
             return "mlp", 0.75, [each, "no attention, no recurrence"]
-        if dense.layers < 2 or self.stock.share(DENSE) + cutting * self.stock.share(CONV) < 0.8:
+        if dense.layers < 2 or self.inventory.share(DENSE) + cutting * self.inventory.share(CONV) < 0.8:
             return None
-        if self._unexplained():
+        if self._is_unexplained():
             return None
-        share = units.share(self.stock.share(DENSE), 1)
+        share = units.share(self.inventory.share(DENSE), 1)
         lines = [f"{dense.layers} dense layers carry {share} of {self._measure()}"]
-        return "mlp", 0.9 if not self.stock.spatial else 0.7, [*lines, "no attention, no recurrence"]
+        return "mlp", 0.9 if not self.inventory.spatial else 0.7, [*lines, "no attention, no recurrence"]
 
-    def _unexplained(self) -> bool:
+    def _is_unexplained(self) -> bool:
         """Tokens pass through dense layers one by one, and no known operator mixes them."""
-        stock = self.stock
-        return bool(stock.token_tables) and stock.on_positions >= _MANY and not stock.across_positions
+        inventory = self.inventory
+        return (
+            bool(inventory.token_tables)
+            and inventory.on_positions >= _MANY
+            and not inventory.across_positions
+        )
 
     # ---------------------------------------------------------------- lines
 
@@ -219,26 +230,26 @@ class _Classifier:
         return [f"{len(self.attention)} attention {some}{beside}"]
 
     def _convolution_line(self) -> list[str]:
-        conv = self.stock.kinds[CONV]
+        conv = self.inventory.kinds[CONV]
         if not conv.layers:
             return []
         carries = "carry" if conv.layers > 1 else "carries"
         return [
             f"{conv.layers} convolution{'s' if conv.layers > 1 else ''} {carries} "
-            f"{units.share(self.stock.share(CONV), 1)} of {self._measure()}"
+            f"{units.share(self.inventory.share(CONV), 1)} of {self._measure()}"
         ]
 
     def _recurrent_line(self) -> str:
-        kind = self.stock.kinds[RECURRENT]
+        kind = self.inventory.kinds[RECURRENT]
         return (
             f"{kind.layers} recurrent layer{'s' if kind.layers > 1 else ''} with "
-            f"{units.share(self.stock.share(RECURRENT), 1)} of {self._measure()}"
+            f"{units.share(self.inventory.share(RECURRENT), 1)} of {self._measure()}"
         )
 
     def _measure(self) -> str:
-        return "the MACs of the weight layers" if self.stock.macs_complete else "the weight layers' work"
+        return "the MACs of the weight layers" if self.inventory.macs_complete else "the weight layers' work"
 
-    def _asides(self) -> list[str]:
+    def _details(self) -> list[str]:
         """Return facts that add detail but do not decide the family."""
         lines = []
         experts = sum(block.kind == "moe" for block in self.found)
@@ -252,26 +263,28 @@ class _Classifier:
         )
         if longest is not None and longest.count > 1:
             lines.append(f"{longest.type or 'one part'} is repeated {longest.count} times")
-        foreign = self._foreign()
+        foreign = self._unknown_operators()
         if foreign:
             lines.append(f"{plural(foreign, 'operator')} of other domains, whose work is not known")
         return lines
 
-    def _foreign(self) -> int:
+    def _unknown_operators(self) -> int:
         """Count the operators of unknown domains."""
         return sum(
-            count for op, count in self.stock.ops.items() if "::" in op and op.partition("::")[0] not in _OWN
+            count
+            for op, count in self.inventory.ops.items()
+            if "::" in op and op.partition("::")[0] not in _OWN
         )
 
-    def _nothing(self) -> list[str]:
+    def _no_evidence(self) -> list[str]:
         kinds = [
             f"{k.layers} {name} layer{'' if k.layers == 1 else 's'}"
-            for name, k in self.stock.kinds.items()
+            for name, k in self.inventory.kinds.items()
             if k.layers
         ]
         weights = f"only {', '.join(kinds)}" if kinds else "no layer with weights"
-        mixer = ["what mixes the words of the sequence is not recognised"] if self._unexplained() else []
-        return [*self._attention_line(), weights, *mixer, *self._asides()]
+        mixer = ["what mixes the words of the sequence is not recognised"] if self._is_unexplained() else []
+        return [*self._attention_line(), weights, *mixer, *self._details()]
 
 
 _Made = tuple[str, float, list[str]] | None

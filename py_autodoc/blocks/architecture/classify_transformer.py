@@ -23,24 +23,24 @@ _FEW = 2
 
 
 def classify_transformer(
-    main: DataflowGraph, attention: Sequence[AttentionLayer], stock: LayerInventory
+    main: DataflowGraph, attention: Sequence[AttentionLayer], inventory: LayerInventory
 ) -> FamilyVerdict:
     """Return (family, confidence, evidence) for a model that mixes positions by attention."""
     inside = set(main.order)
     layers = [layer for layer in attention if layer.anchor in inside][:MAX_LAYERS]
     masks = upstream_masks(main, layers)
-    lines = [describe_attention(attention), *_inputs(stock)]
+    lines = [describe_attention(attention), *_inputs(inventory)]
     pooled = _pooled(layers, masks)
     crossing = [i for i, layer in enumerate(layers) if layer.kind == "cross" and i not in pooled]
     if crossing:
-        made = _crossing(main, layers, masks, crossing, lines)
+        made = _cross_attention(main, layers, masks, crossing, lines)
         if made is not None:
             return made
     groups = independent_stacks(masks)
     own = [group for group in groups if any(layers[i].kind == "self" for i in group)]
     if len(own) > 1:
-        return _apart(layers, own, lines)
-    return _single(main, attention, stock, lines)
+        return _independent(layers, own, lines)
+    return _single(main, attention, inventory, lines)
 
 
 def describe_attention(attention: Sequence[AttentionLayer]) -> str:
@@ -49,13 +49,13 @@ def describe_attention(attention: Sequence[AttentionLayer]) -> str:
     own = [layer for layer in attention if layer.kind != "cross"]
     parts = []
     if own:
-        parts.append(f"{_many(len(own), 'self-attention layer')}, {_causality(own)}")
+        parts.append(f"{_plural(len(own), 'self-attention layer')}, {_causality(own)}")
     if crossing:
-        parts.append(_many(len(crossing), "cross-attention layer"))
+        parts.append(_plural(len(crossing), "cross-attention layer"))
     return "; ".join(parts)
 
 
-def _many(count: int, what: str) -> str:
+def _plural(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
@@ -70,14 +70,14 @@ def _causality(layers: Sequence[AttentionLayer]) -> str:
     return ", ".join(f"{count} {what}" for count, what in parts if count)
 
 
-def _inputs(stock: LayerInventory) -> list[str]:
+def _inputs(inventory: LayerInventory) -> list[str]:
     """Describe the inputs of the model: image patches, tokens."""
     lines = []
-    for kernel in dict.fromkeys(stock.patches):
+    for kernel in dict.fromkeys(inventory.patches):
         size = "×".join(map(str, kernel))
         lines.append(f"patch embedding: a {size} convolution with the same stride on the input (vision)")
-    if stock.token_tables:
-        rows = max(stock.token_tables)
+    if inventory.token_tables:
+        rows = max(inventory.token_tables)
         lines.append(f"tokens are looked up in a table of {rows:,} rows (language)")
     return lines
 
@@ -92,7 +92,7 @@ def _pooled(layers: Sequence[AttentionLayer], masks: Sequence[int]) -> set[int]:
     return {i for i, layer in enumerate(layers) if layer.queries == 1 and not read >> i & 1}
 
 
-def _crossing(
+def _cross_attention(
     main: DataflowGraph,
     layers: Sequence[AttentionLayer],
     masks: Sequence[int],
@@ -119,7 +119,9 @@ def _crossing(
     return None
 
 
-def _apart(layers: Sequence[AttentionLayer], groups: list[list[int]], lines: list[str]) -> FamilyVerdict:
+def _independent(
+    layers: Sequence[AttentionLayer], groups: list[list[int]], lines: list[str]
+) -> FamilyVerdict:
     told = "; ".join(
         f"{len(group)} layers of width {_width([layers[i] for i in group])}" for group in groups[:4]
     )
@@ -132,39 +134,41 @@ def _width(layers: Sequence[AttentionLayer]) -> str:
 
 
 def _single(
-    main: DataflowGraph, attention: Sequence[AttentionLayer], stock: LayerInventory, lines: list[str]
+    main: DataflowGraph, attention: Sequence[AttentionLayer], inventory: LayerInventory, lines: list[str]
 ) -> FamilyVerdict:
     """One stack of self-attention."""
     causal = [layer.causal for layer in attention if layer.kind != "cross"]
     cached = sum(bool(layer.past) for layer in attention)
     words = output_signs.vocabulary_output(main)
-    known_words = words is not None and (words[0] in stock.token_tables)
+    known_words = words is not None and (words[0] in inventory.token_tables)
     if words is not None and known_words:
         lines.append(f"an output of {words[0]:,} scores a position, one for each row of the token table")
     if causal and all(causal):
         return "transformer-decoder", 0.95, lines
     if cached:
-        lines.append(f"{_many(cached, 'layer')} read cached keys and values from graph inputs")
+        lines.append(f"{_plural(cached, 'layer')} read cached keys and values from graph inputs")
         return "transformer-decoder", 0.9, lines
     if any(causal):
         told = "layers that are not causal come with the causal ones: an encoder feeds a decoder"
         return "transformer-decoder", 0.7, [*lines, told]
     if all(c is False for c in causal):
         return "transformer-encoder", 0.95, lines
-    return _open(stock, lines, words[1] if words is not None and known_words else None, main)
+    return _by_ends(inventory, lines, words[1] if words is not None and known_words else None, main)
 
 
-def _predicts(main: DataflowGraph) -> bool:
+def _scores_words(main: DataflowGraph) -> bool:
     """True if an output looks like one score for each word of a vocabulary."""
     words = output_signs.vocabulary_output(main)
     return words is not None and words[1] and words[0] >= _BIG_VOCABULARY
 
 
-def _open(stock: LayerInventory, lines: list[str], bare: bool | None, main: DataflowGraph) -> FamilyVerdict:
+def _by_ends(
+    inventory: LayerInventory, lines: list[str], bare: bool | None, main: DataflowGraph
+) -> FamilyVerdict:
     """Decide by the inputs and outputs of the network, since the values of the masks were not read."""
-    if stock.patches:
+    if inventory.patches:
         return "transformer-encoder", 0.8, lines
-    if not stock.token_tables and not _predicts(main):
+    if not inventory.token_tables and not _scores_words(main):
         told = "it reads features, not tokens, and gives no scores over a vocabulary to go on from"
         return "transformer-encoder", 0.7, [*lines, told]
     if bare:

@@ -50,7 +50,7 @@ def _context(flow: DataflowGraph, layer: AttentionLayer, first: int, tables: _Ta
     looked_up, added = tables.looked_up, tables.added
     if layer.rotary and tables.rotary is not None:
         return ContextLimit(tables.rotary, "rows of the rotary table")
-    if width is not None and width in looked_up and _enough(looked_up[width], layer):
+    if width is not None and width in looked_up and _covers_sequence(looked_up[width], layer):
         return ContextLimit(looked_up[width], "rows of the position table")
     if width is not None and width in added and added[width][1] < first:
         return ContextLimit(added[width][0], "positions of the table that is added to the input")
@@ -61,7 +61,7 @@ def _context(flow: DataflowGraph, layer: AttentionLayer, first: int, tables: _Ta
     return ContextLimit(None, "no table of positions was found")
 
 
-def _enough(rows: int, layer: AttentionLayer) -> bool:
+def _covers_sequence(rows: int, layer: AttentionLayer) -> bool:
     """True if a table has at least as many rows as the sequence; otherwise it is not a position table."""
     return not isinstance(layer.queries, int) or rows >= layer.queries
 
@@ -109,7 +109,7 @@ class _Tables:
             if flow.nodes[number].attributes.get("axis", 0) == 0:
                 self._lookup(number, inputs[0], inputs[1])
         elif op == "Add":
-            entry = _added(flow, number)
+            entry = _added_table(flow, number)
             if entry is not None:
                 self.added.setdefault(entry[1], (entry[0], flow.position[number]))
 
@@ -118,15 +118,15 @@ class _Tables:
         if rows is None or shape is None or not isinstance(shape[1], int) or rows < _FEWEST:
             return
         width = shape[1]
-        if self.inside and _turns(self.flow, number, self.inside):
+        if self.inside and _feeds_rotation(self.flow, number, self.inside):
             self.rotary = max(self.rotary or 0, rows)
-        elif _counted(self.flow, index):
+        elif _is_counted(self.flow, index):
             self.looked_up[width] = max(self.looked_up.get(width, 0), rows)
         elif is_from_graph_input(self.flow, index):
             self._asked.setdefault(width, {})[table] = rows
 
 
-def _counted(flow: DataflowGraph, index: int) -> bool:
+def _is_counted(flow: DataflowGraph, index: int) -> bool:
     """True if an index is stored or computed by counting, so that it holds positions."""
     queue, seen, at = [index], {index}, 0
     while at < len(queue) and at < _MAX_INDEX:
@@ -163,7 +163,7 @@ def _rows(flow: DataflowGraph, tensor: int) -> int | None:
     return shape[0] if isinstance(shape[0], int) and shape[0] > 1 else None
 
 
-def _turns(flow: DataflowGraph, number: int, inside: set[int]) -> bool:
+def _feeds_rotation(flow: DataflowGraph, number: int, inside: set[int]) -> bool:
     """True if the result of a Gather feeds the rotation of a recognised attention layer."""
     queue, seen = [number], {number}
     for _ in range(_STEPS):
@@ -181,7 +181,7 @@ def _turns(flow: DataflowGraph, number: int, inside: set[int]) -> bool:
     return False
 
 
-def _added(flow: DataflowGraph, number: int) -> tuple[int, int] | None:
+def _added_table(flow: DataflowGraph, number: int) -> tuple[int, int] | None:
     """Return (positions, width) of a stored (1, S, D) table that is added to an activation."""
     data, constants = flow.data_inputs[number], flow.constant_inputs[number]
     if len(data) != 1 or len(constants) != 1 or not is_stored_weight(flow, constants[0]):

@@ -112,7 +112,7 @@ def elements(shape: Shape | None) -> int:
     return 0 if shape is None else prod(d for d in shape if isinstance(d, int))
 
 
-def _whole(shape: Shape | None) -> bool:
+def _is_known(shape: Shape | None) -> bool:
     return shape is not None and all(isinstance(d, int) for d in shape)
 
 
@@ -123,7 +123,7 @@ def _convolution(flow: DataflowGraph, number: int, op: str, found: LayerInventor
         return
     # Computed weights (normalized, standardized, mixed) count like stored ones.
     weight = flow.shapes[node.inputs[at]]
-    if not weight or not _whole(weight):
+    if not weight or not _is_known(weight):
         return
     held = elements(weight)
     if held < 1:
@@ -174,10 +174,10 @@ def _projecting(flow: DataflowGraph, number: int, found: LayerInventory) -> None
     """Count a fused attention operator with Q, K and V weights: one product per position."""
     inputs = flow.nodes[number].inputs
     weight = flow.shapes[inputs[1]] if len(inputs) > 1 and inputs[1] >= 0 else None
-    if not weight or not _whole(weight):
+    if not weight or not _is_known(weight):
         return
     grid = flow.shapes[inputs[0]] if inputs[0] >= 0 else None
-    known = grid is not None and _whole(grid[1:-1])
+    known = grid is not None and _is_known(grid[1:-1])
     _add(found, DENSE, elements(weight), elements(weight) * elements(grid[:-1]) if known and grid else None)
 
 
@@ -187,25 +187,25 @@ def _dense(flow: DataflowGraph, number: int, op: str, found: LayerInventory) -> 
         _projecting(flow, number, found)
         return
     made, out = projection(flow, number), flow.shapes[flow.first_outputs[number]]
-    widths = (made.width_in, made.width_out) if made is not None else _computed(flow, number)
+    widths = (made.width_in, made.width_out) if made is not None else _computed_widths(flow, number)
     if widths[0] is None or widths[1] is None:
         return
-    known = out is not None and _whole(out[1:])  # a batch of unknown size counts as 1
+    known = out is not None and _is_known(out[1:])  # a batch of unknown size counts as 1
     found.on_positions += out is not None and len(out) > 2
-    found.across_positions += _turned(flow, number)
+    found.across_positions += _is_transposed(flow, number)
     _add(found, DENSE, widths[0] * widths[1], elements(out) * widths[0] if known else None)
 
 
-def _turned(flow: DataflowGraph, number: int) -> bool:
+def _is_transposed(flow: DataflowGraph, number: int) -> bool:
     """True if an input of the product is a transposed activation."""
     for tensor in flow.nodes[number].inputs:
-        maker = flow.producers[tensor] if tensor >= 0 and not flow.constants[tensor] else -1
-        if maker >= 0 and flow.qualified_op_types[maker] == "Transpose":
+        producer = flow.producers[tensor] if tensor >= 0 and not flow.constants[tensor] else -1
+        if producer >= 0 and flow.qualified_op_types[producer] == "Transpose":
             return True
     return False
 
 
-def _computed(flow: DataflowGraph, number: int) -> tuple[int | None, int | None]:
+def _computed_widths(flow: DataflowGraph, number: int) -> tuple[int | None, int | None]:
     """Return the widths of a product whose matrix is computed from weights only, such as a normalized one."""
     made = product(flow, number)
     if made is None or flow.constants[made.a] == flow.constants[made.b]:

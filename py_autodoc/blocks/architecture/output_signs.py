@@ -31,7 +31,7 @@ def segmentation_signs(flow: DataflowGraph, ops: dict[str, int]) -> Signs | None
         labelled = len(shape) in (3, 4) and end == "ArgMax"
         if not labelled and (len(shape) != 4 or shape[1] == image[1] or not isinstance(shape[1], int)):
             continue
-        if not _covers(shape[-2:], image[2:], end in _ENDS) or _pointed(shape, image):
+        if not _is_large_map(shape[-2:], image[2:], end in _ENDS) or _is_heat_map(shape, image):
             continue
         confidence = 0.9 if end in _ENDS else 0.75
         return confidence, f"an output of {size(shape)} over the image of {size(image)}, upsampled inside"
@@ -58,7 +58,7 @@ def _images(flow: DataflowGraph, image: Shape) -> int:
     )
 
 
-def _pointed(shape: Shape, image: Shape) -> bool:
+def _is_heat_map(shape: Shape, image: Shape) -> bool:
     """True for a common number of keypoints at a quarter of the image size: heat maps."""
     if len(shape) != 4 or shape[1] not in _JOINTS:
         return False
@@ -68,7 +68,7 @@ def _pointed(shape: Shape, image: Shape) -> bool:
     )
 
 
-def _covers(inner: Shape, image: Shape, sure: bool) -> bool:
+def _is_large_map(inner: Shape, image: Shape, sure: bool) -> bool:
     """True if a map is large relative to the image and not larger than it; ``sure`` decides unknown sizes."""
     for have, full in zip(inner, image, strict=True):
         if not isinstance(have, int) or not isinstance(full, int):

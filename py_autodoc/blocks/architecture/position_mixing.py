@@ -37,12 +37,12 @@ _NEAR = 12
 
 def fourier_mixes(flow: DataflowGraph) -> int:
     """Count Fourier transforms over activations of layers, not over an audio input."""
-    return sum(_made(flow, number) for number in flow.of(("DFT",)))
+    return sum(_is_layer_output(flow, number) for number in flow.of(("DFT",)))
 
 
-def _made(flow: DataflowGraph, number: int) -> bool:
+def _is_layer_output(flow: DataflowGraph, number: int) -> bool:
     """True after a normalization or a layer with weights."""
-    for before in _back(flow, number, _MOVED | {"Mul", "Add", "DFT"}, _FAR):
+    for before in _upstream(flow, number, _MOVED | {"Mul", "Add", "DFT"}, _FAR):
         if flow.op_types[before] in ("LayerNormalization", "MatMul", "Gemm", "BatchNormalization"):
             return True
     return False
@@ -50,10 +50,10 @@ def _made(flow: DataflowGraph, number: int) -> bool:
 
 def exponential_sums(flow: DataflowGraph) -> int:
     """Count maxima of two values subtracted before two exponentials, which keep running sums bounded."""
-    return sum(_bounds(flow, number) for number in flow.of(("Max",)))
+    return sum(_is_exponent_bound(flow, number) for number in flow.of(("Max",)))
 
 
-def _bounds(flow: DataflowGraph, number: int) -> bool:
+def _is_exponent_bound(flow: DataflowGraph, number: int) -> bool:
     if len(flow.nodes[number].inputs) != 2:
         return False
     raised = 0
@@ -74,27 +74,27 @@ def _bounds(flow: DataflowGraph, number: int) -> bool:
 
 def messages(flow: DataflowGraph) -> tuple[int, str]:
     """Return the number of message-passing steps and how they are computed."""
-    scattered = sum(_gathered(flow, number) for number in flow.of(_SCATTERS))
+    scattered = sum(_is_gathered_sum(flow, number) for number in flow.of(_SCATTERS))
     if scattered:
         return scattered, "rows are gathered by an input of indices, and added up by another"
-    square = [t for t in _fed(flow) if _square(flow, t)]
-    times = sum(_spread(flow, tensor) for tensor in square[:_NEAR])
+    square = [t for t in _graph_inputs(flow) if _square(flow, t)]
+    times = sum(_adjacency_products(flow, tensor) for tensor in square[:_NEAR])
     return times, "a square matrix that goes in multiplies what layers made of the nodes"
 
 
-def _fed(flow: DataflowGraph) -> list[int]:
+def _graph_inputs(flow: DataflowGraph) -> list[int]:
     graph = flow.model.graphs[flow.graph]
     return [t for t in graph.inputs if flow.model.tensors[t].kind == TensorKind.INPUT]
 
 
-def _gathered(flow: DataflowGraph, number: int) -> bool:
+def _is_gathered_sum(flow: DataflowGraph, number: int) -> bool:
     """True for a reduction over gathered rows where both indices come from graph inputs."""
     node = flow.nodes[number]
     if node.attributes.get("reduction", "none") in ("none", b"none") or len(node.inputs) < 3:
         return False
     if flow.constants[node.inputs[1]] or flow.constants[node.inputs[2]]:
         return False
-    for before in _back(flow, number, _PIECES | {"Relu", "MatMul", "Gemm", "Exp"}, _FAR):
+    for before in _upstream(flow, number, _PIECES | {"Relu", "MatMul", "Gemm", "Exp"}, _FAR):
         inputs = flow.nodes[before].inputs
         if (
             flow.op_types[before] == "Gather"
@@ -111,7 +111,7 @@ def _square(flow: DataflowGraph, tensor: int) -> bool:
     return float_ and shape is not None and len(shape) in (2, 3) and shape[-1] == shape[-2] not in (None, 1)
 
 
-def _spread(flow: DataflowGraph, tensor: int) -> int:
+def _adjacency_products(flow: DataflowGraph, tensor: int) -> int:
     """Count products of a matrix, at most normalized, with values computed from other inputs."""
     found, queue, seen = 0, [tensor], {tensor}
     for held in queue:
@@ -134,19 +134,19 @@ def pieced_attention(flow: DataflowGraph, known: Collection[int] = ()) -> int:
 
     ``known``: Softmax nodes already recognised as attention; they are not counted.
     """
-    return sum(number not in known and _weighs(flow, number) for number in flow.of(("Softmax",)))
+    return sum(number not in known and _weights_values(flow, number) for number in flow.of(("Softmax",)))
 
 
-def _weighs(flow: DataflowGraph, number: int) -> bool:
-    scored = any(_both(flow, before) for before in _back(flow, number, _PIECES, _FAR))
-    return scored and any(_both(flow, after) for after in _on(flow, number))
+def _weights_values(flow: DataflowGraph, number: int) -> bool:
+    scored = any(_is_product(flow, before) for before in _upstream(flow, number, _PIECES, _FAR))
+    return scored and any(_is_product(flow, after) for after in _downstream(flow, number))
 
 
-def _both(flow: DataflowGraph, number: int) -> bool:
+def _is_product(flow: DataflowGraph, number: int) -> bool:
     return flow.op_types[number] in _PRODUCTS and len(flow.data_inputs[number]) == 2
 
 
-def _back(flow: DataflowGraph, number: int, through: frozenset[str], most: int) -> Iterator[int]:
+def _upstream(flow: DataflowGraph, number: int, through: frozenset[str], most: int) -> Iterator[int]:
     """Yield the nodes upstream of a node, passing only operators in ``through``."""
     queue, seen = list(flow.predecessors(number)) if number >= 0 else [], set[int]()
     while queue and len(seen) < most:
@@ -159,7 +159,7 @@ def _back(flow: DataflowGraph, number: int, through: frozenset[str], most: int) 
             queue += flow.predecessors(before)
 
 
-def _on(flow: DataflowGraph, number: int) -> Iterator[int]:
+def _downstream(flow: DataflowGraph, number: int) -> Iterator[int]:
     queue, seen = list(flow.successors(number)), set[int]()
     while queue and len(seen) < _FAR:
         after = queue.pop(0)

@@ -49,9 +49,9 @@ def _unfused(flow: DataflowGraph, core: SoftmaxAttention) -> AttentionLayer | No
     if context < 0:
         return None
     q, k, v = trace_operand(flow, core.q), trace_operand(flow, core.k), trace_operand(flow, core.v)
-    if is_stored_weight(flow, core.q) and not _projected_apart(k, v):
+    if is_stored_weight(flow, core.q) and not _separate_projections(k, v):
         return None  # fixed keys: a classifier or a codebook
-    if (is_stored_weight(flow, core.q) or is_stored_weight(flow, core.k)) and _cut(flow, core):
+    if (is_stored_weight(flow, core.q) or is_stored_weight(flow, core.k)) and _has_resized_axis(flow, core):
         return None  # weights computed by a dense layer, as in a dynamic convolution
     head = size(flow, core.q, core.q_sum) or size(flow, core.k, core.k_sum)
     heads = _heads(flow, core, q, head)
@@ -82,7 +82,7 @@ def _unfused(flow: DataflowGraph, core: SoftmaxAttention) -> AttentionLayer | No
     )
 
 
-def _cut(flow: DataflowGraph, core: SoftmaxAttention) -> bool:
+def _has_resized_axis(flow: DataflowGraph, core: SoftmaxAttention) -> bool:
     """True if the axis of the Softmax has a different size from either side of the product."""
     made = core.scores
     keys = dim(flow, flow.nodes[core.softmax].inputs[0], core.key_axis)
@@ -90,7 +90,7 @@ def _cut(flow: DataflowGraph, core: SoftmaxAttention) -> bool:
     return keys is not None and None not in free and keys not in free
 
 
-def _projected_apart(k: AttentionOperand, v: AttentionOperand) -> bool:
+def _separate_projections(k: AttentionOperand, v: AttentionOperand) -> bool:
     return k.projection is not None and v.projection is not None
 
 

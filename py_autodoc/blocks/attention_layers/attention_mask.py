@@ -71,9 +71,9 @@ def classify_mask(flow: DataflowGraph, added: Iterable[int], heads: int | None, 
     """Classify the tensors added to the scores. ``queries``: number of queries, if known."""
     verdicts: set[str] = set()
     for tensor in added:
-        known = flow.memo.setdefault(_judge, {})  # layers share masks
+        known = flow.memo.setdefault(_verdicts, {})  # layers share masks
         if (tensor, heads) not in known:
-            known[tensor, heads] = _judge(flow, tensor, heads)
+            known[tensor, heads] = _verdicts(flow, tensor, heads)
         verdicts |= known[tensor, heads]
     causal: bool | None = False
     if CAUSAL in verdicts:
@@ -92,7 +92,7 @@ def mask_tensors(flow: DataflowGraph, added: Iterable[int]) -> tuple[int, ...]:
     )
 
 
-def _judge(flow: DataflowGraph, tensor: int, heads: int | None) -> set[str]:
+def _verdicts(flow: DataflowGraph, tensor: int, heads: int | None) -> set[str]:
     """Return the verdicts on the parts of an added tensor; scalars have none. Bounded."""
     found: set[str] = set()
     queue, seen, at = [MaskAxes(tensor)], {tensor}, 0
@@ -100,7 +100,7 @@ def _judge(flow: DataflowGraph, tensor: int, heads: int | None) -> set[str]:
         if at == _MAX_NODES:
             return found | {UNKNOWN}
         current, at = queue[at], at + 1
-        verdict = _leaf(flow, current, heads)
+        verdict = _leaf_verdict(flow, current, heads)
         if verdict is not None:
             found.update(verdict)
             continue
@@ -111,7 +111,7 @@ def _judge(flow: DataflowGraph, tensor: int, heads: int | None) -> set[str]:
     return found
 
 
-def _leaf(flow: DataflowGraph, at: MaskAxes, heads: int | None) -> set[str] | None:
+def _leaf_verdict(flow: DataflowGraph, at: MaskAxes, heads: int | None) -> set[str] | None:
     """Return the verdict on a tensor that needs no decomposition, else None."""
     tensor = at.tensor
     if is_scalar(flow, tensor):
@@ -127,15 +127,15 @@ def _leaf(flow: DataflowGraph, at: MaskAxes, heads: int | None) -> set[str] | No
         return {OPEN}
     value = flow.value(tensor)
     if isinstance(value, np.ndarray) and value.ndim > 1:
-        return _table(value, at)
-    if number < 0 or (_a_head_each(shape, heads) and is_stored_weight(flow, tensor)):
-        return {_unread(flow, at, shape, heads)}
+        return _table_verdicts(value, at)
+    if number < 0 or (_is_per_head(shape, heads) and is_stored_weight(flow, tensor)):
+        return {_unread_verdict(flow, at, shape, heads)}
     if op in COMPARISONS:
         told = (
-            comparison_kind(flow, number) if at.ordered else INSIDE if _with_scalar(flow, number) else UNKNOWN
+            comparison_kind(flow, number) if at.ordered else INSIDE if _has_scalar(flow, number) else UNKNOWN
         )
         return None if told == INSIDE else {told}
-    if op in _BIASES or product(flow, number) is not None or _looked_up(flow, number, op):
+    if op in _BIASES or product(flow, number) is not None or _is_learned_bias(flow, number, op):
         return {BIAS}
     return None if op in _ELEMENTWISE or op in _MOVES or op in _PICKS or op == "Einsum" else {UNKNOWN}
 
@@ -154,7 +154,7 @@ def _parts(flow: DataflowGraph, at: MaskAxes) -> list[MaskAxes]:
     return [before(flow, number, at, i) for i in inputs]
 
 
-def _with_scalar(flow: DataflowGraph, number: int) -> bool:
+def _has_scalar(flow: DataflowGraph, number: int) -> bool:
     """True for a comparison with a single number, which converts numbers to booleans."""
     return any(i >= 0 and is_scalar(flow, i) for i in flow.nodes[number].inputs)
 
@@ -168,14 +168,14 @@ def _one_sided(shape: Shape | None, at: MaskAxes) -> bool:
     return any(not -len(shape) <= axis < len(shape) or shape[axis] == 1 for axis in (at.query, at.key))
 
 
-def _table(value: np.ndarray[Any, Any], at: MaskAxes) -> set[str]:
+def _table_verdicts(value: np.ndarray[Any, Any], at: MaskAxes) -> set[str]:
     """Return the verdict on known values, laid out over queries and keys or as a lookup table."""
     if at.query is not None and at.key is not None:
         return mask_table_kinds(np.moveaxis(value, (at.query, at.key), (-2, -1)))
     return {BIAS} if value.dtype.kind == "f" and not (value <= _HIDDEN).any() else {UNKNOWN}
 
 
-def _looked_up(flow: DataflowGraph, number: int, op: str) -> bool:
+def _is_learned_bias(flow: DataflowGraph, number: int, op: str) -> bool:
     """True for a Gather from a stored float table: a learned bias by distance."""
     inputs = flow.nodes[number].inputs
     if op not in ("Gather", "GatherElements", "GatherND") or not inputs or inputs[0] < 0:
@@ -183,7 +183,7 @@ def _looked_up(flow: DataflowGraph, number: int, op: str) -> bool:
     return is_stored_weight(flow, inputs[0]) and flow.types.dtypes[inputs[0]] in _FLOATS
 
 
-def _unread(flow: DataflowGraph, at: MaskAxes, shape: Shape | None, heads: int | None) -> str:
+def _unread_verdict(flow: DataflowGraph, at: MaskAxes, shape: Shape | None, heads: int | None) -> str:
     """Return the verdict on a constant with unknown values, or on a graph input.
 
     A mask is the same for all heads, and a causal one also for all windows of a batch. A table with one
@@ -193,14 +193,14 @@ def _unread(flow: DataflowGraph, at: MaskAxes, shape: Shape | None, heads: int |
     lost = at.query is None or at.key is None
     if shape is None or not is_stored_weight(flow, at.tensor):
         return OPEN if lost and shape is not None and len(shape) == 2 else UNKNOWN
-    if flow.types.dtypes[at.tensor] in _FLOATS and (lost or _a_head_each(shape, heads)):
+    if flow.types.dtypes[at.tensor] in _FLOATS and (lost or _is_per_head(shape, heads)):
         return BIAS
     if not lost and at.ordered and any(isinstance(d, int) and d > 1 for d in shape[:-2]):
         return OPEN
     return UNKNOWN
 
 
-def _a_head_each(shape: Shape | None, heads: int | None) -> bool:
+def _is_per_head(shape: Shape | None, heads: int | None) -> bool:
     """True for shape (…, heads, S, T)."""
     return shape is not None and heads is not None and heads > 1 and len(shape) > 2 and shape[-3] == heads
 
@@ -212,36 +212,36 @@ def mask_table_kinds(value: np.ndarray[Any, Any]) -> set[str]:
     if rows < 2 or columns < 2 or not stack.size:
         return {OPEN}
     if value.dtype.kind == "f":
-        return _numbers(stack)
+        return _float_verdicts(stack)
     if value.dtype.kind not in "biu":
         return {UNKNOWN}
     lowest = stack.min()
     both = ((stack == lowest) | (stack == stack.max())).all()
-    return {_either(stack == lowest if both else stack != 0)}
+    return {_two_value_verdict(stack == lowest if both else stack != 0)}
 
 
-def _numbers(stack: np.ndarray[Any, Any]) -> set[str]:
+def _float_verdicts(stack: np.ndarray[Any, Any]) -> set[str]:
     """Classify floats: a very low value, or one of only two values, hides a key; others are a bias."""
     hidden = stack <= _HIDDEN
     if hidden.any():
         shown = stack[~hidden]
-        verdict = _shape(~hidden)
+        verdict = _visibility_verdict(~hidden)
         return {verdict, BIAS} if shown.size and shown.min() != shown.max() else {verdict}
     lowest, highest = stack.min(), stack.max()
     if lowest == highest:
         return set()  # the same everywhere: no effect
     if not ((stack == lowest) | (stack == highest)).all() or 0 not in (lowest, highest):
         return {BIAS}
-    return {_either(stack == lowest)}
+    return {_two_value_verdict(stack == lowest)}
 
 
-def _either(shown: np.ndarray[Any, Any]) -> str:
+def _two_value_verdict(shown: np.ndarray[Any, Any]) -> str:
     """Classify a table of two values when it is unknown which one hides."""
-    verdicts = (_shape(shown), _shape(~shown))
+    verdicts = (_visibility_verdict(shown), _visibility_verdict(~shown))
     return CAUSAL if CAUSAL in verdicts else OPEN
 
 
-def _shape(shown: np.ndarray[Any, Any]) -> str:
+def _visibility_verdict(shown: np.ndarray[Any, Any]) -> str:
     """Causal if the last key advances by one from query to query, and none is ahead.
 
     The queries may be the last of the keys (with a cache) or the first (ONNX Attention without one), for

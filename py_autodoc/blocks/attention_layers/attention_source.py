@@ -64,17 +64,17 @@ def residual_sources(flow: DataflowGraph, tensor: int) -> set[int]:
     Continues once behind a projection into a bottleneck (low-rank queries and keys).
     """
     found = {tensor}
-    behind = _strip(flow, tensor, found)
+    behind = _before_moves(flow, tensor, found)
     narrow = _bottleneck(flow, behind)
     if narrow is not None:
         found.add(narrow)
-        behind = _strip(flow, narrow, found)
+        behind = _before_moves(flow, narrow, found)
     number = flow.producers[behind]
     if flow.qualified_op_types[number] in ADDS:
         for side in flow.nodes[number].inputs:
-            if side >= 0 and not _plain(flow, side):
+            if side >= 0 and not _is_stored(flow, side):
                 found.add(side)
-                _strip(flow, side, found)
+                _before_moves(flow, side, found)
     return found
 
 
@@ -84,15 +84,15 @@ def _bottleneck(flow: DataflowGraph, tensor: int) -> int | None:
     if flow.qualified_op_types[number] in ADDS and len(flow.data_inputs[number]) == 1:
         number = flow.producers[flow.data_inputs[number][0]]
     made = projection(flow, number) if number >= 0 else None
-    return made.source if made is not None and not _plain(flow, made.source) else None
+    return made.source if made is not None and not _is_stored(flow, made.source) else None
 
 
-def _plain(flow: DataflowGraph, tensor: int) -> bool:
+def _is_stored(flow: DataflowGraph, tensor: int) -> bool:
     """True for stored constants; a position table is not a stream."""
     return flow.model.tensors[tensor].is_constant
 
 
-def _strip(flow: DataflowGraph, tensor: int, found: set[int]) -> int:
+def _before_moves(flow: DataflowGraph, tensor: int, found: set[int]) -> int:
     normalized = normalized_from(flow)
     for _ in range(_STEPS):
         if tensor in normalized:
@@ -104,7 +104,7 @@ def _strip(flow: DataflowGraph, tensor: int, found: set[int]) -> int:
         if op not in QUANTIZED_COPY_OPS and op not in LAYOUT_OPS and op not in NORMS:
             break
         before = flow.nodes[number].inputs[:1]
-        if not before or before[0] < 0 or _plain(flow, before[0]):
+        if not before or before[0] < 0 or _is_stored(flow, before[0]):
             break
         tensor = before[0]
         found.add(tensor)
@@ -118,7 +118,7 @@ def _reaches(flow: DataflowGraph, tensor: int, goals: set[int], through: frozens
         number = flow.producers[queue[at]]
         at += 1
         op = flow.qualified_op_types[number]
-        if op not in through and not (through is _REDUCING and _weighted(flow, number, op)):
+        if op not in through and not (through is _REDUCING and _is_weighted(flow, number, op)):
             continue
         for i in flow.nodes[number].inputs:
             if i in goals:
@@ -129,7 +129,7 @@ def _reaches(flow: DataflowGraph, tensor: int, goals: set[int], through: frozens
     return False
 
 
-def _weighted(flow: DataflowGraph, number: int, op: str) -> bool:
+def _is_weighted(flow: DataflowGraph, number: int, op: str) -> bool:
     """True for a product with a weight, or the bias after it."""
     if number < 0:
         return False
@@ -143,18 +143,18 @@ def hidden_size(flow: DataflowGraph, q: AttentionOperand, context: int) -> int |
     added to the stream, gives the width.
     """
     read = q.projection.width_in if q.projection else None
-    written = _written(flow, context)
+    written = _output_width(flow, context)
     if written is not None and written != read:
         return written
     return read
 
 
-def _written(flow: DataflowGraph, context: int) -> int | None:
+def _output_width(flow: DataflowGraph, context: int) -> int | None:
     """Return the output width of the projection after the context if a residual Add follows, else None."""
     widths = {
         found.width_out
         for reader, found in _projections(flow, context)
-        if _added_back(flow, flow.nodes[reader].outputs)
+        if _is_added_back(flow, flow.nodes[reader].outputs)
     }
     return widths.pop() if len(widths) == 1 else None
 
@@ -177,7 +177,7 @@ def _projections(flow: DataflowGraph, tensor: int) -> list[tuple[int, Projection
     return found
 
 
-def _added_back(flow: DataflowGraph, outputs: tuple[int, ...]) -> bool:
+def _is_added_back(flow: DataflowGraph, outputs: tuple[int, ...]) -> bool:
     """True if an output is added to another activation before the next product."""
     queue, at = [t for t in outputs[:1] if t >= 0], 0
     while at < len(queue) and at < _AHEAD:

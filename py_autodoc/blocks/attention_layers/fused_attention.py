@@ -81,12 +81,12 @@ class _Call:
     def _input(self, at: int) -> int:
         return self.node.inputs[at] if 0 <= at < len(self.node.inputs) else -1
 
-    def _whole(self, name: str) -> int | None:
+    def _int_attribute(self, name: str) -> int | None:
         value = self.node.attributes.get(name) if name else None
         return value if isinstance(value, int) and value > 0 else None
 
     def _causal(self, known: bool | None) -> bool | None:
-        if self.form.causal == "always" or (self.form.causal and self._whole(self.form.causal)):
+        if self.form.causal == "always" or (self.form.causal and self._int_attribute(self.form.causal)):
             return True
         return None if self.node.subgraphs else known  # subgraphs that change the scores are not read
 
@@ -101,7 +101,7 @@ class _Call:
                     found.append(tensor)
         return tuple(dict.fromkeys(found))
 
-    def _made(
+    def _as_layer(
         self,
         *,
         kind: str,
@@ -118,7 +118,7 @@ class _Call:
         judged = classify_mask(self.flow, added, heads, queries)
         operands = [t for at in form.masks if (t := self._input(at)) >= 0]
         # A separate mask operand hides the same keys for all queries, or is passed by the caller.
-        told = None if operands and judged.causal is False and not self._padding() else judged.causal
+        told = None if operands and judged.causal is False and not self._is_padding() else judged.causal
         return AttentionLayer(
             nodes=tuple(sorted({self.number, *nodes})),
             anchor=self.number,
@@ -134,12 +134,12 @@ class _Call:
             keys=self._keys(queries, kind),
             mask=judged.mask or bool(operands),
             masks=mask_tensors(self.flow, (*operands, *added)),
-            rotary=rotary or bool(self._whole("do_rotary")),
+            rotary=rotary or bool(self._int_attribute("do_rotary")),
             relative_bias=judged.relative_bias,
             past=self._past(),
         )
 
-    def _padding(self) -> bool:
+    def _is_padding(self) -> bool:
         """True if every mask operand has one row per sequence: key padding."""
         shapes = [self.flow.shapes[t] for at in self.form.masks if (t := self._input(at)) >= 0]
         return all(shape is not None and len(shape) <= 2 for shape in shapes)
@@ -164,7 +164,7 @@ class _Call:
     def projecting(self) -> AttentionLayer:
         """Read an operator that contains the weight of Q, K and V."""
         flow, x, weight = self.flow, self._input(0), self._input(1)
-        heads = self._whole("num_heads")
+        heads = self._int_attribute("num_heads")
         widths = self.node.attributes.get("qkv_hidden_sizes")
         q_width = v_width = None
         if isinstance(widths, list | tuple) and len(widths) == 3:
@@ -173,7 +173,7 @@ class _Call:
             # Longformer's weight is (D, 3·D) as well; the global one is separate.
             q_width = v_width = packed // 3
         shape = flow.shapes[x]
-        return self._made(
+        return self._as_layer(
             kind="self",
             heads=heads,
             kv_heads=heads,
@@ -188,7 +188,7 @@ class _Call:
         """Read an operator with separate Q, K and V."""
         flow, query = self.flow, self._input(0)
         key, value = self._input(1), self._input(2)
-        heads, kv = self._whole(self.form.heads), self._whole(self.form.kv_heads)
+        heads, kv = self._int_attribute(self.form.heads), self._int_attribute(self.form.kv_heads)
         shape = flow.shapes[query]
         rank = len(shape) if shape is not None else 0
         if self.node.domain != "com.microsoft" and rank == 4:
@@ -197,7 +197,7 @@ class _Call:
         q = trace_operand(flow, query)
         k = trace_operand(flow, key) if key >= 0 else q
         v = trace_operand(flow, value) if value >= 0 else k
-        return self._made(
+        return self._as_layer(
             kind=attention_source.attention_kind(flow, q, k, v) if key >= 0 else "self",
             heads=heads,
             kv_heads=kv,

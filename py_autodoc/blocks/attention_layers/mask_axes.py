@@ -33,13 +33,13 @@ def before(flow: DataflowGraph, number: int, at: MaskAxes, tensor: int) -> MaskA
     op = flow.qualified_op_types[number]
     move: dict[int, int] | None
     if op == "Transpose":
-        move = _turned(flow, number, at.tensor)
+        move = _transposed_axes(flow, number, at.tensor)
     elif op == "Einsum":
-        move = _renamed(flow.nodes[number].attributes.get("equation"))
+        move = _einsum_axes(flow.nodes[number].attributes.get("equation"))
     elif op in _RESHAPED:
-        move = _reshaped(flow.shapes[tensor], flow.shapes[at.tensor])
+        move = _reshaped_axes(flow.shapes[tensor], flow.shapes[at.tensor])
     elif op == "Gather":
-        move = _gathered(flow, number, tensor)
+        move = _gathered_axes(flow, number, tensor)
     elif op == "GatherND":
         move = {}
     else:
@@ -53,7 +53,7 @@ def _get(move: dict[int, int], axis: int | None) -> int | None:
     return None if axis is None else move.get(axis)
 
 
-def _turned(flow: DataflowGraph, number: int, made: int) -> dict[int, int]:
+def _transposed_axes(flow: DataflowGraph, number: int, made: int) -> dict[int, int]:
     perm: Any = flow.nodes[number].attributes.get("perm")
     shape = flow.shapes[made]
     if perm is None and shape is not None:
@@ -64,7 +64,7 @@ def _turned(flow: DataflowGraph, number: int, made: int) -> dict[int, int]:
     return {at - rank: axis - rank for at, axis in enumerate(perm) if isinstance(axis, int)}
 
 
-def _renamed(equation: object) -> dict[int, int]:
+def _einsum_axes(equation: object) -> dict[int, int]:
     """Map the axes that an Einsum with one operand permutes."""
     left, arrow, out = str(equation).replace(" ", "").replace("...", "").partition("->")
     if not arrow or "," in left:
@@ -72,7 +72,7 @@ def _renamed(equation: object) -> dict[int, int]:
     return {out.index(i) - len(out): left.index(i) - len(left) for i in out if i in left}
 
 
-def _reshaped(given: Shape | None, made: Shape | None) -> dict[int, int] | None:
+def _reshaped_axes(given: Shape | None, made: Shape | None) -> dict[int, int] | None:
     """Map the axes that a reshape preserves: those of equal size followed by equally many elements.
 
     None if, as far as known, the last axes stay unchanged.
@@ -98,7 +98,7 @@ def _count(shape: Shape) -> object:
     return prod(d for d in shape if isinstance(d, int)), tuple(d for d in shape if not isinstance(d, int))
 
 
-def _gathered(flow: DataflowGraph, number: int, tensor: int) -> dict[int, int]:
+def _gathered_axes(flow: DataflowGraph, number: int, tensor: int) -> dict[int, int]:
     """Map the axes that a lookup preserves, including its own axis if the indices are a list."""
     node = flow.nodes[number]
     data, indices = flow.shapes[tensor], flow.shapes[node.inputs[1]]

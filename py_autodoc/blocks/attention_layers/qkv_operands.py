@@ -100,7 +100,7 @@ def trace_operand(flow: DataflowGraph, tensor: int) -> AttentionOperand:
         visited[number] = None
         if op in _NOTED:
             _note(flow, found, number, op)
-        for i in _leads(flow, number, op):
+        for i in _data_inputs(flow, number, op):
             if i not in seen:
                 seen.add(i)
                 queue.append(i)
@@ -125,7 +125,7 @@ def _note(flow: DataflowGraph, found: AttentionOperand, number: int, op: str) ->
         found.joins = True
 
 
-def _leads(flow: DataflowGraph, number: int, op: str) -> list[int]:
+def _data_inputs(flow: DataflowGraph, number: int, op: str) -> list[int]:
     """Return the inputs of a node that its values come from."""
     inputs = flow.nodes[number].inputs
     if -1 in inputs:
@@ -151,11 +151,11 @@ def _finish(flow: DataflowGraph, found: AttentionOperand, visited: list[int]) ->
         found.rotary = True
     if found.projection is None:
         return
-    below = _below(flow, found, visited)
+    below = _after_projection(flow, found, visited)
     found.nodes = below
 
 
-def _below(flow: DataflowGraph, found: AttentionOperand, visited: list[int]) -> set[int]:
+def _after_projection(flow: DataflowGraph, found: AttentionOperand, visited: list[int]) -> set[int]:
     """Return the visited nodes that depend on the projection, without masks, caches and tables."""
     assert found.projection is not None
     start = flow.nodes[found.projection.node].outputs

@@ -68,10 +68,10 @@ def softmax_attention_at(flow: DataflowGraph, softmax: int) -> SoftmaxAttention 
     scores = _scores(flow, softmax)
     if scores is None:
         return None
-    return _core(flow, softmax, axis, scores, values, after)
+    return _assemble(flow, softmax, axis, scores, values, after)
 
 
-def _core(
+def _assemble(
     flow: DataflowGraph,
     softmax: int,
     axis: int,
@@ -83,7 +83,7 @@ def _core(
     on_left = flow.producers[values.a] in after_set or flow.producers[values.a] == softmax
     v, v_free = (values.b, values.b_free) if on_left else (values.a, values.a_free)
     keys_last = axis == -1
-    turned = _turned(flow, scores.path)
+    turned = _is_transposed(flow, scores.path)
     # With the keys on the last axis, the rows of Q·Kᵀ are queries, unless a Transpose follows.
     first_is_q = keys_last != turned
     q, k = (p.a, p.b) if first_is_q else (p.b, p.a)
@@ -112,7 +112,7 @@ def _axis(flow: DataflowGraph, softmax: int) -> int | None:
     return axis if axis == -1 or not old else None
 
 
-def _turned(flow: DataflowGraph, path: tuple[int, ...]) -> bool:
+def _is_transposed(flow: DataflowGraph, path: tuple[int, ...]) -> bool:
     """True if the nodes swap the last two axes."""
     swaps = 0
     for number in path:
@@ -187,13 +187,13 @@ def _forward(
     if op == "Slice" and first:
         return out, axis
     if op == "Transpose" and first:
-        return out, _moved(axis, node.attributes.get("perm"))
+        return out, _moved_axis(axis, node.attributes.get("perm"))
     if op in _SHAPED and first:
         return (out, axis) if _same_end(flow, tensor, out) else None
     return None
 
 
-def _moved(axis: int | None, perm: object) -> int | None:
+def _moved_axis(axis: int | None, perm: object) -> int | None:
     """Return the new position of an axis, counted from the end, after a Transpose."""
     if axis is None or not isinstance(perm, list | tuple):
         return None
@@ -244,7 +244,7 @@ def _scores(flow: DataflowGraph, softmax: int) -> _Scores | None:
                 found.append(_Scores(made, path, added))
             continue
         states += [(t, (*path, number), (*added, *others)) for t, others in _backward(flow, number)]
-    return _content(flow, found)
+    return _content_product(flow, found)
 
 
 def _computed(flow: DataflowGraph, made: MatrixProduct) -> bool:
@@ -255,7 +255,7 @@ def _computed(flow: DataflowGraph, made: MatrixProduct) -> bool:
     return made.a != made.b and not (is_stored_weight(flow, made.a) and is_stored_weight(flow, made.b))
 
 
-def _content(flow: DataflowGraph, found: list[_Scores]) -> _Scores | None:
+def _content_product(flow: DataflowGraph, found: list[_Scores]) -> _Scores | None:
     """Of several summed products, return the one with activations on both sides; the others are positions."""
     best = [s for s in found if not flow.constants[s.product.a] and not flow.constants[s.product.b]]
     usable = [

@@ -68,10 +68,10 @@ class BackwardSearch:
             inputs = nodes[number].inputs
             read.update(inputs)  # -1 for an omitted input: not a source
             for tensor in inputs:
-                maker = makers[tensor]
-                if maker >= 0 and maker not in queued:
-                    queued.add(maker)
-                    heappush(heap, -position[maker])
+                producer = makers[tensor]
+                if producer >= 0 and producer not in queued:
+                    queued.add(producer)
+                    heappush(heap, -position[producer])
         return not self.read.isdisjoint(sources)
 
     def between(self, sources: Iterable[int]) -> list[int]:

@@ -94,13 +94,13 @@ class DataflowGraph:
     def _open_main(self) -> None:
         """Build the tables over the whole model, since nearly all of it is the main graph."""
         nodes, tensors = self.model.nodes, self.model.tensors
-        makers = [-1] * (len(tensors) + 1)
+        producers = [-1] * (len(tensors) + 1)
         constants = [tensor.is_constant for tensor in tensors]
         constants.append(False)
         reads: list[tuple[int, ...]] = [()] * (len(nodes) + 1)
-        self.producers, self.constants, self.data_inputs = makers, constants, reads
-        self._connect(makers, constants, reads)
-        makers[-1], constants[-1] = -1, False
+        self.producers, self.constants, self.data_inputs = producers, constants, reads
+        self._connect(producers, constants, reads)
+        producers[-1], constants[-1] = -1, False
         self.shapes = [*self.types.shapes, None]
         names = bare = [*(node.op_type for node in nodes), ""]
         foreign = [node for node in nodes if node.domain]
@@ -123,12 +123,12 @@ class DataflowGraph:
     def _open_body(self) -> None:
         """Build tables for the subgraph only; a model may have thousands of subgraphs."""
         nodes, tensors, shapes = self.model.nodes, self.model.tensors, self.types.shapes
-        makers: LazyTable[int] = LazyTable(lambda tensor: -1)
+        producers: LazyTable[int] = LazyTable(lambda tensor: -1)
         constants: LazyTable[bool] = LazyTable(lambda tensor: tensors[tensor].is_constant)
         reads: LazyTable[tuple[int, ...]] = LazyTable(partial(_data, nodes, constants))
-        self.producers, self.constants, self.data_inputs = makers, constants, reads
-        self._connect(makers, constants, reads)
-        makers[-1], constants[-1], reads[-1] = -1, False, ()
+        self.producers, self.constants, self.data_inputs = producers, constants, reads
+        self._connect(producers, constants, reads)
+        producers[-1], constants[-1], reads[-1] = -1, False, ()
         self.shapes = LazyTable(lambda tensor: shapes[tensor] if tensor >= 0 else None)
         self.qualified_op_types = LazyTable(lambda number: _name(nodes[number]) if number >= 0 else "")
         self.op_types = LazyTable(lambda number: _bare(nodes[number]) if number >= 0 else "")
@@ -137,7 +137,7 @@ class DataflowGraph:
 
     def _connect(
         self,
-        makers: list[int] | LazyTable[int],
+        producers: list[int] | LazyTable[int],
         constants: list[bool] | LazyTable[bool],
         reads: list[tuple[int, ...]] | LazyTable[tuple[int, ...]],
     ) -> None:
@@ -147,7 +147,7 @@ class DataflowGraph:
             node = nodes[number]
             reads[number] = data = _live(node, constants)
             for tensor in node.outputs:
-                makers[tensor] = number
+                producers[tensor] = number
             if not data and node.inputs and not node.subgraphs:
                 for tensor in node.outputs:
                     constants[tensor] = True
@@ -246,9 +246,9 @@ class DataflowGraph:
 
     def back(self, tensor: int, through: frozenset[str] = COPIES) -> int:
         """Return the tensor behind ``tensor``, past operators in ``through`` along their first input."""
-        makers, names, nodes = self.producers, self.qualified_op_types, self.model.nodes
+        producers, names, nodes = self.producers, self.qualified_op_types, self.model.nodes
         for _ in range(_MAX_CHAIN):
-            number = makers[tensor]
+            number = producers[tensor]
             if number < 0 or names[number] not in through:
                 return tensor
             node = nodes[number]
@@ -259,10 +259,10 @@ class DataflowGraph:
 
     def chain_back(self, tensor: int, through: frozenset[str]) -> list[int]:
         """Return the nodes that ``back`` looks through, nearest first."""
-        makers, names, nodes = self.producers, self.qualified_op_types, self.model.nodes
+        producers, names, nodes = self.producers, self.qualified_op_types, self.model.nodes
         passed: list[int] = []
         for _ in range(_MAX_CHAIN):
-            number = makers[tensor]
+            number = producers[tensor]
             if number < 0 or names[number] not in through:
                 break
             node = nodes[number]

@@ -46,7 +46,7 @@ def activation_of(flow: DataflowGraph, tensor: int) -> Activation | None:
         simple = _simple(flow, tensor, after[0])
         if simple is not None:
             return simple
-    return _knot(flow, tensor)
+    return _grow_group(flow, tensor)
 
 
 def _simple(flow: DataflowGraph, tensor: int, number: int) -> Activation | None:
@@ -66,11 +66,11 @@ def _simple(flow: DataflowGraph, tensor: int, number: int) -> Activation | None:
     if name == "Clip" and node.inputs[0] == tensor:
         return Activation(_clip_name(*clip_bounds(flow, number)), (*passed, number), node.outputs[0])
     if name == "Max" and len(node.inputs) == 2 and 0.0 in (scalar(flow, t) for t in node.inputs):
-        return _floored(flow, (*passed, number), node.outputs[0])
+        return _max_with_zero(flow, (*passed, number), node.outputs[0])
     return None
 
 
-def _floored(flow: DataflowGraph, nodes: tuple[int, ...], made: int) -> Activation:
+def _max_with_zero(flow: DataflowGraph, nodes: tuple[int, ...], made: int) -> Activation:
     """Name Max(x, 0), or the clip that it forms with a Min after it."""
     after = reader_of(flow, made)
     if (
@@ -107,7 +107,7 @@ def clip_bounds(flow: DataflowGraph, number: int) -> tuple[float | None, float |
     return bounds[0], bounds[1]
 
 
-def _knot(flow: DataflowGraph, start: int) -> Activation | None:
+def _grow_group(flow: DataflowGraph, start: int) -> Activation | None:
     """Grow a group of elementwise nodes from ``start`` until only one tensor leaves it and it has a name."""
     first = readers(flow, start)
     if not any(
@@ -119,7 +119,7 @@ def _knot(flow: DataflowGraph, start: int) -> Activation | None:
     pending = [(flow.position[r], r) for r in first]
     while pending and len(nodes) < _LARGEST:
         pending.sort()
-        ready = next((at for at, (_, n) in enumerate(pending) if _inside(flow, n, inside)), -1)
+        ready = next((at for at, (_, n) in enumerate(pending) if _reads_group_only(flow, n, inside)), -1)
         if ready < 0:
             return None
         number = pending.pop(ready)[1]
@@ -133,19 +133,19 @@ def _knot(flow: DataflowGraph, start: int) -> Activation | None:
         taken = set(nodes)
         waiting = {n for _, n in pending}
         pending += [(flow.position[r], r) for r in readers(flow, made) if r not in taken | waiting]
-        if _closed(flow, inside, taken, made):
-            name = _name(flow, nodes, start)
+        if _is_closed(flow, inside, taken, made):
+            name = _function_name(flow, nodes, start)
             if name:
-                return _finish(flow, name, nodes, made)
+                return _include_factor(flow, name, nodes, made)
     return None
 
 
-def _inside(flow: DataflowGraph, number: int, inside: dict[int, None]) -> bool:
+def _reads_group_only(flow: DataflowGraph, number: int, inside: dict[int, None]) -> bool:
     """True if all data inputs of the node are inside the group."""
     return all(t in inside for t in flow.data_inputs[number])
 
 
-def _closed(flow: DataflowGraph, inside: dict[int, None], nodes: set[int], last: int) -> bool:
+def _is_closed(flow: DataflowGraph, inside: dict[int, None], nodes: set[int], last: int) -> bool:
     """True if all outputs except ``last`` are used only within the group."""
     tensors = flow.model.tensors
     return all(
@@ -160,10 +160,12 @@ def _closed(flow: DataflowGraph, inside: dict[int, None], nodes: set[int], last:
     )
 
 
-def _name(flow: DataflowGraph, nodes: list[int], start: int) -> str:
+def _function_name(flow: DataflowGraph, nodes: list[int], start: int) -> str:
     """Return the function that the group computes, from its operators; empty if unknown."""
     kinds = {flow.op_types[n] for n in nodes} - COPY_OPS
-    if not kinds & {"Mul", "Max", "Sub", "Add", "Sum", "Div", "Min"} or not _product(flow, nodes, start):
+    if not kinds & {"Mul", "Max", "Sub", "Add", "Sum", "Div", "Min"} or not _is_self_product(
+        flow, nodes, start
+    ):
         return _piecewise(flow, kinds, nodes)
     if "Erf" in kinds and kinds <= {"Erf", "Mul", "Div", "Add"}:
         return "Gelu"
@@ -177,13 +179,13 @@ def _name(flow: DataflowGraph, nodes: list[int], start: int) -> str:
     if "HardSigmoid" in kinds and kinds <= {"HardSigmoid", "Mul"}:
         return "HardSwish"
     if kinds <= {"Add", "Clip", "Min", "Max", "Relu", "Mul", "Div"} and kinds & {"Clip", "Min", "Relu"}:
-        return "HardSwish" if "Add" in kinds and _adds(flow, nodes, 3.0) else ""
+        return "HardSwish" if "Add" in kinds and _has_add(flow, nodes, 3.0) else ""
     if "Exp" in kinds and kinds <= {"Exp", "Neg", "Add", "Div", "Mul", "Reciprocal"}:
         return "SiLU"
     return ""
 
 
-def _product(flow: DataflowGraph, nodes: list[int], start: int) -> bool:
+def _is_self_product(flow: DataflowGraph, nodes: list[int], start: int) -> bool:
     """True if the group multiplies ``start``, or a multiple of it, by something computed from it."""
     multiples = {start}
     for number in nodes:
@@ -206,7 +208,7 @@ def _piecewise(flow: DataflowGraph, kinds: set[str], nodes: list[int]) -> str:
         return "PRelu" if flow.op_types[nodes[-1]] in ("Add", "Sub") else ""
     if kinds == {"Add", "Clip", "Div"} or kinds == {"Add", "Clip", "Mul"}:
         straight = all(len(flow.data_inputs[n]) == 1 for n in nodes) and flow.op_types[nodes[0]] == "Add"
-        return "HardSigmoid" if straight and _adds(flow, nodes, 3.0) else ""
+        return "HardSigmoid" if straight and _has_add(flow, nodes, 3.0) else ""
     return ""
 
 
@@ -218,7 +220,7 @@ def _scaled(flow: DataflowGraph, nodes: list[int], by: float) -> bool:
     )
 
 
-def _adds(flow: DataflowGraph, nodes: list[int], value: float) -> bool:
+def _has_add(flow: DataflowGraph, nodes: list[int], value: float) -> bool:
     """True for an Add of this constant, or of a constant whose value is in another file."""
     for number in nodes:
         if flow.op_types[number] == "Add":
@@ -229,7 +231,7 @@ def _adds(flow: DataflowGraph, nodes: list[int], value: float) -> bool:
     return False
 
 
-def _finish(flow: DataflowGraph, name: str, nodes: list[int], made: int) -> Activation:
+def _include_factor(flow: DataflowGraph, name: str, nodes: list[int], made: int) -> Activation:
     """Include the constant factor that some exporters apply last: ½ for Gelu, ⅙ for HardSwish."""
     wanted = {"Gelu": (0.5, 2.0), "HardSwish": (1 / 6, 6.0)}.get(name)
     if wanted:

@@ -64,7 +64,7 @@ def detection_signs(flow: DataflowGraph, ops: dict[str, int]) -> Signs | None:
         _boxes_and_scores(shapes, _batches(flow))
         or _candidates(flow, shapes)
         or _several_maps(flow, shapes)
-        or _peaks(flow, shapes)
+        or _heat_maps(flow, shapes)
     )
 
 
@@ -96,7 +96,7 @@ def _boxes_and_scores(shapes: list[tuple[int, Shape]], batches: set[Dim]) -> Sig
 
 def _candidates(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs | None:
     """Match predictions for every position of several grids: one joined output, or a 5-D output each."""
-    heads = [shape for _, shape in shapes if len(shape) == 5 and _row(shape[-1])]
+    heads = [shape for _, shape in shapes if len(shape) == 5 and _is_box_row(shape[-1])]
     grids = {shape[2:4] for shape in heads}
     # All grids have the same anchors and row width; states of a streaming network differ.
     if len(grids) > 1 and len({(shape[1], shape[4]) for shape in heads}) == 1:
@@ -111,7 +111,7 @@ def _candidates(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs |
         listed = ", ".join(f"{rows}×{columns}" for rows, columns in sorted(cells, reverse=True))
         for at, row in ((1, shape[2]), (2, shape[1])):
             count = shape[at]
-            if not isinstance(count, int) or not _row(row):
+            if not isinstance(count, int) or not _is_box_row(row):
                 continue
             if count in {total * a for a in range(1, _ANCHORS + 1)}:
                 return 0.9, f"{count:,} candidates of {row} numbers, one for each cell of the grids {listed}"
@@ -137,7 +137,7 @@ def _split_candidates(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> S
     return None
 
 
-def _row(width: Dim) -> bool:
+def _is_box_row(width: Dim) -> bool:
     """True for 4 coordinates and at least one score."""
     return isinstance(width, int) and width >= 5
 
@@ -155,8 +155,8 @@ def _grids(flow: DataflowGraph, tensor: int) -> tuple[set[Cell], bool]:
         at += 1
         op = flow.qualified_op_types[number].removeprefix(_QLINEAR)
         ranked = ranked or op == "TopK"
-        if flow.qualified_op_types[number] in CONVS and not _expects(flow, number):
-            made = _map(flow, number)
+        if flow.qualified_op_types[number] in CONVS and not _is_expectation(flow, number):
+            made = _output_map(flow, number)
             if made is not None:
                 found.add(made.cell)
             continue
@@ -169,7 +169,7 @@ def _grids(flow: DataflowGraph, tensor: int) -> tuple[set[Cell], bool]:
     return found, ranked
 
 
-def _expects(flow: DataflowGraph, number: int) -> bool:
+def _is_expectation(flow: DataflowGraph, number: int) -> bool:
     """True for one channel from a distribution: the mean of a Softmax, for box sides predicted in bins."""
     data = flow.data_inputs[number]
     if dim(flow, flow.first_outputs[number], -1 if _channels_last(flow, number) else -3) != 1 or not data:
@@ -178,7 +178,7 @@ def _expects(flow: DataflowGraph, number: int) -> bool:
     return flow.qualified_op_types[before].removeprefix(_QLINEAR) == "Softmax"
 
 
-def _map(flow: DataflowGraph, number: int) -> _OutputMap | None:
+def _output_map(flow: DataflowGraph, number: int) -> _OutputMap | None:
     """Return the output map of a convolution with known rows and columns."""
     made = flow.shapes[flow.first_outputs[number]]
     if made is None or len(made) != 4 or not all(isinstance(d, int) for d in made[1:]):
@@ -210,12 +210,12 @@ def _several_maps(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs
         if len(shape) != 4 or not all(isinstance(d, int) for d in shape[1:]):
             continue
         channels, rows, columns = (d for d in shape[1:] if isinstance(d, int))
-        ends = _ends(flow, tensor)
+        ends = _output_convolutions(flow, tensor)
         if not ends or any(end.cell != (rows, columns) for end in ends):
             return None
         levels[rows, columns].append((channels, ends))
     cells = sorted(levels, reverse=True)
-    if len(cells) < 2 or not all(_halves(a, b) for a, b in pairwise(cells)):
+    if len(cells) < 2 or not all(_is_half(a, b) for a, b in pairwise(cells)):
         return None
     rows_of = [sorted(channels for channels, _ in levels[cell]) for cell in cells]
     if any(row != rows_of[0] for row in rows_of):
@@ -232,7 +232,7 @@ def _several_maps(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs
     return None
 
 
-def _ends(flow: DataflowGraph, tensor: int) -> list[_OutputMap]:
+def _output_convolutions(flow: DataflowGraph, tensor: int) -> list[_OutputMap]:
     """Return the convolutions whose results form an output map, as factors of its channels."""
     queue, found = [tensor], []
     for _ in range(_MAX_OUTPUTS):
@@ -242,7 +242,7 @@ def _ends(flow: DataflowGraph, tensor: int) -> list[_OutputMap]:
         op = flow.qualified_op_types[number].removeprefix(_QLINEAR)
         data = [t for t in flow.data_inputs[number] if not scale(flow, t)] if number >= 0 else []
         if flow.qualified_op_types[number] in CONVS:
-            made = _map(flow, number)
+            made = _output_map(flow, number)
             if made is None:
                 return []
             found.append(made)
@@ -259,14 +259,14 @@ def _ends(flow: DataflowGraph, tensor: int) -> list[_OutputMap]:
     return found
 
 
-def _halves(large: Cell, small: Cell) -> bool:
+def _is_half(large: Cell, small: Cell) -> bool:
     return all(b < a <= 2 * b for a, b in zip(large, small, strict=True))
 
 
 # ------------------------------------------------------------------ peaks of a map
 
 
-def _peaks(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs | None:
+def _heat_maps(flow: DataflowGraph, shapes: list[tuple[int, Shape]]) -> Signs | None:
     """Match a map reduced to its local maxima, or a score map with size and offset maps of two channels."""
     for number in flow.named(("MaxPool",)):
         node = flow.nodes[number]

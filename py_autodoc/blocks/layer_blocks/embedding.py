@@ -59,7 +59,7 @@ def find_embeddings(flow: DataflowGraph) -> list[RecognisedBlock]:
     lookups = list(sums.values())
     for entry in lookups:
         if entry.alive:
-            _add_up(flow, entry, sums)
+            _follow_sums(flow, entry, sums)
     inside = {n for block_found in found for n in block_found.nodes}
     return found + [
         entry.found(flow)
@@ -120,7 +120,7 @@ def _lookup(flow: DataflowGraph, number: int, sums: dict[int, _EmbeddingSum]) ->
     sums[entry.output] = entry
 
 
-def _add_up(flow: DataflowGraph, entry: _EmbeddingSum, sums: dict[int, _EmbeddingSum]) -> None:
+def _follow_sums(flow: DataflowGraph, entry: _EmbeddingSum, sums: dict[int, _EmbeddingSum]) -> None:
     """Follow the result into sums with other embeddings and constant positions."""
     for _ in range(_MAX_STEPS):
         number, passed = next_node(flow, entry.output)
@@ -202,10 +202,10 @@ def _one_hot(flow: DataflowGraph, number: int) -> RecognisedBlock | None:
     if len(data) != 1:
         return None
     passed = flow.chain_back(data[0], COPY_OR_LAYOUT_OPS)
-    maker = flow.producers[flow.back(data[0], COPY_OR_LAYOUT_OPS)]
+    producer = flow.producers[flow.back(data[0], COPY_OR_LAYOUT_OPS)]
     # Some exporters compare the indices with 0 … n-1 instead.
-    compared = flow.op_types[maker] == "Equal" and len(flow.constant_inputs[maker]) == 1
-    if flow.op_types[maker] != "OneHot" and not compared:
+    compared = flow.op_types[producer] == "Equal" and len(flow.constant_inputs[producer]) == 1
+    if flow.op_types[producer] != "OneHot" and not compared:
         return None
     table = weight(flow, number)
     facts: dict[str, Fact] = {
@@ -213,7 +213,7 @@ def _one_hot(flow: DataflowGraph, number: int) -> RecognisedBlock | None:
         "size": dim(flow, flow.first_outputs[number], -1),
         "tables": 1,
     }
-    return make_block(flow, "embedding", [maker, *passed, number], number, variant="one-hot", facts=facts)
+    return make_block(flow, "embedding", [producer, *passed, number], number, variant="one-hot", facts=facts)
 
 
 def _patch(flow: DataflowGraph, number: int) -> RecognisedBlock | None:

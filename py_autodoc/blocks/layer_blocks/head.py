@@ -114,7 +114,7 @@ def _dense(
     made = flow.shapes[flow.first_outputs[end.node]]
     classes = dim(flow, flow.first_outputs[end.node], -1)
     tensor = flow.data_inputs[end.node][0]
-    before, pooled = _before(flow, tensor)
+    before, pooled = _input_reduction(flow, tensor)
     facts: dict[str, Fact] = {
         "classes": classes,
         "features": dim(flow, tensor, -1),
@@ -142,7 +142,7 @@ def _dense(
     return make_block(flow, "head", nodes, end.node, variant=variant, confidence=confidence, facts=facts)
 
 
-def _before(flow: DataflowGraph, tensor: int) -> tuple[list[int], bool]:
+def _input_reduction(flow: DataflowGraph, tensor: int) -> tuple[list[int], bool]:
     """Return the pooling, selection or flattening before the last product, and whether there is one."""
     nodes: list[int] = []
     for _ in range(8):
@@ -262,12 +262,12 @@ def _scales(flow: DataflowGraph, outputs: list[int]) -> RecognisedBlock | None:
         shapes = set()
         nodes = [*flow.chain_back(tensor, COPY_OR_LAYOUT_OPS), number]
         for part in flow.data_inputs[number][:16]:
-            maker = flow.producers[flow.back(part, COPY_OR_LAYOUT_OPS)]
+            producer = flow.producers[flow.back(part, COPY_OR_LAYOUT_OPS)]
             chain = flow.chain_back(part, COPY_OR_LAYOUT_OPS)
-            shape = flow.shapes[flow.first_outputs[maker]] if maker >= 0 else None
-            if shape is None or len(shape) != 4 or not chain or flow.op_types[maker] not in _MAPS:
+            shape = flow.shapes[flow.first_outputs[producer]] if producer >= 0 else None
+            if shape is None or len(shape) != 4 or not chain or flow.op_types[producer] not in _MAPS:
                 break
-            nodes += [*chain, maker]
+            nodes += [*chain, producer]
             shapes.add(shape[2:])
         else:
             if len(shapes) == len(flow.data_inputs[number]):

@@ -56,7 +56,7 @@ def find_mixtures(flow: DataflowGraph, mlps: Sequence[RecognisedBlock]) -> list[
         router = _router(flow, number)
         if router is None:
             continue
-        mixture = _picked(flow, router, tables) or _mixture(flow, router, ends)
+        mixture = _gathered_mixture(flow, router, tables) or _mixture(flow, router, ends)
         if mixture is not None:
             used |= set(mixture.nodes)
             found.append(mixture)
@@ -89,30 +89,30 @@ def _router(flow: DataflowGraph, number: int) -> _Router | None:
     tensor = input_at(flow, number, 0)
     passed: list[int] = []
     for _ in range(_MAX_STEPS):
-        maker = flow.producers[tensor]
-        if maker < 0:
+        producer = flow.producers[tensor]
+        if producer < 0:
             return None
-        if is_linear(flow, maker) and len(flow.data_inputs[maker]) == 1:
-            experts = dim(flow, flow.first_outputs[maker], -1)
+        if is_linear(flow, producer) and len(flow.data_inputs[producer]) == 1:
+            experts = dim(flow, flow.first_outputs[producer], -1)
             if experts is None or not 2 <= experts <= _MAX_EXPERTS:
                 return None
-            tokens = flow.back(flow.data_inputs[maker][0], COPY_OR_LAYOUT_OPS)
-            return _Router(maker, number, tokens, experts, (maker, *passed, number))
-        if flow.op_types[maker] not in _BEFORE or len(flow.data_inputs[maker]) != 1:
+            tokens = flow.back(flow.data_inputs[producer][0], COPY_OR_LAYOUT_OPS)
+            return _Router(producer, number, tokens, experts, (producer, *passed, number))
+        if flow.op_types[producer] not in _BEFORE or len(flow.data_inputs[producer]) != 1:
             return None
-        passed.append(maker)
-        tensor = flow.data_inputs[maker][0]
+        passed.append(producer)
+        tensor = flow.data_inputs[producer][0]
     return None
 
 
-def _chosen(flow: DataflowGraph, number: int, router: _Router) -> int | None:
+def _top_k(flow: DataflowGraph, number: int, router: _Router) -> int | None:
     """Return k if a TopK selects among all experts; None for other nodes, or if it selects groups."""
     if flow.op_types[number] != "TopK" or dim(flow, input_at(flow, number, 0), -1) != router.experts:
         return None
     return dim(flow, flow.first_outputs[number], -1)
 
 
-def _maxima(flow: DataflowGraph, seen: set[int], router: _Router) -> int | None:
+def _argmax_count(flow: DataflowGraph, seen: set[int], router: _Router) -> int | None:
     """Return the number of experts selected one at a time by ArgMax; None if there are none."""
     picks = [
         n
@@ -142,15 +142,15 @@ def _mixture(
             if name in ("Mul", "MatMul", "Einsum") and len(flow.data_inputs[reader]) == 2 and not masked:
                 for tensor in flow.data_inputs[reader]:
                     for mlp, steps in _experts(flow, tensor, ends):
-                        if _fed(flow, mlp, router):
+                        if _reads_router_tokens(flow, mlp, router):
                             experts[mlp.anchor] = mlp
                             between |= {reader, *steps}
             elif name in _ROUTES:
                 seen.add(reader)
                 queue.append(reader)
-                top = _chosen(flow, reader, router) or top
-    top = _chosen(flow, router.gate, router) or top or _maxima(flow, seen, router)
-    return _built(flow, router, experts, between | seen, top)
+                top = _top_k(flow, reader, router) or top
+    top = _top_k(flow, router.gate, router) or top or _argmax_count(flow, seen, router)
+    return _as_block(flow, router, experts, between | seen, top)
 
 
 def _tables(flow: DataflowGraph) -> dict[int, tuple[int, ...]]:
@@ -171,7 +171,7 @@ def _tables(flow: DataflowGraph) -> dict[int, tuple[int, ...]]:
     return found
 
 
-def _picked(
+def _gathered_mixture(
     flow: DataflowGraph, router: _Router, tables: dict[int, tuple[int, ...]]
 ) -> RecognisedBlock | None:
     """Match a mixture whose expert weights are gathered by the router's choice."""
@@ -180,7 +180,7 @@ def _picked(
         return None
     queue, seen = [router.gate], {router.gate}
     hits: dict[int, tuple[int, ...]] = {}
-    top = _chosen(flow, router.gate, router)
+    top = _top_k(flow, router.gate, router)
     while queue and len(seen) < _NEAR:
         for reader in flow.successors(queue.pop(0)):
             if reader in seen:
@@ -189,13 +189,13 @@ def _picked(
                 hits[reader] = mine[reader]
             elif flow.op_types[reader] in _ROUTES:
                 queue.append(reader)
-                top = _chosen(flow, reader, router) or top
+                top = _top_k(flow, reader, router) or top
             seen.add(reader)
     if not hits:
         return None
     width = dim(flow, router.tokens, -1)
     hidden = min((d for shape in hits.values() for d in shape[1:] if d != width), default=width)
-    top = top or _maxima(flow, seen, router)
+    top = top or _argmax_count(flow, seen, router)
     facts: dict[str, Fact] = {"experts": router.experts, "top_k": top, "hidden": hidden}
     nodes = {*router.nodes, *hits, *_region(flow, router)}
     return make_block(flow, "moe", nodes, router.dense, variant="picked", confidence=0.9, facts=facts)
@@ -223,7 +223,7 @@ def _region(flow: DataflowGraph, router: _Router) -> set[int]:
     return inside
 
 
-def _built(
+def _as_block(
     flow: DataflowGraph,
     router: _Router,
     experts: dict[int, RecognisedBlock],
@@ -285,7 +285,7 @@ def _expert(
     return None, steps
 
 
-def _fed(flow: DataflowGraph, expert: RecognisedBlock, router: _Router) -> bool:
+def _reads_router_tokens(flow: DataflowGraph, expert: RecognisedBlock, router: _Router) -> bool:
     """True if the expert reads the router's tokens, or some of them."""
     data = flow.data_inputs[expert.anchor]
     tensor = data[0] if data else -1

@@ -171,7 +171,9 @@ class _MlpFinder:
         flow = self.flow
         number, passed = next_node(flow, activation.output, _HANDS_ON)
         if flow.op_types[number] == "Mul" and len(flow.data_inputs[number]) == 2:
-            other = self._other(number, flow.first_outputs[passed[-1]] if passed else activation.output)
+            other = self._second_factor(
+                number, flow.first_outputs[passed[-1]] if passed else activation.output
+            )
             if other is None or not self._same_input(first.node, other.node):
                 return None
             chain.nodes |= {*passed, number, *other.nodes}
@@ -181,7 +183,7 @@ class _MlpFinder:
             return self._last(chain, flow.first_outputs[number])
         return self._last(chain, activation.output)
 
-    def _other(self, product: int, active: int) -> _DenseLayer | None:
+    def _second_factor(self, product: int, active: int) -> _DenseLayer | None:
         """Return the dense layer that computes the second factor."""
         flow = self.flow
         rest = [t for t in flow.data_inputs[product] if t != active]
@@ -212,10 +214,10 @@ class _MlpFinder:
         if layer is None:
             return None
         chain.layers.append(layer.node)
-        chain.nodes |= {*passed, *self._own(layer)}
+        chain.nodes |= {*passed, *self._with_bias(layer)}
         return chain
 
-    def _own(self, layer: _DenseLayer) -> tuple[int, ...]:
+    def _with_bias(self, layer: _DenseLayer) -> tuple[int, ...]:
         """Return the last layer with its bias, without the reshapes after it."""
         nodes = list(layer.nodes)
         while nodes and self.flow.op_types[nodes[-1]] in _HANDS_ON:
@@ -225,7 +227,7 @@ class _MlpFinder:
     def _packed(self, layer: _DenseLayer) -> _Chain | None:
         """Match a layer whose result is split into gate and values, one of them activated."""
         flow = self.flow
-        halves = self._cut(layer.output)
+        halves = self._split_in_two(layer.output)
         if halves is None:
             return None
         cuts, (a, b) = halves
@@ -242,7 +244,7 @@ class _MlpFinder:
             return self._last(chain, flow.first_outputs[number])
         return None
 
-    def _cut(self, tensor: int) -> tuple[list[int], tuple[int, int]] | None:
+    def _split_in_two(self, tensor: int) -> tuple[list[int], tuple[int, int]] | None:
         """Match a Split in two, or two slices."""
         flow = self.flow
         after = readers(flow, tensor)

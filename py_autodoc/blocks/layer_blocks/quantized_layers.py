@@ -69,8 +69,8 @@ def _layer(flow: DataflowGraph, number: int) -> QuantizedLayer | None:
         return QuantizedLayer(number, DYNAMIC, _name(flow, weight), "uint8")
     if op in _INTEGER:
         data, weight = (input_at(flow, number, at) for at in _INTEGER[op])
-        maker = flow.producers[flow.back(data, COPIES | RESHAPES)] if data >= 0 else -1
-        scheme = DYNAMIC if flow.op_types[maker] == "DynamicQuantizeLinear" else QOPERATOR
+        producer = flow.producers[flow.back(data, COPIES | RESHAPES)] if data >= 0 else -1
+        scheme = DYNAMIC if flow.op_types[producer] == "DynamicQuantizeLinear" else QOPERATOR
         weighted = weight >= 0 and flow.constants[weight]
         return QuantizedLayer(number, scheme, _name(flow, weight), _name(flow, data), weighted)
     if op == "MatMulBnb4":
@@ -98,18 +98,18 @@ def _float(flow: DataflowGraph, number: int, op: str) -> QuantizedLayer | None:
     if not fixed:
         if op not in LINEAR or len(fed) < 2:
             return None
-        both = [_before(flow, t) for t in fed]
+        both = [_quantized_source(flow, t) for t in fed]
         return QuantizedLayer(
             number, QDQ if all(both) else "", data=both[0] if all(both) else "", weighted=False
         )
-    weights = next((kind for t in fixed if (kind := _before(flow, t))), "")
-    data = next((kind for t in fed if (kind := _before(flow, t))), "")
+    weights = next((kind for t in fixed if (kind := _quantized_source(flow, t))), "")
+    data = next((kind for t in fed if (kind := _quantized_source(flow, t))), "")
     if not weights:
         return QuantizedLayer(number, "")
     return QuantizedLayer(number, QDQ if data else WEIGHT_ONLY, weights, data)
 
 
-def _before(flow: DataflowGraph, tensor: int) -> str:
+def _quantized_source(flow: DataflowGraph, tensor: int) -> str:
     """Return the narrow element type that a tensor is scaled from; empty if there is none."""
     fixed = flow.constants[tensor]
     for _ in range(_STEPS):
@@ -123,12 +123,12 @@ def _before(flow: DataflowGraph, tensor: int) -> str:
         if not inputs or op not in (_SCALING if fixed else _MOVES):
             return ""
         if fixed:  # the narrow operand first, the others scale it
-            inputs.sort(key=lambda t: (len(flow.shapes[t] or ()) < 2, not _few(flow, t)))
+            inputs.sort(key=lambda t: (len(flow.shapes[t] or ()) < 2, not _is_narrow(flow, t)))
         tensor = inputs[0]
     return ""
 
 
-def _few(flow: DataflowGraph, tensor: int) -> bool:
+def _is_narrow(flow: DataflowGraph, tensor: int) -> bool:
     number = flow.producers[tensor]
     return flow.types.dtypes[tensor] in _NARROW or flow.op_types[number] in (
         "Cast",

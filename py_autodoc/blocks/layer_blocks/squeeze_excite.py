@@ -66,38 +66,38 @@ def _squeeze(flow: DataflowGraph, number: int, gate: int, source: int) -> Recogn
     base = flow.back(source, COPY_OPS)
     tensor = gate
     for _ in range(_MAX_STEPS):
-        maker = flow.producers[tensor]
-        if maker < 0:
+        producer = flow.producers[tensor]
+        if producer < 0:
             return None
-        if _pools(flow, maker):
-            pooled = input_at(flow, maker, 0)
+        if _pools(flow, producer):
+            pooled = input_at(flow, producer, 0)
             if flow.back(pooled, COPY_OPS) != base or not walk.layers or not walk.gate:
                 return None
-            return _made(flow, number, [maker, *flow.chain_back(pooled, COPY_OPS)], walk, source)
-        before = _step(flow, maker, walk)
+            return _made(flow, number, [producer, *flow.chain_back(pooled, COPY_OPS)], walk, source)
+        before = _step(flow, producer, walk)
         if before < 0:
             return None
         tensor = before
     return None
 
 
-def _step(flow: DataflowGraph, maker: int, walk: _GatePath) -> int:
+def _step(flow: DataflowGraph, producer: int, walk: _GatePath) -> int:
     """Add a node to the path and return the tensor before it; -1 if the node does not belong to it."""
-    name, data = flow.op_types[maker], flow.data_inputs[maker]
+    name, data = flow.op_types[producer], flow.data_inputs[producer]
     if not data:
         return -1
-    if name in CONV or is_linear(flow, maker):
+    if name in CONV or is_linear(flow, producer):
         if not walk.gate or len(walk.layers) == 2 or len(data) != 1:
             return -1
-        walk.layers.append(maker)
-        walk.nodes.append(maker)
+        walk.layers.append(producer)
+        walk.nodes.append(producer)
         return data[0]
     if name == "Mul" and len(data) == 2:
-        return _swish(flow, maker, data, walk)
+        return _swish(flow, producer, data, walk)
     if len(data) != 1:
         return -1
     if not walk.layers and not walk.gate:
-        walk.gate = _gate(flow, maker)
+        walk.gate = _gate(flow, producer)
     elif (
         name not in SIMPLE
         and name != "Clip"
@@ -107,51 +107,51 @@ def _step(flow: DataflowGraph, maker: int, walk: _GatePath) -> int:
         return -1
     if not walk.gate and name not in _THROUGH and name not in ("Div", "Mul"):
         return -1
-    walk.nodes.append(maker)
+    walk.nodes.append(producer)
     return data[0]
 
 
-def _gate(flow: DataflowGraph, maker: int) -> str:
+def _gate(flow: DataflowGraph, producer: int) -> str:
     """Return the name of the gate: an operator, or the clip of a hard sigmoid."""
-    name = flow.op_types[maker]
+    name = flow.op_types[producer]
     if name in GATES:
         return "HardSigmoid" if name == "HardSigmoid" else "Sigmoid"
     if name == "Clip":
-        before = flow.producers[input_at(flow, maker, 0)]
+        before = flow.producers[input_at(flow, producer, 0)]
         shift = (
             [scalar(flow, t) for t in flow.constant_inputs[before]] if flow.op_types[before] == "Add" else []
         )
-        low, high = clip_bounds(flow, maker)
+        low, high = clip_bounds(flow, producer)
         if low == 0 and (high, 3.0 in shift) in ((6.0, True), (1.0, True)):
             return "HardSigmoid"
     return ""
 
 
-def _swish(flow: DataflowGraph, maker: int, data: tuple[int, int], walk: _GatePath) -> int:
+def _swish(flow: DataflowGraph, producer: int, data: tuple[int, int], walk: _GatePath) -> int:
     """Match x·sigmoid(x) between the layers."""
     if not walk.layers:
         return -1
     for inner, whole in (data, data[::-1]):
         gate = flow.producers[inner]
         if flow.op_types[gate] in GATES and flow.back(input_at(flow, gate, 0)) == flow.back(whole):
-            walk.nodes += [maker, gate]
+            walk.nodes += [producer, gate]
             return whole
     return -1
 
 
-def _pools(flow: DataflowGraph, maker: int) -> bool:
+def _pools(flow: DataflowGraph, producer: int) -> bool:
     """True for a mean or maximum over all spatial axes."""
-    name, node = flow.op_types[maker], flow.nodes[maker]
+    name, node = flow.op_types[producer], flow.nodes[producer]
     if name in _POOLS:
         return True
     shape = flow.shapes[node.inputs[0]] if node.inputs else None
     if shape is None or len(shape) < 3:
         return False
     if name in ("ReduceMean", "ReduceMax"):
-        rank, over = len(shape), axes(flow, maker)
+        rank, over = len(shape), axes(flow, producer)
         return over in (list(range(2, rank)), list(range(1, rank - 1)))
     if name == "AveragePool":
-        made = flow.shapes[flow.first_outputs[maker]]
+        made = flow.shapes[flow.first_outputs[producer]]
         return made is not None and all(size == 1 for size in made[2:])
     return False
 

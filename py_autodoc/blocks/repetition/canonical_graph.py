@@ -70,10 +70,10 @@ class CanonicalGraph:
         for reader, codes in enumerate(self.input_codes):
             for slot, code in enumerate(codes):
                 if code >= 0:
-                    maker, output = divmod(code, self.stride)
+                    producer, output = divmod(code, self.stride)
                     key = (output, slot, self.label[reader])
                     key = known.setdefault(key, key)
-                    found[maker][key] = -1 if key in found[maker] else reader
+                    found[producer][key] = -1 if key in found[producer] else reader
         return found
 
 
@@ -172,13 +172,13 @@ class CanonicalGraphs:
                     outside[about.id] = None
             labels.append(label)
             ins.append(tuple(row))
-        wiring = CanonicalGraph(order, labels, ins, stride)
-        wiring.weighted_labels, wiring.layer_labels = self.weighted, self.layers
+        canonical = CanonicalGraph(order, labels, ins, stride)
+        canonical.weighted_labels, canonical.layer_labels = self.weighted, self.layers
         self.captured[graph] = list(outside)
         if graph:
             results = tuple(code.get(t, NO_TENSOR) for t in self.model.graphs[graph].outputs)
-            self.body[graph] = self._id(("body", signature(wiring, range(len(order))), results))
-        return wiring
+            self.body[graph] = self._id(("body", signature(canonical, range(len(order))), results))
+        return canonical
 
     def _order(self, graph: int) -> list[int]:
         """Return the nodes in canonical order, each after the nodes that it and its subgraphs read."""
@@ -248,9 +248,9 @@ class CanonicalGraphs:
 
     def _scales(self, node: Node) -> bool:
         """True for a product of two scales: a stored one and that of a tensor quantized at run time."""
-        makers = (self.made[tensor] for tensor in node.inputs)
+        producers = (self.made[tensor] for tensor in node.inputs)
         return node.op_type == "Mul" and any(
-            maker >= 0 and self.model.nodes[maker].op_type == "DynamicQuantizeLinear" for maker in makers
+            p >= 0 and self.model.nodes[p].op_type == "DynamicQuantizeLinear" for p in producers
         )
 
     def _places(self, key: tuple[str, str]) -> tuple[int, ...]:
@@ -322,13 +322,13 @@ def _frozen(value: Any) -> Hashable:
     return repr(value)
 
 
-def signature(wiring: CanonicalGraph, part: Sequence[int]) -> tuple[int, ...]:
+def signature(canonical: CanonicalGraph, part: Sequence[int]) -> tuple[int, ...]:
     """Return the identity of a part: the labels of its nodes and their edges, in the given order.
 
     Parts with equal signatures are isomorphic in that order. An outer input is identified by its first use,
     so parts must also share their inputs in the same way.
     """
-    stride, label, ins = wiring.stride, wiring.label, wiring.input_codes
+    stride, label, ins = canonical.stride, canonical.label, canonical.input_codes
     place = {node: number for number, node in enumerate(part)}
     outside: dict[int, int] = {}
     found: list[int] = []
@@ -336,9 +336,9 @@ def signature(wiring: CanonicalGraph, part: Sequence[int]) -> tuple[int, ...]:
         found.append(label[node])
         for code in ins[node]:
             if code >= 0:
-                maker = code // stride
-                if maker in place:  # its position in the part; the output stays
-                    found.append(code + (place[maker] - maker) * stride)
+                producer = code // stride
+                if producer in place:  # its position in the part; the output stays
+                    found.append(code + (place[producer] - producer) * stride)
                     continue
             elif code == NO_TENSOR:
                 found.append(NO_TENSOR)
@@ -348,16 +348,16 @@ def signature(wiring: CanonicalGraph, part: Sequence[int]) -> tuple[int, ...]:
 
 
 def boundary_links(
-    wiring: CanonicalGraph, first: Mapping[int, int], part: Sequence[int]
+    canonical: CanonicalGraph, first: Mapping[int, int], part: Sequence[int]
 ) -> tuple[tuple[int, int, int], ...]:
     """Return the links from the part before: (position in ``part``, input, position · stride + output).
 
     ``first`` maps the nodes of the part before to their positions.
     """
-    stride = wiring.stride
+    stride = canonical.stride
     found = []
     for number, node in enumerate(part):
-        for slot, code in enumerate(wiring.input_codes[node]):
+        for slot, code in enumerate(canonical.input_codes[node]):
             if code >= 0:
                 place = first.get(code // stride)
                 if place is not None:

@@ -26,39 +26,39 @@ class IsomorphicRun:
         return len(self.parts) * len(self.parts[0])
 
 
-def is_module_repeat(wiring: CanonicalGraph, parts: Sequence[Sequence[int]], chain: bool) -> bool:
+def is_module_repeat(canonical: CanonicalGraph, parts: Sequence[Sequence[int]], chain: bool) -> bool:
     """True if modules are large enough to be shown as a repeat.
 
     They need three nodes, or two with a weight if each module feeds the next. Modules that do not feed each
     other also need a weight: without one, they are auxiliary code.
     """
-    weight = any(wiring.label[node] in wiring.weighted_labels for node in parts[0])
+    weight = any(canonical.label[node] in canonical.weighted_labels for node in parts[0])
     size = len(parts[0])
     return (size >= 3 and (weight or chain)) or (size == 2 and weight and chain)
 
 
-def is_chain_repeat(wiring: CanonicalGraph, parts: Sequence[Sequence[int]]) -> bool:
+def is_chain_repeat(canonical: CanonicalGraph, parts: Sequence[Sequence[int]]) -> bool:
     """True if parts of an unnamed chain have 2 nodes and a layer's weight, or ``MIN_PART_NODES`` nodes."""
     size = len(parts[0])
     return size >= MIN_PART_NODES or (
-        size >= 2 and any(wiring.label[node] in wiring.layer_labels for node in parts[0])
+        size >= 2 and any(canonical.label[node] in canonical.layer_labels for node in parts[0])
     )
 
 
-def is_chain(wiring: CanonicalGraph, parts: Sequence[Sequence[int]]) -> bool:
+def is_chain(canonical: CanonicalGraph, parts: Sequence[Sequence[int]]) -> bool:
     """True if each part reads an output of the part before."""
     for before, part in pairwise(parts):
         made = set(before)
-        if all(made.isdisjoint(wiring.producers(node)) for node in part):
+        if all(made.isdisjoint(canonical.producers(node)) for node in part):
             return False
     return True
 
 
-def nodes_between(wiring: CanonicalGraph, run: IsomorphicRun) -> list[int]:
+def nodes_between(canonical: CanonicalGraph, run: IsomorphicRun) -> list[int]:
     """Return nodes outside a run that lie on a path between two of its nodes."""
     inside = {node for part in run.parts for node in part}
     first, last = min(inside), max(inside)
-    makers = wiring.producers
+    makers = canonical.producers
     after = set(inside)
     for node in range(first, last):
         if node not in inside and not after.isdisjoint(makers(node)):

@@ -32,10 +32,10 @@ DEPTH = 3
 class LockstepGrowth:
     """Searches one graph, or a subset of its nodes."""
 
-    def __init__(self, wiring: CanonicalGraph) -> None:
-        self.wiring = wiring
-        self.free = bytearray(len(wiring.nodes))
-        self.owner = [-1] * len(wiring.nodes)
+    def __init__(self, canonical: CanonicalGraph) -> None:
+        self.canonical = canonical
+        self.free = bytearray(len(canonical.nodes))
+        self.owner = [-1] * len(canonical.nodes)
         self.effort = 0
 
     def nested(self, nodes: Sequence[int], depth: int = DEPTH) -> list[IsomorphicRun]:
@@ -84,13 +84,13 @@ class LockstepGrowth:
 
         The parts of a claimed run are rotated to their best boundary.
         """
-        between = nodes_between(self.wiring, run)
+        between = nodes_between(self.canonical, run)
         if len(between) >= len(run.parts[0]) * len(run.parts):
             return False
-        if any(self.wiring.label[node] in self.wiring.layer_labels for node in between):
+        if any(self.canonical.label[node] in self.canonical.layer_labels for node in between):
             return False
         self._mark(run, 0)
-        parts = rotate_to_best_cut(self.wiring, run.parts, lambda node: bool(self.free[node]))
+        parts = rotate_to_best_cut(self.canonical, run.parts, lambda node: bool(self.free[node]))
         if parts is not run.parts:
             self._mark(run, 1)
             # Sort columns by the execution order of the first part.
@@ -119,7 +119,7 @@ class LockstepGrowth:
 
     def _seeds(self, nodes: list[int]) -> Iterator[tuple[int, ...]]:
         """Yield nodes with equal labels; labels with a weight and rare labels first."""
-        label, weighted = self.wiring.label, self.wiring.weighted_labels
+        label, weighted = self.canonical.label, self.canonical.weighted_labels
         places: dict[int, list[int]] = {}
         for node in nodes:
             if self.free[node]:
@@ -151,22 +151,22 @@ class LockstepGrowth:
 
     def _ends(self, column: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         """For each edge of a column's first node, yield the node at the other end in every part, or -1."""
-        wiring, owner, free, stride = self.wiring, self.owner, self.free, self.wiring.stride
+        canonical, owner, free, stride = self.canonical, self.owner, self.free, self.canonical.stride
         first = column[0]
-        for slot, code in enumerate(wiring.input_codes[first]):
+        for slot, code in enumerate(canonical.input_codes[first]):
             if code < 0 or owner[code // stride] >= 0 or not free[code // stride]:
                 continue
             output = code % stride
-            codes = [wiring.input_codes[node][slot] for node in column]
+            codes = [canonical.input_codes[node][slot] for node in column]
             yield tuple([c // stride if c >= 0 and c % stride == output else -1 for c in codes])
-        outs = wiring.readers_by_slot
+        outs = canonical.readers_by_slot
         for key, reader in outs[first].items():
             if reader >= 0 and owner[reader] < 0 and free[reader]:
                 yield tuple([outs[node].get(key, -1) for node in column])
 
     def _accept(self, ends: tuple[int, ...]) -> bool:
         """Assign a node to every part if all nodes have the same label, are free and are distinct."""
-        owner, label, free = self.owner, self.wiring.label, self.free
+        owner, label, free = self.owner, self.canonical.label, self.free
         kind = label[ends[0]]
         for number, node in enumerate(ends):
             if node < 0 or owner[node] >= 0 or label[node] != kind or not free[node]:
@@ -182,7 +182,7 @@ class LockstepGrowth:
             return []
         kinds: dict[int, list[int]] = {}
         for node, end in zip(seed, ends, strict=True):
-            kinds.setdefault(self.wiring.label[end] if end >= 0 else -1, []).append(node)
+            kinds.setdefault(self.canonical.label[end] if end >= 0 else -1, []).append(node)
         groups = [tuple(nodes) for nodes in kinds.values() if len(nodes) > 1]
         return groups if len(groups) > 1 else []
 
@@ -192,11 +192,11 @@ class LockstepGrowth:
             return []
         # Sort columns by the execution order of the first part.
         parts = [list(part) for part in zip(*sorted(columns), strict=True)]
-        if not is_chain_repeat(self.wiring, parts):
+        if not is_chain_repeat(self.canonical, parts):
             return []
-        signatures = [signature(self.wiring, part) for part in parts]
+        signatures = [signature(self.canonical, part) for part in parts]
         wires = [()] + [
-            boundary_links(self.wiring, {node: place for place, node in enumerate(before)}, part)
+            boundary_links(self.canonical, {node: place for place, node in enumerate(before)}, part)
             for before, part in pairwise(parts)
         ]
         found, start = [], 0

@@ -20,43 +20,43 @@ _PASSES = 4
 """Passes over the edges, forward and backward, to find the counterparts of all nodes."""
 
 
-def rotate_to_best_cut(wiring: CanonicalGraph, parts: list[list[int]], usable: Usable) -> list[list[int]]:
+def rotate_to_best_cut(canonical: CanonicalGraph, parts: list[list[int]], usable: Usable) -> list[list[int]]:
     """Return the chain cut at its best boundary, or ``parts`` itself if there is none better.
 
     ``usable`` says whether a node outside the chain may join it. Linear in the length of the chain.
     """
-    for cut in _better_cuts(wiring, parts):
-        for found in _rotations(wiring, parts, cut, usable):
-            if _isomorphic(wiring, found):
+    for cut in _better_cuts(canonical, parts):
+        for found in _rotations(canonical, parts, cut, usable):
+            if _isomorphic(canonical, found):
                 return found
     return parts
 
 
 def _rotations(
-    wiring: CanonicalGraph, parts: list[list[int]], cut: int, usable: Usable
+    canonical: CanonicalGraph, parts: list[list[int]], cut: int, usable: Usable
 ) -> Iterator[list[list[int]]]:
     """Yield the chain with the first ``cut`` nodes of each part moved to the part before, and the reverse."""
-    behind = _counterparts(wiring, parts[1][:cut], dict(zip(parts[0], parts[-1], strict=True)), usable)
+    behind = _counterparts(canonical, parts[1][:cut], dict(zip(parts[0], parts[-1], strict=True)), usable)
     if behind is not None:
         ends = [*(part[:cut] for part in parts[1:]), behind]
         yield [part[cut:] + end for part, end in zip(parts, ends, strict=True)]
-    before = _counterparts(wiring, parts[0][cut:], dict(zip(parts[1], parts[0], strict=True)), usable)
+    before = _counterparts(canonical, parts[0][cut:], dict(zip(parts[1], parts[0], strict=True)), usable)
     if before is not None:
         starts = [before, *(part[cut:] for part in parts[:-1])]
         yield [start + part[:cut] for part, start in zip(parts, starts, strict=True)]
 
 
-def _isomorphic(wiring: CanonicalGraph, parts: Sequence[Sequence[int]]) -> bool:
-    if len({signature(wiring, part) for part in parts}) > 1:
+def _isomorphic(canonical: CanonicalGraph, parts: Sequence[Sequence[int]]) -> bool:
+    if len({signature(canonical, part) for part in parts}) > 1:
         return False
     wires = {
-        boundary_links(wiring, {node: place for place, node in enumerate(before)}, part)
+        boundary_links(canonical, {node: place for place, node in enumerate(before)}, part)
         for before, part in pairwise(parts)
     }
     return len(wires) == 1 and wires != {()}
 
 
-def _better_cuts(wiring: CanonicalGraph, parts: list[list[int]]) -> list[int]:
+def _better_cuts(canonical: CanonicalGraph, parts: list[list[int]]) -> list[int]:
     """Return positions in a part with a better boundary than the current one, best and nearest first."""
     first, second = parts[0], parts[1]
     size = len(first)
@@ -65,14 +65,14 @@ def _better_cuts(wiring: CanonicalGraph, parts: list[list[int]]) -> list[int]:
     readers: dict[int, int] = {}
     for offset, part in ((0, first), (size, second)):
         for number, node in enumerate(part):
-            for code in wiring.input_codes[node]:
-                if code >= 0 and code // wiring.stride in place:
+            for code in canonical.input_codes[node]:
+                if code >= 0 and code // canonical.stride in place:
                     last[code] = offset + number
                     readers[code] = readers.get(code, 0) + 1
     # Steps at which a tensor starts and stops crossing a cut, over two parts of the chain.
     width, stream = [0] * (2 * size + 1), [0] * (2 * size + 1)
     for code, end in last.items():
-        start = place[code // wiring.stride]
+        start = place[code // canonical.stride]
         for row, value in ((width, 1), (stream, readers[code])):
             row[start + 1] += value
             row[end + 1] -= value
@@ -87,22 +87,27 @@ def _better_cuts(wiring: CanonicalGraph, parts: list[list[int]]) -> list[int]:
 
 
 def _counterparts(
-    wiring: CanonicalGraph, template: Sequence[int], known: dict[int, int], usable: Usable
+    canonical: CanonicalGraph, template: Sequence[int], known: dict[int, int], usable: Usable
 ) -> list[int] | None:
     """Return the counterparts of the nodes of ``template``, starting from the pairs in ``known``."""
-    makers, stride, label, wanted = wiring.producers, wiring.stride, wiring.label, set(template)
+    producers_of, stride, label, wanted = (
+        canonical.producers,
+        canonical.stride,
+        canonical.label,
+        set(template),
+    )
     order = sorted(wanted.union(known))
     for _ in range(_PASSES):
         for node in reversed(order):  # from consumer to producer
             other = known.get(node, -1)
-            if other < 0 or wanted.isdisjoint(makers(node)):
+            if other < 0 or wanted.isdisjoint(producers_of(node)):
                 continue
-            for code, theirs in zip(wiring.input_codes[node], wiring.input_codes[other], strict=False):
+            for code, theirs in zip(canonical.input_codes[node], canonical.input_codes[other], strict=False):
                 if code >= 0 and theirs >= 0 and code // stride in wanted:
                     known.setdefault(code // stride, theirs // stride)
         for node in template:  # from producer to consumer
             if node not in known:
-                reader = _reader(wiring, node, known)
+                reader = _reader(canonical, node, known)
                 if reader >= 0:
                     known[node] = reader
         if wanted <= known.keys():
@@ -117,13 +122,13 @@ def _counterparts(
     return found if fits else None
 
 
-def _reader(wiring: CanonicalGraph, node: int, known: Mapping[int, int]) -> int:
+def _reader(canonical: CanonicalGraph, node: int, known: Mapping[int, int]) -> int:
     """Return the counterpart of ``node``: the consumer of the same inputs; -1 unless it is unique."""
-    stride = wiring.stride
-    for slot, code in enumerate(wiring.input_codes[node]):
+    stride = canonical.stride
+    for slot, code in enumerate(canonical.input_codes[node]):
         if code >= 0 and code // stride in known:
-            reader = wiring.readers_by_slot[known[code // stride]].get(
-                (code % stride, slot, wiring.label[node]), -1
+            reader = canonical.readers_by_slot[known[code // stride]].get(
+                (code % stride, slot, canonical.label[node]), -1
             )
             if reader >= 0:
                 return reader

@@ -30,30 +30,30 @@ def find_repeats(model: Model, types: TypeTable) -> list[Repeat]:
 
     ``members`` include the nodes of subgraphs, after the node that owns the subgraph.
     """
-    wirings = CanonicalGraphs(model, types)
+    canonical_graphs = CanonicalGraphs(model, types)
     found: list[tuple[int, Repeat]] = []
-    for wiring in wirings.graphs:
-        for run in graph_runs(model, wiring):
-            plain = [_nodes(wirings, wiring, part) for part in run.parts]
-            members = tuple(map(tuple, _filled(wirings, plain)))
+    for canonical in canonical_graphs.graphs:
+        for run in graph_runs(model, canonical):
+            plain = [_nodes(canonical_graphs, canonical, part) for part in run.parts]
+            members = tuple(map(tuple, _filled(canonical_graphs, plain)))
             found.append((run.covers, Repeat(members, run.scopes, run.type)))
     found.sort(key=lambda entry: -entry[0])
     return [repeat for _, repeat in found[:MAX_REPEATS]]
 
 
-def _filled(wirings: CanonicalGraphs, parts: list[list[int]]) -> list[list[int]]:
+def _filled(canonical_graphs: CanonicalGraphs, parts: list[list[int]]) -> list[list[int]]:
     """Return the parts with the nodes that fill their weights, each before its only consumer.
 
     Unchanged if the parts get different numbers of nodes: a weight shared by layers belongs to none.
     """
-    if not wirings.filled:
+    if not canonical_graphs.filled:
         return parts
-    model = wirings.model
+    model = canonical_graphs.model
     found = []
     for part in parts:
         with_weights: list[int] = []
         for number in part:
-            held = dict.fromkeys(t for t in model.nodes[number].inputs if t in wirings.filled)
+            held = dict.fromkeys(t for t in model.nodes[number].inputs if t in canonical_graphs.filled)
             own = [model.tensors[t] for t in held]
             with_weights += [t.producer for t in own if set(t.consumers) == {number}]
             with_weights.append(number)
@@ -62,10 +62,10 @@ def _filled(wirings: CanonicalGraphs, parts: list[list[int]]) -> list[list[int]]
     return found if len(ops) == 1 else parts
 
 
-def graph_runs(model: Model, wiring: CanonicalGraph) -> list[IsomorphicRun]:
+def graph_runs(model: Model, canonical: CanonicalGraph) -> list[IsomorphicRun]:
     """Return the repeats of one graph, outer ones before the nested."""
-    named = sibling_runs(model, wiring)
-    covered = bytearray(len(wiring.nodes))
+    named = sibling_runs(model, canonical)
+    covered = bytearray(len(canonical.nodes))
     for run in named:
         for part in run.parts:
             for node in part:
@@ -73,12 +73,12 @@ def graph_runs(model: Model, wiring: CanonicalGraph) -> list[IsomorphicRun]:
     # If names cover most of the graph, the rest is not a repeat.
     grown = (
         []
-        if 2 * sum(covered) >= len(wiring.nodes)
-        else LockstepGrowth(wiring).nested(range(len(wiring.nodes)))
+        if 2 * sum(covered) >= len(canonical.nodes)
+        else LockstepGrowth(canonical).nested(range(len(canonical.nodes)))
     )
     ranked = [(NAMED_PREFERENCE * run.covers, run) for run in named] + [(run.covers, run) for run in grown]
     ranked.sort(key=lambda entry: -entry[0])
-    found = _without_crossings([run for _, run in ranked], len(wiring.nodes))
+    found = _without_crossings([run for _, run in ranked], len(canonical.nodes))
     return sorted(found, key=lambda run: -run.covers)
 
 
@@ -116,16 +116,16 @@ def _fits(run: IsomorphicRun, kept: list[IsomorphicRun], cells: list[tuple[Cell,
     return all(nodes == run.covers for nodes in inside.values())
 
 
-def _nodes(wirings: CanonicalGraphs, wiring: CanonicalGraph, part: list[int]) -> list[int]:
+def _nodes(canonical_graphs: CanonicalGraphs, canonical: CanonicalGraph, part: list[int]) -> list[int]:
     """Return the node ids of a part; nodes of a subgraph follow its owner."""
-    if len(wirings.graphs) == 1:
-        return [wiring.nodes[place] for place in part]
-    model = wirings.model
+    if len(canonical_graphs.graphs) == 1:
+        return [canonical.nodes[place] for place in part]
+    model = canonical_graphs.model
     found: list[int] = []
-    stack = [wiring.nodes[place] for place in reversed(part)]
+    stack = [canonical.nodes[place] for place in reversed(part)]
     while stack:
         number = stack.pop()
         found.append(number)
         for _, body in reversed(model.nodes[number].subgraphs):
-            stack.extend(reversed(wirings.graphs[body].nodes))
+            stack.extend(reversed(canonical_graphs.graphs[body].nodes))
     return found

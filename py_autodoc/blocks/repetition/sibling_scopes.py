@@ -17,38 +17,38 @@ Members = list[tuple[int, list[int]]]
 """Scopes and their nodes."""
 
 
-def sibling_runs(model: Model, wiring: CanonicalGraph) -> list[IsomorphicRun]:
+def sibling_runs(model: Model, canonical: CanonicalGraph) -> list[IsomorphicRun]:
     """Return runs of isomorphic siblings: a chain, or items of a numbered list (``layer.0``, ``layer.2``).
 
     Siblings that merely look alike (query and key, the norms before and after a layer) are not a run.
     """
-    tree = _Tree(model, wiring)
+    tree = _Tree(model, canonical)
     found: list[Members] = []
     for group in tree.candidates():
         members = [(scope, tree.parts[scope]) for scope in group]
-        alike = _alike(wiring, members)
+        alike = _alike(canonical, members)
         if len(alike) > 1:
             # The order in the whole graph may differ between members.
-            alike = _alike(wiring, [(scope, local_order(wiring, part)) for scope, part in members])
+            alike = _alike(canonical, [(scope, local_order(canonical, part)) for scope, part in members])
         for same in alike:
             found += tree.runs(same)
     return [tree.run(members) for members in tree.extended(found)]
 
 
-def _alike(wiring: CanonicalGraph, members: Members) -> list[Members]:
+def _alike(canonical: CanonicalGraph, members: Members) -> list[Members]:
     """Group members by signature."""
     found: dict[tuple[int, ...], Members] = {}
     for scope, part in members:
-        found.setdefault(signature(wiring, part), []).append((scope, part))
+        found.setdefault(signature(canonical, part), []).append((scope, part))
     return list(found.values())
 
 
 class _Tree:
     """Scopes by number, parents first; only those with nodes of this graph."""
 
-    def __init__(self, model: Model, wiring: CanonicalGraph) -> None:
+    def __init__(self, model: Model, canonical: CanonicalGraph) -> None:
         self.model = model
-        self.wiring = wiring
+        self.canonical = canonical
         self.parent: list[int] = []
         self.name: list[str] = []
         self.numbers: dict[tuple[int, str], int] = {}
@@ -58,7 +58,7 @@ class _Tree:
         known: dict[Path, int] = {}
         self.leaf: list[int] = []
         nodes = model.nodes
-        for place, number in enumerate(wiring.nodes):
+        for place, number in enumerate(canonical.nodes):
             path = nodes[number].scope
             if path not in known:
                 known[path] = self._descend(path, place)
@@ -81,7 +81,7 @@ class _Tree:
         self.count = count = [0] * len(self.parent)
         mix = [0] * len(self.parent)
         mixed: dict[int, int] = {}
-        for label, scope in zip(self.wiring.label, self.leaf, strict=True):
+        for label, scope in zip(self.canonical.label, self.leaf, strict=True):
             if scope >= 0:
                 if label not in mixed:
                     mixed[label] = hash((label, 0x5EED))
@@ -121,7 +121,7 @@ class _Tree:
             return []
         same.sort(key=_last)
         parts = [part for _, part in same]
-        if is_chain(self.wiring, parts) and is_module_repeat(self.wiring, parts, True):
+        if is_chain(self.canonical, parts) and is_module_repeat(self.canonical, parts, True):
             return [same]
         series: dict[str, Members] = {}
         for entry in same:
@@ -131,7 +131,7 @@ class _Tree:
         return [
             group
             for group in series.values()
-            if len(group) > 1 and is_module_repeat(self.wiring, [part for _, part in group], False)
+            if len(group) > 1 and is_module_repeat(self.canonical, [part for _, part in group], False)
         ]
 
     def _stem(self, scope: int) -> str | None:
@@ -159,7 +159,7 @@ class _Tree:
             fits = [other for other in others if len(part) < self.count[other] <= 2 * len(part)]
             self._fill({other for other in fits if other not in self.parts})
             for other in fits:
-                again = find_isomorphic_part(self.wiring, part, self.parts[other])
+                again = find_isomorphic_part(self.canonical, part, self.parts[other])
                 if again is not None and not self._weights(self.parts[other], again):
                     members.append((other, again))
                     others.remove(other)
@@ -176,20 +176,20 @@ class _Tree:
             least = min(scopes, key=lambda scope: self.count[scope])
             self._fill({least} - self.parts.keys())
             part = self.parts[least]
-            if self.count[least] >= _SEED and is_module_repeat(self.wiring, [part, part], False):
+            if self.count[least] >= _SEED and is_module_repeat(self.canonical, [part, part], False):
                 scopes.remove(least)
                 seeds.append([(least, part)])
         return seeds
 
     def _weights(self, nodes: list[int], without: list[int]) -> bool:
-        weighted, label = self.wiring.weighted_labels, self.wiring.label
+        weighted, label = self.canonical.weighted_labels, self.canonical.label
         return any(label[node] in weighted for node in set(nodes).difference(without))
 
     def run(self, members: Members) -> IsomorphicRun:
         """Return the members with their paths, and with their class name if they share one."""
         paths, types = [], set()
         for scope, _ in members:
-            node = self.model.nodes[self.wiring.nodes[self.example[scope]]]
+            node = self.model.nodes[self.canonical.nodes[self.example[scope]]]
             depth = self._depth(scope)
             paths.append(node.scope[:depth])
             types.add(node.classes[depth - 1] if len(node.classes) >= depth else "")
@@ -210,11 +210,11 @@ def _last(entry: tuple[int, list[int]]) -> int:
     return max(entry[1])
 
 
-def local_order(wiring: CanonicalGraph, part: Sequence[int]) -> list[int]:
+def local_order(canonical: CanonicalGraph, part: Sequence[int]) -> list[int]:
     """Order the nodes of a part by a walk back from its ends, independent of edges outside the part."""
-    makers, inside = wiring.producers, set(part)
-    reads = {node: [maker for maker in makers(node) if maker in inside] for node in part}
-    read = {maker for row in reads.values() for maker in row}
+    makers, inside = canonical.producers, set(part)
+    reads = {node: [producer for producer in makers(node) if producer in inside] for node in part}
+    read = {producer for row in reads.values() for producer in row}
     order: list[int] = []
     seen: set[int] = set()
     for root in (*(node for node in part if node not in read), *part):  # all nodes, since a cycle has no end
@@ -223,11 +223,11 @@ def local_order(wiring: CanonicalGraph, part: Sequence[int]) -> list[int]:
         seen.add(root)
         path, stack = [root], [iter(reads[root])]
         while stack:
-            for maker in stack[-1]:
-                if maker not in seen:
-                    seen.add(maker)
-                    path.append(maker)
-                    stack.append(iter(reads[maker]))
+            for producer in stack[-1]:
+                if producer not in seen:
+                    seen.add(producer)
+                    path.append(producer)
+                    stack.append(iter(reads[producer]))
                     break
             else:
                 stack.pop()

@@ -9,28 +9,28 @@ from py_autodoc.blocks.repetition.canonical_graph import CanonicalGraph, signatu
 
 
 def find_isomorphic_part(
-    wiring: CanonicalGraph, template: Sequence[int], nodes: Sequence[int]
+    canonical: CanonicalGraph, template: Sequence[int], nodes: Sequence[int]
 ) -> list[int] | None:
     """Return the nodes among ``nodes`` that correspond to ``template``; None if not isomorphic.
 
     Linear: gives up if nodes cannot be distinguished without a search.
     """
-    left = Counter(wiring.label[node] for node in nodes)
-    left.subtract(wiring.label[node] for node in template)
+    left = Counter(canonical.label[node] for node in nodes)
+    left.subtract(canonical.label[node] for node in template)
     if min(left.values(), default=0) < 0:
         return None  # the operators already differ
-    match = _TemplateMatch(wiring, template, nodes)
+    match = _TemplateMatch(canonical, template, nodes)
     while len(match.found) < len(template):
         seeds = match.seeds()
         if not seeds or not match.spread(seeds):
             return None
     part = [match.found[node] for node in template]
-    return part if signature(wiring, part) == signature(wiring, template) else None
+    return part if signature(canonical, part) == signature(canonical, template) else None
 
 
 class _TemplateMatch:
-    def __init__(self, wiring: CanonicalGraph, template: Sequence[int], nodes: Sequence[int]) -> None:
-        self.wiring = wiring
+    def __init__(self, canonical: CanonicalGraph, template: Sequence[int], nodes: Sequence[int]) -> None:
+        self.canonical = canonical
         self.template = template
         self.nodes = nodes
         self.ours, self.theirs = set(template), set(nodes)
@@ -39,7 +39,7 @@ class _TemplateMatch:
 
     def seeds(self) -> list[tuple[int, int]]:
         """Return pairs of nodes that are unique by label among the unmatched nodes."""
-        label = self.wiring.label
+        label = self.canonical.label
         ours = [node for node in self.template if node not in self.found]
         theirs = [node for node in self.nodes if node not in self.used]
         count, other = Counter(label[node] for node in ours), Counter(label[node] for node in theirs)
@@ -56,7 +56,7 @@ class _TemplateMatch:
                 continue
             if other in self.used or other not in self.theirs:
                 return False
-            if self.wiring.label[node] != self.wiring.label[other]:
+            if self.canonical.label[node] != self.canonical.label[other]:
                 return False
             self.found[node] = other
             self.used.add(other)
@@ -64,12 +64,12 @@ class _TemplateMatch:
         return True
 
     def _around(self, node: int, other: int) -> Iterator[tuple[int, int]]:
-        wiring, stride = self.wiring, self.wiring.stride
-        for code, theirs in zip(wiring.input_codes[node], wiring.input_codes[other], strict=True):
+        canonical, stride = self.canonical, self.canonical.stride
+        for code, theirs in zip(canonical.input_codes[node], canonical.input_codes[other], strict=True):
             if code >= 0 and code // stride in self.ours:
                 yield code // stride, theirs // stride if theirs >= 0 else -1
-        for key, reader in wiring.readers_by_slot[node].items():
+        for key, reader in canonical.readers_by_slot[node].items():
             if reader in self.ours:
-                found = wiring.readers_by_slot[other].get(key, -1)
+                found = canonical.readers_by_slot[other].get(key, -1)
                 if found >= 0:
                     yield reader, found

@@ -64,7 +64,7 @@ class _Finder:
                 for inner in join.inner:
                     # The difference inside an interpolation is not a separate join.
                     found.pop(inner, None)
-                found[number] = self._found(join, match)
+                found[number] = self._as_block(join, match)
                 break
         return list(found.values())
 
@@ -77,11 +77,11 @@ class _Finder:
             search = sides[place]
             if search is None:
                 search = sides[place] = BackwardSearch(flow, (a if place else b,), self.budget)
-            if search.reaches(source, self._place(candidate.tensor)):
-                return self._judge(join, candidate, search, a if place else b)
+            if search.reaches(source, self._producer_position(candidate.tensor)):
+                return self._check_paths(join, candidate, search, a if place else b)
         return None
 
-    def _judge(
+    def _check_paths(
         self, join: ResidualJoin, candidate: ShortcutSource, search: BackwardSearch, long: int
     ) -> _ResidualMatch | None:
         """Return a match if the long path has more weights and no other residual enters it."""
@@ -96,21 +96,21 @@ class _Finder:
         if not self.upward.isdisjoint(path) and self.upward.isdisjoint(candidate.steps):
             # Downsampling and upsampling: a merge of two resolutions, not a residual block.
             return None
-        if not self._nested(path, source):
+        if not self._residuals_are_inside(path, source):
             return None
         return _ResidualMatch(
             candidate.tensor, candidate.steps, candidate.weights, tuple(path), weighted, long
         )
 
-    def _nested(self, path: list[int], source: tuple[int, ...]) -> bool:
+    def _residuals_are_inside(self, path: list[int], source: tuple[int, ...]) -> bool:
         """True if every residual on the path starts on it, or at the source.
 
         Distinguishes a skip from a position embedding or memory that is added in every layer.
         """
-        inside, sources, makers = set(path), self.sources, self.flow.producers
+        inside, sources, producers = set(path), self.sources, self.flow.producers
         for number in sources.keys() & inside:
             begins = sources[number]
-            if begins not in source and makers[begins] not in inside:
+            if begins not in source and producers[begins] not in inside:
                 return False
         return True
 
@@ -122,20 +122,20 @@ class _Finder:
         """Match a tensor concatenated, along the channels, with a result computed from it."""
         flow = self.flow
         bases = {t: flow.back(t, COPY_OPS) for t in join.operands}
-        order = sorted(join.operands, key=lambda t: -self._place(bases[t]))
+        order = sorted(join.operands, key=lambda t: -self._producer_position(bases[t]))
         # Only later tensors can be computed from an operand.
         search = BackwardSearch(flow, order[:1], self.budget)
         for tensor in order[1:]:
-            if search.reaches([bases[tensor]], self._place(bases[tensor])):
+            if search.reaches([bases[tensor]], self._producer_position(bases[tensor])):
                 path = search.between([bases[tensor]])
                 weighted = self._weights(path)
                 upward = not self.upward.isdisjoint(path)
                 if not weighted or upward or (join.sequence and not self._convolves(path)):
                     return None
                 return _ResidualMatch(bases[tensor], (), 0, tuple(path), weighted, order[0])
-        return self._halves(join, bases) if self.convolves and len(join.operands) == 2 else None
+        return self._partial_concat(join, bases) if self.convolves and len(join.operands) == 2 else None
 
-    def _whole(self, tensor: int) -> int:
+    def _sliced_tensor(self, tensor: int) -> int:
         """Return the tensor of which ``tensor`` is a channel slice; -1 if none."""
         flow = self.flow
         number = flow.producers[tensor]
@@ -148,16 +148,16 @@ class _Finder:
         differ = [at for at, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
         return source if differ in ([1], [len(one) - 1]) else -1
 
-    def _halves(self, join: ResidualJoin, bases: dict[int, int]) -> _ResidualMatch | None:
+    def _partial_concat(self, join: ResidualJoin, bases: dict[int, int]) -> _ResidualMatch | None:
         """Match some channels of a tensor concatenated with a result computed from its other channels."""
         flow = self.flow
-        wholes = [whole for base in bases.values() if (whole := self._whole(base)) >= 0]
+        wholes = [whole for base in bases.values() if (whole := self._sliced_tensor(base)) >= 0]
         if len(wholes) != 1:
             return None
-        kept = next(t for t in join.operands if self._whole(bases[t]) == wholes[0])
+        kept = next(t for t in join.operands if self._sliced_tensor(bases[t]) == wholes[0])
         long = next(t for t in join.operands if t != kept)
         search = BackwardSearch(flow, [long], self.budget)
-        if not search.reaches([wholes[0]], self._place(wholes[0])):
+        if not search.reaches([wholes[0]], self._producer_position(wholes[0])):
             return None
         path = search.between([wholes[0]])
         weighted = self._weights(path)
@@ -169,11 +169,11 @@ class _Finder:
     def _convolves(self, path: list[int]) -> bool:
         return any(self.flow.op_types[n] in CONV for n in path)
 
-    def _place(self, tensor: int) -> int:
-        maker = self.flow.producers[tensor]
-        return self.flow.position[maker] if maker >= 0 else -1
+    def _producer_position(self, tensor: int) -> int:
+        producer = self.flow.producers[tensor]
+        return self.flow.position[producer] if producer >= 0 else -1
 
-    def _found(self, join: ResidualJoin, match: _ResidualMatch) -> RecognisedBlock:
+    def _as_block(self, join: ResidualJoin, match: _ResidualMatch) -> RecognisedBlock:
         flow = self.flow
         skip = self._skip(match)
         gate = join.gate or self._gate(match)
@@ -211,7 +211,7 @@ class _Finder:
         number = flow.producers[flow.back(match.long, COPY_OPS)]
         if flow.op_types[number] == "Mul" and len(flow.data_inputs[number]) == 1:
             factor = flow.constant_inputs[number]
-            if factor and self._learned(factor) and self._one(factor[0]):
+            if factor and self._learned(factor) and self._is_single(factor[0]):
                 return "branch"
         return ""
 
@@ -219,7 +219,7 @@ class _Finder:
         """True for a constant with a rank, or a computed one; a number literal in code has no rank."""
         return any(self.flow.shapes[t] != () or self.flow.producers[t] >= 0 for t in factors)
 
-    def _one(self, tensor: int) -> bool:
+    def _is_single(self, tensor: int) -> bool:
         shape = self.flow.shapes[tensor]
         return shape is not None and all(size == 1 for size in shape)
 

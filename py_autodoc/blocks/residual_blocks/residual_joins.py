@@ -75,7 +75,7 @@ def joins(flow: DataflowGraph, number: int, live: set[int]) -> Iterator[Residual
         return
     if name in _SUMS or name == "Sub":
         operands = _operands(flow, number, live)
-        if len(operands) < 2 or _masks(flow, number, operands):
+        if len(operands) < 2 or _is_attention_mask(flow, number, operands):
             return
         yield from _gated(flow, number, operands)
         form = "subtractive" if name == "Sub" else "sum"
@@ -180,13 +180,13 @@ def _complement(
             yield ResidualJoin(number, "sum", (value, end), nodes, (), "complement")
 
 
-def _masks(flow: DataflowGraph, number: int, operands: list[int]) -> bool:
+def _is_attention_mask(flow: DataflowGraph, number: int, operands: list[int]) -> bool:
     """True for a mask or bias added to attention scores: a product of activations before a Softmax."""
     scored = False
     for tensor in operands:
-        maker = flow.producers[flow.back(tensor, _SCALED)]
+        producer = flow.producers[flow.back(tensor, _SCALED)]
         scored = scored or (
-            flow.op_types[maker] in ("MatMul", "Einsum") and len(flow.data_inputs[maker]) == 2
+            flow.op_types[producer] in ("MatMul", "Einsum") and len(flow.data_inputs[producer]) == 2
         )
     if not scored:
         return False

@@ -70,7 +70,7 @@ def check(ctx: RuleContext) -> Iterator[Finding]:
     if used_as_is:  # a tied weight: folding would store it twice
         nodes = _foldable(ctx, used_as_is)
         inside = set(nodes)
-    counted, results = _work(ctx, nodes, inside)
+    counted, results = _real_work(ctx, nodes, inside)
     held = total(ctx.sizes.bytes[t] for t in results)
     if not counted or (len(counted) < limits["min_nodes"] and (held or 0) < limits["min_bytes"]):
         return
@@ -101,7 +101,7 @@ def _foldable(ctx: RuleContext, kept: set[int]) -> list[int]:
     return nodes
 
 
-def _work(ctx: RuleContext, nodes: list[int], inside: set[int]) -> tuple[list[int], list[int]]:
+def _real_work(ctx: RuleContext, nodes: list[int], inside: set[int]) -> tuple[list[int], list[int]]:
     """Return (nodes with real work, their results used by the rest of the model)."""
     tensors = ctx.model.tensors
     counted: list[int] = []

@@ -105,13 +105,13 @@ def _reader(ctx: RuleContext, number: int) -> int:
         if after < 0:
             return -1
         behind = flow.nodes[after]
-        if behind.domain or behind.op_type not in _LINEAR or not _keeps(ctx, node, behind):
+        if behind.domain or behind.op_type not in _LINEAR or not _keeps_shape(ctx, node, behind):
             return after if behind.inputs and behind.inputs[0] == node.outputs[0] else -1
         node = behind
     return -1
 
 
-def _keeps(ctx: RuleContext, before: Node, node: Node) -> bool:
+def _keeps_shape(ctx: RuleContext, before: Node, node: Node) -> bool:
     """True for a linear operator of one value that keeps its shape (division by the value is not linear)."""
     if ctx.flow.data_inputs[node.id] != (before.outputs[0],):
         return False

@@ -85,13 +85,13 @@ class _QuantizerScopes:
         """Node that converts the result of an integer layer to float → the layer."""
         self.layers = [n for n in order if n in self.unknown and self._is_layer(nodes[n])]
         if self.layers or self.servants:
-            self._find_servants()
+            self._find_quantizers()
 
     def run(self) -> dict[int, Names]:
         if not self.layers and not self.servants:
             return {}
         self.outside = common(self.scopes.values())
-        self.light = self._light()
+        self.light = self._light_scopes()
         self.norms = self.light & {
             names for number, names in self.scopes.items() if self.nodes[number].op_type in _NORMS
         }
@@ -101,7 +101,7 @@ class _QuantizerScopes:
         for node, layer in self.after.items():
             if layer in self.scopes:
                 self.scopes[node] = self.scopes[layer]
-        self._place_servants()
+        self._place_quantizers()
         ours = (*self.layers, *self.after, *self.servants)
         return {node: self.scopes[node] for node in ours if node in self.scopes}
 
@@ -111,7 +111,7 @@ class _QuantizerScopes:
     def _is_constant(self, tensor: int) -> bool:
         return tensor >= 0 and self.tensors[tensor].kind.is_constant
 
-    def _find_servants(self) -> None:
+    def _find_quantizers(self) -> None:
         """Find Casts and Muls after integer layers, and Muls that only multiply scales."""
         integers = {n for n in self.order if self.nodes[n].op_type in _INTEGER}
         for number in self.order:
@@ -130,18 +130,18 @@ class _QuantizerScopes:
         named = self._named(layer)
         if named is not None:
             return named
-        read = list(self._readers(layer))
+        read = list(self._float_consumers(layer))
         if len(read) == 1 and self._adds_bias(read[0]):
             return self.scopes[read[0]]
         results = [self.scopes[n] for n in read if n in self.scopes]
-        makers = [self.scopes[n] for n in self._makers(layer) if n in self.scopes]
+        producers = [self.scopes[n] for n in self._data_producers(layer) if n in self.scopes]
         if self._gives_output(layer):
             results.append(self.outside)
-        behind = self._home(common(results)) if results else None
-        before = common(makers) if makers else None
+        behind = self._innermost_layer_scope(common(results)) if results else None
+        before = common(producers) if producers else None
         if before is None or behind is None:
-            return behind if before is None else self._home(before)
-        return behind if before in self.norms else _inner(behind, self._home(before))
+            return behind if before is None else self._innermost_layer_scope(before)
+        return behind if before in self.norms else _inner(behind, self._innermost_layer_scope(before))
 
     def _named(self, layer: int) -> Names | None:
         """Return the module in the name of a weight, even if no other node is in it."""
@@ -176,15 +176,16 @@ class _QuantizerScopes:
 
     def _is_vector(self, tensor: int) -> bool:
         """True for a constant with several elements, or one renamed or packed from it in one step."""
-        maker = self.tensors[tensor].producer if tensor >= 0 else -1
-        fixed = [tensor] if self._is_constant(tensor) else self.nodes[maker].inputs if maker >= 0 else ()
+        producer = self.tensors[tensor].producer if tensor >= 0 else -1
+        inputs = self.nodes[producer].inputs if producer >= 0 else ()
+        fixed = [tensor] if self._is_constant(tensor) else inputs
         return any(self._elements(t) > 1 for t in fixed) and all(t < 0 or self._is_constant(t) for t in fixed)
 
     def _elements(self, tensor: int) -> int:
         shape = self.tensors[tensor].shape if tensor >= 0 else None
         return prod(dim for dim in shape if isinstance(dim, int)) if shape is not None else 0
 
-    def _readers(self, number: int) -> Iterator[int]:
+    def _float_consumers(self, number: int) -> Iterator[int]:
         """Yield the consumers of a result, past nodes that convert it to float."""
         stack = [number]
         seen = {number}
@@ -198,21 +199,21 @@ class _QuantizerScopes:
                 else:
                     yield reader
 
-    def _makers(self, number: int) -> Iterator[int]:
+    def _data_producers(self, number: int) -> Iterator[int]:
         """Yield the producers of a node's data, before nodes that quantize it."""
         stack = [number]
         seen = {number}
         while stack:
-            for maker in self._producers(stack.pop()):
-                if maker < 0 or maker in seen:
+            for producer in self._producers(stack.pop()):
+                if producer < 0 or producer in seen:
                     continue
-                seen.add(maker)
-                if maker in self.servants:
-                    stack.append(maker)
+                seen.add(producer)
+                if producer in self.servants:
+                    stack.append(producer)
                 else:
-                    yield maker
+                    yield producer
 
-    def _place_servants(self) -> None:
+    def _place_quantizers(self) -> None:
         """Place quantizers with their consumers, or with the producers of their data if that scope is inside.
 
         Other nodes without a scope, such as an inserted Reshape, are passed.
@@ -230,19 +231,19 @@ class _QuantizerScopes:
             if self._gives_output(number):
                 read.append(self.outside)
             if number in self.servants:
-                names = self._served(number, before.get(number), common(read) if read else None)
+                names = self._quantizer_scope(number, before.get(number), common(read) if read else None)
                 if names is not None:
                     self.scopes[number] = behind[number] = names
             elif read:
                 behind[number] = common(read)
 
-    def _served(self, number: int, before: Names | None, behind: Names | None) -> Names | None:
+    def _quantizer_scope(self, number: int, before: Names | None, behind: Names | None) -> Names | None:
         if before is None or behind is None:
             return behind if before is None else before
         a_scale = self.nodes[number].op_type == "Mul"  # all scales of one layer
         return before if not a_scale and _within(before, behind) else behind
 
-    def _light(self) -> set[Names]:
+    def _light_scopes(self) -> set[Names]:
         """Return scopes that hold only a normalization or an activation."""
         heavy: set[Names] = set()
         for number, names in self.scopes.items():
@@ -252,7 +253,7 @@ class _QuantizerScopes:
                 heavy.update(names[:size] for size in range(len(names)))
         return set(self.scopes.values()) - heavy
 
-    def _home(self, names: Names) -> Names:
+    def _innermost_layer_scope(self, names: Names) -> Names:
         """Return the innermost enclosing scope that can hold a layer."""
         while names and names in self.light:
             names = names[:-1]

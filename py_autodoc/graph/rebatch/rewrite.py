@@ -84,7 +84,7 @@ class _BatchWriter:
         for edit in self.plan.edits:
             node = self.nodes[edit.node]
             self.kinds[edit.kind](edit.node, node, *edit.data)
-            self.result.edits.append(f"{self.ready.nodes[edit.node].label}: {_said(edit)}")
+            self.result.edits.append(f"{self.ready.nodes[edit.node].label}: {_describe(edit)}")
         self._place(self.proto.graph, [*self.constants, *self.head])
         self._declare()
         self.result.added = frozenset(self.added)
@@ -320,7 +320,7 @@ class _BatchWriter:
             dim.dim_param = self.batch if at.many == 1 else f"{at.many}*{self.batch}"
 
 
-def _said(edit: BatchEdit) -> str:
+def _describe(edit: BatchEdit) -> str:
     """Describe an edit in words."""
     if edit.kind == "repeat":
         return f"input {edit.data[0]} is repeated for each item"

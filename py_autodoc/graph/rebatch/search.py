@@ -78,7 +78,7 @@ def search(
             _agree(traces)
         except BatchBlocked as fault:
             first = first or fault
-            following = _back(picks, traces, fault, names)
+            following = _next_choices(picks, traces, fault, names)
             if following is None:
                 break
             picks = following
@@ -150,7 +150,7 @@ def _agree(traces: Sequence[BatchTrace]) -> None:
 _BIND = "Set the other sizes with --bind."
 
 
-def _back(
+def _next_choices(
     picks: Mapping[str, int], traces: Sequence[BatchTrace], fault: BatchBlocked, names: Sequence[str]
 ) -> dict[str, int] | None:
     """Return the next choices: the latest that caused the fault, or else an input. None: all were tried."""

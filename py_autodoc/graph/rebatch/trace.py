@@ -285,7 +285,7 @@ class BatchTrace:
             real = [at.size(p) if a == at.axis else d for a, d in enumerate(dims)]
             whole = node.op_type == "Size"
             made[p] = np.array(math.prod(real) if whole else real[first:last], np.int64)
-        self._settle(node.outputs[0], made)
+        self._store_size(node.outputs[0], made)
 
     def _count(self, node: StructureNode, name: str) -> None:
         """Evaluate shape arithmetic at every probe."""
@@ -299,9 +299,9 @@ class BatchTrace:
             if out is None or len([o for o in node.outputs if o]) != 1:
                 raise BatchBlocked(f"{name} depends on the batch size, and data are made from it", name)
             made[p] = out
-        self._settle(node.outputs[0], made)
+        self._store_size(node.outputs[0], made)
 
-    def _settle(self, name: str, made: dict[int, Any]) -> None:
+    def _store_size(self, name: str, made: dict[int, Any]) -> None:
         """Store values that change with the batch."""
         if all(np.array_equal(made[PROBES[0]], made[p]) for p in PROBES):
             self.bound[name] = made[PROBES[0]]

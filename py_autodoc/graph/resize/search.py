@@ -38,19 +38,19 @@ def search(model: Model, old: TypeTable, inputs: Mapping[int, tuple[Axis, ...]])
     furthest, refusal = -2, BatchRefusal("", "", "no way was found")
     for tries in range(1, MAX_TRIES + 1):
         walk = SizePass(model, old, picks)
-        fault = _passed(walk, inputs)
+        fault = _run_pass(walk, inputs)
         if fault is None:
-            return _doubted(walk, model, old, inputs, picks) or _plan(walk, tries)
+            return _find_ambiguity(walk, model, old, inputs, picks) or _plan(walk, tries)
         if fault.node > furthest:
             furthest, refusal = fault.node, _refusal(walk, fault)
-        following = _back(picks, walk)
+        following = _next_choices(picks, walk)
         if following is None:
             break
         picks = following
     return refusal
 
 
-def _passed(walk: SizePass, inputs: Mapping[int, tuple[Axis, ...]]) -> SizeBlocked | None:
+def _run_pass(walk: SizePass, inputs: Mapping[int, tuple[Axis, ...]]) -> SizeBlocked | None:
     walk.start(inputs)
     try:
         walk.run()
@@ -59,7 +59,7 @@ def _passed(walk: SizePass, inputs: Mapping[int, tuple[Axis, ...]]) -> SizeBlock
     return None
 
 
-def _back(picks: Mapping[str, int], walk: SizePass) -> dict[str, int] | None:
+def _next_choices(picks: Mapping[str, int], walk: SizePass) -> dict[str, int] | None:
     """Revise the latest choice; None if all were tried."""
     order = list(walk.choices)
     for choice in reversed(order):
@@ -70,7 +70,7 @@ def _back(picks: Mapping[str, int], walk: SizePass) -> dict[str, int] | None:
     return None
 
 
-def _doubted(
+def _find_ambiguity(
     walk: SizePass,
     model: Model,
     old: TypeTable,
@@ -86,7 +86,7 @@ def _doubted(
         flips.append({c: _other(picks.get(c, 0), count) for c, (count, _) in walk.choices.items()})
     for flip in flips:
         other = SizePass(model, old, flip)
-        if _passed(other, inputs) is None and other.edits != walk.edits:
+        if _run_pass(other, inputs) is None and other.edits != walk.edits:
             node = model.nodes[next(walk.choices[c][1] for c in flip if flip[c] != picks.get(c, 0))]
             why = "more than one reading of its stored sizes goes on at the wanted ones"
             return BatchRefusal(walk.label(node), "", why, "Export the model at this size.", node.id)

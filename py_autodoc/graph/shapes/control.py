@@ -40,7 +40,7 @@ def _run(state: InferenceState, body: SubGraph) -> None:
         state.depth -= 1
 
 
-def _outward(state: InferenceState, shape: Shape | None) -> Shape | None:
+def _outer_shape(state: InferenceState, shape: Shape | None) -> Shape | None:
     """Replace sizes defined inside a subgraph, which have no meaning outside, by unknown ones."""
     if shape is None:
         return None
@@ -53,7 +53,7 @@ def _join(a: Shape | None, b: Shape | None) -> Shape | None:
     return tuple(x if x == y else None for x, y in zip(a, b, strict=True))
 
 
-def _give(
+def _set_type(
     state: InferenceState, t: int, dtype: int, shape: Shape | None, element: Element | None = None
 ) -> None:
     """Set the type of a subgraph input."""
@@ -112,10 +112,10 @@ def _if_output(op: ShapeContext, i: int, results: list[int]) -> None:
             state.dtypes[op.outputs[i]] = same[0]
         return
     dtype = state.dtypes[results[0]]
-    shape = _outward(state, state.shapes[results[0]])
+    shape = _outer_shape(state, state.shapes[results[0]])
     for t in results[1:]:
         dtype = dtype if state.dtypes[t] == dtype else 0
-        shape = _join(shape, _outward(state, state.shapes[t]))
+        shape = _join(shape, _outer_shape(state, state.shapes[t]))
     op.set(i, shape, dtype)
     if len(results) == 1 and results[0] in state.values:
         op.set_value(i, state.values[results[0]])
@@ -159,12 +159,12 @@ def loop(op: ShapeContext) -> None:
     if len(body.inputs) < carried + 2 or len(body.outputs) < carried + 1:
         raise InvalidNode("shape-mismatch", f"the body does not take {carried} carried values")
     if len(body.inputs) > 0:
-        _give(state, body.inputs[0], INT64, ())
+        _set_type(state, body.inputs[0], INT64, ())
         limit = op.value(0)
         known = limit is not None and limit.size == 1 and limit.dtype.kind in "iu"
         _count(state, body.inputs[0], (), int(limit.reshape(-1)[0]) if known else None)
     if len(body.inputs) > 1:
-        _give(state, body.inputs[1], BOOL, ())
+        _set_type(state, body.inputs[1], BOOL, ())
     starts = [op.inputs[2 + i] for i in range(carried)]
     _iterate(state, body, starts, list(body.inputs[2 : 2 + carried]), list(body.outputs[1 : 1 + carried]))
     for i in range(carried):
@@ -174,7 +174,7 @@ def loop(op: ShapeContext) -> None:
         if 1 + i >= len(body.outputs):
             raise InvalidNode("shape-mismatch", "the body returns fewer values than the node")
         t = body.outputs[1 + i]
-        inner = _outward(state, state.shapes[t])
+        inner = _outer_shape(state, state.shapes[t])
         op.set(i, None if inner is None else (trips, *inner), state.dtypes[t])
 
 
@@ -185,11 +185,11 @@ def _carried_output(op: ShapeContext, i: int, start: int, end: int) -> None:
     if element is not None:
         if op.has_out(i):
             state.elements[op.outputs[i]] = Element(
-                element.container, element.dtype, _outward(state, element.shape)
+                element.container, element.dtype, _outer_shape(state, element.shape)
             )
             state.dtypes[op.outputs[i]] = element.dtype
         return
-    shape = _outward(state, state.shapes[end])
+    shape = _outer_shape(state, state.shapes[end])
     runs = op.ints_in(0)
     if start >= 0 and not (runs and runs[0] > 0):
         shape = _join(shape, state.shapes[start])
@@ -209,13 +209,13 @@ def _iterate(
             element = Element(element.container, element.dtype, element.shape)
         shapes.append(shape)
         dtype = state.dtypes[start] if start >= 0 else 0
-        _give(state, t, dtype or state.model.tensors[t].dtype, shape, element)
+        _set_type(state, t, dtype or state.model.tensors[t].dtype, shape, element)
     for start, t, out in zip(starts, ins, outs, strict=True):
         if start >= 0 and _counts(state, start, t, out):
             _count(state, t, state.values[start].shape, None)
     for attempt in range(MAX_ROUNDS):
         _run(state, body)
-        merged = [_stable(state, t, s, o) for t, s, o in zip(ins, shapes, outs, strict=True)]
+        merged = [_stable_shape(state, t, s, o) for t, s, o in zip(ins, shapes, outs, strict=True)]
         if merged == shapes:
             return
         if attempt == MAX_ROUNDS - 2:
@@ -224,10 +224,10 @@ def _iterate(
             merged = [m if m == s else None for m, s in zip(merged, shapes, strict=True)]
         shapes = merged
         for t, shape in zip(ins, shapes, strict=True):
-            _give(state, t, state.dtypes[t], shape)
+            _set_type(state, t, state.dtypes[t], shape)
 
 
-def _stable(state: InferenceState, t: int, shape: Shape | None, out: int) -> Shape | None:
+def _stable_shape(state: InferenceState, t: int, shape: Shape | None, out: int) -> Shape | None:
     """Return the carried shape valid before and after an iteration."""
     if t in state.elements:
         held, made = state.elements[t], state.elements.get(out)
@@ -296,14 +296,14 @@ def scan(op: ShapeContext) -> None:
         shape = state.shapes[t]
         axis = 1 if old else axes[i]
         if shape is None:
-            _give(state, body.inputs[states + i], state.dtypes[t], None)
+            _set_type(state, body.inputs[states + i], state.dtypes[t], None)
             continue
         if not -len(shape) <= axis < len(shape):
             raise InvalidNode("bad-attribute", f"scan axis {axis} is out of range")
         axis %= len(shape)
         trips = shape[axis] if trips is None else trips
         slice_ = tuple(d for k, d in enumerate(shape) if k != axis and not (old and k == 0))
-        _give(state, body.inputs[states + i], state.dtypes[t], slice_)
+        _set_type(state, body.inputs[states + i], state.dtypes[t], slice_)
     starts = list(op.inputs[lead : lead + states])
     if old:
         _scan_states_8(op, body, starts)
@@ -316,7 +316,7 @@ def scan(op: ShapeContext) -> None:
 def _scan_states_8(op: ShapeContext, body: SubGraph, starts: list[int]) -> None:
     for t, start in zip(body.inputs, starts, strict=False):
         shape = op.state.shapes[start]
-        _give(op.state, t, op.state.dtypes[start], None if shape is None else shape[1:])
+        _set_type(op.state, t, op.state.dtypes[start], None if shape is None else shape[1:])
 
 
 def _scan_outputs(op: ShapeContext, body: SubGraph, states: int, trips: Dim, old: bool) -> None:
@@ -328,7 +328,7 @@ def _scan_outputs(op: ShapeContext, body: SubGraph, states: int, trips: Dim, old
     axes = op.ints_attr("scan_output_axes") or (0,) * (len(op.outputs) - states)
     for i in range(len(op.outputs)):
         t = body.outputs[i]
-        shape = _outward(state, state.shapes[t])
+        shape = _outer_shape(state, state.shapes[t])
         if shape is None:
             op.set(i, None, state.dtypes[t])
         elif i < states:
@@ -347,15 +347,15 @@ def sequence_map(op: ShapeContext) -> None:
             break
         element = state.elements.get(t)
         if element is not None:
-            _give(state, body.inputs[i], element.dtype, element.shape)
+            _set_type(state, body.inputs[i], element.dtype, element.shape)
         else:
-            _give(state, body.inputs[i], state.dtypes[t], state.shapes[t])
+            _set_type(state, body.inputs[i], state.dtypes[t], state.shapes[t])
     _run(state, body)
     first = state.elements.get(op.inputs[0]) if op.inputs and op.inputs[0] >= 0 else None
     count = None if first is None or first.items is None else len(first.items)
     for i, t in enumerate(body.outputs):
         if op.has_out(i):
-            item = (state.dtypes[t], _outward(state, state.shapes[t]))
+            item = (state.dtypes[t], _outer_shape(state, state.shapes[t]))
             same = count is not None and item[1] is not None and None not in item[1] and count <= 1
             state.elements[op.outputs[i]] = Element(
                 "sequence", *item, (item,) * (count or 0) if same else None
@@ -373,7 +373,7 @@ def flex_attention(op: ShapeContext) -> None:
     state = op.state
     for _, graph in op.node.subgraphs:
         for t in state.model.graphs[graph].inputs:
-            _give(state, t, dtype, scores)
+            _set_type(state, t, dtype, scores)
         _run(state, state.model.graphs[graph])
     if q is not None and v is not None and len(q) == 4 and len(v) == 4:
         op.set(0, (q[0], q[1], q[2], v[3]))

@@ -101,7 +101,7 @@ def slice_(op: ShapeContext) -> None:
         at = norm_axis(axis, len(shape))
         if step == 0:
             raise InvalidNode("bad-attribute", f"the step of axis {at} is 0")
-        walked, length = _walked(op, out[at], start, end) if step == 1 else (False, None)
+        walked, length = _loop_slice(op, out[at], start, end) if step == 1 else (False, None)
         out[at] = length if walked else slice_size(out[at], start, end, step)
     op.set(0, tuple(out))
     _slice_value(op, starts, ends, axes, steps)
@@ -115,7 +115,7 @@ def _unknown_like(op: ShapeContext, shape: Shape, axes: tuple[int, ...] | None) 
     return tuple(None if i in hit else d for i, d in enumerate(shape))
 
 
-def _walked(op: ShapeContext, size: Dim, start: Dim, end: Dim) -> tuple[bool, Dim]:
+def _loop_slice(op: ShapeContext, size: Dim, start: Dim, end: Dim) -> tuple[bool, Dim]:
     """Return (whether a loop slices a dimension piece by piece, length of a piece).
 
     A loop is assumed to stay inside the dimension: the length is unknown only if the count is known to exceed

@@ -85,10 +85,10 @@ class Fitter:
         found = _SizeFitting(self, free, given, preferred or {}).run()
         if found.sizes is not None and not self._settled:
             self._settled = True
-            self._settle({**given, **found.sizes})
+            self._update_ties({**given, **found.sizes})
         return found
 
-    def _settle(self, sizes: Mapping[str, int]) -> None:
+    def _update_ties(self, sizes: Mapping[str, int]) -> None:
         """Keep the ties that hold, and find those that only inference with numbers shows."""
         self.ties = [tie for tie in self.ties if tie.holds(sizes)]
         tied = {tie.symbol for tie in self.ties}
@@ -240,10 +240,10 @@ class _SizeFitting:
     def _check(self, sizes: Mapping[str, int]) -> Conflict | None:
         key = tuple(sizes[name] for name in self.free)
         if key not in self.tried:
-            self.tried[key] = self._judge({name: sizes[name] for name in self.free})
+            self.tried[key] = self._check_types({name: sizes[name] for name in self.free})
         return self.tried[key]
 
-    def _judge(self, sizes: dict[str, int]) -> Conflict | None:
+    def _check_types(self, sizes: dict[str, int]) -> Conflict | None:
         nodes = len(self.fitter.model.nodes)
         count = len(self.tried)
         if count >= MAX_TRIES or (count >= LEAST_TRIES and self.visits + nodes > MAX_VISITS):
@@ -260,12 +260,12 @@ class _SizeFitting:
             self.first = self.first or (found.message, found.hard[0])
             if self.fitter.impossible:
                 raise SearchStopped
-            return self._blame(found.hard)
+            return self._responsible_symbols(found.hard)
         if self.best is None or len(found.doubts) < self.best[0]:
             self.best = (len(found.doubts), sizes, types)
-        return self._blame(found.doubts) if found.doubts else None
+        return self._responsible_symbols(found.doubts) if found.doubts else None
 
-    def _blame(self, nodes: Sequence[int]) -> Conflict:
+    def _responsible_symbols(self, nodes: Sequence[int]) -> Conflict:
         """Return the symbols of the first node that depends on any; all symbols if none does."""
         for node in nodes:
             found = self.fitter.at_fault([node]) & set(self.free)

@@ -55,13 +55,13 @@ class Misfits:
                 first.setdefault(d.node, d)
                 native = d.severity == "info" and not nodes[d.node].graph
                 (doubts if native else faults.setdefault(nodes[d.node].graph, [])).append(d.node)
-        self._lift(faults, doubts, types)
+        self._move_to_owner(faults, doubts, types)
         hard = sorted(faults.get(0, ()))
-        doubts += self._emptied(types) + self._beyond(types)
+        doubts += self._empty_results(types) + self._out_of_range(types)
         message = first[hard[0]].message if hard else ""
         return MisfitReport(tuple(hard), tuple(dict.fromkeys(doubts)), message)
 
-    def _lift(self, faults: dict[int, list[int]], doubts: list[int], types: TypeTable) -> None:
+    def _move_to_owner(self, faults: dict[int, list[int]], doubts: list[int], types: TypeTable) -> None:
         """Move problems of a subgraph to its owner, unless another branch may be taken."""
         graphs, nodes = self.model.graphs, self.model.nodes
         while inner := [g for g in faults if g]:
@@ -95,7 +95,7 @@ class Misfits:
         name = "then_branch" if bool(value.reshape(-1)[0]) else "else_branch"  # type: ignore[attr-defined]
         return next((graph for attribute, graph in node.subgraphs if attribute == name), -1)
 
-    def _emptied(self, types: TypeTable) -> list[int]:
+    def _empty_results(self, types: TypeTable) -> list[int]:
         """Return nodes of the main graph that produce an empty tensor from a non-empty one."""
         shapes, dtypes, tensors = types.shapes, types.dtypes, self.model.tensors
         empty = {i for i, s in enumerate(shapes) if s is not None and 0 in s and dtypes[i] in _FLOATS}
@@ -130,7 +130,7 @@ class Misfits:
                 front += [i for i in nodes[producer].inputs if i >= 0]
         return None
 
-    def _beyond(self, types: TypeTable) -> list[int]:
+    def _out_of_range(self, types: TypeTable) -> list[int]:
         """Return lookups of positions beyond the end of a table."""
         found = []
         for node, rows, t in self.counted:

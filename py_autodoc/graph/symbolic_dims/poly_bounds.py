@@ -76,7 +76,7 @@ def max_or_min(largest: bool, a: Poly, b: Poly) -> Poly:
 
     Raises: ExprError for too many arguments.
     """
-    kept = undominated(_flat(largest, a) + _flat(largest, b), largest)
+    kept = undominated(_nested_arguments(largest, a) + _nested_arguments(largest, b), largest)
     if len(kept) == 1:
         return kept[0]
     if len(kept) > MAX_ARGS:
@@ -100,7 +100,7 @@ def absorbed(p: Poly) -> Poly:
     return p
 
 
-def _flat(largest: bool, p: Poly) -> list[Poly]:
+def _nested_arguments(largest: bool, p: Poly) -> list[Poly]:
     """Return the arguments of a bare maximum to be nested in a maximum; otherwise the polynomial."""
     if len(p.terms) == 1:
         ((mono, coef),) = p.terms.items()

@@ -93,7 +93,7 @@ class SizeSearch:
             if self.steps < 0:
                 break
             self.sizes[name] = size
-            broken = self._broken(name)
+            broken = self._violated_names(name)
             if broken:
                 blamed |= broken
                 continue
@@ -152,7 +152,7 @@ class SizeSearch:
         except EvaluationError:
             return False
 
-    def _broken(self, name: str) -> Conflict:
+    def _violated_names(self, name: str) -> Conflict:
         """Return the names of a constraint violated by the newest size; empty if none."""
         for constraint in self.about[name]:
             if self._last(constraint, name) and not constraint.holds(self.sizes):

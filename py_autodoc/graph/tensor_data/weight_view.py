@@ -200,13 +200,15 @@ def _places(held: HeldConstant, stored: int, files: TensorFiles) -> tuple[int, .
         : MAX_FIRST_VALUES * (rank if len(shape) == 2 else 1)
     ].tolist()
     if len(shape) == 1:
-        return _inside(found, held)
+        return _checked_positions(found, held)
     steps = [element_count(held.dims[axis + 1 :]) or 0 for axis in range(rank)]
     rows = [found[at : at + rank] for at in range(0, len(found), rank)]
-    return _inside([sum(i * step for i, step in zip(row, steps, strict=True)) for row in rows], held)
+    return _checked_positions(
+        [sum(i * step for i, step in zip(row, steps, strict=True)) for row in rows], held
+    )
 
 
-def _inside(places: list[int], held: HeldConstant) -> tuple[int, ...]:
+def _checked_positions(places: list[int], held: HeldConstant) -> tuple[int, ...]:
     if any(not 0 <= place < (element_count(held.dims) or 0) for place in places):
         raise UnreadableTensor("its indices lie outside its shape")
     return tuple(places)

@@ -70,7 +70,7 @@ def mapped(end: OutputEnd, image: ModelPort) -> ImageMap | None:
         sides.append((2, shape[:2]))  # a single image without a batch
     for axis, size in sides:
         channels = 1 if axis is None else end.at(axis)
-        rates = [_rate(have, full) for have, full in zip(size, image.size, strict=True)]
+        rates = [_ratio(have, full) for have, full in zip(size, image.size, strict=True)]
         one, other = rates if len(rates) == 2 else (None, None)
         if one and other and abs(one - other) < 0.02 * one and channels:
             return ImageMap(end, channels, one)
@@ -79,7 +79,7 @@ def mapped(end: OutputEnd, image: ModelPort) -> ImageMap | None:
     return None
 
 
-def _rate(have: Dim, full: Dim) -> float | None:
+def _ratio(have: Dim, full: Dim) -> float | None:
     """Return the ratio of two sizes; None if unknown."""
     if isinstance(have, int) and isinstance(full, int):
         return have / full if full else None
@@ -118,7 +118,7 @@ def sure_of(image: ModelPort) -> float:
       ("ForImageSuperResolution",))  # fmt: skip
 def super_resolution(case: IdentityCase) -> RuleReading | None:
     """Match an image with more rows and columns and equal channels."""
-    grown = _grown(case)
+    grown = _upsampled(case)
     if grown is not None:
         return grown
     found = one_map(case)
@@ -135,7 +135,7 @@ def super_resolution(case: IdentityCase) -> RuleReading | None:
     return RuleReading(SURE if image.channels == 3 or len(case.ends) == 1 else PROBABLE, (told,), "image")
 
 
-def _grown(case: IdentityCase) -> RuleReading | None:
+def _upsampled(case: IdentityCase) -> RuleReading | None:
     """Match equal channels with more upsampling than downsampling, if the output size is unknown.
 
     Cropped borders do not count.
@@ -177,7 +177,7 @@ def image_to_image(case: IdentityCase) -> RuleReading | None:
         return RuleReading(PROBABLE, (told,), "image")
     if made.scale != 1 or made.channels != image.channels or made.end.activation in ("Softmax", "ArgMax"):
         return None
-    if _blown_up(made.end):
+    if _ends_in_interpolation(made.end):
         return None
     told = f"a map of the image's own size and {made.channels} channels comes out"
     if made.end.kind == "join" and image.tensor in made.end.joined:
@@ -192,7 +192,7 @@ def image_to_image(case: IdentityCase) -> RuleReading | None:
     return RuleReading(WEAK, (told,), "image")
 
 
-def _blown_up(end: OutputEnd) -> bool:
+def _ends_in_interpolation(end: OutputEnd) -> bool:
     """True if the last operator is plain interpolation: good enough for classes, too blurred for an image."""
     return end.kind in ("conv", "linear") and bool({"Resize", "Upsample"}.intersection(end.passed))
 
@@ -229,10 +229,15 @@ def segmentation(case: IdentityCase) -> RuleReading | None:
     if made.channels == 1:
         if end.activation == "Sigmoid":
             return RuleReading(PROBABLE, ("one probability a pixel comes out: foreground or not",), "mask")
-        if _sides(case, image):
+        if _side_outputs(case, image):
             return None
         return RuleReading(WEAK, ("one number a pixel comes out",), "map") if made.scale == 1 else None
-    if made.channels == image.channels and made.scale == 1 and _blown_up(end) and len(case.ends) == 1:
+    if (
+        made.channels == image.channels
+        and made.scale == 1
+        and _ends_in_interpolation(end)
+        and len(case.ends) == 1
+    ):
         why = "they are interpolated to the image's size at last, which no image would be"
         return RuleReading(PROBABLE, (told, why), "class maps")
     if made.channels is None or made.channels in (3, image.channels):
@@ -263,7 +268,7 @@ def _queries(case: IdentityCase) -> RuleReading | None:
     return None
 
 
-def _sides(case: IdentityCase, image: ModelPort) -> bool:
+def _side_outputs(case: IdentityCase, image: ModelPort) -> bool:
     """True for several unbounded one-channel maps from layers of different depth."""
     maps = [made for made in maps_of(case, image) if made.channels == 1 and made.scale == 1]
     plain = all(not made.end.activation for made in maps)
@@ -278,7 +283,7 @@ def edges(case: IdentityCase) -> RuleReading | None:
         return None
     if case.named("edge", "edges"):
         return RuleReading(sure_of(found[0]), ("an output is named so",), "edge map")
-    if not _sides(case, found[0]):
+    if not _side_outputs(case, found[0]):
         return None
     told = f"{len(case.ends)} maps of one number a pixel come out, from stages of different depth"
     return RuleReading(WEAK, (told,), "edge maps")

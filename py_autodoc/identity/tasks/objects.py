@@ -22,7 +22,7 @@ _CANDIDATES = 100
 def detection(case: IdentityCase) -> RuleReading | None:
     """Match the evidence of candidates, boxes and grids in the outputs."""
     if case.family != "detector":
-        return _levels(case) or _table(case) or _tops(case) or _called(case)
+        return _levels(case) or _table(case) or _local_maxima(case) or _by_name(case)
     verdict = case.structure.verdict
     told = verdict.evidence[:1]
     rows = {end.at(1) for end in case.ends} | {end.at(2) for end in case.ends}
@@ -82,15 +82,16 @@ def _table(case: IdentityCase) -> RuleReading | None:
     )
 
 
-def _tops(case: IdentityCase) -> RuleReading | None:
+def _local_maxima(case: IdentityCase) -> RuleReading | None:
     """Match a map and its maxima over neighbours; objects are where both are equal (CenterNet, 2019)."""
     flow = case.flow
     ends = {end.tensor for end in case.ends}
     if case.only != "image" or case.image is None:
         return None
     for end in case.ends:
-        maker = flow.producers[end.tensor]
-        if maker >= 0 and flow.op_types[maker] == "MaxPool" and ends.intersection(flow.data_inputs[maker]):
+        producer = flow.producers[end.tensor]
+        pooled = producer >= 0 and flow.op_types[producer] == "MaxPool"
+        if pooled and ends.intersection(flow.data_inputs[producer]):
             told = (
                 "a map comes out and its maxima over neighbours beside it: objects are where they are equal"
             )
@@ -98,7 +99,7 @@ def _tops(case: IdentityCase) -> RuleReading | None:
     return None
 
 
-def _called(case: IdentityCase) -> RuleReading | None:
+def _by_name(case: IdentityCase) -> RuleReading | None:
     """Match outputs whose names say box."""
     boxed = any(_BOXES.intersection(case.name(end)) and (end.width or 0) >= 4 for end in case.ends)
     if case.image is None or case.only != "image" or not boxed:

@@ -22,8 +22,8 @@ def _cloud(case: IdentityCase) -> tuple[ModelPort, int] | None:
         return None
     if port.rank != 3 or not case.flow.of(_BEST):
         return None
-    stock = count_layers(list(case.flows) or [case.flow])
-    if stock.spatial or stock.kinds[RECURRENT].layers or not stock.layers:
+    inventory = count_layers(list(case.flows) or [case.flow])
+    if inventory.spatial or inventory.kinds[RECURRENT].layers or not inventory.layers:
         return None
     for along, across in ((2, 1), (1, 2)):
         count = port.shape[along]

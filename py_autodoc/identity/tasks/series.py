@@ -42,7 +42,7 @@ def _series(case: IdentityCase) -> tuple[ModelPort, int, int] | None:
 @task("time-series-forecasting", "time series forecasting", ("time-series-forecasting",), ("ForPrediction",))
 def forecasting(case: IdentityCase) -> RuleReading | None:
     """Match the next values of the measurements."""
-    told = _called(case)
+    told = _by_name(case)
     if told is not None:
         return told
     found, end = _series(case), case.first
@@ -56,13 +56,13 @@ def forecasting(case: IdentityCase) -> RuleReading | None:
         if after is None or after == steps:
             return None
         return RuleReading(PROBABLE, (measured, f"{after} other steps of as many come out"), "next values")
-    if end.rank == 2 and end.kind == "linear" and _taken(case.flow, end.node) == "last":
+    if end.rank == 2 and end.kind == "linear" and _read_steps(case.flow, end.node) == "last":
         told_last = "the output depends on the state of the last step alone"
         return RuleReading(PROBABLE, (measured, told_last), "next values")
     return None
 
 
-def _called(case: IdentityCase) -> RuleReading | None:
+def _by_name(case: IdentityCase) -> RuleReading | None:
     """Match names that mean past and future values."""
     fed = [set(words(port.name)) for port in case.ports]
     past = any(_PAST & parts and _MEASURED & parts for parts in fed)
@@ -88,12 +88,12 @@ def classification(case: IdentityCase) -> RuleReading | None:
     told = f"series of {plural(found[2], 'measurement')} go in, {end.width} scores for the whole come out"
     if end.activation in ("Softmax", "ArgMax"):
         return RuleReading(PROBABLE + 0.1, (told, "they are probabilities of classes"), "class scores")
-    if _taken(case.flow, end.node) != "pooled":
+    if _read_steps(case.flow, end.node) != "pooled":
         return None
     return RuleReading(PROBABLE if end.activation == "Sigmoid" else WEAK, (told,), "class scores")
 
 
-def _taken(flow: DataflowGraph, node: int) -> str:
+def _read_steps(flow: DataflowGraph, node: int) -> str:
     """Return what a head reads of a series: ``last`` step, all steps ``pooled``, or empty."""
     data = flow.data_inputs[node]
     tensor = data[0] if data else -1

@@ -25,12 +25,12 @@ _OPINIONS = 5
 """Maximum number of opinion scores: signal, background, overall …"""
 
 
-def _heard(case: IdentityCase) -> ModelPort | None:
+def _audio_input(case: IdentityCase) -> ModelPort | None:
     """Return the audio input if it is the only data input."""
     return (case.wave or case.bands) if case.only in ("waveform", "spectrogram") else None
 
 
-def _in(port: ModelPort) -> str:
+def _input_text(port: ModelPort) -> str:
     return f"a {port.role} goes in"
 
 
@@ -38,7 +38,7 @@ def _level(port: ModelPort) -> float:
     return SURE if port.sure else PROBABLE
 
 
-def _one(case: IdentityCase) -> OutputEnd | None:
+def _only_row(case: IdentityCase) -> OutputEnd | None:
     """Return the only result if it is one row of numbers."""
     end = case.end
     return end if end is not None and end.rank in (1, 2) else None
@@ -47,7 +47,7 @@ def _one(case: IdentityCase) -> OutputEnd | None:
 @task("audio-encoding", "audio encoding", ("audio-feature-extraction", "audio-encoding"), ())
 def encoding(case: IdentityCase) -> RuleReading | None:
     """Match vectors along an audio signal."""
-    port = _heard(case)
+    port = _audio_input(case)
     if port is None or not case.ends:
         return None
     end = case.ends[0]
@@ -58,15 +58,15 @@ def encoding(case: IdentityCase) -> RuleReading | None:
             "normalized, no scores" if normed else "as wide as the layers"
         )
         level = _level(port) if normed or end.kind == "join" else WEAK
-        return RuleReading(level, (_in(port), told), "hidden states")
+        return RuleReading(level, (_input_text(port), told), "hidden states")
     if case.named("embedding", "embeddings", "embs", "embed"):
-        return RuleReading(SURE, (_in(port), "an output is named embedding"), "embedding")
+        return RuleReading(SURE, (_input_text(port), "an output is named embedding"), "embedding")
     if (
         end.rank == 2
         and (end.kind == "unit" or end.width in (128, 192, 256, 512, 1024))
         and not end.activation
     ):
-        return RuleReading(PROBABLE, (_in(port), f"a vector of {end.width} comes out"), "embedding")
+        return RuleReading(PROBABLE, (_input_text(port), f"a vector of {end.width} comes out"), "embedding")
     return None
 
 
@@ -78,11 +78,13 @@ def recognition(case: IdentityCase) -> RuleReading | None:
     end = case.vocabulary
     if sound is not None and case.tokens is not None and case.family == "encoder-decoder" and end is not None:
         told = "an encoder hears, a decoder with cross attention scores the next token"
-        return RuleReading(SURE if sound.sure else PROBABLE + 0.1, (_in(sound), told), "next-token scores")
+        return RuleReading(
+            SURE if sound.sure else PROBABLE + 0.1, (_input_text(sound), told), "next-token scores"
+        )
     if sound is not None and case.tokens is not None and case.family == "encoder-decoder":
         told = "an encoder reads sound, a decoder with cross attention reads text"
-        return RuleReading(WEAK, (_in(sound), told), "hidden states")
-    port, first = _heard(case), case.first
+        return RuleReading(WEAK, (_input_text(sound), told), "hidden states")
+    port, first = _audio_input(case), case.first
     if port is None or first is None or first.rank != 3 or (first.width or 0) < _LETTERS:
         return None
     if first.at(1) == 1 or first.kind not in ("linear", "conv") or first.activation not in ("", "Softmax"):
@@ -92,37 +94,39 @@ def recognition(case: IdentityCase) -> RuleReading | None:
         return None
     told = f"{first.width:,} scores for each frame come out: letters or word pieces"
     soft = first.activation == "Softmax"
-    return RuleReading(SURE if soft and port.sure else PROBABLE, (_in(port), told), "character scores")
+    return RuleReading(
+        SURE if soft and port.sure else PROBABLE, (_input_text(port), told), "character scores"
+    )
 
 
 @task("audio-frame-classification", "audio frame classification", ("speaker-segmentation",),
       ("ForAudioFrameClassification",))  # fmt: skip
 def frames(case: IdentityCase) -> RuleReading | None:
     """Match a few scores per frame: speakers, sound events."""
-    port, end = _heard(case), case.end
+    port, end = _audio_input(case), case.end
     if port is None or end is None or end.rank != 3 or not 1 <= (end.width or 0) < _LETTERS:
         return None
     if end.kind not in ("linear", "conv") or case.port("state") is not None:
         return None
     told = f"{plural(end.width or 0, 'score')} for each frame come out"
-    return RuleReading(PROBABLE, (_in(port), told), "class scores")
+    return RuleReading(PROBABLE, (_input_text(port), told), "class scores")
 
 
 @task("music-transcription", "music transcription")
 def transcription(case: IdentityCase) -> RuleReading | None:
     """Match a score per piano key and frame."""
-    port = _heard(case)
+    port = _audio_input(case)
     if port is None or sum(end.width == _KEYS and end.activation == "Sigmoid" for end in case.ends) < 2:
         return None
     told = f"several outputs of {_KEYS} scores a frame, one for each key of a piano"
-    return RuleReading(SURE if port.sure else PROBABLE, (_in(port), told), "note scores")
+    return RuleReading(SURE if port.sure else PROBABLE, (_input_text(port), told), "note scores")
 
 
 @task("audio-classification", "audio classification", ("audio-classification",),
       ("ForAudioClassification",))  # fmt: skip
 def classification(case: IdentityCase) -> RuleReading | None:
     """Match scores of classes for an audio signal."""
-    port, end = _heard(case), _one(case)
+    port, end = _audio_input(case), _only_row(case)
     if port is None or end is None or end.kind not in ("linear", "conv", "other"):
         return None
     if not (2 if end.activation != "Sigmoid" else 1) <= (end.width or 0) <= _SOUNDS:
@@ -131,19 +135,21 @@ def classification(case: IdentityCase) -> RuleReading | None:
     if case.port("state") is not None:
         return None
     if end.activation == "Softmax" or (end.activation == "Sigmoid" and (end.width or 0) > 100):
-        return RuleReading(_level(port), (_in(port), told, f"they end in a {end.activation}"), "class scores")
+        return RuleReading(
+            _level(port), (_input_text(port), told, f"they end in a {end.activation}"), "class scores"
+        )
     if end.width == 1:
-        return RuleReading(PROBABLE, (_in(port), "one number between 0 and 1 comes out"), "score")
+        return RuleReading(PROBABLE, (_input_text(port), "one number between 0 and 1 comes out"), "score")
     unlike = (end.width or 0) <= _OPINIONS or end.width in _VECTORS
-    return RuleReading(WEAK if unlike else PROBABLE, (_in(port), told), "class scores")
+    return RuleReading(WEAK if unlike else PROBABLE, (_input_text(port), told), "class scores")
 
 
 @task("voice-activity", "voice activity", ("voice-activity-detection", "voice-activity", "vad"), ())
 def activity(case: IdentityCase) -> RuleReading | None:
     """Match one probability for a short audio chunk, and a state for the next."""
-    port, end = _heard(case) or case.port("signal"), case.end
+    port, end = _audio_input(case) or case.port("signal"), case.end
     if port is None and end is not None:
-        return _streamed(case, end)
+        return _streaming_features(case, end)
     if port is None or end is None or end.activation not in ("Sigmoid", "Softmax", ""):
         return None
     one = end.rank in (1, 2, 3) and all(d in (1, 2) or i == 0 for i, d in enumerate(end.shape or ()))
@@ -153,11 +159,13 @@ def activity(case: IdentityCase) -> RuleReading | None:
         return None
     told = "one probability for each piece of sound comes out, and a state for the next piece"
     if end.activation == "Sigmoid" or rated:
-        return RuleReading(SURE if port.sure or rated else PROBABLE, (_in(port), told), "speech probability")
-    return RuleReading(WEAK, (_in(port), told), "score")
+        return RuleReading(
+            SURE if port.sure or rated else PROBABLE, (_input_text(port), told), "speech probability"
+        )
+    return RuleReading(WEAK, (_input_text(port), told), "score")
 
 
-def _streamed(case: IdentityCase, end: OutputEnd) -> RuleReading | None:
+def _streaming_features(case: IdentityCase, end: OutputEnd) -> RuleReading | None:
     """Match frame features instead of audio, with a state passed from call to call."""
     port = case.port("features")
     if port is None or port.rank != 3 or case.only != "features" or case.port("state") is None:
@@ -171,7 +179,7 @@ def _streamed(case: IdentityCase, end: OutputEnd) -> RuleReading | None:
 @task("speech-quality", "speech quality", ("speech-quality",), ())
 def quality(case: IdentityCase) -> RuleReading | None:
     """Match a few unbounded scores for a whole recording."""
-    port, end = _heard(case), _one(case)
+    port, end = _audio_input(case), _only_row(case)
     graph = words(case.model.graphs[0].name)
     if case.end is not None and case.end.rank <= 2 and (case.end.width or 1) <= _OPINIONS:
         parts = (*graph, *case.name(case.end))
@@ -187,16 +195,16 @@ def quality(case: IdentityCase) -> RuleReading | None:
         f"{plural(end.width or 0, 'unbounded number')} for the whole recording come out, as opinion scores do"
     )
     if {"sig", "bak", "ovr"} <= set(graph):
-        return RuleReading(SURE, (_in(port), told, "the file names opinion scores"), "opinion scores")
-    return RuleReading(PROBABLE, (_in(port), told), "opinion scores")
+        return RuleReading(SURE, (_input_text(port), told, "the file names opinion scores"), "opinion scores")
+    return RuleReading(PROBABLE, (_input_text(port), told), "opinion scores")
 
 
 @task("pitch-estimation", "pitch estimation", ("pitch-estimation",), ())
 def pitch(case: IdentityCase) -> RuleReading | None:
     """Match a frequency per frame."""
-    port = _heard(case)
+    port = _audio_input(case)
     if port is not None and case.named("pitch", "f0"):
-        return RuleReading(SURE, (_in(port), "an output is named so"), "pitch")
+        return RuleReading(SURE, (_input_text(port), "an output is named so"), "pitch")
     return None
 
 
@@ -212,7 +220,9 @@ def enhancement(case: IdentityCase) -> RuleReading | None:
     if isinstance(length, int) and length >= 400 and end.width is not None:
         near = 0.9 <= end.width / length <= 1.1
         if near and len([d for d in end.shape[1:] if d != 1]) <= 2:
-            return RuleReading(_level(port), (_in(port), "one of the same length comes out"), "waveform")
+            return RuleReading(
+                _level(port), (_input_text(port), "one of the same length comes out"), "waveform"
+            )
     return None
 
 
@@ -236,7 +246,7 @@ def synthesis(case: IdentityCase) -> RuleReading | None:
         return None
     if case.wave is not None or case.image is not None:
         return None
-    spoken = _spoken(case)
+    spoken = _speech_frames(case)
     if spoken is not None:
         return spoken
     wave = end.activation == "Tanh" or case.named("audio", "wav", "waveform", "wave")
@@ -254,7 +264,7 @@ def synthesis(case: IdentityCase) -> RuleReading | None:
     )
 
 
-def _spoken(case: IdentityCase) -> RuleReading | None:
+def _speech_frames(case: IdentityCase) -> RuleReading | None:
     """Match frames of frequency bands from tokens, more frames than tokens (Ren et al., FastSpeech, 2019)."""
     tokens, end = case.tokens, case.first
     if tokens is None or end is None or end.rank != 3 or case.vocabulary is not None or end.activation:
@@ -286,7 +296,7 @@ def codec(case: IdentityCase) -> RuleReading | None:
     if not 0.9 <= end.width / length <= 1.1:
         return None
     told = "vectors are replaced by the nearest ones of a table, and a waveform of the same length comes out"
-    return RuleReading(SURE + 0.05 if port.sure else PROBABLE + 0.1, (_in(port), told), "waveform")
+    return RuleReading(SURE + 0.05 if port.sure else PROBABLE + 0.1, (_input_text(port), told), "waveform")
 
 
 def _nearest(flow: DataflowGraph, tensor: int) -> bool:

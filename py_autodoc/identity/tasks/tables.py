@@ -41,8 +41,8 @@ def classification(case: IdentityCase) -> RuleReading | None:
         return RuleReading(SURE, (f"a {op} decides",), "class")
     end, port = case.first, case.port("features")
     if port is not None and port.rank == 2 and looked_up(case):
-        return _beside_categories(case)
-    if _chosen(case):
+        return _with_categories(case)
+    if _is_argmax(case):
         told = "rows of numbers go in, the place of the best score comes out"
         return RuleReading(PROBABLE + 0.1, (told,), "class")
     if case.family != "mlp" or case.only != "features" or end is None or port is None:
@@ -51,12 +51,14 @@ def classification(case: IdentityCase) -> RuleReading | None:
         return None  # a graph and its nodes, or the two sides of a comparison
     if end.width == 1 and end.activation == "Sigmoid" and end.kind == "linear" and case.end is not None:
         told = "rows of numbers go in, one number between 0 and 1 comes out"
-        return RuleReading(PROBABLE if port.rank == 2 and not _steers(case) else WEAK, (told,), "score")
+        return RuleReading(
+            PROBABLE if port.rank == 2 and not _agent_evidence(case) else WEAK, (told,), "score"
+        )
     if end.rank != 2 or port.shape is None or len(port.shape) != 2 or (end.width or 0) < 2:
         return None
     if port.shape[1] in PIXELS:
         return None
-    if _steers(case):
+    if _agent_evidence(case):
         return None
     if end.activation == "Softmax":
         if (end.width,) == port.shape[1:]:
@@ -69,7 +71,7 @@ def classification(case: IdentityCase) -> RuleReading | None:
     return None
 
 
-def _beside_categories(case: IdentityCase) -> RuleReading | None:
+def _with_categories(case: IdentityCase) -> RuleReading | None:
     """Match scores for a row of numbers and categories, however the columns are mixed."""
     end = case.end
     if end is None or end.rank != 2 or (end.width or 0) < 2 or end.kind != "linear":
@@ -78,10 +80,10 @@ def _beside_categories(case: IdentityCase) -> RuleReading | None:
     return RuleReading(PROBABLE, (told,), "class scores")
 
 
-def _chosen(case: IdentityCase) -> bool:
+def _is_argmax(case: IdentityCase) -> bool:
     """True if the output is the index of the best score for each row of numbers."""
     port = case.port("features")
-    if case.only != "features" or port is None or port.rank != 2 or _steers(case):
+    if case.only != "features" or port is None or port.rank != 2 or _agent_evidence(case):
         return False
     return any(
         end.activation == "ArgMax" and (end.rank == 1 or (end.rank == 2 and end.width == 1))
@@ -89,14 +91,14 @@ def _chosen(case: IdentityCase) -> bool:
     )
 
 
-def _grown(case: IdentityCase) -> bool:
+def _is_tree_graph(case: IdentityCase) -> bool:
     """True for trees written as tensor operators: comparisons and lookups without weighted layers."""
     flow = case.flow
     layers = any(flow.of(kinds) for kinds in (CONV, RECURRENT)) or flow.of(("MatMul", "Gemm"))
     return bool(flow.of(_COMPARED)) and len(flow.of(_LOOKED_UP)) > 1 and not layers
 
 
-def _steers(case: IdentityCase) -> str:
+def _agent_evidence(case: IdentityCase) -> str:
     """Return the evidence that inputs are observations and outputs are actions."""
     fed = any(said(port.name, _SEEN) for port in case.ports)
     if fed and case.named(*_DONE):
@@ -109,7 +111,7 @@ def _steers(case: IdentityCase) -> str:
 @task("control", "choice of actions", ("reinforcement-learning", "robotics"), ())
 def control(case: IdentityCase) -> RuleReading | None:
     """Match the actions of an agent, from its observations."""
-    told = _steers(case)
+    told = _agent_evidence(case)
     if told:
         return RuleReading(SURE, (f"{told}, by their names",), "actions")
     seen = next((port for port in case.ports if said(port.name, _SEEN)), None)
@@ -127,12 +129,12 @@ def regression(case: IdentityCase) -> RuleReading | None:
     end, port = case.end, case.port("features")
     if case.only != "features" or end is None or end.rank != 2 or end.width != 1:
         return None
-    if port is not None and port.rank == 2 and not end.activation and _grown(case):
+    if port is not None and port.rank == 2 and not end.activation and _is_tree_graph(case):
         told = "values of trees, found by comparisons and look-ups, are added to one number a row"
         return RuleReading(PROBABLE, (told,), "value")
     if case.family != "mlp":
         return None
-    if end.activation or end.kind != "linear" or _steers(case):
+    if end.activation or end.kind != "linear" or _agent_evidence(case):
         return None
     return RuleReading(PROBABLE, ("rows of numbers go in, one number comes out",), "value")
 
@@ -149,7 +151,7 @@ def reconstruction(case: IdentityCase) -> RuleReading | None:
     if not isinstance(width, int) or width < _WIDE or end.width != width or end.activation == "Softmax":
         return None
     narrow = _narrowest(case)
-    if narrow is None or narrow * 2 > width or _steers(case):
+    if narrow is None or narrow * 2 > width or _agent_evidence(case):
         return None
     told = f"{width:,} numbers go in and come out, through layers of {narrow:,} at the narrowest"
     return RuleReading(PROBABLE + 0.1, (told,), "reconstruction")

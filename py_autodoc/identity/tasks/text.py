@@ -28,7 +28,7 @@ def _reads(case: IdentityCase) -> bool:
     return alone and bool(case.ends) and own and len(rows) == 1 and in_order
 
 
-def _squeezed(case: IdentityCase, end: OutputEnd) -> bool:
+def _is_squeezed(case: IdentityCase, end: OutputEnd) -> bool:
     """True for one number per token, whose axis of size 1 was squeezed."""
     made = case.flow.shapes[case.flow.first_outputs[end.node]] if end.kind == "linear" else None
     tokens = case.tokens
@@ -42,7 +42,7 @@ def _squeezed(case: IdentityCase, end: OutputEnd) -> bool:
     )
 
 
-def _moved(case: IdentityCase, end: OutputEnd) -> bool:
+def _is_resampled(case: IdentityCase, end: OutputEnd) -> bool:
     """True unless there is one row per token: the output is longer or shorter."""
     tokens = case.tokens
     before = tokens.shape[-1] if tokens is not None and tokens.shape else None
@@ -53,11 +53,11 @@ def _level(case: IdentityCase) -> float:
     return SURE if text_like(case) else PROBABLE
 
 
-def _in(case: IdentityCase) -> str:
+def _input_text(case: IdentityCase) -> str:
     return f"tokens of a table of {plural(case.positions, 'row')} go in" if case.positions else "tokens go in"
 
 
-def _wide(case: IdentityCase, end: OutputEnd) -> bool:
+def _is_hidden(case: IdentityCase, end: OutputEnd) -> bool:
     """True if the output is as wide as the layers: hidden states, not scores."""
     return end.width is not None and end.width in {
         layer.hidden_size for layer in case.structure.attention if layer.hidden_size
@@ -70,27 +70,29 @@ def encoding(case: IdentityCase) -> RuleReading | None:
     if not _reads(case) or case.vocabulary is not None:
         return None
     end = case.ends[0]
-    if _squeezed(case, end):
+    if _is_squeezed(case, end):
         return None
     if case.named("embedding", "embeddings") and end.rank == 2:
-        return RuleReading(SURE, (_in(case), "an output is named so"), "embedding")
+        return RuleReading(SURE, (_input_text(case), "an output is named so"), "embedding")
     if end.kind == "unit" or any(e.kind == "unit" for e in case.ends):
-        return RuleReading(_level(case), (_in(case), "a vector of length 1 comes out"), "embedding")
+        return RuleReading(_level(case), (_input_text(case), "a vector of length 1 comes out"), "embedding")
     hidden = "hidden" in case.name(end)
-    if end.rank == 3 and (end.kind == "norm" or hidden or _wide(case, end)) and not end.activation:
+    if end.rank == 3 and (end.kind == "norm" or hidden or _is_hidden(case, end)) and not end.activation:
         told = f"a vector of {end.width or '?'} for each token comes out, no scores of words"
         level = _level(case) if hidden or end.kind != "linear" else PROBABLE
-        return RuleReading(level, (_in(case), told), "hidden states")
+        return RuleReading(level, (_input_text(case), told), "hidden states")
     if end.rank == 3 and end.kind == "recurrent":
         return RuleReading(
-            PROBABLE, (_in(case), "what recurrent layers made of each token comes out"), "hidden states"
+            PROBABLE,
+            (_input_text(case), "what recurrent layers made of each token comes out"),
+            "hidden states",
         )
-    if end.rank == 2 and (_wide(case, end) or end.kind == "norm") and end.activation in ("", "Tanh"):
+    if end.rank == 2 and (_is_hidden(case, end) or end.kind == "norm") and end.activation in ("", "Tanh"):
         told = f"a vector of {end.width} for the whole text comes out, as wide as the layers"
-        return RuleReading(_level(case), (_in(case), told), "embedding")
+        return RuleReading(_level(case), (_input_text(case), told), "embedding")
     if end.rank == 2 and (end.width or 0) >= _SHORTEST and not end.activation:
         told = f"a vector of {end.width} for the whole text comes out"
-        return RuleReading(PROBABLE, (_in(case), told), "embedding")
+        return RuleReading(PROBABLE, (_input_text(case), told), "embedding")
     return None
 
 
@@ -104,14 +106,20 @@ def classification(case: IdentityCase) -> RuleReading | None:
         return None
     end = case.ends[0]
     width = end.width
-    if end.rank != 2 or width is None or len(case.ends) > 1 or _wide(case, end) or _squeezed(case, end):
+    if (
+        end.rank != 2
+        or width is None
+        or len(case.ends) > 1
+        or _is_hidden(case, end)
+        or _is_squeezed(case, end)
+    ):
         return None
     told = f"{plural(width, 'score')} for the whole text come{'s' if width == 1 else ''} out"
     if width > 1 and end.activation == "Softmax":
-        return RuleReading(_level(case), (_in(case), told, "they end in a Softmax"), "class scores")
+        return RuleReading(_level(case), (_input_text(case), told, "they end in a Softmax"), "class scores")
     if end.kind == "linear" and 1 < width <= _MOST:
-        return RuleReading(_level(case), (_in(case), told), "class scores")
-    return RuleReading(WEAK if width > _MOST else PROBABLE, (_in(case), told), "class scores")
+        return RuleReading(_level(case), (_input_text(case), told), "class scores")
+    return RuleReading(WEAK if width > _MOST else PROBABLE, (_input_text(case), told), "class scores")
 
 
 @task("token-classification", "token classification", ("token-classification", "ner"),
@@ -122,17 +130,17 @@ def tagging(case: IdentityCase) -> RuleReading | None:
         return None
     end = case.ends[0]
     width = end.width
-    if _squeezed(case, end):
-        return RuleReading(PROBABLE, (_in(case), "one number for each token comes out"), "score")
-    if end.rank != 3 or width is None or _wide(case, end) or end.kind not in ("linear", "other"):
+    if _is_squeezed(case, end):
+        return RuleReading(PROBABLE, (_input_text(case), "one number for each token comes out"), "score")
+    if end.rank != 3 or width is None or _is_hidden(case, end) or end.kind not in ("linear", "other"):
         return None
-    if _moved(case, end):
+    if _is_resampled(case, end):
         return None
     told = f"{plural(width, 'score')} for each token come{'s' if width == 1 else ''} out"
     if case.causal:
-        return RuleReading(WEAK, (_in(case), told), "class scores")
+        return RuleReading(WEAK, (_input_text(case), told), "class scores")
     level = _level(case) if 3 <= width <= 4 * _MOST else PROBABLE
-    return RuleReading(level, (_in(case), told), "class scores")
+    return RuleReading(level, (_input_text(case), told), "class scores")
 
 
 @task("question-answering", "question answering", ("question-answering",), ("ForQuestionAnswering",))
@@ -145,10 +153,12 @@ def answering(case: IdentityCase) -> RuleReading | None:
     source = case.tokens
     alike = one.shape == other.shape and one.rank == 2 and source is not None and source.shape == one.shape
     if named and alike:
-        return RuleReading(SURE, (_in(case), "two scores a token come out, named start and end"), "scores")
+        return RuleReading(
+            SURE, (_input_text(case), "two scores a token come out, named start and end"), "scores"
+        )
     if alike and _level(case) == SURE:
         return RuleReading(
-            SURE, (_in(case), "two scores a token come out: begin and end of a span"), "scores"
+            SURE, (_input_text(case), "two scores a token come out: begin and end of a span"), "scores"
         )
     return RuleReading(PROBABLE, ("two scores a token come out",), "scores") if alike else None
 
@@ -169,9 +179,9 @@ def masked(case: IdentityCase) -> RuleReading | None:
     told = f"{end.width:,} scores for each token come out, as many as the table has rows"
     if case.causal is not False:
         # Fourier transforms or attention over latent positions connect all tokens.
-        return RuleReading(PROBABLE, (_in(case), told), "word scores")
+        return RuleReading(PROBABLE, (_input_text(case), told), "word scores")
     sides = "; attention sees both sides"
-    return RuleReading(_level(case), (_in(case), told + sides), "word scores")
+    return RuleReading(_level(case), (_input_text(case), told + sides), "word scores")
 
 
 @task("byte-classification", "classification of bytes", ("file-type-classification",))

@@ -8,7 +8,7 @@ from typing import TypeVar
 from py_autodoc.costs.breakdown import ActivationShare, MemoryBreakdown, WeightShare
 from py_autodoc.costs.kv_cache import KVCache
 from py_autodoc.costs.params import Constant
-from py_autodoc.costs.timeline import Alive, Moment, Timeline
+from py_autodoc.costs.timeline import LiveBlock, PeakSnapshot, Timeline
 from py_autodoc.report.builders.shared_parts import op_label
 from py_autodoc.report.encode.labels import dtype_name, graph_label, shorten_middle, wire_shape
 from py_autodoc.report.pipeline.analysis import Analysis
@@ -69,19 +69,19 @@ def timeline_columns(time: Timeline | None) -> TimelineColumns | None:
     )
 
 
-def _peak(analysis: Analysis, moment: Moment) -> MemoryPeak:
-    rest = moment.alive[MAX_ALIVE:]
+def _peak(analysis: Analysis, snapshot: PeakSnapshot) -> MemoryPeak:
+    rest = snapshot.alive[MAX_ALIVE:]
     return MemoryPeak(
-        bytes=moment.bytes,
-        step=moment.step,
-        nodes=list(moment.nodes),
-        tensors=[_alive(analysis, item) for item in moment.alive[:MAX_ALIVE]],
+        bytes=snapshot.bytes,
+        step=snapshot.step,
+        nodes=list(snapshot.nodes),
+        tensors=[_alive(analysis, item) for item in snapshot.alive[:MAX_ALIVE]],
         others=len(rest),
         others_bytes=sum(item.bytes for item in rest),
     )
 
 
-def _alive(analysis: Analysis, item: Alive) -> MemoryTensor:
+def _alive(analysis: Analysis, item: LiveBlock) -> MemoryTensor:
     name, elem_type, shape = _tensor(analysis, item.tensor)
     return MemoryTensor(
         name=name,

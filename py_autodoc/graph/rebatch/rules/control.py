@@ -41,7 +41,7 @@ def loop(trace: BatchTrace, node: StructureNode) -> Found:
             raise BatchBlocked("when it ends differs from item to item")
         return outs[1:]
 
-    outs = _steady(trace, node, body, once, list(range(2, len(node.inputs))))
+    outs = _fixed_point(trace, node, body, once, list(range(2, len(node.inputs))))
     return [*outs[:count], *[at and at.on(at.axis + 1) for at in outs[count:]]]
 
 
@@ -62,7 +62,9 @@ def scan(trace: BatchTrace, node: StructureNode) -> Found:
                 raise BatchBlocked(f"it goes step by step along axis {axis}, which holds the batch")
             at = at.on(at.axis - (axis < at.axis))
         slices.append(at)
-    outs = _steady(trace, node, body, lambda given: trace.body(body, [*given, *slices]), list(range(count)))
+    outs = _fixed_point(
+        trace, node, body, lambda given: trace.body(body, [*given, *slices]), list(range(count))
+    )
     made = list(node.attr("scan_output_axes") or [0] * (len(outs) - count))
     found = list(outs[:count])
     for k, at in enumerate(outs[count:]):
@@ -73,7 +75,7 @@ def scan(trace: BatchTrace, node: StructureNode) -> Found:
     return found
 
 
-def _steady(
+def _fixed_point(
     trace: BatchTrace,
     node: StructureNode,
     body: StructureGraph,

@@ -50,7 +50,7 @@ def reshape(trace: BatchTrace, node: StructureNode) -> Found:
         raise BatchBlocked(f"the shape {node.inputs[1] if node.has(1) else ''} is computed from data")
     if not right(pick):
         fixed = trace.const(node.inputs[1]) is not None if node.has(1) else True
-        _reshaped(trace, node, pick, asked[1] if fixed else None, at, out)
+        _rewrite_shape(trace, node, pick, asked[1] if fixed else None, at, out)
     return [replace(pick, via=via)]
 
 
@@ -83,7 +83,7 @@ def _result(asked: Sequence[int], shape: Sequence[int], at: Layout, batch: int, 
     return out if math.prod(out) == total and -1 not in out else []
 
 
-def _reshaped(
+def _rewrite_shape(
     trace: BatchTrace,
     node: StructureNode,
     pick: Layout,
@@ -121,7 +121,7 @@ def axes_of_one(trace: BatchTrace, node: StructureNode) -> Found:
         raise BatchBlocked(f"{node.inputs[1]} holds the batch size, {node.inputs[0]} does not hold the batch")
     trace.beyond(node, 1)
     shape, out = trace.shape(node.inputs[0]), trace.shape(node.outputs[0])
-    natural = _moved(trace, node, at, shape, out)
+    natural = _batch_axis_after(trace, node, at, shape, out)
     found = places(trace, at, shape, out)
 
     def order(c: Layout) -> tuple[bool, ...]:
@@ -131,11 +131,11 @@ def axes_of_one(trace: BatchTrace, node: StructureNode) -> Found:
         raise BatchBlocked(f"no axis of {list(out)} begins where the batch is in the order of elements")
     pick, via = trace.choose(node.outputs[0], sorted(found, key=order))
     if pick.axis != natural:
-        _reshaped(trace, node, pick, None, at, out)
+        _rewrite_shape(trace, node, pick, None, at, out)
     return [replace(pick, via=via)]
 
 
-def _moved(
+def _batch_axis_after(
     trace: BatchTrace, node: StructureNode, at: Layout, shape: Sequence[int], out: Sequence[int]
 ) -> int | None:
     """Return the batch axis after the operator itself; None if it drops the axis."""

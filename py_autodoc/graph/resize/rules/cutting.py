@@ -34,11 +34,15 @@ def slices(walk: SizePass, node: Node) -> None:
     t = node.inputs[0]
     axes, size = walk.at(t), walk.was(t)
     inputs = node.opset >= 10
-    starts, ends = _given(walk, node, 1, "starts"), _given(walk, node, 2, "ends")
+    starts, ends = _attribute_or_input(walk, node, 1, "starts"), _attribute_or_input(walk, node, 2, "ends")
     if starts is None or ends is None:
         raise SizeBlocked("where it cuts depends on the data")
-    along = _given(walk, node, 3, "axes") if not inputs or walk.has(node, 3) else list(range(len(starts)))
-    steps = _given(walk, node, 4, "") if inputs and walk.has(node, 4) else [1] * len(starts)
+    along = (
+        _attribute_or_input(walk, node, 3, "axes")
+        if not inputs or walk.has(node, 3)
+        else list(range(len(starts)))
+    )
+    steps = _attribute_or_input(walk, node, 4, "") if inputs and walk.has(node, 4) else [1] * len(starts)
     if along is None and not inputs:
         along = list(range(len(starts)))
     if along is None or steps is None:
@@ -60,13 +64,13 @@ def slices(walk: SizePass, node: Node) -> None:
             out[a % len(size)] = ()
             continue
         if computed:
-            out[a % len(size)] = _after(axis, starts[k], steps[k])
+            out[a % len(size)] = _sliced_axis(axis, starts[k], steps[k])
             continue
         numbers[1][k] = 0 if starts[k] <= -old_size(axis) else place(axis, starts[k])
         numbers[2][k] = BIG if ends[k] >= old_size(axis) else place(axis, ends[k])
         if numbers[2][k] != ends[k] < old_size(axis) or numbers[1][k] != starts[k] > 0:
             walk.note(node, f"place {starts[k]}:{ends[k]} of {old_size(axis)} is counted from the end")
-        out[a % len(size)] = _after(axis, numbers[1][k], steps[k])
+        out[a % len(size)] = _sliced_axis(axis, numbers[1][k], steps[k])
     if inputs:
         old = {1: starts, 2: ends}
         walk.infer(node, consts={i: v for i, v in numbers.items() if v != old[i]})
@@ -84,12 +88,12 @@ def slices(walk: SizePass, node: Node) -> None:
     walk.put(node, 0, made)
 
 
-def _after(axis: Axis, start: int, step: int) -> Axis:
+def _sliced_axis(axis: Axis, start: int, step: int) -> Axis:
     """Return the axis after a slice; positions keep their order, but the first may be missing."""
     return axis if start >= 0 and step == 1 else blurred(axis)
 
 
-def _given(walk: SizePass, node: Node, i: int, attr: str) -> list[int] | None:
+def _attribute_or_input(walk: SizePass, node: Node, i: int, attr: str) -> list[int] | None:
     if node.opset >= 10:
         return walk.numbers(node.inputs[i]) if walk.has(node, i) else None
     found = node.attributes.get(attr)
@@ -120,13 +124,13 @@ def split(walk: SizePass, node: Node) -> None:
             continue
         made = list(axes)
         if moves(axis):
-            made[a] = (AxisFactor(walk.was(t)[a], walk.now(t)[a], k == 0 and _fronts(axis)),)
+            made[a] = (AxisFactor(walk.was(t)[a], walk.now(t)[a], k == 0 and _counts_from_start(axis)),)
         else:
             made[a] = steady(walk.was(t)[a])
         walk.put(node, k, made)
 
 
-def _fronts(axis: Axis) -> bool:
+def _counts_from_start(axis: Axis) -> bool:
     return len(axis) == 1 and axis[0].front
 
 
@@ -203,7 +207,7 @@ def pad(walk: SizePass, node: Node) -> None:
                 hint="Ask for a size that differs by a multiple of 32 there.",
             )
         size = old_size(axis) + front + end, new_size(axis) + front + end
-        made[a % len(axes)] = (AxisFactor(*size, _fronts(axis) and fixed),)
+        made[a % len(axes)] = (AxisFactor(*size, _counts_from_start(axis) and fixed),)
     walk.infer(node)
     if fixed:
         walk.put(node, 0, made)

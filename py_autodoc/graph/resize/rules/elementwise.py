@@ -105,7 +105,7 @@ def same(walk: SizePass, node: Node) -> None:
 def layer_norm(walk: SizePass, node: Node) -> None:
     """From an axis to the last; scales are stored for their sizes."""
     axes = walk.at(node.inputs[0])
-    _weighed(walk, node, axes[node.attributes.get("axis", -1) % len(axes) :])
+    _require_fixed_weights(walk, node, axes[node.attributes.get("axis", -1) % len(axes) :])
     walk.infer(node)
     walk.put(node, 0, axes)
     walk.rest(node)
@@ -116,7 +116,7 @@ def skip_layer_norm(walk: SizePass, node: Node) -> None:
     """Two inputs are added first."""
     cuts = fitted(walk, node, [0, 1])
     wanted = _result(walk, node, [0, 1])
-    _weighed(walk, node, wanted[-1:])
+    _require_fixed_weights(walk, node, wanted[-1:])
     walk.infer(node, cuts=cuts)
     walk.put(node, 0, wanted)
     walk.rest(node)
@@ -128,13 +128,13 @@ def channels(walk: SizePass, node: Node) -> None:
     """Weights per channel."""
     axes = walk.at(node.inputs[0])
     last = node.domain and node.attributes.get("channels_last", 1)
-    _weighed(walk, node, axes[-1:] if last else axes[1:2])
+    _require_fixed_weights(walk, node, axes[-1:] if last else axes[1:2])
     walk.infer(node)
     walk.put(node, 0, axes)
     walk.rest(node)
 
 
-def _weighed(walk: SizePass, node: Node, axes: Sequence[Axis]) -> None:
+def _require_fixed_weights(walk: SizePass, node: Node, axes: Sequence[Axis]) -> None:
     """Raises: SizeBlocked if weights lie along a changing axis."""
     if any(map(moves, axes)):
         sizes = [old_size(axis) for axis in axes]
@@ -187,10 +187,10 @@ def _result(walk: SizePass, node: Node, live: Sequence[int]) -> tuple[Axis, ...]
                     raise SizeBlocked(f"its inputs would have {sizes} entries on one axis", walk.name(t))
                 if not all(part.front for part in mine if not part.steady):
                     found[place] = blurred(have)
-    return tuple(_alone(walk, node, place, axis or steady(1)) for place, axis in enumerate(found))
+    return tuple(_stored_axis(walk, node, place, axis or steady(1)) for place, axis in enumerate(found))
 
 
-def _alone(walk: SizePass, node: Node, place: int, axis: Axis) -> Axis:
+def _stored_axis(walk: SizePass, node: Node, place: int, axis: Axis) -> Axis:
     """Offer a changing length for an axis that only stored tables have, such as one row per query."""
     if moves(axis) or old_size(axis) not in walk.lengths or old_size(axis) == 1:
         return axis

@@ -35,7 +35,7 @@ def gather(walk: SizePass, node: Node) -> None:
             consts[1] = wanted
     elif moves(axes[a]) and len(axes[a]) > 1:
         raise SizeBlocked("its places count through several axes at once", walk.name(index))
-    _within(walk, node, a)
+    _require_rows(walk, node, a)
     walk.infer(node, consts=consts)
     if given is not None and len(wanted) != len(given):
         spots = (axes[a],)
@@ -63,7 +63,7 @@ def _point(walk: SizePass, node: Node, k: int) -> None:
     walk.put(node, 0, [axis for i, axis in enumerate(axes) if i != a % len(axes)])
 
 
-def _within(walk: SizePass, node: Node, a: int) -> None:
+def _require_rows(walk: SizePass, node: Node, a: int) -> None:
     """Raises: SizeBlocked if a stored table has no row for a position computed from sizes."""
     data, index = node.inputs[:2]
     if index not in walk.moved or index in walk.fed:
@@ -121,7 +121,7 @@ def gather_nd(walk: SizePass, node: Node) -> None:
         if not moves(axes[part]):
             continue
         size, new = old_size(axes[part]), new_size(axes[part])
-        along = next((j for j in range(table.ndim - 1) if _runs(table[..., part], j, size)), None)
+        along = next((j for j in range(table.ndim - 1) if _is_full_range(table[..., part], j, size)), None)
         if along is None:
             raise SizeBlocked(f"it picks stored places of {size}", walk.name(index))
         table = np.take(table, np.arange(new) % size, axis=along)
@@ -132,7 +132,7 @@ def gather_nd(walk: SizePass, node: Node) -> None:
     walk.put(node, 0, [*spots[:-1], *axes[table.shape[-1] :]])
 
 
-def _runs(table: Any, along: int, size: int) -> bool:
+def _is_full_range(table: Any, along: int, size: int) -> bool:
     """True if the positions are 0, 1, … to the end along one axis of the table."""
     if table.shape[along] != size:
         return False

@@ -24,7 +24,7 @@ def transpose(walk: SizePass, node: Node) -> None:
 def axes_of_one(walk: SizePass, node: Node) -> None:
     """The operator itself lists the axes to add or remove."""
     walk.infer(node)
-    walk.put(node, 0, _made(walk, node, walk.now(node.outputs[0])))
+    walk.put(node, 0, _output_axes(walk, node, walk.now(node.outputs[0])))
     _carry(walk, node)
 
 
@@ -43,13 +43,13 @@ def reshape(walk: SizePass, node: Node) -> None:
     if old is None or asked is None or len(old) != len(out):
         raise SizeBlocked("the shape it makes is computed from data")
     if asked != old:
-        right = [way for way in found if _gives(walk, node, asked, way)]
+        right = [way for way in found if _results_in(walk, node, asked, way)]
         found = right or found
     way = walk.choose(node, found)
-    if _gives(walk, node, asked, way):
+    if _results_in(walk, node, asked, way):
         walk.infer(node)
     else:
-        wanted = _written(walk, node, old, asked, way)
+        wanted = _rewritten_shape(walk, node, old, asked, way)
         if walk.has(node, 1):
             walk.infer(node, consts={1: wanted})
         else:
@@ -58,7 +58,7 @@ def reshape(walk: SizePass, node: Node) -> None:
     _carry(walk, node)
 
 
-def _gives(walk: SizePass, node: Node, asked: Sequence[int], way: Sequence[Axis]) -> bool:
+def _results_in(walk: SizePass, node: Node, asked: Sequence[int], way: Sequence[Axis]) -> bool:
     """True if a Reshape to ``asked`` gives these axes."""
     given, wanted = walk.now(node.inputs[0]), sizes_of(way)
     keep_zero = bool(node.attributes.get("allowzero", 0))
@@ -68,7 +68,7 @@ def _gives(walk: SizePass, node: Node, asked: Sequence[int], way: Sequence[Axis]
     return all(d in (-1, w) for d, w in zip(out, wanted, strict=True))
 
 
-def _written(
+def _rewritten_shape(
     walk: SizePass, node: Node, old: Sequence[int], asked: Sequence[int], way: Sequence[Axis]
 ) -> list[int]:
     """Return the shape with changed numbers replaced; -1 stays, as does 0 if it copies the right size."""
@@ -85,7 +85,7 @@ def _written(
     return wanted
 
 
-def _made(walk: SizePass, node: Node, new: Sequence[int]) -> tuple[Axis, ...]:
+def _output_axes(walk: SizePass, node: Node, new: Sequence[int]) -> tuple[Axis, ...]:
     out = walk.was(node.outputs[0])
     for way in ways(walk.at(node.inputs[0]), out):
         if sizes_of(way) == list(new):
