@@ -215,7 +215,7 @@ class _GraphBuilder:
                 graph.captures.append(tensor)
                 return tensor
         tensor = chain[0][name] = self._new(name, graph, TensorKind.ACTIVATION)
-        self.notes.add("undefined-input", f"Nothing makes {name[:80]!r}.", where, node, tensor.id)
+        self.notes.add("undefined-input", f"Nothing produces {name[:80]!r}.", where, node, tensor.id)
         return tensor
 
     # Nodes

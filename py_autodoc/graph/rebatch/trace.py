@@ -81,7 +81,7 @@ class BatchTrace:
             at = self.at(node, i)
             if at is not None:
                 return at
-        raise BatchBlocked("the batch is in an input that only says how it works")
+        raise BatchBlocked("the batch is in an input that only configures the operator")
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Return the shape in the file. Raises: BatchBlocked."""

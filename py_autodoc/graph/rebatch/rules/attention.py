@@ -17,11 +17,11 @@ def _batch_first(
     """Require the batch on axis 0 of ``data`` and, for ``past``, on axis 0 or after a key/value axis."""
     found = [(i, at) for i in (*data, *past) if (at := trace.at(node, i)) is not None]
     if not found:
-        raise BatchBlocked("the batch is in an input that only says how it works")
+        raise BatchBlocked("the batch is in an input that only configures the operator")
     number, at = found[0]
     at = at.on(at.axis - 1) if number in past else at
     if at.axis:
-        raise BatchBlocked(f"{node.op_type} takes axis 0 for the batch, here it is axis {at.axis}")
+        raise BatchBlocked(f"{node.op_type} uses axis 0 as the batch, which is on axis {at.axis}")
     trace.confirmed = True
     for i in data:
         trace.need(node, i, at)
@@ -81,7 +81,9 @@ def _index(trace: BatchTrace, node: StructureNode, i: int, at: Layout) -> None:
         return
     shape, mine = trace.shape(node.inputs[i]), trace.at(node, i)
     if not at.whole or trace.batch != 1 or not shape or shape[0] != 1:
-        raise BatchBlocked(f"the mask {node.inputs[i]} {list(shape)} is not one row an item", node.inputs[i])
+        raise BatchBlocked(
+            f"the mask {node.inputs[i]} {list(shape)} does not have one row per item", node.inputs[i]
+        )
     if mine is not None and mine.place != (0, 1, 1):
         raise BatchBlocked(f"the mask {node.inputs[i]} holds the batch on axis {mine.axis}", node.inputs[i])
     trace.need(node, i, at)
@@ -113,7 +115,9 @@ def grouped(trace: BatchTrace, node: StructureNode) -> Found:
     if node.has(5):
         lengths = trace.shape(node.inputs[5])
         if not lengths or lengths[0] != at.many * trace.batch:
-            raise BatchBlocked(f"{node.inputs[5]} {list(lengths)} is not one length an item", node.inputs[5])
+            raise BatchBlocked(
+                f"{node.inputs[5]} {list(lengths)} does not have one length per item", node.inputs[5]
+            )
         trace.need(node, 5, at)
     if node.has(9):
         trace.need(node, 9, at)

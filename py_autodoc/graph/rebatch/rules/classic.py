@@ -18,7 +18,7 @@ def rows(trace: BatchTrace, node: StructureNode) -> Found:
     trace.beyond(node, 1)
     at = trace.first(node, 0)
     if at.axis or len(trace.shape(node.inputs[0])) != 2:
-        raise BatchBlocked(f"{node.op_type} takes axis 0 for the batch, here it is axis {at.axis}")
+        raise BatchBlocked(f"{node.op_type} uses axis 0 as the batch, which is on axis {at.axis}")
     return [at] * len(node.outputs)
 
 

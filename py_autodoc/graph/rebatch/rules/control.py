@@ -59,7 +59,7 @@ def scan(trace: BatchTrace, node: StructureNode) -> Found:
         if at is not None:
             axis = axes[k] % len(trace.shape(node.inputs[count + k]))
             if at.axis == axis:
-                raise BatchBlocked(f"it goes step by step along axis {axis}, which holds the batch")
+                raise BatchBlocked(f"it scans along axis {axis}, which holds the batch")
             at = at.on(at.axis - (axis < at.axis))
         slices.append(at)
     outs = _fixed_point(
@@ -96,6 +96,6 @@ def _fixed_point(
         del trace.edits[edits:], trace.notes[notes:]
         for a, b in zip(given, later, strict=True):
             if a and (b is None or a.place != b.place):
-                raise BatchBlocked("what it carries along holds the batch in changing places")
+                raise BatchBlocked("a carried value holds the batch on changing axes")
         given = [b if a is None else a for a, b in zip(given, later, strict=True)]
-    raise BatchBlocked("what it carries along holds the batch in changing places")
+    raise BatchBlocked("a carried value holds the batch on changing axes")

@@ -12,7 +12,7 @@ MS = "com.microsoft"
 def _first_axis(trace: BatchTrace, node: StructureNode, *inputs: int) -> Layout:
     at = trace.first(node, *inputs)
     if at.axis:
-        raise BatchBlocked(f"{node.op_type} takes axis 0 for the batch, here it is axis {at.axis}")
+        raise BatchBlocked(f"{node.op_type} uses axis 0 as the batch, which is on axis {at.axis}")
     trace.confirmed = True
     return at
 

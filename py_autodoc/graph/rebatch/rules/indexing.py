@@ -31,9 +31,9 @@ def gather(trace: BatchTrace, node: StructureNode) -> Found:
     if data.outer == 1 and trace.batch == 1 and data.inner > 1 and spots and trace.opset >= 5:
         return [_of_each(trace, node, axis, shape, spots)]
     if shape[axis] != 1 or trace.batch != 1:
-        raise BatchBlocked(f"it picks along axis {axis}, which holds the batch")
+        raise BatchBlocked(f"it gathers along axis {axis}, which holds the batch")
     if spots:
-        raise BatchBlocked(f"it picks items along axis {axis}")
+        raise BatchBlocked(f"it gathers items along axis {axis}")
     out = trace.shape(node.outputs[0])
     pick, via = trace.choose(node.outputs[0], _best(places(trace, data, shape, out)))
     parts = tuple(None if a == pick.axis else d for a, d in enumerate(out))
@@ -106,7 +106,7 @@ def gather_nd(trace: BatchTrace, node: StructureNode) -> Found:
             or trace.opset < 12
             or len(spots) < 2
         ):
-            raise BatchBlocked("it picks along the axis that holds the batch")
+            raise BatchBlocked("it gathers along the axis that holds the batch")
         if index is None:
             trace.edit("repeat", node, 1, 0, len(spots))
         trace.edit("own", node)
@@ -143,9 +143,9 @@ def _scatter_items(trace: BatchTrace, node: StructureNode, at: Layout, spots: tu
     whole = at.axis == 0 and at.whole and trace.batch == 1 and trace.at(node, 0) is not None
     update = trace.at(node, 2)
     if not whole or value is None or spots[-1] < 2 or len(spots) < 2 or spots[0] != 1 or trace.opset < 13:
-        raise BatchBlocked("it puts along the axis that holds the batch", "")
+        raise BatchBlocked("it scatters along the axis that holds the batch", "")
     if np.ravel(np.asarray(value)[..., 0]).any() or (update is not None and update.place != (0, 1, 1)):
-        raise BatchBlocked("it puts along the axis that holds the batch")
+        raise BatchBlocked("it scatters along the axis that holds the batch")
     trace.need(node, 2, Layout(0))
     trace.edit("scatter", node, spots)
     return [at]
@@ -166,7 +166,7 @@ def suppress(trace: BatchTrace, node: StructureNode) -> Found:
     trace.beyond(node, 2)
     at = trace.first(node, 0, 1)
     if at.axis or not at.whole:
-        raise BatchBlocked(f"it takes axis 0 for the batch, here it is axis {at.axis}")
+        raise BatchBlocked(f"it uses axis 0 as the batch, which is on axis {at.axis}")
     trace.need(node, 0, at)
     trace.need(node, 1, at)
     trace.note(node, "selects boxes of all items; the first column says of which")

@@ -28,7 +28,7 @@ def concat(trace: BatchTrace, node: StructureNode) -> Found:
         widths = tuple(at.inner for at in held)
         unfolded(trace, node, [*range(len(node.inputs))], axis, widths, (sum(widths),))
         return [Layout(axis, 1, sum(widths))]
-    raise BatchBlocked(f"it joins along axis {axis}, which holds the batch")
+    raise BatchBlocked(f"it concatenates along axis {axis}, which holds the batch")
 
 
 @rule("Split", "SplitToSequence")
@@ -48,7 +48,7 @@ def split(trace: BatchTrace, node: StructureNode) -> Found:
         widths = tuple(given or [trace.shape(name)[axis] for name in node.outputs])
         unfolded(trace, node, [0], axis, (at.inner,), widths)
         return [Layout(axis, 1, width) for width in widths]
-    raise BatchBlocked(f"it parts axis {axis}, which holds the batch")
+    raise BatchBlocked(f"it splits axis {axis}, which holds the batch")
 
 
 @rule("Slice")
@@ -82,7 +82,7 @@ def slices(trace: BatchTrace, node: StructureNode) -> Found:
         if width:
             unfolded(trace, node, [0], at.axis, (at.inner,), (width,))
             return [Layout(at.axis, 1, width)]
-    raise BatchBlocked(f"it cuts along axis {at.axis}, which holds the batch")
+    raise BatchBlocked(f"it slices along axis {at.axis}, which holds the batch")
 
 
 def _rewritten(

@@ -47,7 +47,7 @@ def embed_layer_norm(trace: BatchTrace, node: StructureNode) -> Found:
     trace.never(node, 2, 3, 4, 5, 6)
     at = trace.first(node, 0, 1, 7, 8)
     if at.axis:
-        raise BatchBlocked(f"it takes axis 0 for the batch, here it is axis {at.axis}")
+        raise BatchBlocked(f"it uses axis 0 as the batch, which is on axis {at.axis}")
     for i in (0, 1, 7):
         trace.need(node, i, at)
     if node.has(8) and trace.at(node, 8):

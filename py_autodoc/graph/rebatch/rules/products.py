@@ -72,7 +72,7 @@ def _product(
         elif rank >= -right and shape[order[right + rank]] != 1:
             trace.need(node, other_input, mine.on(order[right + rank]))
         return mine.on(right + top)
-    raise BatchBlocked("the batch is in an input that only says how it works")
+    raise BatchBlocked("the batch is in an input that only configures the operator")
 
 
 @rule("MatMulNBits", "MatMulBnb4", "MatMulFpQ4", "DynamicQuantizeMatMul", domain=MS)

@@ -89,7 +89,7 @@ def short_fourier(trace: BatchTrace, node: StructureNode) -> Found:
     trace.beyond(node, 1)
     at = trace.first(node, 0)
     if at.axis:
-        raise BatchBlocked(f"it takes axis 0 for the batch, here it is axis {at.axis}")
+        raise BatchBlocked(f"it uses axis 0 as the batch, which is on axis {at.axis}")
     return [at]
 
 

@@ -32,13 +32,13 @@ def spread(trace: BatchTrace, node: StructureNode) -> Found:
     axis = at.axis + rank - len(shape)
     if node.op_type == "Tile":
         if grown:
-            raise BatchBlocked("it repeats what holds the batch already")
+            raise BatchBlocked("it repeats a tensor that already holds the batch")
         return [Layout(at.axis, at.outer * one[axis], at.inner)]
     if grown and (grown[0] != axis or one[axis] != at.many):
         raise BatchBlocked("it spreads another axis with the batch size")
     if not grown and axis >= 0 and one[axis] != 1:
         if one[axis] != shape[at.axis]:
-            raise BatchBlocked("it spreads the axis that holds the batch")
+            raise BatchBlocked("it expands the axis that holds the batch")
         if trace.const(node.inputs[1]) is None:
             raise BatchBlocked(f"{node.inputs[1]} is computed with 1 for the batch", node.inputs[1])
         trace.edit("const", node, 1, tuple(1 if a == axis else d for a, d in enumerate(one)))
