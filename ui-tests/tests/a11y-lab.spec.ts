@@ -1,11 +1,9 @@
 // Scans by axe-core of the viewer in JupyterLab and in a notebook: our part of the page, not JupyterLab's.
 
-import { expect } from '@jupyterlab/galata';
+import { expect } from '@playwright/test';
 import { clean } from './axe';
 import { current, openModel, test } from './helpers';
 import { box, pick, setOpen } from './pages';
-
-test.use({ autoGoto: false, tmpPath: '' });
 
 const PANEL = '.oad-LabPanel .oad-Viewer';
 
@@ -13,10 +11,9 @@ for (const theme of ['light', 'dark'] as const) {
   test(`graph, tables and inspector in JupyterLab; ${theme}`, async ({
     page
   }) => {
-    await page.goto();
-    await (theme === 'dark'
-      ? page.theme.setDarkTheme()
-      : page.theme.setLightTheme());
+    if (theme === 'dark') {
+      await page.theme.setDarkTheme();
+    }
     const panel = await openModel(page, 'bert_dyn.onnx');
     await clean(page, PANEL);
     await pick(panel, /^GatherElements/);
@@ -28,13 +25,10 @@ for (const theme of ['light', 'dark'] as const) {
     await panel.getByRole('tab', { name: 'Memory' }).click();
     await page.keyboard.press('Shift+F10');
     await clean(page, PANEL);
-    await page.theme.setLightTheme();
   });
 }
 
 test('a fault and the time until the picture', async ({ page }) => {
-  await page.goto();
-  await page.theme.setLightTheme();
   await page.locator('.jp-DirListing-item[title^="Name: lfs.onnx"]').dblclick();
   await expect(current(page).getByRole('alert')).toContainText('Git LFS');
   await clean(page, '.oad-LabPanel:not(.lm-mod-hidden) .oad-Viewer');
@@ -60,9 +54,9 @@ test('a fault and the time until the picture', async ({ page }) => {
   await page.unrouteAll({ behavior: 'wait' });
 });
 
-test('a link opens the same view in JupyterLab', async ({ page, context }) => {
+test('a link opens the same view in JupyterLab', async ({ page }) => {
+  const context = page.context();
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.goto();
   const panel = await openModel(page, 'bert_dyn.onnx');
   const block = box(panel, /^BertEmbeddings/);
   const asFirst = (await block.getAttribute('aria-expanded')) === 'true';
@@ -86,10 +80,10 @@ test('a link opens the same view in JupyterLab', async ({ page, context }) => {
     String(!asFirst)
   );
   await expect(again.locator('.oad-Inspector')).toContainText('BertEmbeddings');
+  await context.clearPermissions();
 });
 
 test('the widget in a notebook', async ({ page }) => {
-  await page.goto();
   await page.notebook.createNew('a11y.ipynb');
   const source =
     "from py_autodoc import Autodoc\nAutodoc('resnet_tiny.onnx', height=420)";

@@ -1,4 +1,5 @@
-import { expect, type IJupyterLabPageFixture } from '@jupyterlab/galata';
+import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
+import { expect } from '@playwright/test';
 import { execFileSync } from 'node:child_process';
 import * as path from 'node:path';
 import type { Locator } from '@playwright/test';
@@ -6,18 +7,10 @@ import { openModel, test } from './helpers';
 
 const root = process.env.JUPYTERLAB_GALATA_ROOT_DIR ?? '';
 
-test.use({ autoGoto: false, tmpPath: '' });
-
 test.beforeAll(() => {
   execFileSync('python', ['make_variants.py', root], {
     cwd: path.join(__dirname, '..')
   });
-});
-
-test.beforeEach(async ({ page }) => {
-  await page.goto();
-  await page.theme.setLightTheme();
-  await page.filebrowser.refresh();
 });
 
 type Page = IJupyterLabPageFixture;
@@ -54,6 +47,9 @@ async function compare(page: Page, a: string, b: string): Promise<Locator[]> {
 async function find(panel: Locator, query: string): Promise<void> {
   const search = panel.locator('.oad-Search-input');
   await search.fill(query);
+  await expect(panel.locator('.oad-Search-count')).toHaveText(
+    /^(none|.+\/\d+)$/
+  );
   await search.press('Enter');
 }
 
@@ -114,42 +110,52 @@ test('two files from the context menu: matched, with differences, selection both
   await expect(full.locator('.oad-graph')).toBeVisible();
 });
 
-test('heatmap, blocks and the link itself survive a reload; closing one side ends it', async ({
-  page
-}) => {
-  const [left, right] = await compare(page, 'bert_base.onnx', 'bert_dyn.onnx');
-  await left
-    .getByRole('combobox', { name: 'Heatmap' })
-    .selectOption({ label: 'Parameters' });
-  await expect(right.locator('.oad-Legend')).toContainText('Parameters');
-  const ends = async (panel: Locator): Promise<string> =>
-    panel.locator('.oad-Legend-ends').innerText();
-  expect(await ends(left)).toBe(await ends(right));
-  await left
-    .getByRole('combobox', { name: 'Match by' })
-    .selectOption({ label: 'Module' });
-  await expect(right.getByRole('combobox', { name: 'Match by' })).toHaveValue(
-    'tag'
-  );
-  // Lab writes its state a little later.
-  await page.waitForResponse(
-    response =>
-      response.request().method() === 'PUT' &&
-      /"match":\s*"tag"/.test(response.request().postData() ?? '')
-  );
-  await page.reload({ waitForIsReady: false });
-  const [again, other] = await pair(page);
-  await expect(again.getByRole('combobox', { name: 'Match by' })).toHaveValue(
-    'tag'
-  );
-  await find(again, 'softmax');
-  await expect(selected(other)).toContainText('same place in the module');
-  await page
-    .locator('.lm-TabBar-tab', { hasText: 'bert_dyn.onnx' })
-    .locator('.lm-TabBar-tabCloseIcon')
-    .click();
-  await expect(bars(page)).toHaveCount(0);
-  await expect(page.locator('.oad-LabPanel')).toHaveCount(1);
+test.describe('in a JupyterLab of its own', () => {
+  test.use({ fresh: true });
+
+  test('heatmap, blocks and the link itself survive a reload; closing one side ends it', async ({
+    page
+  }) => {
+    const [left, right] = await compare(
+      page,
+      'bert_base.onnx',
+      'bert_dyn.onnx'
+    );
+    await left
+      .getByRole('combobox', { name: 'Heatmap' })
+      .selectOption({ label: 'Parameters' });
+    await expect(right.locator('.oad-Legend')).toContainText('Parameters');
+    const ends = async (panel: Locator): Promise<string> =>
+      panel.locator('.oad-Legend-ends').innerText();
+    expect(await ends(left)).toBe(await ends(right));
+    await left
+      .getByRole('combobox', { name: 'Match by' })
+      .selectOption({ label: 'Module' });
+    await expect(right.getByRole('combobox', { name: 'Match by' })).toHaveValue(
+      'tag'
+    );
+    // Lab writes its state a little later.
+    await page.waitForResponse(
+      response =>
+        response.request().method() === 'PUT' &&
+        /"match":\s*"tag"/.test(response.request().postData() ?? '')
+    );
+    await page.reload({ waitForIsReady: false });
+    const [again, other] = await pair(page);
+    // Until then JupyterLab gives the focus to what it has opened.
+    await page.evaluate(() => window.jupyterapp.restored);
+    await expect(again.getByRole('combobox', { name: 'Match by' })).toHaveValue(
+      'tag'
+    );
+    await find(again, 'softmax');
+    await expect(selected(other)).toContainText('same place in the module');
+    await page
+      .locator('.lm-TabBar-tab', { hasText: 'bert_dyn.onnx' })
+      .locator('.lm-TabBar-tabCloseIcon')
+      .click();
+    await expect(bars(page)).toHaveCount(0);
+    await expect(page.locator('.oad-LabPanel')).toHaveCount(1);
+  });
 });
 
 test('after a split both pictures are in view, wherever they were looked at before', async ({

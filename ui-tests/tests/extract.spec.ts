@@ -1,4 +1,4 @@
-import { expect } from '@jupyterlab/galata';
+import { expect } from '@playwright/test';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { current, openModel, test } from './helpers';
@@ -10,13 +10,7 @@ const made = (): string[] =>
 const clean = (): void =>
   made().forEach(name => fs.unlinkSync(path.join(root, name)));
 
-test.use({ autoGoto: false, tmpPath: '' });
-
-test.beforeEach(async ({ page }) => {
-  clean();
-  await page.goto();
-  await page.theme.setLightTheme();
-});
+test.beforeEach(clean);
 
 test.afterEach(clean);
 

@@ -1,9 +1,10 @@
 // The widget in hosts built like VS Code and Colab, with a real kernel: frames without an origin, VS Code's own
 // widget manager under rules that forbid workers, one of the kind Colab has. The products themselves are not here.
 
-import { expect, test as base, type Locator } from '@playwright/test';
+import { expect, type Locator } from '@playwright/test';
 import { Opened } from './hosts/serve';
 import type { Host } from './hosts/wire';
+import { base } from './jupyterlab';
 
 const HOSTS: readonly Host[] = ['vscode', 'colab'];
 

@@ -1,22 +1,15 @@
-import { expect } from '@jupyterlab/galata';
+import { expect } from '@playwright/test';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { current, listen, openModel, test } from './helpers';
+import { current, openModel, test } from './helpers';
 import { box, pick, rectOf, reveal } from './pages';
 
 const root = process.env.JUPYTERLAB_GALATA_ROOT_DIR ?? '';
 
-test.use({ autoGoto: false, tmpPath: '' });
-
-test.beforeEach(async ({ page }) => {
-  await page.goto();
-  await page.theme.setLightTheme();
-});
-
 test('a double click shows the graph; a click on a node its MACs', async ({
-  page
+  page,
+  log
 }) => {
-  const log = listen(page);
   const panel = await openModel(page, 'resnet50.onnx');
   const totals = panel.getByRole('group', { name: 'Totals' });
   await expect(totals).toContainText('4.09 G');
@@ -35,9 +28,9 @@ test('a double click shows the graph; a click on a node its MACs', async ({
 });
 
 test('the bytes of a 300 MB model never reach the browser and no checkpoint is written', async ({
-  page
+  page,
+  log
 }) => {
-  const log = listen(page);
   await openModel(page, 'big.onnx');
   await page.keyboard.press('Control+s');
   await expect(page.locator('.Toastify__toast')).toContainText('read-only');
@@ -119,9 +112,9 @@ test('a symbol gets a value and every number follows', async ({ page }) => {
 });
 
 test('a batch that the file has fixed is followed when the tab opens', async ({
-  page
+  page,
+  log
 }) => {
-  const log = listen(page);
   const panel = await openModel(page, 'resnet50.onnx');
   const asked = (): number =>
     log.requests.filter(r => /jobs\/[^/]+\/batch/.test(r.url)).length;
@@ -137,8 +130,7 @@ test('a batch that the file has fixed is followed when the tab opens', async ({
   expect(log.errors).toEqual([]);
 });
 
-test('a decoder is planned on the chosen device', async ({ page }) => {
-  const log = listen(page);
+test('a decoder is planned on the chosen device', async ({ page, log }) => {
   const panel = await openModel(page, 'llama.onnx');
   const asked = (): string[] =>
     log.requests
@@ -162,8 +154,7 @@ test('a decoder is planned on the chosen device', async ({ page }) => {
   expect(log.errors).toEqual([]);
 });
 
-test('a script-laden model stays inert', async ({ page }) => {
-  const log = listen(page);
+test('a script-laden model stays inert', async ({ page, log }) => {
   const panel = await openModel(page, 'hostile.onnx');
   await panel
     .getByRole('button', { name: /^Relu\b/ })
@@ -363,5 +354,4 @@ test('looks right in the dark', async ({ page }, info) => {
   expect(Math.max(r, g, b)).toBeLessThan(80);
   const shot = await panel.screenshot({ path: info.outputPath('dark.png') });
   expect(shot.byteLength).toBeGreaterThan(10_000);
-  await page.theme.setLightTheme();
 });

@@ -1,15 +1,13 @@
 // The widget in a notebook with a real kernel.
 
-import { expect, test } from '@jupyterlab/galata';
-import type { Locator } from '@playwright/test';
-import { listen } from './helpers';
+import { expect, type Locator } from '@playwright/test';
+import { test } from './helpers';
 import { drawn, notebook } from './notebooks';
 import { rectOf } from './pages';
 
-test.use({ autoGoto: false, tmpPath: '' });
-
 test('a cell shows the model, and what is selected in it is a Python value', async ({
-  page
+  page,
+  log
 }) => {
   await notebook(page, 'widget.ipynb', [
     "from py_autodoc import Autodoc\nw = Autodoc('bert_dyn.onnx', height=420)\nw",
@@ -18,7 +16,6 @@ test('a cell shows the model, and what is selected in it is a Python value', asy
     "w.overlay = {'node_layer_norm': 3.5}",
     "len(w.find('op=Softmax')), w.overlay['values']"
   ]);
-  const log = listen(page);
   await page.notebook.runCell(0, true);
   const widget = page.locator('.oad-Widget');
   await drawn(widget);
@@ -45,7 +42,8 @@ test('a cell shows the model, and what is selected in it is a Python value', asy
 });
 
 test('a slider linked in the page alone moves the numbers, and the kernel hears of it', async ({
-  page
+  page,
+  log
 }) => {
   await notebook(page, 'linked.ipynb', [
     [
@@ -59,7 +57,6 @@ test('a slider linked in the page alone moves the numbers, and the kernel hears 
     ].join('\n'),
     "w.dims['batch'], d.value, s.value, w.report.metrics.total_macs"
   ]);
-  const log = listen(page);
   await page.notebook.runCell(0, true);
   const widget = page.locator('.oad-Widget');
   await drawn(widget);
@@ -91,7 +88,8 @@ test('a slider linked in the page alone moves the numbers, and the kernel hears 
 });
 
 test('in boxes: widgets share a row, and hidden ones are drawn when they are shown', async ({
-  page
+  page,
+  log
 }) => {
   await notebook(page, 'boxes.ipynb', [
     [
@@ -103,7 +101,6 @@ test('in boxes: widgets share a row, and hidden ones are drawn when they are sho
       'W.VBox([W.HBox(made[:2]), tab, shut])'
     ].join('\n')
   ]);
-  const log = listen(page);
   await page.notebook.runCell(0, true);
   const widgets = page.locator('.oad-Widget');
   for (const at of [0, 1, 2]) {
@@ -147,13 +144,13 @@ test('one widget in two cells: the one that is moved leads, the other follows', 
 });
 
 test('two models compared: from change to change, only changes, blocks, and both as one graph', async ({
-  page
+  page,
+  log
 }) => {
   await notebook(page, 'compared.ipynb', [
     "from py_autodoc.widget import compare\npair = compare('bert_base.onnx', 'bert_dyn.onnx', height=520)\npair",
     'len(pair.left.selected_names) + len(pair.right.selected_names)'
   ]);
-  const log = listen(page);
   await page.notebook.runCell(0, true);
   const widgets = page.locator('.oad-Widget');
   await drawn(widgets.first());

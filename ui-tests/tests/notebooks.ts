@@ -1,21 +1,40 @@
-import { expect, type IJupyterLabPageFixture } from '@jupyterlab/galata';
-import type { Locator } from '@playwright/test';
+import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
+import { expect, type Locator } from '@playwright/test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
-/** A new notebook of these cells. */
+const root = process.env.JUPYTERLAB_GALATA_ROOT_DIR ?? '';
+
+/** A notebook of these cells, open and with a kernel. */
 export async function notebook(
   page: IJupyterLabPageFixture,
   name: string,
   cells: readonly string[]
 ): Promise<void> {
-  await page.goto();
-  await page.notebook.createNew(name);
-  for (const [at, source] of cells.entries()) {
-    if (at > 0) {
-      await page.notebook.addCell('code', source);
-    } else {
-      await page.notebook.setCell(0, 'code', source);
-    }
-  }
+  const made = {
+    cells: cells.map((source, at) => ({
+      cell_type: 'code',
+      execution_count: null,
+      id: `cell${at}`,
+      metadata: {},
+      outputs: [],
+      source
+    })),
+    metadata: {
+      kernelspec: { display_name: 'Python 3', name: 'python3' }
+    },
+    nbformat: 4,
+    nbformat_minor: 5
+  };
+  // Written, not typed: what people do in cells is JupyterLab's matter.
+  writeFileSync(join(root, name), JSON.stringify(made));
+  await page.evaluate(async path => {
+    const panel = await window.jupyterapp.commands.execute('docmanager:open', {
+      path,
+      factory: 'Notebook'
+    });
+    await panel.sessionContext.ready;
+  }, name);
 }
 
 /** Waits until the widget has drawn its model. */

@@ -5,7 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { expect, test, type Page } from '@playwright/test';
+import { expect, type Page } from '@playwright/test';
+import { base as test } from './jupyterlab';
 import { pick } from './pages';
 
 const models = process.env.JUPYTERLAB_GALATA_ROOT_DIR!;

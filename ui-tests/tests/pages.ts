@@ -4,12 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import {
-  test as base,
-  expect,
-  type Locator,
-  type Page
-} from '@playwright/test';
+import { expect, type Locator, type Page } from '@playwright/test';
+import { base } from './jupyterlab';
 
 const models = process.env.JUPYTERLAB_GALATA_ROOT_DIR ?? '';
 /** Hidden from JupyterLab, which serves the folder of the models. */

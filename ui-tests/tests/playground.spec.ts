@@ -1,13 +1,12 @@
 // The playground in a notebook with a real kernel: sliders act on the outputs, and steps go back.
 
-import { expect, test } from '@jupyterlab/galata';
-import { listen } from './helpers';
+import { expect } from '@playwright/test';
+import { test } from './helpers';
 import { drawn, notebook } from './notebooks';
 
-test.use({ autoGoto: false, tmpPath: '' });
-
 test('a scale is moved, and the outputs follow; undo takes it back', async ({
-  page
+  page,
+  log
 }) => {
   await notebook(page, 'playground.ipynb', [
     [
@@ -18,7 +17,6 @@ test('a scale is moved, and the outputs follow; undo takes it back', async ({
     "p.tensor = 'relu_1'; p.playground.set_scale('relu_1', 0.25); p.refresh()",
     "p.playground.of('relu_1')[0]"
   ]);
-  const log = listen(page);
   await page.notebook.runCell(0, true);
   const output = page.locator('.jp-OutputArea-output').first();
   await drawn(output);

@@ -1,15 +1,12 @@
 // The Quantize tab on a real server: layers ranked, one kept in float, a file written and opened.
 
-import { expect, test } from '@jupyterlab/galata';
-import { listen, openModel } from './helpers';
-
-test.use({ autoGoto: false, tmpPath: '' });
+import { expect } from '@playwright/test';
+import { openModel, test } from './helpers';
 
 test('layers are ranked, the model is quantized and compared', async ({
-  page
+  page,
+  log
 }) => {
-  await page.goto();
-  const log = listen(page);
   const view = await openModel(page, 'digits_cnn.onnx');
   await view.getByRole('tab', { name: 'Quantize' }).click();
   await view.getByRole('textbox', { name: 'Samples' }).fill('digits.npz');

@@ -1,10 +1,8 @@
 // The Run tab on a real server: times from elsewhere dropped on the graph, and a model verified.
 
-import { expect } from '@jupyterlab/galata';
+import { expect } from '@playwright/test';
 import type { Locator } from '@playwright/test';
 import { openModel, test } from './helpers';
-
-test.use({ autoGoto: false, tmpPath: '' });
 
 /** Drops files of the user's own on the picture. */
 async function drop(
@@ -32,7 +30,6 @@ async function drop(
 test('a profile that is dropped on the graph paints it, and says what it could not place', async ({
   page
 }) => {
-  await page.goto();
   const view = await openModel(page, 'digits_cnn.onnx');
   await drop(view, {
     'times.csv': 'name,ms\nrelu_1,0.6\nlogits,0.2\nelsewhere,0.2\n'
@@ -55,7 +52,6 @@ test('a profile that is dropped on the graph paints it, and says what it could n
 test('a model is verified against its original, on the same samples', async ({
   page
 }) => {
-  await page.goto();
   const view = await openModel(page, 'digits_cnn.onnx');
   await view.getByRole('tab', { name: 'Quantize' }).click();
   await view.getByRole('textbox', { name: 'Samples' }).fill('digits.npz');

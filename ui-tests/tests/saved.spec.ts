@@ -1,12 +1,11 @@
 // Outputs of the notebook widget in a notebook that is opened again: what it saved is enough to explore.
 
-import { expect, type IJupyterLabPageFixture } from '@jupyterlab/galata';
+import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
+import { expect } from '@playwright/test';
 import type { Locator } from '@playwright/test';
 import { test } from './helpers';
 import { drawn, notebook } from './notebooks';
 import { box, setOpen } from './pages';
-
-test.use({ autoGoto: false, tmpPath: '' });
 
 /** The widget manager's own complaint about a notebook without a kernel, whatever is in it. */
 const NO_KERNEL = "Cannot read properties of null (reading 'kernel')";

@@ -1,11 +1,6 @@
-import { expect, type IJupyterLabPageFixture } from '@jupyterlab/galata';
+import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
+import { expect } from '@playwright/test';
 import { openModel, test } from './helpers';
-
-test.use({ autoGoto: false, tmpPath: '' });
-
-test.beforeEach(async ({ page }) => {
-  await page.goto();
-});
 
 /** The user's own shortcuts, as the keyboard settings of JupyterLab write them. */
 async function bind(

@@ -1,16 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { expect } from '@jupyterlab/galata';
+import { expect } from '@playwright/test';
 import type { Locator, Page } from '@playwright/test';
 import { openModel, test } from './helpers';
 import { drawn, notebook } from './notebooks';
 import { pick } from './pages';
-
-test.use({ autoGoto: false, tmpPath: '' });
-
-test.beforeEach(async ({ page }) => {
-  await page.goto();
-  await page.theme.setLightTheme();
-});
 
 /** Selects the first node of that operator and returns the inspector. */
 async function inspect(panel: Locator, op: RegExp): Promise<Locator> {

@@ -1,0 +1,243 @@
+// What all tests start from. JupyterLab takes longer to load than most tests take: each worker loads it once, and
+// every test finds it as it came. The base is one for all files, so that no worker has to be started for another.
+
+import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
+import type { Session } from '@jupyterlab/services';
+import {
+  expect,
+  test as playwright,
+  type Browser,
+  type ConsoleMessage,
+  type Page,
+  type Request,
+  type WorkerInfo
+} from '@playwright/test';
+
+/** What the page asked of the server about one file, and everything suspicious it said. */
+export interface ILog {
+  requests: { method: string; url: string; bytes: number }[];
+  foreign: string[];
+  errors: string[];
+  /** Complaints of others that a test expects. */
+  excused: string[];
+}
+
+/** Records requests, foreign hosts and console errors until it is told to end. */
+export function listen(page: Page): { log: ILog; end: () => void } {
+  const log: ILog = { requests: [], foreign: [], errors: [], excused: [] };
+  const finished = async (request: Request): Promise<void> => {
+    const url = new URL(request.url());
+    if (
+      !['data:', 'blob:'].includes(url.protocol) &&
+      url.hostname !== 'localhost'
+    ) {
+      log.foreign.push(request.url());
+    }
+    const sizes = await request
+      .sizes()
+      .catch(() => ({ responseBodySize: -1, requestBodySize: -1 }));
+    log.requests.push({
+      method: request.method(),
+      url: url.pathname + url.search,
+      bytes: Math.max(sizes.responseBodySize, sizes.requestBodySize)
+    });
+  };
+  const told = (message: ConsoleMessage): void => {
+    if (message.type() === 'error') {
+      log.errors.push(message.text());
+    }
+  };
+  const thrown = (error: Error): number => log.errors.push(error.message);
+  page.on('requestfinished', finished);
+  page.on('console', told);
+  page.on('pageerror', thrown);
+  return {
+    log,
+    end: () => {
+      page.off('requestfinished', finished);
+      page.off('console', told);
+      page.off('pageerror', thrown);
+    }
+  };
+}
+
+/** The parts of JupyterLab that a test may leave otherwise, by the names of their plugins. */
+interface IParts {
+  '@jupyterlab/galata-extension:helpers': {
+    notifications: { dismiss(): void };
+  };
+  '@jupyterlab/apputils-extension:state': { clear(): Promise<void> };
+  '@jupyterlab/filebrowser-extension:default-file-browser': {
+    model: { cd(path: string): Promise<void>; refresh(): Promise<void> };
+    clearSelectedItems(): void;
+  };
+}
+
+/** A JupyterLab in a browser context of its own: settings, state and kernels are nobody else's. */
+class Lab {
+  private _loads = 0;
+
+  private constructor(
+    readonly page: IJupyterLabPageFixture,
+    private readonly _endKernels: () => Promise<unknown>,
+    private readonly _settings: Readonly<Record<string, string>>
+  ) {
+    page.on('domcontentloaded', () => this._loads++);
+  }
+
+  static async open(
+    browser: Browser,
+    { use }: WorkerInfo['project']
+  ): Promise<Lab> {
+    // Here: the tests of the page alone are spared the import.
+    const { galata } = await import('@jupyterlab/galata');
+    const { viewport, baseURL, actionTimeout } = use;
+    const context = await browser.newContext({ viewport, baseURL });
+    context.setDefaultTimeout(actionTimeout!);
+    const sessions = new Map<string, Session.IModel>();
+    const page = (await galata.initTestPage(
+      '/lab',
+      false,
+      baseURL!,
+      true,
+      galata.DEFAULT_SETTINGS,
+      true,
+      true,
+      await context.newPage(),
+      sessions,
+      new Map(),
+      '',
+      started,
+      new Map()
+    )) as IJupyterLabPageFixture;
+    const { log, end } = listen(page);
+    await page.goto();
+    end();
+    expect([...log.foreign, ...log.errors]).toEqual([]);
+    const endKernels = (): Promise<unknown> =>
+      galata.Mock.clearRunners(
+        context.request,
+        [...sessions.keys()],
+        'sessions'
+      );
+    return new Lab(page, endKernels, await settingsOf(page));
+  }
+
+  /** A test has loaded it again: it may still be about to restore what was open. */
+  get isLoading(): boolean {
+    return this._loads > 0;
+  }
+
+  /** Puts it back as it came. */
+  async tidy(): Promise<void> {
+    const { page } = this;
+    await page.keyboard.press('Escape');
+    await page.evaluate(async () => {
+      const { shell, serviceManager } = window.jupyterapp;
+      // Not closed: that asks whether to save.
+      for (const widget of [...shell.widgets('main')]) {
+        widget.dispose();
+      }
+      await serviceManager.sessions.shutdownAll();
+    });
+    await page.evaluate(async () => {
+      const plugin = <K extends keyof IParts>(id: K): Promise<IParts[K]> =>
+        window.galata.getPlugin(id as never) as Promise<never>;
+      const browser = await plugin(
+        '@jupyterlab/filebrowser-extension:default-file-browser'
+      );
+      const state = await plugin('@jupyterlab/apputils-extension:state');
+      const { shell } = window.jupyterapp;
+      await state.clear();
+      (
+        await plugin('@jupyterlab/galata-extension:helpers')
+      ).notifications.dismiss();
+      const sides = shell as unknown as Record<
+        'collapseRight' | 'expandLeft',
+        () => void
+      >;
+      sides.collapseRight();
+      sides.expandLeft();
+      shell.activateById('filebrowser');
+      await browser.model.cd('/');
+      await browser.model.refresh();
+      browser.clearSelectedItems();
+    });
+    await this._restoreSettings();
+    await page.mouse.move(0, 0);
+    await started(page, page);
+    await expect(page.locator('.jp-Dialog, .lm-Menu')).toHaveCount(0);
+  }
+
+  async close(): Promise<void> {
+    await this._endKernels();
+    await this.page.context().close();
+  }
+
+  /** The theme, shortcuts. */
+  private async _restoreSettings(): Promise<void> {
+    await this.page.evaluate(async first => {
+      const registry = (await window.galata.getPlugin(
+        '@jupyterlab/apputils-extension:settings'
+      ))!;
+      for (const [id, plugin] of Object.entries(registry.plugins)) {
+        if (id in first && first[id] !== plugin!.raw) {
+          await registry.upload(id, first[id]);
+        }
+      }
+    }, this._settings);
+    await expect(this.page.locator('body')).toHaveAttribute(
+      'data-jp-theme-light',
+      'true'
+    );
+  }
+}
+
+/** Until JupyterLab can be used. */
+async function started(
+  page: Page,
+  { activity }: Pick<IJupyterLabPageFixture, 'activity'>
+): Promise<void> {
+  await page.locator('#jupyterlab-splash').waitFor({ state: 'detached' });
+  await expect.poll(() => activity.isTabActive('Launcher')).toBe(true);
+}
+
+/** The user's settings of every plugin, as they are written. */
+const settingsOf = (
+  page: IJupyterLabPageFixture
+): Promise<Record<string, string>> =>
+  page.evaluate(async () => {
+    const registry = (await window.galata.getPlugin(
+      '@jupyterlab/apputils-extension:settings'
+    ))!;
+    return Object.fromEntries(
+      Object.entries(registry.plugins).map(([id, plugin]) => [id, plugin!.raw])
+    );
+  });
+
+interface IWorker {
+  /** JupyterLab at its launcher, with nothing open; a new one where `fresh`. */
+  cleanLab: (fresh: boolean) => Promise<IJupyterLabPageFixture>;
+}
+
+export const base = playwright.extend<object, IWorker>({
+  cleanLab: [
+    async ({ browser }, use, { project }) => {
+      let lab: Lab | null = null;
+      await use(async fresh => {
+        if (lab && (fresh || lab.isLoading)) {
+          await lab.close();
+          lab = null;
+        }
+        if (lab) {
+          await lab.tidy();
+        } else {
+          lab = await Lab.open(browser, project);
+        }
+        return lab.page;
+      });
+      await (lab as Lab | null)?.close();
+    },
+    { scope: 'worker' }
+  ]
+});
