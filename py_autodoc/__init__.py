@@ -1,6 +1,6 @@
-"""ONNX Autodoc: what a model is and what it costs.
+"""ONNX Autodoc: explains ONNX models: their architecture, costs and problems.
 
-Importing this package is cheap: nothing but the standard library is loaded until a function is used.
+Importing this package is cheap: only the standard library is loaded until a function is used.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ _LAZY = {
     "side_by_side": "py_autodoc.widget",
 }
 _PACKAGES = ("hf", "keras", "tags", "to_torch", "torch")
-"""Packages that `import py_autodoc` makes reachable; importing one loads no torch."""
+"""Subpackages available after ``import py_autodoc``; importing one does not load torch."""
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name when it is first used (PEP 562)."""
+    """Load a public name on first use (PEP 562)."""
     if name == "__version__":
         from py_autodoc.version import version
 
@@ -78,17 +78,17 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Public names."""
+    """Return the public names."""
     return sorted(__all__)
 
 
 def _jupyter_labextension_paths() -> list[dict[str, str]]:
-    """Where JupyterLab finds the prebuilt extension of a development install."""
+    """Return the location of the prebuilt extension, for JupyterLab in development installs."""
     return [{"src": "labextension", "dest": "onnx-autodoc"}]
 
 
 def _jupyter_server_extension_points() -> list[dict[str, Any]]:
-    """Where jupyter_server finds the server extension."""
+    """Return the server extension, for jupyter_server."""
     from py_autodoc.server.app import AutodocApp
 
     return [{"module": "py_autodoc.server", "app": AutodocApp}]

@@ -1,8 +1,7 @@
-"""Text of JSON and TOML, refused before it is parsed where it would become too much.
+"""Checks of JSON and TOML texts before parsing, to reject those that would use too many resources.
 
-A parser makes some 60 to 230 bytes of each ``[]`` or ``{}``, whatever reads the result may recurse, and
-TOML's own parser takes quadratic memory for a long dotted key. Counting brackets and commas costs next to
-nothing.
+A parser needs 60 to 230 bytes for each ``[]`` or ``{}``, code that uses the result may recurse, and TOML's
+parser takes quadratic memory for long dotted keys. Counting brackets and commas is cheap.
 """
 
 from __future__ import annotations
@@ -15,21 +14,21 @@ from py_autodoc.limits import MAX_KEY_PARTS, Bounds
 
 
 class TooMuch(ValueError):
-    """A text is refused; its own text says why, as the end of a sentence."""
+    """A text was rejected; the message gives the reason as the end of a sentence."""
 
 
 _MARKS = re.compile(r'"(?:[^"\\]+|\\.)*"?|[\[\]{}]', re.DOTALL)
 _KEYS = re.compile(r"""(\.)|[ \t]+|([A-Za-z0-9_-]+|"(?:[^"\\\n]+|\\.)*"?|'[^'\n]*'?)|[^ \t]""", re.DOTALL)
-"""A dot, space, a part of a key, anything else."""
+"""A dot, white space, a part of a key, anything else."""
 
 
 def check_json(text: str | bytes, bounds: Bounds) -> None:
-    """Refuses JSON of too many values or levels. Linear in its length. Raises: TooMuch."""
+    """Reject JSON with too many values or levels, in linear time. Raises: TooMuch."""
     if isinstance(text, str):
         groups, commas = text.count("[") + text.count("{"), text.count(",")
     else:
         groups, commas = text.count(b"[") + text.count(b"{"), text.count(b",")
-    # Those in texts count too: what is within the bound is so for sure.
+    # Characters in strings count too, so the limit is certain to hold.
     values = groups + commas
     if values > bounds.values:
         raise TooMuch(f"has more than {bounds.values:,} values")
@@ -51,10 +50,10 @@ def _deeper(text: str | bytes, most: int) -> bool:
 
 
 def parse_json(text: str | bytes, bounds: Bounds) -> Any:
-    """What a text of JSON holds.
+    """Parse a JSON text.
 
     Raises:
-        TooMuch: it is over the bounds.
+        TooMuch: it exceeds the bounds.
         ValueError: it is not JSON.
     """
     check_json(text, bounds)
@@ -65,7 +64,7 @@ def parse_json(text: str | bytes, bounds: Bounds) -> Any:
 
 
 def check_toml(text: str, bounds: Bounds) -> None:
-    """Refuses TOML that would take long or much. Raises: TooMuch."""
+    """Reject TOML that would take too much time or memory. Raises: TooMuch."""
     check_json(text, bounds)
     dots = 0
     for match in _KEYS.finditer(text):

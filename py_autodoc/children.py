@@ -1,6 +1,6 @@
-"""Interpreters that read what is not trusted: the launch folder, tokens and keys stay out of them.
+"""Child interpreters that read untrusted data, isolated from the launch folder, tokens and keys.
 
-Both kinds are started here: the server's, one a job (``jobs``), and the one that reads HDF5 (``keras``).
+Both kinds are started here: the server's, one per job (``jobs``), and the one that reads HDF5 (``keras``).
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ _KEPT_VARIABLES = re.compile(
     r"PATH|HOME|LANG|LC_\w+|TZ|TMPDIR|TEMP|TMP|SYSTEMROOT|WINDIR|LD_LIBRARY_PATH|DYLD_\w+"
     r"|VIRTUAL_ENV|CONDA_PREFIX|PYTHON(HOME|UTF8|NOUSERSITE)"
 )
-"""What a child may know of our environment: no token, no key."""
+"""Environment variables passed to children: no tokens, no keys."""
 
 
 def command(code: str, search: Sequence[str] = ()) -> list[str]:
-    """An interpreter that runs ``code`` and imports nothing from the folder that we were started in.
+    """Return the command of an interpreter that runs ``code`` and imports nothing from the launch folder.
 
-    A folder with untrusted models may hold an ``onnx.py``. ``python -m`` puts that folder first on our
-    path, so the child has the path of an interpreter of its own (its packages, also those installed
-    for editing), and what else we have comes last, where it can stand before nothing.
+    A folder with untrusted models may contain an ``onnx.py``, and ``python -m`` puts that folder first on the
+    path. The child therefore uses the path of its own interpreter (its packages, including editable
+    installs), followed by the rest of our path, where it cannot shadow anything.
     """
     here = _launched_in()
     others = [entry for entry in sys.path if os.path.isabs(entry) and os.path.realpath(entry) not in here]
-    # Wherever this package is, it is what shall run.
+    # This package must be importable wherever it is.
     others.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     boot = (
         "import sys; sys.path[:] = [entry for entry in sys.path if entry]; "
@@ -39,24 +39,24 @@ def command(code: str, search: Sequence[str] = ()) -> list[str]:
 
 
 def popen(command: list[str], **options: object) -> subprocess.Popen[bytes]:
-    """Starts it in the root folder, in a session of its own, with one thread for numbers."""
+    """Start it in the root folder, in its own session, with single-threaded numerical libraries."""
     variables = {name: value for name, value in os.environ.items() if _KEPT_VARIABLES.fullmatch(name)}
-    # Threads of numerical libraries would make fork unsafe and eat address space; nothing here needs them.
+    # Threads of numerical libraries make fork unsafe and use address space; nothing here needs them.
     variables |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     settings = {"env": variables, "cwd": os.path.abspath(os.sep), "start_new_session": True, **options}
     return subprocess.Popen(command, **settings)  # type: ignore[call-overload,no-any-return]  # noqa: S603
 
 
 def python_path() -> list[str]:
-    """The user's own additions to the path, without those that mean the working folder."""
+    """Return the user's additions to the path, without entries for the working folder."""
     here = _launched_in()
     entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     return [entry for entry in entries if os.path.isabs(entry) and os.path.realpath(entry) not in here]
 
 
 def _launched_in() -> set[str]:
-    """The working folder, and the one that the shell was in."""
+    """Return the working folder, and that of the shell."""
     found = {os.path.realpath(os.sep), os.path.realpath(os.environ.get("PWD") or os.sep)}
-    with contextlib.suppress(OSError):  # it may be gone
+    with contextlib.suppress(OSError):  # it may no longer exist
         found.add(os.path.realpath(os.getcwd()))
     return found

@@ -41,7 +41,7 @@ class AutodocError(Exception):
 
 
 class InputError(AutodocError):
-    """What was given cannot be analysed."""
+    """The input cannot be analysed."""
 
     http_status = 422
 
@@ -55,7 +55,7 @@ class NotAModel(InputError):
 
 
 class CorruptModel(InputError):
-    """The file begins like an ONNX model but its protobuf is broken."""
+    """The file starts like an ONNX model but its protobuf is invalid."""
 
     def __init__(self, message: str, hint: str = "", offset: int | None = None) -> None:
         super().__init__("corrupt-model", message, hint)
@@ -108,6 +108,6 @@ class ServiceError(AutodocError):
 
 
 class RequirementError(AutodocError):
-    """An optional dependency is missing; ``hint`` is the pip command that brings it."""
+    """An optional dependency is missing; ``hint`` is the pip command that installs it."""
 
     http_status = 501

@@ -1,8 +1,8 @@
-"""The one table of metrics: what each number is called, its unit, how it adds up, and where it is shown.
+"""The table of metrics: name, unit, aggregation, and where each is shown.
 
-``METRICS`` is all of them; ``shown("heatmap")`` are those of one place, in its order. Terminal, notebook,
-documents, CSV, queries, conditions and the options of commands read it here; the viewer and JupyterLab's
-settings read what ``scripts/generate.py`` writes of it. Nothing heavy is imported.
+``METRICS`` contains all of them; ``shown("heatmap")`` returns those of one place, in order. Terminal,
+notebook, documents, CSV, queries, conditions and command options use this table; the viewer and JupyterLab's
+settings use what ``scripts/generate.py`` generates from it. Nothing slow is imported.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Unit = Literal["params", "MACs", "FLOPs", "bytes", "FLOP/B", "s", "nodes"]
 Place = Literal[
     "heatmap", "column", "costs", "chart", "csv", "attachment", "layers", "strip", "totals", "compare"
 ]
-"""Where a metric is shown.
+"""Places where a metric is shown.
 
 ``heatmap``: the colours of the graph. ``column``: the viewer's table. ``costs``: the viewer's inspector.
 ``chart``: the viewer's bars by operator. ``csv``: the table of layers as CSV. ``attachment``: files for
@@ -27,72 +27,72 @@ comparisons of models. Queries know a metric by ``query``.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Total:
-    """A number of the whole model.
+    """A metric of the whole model.
 
-    ``field`` is its name in ``metrics`` of report and payload, empty for what is not there; ``name`` what
-    conditions (``macs>+5%``) call it. ``label`` is empty where that of the metric serves.
+    ``field`` is its name in ``metrics`` of report and payload, empty if it is not there; ``name`` is used in
+    conditions (``macs>+5%``). An empty ``label`` means that of the metric.
     """
 
     name: str
     field: str = ""
     label: str = ""
     about: str = ""
-    """One sentence: what is counted."""
+    """One sentence that defines it."""
     covered: Literal["", "macs", "nodes"] = ""
-    """The share in ``coverage`` below which the sum is a lower bound."""
+    """The share in ``coverage`` below which the total is a lower bound."""
     reason: str = ""
-    """The field of ``metrics`` that says why there is no number."""
+    """The field of ``metrics`` with the reason for a missing value."""
     runs: bool = False
-    """A model that cannot run does not have it."""
+    """True if a model that cannot run does not have it."""
     heatmap: str = ""
-    """The metric that colours the graph by it."""
+    """The metric of the corresponding heatmap."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """A number of nodes and blocks, of the model, or of both.
+    """A metric of nodes and blocks, of the model, or of both.
 
-    Nodes have it as a column of the wire (``stored``), or as a quotient of sums of such columns: those in
-    ``over`` by those in ``under``, or the sum alone where ``under`` is empty. Latencies are estimated for a
-    device. What has none of these is a number of the model only.
+    For nodes it is a stored column (``stored``), or the sum of the columns ``over`` divided by that of the
+    columns ``under`` (if any). Latencies are estimated for a device. All others are metrics of the model
+    only.
     """
 
     id: str
     label: str
     unit: Unit
     about: str = ""
-    """One sentence on the number of a node or block."""
+    """One sentence about the value of a node or block."""
     short: str = ""
-    """The head of a table's column; empty where the label serves."""
+    """Column header; empty to use the label."""
     words: str = ""
-    """In a sentence; empty where the label serves."""
+    """Name in a sentence; empty to use the label."""
     stored: Literal["", "execution", "inference"] = ""
-    """What the wire has of it, if anything: that of one execution, or of one inference."""
+    """Whether stored values are per execution or per inference; empty if not stored."""
     device: bool = False
-    """Estimated for a device, and there only once one is chosen."""
+    """Estimated for a device, and available only if one is chosen."""
     over: tuple[str, ...] = ()
     under: tuple[str, ...] = ()
     additive: bool = True
-    """False where parts do not add up to a whole; there are no shares of it then."""
+    """False if parts do not add up to a total; there are no shares then."""
     share: str = ""
-    """The head of the column of its shares; empty for none."""
+    """Header of the column with shares; empty for none."""
     column: str = ""
-    """The viewer's column, where its name is not the id."""
+    """The viewer's column, if its name is not the id."""
     query: tuple[str, ...] = ()
-    """Fields of queries; messages name the first."""
+    """Query fields; messages mention the first."""
     ramp: str = "viridis"
-    """The colours of its heatmap, of ``RAMPS``."""
+    """Colour ramp of the heatmap, from ``RAMPS``."""
     shown: tuple[Place, ...] = ()
     total: Total | None = None
 
     @property
     def head(self) -> str:
-        """The head of a column."""
+        """The column header."""
         return self.short or self.label
 
     @property
     def written(self) -> Literal["count", "size", "seconds"]:
-        """The function of ``units`` that writes it in short."""
+        """Name of the function in ``units`` that formats it."""
         return "size" if self.unit == "bytes" else "seconds" if self.unit == "s" else "count"
 
 
@@ -102,7 +102,7 @@ RAMPS: dict[str, tuple[str, ...]] = {
         "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725",
     ),
 }  # fmt: skip
-"""Samples at equal distances, dark to bright. Viridis is CC0, van der Walt and Smith 2015."""
+"""Samples at equal distances, from dark to bright. Viridis is CC0, van der Walt and Smith 2015."""
 
 METRICS: tuple[Metric, ...] = (
     Metric(
@@ -314,36 +314,36 @@ _FIRST: dict[Place, tuple[str, ...]] = {
     "strip": ("params", "macs", "flops"),
     "totals": ("params", "weight_bytes", "macs", "flops", "peak", "peak_simple"),
 }
-"""What comes first in a place; the rest follows in the order of the table."""
+"""Metrics that come first in a place; the others follow in table order."""
 
 BY_ID: dict[str, Metric] = {metric.id: metric for metric in METRICS}
 
 
 def shown(place: Place, table: tuple[Metric, ...] = METRICS) -> tuple[Metric, ...]:
-    """The metrics of a place, in its order."""
+    """Return the metrics of a place, in order."""
     first = _FIRST.get(place, ())
     found = [metric for metric in table if place in metric.shown]
-    # Sorting keeps the table's order among those that have no place of their own.
+    # A stable sort keeps the table order of the others.
     return tuple(sorted(found, key=lambda one: first.index(one.id) if one.id in first else len(first)))
 
 
 def ids(place: Place) -> tuple[str, ...]:
-    """Their ids."""
+    """Return the ids of the metrics of a place, in order."""
     return tuple(metric.id for metric in shown(place))
 
 
 def label(metric: str) -> str:
-    """The label of a metric. Raises: KeyError for an unknown id."""
+    """Return the label of a metric. Raises: KeyError for an unknown id."""
     return BY_ID[metric].label
 
 
 def words(metric: str) -> str:
-    """What a metric is called in a sentence. Raises: KeyError for an unknown id."""
+    """Return the name of a metric in a sentence. Raises: KeyError for an unknown id."""
     return BY_ID[metric].words or label(metric)
 
 
 def total_of(metric: str) -> Total:
-    """The total of a metric. Raises: KeyError where there is none."""
+    """Return the total of a metric. Raises: KeyError if there is none."""
     total = BY_ID[metric].total
     if total is None:
         raise KeyError(metric)
@@ -351,14 +351,14 @@ def total_of(metric: str) -> Total:
 
 
 def total_label(metric: str) -> str:
-    """What the total of a metric is called. Raises: KeyError where there is none."""
+    """Return the label of a metric's total. Raises: KeyError if there is none."""
     return total_of(metric).label or label(metric)
 
 
 def derived(metric: Metric, part: Callable[[str], float | None]) -> float | None:
-    """A number that is computed from columns, from what ``part`` gives for them; None where one is unknown.
+    """Compute a derived metric from columns, given by ``part``; None if one is unknown.
 
-    0 by 0 is 0: what moves nothing and computes nothing (a view) has no intensity.
+    0 / 0 is 0: a node without traffic and arithmetic (a view) has intensity 0.
     ``src/core/model/derivedMetric.ts`` does the same.
     """
     over = _sum(metric.over, part)
@@ -381,5 +381,5 @@ def _sum(columns: tuple[str, ...], part: Callable[[str], float | None]) -> float
 
 
 def stored(per: Literal["execution", "inference"]) -> tuple[str, ...]:
-    """Columns of the wire that hold numbers of one execution, or of one inference."""
+    """Return the stored columns with values per execution, or per inference."""
     return tuple(metric.id for metric in METRICS if metric.stored == per)

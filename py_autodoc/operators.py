@@ -1,7 +1,7 @@
-"""Which operators ONNX Autodoc knows, and where: every aspect of ``graph.operators.aspects``, read out.
+"""Operator coverage: what ONNX Autodoc knows about each operator (``graph.operators.aspects``).
 
-``coverage()`` has a row an operator: those that ONNX defines, and every other that some part has a rule for.
-What a part knows of it is a link to a function or table; where it knows nothing, the row says what follows.
+``coverage()`` has a row for each operator that ONNX defines or that has any rule. Known aspects link to a
+function or table; for others the row states the consequence.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-# Importing a package of rules registers them, and who answers for them.
+# Importing these packages registers their rules.
 from py_autodoc.costs import rules as _costs  # noqa: F401
 from py_autodoc.graph import shapes as _shapes  # noqa: F401
 from py_autodoc.graph.building.operator_docs import defined
@@ -27,22 +27,22 @@ __all__ = ["ASPECTS", "Aspect", "Key", "Link", "Operator", "coverage"]
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """One operator, aspect by aspect."""
+    """One operator with its aspects."""
 
     domain: str
     """``""`` for ai.onnx."""
     type: str
     links: Mapping[str, Link]
-    """Aspect → where it is written down, for those that it has."""
+    """Aspect → its implementation, for known ones."""
 
     @property
     def missing(self) -> dict[str, str]:
-        """Aspect → what holds without it, for those that it does not have."""
+        """Aspect → the consequence, for missing ones."""
         return {one.id: one.without for one in ASPECTS if one.id not in self.links}
 
 
 def coverage() -> list[Operator]:
-    """Every operator that ONNX defines or a part of ONNX Autodoc knows, by domain and name."""
+    """Return all operators that ONNX defines or that have any rule, by domain and name."""
     found: dict[Key, dict[str, Link]] = {key: {} for key in defined()}
     for aspect in sorted(ASPECTS, key=lambda one: not one.rows):
         for key, link in links(aspect.id).items():

@@ -1,4 +1,4 @@
-"""Sessions of ONNX Runtime: imported when they are needed, opened safely, faults in one line."""
+"""ONNX Runtime sessions: imported on use, opened safely, with one-line errors."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     import onnx
 
 FOLDER = "session.model_external_initializers_file_folder_path"
-"""Where a session made of bytes looks for weights."""
+"""Session option: the folder in which a session created from bytes finds external weights."""
 OUT_OF_REACH = frozenset({"external-missing", "external-outside", "external-range", "external-self"})
-"""Diagnostics of weights that a session must not look for."""
+"""Diagnostics of external weights that a session must not read."""
 _LONGEST = 300
 LARGEST = 2**31 - 1
-"""Bytes of a protobuf."""
+"""Maximum bytes of a protobuf."""
 _QUIET = 4
-"""Severity from which ONNX Runtime writes to stderr: fatal."""
+"""ONNX Runtime log level for stderr: only fatal errors."""
 
 
 def onnxruntime(what: str) -> Any:
-    """The module. ``what`` needs it: "Calibration". Raises: RequirementError."""
+    """Return the module. ``what`` is the feature that needs it: "Calibration". Raises: RequirementError."""
     try:
         return import_module("onnxruntime")
     except ImportError:
@@ -38,7 +38,7 @@ def onnxruntime(what: str) -> Any:
 
 
 def check_weights(path: PathLike) -> None:
-    """Refuses a file whose weights are missing or lie outside its folder. Raises: InputError."""
+    """Reject a file whose weights are missing or outside its folder. Raises: InputError."""
     for one in load(path).diagnostics:
         if one.code in OUT_OF_REACH:
             raise InputError(
@@ -47,9 +47,9 @@ def check_weights(path: PathLike) -> None:
 
 
 def read_model(path: PathLike, *, weights: bool) -> onnx.ModelProto:
-    """The file as a protobuf, with the weights beside it or without.
+    """Load the file as a protobuf, with or without external weights.
 
-    Raises: InputError: weights beside it cannot be had, or it cannot be read.
+    Raises: InputError: the file or its external weights cannot be read.
     """
     import onnx
 
@@ -62,7 +62,7 @@ def read_model(path: PathLike, *, weights: bool) -> onnx.ModelProto:
 
 
 def weight_bytes(graph: onnx.GraphProto) -> int:
-    """Bytes of a graph's stored tensors that are in memory, those of inner graphs included.
+    """Return the bytes of a graph's tensors held in memory, including subgraphs.
 
     ``ByteSize`` of a protobuf fails from 2 GiB on.
     """
@@ -88,25 +88,25 @@ def open_session(
     optimized: str = "",
     spin: bool = True,
 ) -> Any:
-    """An ``InferenceSession``.
+    """Open an ``InferenceSession``.
 
     Args:
         path: the model; its weights are read only from its own folder.
-        what: needs the session, for messages.
-        proto: what runs instead of the file, with the file's weights beside it.
-        fuse: False runs every operator as it stands in the file.
-        threads: of one operator; 0: as many as ONNX Runtime takes by itself.
-        providers: its execution providers, the first that can run a node does; none: the CPU.
-        profile: beginning of the file that ``end_profiling`` writes; empty: no profile.
-        optimized: file for the graph as it is run; empty: none.
-        spin: threads wait for work by running, which is ONNX Runtime's default; several sessions beside each
-            other are cheaper without.
+        what: the feature that needs the session, for messages.
+        proto: replaces the file's structure; external weights are those of the file.
+        fuse: False runs every operator as in the file.
+        threads: threads per operator; 0: ONNX Runtime's default.
+        providers: execution providers, in order of preference; none: the CPU.
+        profile: prefix of the file that ``end_profiling`` writes; empty: no profile.
+        optimized: file for the optimized graph; empty: none.
+        spin: let idle threads spin, which is ONNX Runtime's default; without it, several concurrent sessions
+        use less CPU.
 
     Raises:
         OptionError: a provider that this ONNX Runtime does not have.
         RequirementError: ONNX Runtime is missing.
-        InputError: weights beside the model cannot be had, or ``proto`` has more than 2 GB of them.
-        AnalysisError: ONNX Runtime refuses the model.
+        InputError: external weights cannot be read, or ``proto`` has more than 2 GB of them.
+        AnalysisError: ONNX Runtime rejects the model.
     """
     runtime = onnxruntime(what)
     check_weights(path)
@@ -149,7 +149,7 @@ def open_session(
 def run_session(
     session: Any, names: list[str] | None, feeds: dict[str, Any], name: str, options: Any = None
 ) -> list[Any]:
-    """The outputs of those names, or all; ``options`` of ONNX Runtime. Raises: AnalysisError, in one line."""
+    """Return the outputs with these names, or all. Raises: AnalysisError, in one line."""
     try:
         return session.run(names, feeds, options)  # type: ignore[no-any-return]
     except Exception as fault:
@@ -159,7 +159,7 @@ def run_session(
 
 
 def one_line(fault: BaseException, path: PathLike | None = None) -> str:
-    """The first line of what a library says, not too long, and naming files without their folder."""
+    """Return the first line of a library's error, shortened, with file names instead of paths."""
     said = str(fault)
     if path is not None:
         said = said.replace(str(path), base_name(path)).replace(f"{Path(os.fspath(path)).parent}{os.sep}", "")

@@ -1,10 +1,10 @@
-"""From bytes to the text of a metadata value and back.
+"""Packing of bytes into the text of a metadata value, and back.
 
-Up to 10 KB of plain text stay as they are. More is compressed and written as base 64 (the alphabet without
-a slash, so that no value looks like a path) behind ``gz:`` or ``xz:``; bytes that are not text are ``b64:``.
-The same bytes give the same text.
+Up to 10 KB of plain text are stored as is. Longer values are compressed and encoded as base 64 (an alphabet
+without a slash, so that no value looks like a path) with the prefix ``gz:`` or ``xz:``; bytes that are not
+text have the prefix ``b64:``. Packing is deterministic.
 
-Values come from untrusted files: unpacking stops at a bound, and takes bounded memory.
+Values come from untrusted files: unpacking is limited in size and memory.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from py_autodoc.bounded import TooMuch, parse_json
 from py_autodoc.limits import SETTINGS
 
 MAX_FILE = 1 << 28
-"""Bytes of one unpacked file."""
+"""Maximum bytes of one unpacked file."""
 MAX_JSON = 1 << 24
-"""Bytes of one unpacked JSON value."""
+"""Maximum bytes of one unpacked JSON value."""
 PLAIN = 10_000
-"""Bytes up to which a value is kept readable."""
+"""Maximum bytes of a value that is kept readable."""
 
 _GZIP, _XZ, _RAW = "gz:", "xz:", "b64:"
 _XZ_MEMORY = 1 << 27
 _XZ_FILTERS = [
-    # Smaller than the strongest preset on vocabularies, in a third of its time.
+    # On vocabularies smaller than the strongest preset, in a third of its time.
     {
         "id": lzma.FILTER_LZMA2,
         "preset": 6,
@@ -47,17 +47,17 @@ _ALPHABET = re.compile(r"[A-Za-z0-9_-]*={0,2}")
 
 
 class DamagedValue(ValueError):
-    """A value cannot be unpacked; the text says why, as the end of a sentence."""
+    """A value cannot be unpacked; the message gives the reason as the end of a sentence."""
 
 
 def pack_json(value: Any) -> str:
-    """JSON without spaces; gzip above 10 KB. Raises: ValueError, TypeError for what is no JSON."""
+    """Return JSON without spaces, gzipped above 10 KB. Raises: ValueError, TypeError for other data."""
     plain = json.dumps(value, separators=(",", ":"), ensure_ascii=True)
     return plain if len(plain) <= PLAIN else _GZIP + _text(gzip.compress(plain.encode("ascii"), 9, mtime=0))
 
 
 def unpack_json(value: str) -> Any:
-    """What ``pack_json`` wrote. Raises: DamagedValue."""
+    """Return the value from ``pack_json``. Raises: DamagedValue."""
     data = unpack(value, MAX_JSON)
     try:
         return parse_json(data, SETTINGS)
@@ -68,10 +68,10 @@ def unpack_json(value: str) -> Any:
 
 
 def special_floats(value: Any) -> Any:
-    """JSON with the numbers it has none for, which transformers writes as ``{"__float__": "Infinity"}``.
+    """Restore numbers that JSON lacks, which transformers writes as ``{"__float__": "Infinity"}``.
 
     Raises:
-        RecursionError: nested deeper than Python's own JSON is read.
+        RecursionError: nested deeper than Python's JSON parser allows.
     """
     if isinstance(value, list):
         return [special_floats(one) for one in value]
@@ -83,7 +83,7 @@ def special_floats(value: Any) -> Any:
 
 
 def pack_file(data: bytes) -> str:
-    """A file: itself where it is short text, else gzip or xz, whichever is smaller."""
+    """Pack a file: unchanged if it is short text, else by gzip or xz, whichever is smaller."""
     if len(data) <= PLAIN:
         plain = _plain(data)
         return plain if plain is not None else _RAW + _text(data)
@@ -101,14 +101,14 @@ def _plain(data: bytes) -> str | None:
 
 
 def unpack(value: str, limit: int = MAX_FILE) -> bytes:
-    """The bytes of a value.
+    """Return the bytes of a value.
 
     Args:
         value: the text.
-        limit: bytes it may have; nothing beyond is ever made.
+        limit: maximum number of bytes; never exceeded in memory.
 
     Raises:
-        Damaged: it is not what was packed, or larger than ``limit``.
+        DamagedValue: it is not a packed value, or is larger than ``limit``.
     """
     prefix = next((one for one in (_GZIP, _XZ, _RAW) if value.startswith(one)), "")
     if not prefix:
@@ -116,7 +116,7 @@ def unpack(value: str, limit: int = MAX_FILE) -> bytes:
         if len(data) > limit:
             raise DamagedValue(f"has more than {limit:,} bytes")
         return data
-    # A good compressor still leaves more than a thousandth; the text is bounded before it is decoded.
+    # Compression ratios stay below 1000, so the text is bounded before it is decoded.
     if len(value) > 2 * limit:
         raise DamagedValue(f"has more than {limit:,} bytes")
     packed = _bytes(value[len(prefix) :])
@@ -140,7 +140,7 @@ def _unpacked(packed: bytes, limit: int) -> bytes:
     expand = lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
     try:
         data = expand.decompress(packed, limit)
-        # The end of the stream may follow the last byte of the data.
+        # The end of the stream may come after the last byte of data.
         if not expand.eof and len(data) == limit and expand.decompress(b"", 1):
             raise DamagedValue(_over(limit, limit))
     except (lzma.LZMAError, EOFError):
@@ -168,5 +168,5 @@ def _bytes(text: str) -> bytes:
 
 
 def checksum(value: str) -> str:
-    """SHA-256 of a value's text, as hexadecimal digits."""
+    """Return the SHA-256 of a value's text in hexadecimal."""
     return hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()

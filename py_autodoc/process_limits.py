@@ -1,6 +1,6 @@
-"""Limits a child puts on itself before it touches an untrusted model.
+"""Limits that a child process sets on itself before it reads an untrusted model.
 
-On platforms without ``resource`` (Windows) only the server's wall-clock limit holds.
+On platforms without ``resource`` (Windows), only the server's wall-clock limit applies.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if sys.platform != "win32":
 _PR_SET_PDEATHSIG = 1
 _OPEN_FILES = 64
 _CPU_RESERVE = 4
-"""The hard CPU limit in units of the soft one: a child that answers many requests renews the soft one."""
+"""Hard CPU limit as a multiple of the soft one: a child that answers many requests renews the soft one."""
 
 
 def die_with_parent(parent: int) -> None:
-    """Asks Linux to kill this process when its parent ends. Elsewhere the closed channel does that.
+    """Make Linux kill this process when its parent ends. Elsewhere, the closed channel has that effect.
 
-    ``parent`` is the process that forked this one: when it ended before the request was made, nobody
-    would be told, so this process ends at once.
+    ``parent`` is the process that forked this one: if it ended before the request, no signal would come, so
+    this process exits at once.
     """
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
@@ -35,17 +35,17 @@ def die_with_parent(parent: int) -> None:
 
 
 def limit_process(memory_bytes: int, seconds: float) -> None:
-    """Bounds address space, CPU time, open files and core dumps; forbids writing files.
+    """Limit address space, CPU time, open files and core dumps; forbid writing files.
 
-    Raises nothing: where a limit is already tighter, the tighter one stays.
+    Never raises: limits that are already tighter are kept.
     """
     sys.dont_write_bytecode = True
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
-        # When memory runs out, the kernel takes this process and not a notebook's kernel.
+        # When memory runs out, the kernel kills this process rather than a notebook's.
         score.write("1000")
     if sys.platform == "win32":
         return
-    # Writing past the file size limit shall be an error, not a signal.
+    # Exceeding the file size limit must raise an error, not a signal.
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     cpu = max(1, math.ceil(seconds))
     _limit(resource.RLIMIT_AS, memory_bytes, memory_bytes)
@@ -56,7 +56,7 @@ def limit_process(memory_bytes: int, seconds: float) -> None:
 
 
 def renew_cpu(seconds: float) -> None:
-    """Allows ``seconds`` of CPU time from now on, as far as the hard limit goes."""
+    """Allow ``seconds`` of CPU time from now on, within the hard limit."""
     if sys.platform == "win32":
         return
     used = resource.getrusage(resource.RUSAGE_SELF)
@@ -72,13 +72,13 @@ def _limit(which: int, soft: int, hard: int) -> None:
     if ceiling != resource.RLIM_INFINITY:
         hard = ceiling if hard == resource.RLIM_INFINITY else min(hard, ceiling)
         soft = min(soft, hard)
-    # macOS refuses some limits (RLIMIT_AS) altogether.
+    # macOS rejects some limits (RLIMIT_AS).
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(which, (soft, hard))
 
 
 def silence() -> None:
-    """Sends what C libraries print (it may quote the model) to nowhere."""
+    """Discard the output of C libraries, which may quote the model."""
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)

@@ -1,4 +1,4 @@
-"""Names near a mistyped one, for the hint of an error."""
+"""Names similar to a mistyped one, for hints in errors."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from difflib import get_close_matches
 from itertools import islice
 
 MOST = 20_000
-"""Names that are compared."""
+"""Maximum number of names compared."""
 COUNT = 3
 _CUTOFF = 0.5
 _PARTS = re.compile(r"[./:]+")
 
 
 def similar_names(name: str, known: Iterable[str], count: int = COUNT) -> list[str]:
-    """Names that may have been meant, the likeliest first.
+    """Return likely intended names, most similar first.
 
-    Dots and slashes between the parts of a path are one; names that end with the parts asked for come before
-    those that are merely alike.
+    Dots and slashes in paths are equivalent; names that end with the requested parts come before those that
+    are only similar.
     """
     names = list(islice(dict.fromkeys(one for one in known if one), MOST))
     plain = {one: _plain(one) for one in names}

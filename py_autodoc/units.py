@@ -1,7 +1,7 @@
-"""How numbers are written: three significant digits with SI prefixes, or exact with separators.
+"""Number formatting: three significant digits with SI prefixes, or exact with separators.
 
-The viewer writes them in the same way (``src/core/base/numberFormat.ts``); both are tested with the cases in
-``tests/data/number_cases.json``, and halves are rounded up in both.
+The viewer formats in the same way (``src/core/base/numberFormat.ts``); both are tested with
+``tests/data/number_cases.json``, and both round halves up.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _BYTES = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
 _THREE = Context(prec=3, rounding=ROUND_HALF_UP)
 _LONG = Context(prec=400)
 _PLAIN_FROM = -6
-"""Smallest power of ten that is written without an exponent, as a browser does."""
+"""Smallest power of ten written without an exponent, as in JavaScript."""
 
 
 def count(value: float | None, unit: str = "") -> str:
-    """``118 M``, ``9.41 K``, ``2.0 Z``, ``64``; ``unit`` follows the prefix. Unknown is ``—``."""
+    """Return ``118 M``, ``9.41 K``, ``2.0 Z``, ``64``; ``unit`` follows the prefix. Unknown is ``—``."""
     if value is None or not _finite(value):
         return UNKNOWN
     digits, power = _scaled(value)
@@ -29,17 +29,17 @@ def count(value: float | None, unit: str = "") -> str:
 
 
 def at_least(value: float | None, known: float | None) -> str:
-    """A sum as ``count`` writes it, ``≥`` before it where only the share ``known`` of its parts is known."""
+    """Return ``count`` of a sum, with ``≥`` if only the share ``known`` of its parts is known."""
     return ("" if value is None or known is None or known >= 1 else "≥ ") + count(value)
 
 
 def plural(count: int, one: str, many: str = "") -> str:
-    """``1 layer``, ``12 layers``, with separators."""
+    """Return ``1 layer``, ``12 layers``, with separators."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def size(value: float | None) -> str:
-    """Bytes with SI prefixes, 1 kB = 1000 B: ``3.21 MB``. Unknown is ``—``."""
+    """Return bytes with SI prefixes, 1 kB = 1000 B: ``3.21 MB``. Unknown is ``—``."""
     if value is None or not _finite(value):
         return UNKNOWN
     digits, power = _scaled(value)
@@ -47,7 +47,7 @@ def size(value: float | None) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """A time in the unit that suits it: ``1.28 ms``, ``5.28 µs``, ``12.3 s``. Unknown is ``—``."""
+    """Return a time in a suitable unit: ``1.28 ms``, ``5.28 µs``, ``12.3 s``. Unknown is ``—``."""
     if value is None or not _finite(value):
         return UNKNOWN
     if not value:
@@ -60,21 +60,21 @@ def seconds(value: float | None) -> str:
 
 
 def exact(value: int | None) -> str:
-    """All digits with separators: ``25,557,032``. Unknown is ``—``."""
+    """Return all digits with separators: ``25,557,032``. Unknown is ``—``."""
     return UNKNOWN if value is None else f"{value:,}"
 
 
 def share(part: float | None, whole: float | None) -> str:
-    """A part of a whole with one decimal: ``12.5 %``, ``42.0 %``. Unknown is ``—``.
+    """Return a share with one decimal: ``12.5 %``, ``42.0 %``. Unknown is ``—``.
 
-    ``0 %`` and ``100 %`` are nothing and all of it, nothing less: what is below a tenth of a percent is
-    ``<0.1 %``, and all but very little is ``99.9 %``.
+    ``0 %`` and ``100 %`` are exact: shares below a tenth of a percent are ``<0.1 %``, and those just below
+    the whole ``99.9 %``.
     """
     if part is None or not whole:
         return UNKNOWN
     if part == whole:
         return "100 %"
-    # What a division adds in the sixteenth digit must not decide how a half is rounded.
+    # Errors of the division in the sixteenth digit must not affect rounding.
     percent = float(f"{100 * part / whole:.12g}")
     if not math.isfinite(percent):
         return UNKNOWN
@@ -88,7 +88,7 @@ def share(part: float | None, whole: float | None) -> str:
 
 
 def confidence(value: float | None) -> str:
-    """How sure a guess is, in whole percent: ``90 %``; ``100 %`` is certain. Unknown is ``—``."""
+    """Return a confidence in whole percent: ``90 %``; ``100 %`` is certain. Unknown is ``—``."""
     if value is None or not _finite(value):
         return UNKNOWN
     percent = _rounded(float(f"{100 * value:.12g}"), 0)
@@ -96,7 +96,7 @@ def confidence(value: float | None) -> str:
 
 
 def shape(sizes: Iterable[int | str | None] | None) -> str:
-    """``1×64×56×56``, ``batch×768``; ``scalar`` without dimensions, ``?`` where unknown."""
+    """Return ``1×64×56×56``, ``batch×768``; ``scalar`` without dimensions, ``?`` if unknown."""
     if sizes is None:
         return "?"
     parts = ["?" if d is None else _dim(d) for d in sizes]
@@ -104,7 +104,7 @@ def shape(sizes: Iterable[int | str | None] | None) -> str:
 
 
 def _finite(value: float) -> bool:
-    """Whether a number can be written; one that no float can hold is none that a model has."""
+    """Return whether a number can be formatted; those beyond floats do not occur in models."""
     try:
         return math.isfinite(value)
     except OverflowError:
@@ -112,13 +112,13 @@ def _finite(value: float) -> bool:
 
 
 def _dim(dim: int | str) -> str:
-    """An expression with operators keeps together in brackets."""
+    """Return a dimension, in parentheses if it is an expression with operators."""
     text = str(dim)
     return f"({text})" if any(c in text for c in " +-*/") and not text.lstrip("-").isdigit() else text
 
 
 def _scaled(value: float) -> tuple[str, int]:
-    """Three significant digits and the power of 1000 they are scaled by."""
+    """Return three significant digits and the power of 1000 they are scaled by."""
     magnitude, power = abs(value), 0
     mantissa = float(magnitude)
     while mantissa >= 999.5 and power < len(_COUNTS) - 1:
@@ -142,12 +142,12 @@ def _three_digits(mantissa: float, power: int) -> str:
 
 
 def _rounded(value: float, places: int) -> str:
-    """So many places behind the point; a half is rounded away from 0."""
+    """Round to ``places`` decimals, halves away from 0."""
     return str(Decimal(value).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, _LONG))
 
 
 def _small(value: float) -> str:
-    """Three significant digits of what two places would make 0: ``0.00123``, ``1.23e-7``."""
+    """Return three significant digits where two decimals would give 0: ``0.00123``, ``1.23e-7``."""
     number = _THREE.create_decimal_from_float(value).normalize()
     if number.adjusted() >= _PLAIN_FROM:
         return f"{number:f}"

@@ -10,7 +10,7 @@ NAME = "onnx-autodoc"
 
 @cache
 def version() -> str:
-    """The version written at build time, else that of the installed distribution."""
+    """Return the version written at build time, else that of the installed distribution."""
     try:
         from py_autodoc._version import __version__ as built  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
@@ -19,7 +19,7 @@ def version() -> str:
 
 
 def installed(packages: Iterable[str]) -> dict[str, str]:
-    """Package → version, of those that are installed; none is imported."""
+    """Return package → version for the installed ones, without importing them."""
     from importlib import metadata
 
     found = {}

@@ -1,4 +1,4 @@
-"""The command line: ``onnx-autodoc <command>``, one module a command."""
+"""The command line: ``onnx-autodoc <command>``, one module per command."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import sys
 
 _READERS = frozenset({"analyze", "compare", "graph", "rule", "schema", "tags", "validate"})
-"""Commands that read one model, answer and end; others may run code of the user."""
+"""Commands that read one model, print results and exit; others may run user code."""
 _OBJECTS = 50_000
 
 
@@ -20,15 +20,15 @@ def main() -> None:
     try:
         app()
     finally:
-        # The process ends: what is left goes with it, and nobody needs to look for cycles in it.
+        # The process is about to exit, so the final collection of garbage cycles is skipped.
         gc.freeze()
 
 
 def _end_soon() -> None:
-    """Prepares for a second of work in which nearly everything made is kept.
+    """Tune the process for about a second of work in which nearly all objects are kept.
 
-    The garbage collector looks for cycles seldom, and numpy starts no threads for linear algebra, of
-    which there is none here. Together a sixth of the time that a small model takes.
+    Garbage collection runs rarely, and numpy starts no threads for linear algebra, which is not used.
+    Together this saves a sixth of the time for a small model.
     """
     gc.set_threshold(_OBJECTS, 20, 20)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from py_autodoc.report.schema import LlmSummary
 
 PARTIAL = 2
-"""Exit status when a stage failed and the report says so."""
+"""Exit status if a stage failed; the report says so."""
 NO_SUMMARY = 4
-"""Exit status when the language model that was asked gave no summary."""
+"""Exit status if the language model returned no summary."""
 log = logging.getLogger(__name__)
 
 
@@ -76,16 +76,16 @@ class _AnalyzeRequest:
 
 @dataclass(frozen=True)
 class _Result:
-    """What was found; the report is made when something needs it, which a page does not."""
+    """The results; the report is built on demand, because a page does not need it."""
 
     analysis: Analysis
     max_layers: int | None
     written: LlmSummary | None = None
-    """By a language model."""
+    """Summary by a language model."""
 
     @cached_property
     def report(self) -> Report:
-        """The report as asked for."""
+        """Return the requested report."""
         from py_autodoc.report.document.build_report import build_report
 
         made = build_report(self.analysis, self.max_layers)
@@ -134,7 +134,7 @@ class _Result:
     help="The requests it understands: /v1/messages or /v1/chat/completions.",
 )
 @click.option("--redact-names", is_flag=True, help="With --llm-summary: send no name or text of the model.")
-@click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
+@click.option("--pretty", is_flag=True, help="Indent the JSON.")
 @sizes("report")
 @click.option(
     "--max-layers",
@@ -169,10 +169,10 @@ class _Result:
 def command(log_level: str, **options: object) -> int:
     """Read the structure of MODEL (never its weights, unless asked to) and say what it is and what it costs.
 
-    Without an output option: a summary on a terminal, the JSON report when stdout is not one.
+    Without an output option, the result is a summary on a terminal, and otherwise the JSON report.
 
-    Several models, or folders of .onnx files: a line each on a terminal, the JSON of one a line else;
-    --out-json and --out-csv take them all.
+    Several models, or folders of .onnx files, give one line each on a terminal, and otherwise one JSON object
+    per line; --out-json and --out-csv contain all of them.
 
     \b
     Exit status: 0 success, 1 invalid input, 2 the model cannot run with these sizes or part of the
@@ -212,7 +212,7 @@ def _run(request: _AnalyzeRequest) -> int:
 
 
 def _service(request: _AnalyzeRequest) -> Endpoint | None:
-    """The language model to ask, None without. Raises: OptionError, RequirementError."""
+    """Return the language model to ask, if requested. Raises: OptionError, RequirementError."""
     if not request.llm_summary:
         given = {
             "--llm-url": request.llm_url, "--llm-model": request.llm_model, "--llm-api": request.llm_api,
@@ -227,7 +227,7 @@ def _service(request: _AnalyzeRequest) -> Endpoint | None:
 
 
 def _written(request: _AnalyzeRequest, analysis: Analysis, service: Endpoint) -> LlmSummary | None:
-    """What the language model writes; None, and told, where it fails."""
+    """Return the summary of the language model; if it fails, report the error and return None."""
     from py_autodoc.llm_summary import summarize
     from py_autodoc.report.document.build_report import build_report
 
@@ -241,7 +241,7 @@ def _written(request: _AnalyzeRequest, analysis: Analysis, service: Endpoint) ->
 
 
 def _documents(request: _AnalyzeRequest, outputs: dict[str, Target]) -> Documents | None:
-    """The documents that were asked for; None without any."""
+    """Return the requested documents, if any."""
     if not any((request.out_md, request.out_pdf, request.update, request.assets_dir, request.with_plots)):
         return None
     from py_autodoc.cli.documents import asked
@@ -251,7 +251,7 @@ def _documents(request: _AnalyzeRequest, outputs: dict[str, Target]) -> Document
 
 
 def _verdict(request: _AnalyzeRequest, model: str, analysis: Analysis) -> int:
-    """The status of a model that cannot run or is not wholly analysed, which is said first."""
+    """Return the exit status if the model cannot run or the analysis is incomplete, and report the reason."""
     sized = bool(
         request.bind
         or request.input_shape
@@ -263,7 +263,7 @@ def _verdict(request: _AnalyzeRequest, model: str, analysis: Analysis) -> int:
 
 
 def _show(request: _AnalyzeRequest, result: _Result, outputs: dict[str, Target], remark: bool) -> None:
-    """The results of one model, and what they leave out where no summary says so."""
+    """Output the results of one model; mention what they omit if no summary does."""
     _write(result, outputs, request.pretty)
     if not outputs and sys.stdout.isatty():
         from py_autodoc.cli.summary import print_summary
@@ -288,7 +288,7 @@ def _remarks(analysis: Analysis) -> None:
 
 
 def _run_all(request: _AnalyzeRequest) -> int:
-    """Several models: each by itself, the results as they come."""
+    """Analyse several models independently, and output results as they become available."""
     from py_autodoc.cli.many import OutcomeLines, json_line, model_files, table_csv
 
     alone = {
@@ -304,7 +304,7 @@ def _run_all(request: _AnalyzeRequest) -> int:
     }
     for option in (option for option, given in alone.items() if given):
         raise OptionError("one-model-only", f"{option} is for one model.", "Name one.")
-    _options(request)  # what is wrong with them is wrong for every model
+    _options(request)  # invalid options are invalid for every model
     files = model_files(request.models)
     outputs, done = _targets(request, files), []
     terminal = not outputs and sys.stdout.isatty()
@@ -323,7 +323,7 @@ def _run_all(request: _AnalyzeRequest) -> int:
 
 
 def _outcomes(request: _AnalyzeRequest, files: list[str]) -> Iterator[ModelOutcome]:
-    """What became of each file; one that is broken does not stop the others."""
+    """Yield the outcome of each file; an invalid one does not stop the others."""
     from py_autodoc.cli.many import ModelOutcome
 
     for file in files:
@@ -342,18 +342,18 @@ def _outcomes(request: _AnalyzeRequest, files: list[str]) -> Iterator[ModelOutco
             yield ModelOutcome(file, PARTIAL, None, "memory", message)
         except Exception as fault:
             log.debug("%s failed", file, exc_info=True)
-            message = f"{file}: the analysis failed because of a fault of ours ({type(fault).__name__})."
+            message = f"{file}: the analysis failed because of an internal error ({type(fault).__name__})."
             stderr.error(message, "Analyse it alone with --log-level debug, and please report it.")
             yield ModelOutcome(file, PARTIAL, None, "internal", message)
 
 
 def _named(file: str, message: str) -> str:
-    """The message with the file's path in it: among several the base name may not tell."""
+    """Add the file's path to the message: with several files the base name may be ambiguous."""
     return message if file in message else f"{file}: {message.removeprefix(f'{os.path.basename(file)}: ')}"
 
 
 def _targets(request: _AnalyzeRequest, files: list[str]) -> dict[str, Target]:
-    """Outputs by option, checked."""
+    """Return the outputs by option, checked."""
     return targets(
         {
             "--out-json": (request.out_json, "report"),
@@ -396,7 +396,7 @@ def _analyze(request: _AnalyzeRequest, model: str) -> Analysis:
 
 
 def _pieces(result: _Result, pretty: bool) -> Iterator[bytes]:
-    """The report as JSON, without the memory that the whole takes."""
+    """Yield the report as JSON in pieces, to limit memory use."""
     from py_autodoc.report.document.report_stream import report_pieces
 
     return report_pieces(result.analysis, result.max_layers, pretty, result.written)
@@ -418,7 +418,7 @@ def _tell(shown: str, size: int) -> None:
 
 
 def _text(kind: str, result: _Result) -> str:
-    """What goes into the output of a kind."""
+    """Return the content for an output of this kind."""
     if kind == "csv":
         from py_autodoc.render.csv import layers_csv
 

@@ -1,8 +1,8 @@
-"""The command group: lazy commands, one place for errors and exit codes.
+"""The command group: lazily imported commands, and central handling of errors and exit codes.
 
-0 success · 1 invalid input · 2 analysis error (a partial report may have been written) · 3 a result
-could not be written · 4 an external service failed · 5 a model does not pass · 130 interrupted · 141 the
-reader of our output left.
+0 success · 1 invalid input · 2 analysis error (a partial report may have been written) · 3 a result could not
+be written · 4 an external service failed · 5 a model does not pass · 130 interrupted · 141 the reader of
+our output has exited.
 """
 
 from __future__ import annotations
@@ -24,40 +24,40 @@ from py_autodoc.version import NAME, version
 
 COMMANDS = {
     "analyze": "Analyse a model: architecture, parameters, MACs, memory, findings.",
-    "check": "Whether models keep limits and rules, for CI.",
-    "compare": "What differs between models: architecture, precision, numbers.",
+    "check": "Check models against limits and rules, for CI.",
+    "compare": "Compare models: architecture, precision, metrics.",
     "export": "Export a PyTorch or Keras model to ONNX, recording the module of each node.",
-    "extract": "Write one module, or some nodes, as a model that runs.",
+    "extract": "Write one module, or some nodes, as a separate model.",
     "graph": "Write the graph as SVG, PNG, HTML, DOT or data for other viewers.",
-    "hardware": "The devices that are known, one of them, and this machine.",
+    "hardware": "List the known devices, show one, or detect this machine's.",
     "llm": "Text generation: prefill, decode, KV cache, several devices, costs.",
     "metadata": "Show the task, processor and configuration embedded in a model.",
-    "opdocs": "What every quantized operation computes: formulas, C, test vectors.",
-    "quantize": "Write a quantized model, measured beside its original.",
-    "rebatch": "Another batch for a model whose batch is fixed.",
-    "recommend": "Which device to take: minimum, recommended, optimal.",
-    "resize": "Another sequence length or resolution for a model that has it fixed.",
+    "opdocs": "Document every quantized operation: formulas, C, test vectors.",
+    "quantize": "Write a quantized model and compare it with the original.",
+    "rebatch": "Change the batch size of a model with a fixed one.",
+    "recommend": "Recommend devices: minimum, recommended, optimal.",
+    "resize": "Change the fixed sequence length or resolution of a model.",
     "rule": "Explain a rule, or list them all.",
     "run": "Latency, memory and results on this machine; the time of each layer.",
     "schema": "Print the JSON Schema of the report.",
-    "sensitivity": "What quantizing each layer alone does to the results.",
+    "sensitivity": "Measure the effect of quantizing each layer on its own.",
     "sweep": "Costs and latency at many batches, sizes, precisions and devices.",
     "tags": "Which module each node comes from.",
     "to-torch": "Write a model as readable PyTorch source and its weights.",
     "validate": "Check a model with its tags, or a JSON report.",
-    "verify": "Where the values that two models compute part.",
+    "verify": "Find where the values of two models diverge.",
 }
-"""Command → help line; the module of the same name (``-`` as ``_``) is imported when it is used."""
+"""Command → help line; the module with this name (``-`` as ``_``) is imported on use."""
 INVALID, UNEXPECTED, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 
 
 class _StdoutClosed(Exception):
-    """Nobody reads our stdout any more."""
+    """The reader of our stdout has exited."""
 
 
 @contextmanager
 def _reader() -> Iterator[None]:
-    """Tells a broken pipe apart before click, which would end as if the command had failed."""
+    """Intercept broken pipes before click, which would report a failure of the command."""
     try:
         yield
         sys.stdout.flush()
@@ -66,7 +66,7 @@ def _reader() -> Iterator[None]:
 
 
 def command_of(name: str) -> click.Command:
-    """The command of a name, with ``--log-level`` also where it does not look at it."""
+    """Return a command by name, adding ``--log-level`` if it does not define it."""
     command: click.Command = import_module(f"py_autodoc.cli.{name.replace('-', '_')}").command
     if not any(option.name == LEVEL for option in command.params):
         command.params.append(level_option())
@@ -77,34 +77,34 @@ class App(click.Group):
     """Commands from ``COMMANDS``; every failure becomes one line and an exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names of the commands."""
+        """Return the names of the commands."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Imports a command."""
+        """Import a command."""
         return command_of(cmd_name) if cmd_name in COMMANDS else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list in ``--help``, without importing the commands."""
+        """Write the list for ``--help`` without importing the commands."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """Reads the command line; ``--help`` and ``--version`` print here."""
+        """Parse the command line; ``--help`` and ``--version`` print here."""
         with _reader():
             return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Runs the command."""
+        """Run the command."""
         with _reader():
             return super().invoke(ctx)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command meant; a mistyped one lists the nearest."""
+        """Return the command; for a mistyped name, suggest the nearest."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
@@ -119,7 +119,7 @@ class App(click.Group):
         windows_expand_args: bool = True,
         **extra: Any,
     ) -> Any:
-        """Runs a command and exits with its status."""
+        """Run a command and exit with its status."""
         sys.exit(self._status(args, prog_name or NAME, complete_var, windows_expand_args, extra))
 
     def _status(
@@ -165,7 +165,7 @@ class App(click.Group):
         except Exception as fault:  # noqa: BLE001 - the last boundary: a user never sees a traceback unasked
             _trace()
             stderr.error(
-                f"The analysis failed because of a fault in {NAME} ({type(fault).__name__}).",
+                f"The analysis failed because of an internal error in {NAME} ({type(fault).__name__}).",
                 "Run again with --log-level debug for a traceback, and please report it.",
             )
             return UNEXPECTED
@@ -180,7 +180,7 @@ def _nearest(name: str) -> str:
 
 
 def _trace() -> None:
-    """The traceback, for those who asked for it."""
+    """Log the traceback if debug logging is on."""
     if logging.getLogger("py_autodoc").isEnabledFor(logging.DEBUG):
         import traceback
 

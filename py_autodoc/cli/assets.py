@@ -1,4 +1,4 @@
-"""The folder that pictures of a document go to: ``--assets-dir``."""
+"""The folder for images of a document: ``--assets-dir``."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Files: TypeAlias = Mapping[str, tuple[str, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Assets:
-    """A folder that is there, or can be made. Made by ``assets``."""
+    """A folder that exists or can be created. Created by ``assets``."""
 
     folder: Path
     force: bool
 
     def links(self, files: Files, document: Path) -> dict[str, str]:
-        """Figure → path from the folder of a document to its file; no link leads to another drive."""
+        """Return figure → path relative to the document's folder; figures on another drive are omitted."""
         try:
             way = os.path.relpath(self.folder.resolve(), document.resolve())
         except ValueError:
@@ -32,7 +32,7 @@ class Assets:
         return {figure: Path(way, name).as_posix() for figure, name in shown.items()}
 
     def write(self, files: Files) -> list[tuple[str, int]]:
-        """Write the files; (name, bytes) of each. Raises: OutputError."""
+        """Write the files; return (name, bytes) of each. Raises: OutputError."""
         if not files:
             return []
         try:
@@ -47,7 +47,7 @@ class Assets:
 
 
 def assets(given: str, names: Sequence[str], inputs: Iterable[str], force: bool) -> Assets:
-    """The folder for files of these names, checked before there is anything to write. Raises: OutputError."""
+    """Return the folder for files with these names, after checking it. Raises: OutputError."""
     folder = Path(given)
     if not folder.exists():
         parent = folder.resolve().parent

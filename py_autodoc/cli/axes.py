@@ -17,7 +17,7 @@ _AMOUNT = re.compile(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([a-zµ]*)\s*", re.IGNORECA
 
 
 def texts(given: Sequence[str]) -> list[str]:
-    """The items of comma-separated lists, each once."""
+    """Return the distinct items of comma-separated lists."""
     items = (item.strip() for text in given for item in text.split(","))
     return list(dict.fromkeys(item for item in items if item))
 
@@ -35,7 +35,7 @@ def counts(given: Sequence[str], option: str) -> list[int]:
 
 
 def tokens(given: Sequence[str], option: str) -> list[int]:
-    """Numbers of tokens; ``k`` is 1,024, ``m`` 1,024 of these. Raises: OptionError."""
+    """Parse numbers of tokens; ``k`` is 1,024, ``m`` is 1,024 k. Raises: OptionError."""
     found = []
     for item in texts(given):
         match = re.fullmatch(r"(\d{1,9})([km]?)", item, re.ASCII | re.IGNORECASE)
@@ -51,7 +51,7 @@ def tokens(given: Sequence[str], option: str) -> list[int]:
 
 
 def swept(given: Sequence[str]) -> tuple[dict[str, list[int]], dict[str, int]]:
-    """Dimensions with several sizes, and those with one. Raises: OptionError."""
+    """Return the dimensions with several values, and those with one. Raises: OptionError."""
     several: dict[str, list[int]] = {}
     for item in given:
         name, _, sizes = item.rpartition("=")
@@ -64,7 +64,7 @@ def swept(given: Sequence[str]) -> tuple[dict[str, list[int]], dict[str, int]]:
 
 
 def shapes(given: Sequence[str]) -> dict[str, list[tuple[int, ...]]]:
-    """Inputs with the shapes they are given. Raises: OptionError."""
+    """Return the shapes per input. Raises: OptionError."""
     found: dict[str, list[tuple[int, ...]]] = {}
     for item in given:
         name, _, several = item.rpartition("=")
@@ -76,12 +76,12 @@ def shapes(given: Sequence[str]) -> dict[str, list[tuple[int, ...]]]:
 
 
 def byte_size(text: str | None, option: str) -> int | None:
-    """``8GB``, ``512 MiB`` as bytes. Raises: OptionError."""
+    """Parse ``8GB`` or ``512 MiB`` as bytes. Raises: OptionError."""
     return None if text is None else int(_amount(text, option, _UNITS, "8GB, 512MiB"))
 
 
 def milliseconds(text: str | None, option: str) -> float | None:
-    """``10ms``, ``0.5 s``, ``10`` as milliseconds, above 0. Raises: OptionError."""
+    """Parse ``10ms``, ``0.5 s`` or ``10`` as positive milliseconds. Raises: OptionError."""
     return None if text is None else positive(_amount(text, option, _TIMES, "10ms, 0.5s"), option)
 
 
@@ -94,7 +94,7 @@ def _amount(text: str, option: str, units: dict[str, int] | dict[str, float], ex
 
 
 def positive(value: float | None, option: str) -> float | None:
-    """The number, if it is one above 0. Raises: OptionError."""
+    """Return the number if it is positive. Raises: OptionError."""
     if value is not None and not 0 < value < 1e18:
         raise OptionError("bad-amount", f"{option} is {value:g}; it must be above 0.", "Write a number.")
     return value

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from py_autodoc.render.output_target import Target
 
 _ACTIONS = "GITHUB_ACTIONS"
-"""Set to ``true`` by the runners of GitHub."""
+"""Set to ``true`` by GitHub runners."""
 
 
-@click.command("check", short_help="Whether models keep limits and rules, for CI.")
+@click.command("check", short_help="Check models against limits and rules, for CI.")
 @click.argument("models", metavar="MODEL…", type=click.Path(path_type=str), nargs=-1)
 @click.option("--max-params", metavar="N", help="Most parameters: 100M.")
 @click.option("--max-macs", metavar="N", help="Most MACs per inference: 5G.")
@@ -69,14 +69,14 @@ _ACTIONS = "GITHUB_ACTIONS"
 @click.option(
     "--unknown",
     type=click.Choice(["fail", "warn"]),
-    help="What happens where a figure is unknown: fail (default) or warn.",
+    help="If a figure is unknown: fail (default) or warn.",
 )
 @click.option("--junit", metavar="PATH", help="Write the result as JUnit XML; - is stdout.")
 @click.option("--sarif", metavar="PATH", help="Write the result as SARIF 2.1.0; - is stdout.")
 @click.option("--out-json", metavar="PATH", help="Write the result as JSON; - is stdout.")
 @click.option(
     "--annotations/--no-annotations", default=None,
-    help="Print annotations for GitHub Actions (default: where GITHUB_ACTIONS is true).",
+    help="Print annotations for GitHub Actions (default: if GITHUB_ACTIONS is true).",
 )  # fmt: skip
 @click.option("--all", "every", is_flag=True, help="Also list the checks that pass.")
 @sizes("result")
@@ -125,7 +125,7 @@ def command(models: tuple[str, ...], log_level: str, progress: bool | None, **op
 def _checked(
     files: list[str], made: Any, run: Any, outputs: dict[str, Target], every: bool
 ) -> list[CheckResult]:
-    """All models, each told as soon as it is known unless stdout has a document."""
+    """Check all models; print each result at once unless a document goes to stdout."""
     from py_autodoc.check.formats.text import lines, summary
     from py_autodoc.check.run import checked
 
@@ -165,7 +165,7 @@ def _document(option: str, found: list[CheckResult], printed: bool) -> str:
 
 
 def _annotate(found: list[CheckResult], outputs: dict[str, Target], wanted: bool | None) -> None:
-    """Annotations on stdout, or on stderr, which runners read as well, where stdout has a document."""
+    """Print annotations on stdout, or on stderr (which runners also read) if a document goes to stdout."""
     if not (os.environ.get(_ACTIONS) == "true" if wanted is None else wanted):
         return
     from py_autodoc.check.formats.github import workflow_commands

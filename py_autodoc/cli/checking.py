@@ -1,4 +1,4 @@
-"""``onnx-autodoc check``: options and a policy file as one policy, which files, how they are analysed."""
+"""``onnx-autodoc check``: merges options and policy file, selects files, and analyses them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _replace = msgspec.structs.replace
 
 
 def given_policy(options: Mapping[str, Any]) -> tuple[Policy, str | None]:
-    """The policy file with what the options say instead or in addition, and the file's path.
+    """Return the policy file with the options applied, and the path of the file.
 
     Raises: OptionError, PathError, RequirementError.
     """
@@ -79,7 +79,7 @@ def given_policy(options: Mapping[str, Any]) -> tuple[Policy, str | None]:
 def _with_where(
     policy: Policy, options: Mapping[str, Any], limits: Mapping[str, str], severity: Any
 ) -> Policy:
-    """With the options about nodes as rules of a query; the others are about the whole model."""
+    """Apply the options about nodes to the rules of the query; the others apply to the whole model."""
     for name in limits:
         if name not in _OF_NODES:
             option = f"--max-{name.replace('_', '-')}"
@@ -98,7 +98,7 @@ def _with_where(
 
 
 def _fail_on(given: Sequence[str]) -> tuple[Any, list[str]]:
-    """The lowest severity of those given, and the conditions on a baseline."""
+    """Return the lowest of the given severities, and the conditions on a baseline."""
     severities = [text.strip().lower() for text in given if text.strip().lower() in SEVERITIES]
     conditions = [text for text in given if text.strip().lower() not in SEVERITIES]
     return (min(severities, key=SEVERITIES.index) if severities else None), conditions
@@ -147,7 +147,7 @@ def _sizes(held: PolicySizes, options: Mapping[str, Any]) -> PolicySizes:
 
 
 def models_of(given: Sequence[str], policy: Policy) -> list[str]:
-    """The files to check. Raises: OptionError, PathError."""
+    """Return the files to check. Raises: OptionError, PathError."""
     paths = list(given) or policy.models
     if not paths:
         raise OptionError(
@@ -157,7 +157,7 @@ def models_of(given: Sequence[str], policy: Policy) -> list[str]:
 
 
 class Analyser:
-    """Analyses models, each under the sizes that it has a use for."""
+    """Analyses models, each with the dimensions that apply to it."""
 
     def __init__(self, options: Options, progress: bool | None) -> None:
         self._options = options
@@ -166,7 +166,7 @@ class Analyser:
         self._sized = bool(options.bindings or options.input_shapes or options.resize)
 
     def run(self, path: str) -> Analysis:
-        """The analysis of a file. Raises: InputError."""
+        """Analyse a file. Raises: InputError."""
         with ProgressLine(printable(os.path.basename(path)), self._progress) as line:
             options = self._options
             if self._sized:
@@ -175,6 +175,6 @@ class Analyser:
             return run_analysis(path, options, line.update)
 
     def tell_unused(self) -> None:
-        """Warn of sizes that no model has a use for."""
+        """Warn about dimensions that no model has."""
         for name in sorted(self._unused or ()):
             stderr.warning(f"No model has the dimension or input {name!r}.")

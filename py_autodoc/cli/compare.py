@@ -31,12 +31,12 @@ _PARTIAL = ("the page is partial", "See `analyze` for its diagnostics.")
 
 
 class _Compare(click.Command):
-    """A command whose status 1 is an answer: what is wrong with files or options is 2."""
+    """A command whose exit status 1 means "different"; invalid files or options give 2."""
 
     trouble = TROUBLE
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Runs the command."""
+        """Run the command."""
         try:
             return super().invoke(ctx)
         except AutodocError as fault:
@@ -56,9 +56,7 @@ class _Sizes:
     assume: bool
 
 
-@click.command(
-    "compare", cls=_Compare, short_help="What differs between models: architecture, precision, numbers."
-)
+@click.command("compare", cls=_Compare, short_help="Compare models: architecture, precision, metrics.")
 @click.argument("a", type=click.Path(path_type=str))
 @click.argument("b", type=click.Path(path_type=str))
 @click.argument("others", nargs=-1, type=click.Path(path_type=str))
@@ -66,14 +64,14 @@ class _Sizes:
     "--eval-metrics",
     metavar="FILE.json",
     multiple=True,
-    help="What was measured of a model, once for each in their order: docs/compare.md.",
+    help="File with measurements of a model, once per model, in order: docs/compare.md.",
 )
 @click.option(
     "--baseline-precision",
     metavar="P",
     help="Compare with the model in this precision (fp32 …) instead of the first.",
 )
-@click.option("--weights", is_flag=True, help="Compare what weights hold, too: every weight is read.")
+@click.option("--weights", is_flag=True, help="Also compare the values of weights; reads all weights.")
 @click.option("--out-json", metavar="PATH", help="Write the comparison as JSON; - is stdout.")
 @click.option("--out-md", metavar="PATH", help="Write the comparison as Markdown; - is stdout.")
 @click.option("--out-pdf", metavar="PATH", help="Write the comparison as PDF; needs onnx-autodoc[pdf].")
@@ -83,13 +81,13 @@ class _Sizes:
     help="Draw size, time and quality for --assets-dir and --out-pdf; needs onnx-autodoc[plots].",
 )
 @click.option("--assets-dir", metavar="DIR", help="Write plots here, which the Markdown then shows.")
-@click.option("--out-svg", metavar="PATH", help="Draw both as one graph that shows what differs, as SVG.")
+@click.option("--out-svg", metavar="PATH", help="Draw both as one graph with the differences, as SVG.")
 @click.option("--out-png", metavar="PATH", help="The same as PNG; needs onnx-autodoc[pictures].")
 @click.option(
     "--fail-on",
     metavar="CONDITION",
     multiple=True,
-    help="Exit with 5 where this holds: 'macs>+5%', 'size>100M', architecture, removed … Repeatable.",
+    help="Exit with 5 if this holds: 'macs>+5%', 'size>100M', architecture, removed … Repeatable.",
 )
 @click.option(
     "--topology", is_flag=True, help="Instead: nodes, edges, attributes and weights, byte for byte."
@@ -139,20 +137,20 @@ def command(
     runtime: str,
     **given: Any,
 ) -> int:
-    """Say what model B is of model A: the same architecture or another, and what changed.
+    """Compare model B with model A: whether the architecture is the same, and what changed.
 
     \b
         onnx-autodoc compare resnet.onnx resnet-int8.onnx
         onnx-autodoc compare old.onnx new.onnx --fail-on architecture --fail-on 'macs>+5%'
         onnx-autodoc compare fp32.onnx fp16.onnx int8.onnx --out-md variants.md
 
-    Models are aligned by their structure, whatever their nodes are called: a float model and its quantized,
-    converted or fused twin have all core operators in common. Further models are compared with A as well.
-    Dimensions that stay free get a usual size.
+    Models are aligned by structure, whatever the names of their nodes: a float model shares all core
+    operators with its quantized, converted or fused variants. Further models are also compared with A.
+    Dimensions without a value get a typical one.
 
     \b
-    Exit status: 0 when they are the same, 1 when they differ, 2 when that cannot be told, 3 when a result
-    could not be written. With --fail-on: 0 when no condition holds, 5 when one does.
+    Exit status: 0 if they are the same, 1 if they differ, 2 on errors, 3 if a result could not be written.
+    With --fail-on: 0 if no condition holds, 5 if one does.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     chosen = _Sizes(**given)
     if topology and structure:
@@ -202,7 +200,7 @@ def command(
 
 
 def _page(a: str, b: str, out: str, chosen: _Sizes, direction: str, force: bool) -> int:
-    """Write the page of both. Returns the exit status."""
+    """Write a page with both models. Return the exit status."""
     from py_autodoc.compare.align import align
     from py_autodoc.compare.columns import comparison_columns
     from py_autodoc.render.html import html_page
@@ -222,9 +220,9 @@ def _page(a: str, b: str, out: str, chosen: _Sizes, direction: str, force: bool)
 def _analyses(
     paths: tuple[str, ...], chosen: _Sizes, on: tuple[str, str, str] = ("", "", "")
 ) -> list[Analysis]:
-    """The models under these sizes. What only some of them have is given to those.
+    """Analyse the models with these dimensions; each gets those that it has.
 
-    Raises: OptionError: none has it.
+    Raises: OptionError: no model has one of them.
     """
     from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
     from py_autodoc.report.pipeline.analysis import Options, run_analysis
@@ -256,7 +254,7 @@ def _analyses(
 
 
 def _compare(a: str, b: str, graph: str, tags: bool, as_json: bool) -> int:
-    """Print what differs. Returns the exit status."""
+    """Print the differences. Return the exit status."""
     from py_autodoc.compare.tags import compare_tags
     from py_autodoc.tags import load_tags
 
@@ -275,14 +273,14 @@ def _compare(a: str, b: str, graph: str, tags: bool, as_json: bool) -> int:
         lines = _topology(found, weights) if found is not None else []
         stdout.lines(lines + (_tags(modules) if modules is not None else []))
     if left_out is not None:
-        stderr.error(f"Weights were not compared: {left_out.message}", "--structure asks for no weights.")
+        stderr.error(f"Weights were not compared: {left_out.message}", "Use --structure to ignore weights.")
     if found or (modules is not None and not modules.equal):
         return DIFFERENT
     return TROUBLE if left_out is not None else 0
 
 
 def _differences(a: str, b: str, graph: str) -> tuple[list[Difference], InputError | None]:
-    """What differs, and why weights were left out although they were asked for.
+    """Return the differences, and why requested weights were not compared.
 
     Raises: InputError: a file cannot be read.
     """

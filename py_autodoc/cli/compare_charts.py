@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Charts:
-    """What was asked for, checked before the comparison, and what was drawn. Made by ``asked``."""
+    """The requested plots, checked before the comparison, and their files. Created by ``asked``."""
 
     wanted: bool
     assets: Assets | None
@@ -29,10 +29,10 @@ class Charts:
     def asked(
         cls, plots: bool, assets_dir: str | None, pdf: bool, inputs: Iterable[str], force: bool
     ) -> Charts:
-        """The charts of a run. Raises: OptionError, OutputError."""
+        """Return the plots of a run. Raises: OptionError, OutputError."""
         if plots and assets_dir is None and not pdf:
             raise OptionError(
-                "no-assets-dir", "--with-plots needs a place.", "Pass --assets-dir DIR or --out-pdf."
+                "no-assets-dir", "--with-plots needs an output.", "Pass --assets-dir DIR or --out-pdf."
             )
         if assets_dir is None:
             return cls(plots, None)
@@ -44,7 +44,7 @@ class Charts:
         return cls(plots, assets(assets_dir, files_of(NAMES), inputs, force))
 
     def draw(self, analyses: Sequence[Analysis], evaluations: Evaluations) -> None:
-        """Draw them. What cannot be drawn is told and left out."""
+        """Draw the plots; report and skip those that cannot be drawn."""
         if not self.wanted:
             return
         from py_autodoc.compare.impact import impact, precisions
@@ -65,15 +65,15 @@ class Charts:
             stderr.warning(f"No plots: {fault.message} {fault.hint}".strip())
 
     def write(self) -> list[tuple[str, int]]:
-        """Write them; (name, bytes) of each. Raises: OutputError."""
+        """Write the plots; return (name, bytes) of each. Raises: OutputError."""
         return [] if self.assets is None else self.assets.write(self.files)
 
     def links(self, folder: Path) -> dict[str, str]:
-        """Figure → path from a folder to its file."""
+        """Return figure → path relative to a folder."""
         return {} if self.assets is None else self.assets.links(self.files, folder)
 
     def pictures(self) -> dict[str, str]:
-        """Figure → SVG for white paper."""
+        """Return figure → SVG for white paper."""
         from py_autodoc.cli.documents import charts
 
         return charts(self.files)

@@ -1,4 +1,4 @@
-"""``onnx-autodoc compare`` by structure: what is printed, written and failed on."""
+"""``onnx-autodoc compare`` by structure: output, files, and ``--fail-on`` conditions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PARTIAL = ("the comparison is partial", "See `analyze` for its diagnostics.")
 _LONGEST = 200
 PICTURES = ("--out-svg", "--out-png")
 _SCALE = 2.0
-"""Pixels of a PNG for one unit of the picture."""
+"""PNG pixels per unit of the SVG."""
 _KINDS = {
     "--out-json": "report",
     "--out-md": "markdown",
@@ -52,11 +52,11 @@ def compare(
     plots: bool = False,
     assets_dir: str | None = None,
 ) -> int:
-    """Compare the first model with the others. Returns the exit status.
+    """Compare the first model with the others. Return the exit status.
 
-    ``asked`` are paths by option; ``evaluated`` are the files of evaluations, one a model; ``baseline`` is
-    the precision of the model that comes first; ``plots`` are written to ``assets_dir`` and shown in
-    Markdown and PDF.
+    ``asked`` maps options to paths; ``evaluated`` lists evaluation files, one per model; ``baseline`` is the
+    precision of the model to compare with; ``plots`` are written to ``assets_dir`` and shown in Markdown and
+    PDF.
 
     Raises: OptionError, OutputError, PathError, RequirementError.
     """
@@ -122,7 +122,7 @@ def _tell(target: Target, written: int) -> None:
 
 
 def read_evaluations(paths: Sequence[str], models: int) -> list[Evaluation]:
-    """The evaluations, one a model or none at all. Raises: OptionError, PathError."""
+    """Read the evaluations: one per model, or none. Raises: OptionError, PathError."""
     from py_autodoc.compare.evaluation import read_evaluation
 
     if paths and len(paths) != models:
@@ -134,7 +134,7 @@ def read_evaluations(paths: Sequence[str], models: int) -> list[Evaluation]:
 
 
 def _of_precision(analyses: Sequence[Analysis], wanted: str) -> int:
-    """Place of the model in a precision. Raises: OptionError: not one is, or several are."""
+    """Return the index of the model with this precision. Raises: OptionError unless there is exactly one."""
     from py_autodoc.compare.impact import precisions
 
     found = precisions(analyses)
@@ -149,7 +149,7 @@ def _of_precision(analyses: Sequence[Analysis], wanted: str) -> int:
 
 
 def first(items: Sequence[T], at: int) -> list[T]:
-    """The items with that of a place at the beginning."""
+    """Return the items with the given one moved to the front."""
     return [items[at], *items[:at], *items[at + 1 :]]
 
 

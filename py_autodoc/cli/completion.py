@@ -1,4 +1,4 @@
-"""What the shell completes: devices, rules, symbols of the model on the line, files."""
+"""Shell completion of devices, rules, symbols of the given model, and files."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import click
 from click.shell_completion import CompletionItem
 
 _MOST = 1000
-"""Devices and symbols that are offered."""
+"""Maximum number of completions."""
 
 
 def files(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The shell's own completion of files."""
+    """Leave the completion of files to the shell."""
     return [CompletionItem(incomplete, type="file")]
 
 
 def devices(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Ids of the devices that a latency can be estimated for; files for what is a path."""
+    """Complete ids of devices with latency estimates, or files if a path was begun."""
     if os.sep in incomplete or incomplete.endswith(".json"):
         return files(context, parameter, incomplete)
     from py_autodoc.hardware.profile import estimable, profiles
@@ -28,14 +28,14 @@ def devices(context: click.Context, parameter: click.Parameter, incomplete: str)
 
 
 def precisions(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Precisions that a latency can be estimated in."""
+    """Complete the precisions of latency estimates."""
     from py_autodoc.hardware.profile import PRECISIONS
 
     return [CompletionItem(one) for one in PRECISIONS if one.startswith(incomplete.lower())]
 
 
 def runtimes(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Runtimes that a latency can be estimated for."""
+    """Complete the runtimes of latency estimates."""
     from py_autodoc.hardware.runtimes import RUNTIMES
 
     return [
@@ -44,7 +44,7 @@ def runtimes(_: click.Context, __: click.Parameter, incomplete: str) -> list[Com
 
 
 def rules(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Ids of the rules."""
+    """Complete the ids of rules."""
     from py_autodoc.findings.registry import rules as known
 
     found = [one for one in known().values() if one.id.startswith(incomplete)]
@@ -52,13 +52,13 @@ def rules(_: click.Context, __: click.Parameter, incomplete: str) -> list[Comple
 
 
 def symbols(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """``NAME=`` of the free dimensions of the model that stands on the line already; nothing without one."""
+    """Complete ``NAME=`` with symbolic dimensions of the model on the command line, if any."""
     from py_autodoc.errors import AutodocError
     from py_autodoc.graph.building.build import build
     from py_autodoc.graph.loading.load import load
     from py_autodoc.graph.symbolic_dims.dim_names import usual
 
-    # An option that still waits for its value leaves the arguments unread.
+    # While an option lacks its value, click leaves the arguments unparsed.
     given = context.params.get("models") or context.params.get("model") or context.args
     paths = [given] if isinstance(given, str) else [one for one in given if os.path.isfile(one)]
     found: list[str] = []

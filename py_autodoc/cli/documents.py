@@ -1,4 +1,4 @@
-"""The documents that ``analyze`` writes besides data: a card in Markdown, a PDF, pictures beside them."""
+"""Documents written by ``analyze`` besides data: a Markdown card, a PDF, and their images."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from py_autodoc.report.sections.section_model import SectionContext
 
 GRAPH = {"graph": ("light", "graph.svg"), "graph-dark": ("dark", "graph-dark.svg")}
-"""Figure → theme and file of the graph."""
+"""Figure → theme and file name of the graph."""
 _MOST = 1 << 24
-"""Bytes of a file that is updated."""
+"""Maximum size in bytes of a file to update."""
 
 
 @dataclass
 class Documents:
-    """What was asked for, checked before the analysis. Made by ``asked``."""
+    """The requested documents, checked before the analysis. Created by ``asked``."""
 
     card: Target | None
     pdf: Target | None
@@ -35,14 +35,14 @@ class Documents:
     assets: Assets | None
     plots: bool
     before: str = ""
-    """Text of the file that is updated."""
+    """Current text of the file to update."""
     _context: dict[int, SectionContext] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return any(one is not None for one in (self.card, self.pdf, self.update, self.assets))
 
     def write(self, analysis: Analysis, report: Report) -> list[tuple[str, int]]:
-        """Write them all; (name, bytes) of each. Raises: AutodocError."""
+        """Write all documents; return (name, bytes) of each. Raises: AutodocError."""
         from py_autodoc.render.document import context
 
         made = context(analysis, report)
@@ -66,13 +66,13 @@ class Documents:
         written = [] if self.assets is None else self.assets.write(files)
         for target, result in texts:
             data = result.encode("utf-8") if isinstance(result, str) else result
-            # A card on a terminal is text.
+            # On a terminal, a card is sanitised as text.
             target.write(result if not isinstance(target, OutputPlace) else data)  # type: ignore[arg-type]
             written.append((target.shown, len(data)))
         return written
 
     def _pictures(self, analysis: Analysis, made: SectionContext) -> dict[str, tuple[str, bytes]]:
-        """Figure → file name and data. What cannot be drawn is told and left out."""
+        """Return figure → file name and data; report and skip images that cannot be drawn."""
         files: dict[str, tuple[str, bytes]] = {}
         try:
             files |= _graph(analysis) if self.assets is not None else {}
@@ -88,7 +88,7 @@ class Documents:
         return files
 
     def _links(self, files: Files, folder: Path) -> dict[str, str]:
-        """Figure → path from a folder to its file."""
+        """Return figure → path relative to a folder."""
         return {} if self.assets is None else self.assets.links(files, folder)
 
 
@@ -100,7 +100,7 @@ def asked(
     inputs: Iterable[str],
     force: bool,
 ) -> Documents:
-    """The documents of a run; ``outputs`` loses those that are theirs. Raises: OutputError, InputError."""
+    """Return the documents of a run, and remove them from ``outputs``. Raises: OutputError, InputError."""
     card, pdf = outputs.pop("--out-md", None), outputs.pop("--out-pdf", None)
     if pdf is not None:
         from py_autodoc.render.pdf import typst
@@ -108,7 +108,7 @@ def asked(
         typst()
     if plots and assets_dir is None and pdf is None:
         raise OptionError(
-            "no-assets-dir", "--with-plots needs a place.", "Pass --assets-dir DIR or --out-pdf."
+            "no-assets-dir", "--with-plots needs an output.", "Pass --assets-dir DIR or --out-pdf."
         )
     held = tuple(inputs)
     folder = None if assets_dir is None else _folder(assets_dir, plots, held, force)
@@ -117,7 +117,7 @@ def asked(
 
 
 def _folder(given: str, plots: bool, inputs: tuple[str, ...], force: bool) -> Assets:
-    """Where pictures go. Raises: OutputError."""
+    """Return the folder for images. Raises: OutputError."""
     from py_autodoc.render.plots import FILES
 
     names = [name for _, name in GRAPH.values()] + (list(FILES) if plots else [])
@@ -125,7 +125,7 @@ def _folder(given: str, plots: bool, inputs: tuple[str, ...], force: bool) -> As
 
 
 def _to_update(path: str, inputs: tuple[str, ...]) -> tuple[OutputPlace, str]:
-    """The file and its text. Raises: InputError: it is not there, not text, or has no markers."""
+    """Return the file and its text. Raises: InputError if it is missing, not text, or has no markers."""
     from py_autodoc.render.markdown import updated
 
     there = place(path, "markdown", inputs, force=True)
@@ -142,7 +142,7 @@ def _to_update(path: str, inputs: tuple[str, ...]) -> tuple[OutputPlace, str]:
 
 
 def charts(files: Files) -> dict[str, str]:
-    """The plots for white paper; the graph is drawn in rows there."""
+    """Return the plots for white paper, with the graph laid out in rows."""
     return {
         figure: data.decode("utf-8")
         for figure, (name, data) in files.items()
@@ -151,7 +151,7 @@ def charts(files: Files) -> dict[str, str]:
 
 
 def _graph(analysis: Analysis) -> dict[str, tuple[str, bytes]]:
-    """The picture of the graph in both themes."""
+    """Return the image of the graph in both themes."""
     from py_autodoc.render.svg import svg_picture
     from py_autodoc.report.viewer_payload.build_payload import build_payload
 

@@ -93,7 +93,7 @@ class _ExportRequest:
     "--dynamic",
     metavar="batch,seq",
     multiple=True,
-    help="Axes that stay free: batch, seq, or NAME:AXIS=symbol. Repeatable.",
+    help="Axes that stay symbolic: batch, seq, or NAME:AXIS=symbol. Repeatable.",
 )
 @click.option(
     "--seed", metavar="N", type=click.IntRange(min=0), default=0, help="Random seed for the example inputs."
@@ -103,13 +103,13 @@ class _ExportRequest:
     "--keep",
     metavar="GLOB",
     multiple=True,
-    help="Classes of torch.nn that tags show, as 'Linear'. Repeatable.",
+    help="Classes of torch.nn shown in tags, such as 'Linear'. Repeatable.",
 )
 @click.option("--sidecar/--no-sidecar", default=True, help="Write OUT.onnx.json (default: yes).")
 @click.option(
     "--external-data/--no-external-data",
     default=None,
-    help="Weights in a file beside the model (default: from 1.5 GiB on).",
+    help="Store weights in a separate file (default: from 1.5 GiB).",
 )
 @click.option(
     "--generation", is_flag=True, help="With hf: prefill and decode with a key-value cache; OUT is a folder."
@@ -117,7 +117,7 @@ class _ExportRequest:
 @click.option(
     "--quantize",
     type=click.Choice(["int8", "int7"]),
-    help="Quantize in PyTorch first (torchao); int7 keeps data in 7 bits, for CPUs without VNNI.",
+    help="Quantize in PyTorch first (torchao); int7 limits data to 7 bits, for CPUs without VNNI.",
 )
 @click.option("--data", metavar="PATH", help="Samples for --quantize: .npz, .npy or a folder of them.")
 @click.option(
@@ -129,12 +129,12 @@ class _ExportRequest:
 @click.option(
     "--embed-metadata/--no-embed-metadata",
     default=True,
-    help="Configuration and task into the model's metadata (default: yes).",
+    help="Store configuration and task in the model's metadata (default: yes).",
 )
 @click.option(
     "--embed-processor/--no-embed-processor",
     default=True,
-    help="The tokenizer and other processors too, so that the file runs alone (default: yes).",
+    help="Also store the tokenizer and other processors (default: yes).",
 )
 @click.option("--report-json", metavar="PATH", help='Write the report as JSON ("-" for stdout).')
 @click.option("--report-md", metavar="PATH", help="Write the report as Markdown; - is stdout.")
@@ -143,7 +143,7 @@ class _ExportRequest:
 @force
 @progress_options
 def command(log_level: str, **options: object) -> int:
-    """Export SOURCE to OUT.onnx; its graph is the exporter's own, only metadata is added.
+    """Export SOURCE to OUT.onnx. The graph is the exporter's; only metadata is added.
 
     \b
     SOURCE is one of
@@ -152,7 +152,7 @@ def command(log_level: str, **options: object) -> int:
       a .pt2 of torch.export
       a .keras or .h5 of Keras   read without Keras or torch, unless --exporter is given
 
-    Example inputs are made from the model's configuration where no option gives them.
+    Example inputs are derived from the model's configuration unless given by options.
 
     \b
     Exit status: 0 success, 1 invalid input, 2 the export failed, 3 a result could not be
@@ -172,7 +172,7 @@ def _run(request: _ExportRequest) -> int:
 
 
 def _traced(request: _ExportRequest, outputs: dict[str, Target]) -> int:
-    """An export that runs the model once, in torch."""
+    """Export by tracing the model in torch."""
     wanted = _wanted(request)
     from py_autodoc.torch.sources import need_torch
 
@@ -208,7 +208,7 @@ def _traced(request: _ExportRequest, outputs: dict[str, Target]) -> int:
             options["keep"] = _keep(request.keep)
         if request.exporter != "hf" and loaded.output_names:
             options["output_names"] = loaded.output_names
-        if request.generation:  # What is generated is the library's to make: only the prompt goes in.
+        if request.generation:  # generate() runs in the library and takes only the prompt
             named = {name: value for name, value in named.items() if not name.startswith("decoder_")}
             loaded.example = named
         result = exported(loaded, request.out, request.generation, options)
@@ -219,7 +219,7 @@ def _traced(request: _ExportRequest, outputs: dict[str, Target]) -> int:
 
 
 def _targets(request: _ExportRequest) -> dict[str, Target]:
-    """Everything that will be written, checked together; the files beside the model are returned."""
+    """Check all outputs together; return the files written next to the model."""
     asked = {
         "--report-json": (request.report_json, "export-report"),
         "--report-md": (request.report_md, "markdown"),
@@ -238,7 +238,7 @@ def _targets(request: _ExportRequest) -> dict[str, Target]:
 
 
 def _sources(request: _ExportRequest) -> list[str]:
-    """Files and folders that are read. The file of ``package.module:factory`` is one."""
+    """Return the files and folders read, including the file of ``package.module:factory``."""
     name = request.source.partition(":")[0]
     module = f"{name.replace('.', os.sep)}.py"
     found = [request.source, module, request.inputs or "", request.data or ""]
@@ -250,13 +250,15 @@ def _wanted(request: _ExportRequest) -> InputOptions:
 
     others = (request.input_shape, request.input_text, request.batch_size, request.sequence_length)
     if request.inputs is not None and any(others):
-        raise OptionError("two-inputs", "--inputs gives the inputs whole.", "Leave the other options out.")
+        raise OptionError(
+            "two-inputs", "--inputs cannot be combined with other input options.", "Remove them."
+        )
     if (request.quantize is None) != (request.data is None):
         raise OptionError("quantize-data", "--quantize and --data go together.", "Pass real inputs.")
     if request.generation and request.exporter != "hf":
         raise OptionError("generation", "--generation needs --exporter hf.", "")
     if request.generation and request.external_data is not None:
-        raise OptionError("generation", "With --generation the weights are always in files beside.", "")
+        raise OptionError("generation", "With --generation weights are always in separate files.", "")
     return InputOptions(
         parse_shapes(request.input_shape),
         request.input_text,
@@ -287,7 +289,7 @@ def _keep(extra: tuple[str, ...]) -> tuple[str, ...]:
 def _loaded(
     source: str, wanted: InputOptions
 ) -> tuple[LoadedSource, dict[str, Any], dict[str, dict[int, str]] | None]:
-    """The model, its inputs by name, and its dynamic axes."""
+    """Return the model, its inputs by name, and its dynamic axes."""
     from py_autodoc.torch.adjust_inputs import adjust_inputs
     from py_autodoc.torch.input_options import dynamic_axes_of
     from py_autodoc.torch.inputs import ModelInputs

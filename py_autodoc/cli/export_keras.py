@@ -1,4 +1,4 @@
-"""``onnx-autodoc export`` of a file of Keras, read directly: nothing is traced."""
+"""``onnx-autodoc export`` for Keras files, which are read directly, without tracing."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ _TRACING = {
     "jit_graph": "--jit-graph",
     "fx_graph": "--fx-graph",
 }
-"""Options that mean something only where a model is traced in torch."""
+"""Options that only apply if a model is traced in torch."""
 
 
 def run(request: Mapping[str, Any], outputs: Mapping[str, Target]) -> int:
-    """Convert and report; the exit status.
+    """Convert the file and print a report; return the exit status.
 
     Raises:
-        OptionError: an option is for models that are traced.
+        OptionError: an option only applies to traced models.
         AutodocError: as ``py_autodoc.keras.convert``.
     """
     for key, option in _TRACING.items():
         if request[key]:
             raise OptionError(
                 "option-for-tracing",
-                f"{option} is not for files of Keras, which are read directly: free sizes stay free.",
+                f"{option} does not apply to Keras files, which keep their symbolic dimensions.",
                 "--input-shape fixes them; --exporter dynamo lets Keras run the model.",
             )
     from py_autodoc.cli.export_output import delivered

@@ -1,4 +1,4 @@
-"""Where an export goes: one file, or a folder whose files appear together."""
+"""Output of an export: one file, or a folder whose files appear together."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 PARTIAL = 2
-"""Exit status when the model is written and a dump that was asked for is not."""
+"""Exit status if the model was written, but a requested dump was not."""
 
 
 def exported(loaded: LoadedSource, out: str, generation: bool, options: dict[str, Any]) -> ExportResult:
-    """Export. Raises: as ``py_autodoc.torch.export``; then nothing is left behind."""
+    """Export. Raises: as ``py_autodoc.torch.export``; in that case no files are left behind."""
     from py_autodoc.torch.exporting import export
 
     if options["exporter"] == "hf" and loaded.facts["kind"] != "transformers":
@@ -38,7 +38,7 @@ def delivered(
     targets: Mapping[str, Target],
     makers: Mapping[str, Callable[[], str]],
 ) -> int:
-    """Print the summary and write what was asked for beside the model; the exit status."""
+    """Print the summary and write the additional outputs; return the exit status."""
     from py_autodoc.cli.export_summary import print_export
 
     failed: list[AnalysisError] = []

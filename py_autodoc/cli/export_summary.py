@@ -1,4 +1,4 @@
-"""What the terminal says after an export; on stderr, for stdout is for data."""
+"""The summary printed after an export, on stderr because stdout is for data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DIM, _HEAD, _STRONG, _WARN = "dim", "bold", "bold cyan", "yellow"
 
 
 def print_export(report: Mapping[str, Any], notes: Sequence[str]) -> None:
-    """Print the summary. Names are ``Text``, so that a model cannot style our output."""
+    """Print the summary. Names are ``Text``, so that models cannot style our output."""
     console = Console(file=styled(sys.stderr), markup=False, emoji=False, highlight=False)
     console.width = min(console.width, MAX_WIDTH)
     try:
@@ -33,7 +33,7 @@ def print_export(report: Mapping[str, Any], notes: Sequence[str]) -> None:
             console.print(Text(f"! {printable(line)}", style=_WARN))
         for line in notes:
             console.print(Text(f"· {printable(line)}", style=_DIM))
-    except (OSError, ValueError):  # a stderr that nobody reads is no reason to fail
+    except (OSError, ValueError):  # a closed stderr is not a reason to fail
         return
 
 
@@ -66,7 +66,7 @@ def _facts(report: Mapping[str, Any], model: Mapping[str, Any], width: int) -> T
 
 
 def _carried(carried: Mapping[str, Any] | None) -> list[tuple[str, str]]:
-    """What a model of transformers took along, with the size it takes in the file."""
+    """Return what a transformers model includes, with its size in the file."""
     if carried is None:
         return []
     source = carried["task_source"]
@@ -87,7 +87,7 @@ def _bytes(one: Mapping[str, Any]) -> int:
 
 
 def _coverage(counted: Mapping[str, Any]) -> str:
-    """Only what an exporter recorded counts as recorded."""
+    """Return the coverage; only what an exporter recorded counts as recorded."""
     shares = counted["shares"]
     told = f"recorded {units.share(shares['traced'], 1)}, inferred {units.share(shares['inferred'], 1)}"
     return f"{told}, unknown {units.share(shares['unknown'], 1)}"

@@ -1,4 +1,4 @@
-"""The lines of the terminal summary about costs as expressions in the input sizes."""
+"""Lines of the terminal summary with costs as expressions in the input dimensions."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from py_autodoc.report.encode.total_texts import expressions
 _IN_STRIP = frozenset(ids("strip"))
 MAX_CONDITIONS = 3
 WIDTH = 180
-"""Characters of one expression."""
+"""Maximum number of characters of one expression."""
 
 
 def expression_lines(report: Report) -> list[tuple[str, str]]:
-    """(label, text) of the totals, and what the sizes must fulfil; nothing without free sizes."""
+    """Return (label, text) of the totals and their conditions; empty without symbolic dimensions."""
     metrics = report.metrics
     shown_here = [one for one in expressions() if one[0] in _IN_STRIP]
     known = [name for _, _, name in shown_here if getattr(metrics, name) is not None]

@@ -8,7 +8,7 @@ from py_autodoc.cli import stderr, stdout
 from py_autodoc.cli.options import force
 
 
-@click.command("extract", short_help="Write one module, or some nodes, as a model that runs.")
+@click.command("extract", short_help="Write one module, or some nodes, as a separate model.")
 @click.argument("model", type=click.Path(path_type=str))
 @click.argument("out", metavar="OUT.onnx", type=click.Path(path_type=str))
 @click.option("--tag", metavar="PATH", help="A tag (/BertModel/BertEncoder/BertLayer.0) or a module's path.")
@@ -19,7 +19,9 @@ from py_autodoc.cli.options import force
     help="Call number, for a module that is called several times.",
 )
 @click.option("--node", metavar="ID", type=int, multiple=True, help="Id of a node in the report. Repeatable.")
-@click.option("--tensor", metavar="NAME", multiple=True, help="Take the node that makes it. Repeatable.")
+@click.option(
+    "--tensor", metavar="NAME", multiple=True, help="Include the node that produces it. Repeatable."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the contents of the sub-model as JSON.")
 @force
 def command(
@@ -34,8 +36,8 @@ def command(
 ) -> None:
     """Write a module of MODEL, or some of its nodes, to OUT.onnx as a model of its own.
 
-    Its inputs are the tensors that come from outside, its outputs those that others read; the weights it
-    needs come along. Given the same tensors it computes what the full model does.
+    Its inputs are the tensors that come from outside, its outputs those used outside; the weights it needs
+    are included. Given the same tensors it computes what the full model does.
     """
     from py_autodoc.errors import OptionError
     from py_autodoc.extract import extract
@@ -57,4 +59,6 @@ def command(
     if not part.convex:
         stderr.note("note: an input depends on an output, so the rest cannot run all before or all after it.")
     if part.widened:
-        stderr.note(f"note: taken whole, although only a part was asked for: {', '.join(part.widened)}.")
+        stderr.note(
+            f"note: included as a whole although only a part was requested: {', '.join(part.widened)}."
+        )

@@ -1,4 +1,4 @@
-"""The findings as lines: all of them with their nodes, or how many there are of each severity."""
+"""The findings as lines: all of them with their nodes, or counts by severity."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HOW = "--findings lists them"
 
 
 class FindingLine(NamedTuple):
-    """One finding; ``nodes`` names what it is about, empty where it is about the model."""
+    """One finding; ``nodes`` names its nodes, empty for findings about the model."""
 
     severity: str
     rule: str
@@ -24,7 +24,7 @@ class FindingLine(NamedTuple):
 
 
 def finding_lines(report: Report) -> Iterator[FindingLine]:
-    """Every finding of the report, worst first."""
+    """Yield all findings of the report, most severe first."""
     names = {layer.id: layer.name for layer in report.layers}
     for signal in report.risk_signals:
         yield FindingLine(
@@ -33,7 +33,7 @@ def finding_lines(report: Report) -> Iterator[FindingLine]:
 
 
 def _nodes(signal: RiskSignal, names: dict[int, str]) -> str:
-    """All names that the report has, and how many nodes there are beyond them."""
+    """Return all names in the report, and the number of further nodes."""
     total = signal.evidence.get("nodes_total")
     more = total - len(signal.nodes) if isinstance(total, int) else 0
     shown = [names.get(node) or f"node {node}" for node in signal.nodes]
@@ -41,7 +41,7 @@ def _nodes(signal: RiskSignal, names: dict[int, str]) -> str:
 
 
 def finding_counts(severities: Iterable[str]) -> str:
-    """``1 high, 3 medium``, the worst first; empty without any."""
+    """Return ``1 high, 3 medium``, most severe first; empty without any."""
     counts = dict.fromkeys(SEVERITIES, 0)
     for severity in severities:
         counts[severity] = counts.get(severity, 0) + 1
@@ -49,7 +49,7 @@ def finding_counts(severities: Iterable[str]) -> str:
 
 
 def findings_text(report: Report) -> Iterator[str]:
-    """The findings for a file or a pipe, a line each and one for its nodes."""
+    """Yield the findings for a file or pipe: one line each, and one for its nodes."""
     yield f"{report.model.name}: {plural(len(report.risk_signals), 'finding')}"
     for line in finding_lines(report):
         yield f"{line.severity}  {line.text}  {line.advice}  [{line.rule}]"

@@ -1,4 +1,4 @@
-"""Sizes for several models: each gets those that it has a use for."""
+"""Dimensions for several models: each gets those that it has."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def fitting(path: str, options: Options) -> tuple[Options, set[str]]:
-    """The options that a model has a use for, and the names of the others."""
+    """Return the options that apply to a model, and the names of those that do not."""
     from dataclasses import replace
 
     from py_autodoc.compare.topology import input_names

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from py_autodoc.report.pipeline.analysis import Analysis
 
 _PARTIAL = ("numbers are missing", "See `analyze` for its diagnostics.")
-"""Exit status when a stage of the analysis failed."""
+"""Exit status if a stage of the analysis failed."""
 ENDINGS = {
     ".svg": "svg",
     ".png": "png",
@@ -40,7 +40,7 @@ ENDINGS = {
 FORMATS = tuple(dict.fromkeys(ENDINGS.values()))
 _PICTURES = ("svg", "png")
 OVERLAYS = ("auto", "none", *metrics.ids("heatmap"))
-"""As in ``render.svg``, which is imported when it is needed."""
+"""As in ``render.svg``, which is imported on use."""
 
 
 DIRECTIONS = ("auto", "right", "down", "wrapped")
@@ -49,7 +49,7 @@ _FLATTEST = 20.0
 
 
 def _aspect(context: click.Context, parameter: click.Parameter, given: str) -> float:
-    """``W:H`` or one number as width by height."""
+    """Parse ``W:H`` or a single number as an aspect ratio."""
     width, _, height = given.partition(":")
     try:
         found = float(width) / float(height or "1")
@@ -93,13 +93,13 @@ class _GraphRequest:
 @click.option(
     "--format",
     type=click.Choice(FORMATS),
-    help="Default: by the ending of PATH (.svg, .png, .html, .dot, .netron.json, .model-explorer.json).",
+    help="Default: by the extension of PATH (.svg, .png, .html, .dot, .netron.json, .model-explorer.json).",
 )
 @click.option(
     "--depth",
     metavar="N",
     type=click.IntRange(0, 64),
-    help="Levels of modules to open (SVG, PNG, DOT). Default: pictures about 40 boxes, DOT all.",
+    help="Levels of modules to expand (SVG, PNG, DOT). Default: about 40 boxes in images, all in DOT.",
 )
 @click.option(
     "--overlay",
@@ -143,10 +143,10 @@ class _GraphRequest:
 @force
 @progress_options
 def command(log_level: str, **options: object) -> int:
-    """Write the graph of MODEL for other programs; the format follows the ending of --out.
+    """Write the graph of MODEL for other programs; the format depends on the extension of --out.
 
     \b
-    svg             a standalone picture, no browser needed
+    svg             a standalone image, no browser needed
     png             the same in pixels (needs resvg: pip install 'onnx-autodoc[pictures]')
     html            one file with the viewer and the model, works offline
     dot             for Graphviz
@@ -191,7 +191,7 @@ def _run(request: _GraphRequest) -> int:
 
 
 def _tell_of_no_times(analysis: Analysis) -> None:
-    """A picture without the colours that were asked for says why."""
+    """Explain why an image lacks the requested latency colours."""
     from py_autodoc.report.builders.hardware_section import hardware_estimates
 
     found = hardware_estimates(analysis)
@@ -204,14 +204,14 @@ def _format(request: _GraphRequest) -> str:
     if request.format:
         return request.format
     if request.out == STDOUT:
-        raise OptionError("format-missing", "--out - needs --format.", f"One of {', '.join(FORMATS)}.")
+        raise OptionError("format-missing", "--out - needs --format.", f"Use one of {', '.join(FORMATS)}.")
     name = os.path.basename(request.out).lower()
     for ending, found in ENDINGS.items():
         if name.endswith(ending):
             return found
     raise OptionError(
         "format-unknown",
-        f"The ending of {printable(name)} names no format.",
+        f"Cannot tell the format from the extension of {printable(name)}.",
         f"Use {', '.join(ENDINGS)}, or --format.",
     )
 
@@ -280,7 +280,7 @@ def _model_explorer(analysis: Analysis, request: _GraphRequest) -> AttachmentFil
 
 
 def _metric(analysis: Analysis, request: _GraphRequest) -> str:
-    """The number to write. Raises: OptionError where there is none of this name."""
+    """Return the metric to write. Raises: OptionError if it is unknown."""
     from py_autodoc.render.viewer_attachments import available_metrics
 
     metric = "macs" if request.overlay == "auto" else request.overlay
@@ -293,16 +293,16 @@ def _metric(analysis: Analysis, request: _GraphRequest) -> str:
 
 
 def _tell_of_unnamed(found: AttachmentFile) -> None:
-    """What could not be referred to is said."""
+    """Report nodes that the file cannot refer to."""
     missing = found.nodes - found.named
     if missing:
         stderr.note(
-            f"{missing:,} of {found.nodes:,} nodes have no name of their own in the file: not included."
+            f"{missing:,} of {found.nodes:,} nodes have no unique name in the file and are not included."
         )
 
 
 def _need(chosen: str) -> None:
-    """Tell what is missing before the analysis, not after it. Raises: RequirementError."""
+    """Check for missing programs before the analysis. Raises: RequirementError."""
     if chosen in ("svg", "png"):
         from py_autodoc.render.engine import need
 

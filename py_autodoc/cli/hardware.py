@@ -13,15 +13,17 @@ from py_autodoc.errors import OptionError
 
 ACTIONS = ("list", "show", "detect", "calibrate")
 THIS = "this-machine"
-"""What a profile is called that is measured without a path for it."""
+"""Name of a measured profile without a path."""
 
 
-@click.command("hardware", short_help="The devices that are known, one of them, and this machine.")
+@click.command("hardware", short_help="List the known devices, show one, or detect this machine's.")
 @click.argument("action", metavar="list|show|detect|calibrate")
 @click.argument("device", metavar="[ID|FILE]", required=False, shell_complete=completion.devices)
-@click.option("--category", metavar="C", default="", help="list: only one, as datacenter, edge, cpu.")
 @click.option(
-    "--cloud", metavar="NAME", default="", help="list: what aws, azure or gcp rents, or all, with prices."
+    "--category", metavar="C", default="", help="list: one category, such as datacenter, edge or cpu."
+)
+@click.option(
+    "--cloud", metavar="NAME", default="", help="list: instances of aws, azure, gcp or all, with prices."
 )
 @click.option("--threads", metavar="N", type=int, default=0, help="calibrate: threads of one operator.")
 @click.option("--out", metavar="PATH", help="calibrate: write the profile to PATH; - is stdout.")
@@ -31,9 +33,9 @@ def command(action: str, device: str | None, category: str, cloud: str, **option
     """List the devices that a latency can be estimated for, show one, or detect those of this machine.
 
     \b
-    list       all of them, or with --cloud all what can be rented
-    show       all that is known of one, by its id or a profile's file
-    detect     the CPU and the GPUs of this machine, and which profiles they match
+    list       all devices, or with --cloud the instances that can be rented
+    show       everything known about one, by its id or a profile file
+    detect     the CPU and the GPUs of this machine, and the profiles they match
     calibrate  measure this CPU with ONNX Runtime (3 s), for --hardware this-machine
 
     Exit status: 0 success, 1 invalid input, 3 the profile could not be written.
@@ -46,10 +48,10 @@ def command(action: str, device: str | None, category: str, cloud: str, **option
         what = "needs a device" if action == "show" else "takes no device"
         raise OptionError("device-argument", f"hardware {action} {what}.", "See --help.")
     if action != "list" and (category or cloud):
-        raise OptionError("only-of-list", "--category and --cloud are options of list.", "Leave them out.")
+        raise OptionError("only-of-list", "--category and --cloud are options of list.", "Remove them.")
     if action != "calibrate" and (options["threads"] or options["out"] is not None or options["force"]):
         raise OptionError(
-            "only-of-calibrate", "--threads, --out and --force are options of calibrate.", "Leave them out."
+            "only-of-calibrate", "--threads, --out and --force are options of calibrate.", "Remove them."
         )
     as_json = bool(options["as_json"])
     if device is not None:
@@ -67,7 +69,9 @@ def _list(category: str, cloud: str, as_json: bool) -> None:
     from py_autodoc.hardware.listing import devices, instances_as_rows, table
 
     if category and cloud:
-        raise OptionError("two-lists", "--category is of devices, --cloud of instances.", "Pass one of them.")
+        raise OptionError(
+            "two-lists", "--category applies to devices, --cloud to instances.", "Pass one of them."
+        )
     if cloud:
         rows = instances_as_rows("" if cloud == "all" else checked_provider(cloud))
     else:
@@ -120,7 +124,7 @@ def _calibrate(threads: int, out: str | None, forced: bool, as_json: bool) -> No
 
 
 def _make_folder() -> None:
-    """Raises: OutputError when there can be no folder for the user's own profiles."""
+    """Create the folder for the user's profiles. Raises: OutputError."""
     from py_autodoc.errors import OutputError
     from py_autodoc.hardware.profile import own_folder
 

@@ -1,4 +1,4 @@
-"""The lines of the terminal summary about the chosen device."""
+"""Lines of the terminal summary about the chosen device."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from py_autodoc.units import plural
 NAME = 40
 SLOWEST = 3
 WIDTH = 400
-"""Characters of a line: what is cut out of the middle would be numbers."""
+"""Maximum width of a line: shortening its middle would remove numbers."""
 _BOUNDS = {
     "compute": "mostly compute",
     "memory_bandwidth": "mostly memory bandwidth",
@@ -21,7 +21,7 @@ _BOUNDS = {
 
 
 def hardware_lines(report: Report) -> list[tuple[str, str]]:
-    """(label, text) of each line: latency, its gaps, bound, slowest layers, memory; none without a device."""
+    """Return (label, text) for latency, unknown kernels, bound, slowest layers and memory, given a device."""
     found = report.hardware_estimates
     if found is None:
         return []

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from py_autodoc.llm import Plans
 
 UNKNOWN = 2
-"""Exit status when times of some points are not known."""
+"""Exit status if times of some points are unknown."""
 
 
 @click.command("llm", short_help="Text generation: prefill, decode, KV cache, several devices, costs.")
@@ -33,51 +33,53 @@ UNKNOWN = 2
     shell_complete=completion.devices,
     help="Devices.",
 )
-@click.option("--batch", metavar="N,N…", multiple=True, help="Sequences at once (default: 1,8,32).")
+@click.option("--batch", metavar="N,N…", multiple=True, help="Sequences per batch (default: 1,8,32).")
 @click.option(
     "--context",
     metavar="N,N…",
     multiple=True,
-    help="Tokens of a sequence; 1k is 1,024 (default: 1k,4k,32k, up to the model's longest).",
+    help="Tokens per sequence; 1k is 1,024 (default: 1k,4k,32k, up to the model's maximum).",
 )
 @click.option(
     "--precision",
     metavar="P,P…",
     multiple=True,
     shell_complete=completion.precisions,
-    help="fp32, tf32, fp16, bf16, fp8 or int8 (default: as the model is stored).",
+    help="fp32, tf32, fp16, bf16, fp8 or int8 (default: the stored precision).",
 )
 @runtime_option()
 @click.option("--tensor-parallel", metavar="N,N…", multiple=True, help="Devices that share each layer.")
-@click.option("--pipeline-parallel", metavar="N,N…", multiple=True, help="Devices that take layers in turn.")
+@click.option(
+    "--pipeline-parallel", metavar="N,N…", multiple=True, help="Devices that each run a range of layers."
+)
 @click.option(
     "--link",
     metavar="L",
     default="auto",
     show_default=True,
-    help="What joins the devices: auto, nvlink (their own link) or pcie.",
+    help="Interconnect of the devices: auto, nvlink or pcie.",
 )
 @click.option("--cloud", metavar="NAME", default="", help="Prices: aws, azure, gcp, or all for the cheapest.")
 @click.option(
-    "--price", metavar="USD", type=float, help="Dollars an hour of one device, in place of a cloud's."
+    "--price", metavar="USD", type=float, help="Dollars per hour and device, instead of a cloud price."
 )
 @click.option(
     "--prefill-chunk",
     metavar="N",
     default="2k",
     show_default=True,
-    help="Tokens of a prompt that go through the model at a time.",
+    help="Prompt tokens processed at a time.",
 )
 @click.option(
     "--bind",
     metavar="NAME=N",
     multiple=True,
     shell_complete=completion.symbols,
-    help="Size of a free dimension that is neither batch nor tokens. Repeatable.",
+    help="Value for a symbolic dimension other than batch and tokens. Repeatable.",
 )
 @click.option("--out-json", metavar="PATH", help="Write the plans as JSON; - is stdout.")
 @click.option("--out-md", metavar="PATH", help="Write the plans as Markdown; - is stdout.")
-@click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
+@click.option("--pretty", is_flag=True, help="Indent the JSON.")
 @force
 @progress_options
 def command(model: str, log_level: str, progress: bool | None, pretty: bool, **options: Any) -> int:
@@ -87,12 +89,12 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
         onnx-autodoc llm llama.onnx --hardware h100 --batch 1,8,32 --context 1k,4k,32k
         onnx-autodoc llm config.json --hardware h100,a100-sxm4-80gb --tensor-parallel 1,2,4 --cloud all
 
-    Prefill (the prompt) and decode (a token) apart, tokens a second, the KV cache, the longest context and
-    the largest batch that fit, on one device or several, and what a million tokens cost.
+    Reports prefill (the prompt) and decode (per token), tokens per second, the KV cache, the longest context
+    and the largest batch that fit, on one device or several, and the cost of a million tokens.
 
     \b
-    Exit status: 0 success, 1 invalid input or no decoder, 2 some times are unknown, 3 a result could not be
-    written.
+    Exit status: 0 success, 1 invalid input or not a decoder, 2 some times are unknown, 3 a result could not
+    be written.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
     from py_autodoc.cli import axes
@@ -143,7 +145,7 @@ def _text(option: str, found: Plans, pretty: bool, printed: bool) -> str:
 
 
 def _status(found: Plans) -> int:
-    """Say of how many points a time is not known, and why."""
+    """Report how many times are unknown, and why; return the exit status."""
     points = [point for one in found.plans for point in one.points]
     lost = [point for point in points if point.prefill_ms is None or point.decode_ms is None]
     rateless = next((one.reason for one in found.plans if one.reason), "")

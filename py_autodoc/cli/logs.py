@@ -1,6 +1,6 @@
-"""Logging of the command line: to stderr, at the level asked for, whoever logs.
+"""Logging of the command line: to stderr, at the requested level.
 
-Libraries log and warn too, and quote names from a model: their lines pass the same handler.
+Libraries also log and warn, and may quote names from a model, so their output uses the same handler.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import click
 from py_autodoc.cli import stderr
 
 LEVEL = "log_level"
-"""Name of the option in a command."""
+"""Parameter name of the option."""
 LEVELS = ("debug", "info", "warning", "error")
 DEFAULT = "warning"
 
 
 class _Handler(logging.Handler):
-    """Each line on its own, printable, on the stderr of now."""
+    """Writes each record as one sanitised line to the current stderr."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record."""
@@ -35,7 +35,7 @@ class _Handler(logging.Handler):
 
 @contextmanager
 def one_handler() -> Iterator[None]:
-    """While a command runs, all loggers and warnings have one handler; libraries log from warnings on."""
+    """Route all loggers and warnings to one handler while a command runs; libraries log from warnings on."""
     root, own = logging.getLogger(), logging.getLogger("py_autodoc")
     before = root.level, own.level, warnings.showwarning
     handler = _Handler()
@@ -53,14 +53,14 @@ def one_handler() -> Iterator[None]:
 
 
 def set_level(level: str) -> None:
-    """Log from ``level`` on."""
+    """Set the log level."""
     number = logging.getLevelName(level.upper())
     logging.getLogger("py_autodoc").setLevel(number)
     logging.getLogger().setLevel(max(number, logging.WARNING))
 
 
 def level_option() -> click.Option:
-    """``--log-level`` for a command that does not look at it."""
+    """Return the option ``--log-level`` for a command that does not define it."""
 
     def chosen(_context: click.Context, _parameter: click.Parameter, value: str) -> None:
         set_level(value)
@@ -85,5 +85,5 @@ def _warned(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """What is warned of, without the place in a library's source."""
+    """Log a warning without its source location."""
     logging.getLogger("warnings").warning("%s: %s", category.__name__, message)

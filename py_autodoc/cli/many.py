@@ -1,4 +1,4 @@
-"""Several models in one run: which files are meant, a line of a table or of JSON for each."""
+"""Runs with several models: file selection, and one table row or JSON line per model."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from py_autodoc.report.encode.total_texts import CANNOT_RUN, strip
 
 SUFFIX = ".onnx"
 _NAME = 48
-"""Widest column of names."""
+"""Maximum width of the name column."""
 _COLUMNS = (
-    # As wide as what stands for those that a model which cannot run does not have.
+    # Wide enough for the placeholder shown for models that cannot run.
     *((one.head, len(CANNOT_RUN) if total_of(one.id).runs else 8) for one in shown("strip")),
     ("Coverage", 11),
 )
@@ -39,7 +39,7 @@ CSV_COLUMNS = (
 
 
 class ModelOutcome(NamedTuple):
-    """What became of one file: a report, or why there is none; ``status`` is the exit status of it alone."""
+    """The outcome for one file: a report or an error; ``status`` is its own exit status."""
 
     file: str
     status: int
@@ -49,9 +49,9 @@ class ModelOutcome(NamedTuple):
 
 
 def model_files(paths: Sequence[str]) -> list[str]:
-    """Files as given, and the ``.onnx`` files of folders and those below, sorted; each once.
+    """Return the given files and all ``.onnx`` files in folders, recursively: sorted and distinct.
 
-    Links to folders are not followed. Raises: PathError for a folder without any.
+    Symbolic links to folders are not followed. Raises: PathError for a folder without any.
     """
     found: dict[str, None] = {}
     for path in paths:
@@ -61,16 +61,16 @@ def model_files(paths: Sequence[str]) -> list[str]:
         inside = sorted(_below(path))
         if not inside:
             shown = os.path.basename(os.path.normpath(path)) or path
-            what = f"{shown}: there is no {SUFFIX} file in this folder."
+            what = f"{shown}: this folder contains no {SUFFIX} file."
             raise PathError("no-models", what, "Pass a file name.")
         found.update(dict.fromkeys(inside))
     return list(found)
 
 
 def expanded(paths: Sequence[str]) -> list[str]:
-    """Paths with patterns (``models/**/*.onnx``) replaced by the files that match, sorted; each once.
+    """Expand patterns (``models/**/*.onnx``) to the matching files: sorted and distinct.
 
-    A path that is there is itself, whatever characters it has.
+    An existing path is used as is, whatever characters it contains.
 
     Raises: PathError for a pattern without a match.
     """
@@ -93,24 +93,24 @@ def _below(folder: str) -> Iterator[str]:
 
 
 def json_line(outcome: ModelOutcome) -> str:
-    """``{"file", "status", "error", "report"}`` in one line; of the last two one is null."""
+    """Return ``{"file", "status", "error", "report"}`` on one line; either error or report is null."""
     error = None if outcome.report is not None else {"code": outcome.code, "message": outcome.message}
     line = {"file": outcome.file, "status": outcome.status, "error": error, "report": outcome.report}
     return msgspec.json.encode(line).decode() + "\n"
 
 
 class OutcomeLines:
-    """The table on a terminal, line by line as results come."""
+    """The table on a terminal, written line by line as results become available."""
 
     def __init__(self, files: Iterable[str]) -> None:
         self._width = min(_NAME, max((len(printable(file)) for file in files), default=0))
 
     def head(self) -> str:
-        """The names of the columns."""
+        """Return the header."""
         return self._line("Model", [title for title, _ in _COLUMNS], "Findings")
 
     def of(self, outcome: ModelOutcome) -> str:
-        """The line of one file."""
+        """Return the line of one file."""
         if outcome.report is None:
             return f"{self._name(outcome.file)}  {printable(outcome.message)}"
         cells = [total.text for total in strip(outcome.report)]
@@ -126,7 +126,7 @@ class OutcomeLines:
 
 
 def table_csv(outcomes: Iterable[ModelOutcome]) -> str:
-    """One row a file, numbers exact, unknown cells empty."""
+    """Return one row per file, with exact numbers and empty unknown cells."""
     return csv_text([CSV_COLUMNS, *(_row(outcome) for outcome in outcomes)])
 
 

@@ -1,4 +1,4 @@
-"""The lines of the terminal summary about memory."""
+"""Lines of the terminal summary about memory."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from py_autodoc.report.document.report import Report
 from py_autodoc.report.schema import KVCacheInfo, MemoryInfo, MemoryPeak, WeightMemory
 
 SHOWN = 3
-"""Tensors at the peak, and element types, that are named."""
+"""Maximum number of tensors at the peak, and of element types, that are named."""
 NAME = 28
 
 
 def memory_lines(report: Report) -> list[tuple[str, str]]:
-    """(label, text) of each line: the peak, what is alive then, weights by type, the KV cache if any."""
+    """Return (label, text) for the peak, its live tensors, weights by type, and the KV cache if any."""
     memory = report.memory
     lines: list[tuple[str, str]] = []
     if memory.peak is not None:
@@ -74,7 +74,7 @@ def _weights(weights: WeightMemory) -> str:
 
 
 def _sum(parts: Iterable[int | None]) -> int | None:
-    """None when a part is unknown."""
+    """Return the sum; None if a value is unknown."""
     total = 0
     for part in parts:
         if part is None:
@@ -90,7 +90,7 @@ def _cache(cache: KVCacheInfo) -> str:
         shape.append(f"{cache.kv_heads:,} head{'' if cache.kv_heads == 1 else 's'} × {cache.head_dim:,}")
     if cache.elem_type:
         shape.append(cache.elem_type)
-    parts = [f"{units.size(cache.bytes_per_token)} a token ({', '.join(shape)})"]
+    parts = [f"{units.size(cache.bytes_per_token)} per token ({', '.join(shape)})"]
     if cache.context_bytes is not None and cache.context_length is not None:
         parts.append(f"{units.size(cache.context_bytes)} for {cache.context_length:,} tokens")
     if cache.source == "estimated" and cache.confidence is not None:

@@ -29,9 +29,9 @@ _LISTED = 50
     help="Write the tokenizer's and other processors' files, with config.json, into a new folder.",
 )
 def command(model: str, as_json: bool, extract_processor: str | None) -> None:
-    """Show what MODEL's own metadata says; its graph and weights are not read.
+    """Show the metadata of MODEL; its graph and weights are not read.
 
-    The folder of --extract-processor is one that from_pretrained of transformers reads.
+    The folder of --extract-processor can be loaded with from_pretrained of transformers.
     """
     from py_autodoc.graph.protobuf.metadata import model_metadata
     from py_autodoc.hf.keys import PREFIX
@@ -61,7 +61,7 @@ def command(model: str, as_json: bool, extract_processor: str | None) -> None:
         lines.append(f"and {len(others) - _LISTED:,} more entries")
     stdout.lines(lines)
     if not found.present:
-        stderr.note("note: no metadata of a model of transformers; `export` writes it.")
+        stderr.note("note: no metadata of a transformers model; `export` writes it.")
 
 
 def _short(value: str) -> str:
@@ -72,7 +72,7 @@ def _short(value: str) -> str:
 
 
 def _files(found: HfMetadata) -> list[dict[str, Any]]:
-    """Name and sizes of the files; a damaged one has None and is told."""
+    """Return name and sizes of the files; None for damaged ones, which are reported."""
     rows: list[dict[str, Any]] = []
     for name in found.files:
         size: int | None = None

@@ -16,14 +16,14 @@ from py_autodoc.cli.sample_data import samples_at
 from py_autodoc.render.terminal_text import printable
 
 
-@click.command("opdocs", short_help="What every quantized operation computes: formulas, C, test vectors.")
+@click.command("opdocs", short_help="Document every quantized operation: formulas, C, test vectors.")
 @click.argument("model", type=click.Path(path_type=str))
 @click.option("--out", metavar="DIR", required=True, help="A new or an empty folder.")
 @click.option(
     "--data",
     metavar="PATH",
     shell_complete=completion.files,
-    help="Values of the inputs: .npz, .npy, or a folder of them or of images (default: made up).",
+    help="Values of the inputs: .npz, .npy, or a folder of them or of images (default: synthetic).",
 )
 @preprocessing
 @click.option(
@@ -35,7 +35,7 @@ from py_autodoc.render.terminal_text import printable
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="Random seed for made-up values.",
+    help="Random seed for synthetic values.",
 )
 @click.option("--no-vectors", is_flag=True, help="Write no test vectors.")
 @click.option(
@@ -54,13 +54,13 @@ def command(model: str, out: str, log_level: str, progress: bool | None, **optio
     \b
         onnx-autodoc opdocs model_int8.onnx --out reference --data samples.npz
 
-    Of every quantized operation: formula, scales, zero points and ranges, multiplier and shift, bits of the
-    accumulator, how fixed-point roundings differ, C that gives the same integers, and test vectors. The
-    numbers are checked against ONNX Runtime.
+    The reference lists for every quantized operation: formula, scales, zero points and ranges, multiplier and
+    shift, accumulator width, differences between fixed-point roundings, C code that gives the same integers,
+    and test vectors. The numbers are checked against ONNX Runtime.
 
     \b
-    Exit status: 0 success, 1 invalid input, 2 ONNX Runtime refuses the model, 3 the folder could not be
-    written, 5 an output of the reference is not that of ONNX Runtime.
+    Exit status: 0 success, 1 invalid input, 2 ONNX Runtime cannot run the model, 3 the folder could not be
+    written, 5 an output of the reference differs from ONNX Runtime.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
     from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
@@ -68,7 +68,7 @@ def command(model: str, out: str, log_level: str, progress: bool | None, **optio
     from py_autodoc.opdocs.tables import summary
 
     if options["data"] is None and sys.stderr.isatty():
-        stderr.note("Values are made up; give real ones with --data to see the ranges that they have.")
+        stderr.note("Values are synthetic; pass real ones with --data to see their ranges.")
     with ProgressLine(printable(os.path.basename(model)), progress) as line:
         found = opdocs(
             model,

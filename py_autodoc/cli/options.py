@@ -1,4 +1,4 @@
-"""Options that several commands take, with one wording."""
+"""Options shared by several commands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _all(*options: Callable[[F], F]) -> Callable[[F], F]:
-    """Several options as one decorator, in the order of the help."""
+    """Combine options into one decorator, in the order of the help."""
 
     def decorate(command: F) -> F:
         for option in reversed(options):
@@ -24,7 +24,7 @@ def _all(*options: Callable[[F], F]) -> Callable[[F], F]:
 
 
 def _one_size(context: click.Context, parameter: click.Parameter, given: tuple[int, ...]) -> int | None:
-    """The size that was given; the last of two that differ would be a silent choice."""
+    """Return the given size. Reject differing repeats instead of silently using the last one."""
     if len(set(given)) > 1:
         shown = " and ".join(map(str, dict.fromkeys(given)))
         raise click.BadParameter(f"it was given several times: {shown}.", context, parameter)
@@ -32,9 +32,9 @@ def _one_size(context: click.Context, parameter: click.Parameter, given: tuple[i
 
 
 def sizes(says: str) -> Callable[[F], F]:
-    """What free dimensions are: ``--bind``, ``--input-shape``, ``--batch-size``, ``--assume``.
+    """Options for symbolic dimensions: ``--bind``, ``--input-shape``, ``--batch-size``, ``--assume``.
 
-    ``says`` is what tells of assumed sizes, as ``report``.
+    ``says`` names the output that lists assumed values, such as ``report``.
     """
     return _all(
         click.option(
@@ -56,13 +56,13 @@ def sizes(says: str) -> Callable[[F], F]:
             type=click.IntRange(min=1, max=1 << 20),
             multiple=True,
             callback=_one_size,
-            help="Size of the batch, also where the file has it fixed (see `rebatch`).",
+            help="Batch size, even if the file has a fixed one (see `rebatch`).",
         ),
         click.option(
             "--resize",
             metavar="NAME=1x3x320x320",
             multiple=True,
-            help="The shape of an input whose sizes the file has fixed (see `resize`). Repeatable.",
+            help="New shape of an input with fixed dimensions (see `resize`). Repeatable.",
         ),
         click.option(
             "--assume",
@@ -85,7 +85,7 @@ def _list_devices(context: click.Context, _: click.Parameter, wanted: bool) -> N
 
 
 def _one_device(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> str:
-    """The device that was given; the last of several would be a silent choice."""
+    """Return the device. Reject repeats instead of silently using the last one."""
     if len(given) > 1:
         raise click.BadParameter("only one device can be given.", context, parameter)
     if given and not given[0].strip():
@@ -96,18 +96,18 @@ def _one_device(context: click.Context, parameter: click.Parameter, given: tuple
 
 
 def runtime_option() -> Callable[[F], F]:
-    """``--runtime``: what runs the model on the device."""
+    """The option ``--runtime``: the runtime of the model on the device."""
     return click.option(
         "--runtime",
         metavar="R",
         default="",
         shell_complete=completion.runtimes,
-        help="tensorrt, ort-cuda, pytorch-eager or torch-compile: what fuses operators (default: tensorrt).",
+        help="tensorrt, ort-cuda, pytorch-eager or torch-compile (default: tensorrt).",
     )
 
 
 def hardware(command: F) -> F:
-    """What to estimate a latency for: ``--hardware``, ``--precision``, ``--runtime``; ``--list-hardware``."""
+    """Options for latency estimates: ``--hardware``, ``--precision``, ``--runtime``, ``--list-hardware``."""
     several: Callable[[F], F] = _all(
         click.option(
             "--hardware",
@@ -115,14 +115,14 @@ def hardware(command: F) -> F:
             multiple=True,
             callback=_one_device,
             shell_complete=completion.devices,
-            help="Estimate latency and memory on a device: an id such as l4, or a profile's JSON file.",
+            help="Estimate latency and memory on a device: an id such as l4, or a JSON profile file.",
         ),
         click.option(
             "--precision",
             metavar="P",
             default="",
             shell_complete=completion.precisions,
-            help="fp32, tf32, fp16, bf16, fp8 or int8 (default: as the model is stored).",
+            help="fp32, tf32, fp16, bf16, fp8 or int8 (default: the stored precision).",
         ),
         runtime_option(),
         click.option(
@@ -131,23 +131,23 @@ def hardware(command: F) -> F:
             is_eager=True,
             expose_value=False,
             callback=_list_devices,
-            help="List the devices that are known (id, name, kind, memory, precisions), and exit.",
+            help="List the known devices (id, name, kind, memory, precisions), and exit.",
         ),
     )
     return several(command)
 
 
 def force(command: F) -> F:
-    """``--force``: what stands in the way of a result is replaced."""
+    """The option ``--force``: replace existing files."""
     return click.option(
         "--force",
         is_flag=True,
-        help="Replace files that this command did not write, or that were changed since; never an input.",
+        help="Replace files that this command did not write, or that have changed since; never inputs.",
     )(command)
 
 
 def progress_options(command: F) -> F:
-    """What is said on stderr: ``--progress``, ``--log-level``."""
+    """Options for output on stderr: ``--progress``, ``--log-level``."""
     both: Callable[[F], F] = _all(
         click.option(
             "--progress/--no-progress",
@@ -166,10 +166,10 @@ def progress_options(command: F) -> F:
 
 
 def preprocessing(command: F) -> F:
-    """``--preprocessing``: how the images of ``--data`` become values."""
+    """The option ``--preprocessing``: how images of ``--data`` become values."""
     return click.option(
         "--preprocessing",
         metavar="NAME|FILE",
         help="How images become values: 0..1, -1..1, 0..255, imagenet, or a preprocessor_config.json "
-        "(default: as the model's metadata say).",
+        "(default: from the model's metadata).",
     )(command)

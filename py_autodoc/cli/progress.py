@@ -1,4 +1,4 @@
-"""One line of progress on stderr, gone when the work is done."""
+"""A progress line on stderr, removed when the work is done."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from py_autodoc.cli import stderr
 from py_autodoc.units import share, size
 
 QUIET_S = 0.4
-"""Work that is done sooner shows nothing on a terminal."""
+"""On a terminal, nothing is shown for shorter work."""
 STEP_S = 0.1
-"""Between two lines of one phase."""
+"""Minimum interval between two lines of one phase."""
 BYTES = frozenset({"weights", "hash"})
-"""Phases that count bytes and take as long as they are large; the others count phases."""
+"""Phases that report bytes; the others count phases."""
 
 
 class ProgressLine:
     """A context manager whose ``update`` is the pipeline's progress callback.
 
-    ``wanted`` None: only on a terminal. Where stderr is not a terminal, each phase is a line of its own.
+    ``wanted`` None: only on a terminal. If stderr is not a terminal, each phase is printed on its own line.
     """
 
     def __init__(self, name: str, wanted: bool | None) -> None:
@@ -37,7 +37,7 @@ class ProgressLine:
         return self
 
     def update(self, phase: str, done: int, total: int) -> None:
-        """Phase ``done`` of ``total`` begins; of those in ``BYTES``, so many bytes are read."""
+        """Report that phase ``done`` of ``total`` begins, or for ``BYTES`` the bytes read."""
         if not self._on:
             return
         now = time.monotonic()

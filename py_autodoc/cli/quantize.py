@@ -19,30 +19,36 @@ from py_autodoc.render.terminal_text import printable
 _FIELDS = ("method", "format", "calibration", "activations", "weights", "per_channel", "target", "block_size")
 
 
-@click.command("quantize", short_help="Write a quantized model, measured beside its original.")
+@click.command("quantize", short_help="Write a quantized model and compare it with the original.")
 @click.argument("model", type=click.Path(path_type=str))
 @click.argument("out", metavar="OUT.onnx", type=click.Path(path_type=str))
 @click.option(
-    "--method", metavar="NAME", help="static, dynamic, int8-weights, int4-weights, fp16, or a plugin's."
+    "--method",
+    metavar="NAME",
+    help="static, dynamic, int8-weights, int4-weights, fp16, or the name of a plugin.",
 )
 @click.option(
     "--data",
     metavar="PATH",
     shell_complete=completion.files,
-    help="Real values of the inputs: .npz, .npy, or a folder of them or of images.",
+    help="Representative inputs: .npz, .npy, or a folder of them or of images.",
 )
 @preprocessing
 @click.option(
     "--samples", metavar="N", type=click.IntRange(1, 4096), help="At most N samples (default: 128)."
 )
 @click.option(
-    "--random-data", is_flag=True, help="Take ranges from made-up values, which real ones will not fit."
+    "--random-data",
+    is_flag=True,
+    help="Calibrate with synthetic values, whose ranges will not fit real data.",
 )
 @click.option("--format", metavar="F", help="qdq or qoperator (default: qdq).")
 @click.option("--calibration", metavar="C", help="minmax, percentile or entropy (default: minmax).")
-@click.option("--activations", metavar="T", help="u8, s8 or u16 (default: by the target).")
-@click.option("--weights", metavar="T", help="s8, u8 or s7 (default: by the target).")
-@click.option("--per-channel/--per-tensor", default=None, help="Scales of weights (default: by the method).")
+@click.option("--activations", metavar="T", help="u8, s8 or u16 (default: depends on the target).")
+@click.option("--weights", metavar="T", help="s8, u8 or s7 (default: depends on the target).")
+@click.option(
+    "--per-channel/--per-tensor", default=None, help="Scales of weights (default: depends on the method)."
+)
 @click.option(
     "--target", metavar="T", help="cpu-vnni, cpu-avx2, cpu-arm or tensorrt (default: this machine)."
 )
@@ -50,12 +56,14 @@ _FIELDS = ("method", "format", "calibration", "activations", "weights", "per_cha
     "--block-size",
     metavar="N",
     type=int,
-    help="Weights with one scale, of int8- and int4-weights (default: 32).",
+    help="Weights per scale, for int8-weights and int4-weights (default: 32).",
 )
 @click.option(
-    "--exclude", metavar="NODE|TAG|QUERY", multiple=True, help="Keep these nodes float. Repeatable."
+    "--exclude", metavar="NODE|TAG|QUERY", multiple=True, help="Keep these nodes in float. Repeatable."
 )
-@click.option("--allow-saturation", is_flag=True, help="Accept s8 weights where kernels clip their sums.")
+@click.option(
+    "--allow-saturation", is_flag=True, help="Accept s8 weights even if kernels saturate their sums."
+)
 @click.option(
     "--recipe", metavar="FILE", shell_complete=completion.files, help="Read these options from TOML or JSON."
 )
@@ -68,7 +76,7 @@ _FIELDS = ("method", "format", "calibration", "activations", "weights", "per_cha
 )
 @click.option("--input-shape", metavar="NAME=1x3x224x224", multiple=True, help="Shape of an input.")
 @click.option("--out-json", metavar="PATH", help="Write a summary of the result as JSON; - is stdout.")
-@click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
+@click.option("--pretty", is_flag=True, help="Indent the JSON.")
 @force
 @progress_options
 def command(model: str, out: str, log_level: str, progress: bool | None, pretty: bool, **options: Any) -> int:
@@ -79,11 +87,11 @@ def command(model: str, out: str, log_level: str, progress: bool | None, pretty:
         onnx-autodoc quantize bert.onnx bert_int4.onnx --method int4-weights
         onnx-autodoc quantize model.onnx out.onnx --data samples.npz --exclude 'op=Gemm' --target tensorrt
 
-    Tags stay, the recipe goes into the metadata, MODEL is not changed. Combinations that are known to fail
-    are refused with the reason.
+    Tags are kept, the recipe is stored in the metadata, and MODEL is not changed. Combinations that are known
+    to fail are rejected with the reason.
 
     \b
-    Exit status: 0 success, 1 invalid input or a refused recipe, 2 a tool fails, 3 the result could not be
+    Exit status: 0 success, 1 invalid input or a rejected recipe, 2 a tool failed, 3 the result could not be
     written.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
@@ -103,7 +111,7 @@ def command(model: str, out: str, log_level: str, progress: bool | None, pretty:
     if options["allow_saturation"]:
         given["allow_saturation"] = True
     if options["random_data"] and options["data"] is None:
-        stderr.warning("the ranges come from made-up values and will not fit real data.")
+        stderr.warning("the ranges are from synthetic values and will not fit real data.")
     with ProgressLine(printable(os.path.basename(model)), progress) as line:
         found = quantize(
             model,

@@ -10,28 +10,28 @@ from py_autodoc.cli.options import force
 _SHOWN = 8
 
 
-@click.command("rebatch", short_help="Another batch for a model whose batch is fixed.")
+@click.command("rebatch", short_help="Change the batch size of a model with a fixed one.")
 @click.argument("model", type=click.Path(path_type=str))
 @click.argument("out", metavar="OUT.onnx", type=click.Path(path_type=str))
 @click.option(
-    "--batch", metavar="N|NAME", required=True, help="How many items, or a name (batch) for any number."
+    "--batch", metavar="N|NAME", required=True, help="New batch size, or a name (batch) for a symbolic one."
 )
 @click.option(
     "--axis",
     metavar="INPUT=AXIS",
     multiple=True,
-    help="Which axis of an input is the batch (default: inferred). Repeatable.",
+    help="Batch axis of an input (default: inferred). Repeatable.",
 )
-@click.option("--same", metavar="INPUT", multiple=True, help="An input that all items share. Repeatable.")
+@click.option("--same", metavar="INPUT", multiple=True, help="Input shared by all items. Repeatable.")
 @click.option(
     "--from",
     "fixed",
     metavar="N",
     type=click.IntRange(min=1),
-    help="The batch that the file has (default: 1, or the first size of every input and output).",
+    help="Batch size in the file (default: 1, or the first size of every input and output).",
 )
 @click.option(
-    "--bind", metavar="NAME=N", multiple=True, help="Fix another free dimension at a size. Repeatable."
+    "--bind", metavar="NAME=N", multiple=True, help="Set another symbolic dimension to a value. Repeatable."
 )
 @force
 @click.option("--json", "as_json", is_flag=True, help="Print the changes as JSON.")
@@ -46,10 +46,10 @@ def command(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Write MODEL, whose batch is fixed, to OUT.onnx for another number of items, or for any.
+    """Write MODEL, which has a fixed batch size, to OUT.onnx for another batch size, or a symbolic one.
 
-    Item i of a result is what MODEL computes for item i alone. Where a node would mix items, or no rule
-    says that it does not, nothing is written and the node is named. Weights, metadata and tags stay.
+    Item i of a result is what MODEL computes for item i alone. If a node would mix items, or no rule rules
+    this out, nothing is written and the node is named. Weights, metadata and tags are kept.
     """
     from py_autodoc.extract.rebatch import parse_axes, parse_batch, rebatch
     from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings

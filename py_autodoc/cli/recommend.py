@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from py_autodoc.recommend import DeviceCandidate, Recommendation
 
 UNMET = 5
-"""Exit status when no device meets all targets."""
+"""Exit status if no device meets all targets."""
 _SHOWN = 10
 _TIERS = (
-    ("minimum", "Minimum (the least that holds the model)"),
-    ("recommended", "Recommended (the least that meets all targets)"),
-    ("optimal", "Optimal (the most items a second)"),
+    ("minimum", "Minimum (the smallest that fits the model)"),
+    ("recommended", "Recommended (the smallest that meets all targets)"),
+    ("optimal", "Optimal (the most items per second)"),
 )
 
 
-@click.command("recommend", short_help="Which device to take: minimum, recommended, optimal.")
+@click.command("recommend", short_help="Recommend devices: minimum, recommended, optimal.")
 @click.argument("models", metavar="MODEL…", type=click.Path(path_type=str), nargs=-1, required=True)
 @click.option(
     "--deployment-target",
@@ -37,17 +37,17 @@ _TIERS = (
     default="",
     help="edge, local or cloud (default: any device).",
 )
-@click.option("--target-latency", metavar="TIME", help="One inference takes at most this long: 5ms.")
-@click.option("--target-throughput", metavar="N", type=float, help="At least so many items a second.")
-@click.option("--max-power", metavar="WATTS", type=float, help="The device takes at most so many watts.")
-@click.option("--max-price", metavar="USD", type=float, help="An hour costs at most so many dollars.")
+@click.option("--target-latency", metavar="TIME", help="Maximum time per inference: 5ms.")
+@click.option("--target-throughput", metavar="N", type=float, help="Minimum items per second.")
+@click.option("--max-power", metavar="WATTS", type=float, help="Maximum power of the device.")
+@click.option("--max-price", metavar="USD", type=float, help="Maximum price per hour.")
 @click.option("--cloud", metavar="NAME", default="", help="Prices of one provider: aws, azure or gcp.")
 @click.option(
     "--precision",
     metavar="P,P…",
     multiple=True,
     shell_complete=completion.precisions,
-    help="Precisions that may be used, the fastest is taken (default: as the model is stored).",
+    help="Allowed precisions; the fastest is used (default: the stored precision).",
 )
 @runtime_option()
 @click.option(
@@ -55,7 +55,7 @@ _TIERS = (
     "batch",
     metavar="N",
     type=click.IntRange(min=1, max=1 << 20),
-    help="The only batch that is tried (default: 1 to 64, where the model can have them).",
+    help="Only try this batch size (default: 1 to 64, if the model allows it).",
 )
 @click.option(
     "--bind",
@@ -64,20 +64,20 @@ _TIERS = (
     shell_complete=completion.symbols,
     help="Value for a symbolic dimension; the others get a typical one. Repeatable.",
 )
-@click.option("--all", "every", is_flag=True, help="List all devices under the tiers, not the best ten.")
+@click.option("--all", "every", is_flag=True, help="List all devices below the tiers, not only the best ten.")
 @click.option("--out-json", metavar="PATH", help="Write the recommendation as JSON; - is stdout.")
-@click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
+@click.option("--pretty", is_flag=True, help="Indent the JSON.")
 @force
 @progress_options
 def command(models: tuple[str, ...], log_level: str, progress: bool | None, **options: Any) -> int:
-    """Say which device to take for MODEL, as the system requirements of a game do.
+    """Recommend devices for MODEL, like the system requirements of a game.
 
     \b
         onnx-autodoc recommend resnet50.onnx --deployment-target edge --target-latency 20ms --max-power 30
         onnx-autodoc recommend bert.onnx --deployment-target cloud --target-throughput 500 --precision fp16
 
-    Several models are taken to run one after the other on one device: latencies and memory are summed.
-    Latencies are estimates; the range stands behind them. Prices are approximate and have a date.
+    Several models are assumed to run in sequence on one device: latencies and memory are summed. Latencies
+    are estimates, followed by their likely range. Prices are approximate and dated.
 
     \b
     Exit status: 0 success, 1 invalid input, 3 a result could not be written, 5 no device meets all targets.
@@ -130,7 +130,7 @@ def _status(found: Recommendation) -> int:
 
 
 def lines(found: Recommendation, every: bool = False) -> list[str]:
-    """The tiers and the best devices, as text."""
+    """Return the tiers and the best devices as text."""
     sizes = ", ".join(f"{name} = {size}" for name, size in found.bindings.items())
     text = [f"System requirements of {', '.join(found.models)}{f' at {sizes}' if sizes else ''}"]
     for name, title in _TIERS:
@@ -166,5 +166,5 @@ def _batch(one: DeviceCandidate) -> str:
 def _price(one: DeviceCandidate) -> str:
     if one.price_usd_per_hour is None:
         return ""
-    million = f", ${one.usd_per_million:.3g} a million items" if one.usd_per_million is not None else ""
+    million = f", ${one.usd_per_million:.3g} per million items" if one.usd_per_million is not None else ""
     return f"about ${one.price_usd_per_hour:g}/h ({one.instance}, {one.region}, {one.price_date}){million}"

@@ -1,4 +1,4 @@
-"""What a reader of a file or a pipe does not see: what the numbers leave out, a line each on stderr."""
+"""Limitations of the results, one line each on stderr, for readers of a file or a pipe."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from py_autodoc.report.pipeline.dim_bindings import Symbol
 from py_autodoc.units import plural, share
 
 _REASONS = 2
-"""Reasons that are named."""
+"""Maximum number of reasons named."""
 _FREE = 3
-"""Dimensions that are named."""
+"""Maximum number of dimensions named."""
 MISSING = "external-missing"
 
 
 def remarks(analysis: Analysis) -> Iterator[str]:
-    """Coverage below 100 %, its largest reasons and the way out; files with weights that are missing."""
+    """Yield incomplete coverage with its main reasons and a remedy, and missing weight files."""
     if analysis.partial:
-        return  # that much more is missing, and said
+        return  # the totals are missing entirely, which is reported already
     name, sums = analysis.model.file.name, analysis.totals
     if sums.nodes_known < sums.nodes_total:
         known = f"{sums.nodes_known:,} of {plural(sums.nodes_total, 'node')}"
@@ -38,7 +38,7 @@ def remarks(analysis: Analysis) -> Iterator[str]:
 
 
 def _way_out(free: Sequence[Symbol]) -> str:
-    """The options that give the free dimensions a size; only sizes that were found to fit are named."""
+    """Return the options that set the symbolic dimensions; only values that fit the model are suggested."""
     if any(one.suggested is None for one in free):
         names = ", ".join(one.name for one in free[:_FREE])
         return f" Give sizes with --bind: {names}{' …' if len(free) > _FREE else ''}."

@@ -10,7 +10,7 @@ from py_autodoc.cli.options import force
 _SHOWN = 8
 
 
-@click.command("resize", short_help="Another sequence length or resolution for a model that has it fixed.")
+@click.command("resize", short_help="Change the fixed sequence length or resolution of a model.")
 @click.argument("model", type=click.Path(path_type=str))
 @click.argument("out", metavar="OUT.onnx", type=click.Path(path_type=str))
 @click.option(
@@ -20,17 +20,17 @@ _SHOWN = 8
     required=True,
     help="Full shape of an input; other inputs keep theirs. Repeatable.",
 )
-@click.option("--bind", metavar="NAME=N", multiple=True, help="A size for a free dimension. Repeatable.")
+@click.option("--bind", metavar="NAME=N", multiple=True, help="Value for a symbolic dimension. Repeatable.")
 @force
 @click.option("--json", "as_json", is_flag=True, help="Print the changes as JSON.")
 def command(
     model: str, out: str, input_shape: tuple[str, ...], bind: tuple[str, ...], force: bool, as_json: bool
 ) -> None:
-    """Write MODEL, whose sizes are fixed, to OUT.onnx for inputs of other shapes.
+    """Write MODEL, which has fixed dimensions, to OUT.onnx for other input shapes.
 
-    The same operators with the same weights: numbers that stood for old sizes are written anew, stored
-    tables beside a sequence are cut to their first entries. Where a table would have to be longer, lies over
-    a picture, or a number can be read in two ways, nothing is written and the node is named.
+    Operators and weights stay the same; constants that encode old dimensions are rewritten, and stored tables
+    along a sequence are cut to their first entries. If a table would have to grow, covers an image, or a
+    constant is ambiguous, nothing is written and the node is named.
     """
     from py_autodoc.extract.resize import resize
     from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 @click.argument("rule_id", metavar="[ID]", required=False, shell_complete=rules)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(rule_id: str | None, as_json: bool) -> None:
-    """Explain the rule ID: what it finds, why it matters, what to do instead, its thresholds.
+    """Explain the rule ID: what it finds, why it matters, what to do, and its thresholds.
 
-    Without ID: the list of the rules with the severities they may report.
+    Without ID, list the rules with the severities they may report.
     """
     from py_autodoc.findings.docs import document
     from py_autodoc.findings.registry import rules as known

@@ -27,23 +27,25 @@ _KINDS = {"--out-json": "run", "--out-layers": "node-times", "--out-html": "html
 _FILES = ("data", "tokenizer", "profile", "layer_info")
 
 
-@click.command("run", short_help="Latency, memory and results on this machine; the time of each layer.")
+@click.command("run", short_help="Measure latency, memory and results on this machine, also per layer.")
 @click.argument("models", metavar="MODEL…", type=click.Path(path_type=str), nargs=-1, required=True)
 @click.option(
     "--data",
     metavar="PATH",
     shell_complete=completion.files,
     help="Values of the inputs: .npz, .npy or a folder of them, a folder of images, or text in a .txt or "
-    ".jsonl (default: made up).",
+    ".jsonl (default: synthetic).",
 )
 @preprocessing
 @click.option(
     "--tokenizer",
     metavar="FILE",
     shell_complete=completion.files,
-    help="The tokenizer.json that text is read with (default: the one beside the first model).",
+    help="tokenizer.json for text (default: the one next to the first model).",
 )
-@click.option("--text-field", metavar="NAME", help="Which field of a .jsonl is the text (default: text).")
+@click.option(
+    "--text-field", metavar="NAME", help="Field of a .jsonl that contains the text (default: text)."
+)
 @click.option("--samples", metavar="N", type=click.IntRange(1, 4096), help="At most N samples (default: 64).")
 @click.option(
     "--seed",
@@ -51,7 +53,7 @@ _FILES = ("data", "tokenizer", "profile", "layer_info")
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="Random seed for made-up values.",
+    help="Random seed for synthetic values.",
 )
 @click.option(
     "--runs",
@@ -100,7 +102,7 @@ _FILES = ("data", "tokenizer", "profile", "layer_info")
     "--profile",
     metavar="FILE",
     shell_complete=completion.files,
-    help="Take the times of layers from a profile and run nothing: ONNX Runtime's, trtexec's, or a table of "
+    help="Read the times of layers from a profile instead of running: ONNX Runtime, trtexec, or a table of "
     "name and ms.",
 )
 @click.option(
@@ -116,27 +118,27 @@ _FILES = ("data", "tokenizer", "profile", "layer_info")
 @click.option(
     "--out-html",
     metavar="PATH",
-    help="Write a page that shows the first model, painted by the times of its layers.",
+    help="Write a page with the first model, coloured by the times of its layers.",
 )
 @click.option(
     "--hardware",
     metavar="ID|FILE",
     default="",
     shell_complete=completion.devices,
-    help="Set the times of layers beside the estimate for a device: this machine's profile.",
+    help="Compare the times of layers with the estimate for a device: this machine's profile.",
 )
 @click.option(
     "--out-plot",
     metavar="PATH",
-    help="Write estimate against measurement, a mark for each layer, as SVG or PNG (with --hardware).",
+    help="Plot estimated against measured time per layer, as SVG or PNG (with --hardware).",
 )
-@click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
+@click.option("--pretty", is_flag=True, help="Indent the JSON.")
 @force
 @progress_options
 def command(
     models: tuple[str, ...], log_level: str, progress: bool | None, pretty: bool, **options: Any
 ) -> int:
-    """Run MODEL in ONNX Runtime on this machine, several models in turn.
+    """Run MODEL in ONNX Runtime on this machine; several models alternate.
 
     \b
         onnx-autodoc run model.onnx
@@ -145,8 +147,8 @@ def command(
         onnx-autodoc run model.onnx --layers --out-html times.html
         onnx-autodoc run model.onnx --profile trt_profile.json --out-html times.html
 
-    The models run one after the other, a run each, so that their ratios are fair on a machine that does other
-    work as well. Memory is that of a fresh process. Results are compared with those of the first model.
+    The models alternate, one inference each, so that their ratios are fair even on a machine with other load.
+    Memory is measured in a fresh process. Results are compared with those of the first model.
 
     \b
     Exit status: 0 success, 1 invalid input, 2 a model does not run, 3 a result could not be written.
@@ -159,7 +161,7 @@ def command(
     outputs = targets(asked, inputs, options["force"])
     if options["profile"] and (len(models) > 1 or "--out-json" in outputs):
         raise OptionError(
-            "profile-alone", "--profile is for one model, which is not run.", "Leave out --out-json."
+            "profile-alone", "--profile is for one model, which is not run.", "Remove --out-json."
         )
     if (options["tokenizer"] or options["text_field"]) and not is_texts(options["data"]):
         raise OptionError(
@@ -174,7 +176,7 @@ def command(
     if "--out-plot" in outputs and not options["hardware"]:
         raise OptionError(
             "plot-needs-hardware",
-            "--out-plot sets times beside an estimate.",
+            "--out-plot compares times with an estimate.",
             "Choose a device with --hardware.",
         )
     wants = options["layers"] or options["profile"] or options["hardware"]
@@ -201,7 +203,7 @@ def _run(
         stderr.warning(note)
     if options["data"] is None:
         stderr.warning(
-            "the inputs are made up, so results say nothing of accuracy. Give real ones with --data."
+            "the inputs are synthetic, so results do not show accuracy. Pass real ones with --data."
         )
     names = _names(models)
     with ProgressLine(printable(os.path.basename(models[0])), progress) as line:
@@ -263,7 +265,7 @@ def _layers(
 
 
 def _beside(found: NodeTimes, analysis: Analysis, plot: Target | None, quiet: bool) -> None:
-    """The times beside the estimate."""
+    """Print the times next to the estimate."""
     from py_autodoc.runner.estimated import beside_estimate, estimate_lines
 
     both = beside_estimate(found, analysis)
@@ -295,7 +297,7 @@ def _session(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _data(model: str, options: dict[str, Any]) -> Any:
-    """What was given: a path, a loader for text, or images with their preprocessing."""
+    """Return the given data: a path, a loader for text, or images with their preprocessing."""
     from py_autodoc.runner.texts import is_texts
 
     given = options["data"]
@@ -322,7 +324,7 @@ def _texts(model: str, options: dict[str, Any]) -> TextLoader:
 
 
 def _names(models: tuple[str, ...]) -> list[str]:
-    """Names of files, told apart where they are the same."""
+    """Return the file names, made unique."""
     found: list[str] = []
     for path in models:
         name, count = os.path.basename(path), 2

@@ -1,4 +1,4 @@
-"""What ``--data`` and ``--preprocessing`` give together."""
+"""Combines ``--data`` and ``--preprocessing``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from py_autodoc.errors import OptionError
 
 
 def samples_at(path: str | None, preprocessing: str | None) -> Any:
-    """The path, or its images with their preprocessing. Raises: OptionError, InputError."""
+    """Return the path, or its images with their preprocessing. Raises: OptionError, InputError."""
     if preprocessing is None:
         return path
     from py_autodoc.samples import Images, images_in

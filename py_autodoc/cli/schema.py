@@ -10,7 +10,7 @@ from py_autodoc.cli import stdout
 
 
 @click.command("schema")
-@click.option("--comparison", is_flag=True, help="That of what `compare --out-json` writes.")
+@click.option("--comparison", is_flag=True, help="Print the schema of `compare --out-json` instead.")
 def command(comparison: bool) -> None:
     """Print the JSON Schema (2020-12) of the report."""
     package, name = ("compare", "comparison") if comparison else ("report", "report")

@@ -18,13 +18,13 @@ from py_autodoc.render.output_target import targets
 from py_autodoc.render.terminal_text import printable
 
 
-@click.command("sensitivity", short_help="What quantizing each layer alone does to the results.")
+@click.command("sensitivity", short_help="Measure the effect of quantizing each layer on its own.")
 @click.argument("model", type=click.Path(path_type=str))
 @click.option(
     "--data",
     metavar="PATH",
     shell_complete=completion.files,
-    help="Values of the inputs: .npz, .npy, or a folder of them or of images (default: made up).",
+    help="Values of the inputs: .npz, .npy, or a folder of them or of images (default: synthetic).",
 )
 @preprocessing
 @click.option(
@@ -36,18 +36,20 @@ from py_autodoc.render.terminal_text import printable
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="Random seed for made-up values.",
+    help="Random seed for synthetic values.",
 )
 @click.option("--activations", type=click.Choice(["u8", "s8"]), default="u8", show_default=True)
 @click.option("--weights", type=click.Choice(["s8", "s7", "s4"]), default="s8", show_default=True)
 @click.option("--per-channel/--per-tensor", default=True, show_default=True, help="Scales of weights.")
-@click.option("--output", metavar="NAME", help="The result that is compared (default: the first of floats).")
+@click.option("--output", metavar="NAME", help="Output to compare (default: the first float output).")
 @click.option(
     "--auto",
     metavar="TARGET",
-    help="Find the fewest float layers that reach this: 'agreement>=0.99', 'sqnr>=30', 'kl<=0.01'.",
+    help="Find the fewest float layers that reach a target: 'agreement>=0.99', 'sqnr>=30', 'kl<=0.01'.",
 )
-@click.option("--budget", metavar="SECONDS", type=float, help="Measure no further layer after this time.")
+@click.option(
+    "--budget", metavar="SECONDS", type=float, help="Stop measuring further layers after this time."
+)
 @click.option(
     "--memory",
     metavar="SIZE",
@@ -70,7 +72,7 @@ from py_autodoc.render.terminal_text import printable
 )
 @click.option("--all", "every", is_flag=True, help="List every layer.")
 @click.option("--out-json", metavar="PATH", help="Write the result as JSON; - is stdout.")
-@click.option("--out-html", metavar="PATH", help="Write a page that shows the model, painted by the errors.")
+@click.option("--out-html", metavar="PATH", help="Write a page with the model, coloured by the errors.")
 @click.option(
     "--out-md", metavar="PATH", help="Write the report of the model, with recommendations, as Markdown."
 )
@@ -78,9 +80,9 @@ from py_autodoc.render.terminal_text import printable
 @click.option(
     "--measure",
     is_flag=True,
-    help="Also quantize mixtures to files and measure their latency here, in turn with the float model.",
+    help="Also write mixtures to files and measure their latency here, alternating with the float model.",
 )
-@click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
+@click.option("--pretty", is_flag=True, help="Indent the JSON.")
 @force
 @progress_options
 def command(model: str, log_level: str, progress: bool | None, pretty: bool, **options: Any) -> int:
@@ -90,12 +92,13 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
         onnx-autodoc sensitivity model.onnx --data samples.npz
         onnx-autodoc sensitivity model.onnx --data samples.npz --auto 'agreement>=0.99' --hardware l4
 
-    Layers are quantized one at a time, input and weight, all others float, in one session with a switch for
-    each; products are computed in float, so the scores do not depend on this CPU's integer kernels.
+    Layers are quantized one at a time (input and weight) while all others stay in float, in one session with
+    a switch per layer. Products are computed in float, so the scores do not depend on this CPU's integer
+    kernels.
 
     \b
-    Exit status: 0 success, 1 invalid input, 2 the model does not run, 3 the result could not be written, 5 a
-    target that is not reached.
+    Exit status: 0 success, 1 invalid input, 2 the model does not run, 3 the result could not be written, 5
+    the target was not reached.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
     from py_autodoc.cli.documents import asked
@@ -117,7 +120,7 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
     documents = asked(outputs, None, None, False, inputs, options["force"])
     if options["data"] is None:
         stderr.warning(
-            "the inputs are made up; real ones may rank the layers otherwise. Give them with --data."
+            "the inputs are synthetic; real ones may rank the layers differently. Pass them with --data."
         )
     data = samples_at(options["data"], options["preprocessing"])
     bindings, input_shapes = parse_bindings(options["bind"]), parse_input_shapes(options["input_shape"])

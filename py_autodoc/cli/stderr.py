@@ -1,4 +1,4 @@
-"""What the command line says beside its data: always on stderr, always one line, always printable."""
+"""Messages of the command line besides its data: always on stderr, on one line, and sanitised."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from py_autodoc.render.terminal_text import printable
 
 
 def error(message: str, hint: str = "") -> None:
-    """``error: message`` and the way out."""
+    """Print ``error: message`` and a hint."""
     note(f"error: {message} {hint}".rstrip())
 
 
 def warning(message: str) -> None:
-    """``warning: message``: the result stands, but not for all of the model."""
+    """Print ``warning: message``: the result is valid, but not for all of the model."""
     note(f"warning: {message}")
 
 
 def note(text: str) -> None:
-    """One line."""
+    """Print one line."""
     write_raw(printable(text) + "\n")
 
 
 def usage(fault: click.UsageError) -> None:
-    """What is wrong with the command line, and where its help is."""
+    """Print the usage error and how to get help."""
     help_at = f" Try '{fault.ctx.command_path} --help'." if fault.ctx is not None else ""
     error(fault.format_message(), help_at.strip())
 
 
 def write_raw(text: str) -> None:
-    """Text as it is. A stderr that nobody reads is no reason to fail."""
+    """Write text unchanged. A closed stderr is not an error."""
     stream = styled(sys.stderr)
     with suppress(OSError, ValueError):
         stream.write(text)

@@ -1,4 +1,4 @@
-"""What a command prints as its result: lines, tables, JSON."""
+"""Results of a command on stdout: lines, tables, JSON."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from py_autodoc.render.terminal_text import printable
 
 
 def text(result: str) -> None:
-    """Text as it is. Raises: OutputError."""
+    """Write text unchanged. Raises: OutputError."""
     to_stdout(result)
 
 
 def lines(result: Iterable[str]) -> None:
-    """Lines that may quote a model. Raises: OutputError."""
+    """Write lines that may quote a model. Raises: OutputError."""
     to_stdout("".join(f"{printable(line)}\n" for line in result))
 
 
 def as_json(value: object, indent: int | None = 2) -> None:
-    """One document. Raises: OutputError."""
+    """Write one JSON document. Raises: OutputError."""
     to_stdout(json.dumps(value, indent=indent, ensure_ascii=False) + "\n", json=True)

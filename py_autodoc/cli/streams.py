@@ -1,7 +1,7 @@
-"""stdout and stderr of a command: what steers a terminal never reaches one, and a fault is told as one.
+"""stdout and stderr of a command: control characters never reach a terminal, and failures are reported.
 
-Everything printed passes here, whoever prints it: our own text, JSON and tables, warnings and log lines of
-libraries. Only ``styled`` gives the stream below, to what brings its own colours.
+All output passes through here: our own text, JSON and tables, and warnings and log lines of libraries. Only
+``styled`` returns the underlying stream, for output with its own colours.
 """
 
 from __future__ import annotations
@@ -18,59 +18,59 @@ from py_autodoc.render.terminal_text import printable_text
 
 
 class _Stream(io.TextIOBase):
-    """A text stream in front of another."""
+    """A text stream that wraps another."""
 
     def __init__(self, below: TextIO | None) -> None:
         self.below = below
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
-        """As of the stream below."""
+        """Encoding of the underlying stream."""
         return str(getattr(self.below, "encoding", None) or "utf-8")
 
     @property
     def errors(self) -> str:  # type: ignore[override]
-        """As of the stream below: click writes around streams that do not say."""
+        """Error handling of the underlying stream: click re-wraps streams without it."""
         return str(getattr(self.below, "errors", None) or "replace")
 
     @property
     def buffer(self) -> Any:
-        """The stream of bytes below."""
+        """The underlying byte stream."""
         if self.below is None:
             raise OSError(9, os.strerror(9))
         return self.below.buffer
 
     def fileno(self) -> int:
-        """The descriptor below."""
+        """Return the underlying descriptor."""
         if self.below is None:
             raise io.UnsupportedOperation("fileno")
         return self.below.fileno()
 
     def isatty(self) -> bool:
-        """Whether it is a terminal."""
+        """Return whether it is a terminal."""
         return self.below is not None and self.below.isatty()
 
     def writable(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
     def writelines(self, lines: Iterable[Any], /) -> None:
-        """Each is written."""
+        """Write each line."""
         for line in lines:
             self.write(line)
 
 
 class Stdout(_Stream):
-    """Data as they are; on a terminal without control characters."""
+    """Writes data unchanged; to a terminal without control characters."""
 
     def write(self, text: str, /) -> int:
-        """Raises: OutputError, BrokenPipeError."""
+        """Write text. Raises: OutputError, BrokenPipeError."""
         with _told():
             self._open().write(_shown(text) if self.isatty() else text)
         return len(text)
 
     def flush(self) -> None:
-        """Raises: OutputError, BrokenPipeError."""
+        """Flush the stream. Raises: OutputError, BrokenPipeError."""
         if self.below is not None:
             with _told():
                 self.below.flush()
@@ -82,24 +82,24 @@ class Stdout(_Stream):
 
 
 class Stderr(_Stream):
-    """Always without control characters. What cannot be written is lost: that is no reason to fail."""
+    """Always removes control characters. Write failures are ignored."""
 
     def write(self, text: str, /) -> int:
-        """Never fails."""
+        """Write text; never fails."""
         if self.below is not None:
             with suppress(OSError, ValueError):
                 self.below.write(printable_text(text))
         return len(text)
 
     def flush(self) -> None:
-        """Never fails."""
+        """Flush the stream; never fails."""
         if self.below is not None:
             with suppress(OSError, ValueError):
                 self.below.flush()
 
 
 def _shown(text: str) -> str:
-    """A carriage return that ends no line would let a name write over what stands before it."""
+    """Remove carriage returns within a line, with which a name could overwrite the text before it."""
     return printable_text(text.replace("\r\n", "\n").replace("\r", "\ufffd"))
 
 
@@ -115,11 +115,11 @@ def _told() -> Iterator[None]:
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Puts both streams in place for a command."""
+    """Replace both streams while a command runs."""
     _fill_descriptors()
     out, err = sys.stdout, sys.stderr
     for stream in (out, err):
-        # A terminal that cannot show a character gets a question mark, not a crash.
+        # Terminals that cannot display a character get a question mark instead of a crash.
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="replace")
@@ -131,14 +131,14 @@ def guarded() -> Iterator[None]:
 
 
 def styled(stream: TextIO) -> TextIO:
-    """The stream below, for text whose control characters are our own."""
+    """Return the underlying stream, for text whose control characters are our own."""
     if isinstance(stream, _Stream):
         return stream.below if stream.below is not None else open(os.devnull, "w")
     return stream
 
 
 def drop_stdout() -> None:
-    """What is left of stdout goes nowhere: Python flushes it at exit, and would fail again."""
+    """Discard the rest of stdout: Python flushes it at exit and would fail again."""
     if sys.stdout is None:
         return
     with suppress(OSError, ValueError):
@@ -148,7 +148,7 @@ def drop_stdout() -> None:
 
 
 def _fill_descriptors() -> None:
-    """Where a standard descriptor was closed the next file opened would get its number, and stray output."""
+    """Reopen closed standard descriptors, or the next opened file would get their number and stray output."""
     for number in range(3):
         try:
             os.fstat(number)

@@ -1,4 +1,4 @@
-"""The summary on a terminal. Names are ``Text``, never markup, so that a model cannot style our output."""
+"""The terminal summary. Names are ``Text``, never markup, so that models cannot style our output."""
 
 from __future__ import annotations
 
@@ -40,25 +40,25 @@ MAX_WIDTH = 120
 TOP_LAYERS = 10
 TOP_OPS = 8
 WIDE = 100
-"""Columns from which there is room for the module of a layer."""
+"""Minimum width in columns to show the modules of layers."""
 MAX_VALUES = 8
 MAX_DIAGNOSTICS = 8
 MAX_REPEATS = 6
 _RULES = 600
-"""Characters of what was changed in the rules."""
+"""Maximum number of characters about changed rule settings."""
 BAR = 16
 _PARAGRAPH = 4_000
-"""Characters of a paragraph."""
+"""Maximum number of characters of a paragraph."""
 _DIM, _HEAD, _STRONG, _WARN, _BAD = "dim", "bold", "bold cyan", "yellow", "bold red"
 GAP = 3
-"""Characters between two columns of a table: two of padding, one of the box."""
+"""Width between two columns of a table: two of padding, one of the box."""
 _NUMBERS = frozenset({*(one.head for one in shown("layers")), "Share"})
 _MARKS = {"error": ("✗", _BAD), "warning": ("!", _WARN), "info": ("·", _DIM)}
 _RISKS = {"high": _BAD, "medium": _WARN}
 
 
 def print_summary(report: Report, width: int | None = None, findings: bool = False) -> None:
-    """Print the summary to stdout, at most 120 columns wide; ``findings`` lists them all."""
+    """Print the summary to stdout, at most 120 columns wide; ``findings`` lists all of them."""
     console = Console(file=styled(sys.stdout), markup=False, emoji=False, highlight=False, width=width)
     console.width = min(console.width, MAX_WIDTH)
     for part in _parts(report, console.width, findings):
@@ -106,7 +106,7 @@ def _section(title: str, body: RenderableType) -> RenderableType:
 
 
 def _written(summary: LlmSummary) -> RenderableType:
-    """The text of a language model, and that it is one."""
+    """Return the text of a language model, labelled as such."""
     texts = [summary.short, *summary.detailed.split("\n\n")]
     body = [Padding(Text(_clean(text, _PARAGRAPH)), (0, 0, 1, 0)) for text in texts if text]
     told = Text(f"{_clean(summary.model, 60)} at {_clean(summary.service, 60)}; not measured", style=_DIM)
@@ -170,7 +170,7 @@ def _interface(report: Report, width: int) -> RenderableType:
 
 
 def _architecture(report: Report, width: int) -> RenderableType:
-    """The family and the attention; wraps where the terminal is narrow."""
+    """Return family and attention, wrapped on narrow terminals."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True, min_width=len("Architecture"))
     grid.add_column(overflow="fold")
@@ -182,7 +182,7 @@ def _architecture(report: Report, width: int) -> RenderableType:
 
 
 def _lines(rows: list[tuple[str, str]], most: int) -> RenderableType:
-    """Labels and texts of at most so many characters; what does not fit the terminal is wrapped."""
+    """Return labels and texts of at most ``most`` characters, wrapped to the terminal."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
@@ -222,18 +222,18 @@ def _dims(report: Report) -> RenderableType:
 
 
 def _wanted(free: list[DimInfo]) -> str:
-    """How to give free dimensions their sizes; those that follow from others need none."""
+    """Return the options that set the symbolic dimensions, except for dependent ones."""
     asked = [dim for dim in free if dim.follows is None] or free
     names = [(_quoted(dim.name), dim.suggested) for dim in asked[:3]]
     rest = " …" if len(asked) > 3 else ""
     flags = " ".join(f"--bind {name}={'N' if size is None else size}" for name, size in names)
     if any(dim.suggested is None for dim in free):
-        return f"Costs need numbers, and no usual sizes fit this model: {flags}{rest}"
+        return f"Costs need values, and no typical ones fit this model: {flags}{rest}"
     return f"To get all costs, add: {flags}{rest}  (or --assume)"
 
 
 def _repeats(found: list[RepeatInfo]) -> RenderableType:
-    """``BertLayer ×12``; what repeats alike in several places once."""
+    """Return ``BertLayer ×12``; equal repeats in several places are listed once."""
     places: dict[tuple[str, int], int] = {}
     for repeat in found:
         key = (repeat.name, repeat.count)
@@ -248,7 +248,7 @@ def _repeats(found: list[RepeatInfo]) -> RenderableType:
 
 
 def _quoted(name: str) -> str:
-    """A name as a shell takes it."""
+    """Quote a name for a shell."""
     text = _clean(name, 40)
     return text if text.replace("_", "").isalnum() else "'" + text.replace("'", "'\\''") + "'"
 
@@ -260,7 +260,7 @@ def _heaviest(report: Report) -> list[Layer]:
 
 
 def _in_inference(layer: Layer, key: str) -> int:
-    """MACs of all executions, or parameters."""
+    """Return MACs of all executions, or parameters."""
     return round(layer_number(layer, BY_ID[key]) or 0)
 
 
@@ -286,7 +286,7 @@ def _layers(report: Report, layers: list[Layer], width: int) -> RenderableType:
 
 def _layer_cells(layer: Layer, by_macs: bool, total: int | None) -> list[str]:
     times = f" ×{_runs(layer)}" if layer.repeat != 1 or layer.runs != 1 else ""
-    # A name that is a path says where the layer is.
+    # A name that is a path already contains the module.
     module = "" if "/" in layer.name else layer.group
     return [
         printable(layer.name) + times,
@@ -299,14 +299,14 @@ def _layer_cells(layer: Layer, by_macs: bool, total: int | None) -> list[str]:
 
 
 def _runs(layer: Layer) -> str:
-    """How often the layer runs; with a loop of unknown length at least."""
+    """Return how often the layer runs; a lower bound for loops of unknown length."""
     if layer.repeat is not None:
         return f"{layer.runs:,}"
     return "?" if layer.runs == 1 else f"{layer.runs:,}?"
 
 
 def _rooms(titles: list[str], rows: list[list[str]], width: int) -> dict[str, int]:
-    """Widths of the columns of text: what the numbers leave, shared by need."""
+    """Return the widths of text columns: the space left by numbers, shared by need."""
     need = {t: max(len(t), *(len(row[i]) for row in rows)) for i, t in enumerate(titles)}
     need["Type"] = min(need["Type"], 18)
     texts = [t for t in ("Layer", "Module", "Output") if t in need]
@@ -327,7 +327,7 @@ def _layer_text(title: str, cell: str, rooms: dict[str, int]) -> Text:
 
 
 def _operators(report: Report, width: int) -> RenderableType:
-    # The bars are of MACs where there are any, of nodes otherwise.
+    # Bars show MACs if any are known, else nodes.
     by_macs = bool(report.metrics.total_macs)
 
     def value(row: OpTotals) -> int:
@@ -363,19 +363,19 @@ def _operators(report: Report, width: int) -> RenderableType:
 
 
 def _whole_sum(values: Iterable[int | None]) -> int | None:
-    """The sum, None where one of them is unknown."""
+    """Return the sum; None if a value is unknown."""
     found = list(values)
     return None if None in found else sum(value or 0 for value in found)
 
 
 def _known_sum(parts: Iterable[int | None]) -> int | None:
-    """Sum of what is known, None when nothing is."""
+    """Return the sum of the known values; None if there are none."""
     known = [part for part in parts if part is not None]
     return sum(known) if known else None
 
 
 def _bar(value: int, most: int, width: int) -> str:
-    """A bar in eighths of a cell; the smallest value above 0 still shows."""
+    """Return a bar in eighths of a cell; the smallest positive value is still visible."""
     eighths = round(8 * width * value / most) if most else 0
     if value and not eighths:
         eighths = 1
@@ -391,7 +391,7 @@ def _table(*columns: tuple[str, str]) -> Table:
 
 
 def _findings(report: Report, listed: bool) -> RenderableType:
-    """How many there are of each severity; all of them, with their nodes, where that was asked for."""
+    """Return the counts by severity, or all findings with their nodes if requested."""
     if not listed:
         counts = finding_counts(signal.severity for signal in report.risk_signals)
         return Text.assemble(counts, (f"  ({HOW})", _DIM)) if counts else Text("none")
@@ -409,7 +409,7 @@ def _findings(report: Report, listed: bool) -> RenderableType:
 
 
 def _diagnostics(found: list[DiagnosticInfo]) -> RenderableType:
-    """One line each; the same code with the same message once."""
+    """Return one line each, merging equal codes with equal messages."""
     rows: dict[tuple[str, str], list[DiagnosticInfo]] = {}
     for item in found:
         rows.setdefault((item.code, item.message), []).append(item)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from py_autodoc.sweep import Sweep
 
 INCOMPLETE = 2
-"""Exit status when numbers of some points are not known, because the model cannot run there."""
+"""Exit status if the model cannot run at some points, so that their numbers are unknown."""
 
 
 @click.command("sweep", short_help="Costs and latency at many batches, sizes, precisions and devices.")
@@ -28,20 +28,20 @@ INCOMPLETE = 2
     "--batch",
     metavar="N,N…",
     multiple=True,
-    help="Items of one inference, also where the file has the batch fixed.",
+    help="Batch sizes, even if the file has a fixed one.",
 )
 @click.option(
     "--bind",
     metavar="NAME=N,N…",
     multiple=True,
     shell_complete=completion.symbols,
-    help="Sizes of a free dimension, one or several. Repeatable.",
+    help="Values for a symbolic dimension. Repeatable.",
 )
 @click.option(
     "--resize",
     metavar="NAME=SHAPE,SHAPE…",
     multiple=True,
-    help="Shapes (1x3x320x320) of an input whose sizes the file has fixed. Repeatable.",
+    help="Shapes (1x3x320x320) of an input with fixed dimensions. Repeatable.",
 )
 @click.option(
     "--hardware",
@@ -55,29 +55,29 @@ INCOMPLETE = 2
     metavar="P,P…",
     multiple=True,
     shell_complete=completion.precisions,
-    help="fp32, tf32, fp16, bf16, fp8 or int8 (default: as the model is stored).",
+    help="fp32, tf32, fp16, bf16, fp8 or int8 (default: the stored precision).",
 )
 @runtime_option()
-@click.option("--max-memory", metavar="SIZE", help="The best batch needs at most this much: 8GB.")
-@click.option("--max-latency", metavar="TIME", help="The best batch takes at most this long: 10ms.")
+@click.option("--max-memory", metavar="SIZE", help="Maximum memory for the best batch: 8GB.")
+@click.option("--max-latency", metavar="TIME", help="Maximum latency for the best batch: 10ms.")
 @click.option(
-    "--cloud", metavar="NAME", default="", help="What a million items cost: aws, azure, gcp, or all."
+    "--cloud", metavar="NAME", default="", help="Add prices per million items: aws, azure, gcp, or all."
 )
 @click.option("--out-json", metavar="PATH", help="Write every point as JSON; - is stdout.")
 @click.option("--out-csv", metavar="PATH", help="Write every point as CSV; - is stdout.")
-@click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
+@click.option("--pretty", is_flag=True, help="Indent the JSON.")
 @force
 @progress_options
 def command(model: str, log_level: str, pretty: bool, progress: bool | None, **options: Any) -> int:
-    """Analyse MODEL at every combination of the given batches, sizes, devices and precisions.
+    """Analyse MODEL at every combination of the given batches, dimensions, devices and precisions.
 
     \b
         onnx-autodoc sweep resnet50.onnx --batch 1,4,16,64 --hardware l4 --precision fp16,int8
         onnx-autodoc sweep bert.onnx --bind sequence=128,256,512 --batch 1,8 --out-csv sweep.csv
 
-    Every number is that of an analysis at that point. Sizes that stay free get a usual one, which each point
-    names. For each device and precision the batch with the most throughput is told, and the smallest that
-    reaches 90 % of it.
+    All numbers are from an analysis at that point. Other symbolic dimensions get a typical value, listed with
+    each point. For each device and precision, the batch with the highest throughput is reported, and the
+    smallest that reaches 90 % of it.
 
     \b
     Exit status: 0 success, 1 invalid input, 2 the model cannot run at some of the points, 3 a result could
@@ -129,7 +129,7 @@ def _text(option: str, found: Sweep, pretty: bool) -> str:
 
 
 def _tell(model: str, found: Sweep) -> int:
-    """Say of how many points the costs are not known, and why. Returns the exit status."""
+    """Report how many points have unknown costs, and why. Return the exit status."""
     lost = [point for point in found.points if point.macs is None]
     if lost:
         name, total = os.path.basename(model), len(found.points)

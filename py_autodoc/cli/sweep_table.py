@@ -1,4 +1,4 @@
-"""A sweep on a terminal: a row a point, what is best, and where more batch stops to pay."""
+"""A sweep on a terminal: one row per point, the best choices, and where larger batches stop paying off."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from py_autodoc.sweep.schema import Sweep, SweepPoint
 MAX_ROWS = 200
 _NAME = 24
 _GAP = 3
-"""Characters between columns, with the room that the library keeps at the ends."""
+"""Width between columns, including the padding of the library."""
 _BOUNDS = {"compute": "compute", "memory_bandwidth": "memory", "kernel_overhead": "overhead"}
 
 
 def print_sweep(found: Sweep, console: Console | None = None) -> None:
-    """Print it; on a narrow terminal without the columns that matter least. Names of a model are inert."""
+    """Print a sweep, on narrow terminals without the least important columns. Names are sanitised."""
     out = console or Console(file=styled(sys.stdout), highlight=False, markup=False, emoji=False)
     out.print(_table(found, out.width))
     if len(found.points) > MAX_ROWS:
@@ -106,11 +106,11 @@ _TIMES = (
     _Column("Bound by", lambda point: _BOUNDS.get(point.bottleneck, ""), "left"),
 )
 _LEAST = (BY_ID["peak"].head, BY_ID["flops"].head, "Bound by")
-"""Columns that a narrow terminal does without, the first one first."""
+"""Columns omitted on narrow terminals, in order."""
 
 
 def choice_lines(found: Sweep) -> list[str]:
-    """What is best for each device and precision, in words."""
+    """Return the best choice for each device and precision as text."""
     lines = []
     for choice in found.choices:
         where = " ".join(filter(None, (choice.hardware, choice.precision)))

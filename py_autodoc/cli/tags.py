@@ -16,31 +16,31 @@ if TYPE_CHECKING:
     from py_autodoc.tags import Tags
 
 
-@click.command("tags", short_help="Which module each node comes from.")
+@click.command("tags", short_help="List the module that each node comes from.")
 @click.argument("model", type=click.Path(path_type=str))
 @click.option(
     "--output",
     type=click.Choice(["summary", "detailed", "json", "csv"], case_sensitive=False),
     default="summary",
     show_default=True,
-    help="A row per tag, or per node as well; data for programs.",
+    help="One row per tag, or also per node; or machine-readable data.",
 )
-@click.option("--filter", "pattern", metavar="GLOB", help="Only tags that match, as '*/BertLayer.0*'.")
+@click.option("--filter", "pattern", metavar="GLOB", help="Only matching tags, such as '*/BertLayer.0*'.")
 @click.option(
     "--restore",
     metavar="OUT.onnx",
-    help="Write the model with the tags that a tool dropped from its nodes, from the table it still has.",
+    help="Write the model with tags that a tool removed from nodes, restored from its table.",
 )
 @click.option(
     "--assign",
     metavar="OUT.onnx",
-    help="Write the model with tags made from what torch.onnx's dynamo exporter left in it.",
+    help="Write the model with tags derived from the metadata of torch.onnx's dynamo exporter.",
 )
 @force
 def command(
     model: str, output: str, pattern: str | None, restore: str | None, assign: str | None, force: bool
 ) -> None:
-    """List the modules that the nodes of MODEL come from, with how that is known."""
+    """List the modules that the nodes of MODEL come from, and how they are known."""
     from py_autodoc.errors import OptionError
     from py_autodoc.tags import load_tags, restore_file, tag_file
 
@@ -48,7 +48,7 @@ def command(
         raise OptionError("two-outputs", "Pass --restore or --assign, not both.")
     if restore or assign:
         out = str(restore or assign)
-        # In Python the result may take the model's own place; a command never writes over what it was given.
+        # The Python API may replace the model itself; a command never overwrites its input.
         place(out, "onnx", [model], force)
         write = restore_file if restore else tag_file
         found = write(model, out, force=force)
@@ -64,7 +64,7 @@ def command(
     else:
         stdout.lines(_lines(tags, output, pattern))
     if tags.source == "none":
-        stderr.note(f"note: {model} has no tags; `tags --assign` makes them for files of torch.onnx.")
+        stderr.note(f"note: {model} has no tags; `tags --assign` adds them to files of torch.onnx.")
 
 
 def _lines(tags: Tags, output: str, pattern: str | None) -> list[str]:

@@ -15,22 +15,22 @@ from py_autodoc.units import plural
 @click.option(
     "--weights",
     type=click.Choice(["safetensors", "npz"]),
-    help="Format of the weights beside OUT.py (default: safetensors where it is installed).",
+    help="Format of the weights next to OUT.py (default: safetensors if installed).",
 )
-@click.option("--list", "listing", is_flag=True, help="Only list the operators that are not covered.")
+@click.option("--list", "listing", is_flag=True, help="Only list unsupported operators.")
 @click.option("--json", "as_json", is_flag=True, help="Print a summary, or the list, as JSON.")
 @force
 def command(
     model: str, out: str | None, weights: str | None, listing: bool, as_json: bool, force: bool
 ) -> int:
-    """Write MODEL as PyTorch source to OUT.py, its weights in a file beside it.
+    """Write MODEL as PyTorch source to OUT.py, with its weights in a file next to it.
 
-    The file has a class for each module of the model, where the model names them, and load(), which gives
-    the model with its weights. It needs nothing but PyTorch. Given the same inputs it computes the same.
+    The file has a class for each named module of the model, and load(), which returns the model with its
+    weights. It only needs PyTorch. Given the same inputs it computes the same.
 
     \b
-    Exit status: 0 when written, or with --list when every operator is covered; 1 otherwise: then nothing
-    is written.
+    Exit status: 0 if written, or with --list if every operator is supported; otherwise 1, and nothing is
+    written.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     from py_autodoc.errors import OptionError
 
@@ -65,7 +65,7 @@ def command(
 
 
 def _list(model: str, as_json: bool) -> int:
-    """Print what is not covered."""
+    """Print the unsupported operators."""
     from py_autodoc.to_torch import uncovered
     from py_autodoc.to_torch.convert import table
 

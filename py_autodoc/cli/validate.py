@@ -15,9 +15,9 @@ _MARKS = {"passed": "ok     ", "failed": "FAILED ", "skipped": "skipped"}
 @click.argument("model", type=click.Path(path_type=str))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(model: str, as_json: bool) -> int:
-    """Check MODEL: ONNX's own rules, form and consistency of its tags, agreement with its sidecar.
+    """Check MODEL against ONNX's rules, its tags for consistency, and its sidecar for agreement.
 
-    Where MODEL is a JSON report: its schema, and whether its sums are those of its parts.
+    For a JSON report: check its schema, and that totals match their parts.
 
     \b
     Exit status: 0 when nothing failed, 1 otherwise.

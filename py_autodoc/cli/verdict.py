@@ -1,4 +1,4 @@
-"""What a command says first of an analysis that is not whole, or whose model cannot run with its sizes."""
+"""The first message of a command if the analysis is incomplete or the model cannot run with its sizes."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ if TYPE_CHECKING:
     from py_autodoc.report.pipeline.analysis import Analysis
 
 NOT_WHOLE = 2
-"""Exit status: the model cannot run with its sizes, or part of the analysis failed; results are written."""
+"""Exit status: the model cannot run, or part of the analysis failed; results are written."""
 PARTIAL_REPORT = ("the report is partial", "See its diagnostics.")
 _LONGEST = 300
-"""Characters of the reason."""
+"""Maximum number of characters of the reason."""
 
 
 def tell_verdict(path: str, analysis: Analysis, sized: bool, partial: tuple[str, str] | None = None) -> int:
-    """Say in one line that the model cannot run, that part of its analysis failed, or both.
+    """Report in one line that the model cannot run, that part of its analysis failed, or both.
 
     Args:
-        path: the model, as it was given.
-        analysis: what was found of it.
-        sized: true when the user gave sizes.
-        partial: what a failed part means for the result, and the way out.
+        path: the model, as given.
+        analysis: its analysis.
+        sized: True if the user set dimensions.
+        partial: what a failed part means for the result, and a hint.
 
     Returns:
         The exit status: 0 or ``NOT_WHOLE``.
     """
-    from py_autodoc.report.builders.runnable_section import runnable  # imports much
+    from py_autodoc.report.builders.runnable_section import runnable  # slow import
 
     name = os.path.basename(path)
     found = runnable(analysis)
@@ -51,7 +51,7 @@ def tell_verdict(path: str, analysis: Analysis, sized: bool, partial: tuple[str,
 
 
 def _overrides(analysis: Analysis) -> bool:
-    """True when an input was given a number where the file has another."""
+    """Return True if an input was given a value for a dimension that is fixed in the file."""
     from py_autodoc.graph.symbolic_dims.dim_names import graph_inputs
 
     for tensor in graph_inputs(analysis.model):

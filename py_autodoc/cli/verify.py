@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 DIVERGES = 5
 _SCALE = 2.0
-"""Pixels of a PNG for one unit of the picture."""
+"""PNG pixels per unit of the SVG."""
 
 
-@click.command("verify", short_help="Where the values that two models compute part.")
+@click.command("verify", short_help="Find where the values of two models diverge.")
 @click.argument("model", type=click.Path(path_type=str))
 @click.option(
     "--against",
@@ -38,7 +38,7 @@ _SCALE = 2.0
     "--data",
     metavar="PATH",
     shell_complete=completion.files,
-    help="Values of the inputs: .npz, .npy, or a folder of them or of images (default: made up).",
+    help="Values of the inputs: .npz, .npy, or a folder of them or of images (default: synthetic).",
 )
 @preprocessing
 @click.option(
@@ -50,13 +50,13 @@ _SCALE = 2.0
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="Random seed for made-up values.",
+    help="Random seed for synthetic values.",
 )
 @click.option(
     "--tolerance",
     metavar="X",
     type=float,
-    help="Relative error that is accepted (default: 0.001 for float32, 0.02 for float16, 0.05 for bfloat16, "
+    help="Accepted relative error (default: 0.001 for float32, 0.02 for float16, 0.05 for bfloat16, "
     "0.1 for quantized models).",
 )
 @click.option(
@@ -74,26 +74,26 @@ _SCALE = 2.0
 )
 @click.option("--all", "every", is_flag=True, help="List every layer.")
 @click.option("--out-json", metavar="PATH", help="Write the result as JSON; - is stdout.")
-@click.option("--out-html", metavar="PATH", help="Write a page that shows the model, painted by its errors.")
-@click.option("--out-svg", metavar="PATH", help="Draw the model, painted by its errors, as SVG.")
+@click.option("--out-html", metavar="PATH", help="Write a page with the model, coloured by its errors.")
+@click.option("--out-svg", metavar="PATH", help="Draw the model, coloured by its errors, as SVG.")
 @click.option("--out-png", metavar="PATH", help="The same as PNG; needs onnx-autodoc[pictures].")
-@click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
+@click.option("--pretty", is_flag=True, help="Indent the JSON.")
 @force
 @progress_options
 def command(model: str, log_level: str, progress: bool | None, pretty: bool, **options: Any) -> int:
-    """Compare what MODEL computes with what a reference computes, layer by layer.
+    """Compare the values computed by MODEL with those of a reference, layer by layer.
 
     \b
         onnx-autodoc verify model_int8.onnx --against model.onnx --data samples.npz
         onnx-autodoc verify exported.onnx --against expected.npz
 
-    Both run on the same values. They are aligned by structure, so that a quantized, converted or fused twin
-    is compared with its original tensor by tensor, and the first layer that diverges is named. In Python, a
-    PyTorch module can be the reference: py_autodoc.verify.verify(model, module).
+    Both run on the same inputs. They are aligned by structure, so that a quantized, converted or fused
+    variant is compared with its original tensor by tensor, and the first diverging layer is named. In Python,
+    the reference can be a PyTorch module: py_autodoc.verify.verify(model, module).
 
     \b
     Exit status: 0 the outputs agree, 1 invalid input, 2 a model does not run, 3 the result could not be
-    written, 5 an output is beyond the tolerance.
+    written, 5 an output exceeds the tolerance.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
     from py_autodoc.graph.symbolic_dims.dim_names import parse_bindings, parse_input_shapes
@@ -110,8 +110,8 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
         resvg()
     if options["data"] is None and not options["against"].lower().endswith((".npz", ".npy")):
         stderr.warning(
-            "the inputs are made up: the result shows where the models differ and says nothing of accuracy. "
-            "Give real ones with --data."
+            "the inputs are synthetic: the result shows where the models differ, not their accuracy. "
+            "Pass real ones with --data."
         )
     with ProgressLine(printable(os.path.basename(model)), progress) as line:
         found, analysis = verify_analysed(

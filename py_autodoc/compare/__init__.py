@@ -1,4 +1,4 @@
-"""Two models beside each other."""
+"""Comparison of two or more models."""
 
 from __future__ import annotations
 

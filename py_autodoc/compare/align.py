@@ -1,8 +1,8 @@
-"""The alignment of two models by structure: which nodes correspond, what changed, what has no counterpart.
+"""Structural alignment of two models: corresponding nodes, changes, and nodes without a counterpart.
 
-Both graphs are contracted to core operators (``units``), paired by what they are and what lies around them
-(``pairing``), and each pair is looked at (``changes``). Names decide only among equals. A float model and its
-quantized, converted or fused twin have all core operators in common.
+Both graphs are contracted to core operators (``units``), paired by operator and surroundings (``pairing``),
+and each pair is examined for changes (``changes``). Names only decide between equal candidates. A float model
+shares all core operators with its quantized, converted or fused variants.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from py_autodoc.report.builders.node_numbers import per_inference
 from py_autodoc.report.pipeline.analysis import Analysis
 
 SAME = 0.98
-"""Score from which two models are one architecture."""
+"""Score from which two models have the same architecture."""
 SIMILAR = 0.5
 _WIDENED = 0.9
 
 
 class AlignmentVerdict(str, Enum):
-    """What two models are to each other."""
+    """Relation between two models."""
 
     SAME = "same architecture"
     SIMILAR = "similar architecture"
@@ -40,25 +40,25 @@ class AlignmentVerdict(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Nodes of the left model and those of the right that do the same work; ids ascending."""
+    """Nodes of the left and of the right model that do the same work; ids ascending."""
 
     left: tuple[int, ...]
     right: tuple[int, ...]
     core: str
-    """What both compute, ``Conv`` for a QLinearConv."""
+    """The operator that both compute: ``Conv`` for a QLinearConv."""
     details: tuple[Detail, ...]
     units: tuple[tuple[int, int], ...] = ()
-    """The core operators in it: (unit of the left, unit of the right)."""
+    """Its core operators as pairs (left unit, right unit)."""
 
     @property
     def changes(self) -> Change:
-        """The kinds of changes as one number."""
+        """The kinds of changes as bits."""
         return bits(list(self.details))
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """The one structure of pairs. A node is in one pair at most; constants are in none."""
+    """All pairs. A node is in at most one pair; constants are in none."""
 
     sides: tuple[ComparedSide, ComparedSide]
     pairs: tuple[Pair, ...]
@@ -69,24 +69,24 @@ class Alignment:
     matched: int
     """Pairs of core operators."""
     score_macs: float | None
-    """Twice the MACs in counterparts over those of both models; None when no MACs are known."""
+    """Twice the MACs of matched nodes over those of both models; None if no MACs are known."""
     score_nodes: float
-    """The same by core operators."""
+    """The same, counting core operators."""
     verdict: AlignmentVerdict
     products_only: tuple[int, int]
-    """Products with weights that have no counterpart, by side."""
+    """Matrix products and convolutions without a counterpart, by side."""
     interface: tuple[Detail, ...] = ()
-    """What changed of the inputs and outputs of the graph, as they are declared."""
+    """Changes of the graph's declared inputs and outputs."""
 
     @property
     def same(self) -> bool:
-        """True when nothing at all was found to differ."""
+        """True if no difference was found."""
         return not (
             self.only_left or self.only_right or self.interface or any(one.details for one in self.pairs)
         )
 
     def columns(self) -> tuple[list[int], list[int], list[int]]:
-        """By node of the left, then of the right: its pair, -1 without. By pair: the bits of its changes."""
+        """Per node of the left and the right model: its pair, or -1. Per pair: the bits of its changes."""
         found = tuple([-1] * len(side.model.nodes) for side in self.sides)
         for number, one in enumerate(self.pairs):
             for column, nodes in zip(found, (one.left, one.right), strict=True):
@@ -100,10 +100,10 @@ def align(
     right: Analysis,
     contents: tuple[dict[int, Hashable], dict[int, Hashable]] | None = None,
 ) -> Alignment:
-    """Align two models. About linear in nodes and wires: 10,000 nodes a side take less than 2 s.
+    """Align two models in nearly linear time: 10,000 nodes per side take less than 2 s.
 
-    ``contents`` tells of each node what its weights hold, where they were read: equal keys mean equal
-    weights, which then decide before everything else.
+    ``contents`` maps nodes to keys of their weights' values, if these were read: equal keys mean equal
+    weights, which take precedence over everything else.
     """
     with gc_paused():
         return _align(left, right, contents)
@@ -160,7 +160,7 @@ def _pair(
     handed: Sequence[tuple[int, int]],
     wires: Mapping[int, Detail],
 ) -> Pair:
-    """A pair of core operators, or of several that one fused node does."""
+    """Build a pair from one or, for fused nodes, several core operators."""
     joined, left, right = group
     away = {a for a, _ in handed}, {b for _, b in handed}
     details: list[Detail] = []
@@ -184,7 +184,7 @@ def _pair(
 def _summed(
     sides: tuple[ComparedSide, ComparedSide], joined: tuple[tuple[int, int], ...], details: list[Detail]
 ) -> list[Detail]:
-    """The changes of a fused node: that it is fused once, the others as they are."""
+    """Collect the changes of a fused node: the fusion itself once, the others unchanged."""
     work: list[list[str]] = []
     for side, at in zip(sides, (0, 1), strict=True):
         nodes = dict.fromkeys(
@@ -198,7 +198,7 @@ def _summed(
 
 
 def _exact(side: ComparedSide) -> list[Hashable]:
-    """All of a unit that formats of one model need not have in common."""
+    """Return, per unit, everything that may differ between formats of one model."""
     found: list[Hashable] = []
     places: dict[int, int] = {}
     for place, tensor in enumerate(side.model.graphs[0].outputs):
@@ -220,14 +220,14 @@ def _short(value: object) -> bool:
 
 
 def _names(side: ComparedSide) -> list[str]:
-    """Each unit by the name of its node, its output where it has none; nothing where several share one."""
+    """Return the name of each unit's node, else of its output; empty if several share it."""
     units = side.graph.units
     names = [side.node(u.node).name or (side.model.tensors[u.out].name if u.out >= 0 else "") for u in units]
     return _unique(names)
 
 
 def _weights(side: ComparedSide) -> list[str]:
-    """Each unit by the name of its weight, which a second export keeps; nothing where several share one."""
+    """Return the name of each unit's weight, which re-exports keep; empty if several share it."""
     found = []
     for unit in side.graph.units:
         node = side.node(unit.node) if unit.weight and unit.opened < 2 else None
@@ -256,7 +256,7 @@ def _back(to: list[int], count: int) -> list[int]:
 
 
 def _scores(sides: tuple[ComparedSide, ComparedSide], to: list[int]) -> tuple[float | None, float]:
-    """By MACs and by core operators: counterparts count where their weights have the same sizes."""
+    """Return the scores by MACs and by core operators, from counterparts with equal weight dimensions."""
     units = sides[0].graph.units, sides[1].graph.units
     alike = [other if other >= 0 and units[0][one].weight == units[1][other].weight else -1
              for one, other in enumerate(to)]  # fmt: skip
@@ -281,15 +281,15 @@ def _products(graph: ContractedGraph, to: list[int]) -> int:
 
 
 def _paired(graphs: Sequence[ContractedGraph], to: list[int]) -> float:
-    """Share of core operators that have a counterpart, of whatever sizes."""
+    """Return the share of core operators with a counterpart, whatever its dimensions."""
     count = sum(len(graph.units) for graph in graphs)
     return 2 * sum(other >= 0 for other in to) / count if count else 1.0
 
 
 def _verdict(score: float, apart: bool, paired: float) -> AlignmentVerdict:
-    """By the score; what corresponds nearly everywhere is similar even where all its sizes are others.
+    """Return the verdict; nearly fully matched models are similar even if all dimensions differ.
 
-    ``apart``: products without a counterpart, or wires between other operators.
+    ``apart``: there are products without a counterpart, or different edges.
     """
     if score >= SAME and not apart:
         return AlignmentVerdict.SAME

@@ -1,7 +1,7 @@
-"""Nodes that only hand on, at the edge of what was removed: they stay with their reader.
+"""Pass-through nodes at the edge of removed parts: they stay with their consumer.
 
-A unit keeps the conversions and reshapes behind it. Where it has no counterpart, those before an output
-of the graph or before a reader that has one may be there on both sides all the same.
+A unit includes the conversions and reshapes after it. If it has no counterpart, those before a graph output
+or before a matched consumer may still exist on both sides.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from py_autodoc.compare.meaning import GLUE
 
 
 def hand_over(sides: tuple[ComparedSide, ComparedSide], to: list[int]) -> list[tuple[int, int]]:
-    """Pairs of such nodes (left, right): operators alike, behind units of which one has no counterpart."""
+    """Return pairs (left, right) of such nodes with equal operators, next to units without a counterpart."""
     back = [-1] * len(sides[1].graph.units)
     for one, other in enumerate(to):
         if other >= 0:
@@ -48,7 +48,7 @@ def hand_over(sides: tuple[ComparedSide, ComparedSide], to: list[int]) -> list[t
 
 
 def _outputs(sides: tuple[ComparedSide, ComparedSide]) -> list[tuple[int, int]]:
-    """Outputs of the graphs that correspond: by name, else by their place where there are as many."""
+    """Return corresponding graph outputs: by name, else by position if the counts are equal."""
     first, second = (side.model.graphs[0].outputs for side in sides)
     if len(first) == len(second):
         return list(zip(first, second, strict=True))

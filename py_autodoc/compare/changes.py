@@ -1,4 +1,4 @@
-"""What changed between a unit and its counterpart: bits, and each change in words."""
+"""Changes between a unit and its counterpart, as bits and as text."""
 
 from __future__ import annotations
 
@@ -17,49 +17,49 @@ from py_autodoc.report.pipeline.analysis import Analysis
 
 
 class Change(IntFlag):
-    """Kinds of changes; several may come together."""
+    """Kinds of changes; several can be combined."""
 
     OPERATOR = 1
-    """Another operator, bias or activation."""
+    """A different operator, bias or activation."""
     ATTRIBUTES = 2
     SHAPES = 4
-    """Sizes of what it gives, or of its weights."""
+    """Dimensions of its output or weights."""
     PRECISION = 8
     WEIGHTS = 16
-    """Values of weights; only where they were read."""
+    """Values of weights, if they were read."""
     FUSED = 32
     """Fewer or more nodes do the same work."""
     MOVES = 64
-    """Other reshapes and transposes around it."""
+    """Different reshapes and transposes around it."""
     INPUTS = 128
-    """It reads what something else gives."""
+    """It reads a different input."""
 
 
 NAMES = {one: str(one.name).lower() for one in Change}
 _CLAMPED = frozenset({"Relu", "Clip"})
-"""Activations that the range of a quantized result can stand for."""
+"""Activations that the value range of a quantized result can replace."""
 _BIASED = frozenset({"BiasGelu", "FastGelu"})
-"""Activations that add a bias first."""
+"""Activations that first add a bias."""
 _LENT = {"SkipLayerNormalization": 4, "SkipSimplifiedLayerNormalization": 3, "MultiHeadAttention": 3}
-"""Fused operators → where the bias of a product before them may stand."""
+"""Fused operators → input that may be the bias of a preceding product."""
 _NHWC = frozenset({"NhwcConv", "NhwcFusedConv", "NhwcMaxPool"})
 
 
 class Detail(NamedTuple):
-    """One change: its kind, what of the unit, and both sides in words."""
+    """One change: its kind, its subject, and the values on both sides as text."""
 
     kind: Change
     what: str
     left: str
     right: str
     distance: float | None = None
-    """Of weights: norm of the difference over the norm of the left."""
+    """For weights: norm of the difference over the norm of the left."""
     largest: float | None = None
-    """Of weights: the largest difference of two values."""
+    """For weights: the largest difference between two values."""
 
 
 class ComparedSide:
-    """One model with its units, and what is asked of them."""
+    """One model with its units, and queries on them."""
 
     def __init__(self, analysis: Analysis, graph: ContractedGraph) -> None:
         self.analysis = analysis
@@ -69,7 +69,7 @@ class ComparedSide:
 
     @cached_property
     def lent(self) -> frozenset[int]:
-        """Nodes whose bias is added by a fused node that reads them."""
+        """Nodes whose bias is added by a fused node after them."""
         found: set[int] = set()
         for unit in self.graph.units:
             node = self.node(unit.node)
@@ -79,15 +79,15 @@ class ComparedSide:
         return frozenset(found)
 
     def node(self, number: int) -> Node:
-        """A node as it is in the file."""
+        """Return a node as in the file."""
         return self.model.nodes[number]
 
     def operator(self, unit: Unit) -> str:
-        """The operator that does the unit's work."""
+        """Return the operator that does the unit's work."""
         return self.node(unit.node).op_type
 
     def precision(self, unit: Unit) -> str:
-        """Type of its numbers: how it is quantized, else the type that its result is kept in."""
+        """Return the quantization of the unit, else the element type of its result."""
         known = self.quantized.get(unit.node)
         if known is not None:
             return f"{known.weights or known.data or 'quantized'} ({known.scheme})"
@@ -100,19 +100,19 @@ class ComparedSide:
         return dtype_name(self.types.dtypes[unit.out])
 
     def clamps(self, unit: Unit) -> bool:
-        """Whether what it gives is quantized at once."""
+        """Return whether its output is quantized immediately."""
         if self.operator(unit) in QUANTIZED:
             return True
         after = unit.nodes[unit.work :]
         return any(self.node(number).op_type == "QuantizeLinear" for number in after)
 
     def activation(self, unit: Unit) -> str:
-        """The activation taken along, written in the operator or behind it."""
+        """Return the included activation, whether an attribute or a following node."""
         given = self.node(unit.node).attributes.get("activation")
         return f"{given} {unit.activation}".strip() if isinstance(given, str) else unit.activation
 
     def bias(self, unit: Unit) -> bool:
-        """Whether a constant is added or a normalization folded in."""
+        """Return whether a constant is added or a normalization folded in."""
         if {"Add", "Sub", "BatchNormalization"} & set(unit.affine):
             return True
         after = (self.node(number) for number in unit.nodes[1 : unit.work])
@@ -124,20 +124,20 @@ class ComparedSide:
         return any(at < len(node.inputs) and node.inputs[at] >= 0 for at in places)
 
     def shape(self, unit: Unit) -> Shape | None:
-        """What the core operator gives; None when that is not told."""
+        """Return the output shape of the core operator; None if unknown."""
         return self.types.shapes[unit.out] if unit.out >= 0 else None
 
     def moves(self, unit: Unit) -> Counter[str]:
-        """Reshapes and transposes of what it gives."""
+        """Count the reshapes and transposes of its output."""
         return Counter(self.node(number).op_type for number in unit.moved)
 
     def work(self, unit: Unit) -> list[str]:
-        """Operators of the nodes that compute."""
+        """Return the operators of the computing nodes."""
         return [self.node(number).op_type for number in unit.nodes[: unit.work]]
 
 
 def changes(left: ComparedSide, one: Unit, right: ComparedSide, other: Unit) -> list[Detail]:
-    """What is not the same about two counterparts."""
+    """Return the differences between two counterparts."""
     found: list[Detail] = []
     before, after = left.precision(one), right.precision(other)
     if before and after and before != after:
@@ -164,7 +164,7 @@ def changes(left: ComparedSide, one: Unit, right: ComparedSide, other: Unit) -> 
 
 
 def bits(found: list[Detail]) -> Change:
-    """The kinds of some changes as one number."""
+    """Return the kinds of changes as bits."""
     made = Change(0)
     for one in found:
         made |= one.kind
@@ -174,7 +174,7 @@ def bits(found: list[Detail]) -> Change:
 def _function(
     left: ComparedSide, one: Unit, right: ComparedSide, other: Unit, fused: bool, found: list[Detail]
 ) -> None:
-    """The activation and the bias: what is computed, whoever computes it."""
+    """Compare activation and bias, independent of which node computes them."""
     acts = left.activation(one), right.activation(other)
     if acts[0] != acts[1]:
         names = set(acts[0].split()) ^ set(acts[1].split())
@@ -189,7 +189,7 @@ def _function(
 
 
 def _forms(one: list[str], other: list[str]) -> bool:
-    """Whether operators differ in form alone, as a float one and its counterpart on integers."""
+    """Return whether operators differ only in form, such as a float operator and its integer variant."""
     if len(one) != len(other):
         return False
     return all(
@@ -219,13 +219,13 @@ def _sizes(left: ComparedSide, one: Unit, right: ComparedSide, other: Unit, foun
 
 
 def _settings(left: ComparedSide, one: Unit, right: ComparedSide, other: Unit, found: list[Detail]) -> None:
-    """Settings of the nodes that compute, where they are the same operators on both sides."""
+    """Compare attributes of computing nodes whose operators are equal on both sides."""
     first, second = one.nodes[: one.work], other.nodes[: other.work]
     if len(first) != len(second):
         first, second = [one.node], [other.node]
     shaped = any(detail.kind is Change.SHAPES for detail in found)
     stored = any(detail.kind is Change.PRECISION for detail in found)
-    """Constants may be stored in another form as well, and are not settings then."""
+    """Constants may also be stored in another format, so they are not compared as settings."""
     for a, b in zip(first, second, strict=True):
         x, y = left.node(a), right.node(b)
         if x.op_type != y.op_type or x.domain != y.domain:
@@ -239,11 +239,11 @@ def _settings(left: ComparedSide, one: Unit, right: ComparedSide, other: Unit, f
 
 
 _PLACED = frozenset({"Transpose"})
-"""What moves values as its settings say; those of others follow from the sizes."""
+"""Operators that move values according to their attributes; others follow from the dimensions."""
 
 
 def _turned(left: ComparedSide, one: Unit, right: ComparedSide, other: Unit, found: list[Detail]) -> None:
-    """Settings of what moves values, in whatever order it does."""
+    """Compare the attributes of operators that move values, in any order."""
     if any(detail.kind is Change.SHAPES for detail in found):
         return
     sides = []

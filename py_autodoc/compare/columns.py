@@ -1,4 +1,4 @@
-"""An alignment as the viewer reads it."""
+"""An alignment in the column format of the viewer."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from py_autodoc.report.encode.labels import shorten_middle
 from py_autodoc.report.schema.aligned import AlignedBlock, AlignedChange, ComparisonColumns
 
 NO_PART = -2
-"""Instead of a pair: constants and what is computed from them alone take no part."""
+"""Used instead of a pair for constants and nodes computed only from them, which are not matched."""
 
 
 def comparison_columns(found: Alignment) -> ComparisonColumns:
-    """The pairs of nodes, by the ids of both payloads."""
+    """Return the pairs of nodes, by the ids of both payloads."""
     left, right, bits = found.columns()
     for column, only in ((left, found.only_left), (right, found.only_right)):
         alone = set(only)
@@ -57,7 +57,7 @@ def comparison_columns(found: Alignment) -> ComparisonColumns:
 
 
 def _main(found: Alignment, pair: Pair, side: int) -> int:
-    """The node of a pair that computes, on one side."""
+    """Return the computing node of a pair on one side."""
     nodes = (pair.left, pair.right)[side]
     for units in pair.units:
         node = found.sides[side].graph.units[units[side]].node

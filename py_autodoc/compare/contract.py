@@ -9,7 +9,7 @@ from py_autodoc.report.openapi_spec.openapi import JSON_SCHEMA, components
 
 
 def comparison_schema() -> dict[str, Any]:
-    """JSON Schema (2020-12) of what ``compare --out-json`` writes."""
+    """Return the JSON Schema (2020-12) of ``compare --out-json``."""
     return {
         "$schema": JSON_SCHEMA,
         "$id": f"urn:onnx-autodoc:comparison:{SCHEMA.rpartition('/')[2]}",

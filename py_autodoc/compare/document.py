@@ -31,31 +31,31 @@ class ComparedChange(Wire, frozen=True, kw_only=True):
     kind: str
     """operator, attributes, shapes, precision, weights, fused or moves."""
     what: str
-    """Of it: the attribute's name, ``result``, ``weight``, ``activation`` …"""
+    """Its subject: the attribute's name, ``result``, ``weight``, ``activation`` …"""
     left: str
-    """As the first model has it; of weights the beginning of their SHA-256."""
+    """Value in the first model; for weights the beginning of their SHA-256."""
     right: str
     distance: float | None
-    """Of weights: norm of the difference over the norm of the left; null where that cannot be told."""
+    """For weights: norm of the difference over the norm of the left; null if unknown."""
     largest: float | None
-    """Of weights: the largest difference of two values."""
+    """For weights: the largest difference between two values."""
 
 
 class ComparedPair(Wire, frozen=True, kw_only=True):
-    """Nodes that do the same work. Ids are those of ``layers[].id`` in the reports of the two models."""
+    """Nodes that do the same work. Ids are ``layers[].id`` in the reports of the two models."""
 
     left: list[int]
     right: list[int]
     core: str
-    """What both compute: ``Conv`` for a QLinearConv."""
+    """The operator that both compute: ``Conv`` for a QLinearConv."""
     changes: list[ComparedChange]
 
 
 class ComparedBlock(Wire, frozen=True, kw_only=True):
-    """A block of the left model, its counterpart, and what differs in it."""
+    """A block of the left model, its counterpart, and the differences."""
 
     left: str | None
-    """Path of its module; null where only the right model has it."""
+    """Path of its module; null if only the right model has it."""
     right: str | None
     pairs: int
     changed: dict[str, int]
@@ -69,32 +69,32 @@ class ComparedBlock(Wire, frozen=True, kw_only=True):
 
 
 class AlignmentInfo(Wire, frozen=True, kw_only=True):
-    """How two models correspond, by structure."""
+    """Structural correspondence of two models."""
 
     left: int
     """Index into ``variants``."""
     right: int
     score_macs: float | None
-    """Twice the MACs in counterparts over those of both; null when no MACs are known."""
+    """Twice the MACs of matched nodes over those of both models; null when no MACs are known."""
     score_nodes: float
-    """The same by core operators."""
+    """The same, counting core operators."""
     verdict: str
-    """``same architecture`` (0.98 or more, no product with weights alone, the same wires), ``similar
-    architecture`` (0.5 or more, or 0.9 of the core operators correspond, of whatever sizes) or ``different
-    architectures``."""
+    """``same architecture`` (at least 0.98, no unmatched product with weights, the same edges), ``similar
+    architecture`` (at least 0.5, or 0.9 of the core operators match, whatever their dimensions) or
+    ``different architectures``."""
     core_operators: list[int]
-    """Of the left and of the right model."""
+    """Core operators of the left and of the right model."""
     core_matched: int
     pairs: list[ComparedPair]
     only_left: list[int]
     only_right: list[int]
     interface: list[ComparedChange]
-    """What changed of the inputs and outputs, as they are declared."""
+    """Changes of the declared inputs and outputs."""
     blocks: list[ComparedBlock]
 
 
 class Variant(Wire, frozen=True, kw_only=True):
-    """One model. The first is what the others are compared with."""
+    """One model. The first is the baseline for the others."""
 
     precision: str
     """fp32, fp16, int8 …"""
@@ -103,52 +103,52 @@ class Variant(Wire, frozen=True, kw_only=True):
     model_path: str
     """Name of the file."""
     size_bytes: int
-    """With the weights beside it."""
+    """Including external weights."""
     metrics: dict[str, float | int | None]
-    """Of one inference; null where unknown or not wholly known. Those of an evaluation are among them."""
+    """Per inference, including those of an evaluation; null if unknown or only partly known."""
     evaluation: str | None
-    """The file they come from."""
+    """Name of the evaluation file."""
     precision_breakdown: dict[str, int] | None
-    """Type of a stored weight → parameters of it; null where unknown."""
+    """Stored type → parameters; null if unknown."""
     lower_bounds: dict[str, float | int | None]
-    """Of metrics that leave something out: the sum of what is known of them."""
+    """For metrics that are only partly known: the known sum."""
     hardware_estimates: HardwareEstimates | None
     deltas_vs_baseline: dict[str, float | int | None] | None
-    """Number of this model less that of the first; null for the first."""
+    """This model's value minus that of the first; null for the first."""
 
 
 class VariantImpact(Wire, frozen=True, kw_only=True):
-    """A variant beside the first."""
+    """A variant compared with the first."""
 
     model_path: str
     size_ratio: float
-    """Its size over that of the first."""
+    """Its size divided by that of the first."""
     latency_ms: float | None
     speedup: float | None
-    """Time of the first over its own."""
+    """Time of the first divided by its own."""
     quality: float | None
     quality_change: float | None
     on_front: bool
-    """No other variant is at least as good in everything and better in something."""
+    """True if no other variant is at least as good in everything and better in something."""
     core_operators: dict[str, int]
-    """Precision → core operators that compute in it."""
+    """Precision → number of core operators that compute in it."""
 
 
 class ImpactInfo(Wire, frozen=True, kw_only=True):
-    """What the variants gain and cost."""
+    """Gains and losses of the variants."""
 
     quality_metric: str | None
-    """The primary metric of the evaluations; null where not every variant has it."""
+    """The primary metric of the evaluations; null unless every variant has it."""
     lower_is_better: bool
     latency_metric: str | None
-    """A measured time that every variant has, else ``estimated_latency_ms``; null without."""
+    """A measured time that every variant has, else ``estimated_latency_ms``; null if there is neither."""
     front_of: list[str]
-    """What ``on_front`` compares."""
+    """The metrics that ``on_front`` compares."""
     variants: list[VariantImpact]
 
 
 class FailedCondition(Wire, frozen=True, kw_only=True):
-    """A ``--fail-on`` that holds."""
+    """A ``--fail-on`` condition that is met."""
 
     condition: str
     model_path: str
@@ -156,23 +156,23 @@ class FailedCondition(Wire, frozen=True, kw_only=True):
 
 
 class Comparison(Wire, frozen=True, kw_only=True):
-    """Two models or more, compared with the first."""
+    """Two or more models, compared with the first."""
 
     schema_version: str
     generator: Generator
     model_family_id: str
-    """Name of the first file without its ending."""
+    """Name of the first file without its extension."""
     baseline_precision: str
     variants: list[Variant]
     alignment: AlignmentInfo
-    """Of the first two."""
+    """The first two models."""
     other_alignments: list[AlignmentInfo]
-    """Of the first with the third, the fourth …"""
+    """The first model with the third, the fourth …"""
     failed: list[FailedCondition]
     impact: ImpactInfo
 
     def to_json(self, pretty: bool = False) -> str:
-        """The document as text."""
+        """Return the document as text."""
         made = msgspec.json.encode(self)
         return (msgspec.json.format(made, indent=2) if pretty else made).decode()
 
@@ -183,7 +183,7 @@ def comparison(
     failed: Sequence[FailedCondition] = (),
     evaluations: Evaluations = (),
 ) -> Comparison:
-    """The document; ``found[i]`` aligns the first model with model ``i + 1``."""
+    """Build the document; ``found[i]`` aligns the first model with model ``i + 1``."""
     known = [*evaluations, *[None] * (len(analyses) - len(evaluations))]
     numbers = [_with(measured(one), held) for one, held in zip(analyses, known, strict=True)]
     variants = []
@@ -218,7 +218,7 @@ def comparison(
 
 
 def _with(values: dict[str, Number], held: Evaluation | None) -> dict[str, Number]:
-    """With the numbers of an evaluation; one that has the name of ours gets ``eval.`` before it."""
+    """Add the metrics of an evaluation; names that are already used get the prefix ``eval.``."""
     if held is None:
         return values
     found = dict(values)

@@ -1,4 +1,4 @@
-"""What was measured of a model elsewhere: quality and speed, from a small JSON file.
+"""Quality and speed of a model measured elsewhere, read from a small JSON file.
 
 ::
 
@@ -6,7 +6,7 @@
      "eval": {"primary_metric_name": "top1", "primary_metric_value": 0.759, "metrics": {"top5": 0.927}},
      "perf": {"latency_ms_p50": 4.1, "throughput_qps": 241}}
 
-Every part may be missing; names of metrics are free, other fields are ignored.
+All parts are optional; metric names are free, other fields are ignored.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from py_autodoc.limits import Bounds
 MAX_BYTES = 1 << 20
 _BOUNDS = Bounds(values=20_000, depth=16)
 _LONGEST = 200
-"""Characters of a name."""
+"""Maximum length of a name."""
 _LOWER = re.compile(
     r"loss|error|\berr\b|perplexity|\bppl\b|\b[wc]er\b|rmse|\bmse\b|\bmae\b|mape|\bfid\b|\beer\b|latency"
     r"|\btime\b|_ms\b|memory|vram|bytes|power|energy"
 )
-"""Metrics of which less is better, by their names."""
+"""Name parts of metrics for which lower is better."""
 
 
 class _Eval(msgspec.Struct, frozen=True):
@@ -51,24 +51,24 @@ class _EvaluationFile(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """Numbers of one model, measured elsewhere."""
+    """Metrics of one model, measured elsewhere."""
 
     file: str
     model_id: str = ""
     precision: str = ""
     task: str = ""
     primary: str | None = None
-    """Name of the metric that counts most."""
+    """Name of the primary metric."""
     metrics: Mapping[str, float | None] = field(default_factory=dict)
-    """Quality; the primary metric is among them."""
+    """Quality metrics, including the primary one."""
     perf: Mapping[str, float | None] = field(default_factory=dict)
-    """Speed and use of the machine."""
+    """Speed and resource use."""
 
 
 def read_evaluation(path: str) -> Evaluation:
-    """The evaluation of a file.
+    """Read an evaluation from a file.
 
-    Raises: PathError: it cannot be read. OptionError: it is not of the form; the message has the path in it.
+    Raises: PathError: it cannot be read. OptionError: its format is invalid; the message contains the path.
     """
     shown = os.path.basename(path)
     try:
@@ -114,5 +114,5 @@ def _checked(made: _EvaluationFile, shown: str) -> Evaluation:
 
 
 def lower_is_better(name: str) -> bool:
-    """Whether less of a metric is better, as its name says: losses, errors, times, memory."""
+    """Return whether lower values are better, judged by the name: losses, errors, times, memory."""
     return _LOWER.search(re.sub(r"[^a-z0-9]+", " ", name.lower()).replace(" ms", "_ms")) is not None

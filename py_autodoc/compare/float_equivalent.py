@@ -1,8 +1,8 @@
-"""The float graph that a quantized or converted one means, for recognisers that know float graphs.
+"""The float graph equivalent to a quantized or converted one, for recognisers of float graphs.
 
-Copies, casts, QuantizeLinear and DequantizeLinear are looked through, the scales of numbers that are
-quantized while the model runs are told from data, operators on integers become the float operator they
-stand for. Ids stay those of the model; nodes that only hand on are in no graph any more.
+Copies, casts, QuantizeLinear and DequantizeLinear are bypassed, scales computed at run time are separated
+from data, and integer operators become the float operators they represent. Ids are those of the model;
+pass-through nodes are removed.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ _SMALL = 1024
 
 @dataclass(frozen=True, slots=True)
 class FloatGraph:
-    """The float graph. ``order`` are its nodes, those of bodies before the node that holds them."""
+    """The float graph. ``order`` lists its nodes, those of subgraphs before the node that contains them."""
 
     model: Model
     types: TypeTable
     flows: DataflowGraphs
     alias: dict[int, int]
-    """Tensor → the one that it is a copy of."""
+    """Tensor → the tensor that it is a copy of."""
     order: list[int]
     constant: list[bool]
-    """Tensor → whether it is stored, or computed from stored ones alone; the last is that of -1."""
+    """Per tensor: whether it is stored or computed only from stored ones; the last entry is for -1."""
 
     def bare(self, number: int) -> str:
-        """Operator type of a node of the float graph, known domains left out."""
+        """Return the operator type of a node without known domains."""
         node = self.model.nodes[number]
         return node.op_type if node.domain in KNOWN_DOMAINS else f"{node.domain}::{node.op_type}"
 
 
 def float_graph(model: Model, types: TypeTable) -> FloatGraph:
-    """The float graph of a model. Linear."""
+    """Return the float graph of a model, in linear time."""
     order = execution(model)
     constant = _constants(model, order)
     made = _FloatRewriter(model, types, constant)
@@ -55,11 +55,11 @@ def float_graph(model: Model, types: TypeTable) -> FloatGraph:
 
 
 def execution(model: Model) -> list[int]:
-    """All nodes but constants in execution order, bodies before the node that holds them."""
+    """Return all nodes except constants in execution order, subgraphs before the node that contains them."""
     order: list[int] = []
     stack = [iter(model.graphs[0].nodes)]
     holders: list[tuple[int, int]] = []
-    """Nodes with bodies that are under way, and how deep the stack is once these are through."""
+    """Nodes whose subgraphs are being visited, and the stack depth at which they are finished."""
     while stack:
         number = next(stack[-1], -1)
         if number < 0:
@@ -133,7 +133,7 @@ class _FloatRewriter:
     def _rewrite(self, node: Node, op: str, inputs: tuple[int, ...]) -> None:
         core, operands = form(op, inputs) if op else (op, inputs)
         if core != op and op != "Gemm":
-            for tensor in node.outputs:  # what it gives is a number, whatever it is stored in
+            for tensor in node.outputs:  # the output is a float value in any storage format
                 if tensor >= 0:
                     self.dtypes[tensor] = _FLOAT
             self.changed[node.id] = msgspec.structs.replace(node, op_type=core, domain="", inputs=operands)
@@ -144,7 +144,7 @@ class _FloatRewriter:
             self.changed[node.id] = msgspec.structs.replace(node, inputs=inputs)
 
     def _dequantized(self, node: Node) -> None:
-        """The value of a small constant that is stored quantized."""
+        """Return the value of a small quantized constant."""
         out = node.outputs[0] if node.outputs else -1
         if out < 0 or out in self.values:
             return
@@ -164,7 +164,7 @@ class _FloatRewriter:
         return self.source.constants.get(tensor) if known is None else known
 
     def model(self) -> Model:
-        """The model with what was found; everything else is shared with the one it comes from."""
+        """Return the rewritten model; everything else is shared with the original."""
         source, alias = self.source, self.alias
         nodes = list(source.nodes)
         for number, node in self.changed.items():

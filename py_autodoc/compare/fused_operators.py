@@ -1,4 +1,4 @@
-"""Fused operators opened: the core operators that one node stands for, and how they are wired."""
+"""Decomposition of fused operators into the core operators that one node represents."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from py_autodoc.graph.ir.model import Node, Shape
 
 
 class Step(NamedTuple):
-    """One core operator. ``reads`` are inputs of the node (``≥ 0``) or earlier steps (``-1 - index``)."""
+    """One core operator. ``reads`` are node inputs (``≥ 0``) or earlier steps (``-1 - index``)."""
 
     core: str
     reads: tuple[int, ...]
     weight: tuple[int, ...] = ()
-    """Sorted sizes of its stored matrix."""
+    """Sorted dimensions of its stored matrix."""
 
 
 class Decomposition(NamedTuple):
-    """The steps, and the step (an index) that each output of the node comes from."""
+    """The steps, and the step (an index) that produces each output of the node."""
 
     steps: tuple[Step, ...]
     outputs: tuple[int, ...]
@@ -37,7 +37,7 @@ def _given(node: Node, place: int) -> bool:
 
 
 def _skip(kind: str) -> _Open:
-    """The sum with the residual, then the normalization; the sum may be an output as well."""
+    """The residual sum, then the normalization; the sum may also be an output."""
 
     def made(node: Node, shapes: _Shapes) -> Decomposition:
         return Decomposition((Step("Add", (0, 1)), Step(kind, (_at(0),))), (1, 1, 1, 0))
@@ -46,7 +46,7 @@ def _skip(kind: str) -> _Open:
 
 
 def _embeddings(node: Node, shapes: _Shapes) -> Decomposition:
-    """Rows for tokens, segments and places are summed, then normalized; places are counted, not read."""
+    """Sum of token, segment and position embeddings, then normalization; positions are not read."""
     steps = [Step("Gather", (0,), _matrix(shapes, node, 2))]
     if _given(node, 1) and _given(node, 4):
         steps += [Step("Gather", (1,), _matrix(shapes, node, 4)), Step("Add", (_at(0), _at(1)))]
@@ -57,7 +57,7 @@ def _embeddings(node: Node, shapes: _Shapes) -> Decomposition:
 
 
 def _attention(data: int, weight: int, mask: tuple[int, ...]) -> _Open:
-    """Attention with the products that make queries, keys and values."""
+    """Attention including the projections of queries, keys and values."""
 
     def made(node: Node, shapes: _Shapes) -> Decomposition | None:
         width = shapes[node.inputs[weight]] if _given(node, weight) else None
@@ -74,7 +74,7 @@ def _attention(data: int, weight: int, mask: tuple[int, ...]) -> _Open:
 
 
 def _projected(mask: tuple[int, ...]) -> _Open:
-    """Attention alone: queries, keys and values come from elsewhere."""
+    """Attention only: queries, keys and values are inputs."""
 
     def made(node: Node, shapes: _Shapes) -> Decomposition | None:
         if not (_given(node, 0) and _given(node, 1) and _given(node, 2)):
@@ -126,12 +126,12 @@ OPENINGS: dict[str, _Open] = {
     "FusedConv": _summed_conv,
     "NhwcFusedConv": _summed_conv,
 }
-"""Operator of com.microsoft → its steps; None where the node does the work of one."""
+"""Operator of com.microsoft → its steps; None if the node represents a single operator."""
 
 
 def opening(node: Node, shapes: _Shapes) -> Decomposition | None:
-    """What a node stands for, if that is several core operators; its inputs are those of the file."""
-    if node.op_type == "Attention" and not node.domain:  # of ai.onnx: without products of its own
+    """Return the core operators that a node represents, if several; inputs are those in the file."""
+    if node.op_type == "Attention" and not node.domain:  # the ai.onnx operator has no projections
         return _projected((3,))(node, shapes)
     if node.op_type == "Conv" and node.domain == "com.microsoft.nchwc":
         return _summed_conv(node, shapes)

@@ -1,4 +1,4 @@
-"""Conditions on a comparison: which differences a pipeline does not accept."""
+"""Conditions on a comparison: differences that a pipeline does not accept."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ WORDS = ("architecture", "interface", "added", "removed", *_KINDS)
 
 @dataclass(frozen=True, slots=True)
 class GateCondition:
-    """One condition. With ``than`` it is about a number, else about a word of ``WORDS``."""
+    """One condition: on a number if ``than`` is set, else one of ``WORDS``."""
 
     text: str
     name: str
     than: str = ""
     number: float = 0.0
     change: bool = False
-    """About the change, not about the number of the other model."""
+    """True for conditions on the change rather than on the other model's value."""
     share: bool = False
-    """The change is one in percent."""
+    """True if the change is in percent."""
 
     def holds(self, found: Alignment, before: dict[str, Number], after: dict[str, Number]) -> str:
-        """Why it holds, or cannot be told; empty when it does not."""
+        """Return why it is met or cannot be evaluated; empty if it is not met."""
         return self.beyond(before, after) if self.than else self._word(found)
 
     def beyond(self, before: dict[str, Number], after: dict[str, Number]) -> str:
-        """The same for a condition about a number."""
+        """Return the same for a condition on a number."""
         base, value = before[self.name], after[self.name]
         if value is None or (self.change and base is None):
             return f"{self.name} is not wholly known"
@@ -78,10 +78,10 @@ def condition(
     names: Sequence[str] = _NUMBERS,
     words: Sequence[str] = WORDS,
 ) -> GateCondition:
-    """Read a condition: ``architecture``, ``removed``, ``macs>+5%``, ``size>100M``, ``params<-1000``.
+    """Parse a condition: ``architecture``, ``removed``, ``macs>+5%``, ``size>100M``, ``params<-1000``.
 
-    A number with a sign or a percentage is the change from the first model, one without the value itself.
-    ``option`` is named in errors; ``names`` and ``words`` are what conditions may be about.
+    Numbers with a sign or a percent sign refer to the change from the first model, others to the value
+    itself. ``option`` is named in errors; ``names`` and ``words`` are the allowed subjects.
 
     Raises: OptionError.
     """
@@ -114,7 +114,7 @@ def condition(
 def failing(
     conditions: Sequence[GateCondition], found: Sequence[Alignment]
 ) -> list[tuple[GateCondition, int, str]]:
-    """(condition, which alignment, reason) of those that hold."""
+    """Return (condition, index of the alignment, reason) for those that are met."""
     if not conditions or not found:
         return []
     before = measured(found[0].sides[0].analysis)

@@ -1,4 +1,4 @@
-"""What a variant of a model gains and costs beside the first: size, time, quality, precision by layer."""
+"""Gains and losses of model variants: size, time, quality, precision by layer."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ ESTIMATED = "estimated_latency_ms"
 
 @dataclass(frozen=True, slots=True)
 class ImpactPoint:
-    """One variant. Sizes are bytes, times milliseconds; None where unknown."""
+    """One variant. Sizes in bytes, times in milliseconds; None if unknown."""
 
     size: int
     latency: float | None
     quality: float | None
     on_front: bool = False
-    """No other variant is at least as good in everything and better in something."""
+    """True if no other variant is at least as good in everything and better in something."""
     band: tuple[float, float] | None = None
     """Likely range of an estimated time."""
 
@@ -34,19 +34,19 @@ class Impact:
     """All variants."""
 
     quality: str | None
-    """The metric that is compared: the primary one of the first evaluation, where every variant has it."""
+    """The compared metric: the primary one of the first evaluation, if every variant has it."""
     lower_is_better: bool
     latency: str | None
-    """The time that is compared: measured where every variant has it, else estimated."""
+    """The compared time: measured if every variant has it, else estimated."""
     points: tuple[ImpactPoint, ...]
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """What the front is of."""
+        """The metrics that define the Pareto front."""
         return ("size", *(one for one in (self.latency, self.quality) if one is not None))
 
     def speedup(self, at: int) -> float | None:
-        """Time of the first over that of a variant."""
+        """Return the time of the first variant over that of another."""
         first, own = self.points[0].latency, self.points[at].latency
         return None if first is None or not own else first / own
 
@@ -61,12 +61,12 @@ class LayerPrecision:
     before: str
     after: str
     bytes_before: int | None
-    """Of its weights."""
+    """Bytes of its weights."""
     bytes_after: int | None
 
 
 def impact(analyses: Sequence[Analysis], evaluations: Evaluations = ()) -> Impact:
-    """The variants, and which of them are worth having."""
+    """Return the variants with those on the Pareto front marked."""
     known = [*evaluations, *[None] * (len(analyses) - len(evaluations))]
     primary = next((one.primary for one in known if one is not None and one.primary), None)
     quality = primary if primary and all(_quality(one, primary) is not None for one in known) else None
@@ -93,7 +93,7 @@ def _quality(one: Evaluation | None, name: str) -> float | None:
 def _times(
     analyses: Sequence[Analysis], known: Evaluations
 ) -> tuple[str | None, list[float | None], list[tuple[float, float] | None]]:
-    """(name, milliseconds of each, likely ranges); measured times and estimates are never compared."""
+    """Return (name, milliseconds of each, likely ranges); measured and estimated times are not mixed."""
     unknown: list[tuple[float, float] | None] = [None] * len(analyses)
     names = [name for one in known if one is not None for name in one.perf if name.startswith("latency_ms")]
     for name in sorted(set(names), key=lambda name: (name != "latency_ms_p50", names.index(name))):
@@ -123,7 +123,7 @@ def _beats(other: ImpactPoint, one: ImpactPoint, fewer: bool) -> bool:
 
 
 def evaluation_rows(evaluations: Evaluations) -> Iterator[tuple[str, list[float | None], bool]]:
-    """(name, value of each model, whether it is about quality) of every metric that one of them has."""
+    """Yield (name, value per model, whether it is a quality metric) for all metrics in the evaluations."""
     for quality in (True, False):
         names: dict[str, None] = {}
         for one in evaluations:
@@ -134,7 +134,7 @@ def evaluation_rows(evaluations: Evaluations) -> Iterator[tuple[str, list[float 
 
 
 def layer_precisions(found: Alignment) -> list[LayerPrecision]:
-    """Layers whose precision differs, those with most bytes of weights first."""
+    """Return the layers whose precision differs, largest weights first."""
     made = []
     bytes_of = [side.analysis.params.node_bytes for side in found.sides]
     for pair in found.pairs:
@@ -153,5 +153,5 @@ def _sum(sizes: Sequence[int | None]) -> int | None:
 
 
 def precisions(analyses: Sequence[Analysis]) -> list[str]:
-    """The precision of each model in short."""
+    """Return a short name of each model's precision."""
     return [precision(one)[0] for one in analyses]

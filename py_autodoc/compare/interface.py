@@ -1,4 +1,4 @@
-"""Inputs and outputs of two models: types and sizes as they are declared, whatever they are called."""
+"""Declared types and dimensions of inputs and outputs of two models, whatever their names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from py_autodoc.units import shape as written
 
 
 def interface(left: ComparedSide, right: ComparedSide) -> tuple[Detail, ...]:
-    """What changed of inputs and outputs."""
+    """Return the changes of inputs and outputs."""
     found: list[Detail] = []
     for kind in ("input", "output"):
         for one, other in paired(declared(left, kind), declared(right, kind)):
@@ -23,7 +23,7 @@ def interface(left: ComparedSide, right: ComparedSide) -> tuple[Detail, ...]:
 def paired(
     first: Sequence[Tensor], second: Sequence[Tensor]
 ) -> Iterator[tuple[Tensor | None, Tensor | None]]:
-    """Inputs, or outputs, of two models: by name, or by place where as many have other names."""
+    """Pair inputs or outputs of two models by name, the rest by position if equally many remain."""
     named = {one.name: one for one in second}
     if len(first) == len(second) and any(one.name not in named for one in first):
         yield from zip(first, second, strict=True)
@@ -35,7 +35,7 @@ def paired(
 
 
 def declared(side: ComparedSide, kind: str) -> list[Tensor]:
-    """Inputs or outputs of the graph, weights left out."""
+    """Return the inputs or outputs of the graph, without weights."""
     graph, tensors = side.model.graphs[0], side.model.tensors
     ids = graph.inputs if kind == "input" else graph.outputs
     return [tensors[t] for t in ids if kind == "output" or tensors[t].kind == TensorKind.INPUT]
@@ -57,7 +57,7 @@ def _changed(kind: str, one: Tensor | None, other: Tensor | None) -> list[Detail
 
 
 def _alike(one: Shape | None, other: Shape | None) -> bool:
-    """Whether two shapes are the same but for names of sizes. What is not declared is not compared."""
+    """Return whether two shapes are equal except for symbol names. Undeclared shapes are not compared."""
     if one is None or other is None:
         return True
     return len(one) == len(other) and all(

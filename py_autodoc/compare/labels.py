@@ -1,6 +1,6 @@
-"""Labels of units: what a unit is by itself, and by what lies around it, with no name in them.
+"""Labels of units from the operator itself and its surroundings, without names.
 
-Labels are small numbers that two models share: equal labels mean equal, whatever hashes do.
+Labels are small integers shared by two models: equal labels mean equal keys, without hash collisions.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from py_autodoc.compare.meaning import COMMUTATIVE
 from py_autodoc.compare.units import ContractedGraph
 
 ROUNDS = 6
-"""How far a label sees."""
+"""Radius of the neighbourhood labels."""
 Labels = list[int]
 
 
 class Book:
-    """Numbers for keys; one book for all models that are compared."""
+    """Assigns integers to keys; one instance for all compared models."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, int] = {}
 
     def number(self, key: Hashable) -> int:
-        """The number of a key."""
+        """Return the integer for a key."""
         return self._known.setdefault(key, len(self._known))
 
 
 class Around:
-    """Who reads whom, and the labels by what lies around a unit. ``own`` is the label of each by itself."""
+    """Consumers of units, and labels by surroundings. ``own`` is each unit's label by itself."""
 
     def __init__(self, graph: ContractedGraph, own: Labels, book: Book, outer: list[Hashable]) -> None:
         self.graph = graph
@@ -39,7 +39,7 @@ class Around:
         self.readers = readers(graph)
 
     def forward(self) -> Labels:
-        """By everything that leads to a unit."""
+        """Return labels by everything upstream of a unit."""
         number, outer = self.book.number, self.outer
         found: Labels = []
         for at, ins in enumerate(self.ins):
@@ -50,7 +50,7 @@ class Around:
         return found
 
     def backward(self) -> Labels:
-        """By everything that a unit leads to."""
+        """Return labels by everything downstream of a unit."""
         number = self.book.number
         found: Labels = [-1] * len(self.ins)
         for at in range(len(self.ins) - 1, -1, -1):
@@ -59,7 +59,7 @@ class Around:
         return found
 
     def near(self, rounds: int = ROUNDS) -> list[Labels]:
-        """By what lies within 1, 2 … ``rounds`` wires, in both directions."""
+        """Return labels by the units within 1, 2 … ``rounds`` edges in both directions."""
         number, outer = self.book.number, self.outer
         last, found = self.own, []
         for _ in range(rounds):
@@ -78,7 +78,7 @@ class Around:
 
 
 def readers(graph: ContractedGraph) -> list[list[tuple[int, int]]]:
-    """Unit → (operand, reader) of those that read it; operands of commutative operators count as one."""
+    """Return (operand, consumer) per unit; operands of commutative operators count as one."""
     found: list[list[tuple[int, int]]] = [[] for _ in graph.units]
     for at, unit in enumerate(graph.units):
         free = unit.core in COMMUTATIVE
@@ -89,15 +89,15 @@ def readers(graph: ContractedGraph) -> list[list[tuple[int, int]]]:
 
 
 def plain_labels(graph: ContractedGraph, book: Book) -> Labels:
-    """The operator and the sizes of its stored matrix."""
+    """Return labels by operator and dimensions of its stored matrix."""
     return [book.number((unit.core, unit.weight)) for unit in graph.units]
 
 
 def kinds(graph: ContractedGraph) -> list[Hashable]:
-    """What comes from outside, by its kind alone."""
+    """Return external inputs by their kind alone."""
     return [kind for kind, _ in graph.leaves]
 
 
 def places(graph: ContractedGraph) -> list[Hashable]:
-    """The same with the place among the inputs."""
+    """Return the same including the position among the inputs."""
     return list(graph.leaves)

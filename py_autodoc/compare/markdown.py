@@ -1,4 +1,4 @@
-"""A comparison as Markdown. Names from the models are text: nothing in them is markup."""
+"""A comparison as Markdown. Names from the models are escaped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.report.sections.section_model import Block, Figure, Items, Line, Paragraph, Table
 
 _LONGEST = 600
-"""Characters of a text; cells are shorter."""
+"""Maximum number of characters of a text; cells are shorter."""
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#!|~&@$]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
 
 
@@ -26,9 +26,9 @@ def markdown(
     evaluations: Evaluations = (),
     figures: Mapping[str, str] | None = None,
 ) -> str:
-    """The comparison of the first model with the others.
+    """Return the comparison of the first model with the others.
 
-    ``figures`` is where plots are, as ``render.markdown.card`` has it.
+    ``figures`` maps plots to image paths, as in ``render.markdown.card``.
     """
     drawn = pictures(figures or {})
     lines = [f"# {_plain(title(analyses))}", ""]

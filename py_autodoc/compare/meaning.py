@@ -1,4 +1,4 @@
-"""Operators by what they compute: which hand their data on, which are a float operator in another form."""
+"""Operators by meaning: which pass their data on, and which are another form of a float operator."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from py_autodoc.blocks.dataflow.dataflow_graph import COPIES, RESHAPES
 from py_autodoc.blocks.dataflow.operator_queries import QUANTIZE
 
 PASSED = COPIES | QUANTIZE
-"""Hand their first input on; left out before anything is recognised."""
+"""Operators that pass on their first input; skipped before anything is recognised."""
 GLUE = PASSED | RESHAPES | {"ReorderInput", "ReorderOutput"}
-"""Move or convert values without computing; they belong to the operator that made the values."""
+"""Operators that move or convert values without computing; they belong to the producer of the values."""
 LAYOUTS = frozenset({"com.ms.internal.nhwc", "com.microsoft.nchwc"})
-"""Domains of ONNX Runtime: operators of ONNX on tensors whose axes stand in another order."""
+"""Domains of ONNX Runtime with ONNX operators on tensors in another axis order."""
 COMMUTATIVE = frozenset({"Add", "Mul", "Max", "Min", "Sum", "Mean", "And", "Or", "Xor", "Equal"})
 AFFINE = frozenset({"Add", "Sub", "Mul", "Div"})
-"""With a constant, behind a product: a bias, a scale, a normalization in its stored form."""
+"""With a constant after a product: a bias, a scale, or a stored normalization."""
 PRODUCTS = frozenset({"Conv", "ConvTranspose", "MatMul"})
 ACTIVATED = PRODUCTS | {"Add", "BatchNormalization", "Mul"}
-"""Core operators that take along the activation behind them."""
+"""Core operators that include the activation after them."""
 WEIGHTED = PRODUCTS | {"Gather", "LSTM", "GRU", "RNN"}
-"""Core operators whose stored matrices are in their label."""
+"""Core operators whose stored matrices are part of their label."""
 
 DATA: dict[str, tuple[int, ...]] = {
     "Reshape": (0,), "Expand": (0,), "Squeeze": (0,), "Unsqueeze": (0,), "Slice": (0,), "Resize": (0,),
@@ -28,11 +28,11 @@ DATA: dict[str, tuple[int, ...]] = {
     "Pad": (0,), "Dropout": (0,), "QuantizeLinear": (0,), "DequantizeLinear": (0,), "CastLike": (0,),
     "ConstantOfShape": (), "Shape": (), "Size": (),
 }  # fmt: skip
-"""Operator → the inputs that it computes with; the others say where and how large. Missing: all."""
+"""Operator → its data inputs; the others are indices or dimensions. Missing: all are data."""
 
 
 class MeaningForm(NamedTuple):
-    """A float operator in another form: its name, where its operands stand, and which are computed with."""
+    """Another form of a float operator: its name, the positions of its operands, and which are data."""
 
     core: str
     inputs: tuple[int, ...]
@@ -75,12 +75,12 @@ FORMS: dict[str, MeaningForm] = {
     "DynamicQuantizeLSTM": MeaningForm("LSTM", (0, 1, 2, 3, 4, 5, 6, 7)),
     "BiasSoftmax": MeaningForm("Softmax", (0, 1)),
 }
-"""Operator of any known domain → the one that it stands for."""
+"""Operator of a known domain → the one that it represents."""
 _PAIRS_OF_INPUTS = {"QLinearConcat": "Concat"}
 QUANTIZED = frozenset(name for name in FORMS if name.startswith("Q") or "Integer" in name) | {
     "DynamicQuantizeMatMul", "QLinearConcat", "QAttention", "DynamicQuantizeLSTM",
 }  # fmt: skip
-"""Operators on integers: what comes out is scaled and clamped, which an activation may be part of."""
+"""Integer operators: their result is scaled and clamped, which can include an activation."""
 MERGED = frozenset({
     "FusedConv", "NhwcFusedConv", "FusedGemm", "FusedMatMul", "FusedMatMulActivation", "BiasGelu",
     "SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "EmbedLayerNormalization",
@@ -92,10 +92,10 @@ MERGED = frozenset({
 
 
 def form(op: str, inputs: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
-    """The operator that ``op`` stands for, and its operands (tensor ids, -1 for an omitted one)."""
+    """Return the operator that ``op`` represents, and its operands (tensor ids, -1 for an omitted one)."""
     known = FORMS.get(op)
     if known is not None:
         return known.core, tuple(inputs[at] for at in known.inputs if at < len(inputs))
-    if op in _PAIRS_OF_INPUTS:  # output scale and zero point, then (data, scale, zero point) again and again
+    if op in _PAIRS_OF_INPUTS:  # output scale and zero point, then (data, scale, zero point) repeated
         return _PAIRS_OF_INPUTS[op], inputs[2::3]
     return op, inputs

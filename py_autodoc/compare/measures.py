@@ -1,4 +1,4 @@
-"""Numbers of a model that comparisons show, and how they differ."""
+"""Metrics of a model shown in comparisons, and their differences."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHORT = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float64": "
 
 
 class Measure(NamedTuple):
-    """One number: its name in JSON and conditions, its label, how it is written, where it comes from."""
+    """One metric: name in JSON and conditions, label, formatting, and source."""
 
     id: str
     label: str
@@ -56,17 +56,17 @@ MEASURES = tuple(
     )
     for one in shown("compare")
 )
-"""In the order they are shown. None where unknown."""
+"""Metrics in display order. Values are None if unknown."""
 
 
 def measured(analysis: Analysis) -> dict[str, Number]:
-    """Every number of a model; None where it is unknown or leaves something out."""
+    """Return all metrics of a model; None if unknown or only partly known."""
     least = lower_bounds(analysis)
     return {one.id: None if one.id in least else one.read(analysis) for one in MEASURES}
 
 
 def lower_bounds(analysis: Analysis) -> dict[str, Number]:
-    """Of numbers that leave something out: the sum of what is known of them, None where nothing is."""
+    """Return, for partly known metrics, the known sum, or None if nothing is known."""
     total = analysis.totals
     found: dict[str, Number] = {}
     if total.mac_nodes_known < total.mac_nodes_total or total.unknown_ops:
@@ -79,7 +79,7 @@ def lower_bounds(analysis: Analysis) -> dict[str, Number]:
 
 
 def deltas(before: dict[str, Number], after: dict[str, Number]) -> dict[str, Number]:
-    """Number of the second less that of the first; None where one is unknown."""
+    """Return the second value minus the first; None if one is unknown."""
     found: dict[str, Number] = {}
     for name, value in after.items():
         base = before.get(name)
@@ -88,9 +88,9 @@ def deltas(before: dict[str, Number], after: dict[str, Number]) -> dict[str, Num
 
 
 def relative(before: Number, after: Number) -> float | None:
-    """The change as a share of the first number; None where one is unknown or the first is 0.
+    """Return the change relative to the first value; None if one is unknown or the first is 0.
 
-    Infinite where no number of a computer is as large.
+    Infinite if it exceeds the range of a float.
     """
     if before is None or after is None or not before:
         return None
@@ -101,7 +101,7 @@ def relative(before: Number, after: Number) -> float | None:
 
 
 def percent(share: float | None) -> str:
-    """``+12.3 %``; a dash where unknown."""
+    """Return ``+12.3 %``; a dash if unknown."""
     if share is None or not math.isfinite(share):
         return units.UNKNOWN
     if not share:
@@ -113,7 +113,7 @@ def percent(share: float | None) -> str:
 
 
 def precision(analysis: Analysis) -> tuple[str, str]:
-    """(precision in short, scheme): ``fp32`` and ``none``, ``int8`` and ``QDQ``; ``unknown`` if it is."""
+    """Return (short precision, scheme): ``fp32`` and ``none``, ``int8`` and ``QDQ``; ``unknown`` if it is."""
     made = quantization(analysis)
     if made.quantized:
         return "/".join(made.weights) or "int8", "/".join(made.schemes)

@@ -1,4 +1,4 @@
-"""Pairs of core operators → pairs of nodes: what one fused node does stands in one pair."""
+"""Pairs of core operators → pairs of nodes: the work of one fused node is in one pair."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Joined = tuple[tuple[int, int], ...]
 def groups(
     sides: tuple[ComparedSide, ComparedSide], to: list[int]
 ) -> Iterator[tuple[Joined, tuple[int, ...], tuple[int, ...]]]:
-    """(pairs of units, nodes of the left, nodes of the right) of what cannot be told apart."""
+    """Yield (pairs of units, left nodes, right nodes) for groups that cannot be separated."""
     root = list(range(len(to)))
 
     def find(one: int) -> int:
@@ -53,9 +53,9 @@ def groups(
 def _absorbed(
     sides: tuple[ComparedSide, ComparedSide], side: int, to: list[int] | dict[int, int]
 ) -> dict[int, list[int]]:
-    """Unit → units without a counterpart that only serve it, where a fused node stands on the other side.
+    """Map units to unmatched units that only serve them, if a fused node is on the other side.
 
-    Such is the arithmetic that makes a mask, which a fused attention does itself.
+    For example the mask computation that a fused attention includes.
     """
     here, there = sides[side].graph, sides[1 - side]
 
@@ -84,6 +84,6 @@ def _absorbed(
 
 
 def _free(graph: ContractedGraph, at: int) -> bool:
-    """Whether a unit holds no learned matrix, which nothing else can do the work of."""
+    """Return whether a unit has no learned matrix, which no other operator can replace."""
     unit = graph.units[at]
     return not (unit.core in WEIGHTED and unit.weight)

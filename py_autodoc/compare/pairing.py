@@ -1,7 +1,7 @@
-"""Which unit of one model is which of the other: from the widest labels to the nearest, then along wires.
+"""Pairing of the units of two models: from the widest labels to the narrowest, then along edges.
 
-Names decide only among units that are equal in their surroundings, and only where they agree with the wires:
-a model that was exported again numbers its nodes anew.
+Names only decide between units with equal surroundings, and only if they agree with the edges: re-exported
+models number their nodes differently.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from py_autodoc.compare.swaps import Swaps
 from py_autodoc.compare.units import ContractedGraph
 
 _TRUST = 0.95
-"""Share of wires that must join counterparts at both ends before names are believed."""
+"""Share of edges that must join counterparts at both ends before names are trusted."""
 
 _SHARE = 0.5
-"""Share of named units without a counterpart that must have one by name before names are believed."""
+"""Share of unmatched named units that must match by name before names are trusted."""
 
 
 class Pairing:
-    """The units of two models and who is whose counterpart; -1: nobody's."""
+    """The units of two models and their counterparts; -1 for none."""
 
     def __init__(
         self,
@@ -34,14 +34,14 @@ class Pairing:
         self.own = own
         self.around = around
         self.ties: list[tuple[Sequence[Hashable], Sequence[Hashable]]] = []
-        """What decides among equals, the most telling first: (of the left, of the right) by unit."""
+        """Tie breakers among equal units, most specific first, as (left, right) by unit."""
         self.to = [-1] * len(left.units)
         self.back = [-1] * len(right.units)
         self._new: deque[tuple[int, int]] = deque()
         self.cores = ([u.core for u in left.units], [u.core for u in right.units])
 
     def join(self, one: int, other: int) -> bool:
-        """Makes two units counterparts, unless one of them is taken or they compute different things."""
+        """Pair two units unless one is already paired or they compute different things."""
         if self.to[one] >= 0 or self.back[other] >= 0 or self.cores[0][one] != self.cores[1][other]:
             return False
         self.to[one], self.back[other] = other, one
@@ -49,9 +49,9 @@ class Pairing:
         return True
 
     def by_label(self, left: Sequence[Hashable], right: Sequence[Hashable]) -> None:
-        """Free units whose labels are equal and equally frequent: the only ones first, then along the wires.
+        """Pair free units with equal, equally frequent labels: unique ones first, then along edges.
 
-        Of several equal ones a pair is made at a time, those that also agree in ``ties`` before the others.
+        Equal candidates are paired one at a time, those that also agree in ``ties`` first.
         """
         first: dict[Hashable, list[int]] = {}
         second: dict[Hashable, list[int]] = {}
@@ -73,7 +73,7 @@ class Pairing:
                 self.spread()
 
     def _tied(self, ones: list[int], others: list[int]) -> list[tuple[int, int]]:
-        """Equally many units that are alike, in pairs: first by what else is said of them, then in order."""
+        """Pair equally many similar units: first by the tie breakers, then in order."""
         found = []
         left, right = ones, others
         for x, y in self.ties:
@@ -92,7 +92,7 @@ class Pairing:
         return [*found, *zip(left, right, strict=True)]
 
     def spread(self) -> None:
-        """Along the wires of new pairs: operands place by place, readers where as many are alike."""
+        """Follow the edges of new pairs: operands by position, consumers if equally many are similar."""
         (a, b), (x, y) = (side.units for side in self.sides), self.own
         (out_a, out_b) = (side.readers for side in self.around)
         while self._new:
@@ -115,7 +115,7 @@ class Pairing:
                         self.join(p, q)
 
     def again(self) -> None:
-        """All pairs count as new."""
+        """Treat all pairs as new."""
         self._new.extend((one, other) for one, other in enumerate(self.to) if other >= 0)
 
 
@@ -127,11 +127,10 @@ def pair(
     weights: tuple[Sequence[str], Sequence[str]],
     contents: tuple[Sequence[Hashable], Sequence[Hashable]] | None = None,
 ) -> list[int]:
-    """Unit of the left model → its counterpart, -1 without. About linear in units and wires.
+    """Map units of the left model to their counterparts, or -1. Nearly linear in units and edges.
 
-    ``exact`` says all of each unit that is more than its operator and sizes (settings, shapes), ``names``
-    what it is called, ``weights`` what its weight is called, ``contents`` what its weights hold, where they
-    were read (None: not).
+    Per unit, ``exact`` has everything beyond operator and dimensions (attributes, shapes), ``names`` its
+    name, ``weights`` the name of its weight, and ``contents`` a key of the weight's values (None: not read).
     """
     book = Book()
     own = (plain_labels(left, book), plain_labels(right, book))
@@ -146,7 +145,7 @@ def pair(
         named = tuple(list(zip(keys, n, strict=True)) for keys, n in zip((first, second), some, strict=True))
         made.ties.append((named[0], named[1]))
     made.ties.append((first, second))
-    # Tools that convert a model keep its names, but neither its order nor all of its shapes.
+    # Conversion tools keep names, but neither the order nor all shapes.
     plain = [list(zip(labels, n, strict=True)) for labels, n in zip(own, names, strict=True)]
     made.ties.append((plain[0], plain[1]))
     if contents is not None:
@@ -157,7 +156,7 @@ def pair(
         Swaps(left, right, own, made.to).run()
         return made.to
     near = [side.near() for side in loose]
-    # A weight of one name and size is the same one right beside a layer that is gone, too.
+    # A weight with the same name and dimensions is the same, even next to a removed layer.
     for alike, some in ((own, weights), ((near[0][-1], near[1][-1]), names)):
         _by_name(made, alike, some)
         made.spread()
@@ -167,7 +166,7 @@ def pair(
         made.by_label(*labels)
     for before, after in zip(reversed(near[0]), reversed(near[1]), strict=True):
         made.by_label(before, after)
-    # What lies between counterparts and computes the same, whatever its sizes.
+    # Units between counterparts that compute the same, whatever their dimensions.
     cores = [[book.number(("core", u.core)) for u in side.units] for side in (left, right)]
     made.own = cores[0], cores[1]
     made.again()
@@ -179,7 +178,7 @@ def pair(
 def _by_content(
     made: Pairing, own: tuple[Labels, Labels], contents: tuple[Sequence[Hashable], Sequence[Hashable]]
 ) -> None:
-    """Units whose weights are equal, and equal to no others."""
+    """Pair units whose weights are equal to each other and to no others."""
     keys: list[list[Hashable]] = []
     for side in (0, 1):
         seen: dict[Hashable, int] = {}
@@ -197,9 +196,9 @@ def _by_content(
 def _by_name(
     made: Pairing, labels: tuple[Labels, Labels], names: tuple[Sequence[str], Sequence[str]]
 ) -> None:
-    """Units of one name whose labels are equal, if these names agree with the wires and are no few.
+    """Pair units with equal names and labels, if the names agree with the edges and are numerous enough.
 
-    A second export that numbers one operator as the first did and the others anew agrees with itself too.
+    A re-export that numbers only one operator type as before would also agree with itself.
     """
     known: dict[tuple[str, int], int] = {}
     for at, name in enumerate(names[1]):

@@ -1,4 +1,4 @@
-"""Blocks of two aligned models beside each other: what corresponds, changed, came and went in each."""
+"""Blocks of two aligned models: matched, changed, added and removed nodes in each."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from py_autodoc.report.module_tree.scope_tree import scope_tree
 from py_autodoc.report.pipeline.analysis import Analysis
 
 _MOST = 64
-"""Blocks of a model; modules are told as deep as they are no more than these."""
+"""Maximum number of blocks per model; limits the module depth."""
 
 
 @dataclass(slots=True)
 class ComparedPart:
-    """One block. ``left`` and ``right`` are its paths, None where it has no counterpart."""
+    """One block. ``left`` and ``right`` are its paths, None without a counterpart."""
 
     left: str | None
     right: str | None
@@ -31,16 +31,16 @@ class ComparedPart:
     macs: list[int] = field(default_factory=lambda: [0, 0])
     """Known MACs of the block in each model."""
     first: list[int] = field(default_factory=lambda: [-1, -1])
-    """First node in each model that differs, else the first that does not; -1 without."""
+    """First node in each model that differs, else the first node; -1 without any."""
 
     @property
     def same(self) -> bool:
-        """True when nothing in it differs."""
+        """True if nothing in it differs."""
         return not (self.changed or self.only_left or self.only_right)
 
 
 def parts(found: Alignment) -> list[ComparedPart]:
-    """The blocks in the order of the left model, then those of the right alone."""
+    """Return the blocks in the order of the left model, then those only in the right."""
     sides = found.sides
     paths = [_paths(side.analysis) for side in sides]
     if not any(any(one) for one in paths):
@@ -89,7 +89,7 @@ def parts(found: Alignment) -> list[ComparedPart]:
 
 
 def _firsts(found: Alignment, part: Callable[[int, int], ComparedPart]) -> None:
-    """Where each block is best looked at."""
+    """Set the node at which each block is best inspected."""
     differ = [[n for pair in found.pairs if pair.details for n in (pair.left, pair.right)[side]]
               for side in (0, 1)]  # fmt: skip
     equal = [[n for pair in found.pairs if not pair.details for n in (pair.left, pair.right)[side]]
@@ -103,7 +103,7 @@ def _firsts(found: Alignment, part: Callable[[int, int], ComparedPart]) -> None:
 
 
 def _paths(analysis: Analysis) -> list[str]:
-    """Each node's module, as deep as there are not too many."""
+    """Return each node's module, as deep as the number of blocks allows."""
     tree = scope_tree(analysis.model)
     whole = [tuple(tree.path(scope)) if scope >= 0 else () for scope in tree.node]
     depth = 0

@@ -1,4 +1,4 @@
-"""A comparison as PDF: the sections of its Markdown, set as those of a report are."""
+"""A comparison as PDF, with the sections of its Markdown form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from py_autodoc.render.pdf import ASPECT, document
 from py_autodoc.report.pipeline.analysis import Analysis
 
 _TILES = ("size", "params", "macs", "peak")
-"""Numbers whose change stands at the top."""
+"""Metrics whose change is shown at the top."""
 
 
 def pdf(
@@ -28,20 +28,20 @@ def pdf(
     drawn: bool = True,
     plots: Mapping[str, str] | None = None,
 ) -> bytes:
-    """The comparison of the first model with the others as the bytes of a PDF.
+    """Return the comparison of the first model with the others as PDF.
 
-    Two models that have an architecture in common are ``drawn`` as one graph on a page of its own, where
-    something here can draw. ``plots`` are figures as SVG, by name.
+    Two models with a similar architecture are ``drawn`` as one graph on its own page, if an engine for
+    drawing is available. ``plots`` maps figure names to SVG.
 
     Raises:
         RequirementError: typst is not installed.
-        AnalysisError: it could not set the comparison.
+        AnalysisError: typst failed.
     """
     first = found[0]
     said = " ".join(one for one in (verdict_line(first), relation(first)) if one)
     made = sections(analyses, found, failed, evaluations)
     if len(found) == 1:
-        # The verdict stands at the top.
+        # The verdict is shown at the top.
         made = [replace(one, blocks=one.blocks[1:]) if one.id == "pair1" else one for one in made]
     return document(
         title(analyses),
@@ -54,7 +54,7 @@ def pdf(
 
 
 def _picture(found: Alignment) -> dict[str, str]:
-    """The graph as a figure; nothing where it would say nothing, or cannot be drawn."""
+    """Return the graph as a figure; empty if uninformative or it cannot be drawn."""
     if found.verdict is AlignmentVerdict.DIFFERENT or found.same:
         return {}
     try:
@@ -64,7 +64,7 @@ def _picture(found: Alignment) -> dict[str, str]:
 
 
 def _tiles(analyses: Sequence[Analysis]) -> list[tuple[str, str]]:
-    """(label, change) of the numbers that matter first."""
+    """Return (label, change) of the most important metrics."""
     labels = {one.id: one.label for one in MEASURES}
     left, right = (measured(one) for one in analyses[:2])
     return [

@@ -1,4 +1,4 @@
-"""Two aligned models as one picture, drawn by the viewer's own code."""
+"""Two aligned models as one image, drawn by the viewer's code."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ CAPTION = (
 
 
 def picture(found: Alignment, *, direction: str = "auto", aspect: float = ASPECT) -> str:
-    """All of the left model and what only the right one has, as the text of an SVG file.
+    """Return an SVG of the left model plus everything only in the right one.
 
-    ``direction`` and ``aspect`` are those of ``svg_picture``, which says what is raised.
+    ``direction`` and ``aspect`` are as in ``svg_picture``, which also documents the errors raised.
     """
     left, right = (build_payload(side.analysis) for side in found.sides)
     return svg_picture(left, direction=direction, aspect=aspect, merged=(right, comparison_columns(found)))

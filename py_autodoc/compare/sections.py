@@ -1,4 +1,4 @@
-"""A comparison as sections, which Markdown and PDF render: the verdict, what changed, the numbers."""
+"""A comparison as sections for Markdown and PDF: verdict, changes, metrics."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from py_autodoc.report.sections.section_model import (
 )
 
 MOST = 50
-"""Rows of a table."""
+"""Maximum number of rows of a table."""
 _LONGEST = 300
-"""Characters of a cell."""
+"""Maximum number of characters of a cell."""
 _KINDS = 12
-"""Rows for each kind of change."""
+"""Maximum number of rows per kind of change."""
 _OWN = ("operator", "attributes", "shapes", "weights")
-"""Changes that are told node by node; the others are the same for many."""
+"""Changes listed per node; the others are the same for many nodes."""
 
 
 def model_names(analyses: Sequence[Analysis]) -> list[str]:
-    """File names of the models."""
+    """Return the file names of the models."""
     return [one.model.file.name or "model" for one in analyses]
 
 
 def title(analyses: Sequence[Analysis]) -> str:
-    """The heading of the document."""
+    """Return the title of the document."""
     names = model_names(analyses)
     return f"Comparison of {' and '.join(names) if len(names) < 3 else names[0] + ' with others'}"
 
@@ -54,9 +54,9 @@ def sections(
     failed: Sequence[str] = (),
     evaluations: Evaluations = (),
 ) -> list[Section]:
-    """The comparison of the first model with the others, in the order of the document.
+    """Return the comparison of the first model with the others as ordered sections.
 
-    Ids are ``failed``, ``numbers``, ``variants``, ``precision``, and ``pair`` with the number of the other
+    Ids are ``failed``, ``numbers``, ``variants``, ``precision``, and ``pair`` plus the number of the other
     model.
     """
     names = model_names(analyses)
@@ -84,7 +84,7 @@ def sections(
 
 
 def _precision(found: Alignment, heading: str) -> Table:
-    """Layers whose precision differs, and how that changes their weights."""
+    """Return layers whose precision differs, with the change in their weights."""
     rows_of = []
     for one in layer_precisions(found):
         before, after = one.bytes_before, one.bytes_after

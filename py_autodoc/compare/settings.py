@@ -1,6 +1,6 @@
-"""Settings of a node in one form: attributes with their defaults, and small constant inputs by name.
+"""Settings of a node in canonical form: attributes with defaults, and small constant inputs by name.
 
-A newer version of an operator takes as an input what an older one had as an attribute: both read the same.
+Newer operator versions take some attributes as inputs: both forms give the same settings.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from py_autodoc.graph.building.operator_docs import op_doc
 from py_autodoc.graph.ir.model import ConstTensor, Model, Node, TypeTable
 
 _MOST = 16
-"""Elements of a constant that is a setting."""
+"""Maximum number of elements of a constant treated as a setting."""
 _CLOSE = 2e-3
-"""Relative difference within which two numbers are one setting stored in different precisions."""
+"""Relative tolerance for one setting stored in different precisions."""
 _ENDLESS = 65504.0
-"""The largest number of float16: what stands for infinity is that in one precision, more in another."""
+"""The largest float16: some exporters use it, or more, for infinity."""
 _LEFT_OUT = frozenset({
     "kernel_shape", "to", "saturate", "stash_type", "training_mode", "activation", "activation_params",
 })  # fmt: skip
-"""Told elsewhere, or of no consequence: the sizes of the kernel, precisions, activations taken along."""
+"""Ignored: compared elsewhere or irrelevant (kernel shape, precisions, included activations)."""
 _NEUTRAL = {"strides": 1, "dilations": 1, "pads": 0, "output_padding": 0}
-"""Lists that may be left out when they hold this number alone."""
+"""Lists that may be omitted if all items have this value."""
 
 Settings = dict[str, Any]
 
 
 def settings(model: Model, types: TypeTable, node: Node) -> Settings:
-    """What is set at a node, by name. Values are numbers, texts, or tuples of them."""
+    """Return the settings of a node by name. Values are numbers, texts, or tuples of them."""
     names, defaults = _schema(node.domain, node.op_type, node.opset)
     found: Settings = {}
     for name, value in {**defaults, **node.attributes}.items():
@@ -55,7 +55,7 @@ def settings(model: Model, types: TypeTable, node: Node) -> Settings:
 
 
 def different(left: Settings, right: Settings) -> list[tuple[str, str, str]]:
-    """(name, left, right) of settings that are not the same; a dash where one side has none."""
+    """Return (name, left, right) of settings that differ; a dash for a missing one."""
     found = []
     for name in dict.fromkeys((*left, *right)):
         one, other = left.get(name), right.get(name)
@@ -114,7 +114,7 @@ def _text(value: Any) -> str:
 
 @lru_cache(maxsize=1024)
 def _schema(domain: str, op: str, opset: int) -> tuple[tuple[str, ...], Mapping[str, Any]]:
-    """Names of the inputs and defaults of the attributes; nothing for an operator nobody knows."""
+    """Return input names and attribute defaults; empty for an unknown operator."""
     doc = op_doc(domain, op, opset)
     if doc is None:
         return (), {}

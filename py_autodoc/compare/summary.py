@@ -1,4 +1,4 @@
-"""A comparison in a few lines: what the models are to each other, and what changed, counted."""
+"""A comparison in a few lines: the relation of the models, and counts of changes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.units import UNKNOWN, plural
 
 _NAMED = 3
-"""Places that a change is told of by name."""
+"""Maximum number of locations named for a change."""
 _TITLES = (
     (Change.INPUTS, "inputs"),
     (Change.OPERATOR, "operators"),
@@ -41,7 +41,7 @@ _TITLES = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of what changed: its kind, how many core operators, what."""
+    """One line of changes: kind, number of core operators, description."""
 
     kind: str
     count: int
@@ -49,7 +49,7 @@ class Row:
 
 
 def verdict_line(found: Alignment) -> str:
-    """What the models are to each other."""
+    """Return the relation of the models in one line."""
     left, right = found.units
     most = max(left, right)
     counted = f"{found.matched:,} of {most:,} core operators correspond"
@@ -66,7 +66,7 @@ def verdict_line(found: Alignment) -> str:
 
 
 def relation(found: Alignment) -> str:
-    """What the second model is of the first, where that can be said: quantized, fused, in other numbers."""
+    """Return how the second model derives from the first, if known: quantized, fused, other number types."""
     if found.verdict is not AlignmentVerdict.SAME or found.same:
         return ""
     a, b = (precision(side.analysis) for side in found.sides)
@@ -87,7 +87,7 @@ def relation(found: Alignment) -> str:
 
 
 def rows(found: Alignment, most: int = 4) -> list[Row]:
-    """What changed, a few rows a kind; what is alike is counted."""
+    """Return the changes, a few rows per kind; similar ones are counted."""
     made: list[Row] = [
         Row("interface", 1, f"{one.what} {one.left} → {one.right}") for one in found.interface[:most]
     ]
@@ -117,7 +117,7 @@ def rows(found: Alignment, most: int = 4) -> list[Row]:
 
 
 def _weights(found: Alignment) -> list[Row]:
-    """Weights that differ: how many, how far, which the most; and those that could not be compared."""
+    """Return rows on different weights: count, distance, the largest, and those not comparable."""
     apart: list[tuple[float, Pair]] = []
     other: Counter[str] = Counter()
     for pair in found.pairs:
@@ -144,7 +144,7 @@ _COUNTED = (Change.PRECISION, Change.FUSED, Change.MOVES)
 
 
 def _told(pair: Pair, kind: Change) -> list[Detail]:
-    """The changes of one kind; of a fused pair what says most."""
+    """Return the changes of one kind; for a fused pair the most informative one."""
     of = [one for one in pair.details if one.kind is kind]
     if kind is Change.FUSED and len(of) > 1:
         return [one for one in of if one.what == "activation"][:1] or of[:1]
@@ -152,7 +152,7 @@ def _told(pair: Pair, kind: Change) -> list[Detail]:
 
 
 def lone(found: Alignment, side: int, blocks: list[ComparedPart]) -> str:
-    """What one model has alone: how many nodes, of which operators, in which blocks. Empty: nothing."""
+    """Return what only one model has: number of nodes, operators and blocks. Empty for nothing."""
     nodes = (found.only_left, found.only_right)[side]
     if not nodes:
         return ""
@@ -175,9 +175,9 @@ def lone(found: Alignment, side: int, blocks: list[ComparedPart]) -> str:
 
 
 def table(analyses: Iterable[Analysis], evaluations: Evaluations = ()) -> list[tuple[str, list[str]]]:
-    """(label, cells) of the numbers: the value of each model, with the change from the first.
+    """Return (label, cells) of the metrics: the value of each model, with the change from the first.
 
-    Those of evaluations stand at the end. A change of quality is a difference, others are shares.
+    Metrics of evaluations come last. Changes in quality are differences, others are percentages.
     """
     numbers = [(measured(one), lower_bounds(one)) for one in analyses]
     made = [(one.label, _cells(numbers, one)) for one in MEASURES]
@@ -200,7 +200,7 @@ def _evaluated(first: float | None, value: float | None, quality: bool, alone: b
 
 
 def front_line(found: Impact, names: list[str]) -> str:
-    """Which variants are worth having; empty where only sizes are known."""
+    """Return the variants on the Pareto front; empty if only sizes are known."""
     if len(found.axes) < 2:
         return ""
     best = [name for name, one in zip(names, found.points, strict=True) if one.on_front]
@@ -208,7 +208,7 @@ def front_line(found: Impact, names: list[str]) -> str:
 
 
 def _cells(numbers: list[tuple[dict[str, Number], dict[str, Number]]], one: Measure) -> list[str]:
-    """One number of every model as text; one that leaves something out is a lower bound without a change."""
+    """Return one metric of every model as text; a partly known one is a lower bound without a change."""
     first = numbers[0][0][one.id]
     found = []
     for at, (values, least) in enumerate(numbers):
@@ -225,12 +225,12 @@ def _cells(numbers: list[tuple[dict[str, Number], dict[str, Number]]], one: Meas
 
 
 def changed_blocks(found: Alignment) -> list[ComparedPart]:
-    """Blocks in which something differs."""
+    """Return the blocks with differences."""
     return [one for one in parts(found) if not one.same]
 
 
 def _common(analysis: Analysis, nodes: tuple[int, ...]) -> str:
-    """The innermost module that all of these nodes are in."""
+    """Return the innermost module that contains all of these nodes."""
     scopes = [analysis.model.nodes[n].scope for n in nodes]
     first, last = min(scopes), max(scopes)  # what these two share, all between them share
     same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
@@ -243,6 +243,6 @@ def _places(found: Alignment, pairs: list[Pair]) -> str:
 
 
 def _share(score: float) -> str:
-    """A score in percent, never rounded up to all."""
+    """Return a score in percent, never rounded up to 100."""
     shown = int(score * 1000) / 10
     return "all" if score == 1 else f"{shown:g} %"

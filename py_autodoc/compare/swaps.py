@@ -1,7 +1,7 @@
-"""Equal branches that were paired crosswise: counterparts are swapped where more wires agree then.
+"""Correct equal branches that were paired crosswise: swap counterparts if more edges then agree.
 
-Two branches of the same operators and sizes look alike from inside. Pairs that are found one at a time may
-take one operator from each; the wires between them tell.
+Two branches with the same operators and dimensions look alike. Pairing one unit at a time may mix them up;
+the edges between the units reveal it.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from py_autodoc.compare.meaning import COMMUTATIVE
 from py_autodoc.compare.units import ContractedGraph
 
 _MOST_SWAPS = 1_000
-"""Swaps that follow from one wire."""
+"""Maximum number of swaps that follow from one edge."""
 _MOST_TRIES = 2_000
-"""Swaps that are tried in all."""
+"""Maximum number of swaps tried in total."""
 
 
 class Swaps:
-    """The pairing ``to`` of ``left`` and ``right``, whose units with equal ``own`` may be swapped."""
+    """Improves the pairing ``to`` of ``left`` and ``right``; units with equal ``own`` may be swapped."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Swaps:
         self._left = _MOST_TRIES
 
     def run(self) -> None:
-        """Swaps counterparts in ``to`` until no single wire leads to a swap with more agreement."""
+        """Swap counterparts in ``to`` until no edge leads to a swap with more agreement."""
         for unit in range(len(self._to)):
             for place in range(len(self._units[0][unit].ins)):
                 for by_reader in (False, True):
@@ -48,7 +48,7 @@ class Swaps:
                         self._try(unit, place, by_reader)
 
     def _crossed(self, unit: int, place: int) -> tuple[int, int] | None:
-        """(source, the one whose counterpart is read instead) where a wire does not agree; None: it does."""
+        """Return (source, unit read by the counterpart instead) for an edge that disagrees, else None."""
         match = self._to[unit]
         if match < 0:
             return None
@@ -63,9 +63,9 @@ class Swaps:
         return source, self._back[read]
 
     def _try(self, unit: int, place: int, by_reader: bool) -> None:
-        """The swap of sources, or of readers, that a wire asks for with all that follow from it.
+        """Try the swap of sources, or consumers, that an edge suggests, with all consequences.
 
-        It is kept when more wires agree.
+        It is kept if more edges agree.
         """
         swapped: set[int] = set()
         done: list[tuple[int, int]] = []
@@ -98,7 +98,7 @@ class Swaps:
         return sum(self._agreeing(one) for one in units)
 
     def _other_reader(self, unit: int, place: int, source: int, other: int) -> tuple[int, int] | None:
-        """The unit and the one that reads ``other`` where its counterpart reads that of ``source``."""
+        """Return the unit and the one that reads ``other`` while its counterpart reads that of ``source``."""
         there, to = self._units[1], self._to
         alike = [
             one
@@ -116,7 +116,7 @@ class Swaps:
         back[to[one]], back[to[other]] = one, other
 
     def _agreeing(self, unit: int) -> int:
-        """How many of its operands come from counterparts."""
+        """Count the operands that come from counterparts."""
         to = self._to
         if to[unit] < 0:
             return 0

@@ -1,4 +1,4 @@
-"""How two tagged models differ in their modules: which tags, and how many nodes of each."""
+"""Module differences between two tagged models: tags, and the number of nodes of each."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from py_autodoc.tags import TagCoverage, Tags
 
 @dataclass(frozen=True, slots=True)
 class TagChange:
-    """A tag whose nodes are not the same in number or kind."""
+    """A tag whose nodes differ in number or operator type."""
 
     tag: str
     a: int | None
-    """Nodes in the first model; None where it has no such tag."""
+    """Nodes in the first model; None if it does not have the tag."""
     b: int | None
     operators: dict[str, int]
-    """Operator type → nodes in the second model minus those in the first, where that is not 0."""
+    """Operator type → nodes in the second model minus those in the first, if not 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +35,16 @@ class TagComparison:
 
     @property
     def equal(self) -> bool:
-        """True when both have the same tags with the same operators."""
+        """True if both have the same tags with the same operators."""
         return not (self.changed or self.only_a or self.only_b)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON."""
+        """Return plain data for JSON."""
         return {**asdict(self), "equal": self.equal}
 
 
 def compare_tags(a: Tags, b: Tags) -> TagComparison:
-    """Compare two models by their tags. Linear in nodes."""
+    """Compare two models by their tags, in linear time."""
     first, second = _operators(a), _operators(b)
     changes: dict[str, list[TagChange]] = {"changed": [], "only_a": [], "only_b": []}
     same = 0

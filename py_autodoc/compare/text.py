@@ -1,4 +1,4 @@
-"""A comparison as lines for a terminal."""
+"""A comparison as terminal output."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from py_autodoc.report.pipeline.analysis import Analysis
 
 _WIDE = 40
 _LINE = 96
-"""Characters that a kind of change may take in one line."""
+"""Maximum width of a kind of change on one line."""
 _LEFT_OUT = total_label("flops")
-"""Of the numbers: twice the MACs, nearly."""
+"""Omitted because it is nearly twice the MACs."""
 _MOST = 60
-"""Characters of a name."""
+"""Maximum number of characters of a name."""
 
 
 def text(
     analyses: Sequence[Analysis], found: Sequence[Alignment], evaluations: Evaluations = ()
 ) -> list[str]:
-    """The comparison of the first model with the others. Names are as in the models: print them inert."""
+    """Return the comparison of the first model with the others. Names are unsanitised."""
     lines: list[str] = []
     for at, one in enumerate(found):
         if len(found) > 1:

@@ -1,13 +1,13 @@
-"""Are two models the same graph, byte for byte? What differs, apart from metadata.
+"""Check whether two models are the same graph, byte for byte, apart from metadata.
 
-Compared are operator versions, inputs and outputs with their types, initializers with their bytes, and,
-in file order, every node with its operator, inputs, outputs and attributes; bodies and functions
-included. Not compared are names of nodes' documentation, metadata, and who made the file.
+Compared are operator set versions, inputs and outputs with their types, initializers with their bytes, and,
+in file order, every node with its operator, inputs, outputs and attributes, including subgraphs and
+functions. Documentation, metadata and the producer are not compared.
 
-Weights are read one tensor at a time, also from files beside the model. Without them, what is compared of a
-tensor from 4 KiB on, or in another file, is its type and shape.
+Weights are read one tensor at a time, also from external files. Without them, only type and shape are
+compared for tensors of at least 4 KiB or in external files.
 
-A symbolic dimension that has another name throughout is one difference.
+A symbolic dimension that is renamed throughout is one difference.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ Model: TypeAlias = PathLike | onnx.ModelProto | ir.Model
 _PIECE = 1 << 24
 _SHOWN = 80
 _LARGE = 1 << 12
-"""Bytes from which a tensor is taken for weights, as ``graph.load`` has it."""
+"""Minimum bytes of a tensor to count as weights, as in ``graph.load``."""
 _NAMES = re.compile(r"([^\W\d]\w*)")
 """Names in the text of a dimension, which may be an expression."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that is not the same."""
+    """One difference."""
 
     where: str
-    """The place, as ``node 3 (Conv_7)`` or ``initializer weight``."""
+    """Location, such as ``node 3 (Conv_7)`` or ``initializer weight``."""
     what: str
-    """What of it: ``operator``, ``inputs``, ``attribute axis``, ``bytes`` …"""
+    """Subject: ``operator``, ``inputs``, ``attribute axis``, ``bytes`` …"""
     a: str
     b: str
 
@@ -61,14 +61,14 @@ def same_topology(a: Model, b: Model, limit: int = 100, *, weights: bool = True)
     """Return the differences between two models; empty if they are the same graph.
 
     Args:
-        a: a file, a protobuf, or a model of onnx_ir.
-        b: the other one.
-        limit: maximum number of differences; the comparison ends there.
+        a: path, protobuf, or onnx_ir model.
+        b: the other model.
+        limit: maximum number of differences; the comparison then stops.
         weights: compare the bytes of weights, which must then be present.
 
     Raises:
         PathError, NotAModel, CorruptModel, LimitError: a file cannot be read.
-        InputError: a graph makes no sense, or weights beside a model cannot be had.
+        InputError: a graph is invalid, or external weights cannot be read.
     """
     found: list[Difference] = []
     comparison = _Comparison(weights)
@@ -80,7 +80,7 @@ def same_topology(a: Model, b: Model, limit: int = 100, *, weights: bool = True)
 
 
 def input_names(path: PathLike) -> tuple[set[str], set[str]]:
-    """Names of a model's inputs, and of the dimensions that they leave free. Raises: as ``same_topology``."""
+    """Return the names of a model's inputs and of their symbolic dimensions. Raises: as ``same_topology``."""
     inputs = load_structure(path).graph.inputs
     sizes = [str(size.value) for one in inputs for size in one.shape or () if not isinstance(size, int)]
     parts = (part for size in sizes for part in (size, *_NAMES.findall(size)))
@@ -98,7 +98,7 @@ def _open(source: Model, weights: bool) -> ir.Model:
         if not weights:
             return load_structure(source)
         _check_weights(source, name)
-        # As onnx_ir loads it, but that texts need not be UTF-8.
+        # Loaded as onnx_ir does, except that texts need not be UTF-8.
         model = to_ir(onnx.load(source, load_external_data=False), name)
         ir.external_data.set_base_dir(model.graph, os.path.dirname(os.fspath(source)))
         return model
@@ -108,7 +108,7 @@ def _open(source: Model, weights: bool) -> ir.Model:
 
 
 def _check_weights(path: PathLike, name: str) -> None:
-    """Weights may only be read from regular files in the model's folder."""
+    """Raises unless external weights are regular files in the model's folder."""
     with regular_file(path) as (fd, status):
         proto = parse_structure(WireSource(status.st_size, fd), name)
     notes = DiagnosticCollector()
@@ -135,7 +135,7 @@ class _Comparison:
             one, other = a.functions[key], b.functions[key]
             yield from _same(f"function {key[1]}", "attributes", list(one.attributes), list(other.attributes))
             pending.append((f"function {key[1]}: ", one.graph, other.graph))
-        while pending:  # bodies are added as they are met; no recursion
+        while pending:  # subgraphs are appended as they are found, without recursion
             place, one, other = pending.pop()
             yield from self._graphs(place, one, other, pending)
 
@@ -221,7 +221,7 @@ class _Comparison:
     def _values(
         self, where: str, what: str, a: Sequence[ir.Value | None], b: Sequence[ir.Value | None]
     ) -> Iterator[Difference]:
-        """Names, types and shapes. A dimension that is called otherwise is told when it is first met."""
+        """Compare names, types and shapes. A renamed dimension is reported where it first occurs."""
         renamed: dict[str, str] = {}
         if len(a) == len(b) and all(
             self._alike(one, other, renamed) for one, other in zip(a, b, strict=True)
@@ -234,7 +234,7 @@ class _Comparison:
         yield Difference(where, what, _short(_told(a)), _short(_told(b)))
 
     def _alike(self, a: ir.Value | None, b: ir.Value | None, renamed: dict[str, str]) -> bool:
-        """Whether two values are declared alike but for names of dimensions; new pairs go to ``renamed``."""
+        """Return whether declarations are equal up to dimension names; new pairs go to ``renamed``."""
         if a is None or b is None:
             return a is b
         if a.name != b.name or str(a.type) != str(b.type) or (a.shape is None) != (b.shape is None):
@@ -256,7 +256,7 @@ class _Comparison:
         )
 
     def _names(self, a: str, b: str, renamed: dict[str, str]) -> bool:
-        """Whether a dimension ``a`` may be called ``b``: the same everywhere, and nothing else is."""
+        """Return whether ``a`` can be renamed to ``b``: consistently, and without clashes."""
         there, back = self._symbols
         known = there.get(a, renamed.get(a))
         if known is not None:
@@ -268,7 +268,7 @@ class _Comparison:
 
 
 def _plain(value: Any) -> Any:
-    """Floats by their bits: NaN is equal to itself, and -0.0 is not 0.0."""
+    """Represent floats by their bits: NaN equals itself, and -0.0 differs from 0.0."""
     if isinstance(value, float):
         return value.hex()
     if isinstance(value, (list, tuple)):
@@ -281,7 +281,7 @@ def _items(value: Any, many: bool) -> list[Any]:
 
 
 def _type(tensor: Any) -> ir.DataType:
-    """The type of a tensor; undefined where its number is none of ONNX's."""
+    """Return the type of a tensor; undefined for numbers outside of ONNX."""
     try:
         return ir.DataType(tensor.dtype)
     except ValueError:
@@ -289,7 +289,7 @@ def _type(tensor: Any) -> ir.DataType:
 
 
 def _texts(tensor: Any) -> list[Any]:
-    """The texts of a tensor, also of one that has more or fewer than its shape says."""
+    """Return the strings of a tensor, even if their count does not match its shape."""
     held = getattr(tensor, "string_data", None)
     return list(held()) if held is not None else list(np.ravel(tensor.numpy()))
 
@@ -303,14 +303,14 @@ def _nbytes(tensor: Any) -> int:
 
 def _equal(a: Any, b: Any) -> bool:
     if _type(a) == ir.DataType.UNDEFINED:
-        # What its bytes mean is not known, so that they are compared as they are written.
+        # The type is unknown, so raw bytes are compared.
         return bool(getattr(a, "raw", a) == getattr(b, "raw", b))
     if a.dtype == ir.DataType.STRING:
         return _texts(a) == _texts(b)
     try:
         one, other = memoryview(a.tobytes()), memoryview(b.tobytes())
     except (AssertionError, ValueError, TypeError):
-        # Data that do not fit the type or the shape.
+        # The data do not fit the type or the shape.
         return bool(getattr(a, "raw", a) == getattr(b, "raw", b))
     return len(one) == len(other) and all(
         one[at : at + _PIECE] == other[at : at + _PIECE] for at in range(0, len(one), _PIECE)
@@ -336,5 +336,5 @@ def _told(values: Sequence[ir.Value | None]) -> str:
 
 
 def _apart(tensor: Any) -> bool:
-    """Whether a tensor is one of those that are left out without weights."""
+    """Return whether a tensor is skipped when weights are not compared."""
     return isinstance(tensor, ir.ExternalTensor) or _nbytes(tensor) >= _LARGE

@@ -1,4 +1,4 @@
-"""Size, time and quality of variants, two at a time, as plots show them."""
+"""Size, time and quality of variants in pairs, for plots."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from py_autodoc.render.plots.series import PlotAxis, Scatter, Spot
 from py_autodoc.units import seconds, size
 
 NAMES = ("quality-by-latency", "quality-by-size", "latency-by-size")
-"""Plots that there may be."""
+"""Names of the possible plots."""
 _NUMBERS = ("quality", "latency", "size")
 
 
 def tradeoffs(found: Impact, labels: Sequence[str]) -> dict[str, Scatter]:
-    """The plots by name: a pair of numbers that every variant has, each. Empty where only sizes are known.
+    """Return the plots by name, for pairs of metrics that every variant has. Empty if only sizes are known.
 
-    ``labels`` are those of the variants, in their order.
+    ``labels`` are those of the variants, in order.
     """
     known = [name for name in _NUMBERS if all(_value(point, name) is not None for point in found.points)]
     made = {}
@@ -32,7 +32,7 @@ def tradeoffs(found: Impact, labels: Sequence[str]) -> dict[str, Scatter]:
 
 
 def captions(found: Impact, labels: Sequence[str]) -> dict[str, str]:
-    """What stands under each plot, and is read in its place."""
+    """Return the caption of each plot, which is also its alternative text."""
     made = {}
     for name, one in tradeoffs(found, labels).items():
         best = ", ".join(spot.label for spot in one.spots if spot.best)
@@ -44,7 +44,7 @@ def captions(found: Impact, labels: Sequence[str]) -> dict[str, str]:
 
 
 def labelled(names: Sequence[str], precisions: Sequence[str]) -> list[str]:
-    """Names of the variants; those of the same name have their precision, or their place, with them."""
+    """Return names of the variants; duplicates are extended by their precision or position."""
     same, pairs = Counter(names), Counter(zip(names, precisions, strict=True))
     made = []
     for at, (name, precision) in enumerate(zip(names, precisions, strict=True), 1):
@@ -58,7 +58,7 @@ def labelled(names: Sequence[str], precisions: Sequence[str]) -> list[str]:
 
 
 def front(spots: Sequence[Spot], x: PlotAxis, y: PlotAxis) -> tuple[int, ...]:
-    """Places of the spots that no other beats in both numbers, by ``x``; equal ones once."""
+    """Return the indices of Pareto-optimal spots in two metrics, by ``x``; equal ones once."""
     sign_x, sign_y = (1 if one.lower_is_better else -1 for one in (x, y))
     order = sorted(range(len(spots)), key=lambda at: (sign_x * spots[at].x, sign_y * spots[at].y))
     kept: list[int] = []
@@ -92,7 +92,7 @@ def _axis(found: Impact, name: str) -> PlotAxis:
 
 
 def _listed(found: Impact) -> str:
-    """What the front is of, in words."""
+    """Return the criteria of the front as text."""
     words = [_axis(found, name).label for name in ("size", "latency", "quality") if _has(found, name)]
     return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
 

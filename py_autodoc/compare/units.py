@@ -1,9 +1,9 @@
-"""A graph contracted to core operators: what computes, with everything around it that only serves it.
+"""Contract a graph to core operators, each with the nodes that only serve it.
 
-A unit is one core operator with the nodes that belong to it: conversions and reshapes of what it gives, the
-bias, scale, folded normalization and activation behind a product, the nodes that prepare its weights, its
-shapes and its scales. Every node but constants is in one unit; a fused operator that stands for
-several core operators is in several.
+A unit is one core operator with the nodes that belong to it: conversions and reshapes of its output, the
+bias, scale, folded normalization and activation after a product, and the nodes that prepare its weights,
+shapes and scales. Every node except constants is in one unit; a fused operator that represents several core
+operators is in several.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from py_autodoc.compare.meaning import ACTIVATED, AFFINE, DATA, GLUE, PRODUCTS, 
 from py_autodoc.graph.ir.model import Model, Node, TensorKind, TypeTable
 
 _TRIGGERS = ("Erf", "Tanh", "Sigmoid", "HardSigmoid", "Softplus", "Exp")
-"""Operators that activations in several nodes have."""
+"""Operators inside activations that consist of several nodes."""
 _CLAMPS = frozenset({"Clip"})
 _BEFORE = frozenset({"Mul", "Div", "Add", "Sub", "Pow", "Neg", "Exp", "Log", "Softplus", "Clip"})
 _STARTS = 12
-"""Tensors before such an operator that an activation may begin at."""
+"""Tensors before such an operator to examine as the activation's input."""
 LOOSE = "pass"
-"""Core of a unit that computes nothing: an input that is handed on to an output."""
+"""Core of a unit that computes nothing: an input passed on to an output."""
 NONE = -1
 
 
@@ -35,43 +35,43 @@ class Unit:
 
     core: str
     node: int
-    """The node that computes it; the last one where several do."""
+    """The node that computes it; the last one if there are several."""
     ins: list[int]
     """Units that it reads, by operand; below 0: ``-2 - leaf``."""
     weight: tuple[int, ...] = ()
-    """Sizes of its stored matrix, sorted, without ones."""
+    """Sorted dimensions of its stored matrix, without ones."""
     slots: list[int] | None = None
-    """Which output of their nodes ``ins`` are, such as a half of a Split; None where that is not known."""
+    """Output index of the producer for each of ``ins``, such as a half of a Split; None if unknown."""
     out: int = NONE
-    """Tensor that the core operator itself gives."""
+    """Output tensor of the core operator itself."""
     end: int = NONE
-    """Tensor that leaves it, what was taken along included."""
+    """Output tensor of the unit, after the included operators."""
     nodes: list[int] = field(default_factory=list)
-    """Its nodes: those that compute first, then those that serve it."""
+    """Its nodes: first those that compute, then those that serve it."""
     work: int = 1
     """How many of ``nodes`` compute."""
     activation: str = ""
     affine: list[str] = field(default_factory=list)
-    """Operators with a constant that followed and were taken along."""
+    """Following operators with a constant that are included."""
     moved: list[int] = field(default_factory=list)
-    """Nodes that reshape or transpose what it gives, and inputs of the graph before it reads them."""
+    """Nodes that reshape or transpose its output, or graph inputs before it reads them."""
     opened: int = 0
-    """Units that its node stands for; 0 or 1: this one alone."""
+    """Number of units that its node represents; 0 or 1: only this one."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContractedGraph:
-    """The units of a model, in an order in which what is read nearly always comes first."""
+    """The units of a model, in an order in which inputs nearly always come first."""
 
     units: list[Unit]
     leaves: list[tuple[str, int]]
-    """(kind, place) of what comes from outside: inputs of the graph or of bodies, what is not followed."""
+    """(kind, position) of external values: inputs of the graph or of subgraphs, and values not followed."""
     owner: list[list[int]]
-    """Node → its units; empty for constants alone."""
+    """Node → its units; empty for nodes computed from constants alone."""
 
 
 def contract(model: Model, types: TypeTable) -> ContractedGraph:
-    """The units of a model. Linear in nodes and wires."""
+    """Return the units of a model, in linear time."""
     return _Contraction(float_graph(model, types), model, types).run()
 
 
@@ -87,20 +87,20 @@ class _Contraction:
         self.leaves: list[tuple[str, int]] = []
         self.leaf: dict[int, int] = {}
         self.value: dict[int, int] = {}
-        """Tensor of the float graph → the unit that it comes from."""
+        """Tensor of the float graph → the unit that produces it."""
         self.live: set[int] = set()
         self.reads: dict[int, int] = {}
-        """Tensor → operators that compute with it, behind glue; outputs of graphs count as one."""
+        """Tensor → operators that compute with it, past pass-through nodes; graph outputs count as one."""
         self.part: dict[int, tuple[str, int]] = {}
-        """Node of a recognised normalization or activation → (its name, number of that)."""
+        """Node of a recognised normalization or activation → (its name, its index)."""
         self.ends: list[int] = []
-        """Recognised thing → its last node."""
+        """Recognised pattern → its last node."""
         self.started: dict[int, int] = {}
         """Recognised normalization → its unit."""
         self.path: dict[int, tuple[int, ...]] = {}
-        """Tensor that an input of the graph was moved to → how."""
+        """Tensor derived from a graph input by moving values → the moves."""
         self.slot: dict[int, int] = {}
-        """Tensor → which output of its node it is, or is made from; missing: the first."""
+        """Tensor → index of the node output it is, or is made from; missing: the first."""
 
     def run(self) -> ContractedGraph:
         floats = self.floats
@@ -118,10 +118,10 @@ class _Contraction:
         self._rest()
         return ContractedGraph(self.units, self.leaves, self.owner)
 
-    # Before: which nodes compute, and what several of them are together
+    # First pass: find nodes that compute, and multi-node patterns
 
     def _ask_who_computes(self) -> None:
-        """From the end: nodes whose results say only where or how large are not core operators."""
+        """Find core operators, from the end: nodes whose results are only indices or dimensions are none."""
         floats, reads, live, constant = self.floats, self.reads, self.live, self.constant
         for graph in floats.model.graphs:
             for tensor in graph.outputs:
@@ -143,7 +143,7 @@ class _Contraction:
                     reads[tensor] = reads.get(tensor, 0) + share
 
     def _recognise(self) -> None:
-        """Normalizations and activations that are written out."""
+        """Recognise normalizations and activations that consist of several nodes."""
         for flow in self.floats.flows.all():
             for found in find_normalizations(flow):
                 if len(found.nodes) > 1 and not any(n in self.part for n in found.nodes):
@@ -153,7 +153,7 @@ class _Contraction:
                     self._activation(flow, number)
 
     def _activation(self, flow: DataflowGraph, number: int) -> None:
-        """The activation that this operator is in the middle of, if it is in one."""
+        """Find the activation around this operator, if any."""
         starts: list[int] = []
         pending = list(flow.data_inputs[number])
         while pending and len(starts) < _STARTS:
@@ -174,7 +174,7 @@ class _Contraction:
             self.part[number] = (name, len(self.ends))
         self.ends.append(last)
 
-    # Node by node
+    # Second pass: node by node
 
     def _node(self, node: Node) -> None:
         op = self.floats.bare(node.id)
@@ -205,7 +205,7 @@ class _Contraction:
         if op == "SimplifiedLayerNormalization":
             core = "RMSNormalization"
         slots = self._slots(node, op)
-        # What a body gives is what its holder gives. Files keep the bodies in any order.
+        # The result of a subgraph is that of its node. Files list subgraphs in any order.
         for _, graph in sorted(node.subgraphs):
             results = self.floats.model.graphs[graph].outputs
             data += [self._source(t) for t in results]
@@ -213,7 +213,7 @@ class _Contraction:
         self._unit(core, node, data, slots)
 
     def _in_part(self, node: Node, name: str, number: int) -> None:
-        """A node of a normalization or activation in several nodes."""
+        """Handle a node of a normalization or activation that consists of several nodes."""
         unit = self.started.get(number)
         data = self._operands(node, "")
         if unit is None:
@@ -272,7 +272,7 @@ class _Contraction:
                     self.slot[tensor] = place
 
     def _hand_on(self, node: Node, value: int, serves: bool) -> None:
-        """What a node gives comes from where its operand does."""
+        """Map the output of a node to the source of its operand."""
         slot = next((self.slot[t] for t in node.inputs if t in self.slot), 0) if self.slot and serves else 0
         for tensor in node.outputs:
             if tensor >= 0:
@@ -289,19 +289,19 @@ class _Contraction:
             self.path.update((t, way) for t in node.outputs if t >= 0)
 
     def _take(self, unit: Unit, node: Node) -> None:
-        """A node that computes becomes part of a unit."""
+        """Add a computing node to a unit."""
         unit.nodes.insert(unit.work, node.id)
         unit.work += 1
         unit.end = node.outputs[0] if node.outputs else NONE
 
     def _folds(self, node: Node, op: str) -> bool:
-        """With constants alone beside its one operand: part of the product before it."""
+        """Return whether it is part of the product before it: all other operands are constants."""
         if op == "BatchNormalization":
             return True
         return op in AFFINE and any(t >= 0 and self.constant[t] for t in node.inputs)
 
     def _alone(self, node: Node, op: str) -> Unit | None:
-        """The unit whose one reader this is."""
+        """Return the unit whose only consumer this is."""
         data = [t for t in _data(node, op) if t >= 0 and not self.constant[t]]
         if len(data) != 1:
             return None
@@ -345,17 +345,17 @@ class _Contraction:
                 return tuple(sorted(n for n in shape if isinstance(n, int) and n > 1))
         return ()
 
-    # Afterwards: nodes that serve others
+    # Third pass: nodes that serve others
 
     def _rest(self) -> None:
-        """What has no unit yet serves the first node that reads it; else it stands alone."""
+        """Assign each remaining node to its first consumer's unit, else to a unit of its own."""
         tensors, alias = self.source.tensors, self.floats.alias
         ranked = execution(self.source)[::-1]
         for number in ranked:
             if self.owner[number]:
                 continue
             node = self.source.nodes[number]
-            for tensor in node.inputs[:1]:  # a conversion of what a unit gives
+            for tensor in node.inputs[:1]:  # a conversion of a unit's output
                 made = self.value.get(alias.get(tensor, tensor), NONE)
                 if made >= 0 and any(t in alias for t in node.outputs):
                     self._serve(number, made)
@@ -392,7 +392,7 @@ _FUNCTIONS = frozenset({*SIMPLE.values(), "Clip", "HardSigmoid", "HardSwish", "M
 
 
 def _function(node: Node, op: str) -> str:
-    """The activation that an operator is; empty for others. x·sigmoid(αx) with α = 1 is SiLU."""
+    """Return the activation that an operator implements, else empty. x·sigmoid(αx) with α = 1 is SiLU."""
     if op == "QuickGelu":
         alpha = node.attributes.get("alpha", 1.702)
         return "SiLU" if isinstance(alpha, (int, float)) and abs(alpha - 1) < 1e-3 else op

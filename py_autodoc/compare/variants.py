@@ -1,4 +1,4 @@
-"""Each variant in a few numbers: core operators by precision, size, speed, quality."""
+"""Key figures of each variant: core operators by precision, size, speed, quality."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNTYPED = "unknown"
 
 
 def core_precisions(found: Sequence[Alignment]) -> list[dict[str, int]]:
-    """Core operators of each model by the precision of their numbers, the most frequent first.
+    """Count core operators of each model by precision, the most frequent first.
 
     ``found`` are the alignments of the first model with the others.
     """
@@ -23,7 +23,7 @@ def core_precisions(found: Sequence[Alignment]) -> list[dict[str, int]]:
 
 
 def variant_rows(found: Sequence[Alignment], gained: Impact) -> list[list[str]]:
-    """Rows of a table with a column for each model; empty where the variants differ in none of this."""
+    """Return table rows with one column per model; empty if the variants do not differ in any of this."""
     counts = core_precisions(found)
     if len(gained.axes) < 2 and all(one == counts[0] for one in counts):
         return []

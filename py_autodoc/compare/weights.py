@@ -1,7 +1,7 @@
-"""What weights hold, compared: digests, and where these differ, how far the values are apart.
+"""Comparison of weight values: digests and, where these differ, the distance of the values.
 
-Weights are read in pieces, two files at a time; nothing is kept but digests and sums. A weight that is stored
-quantized is scaled back, by number or by channel, before it is compared with a float one.
+Weights are read in pieces, from both files at a time; only digests and sums are kept. Quantized weights are
+dequantized, per tensor or per channel, before they are compared with float ones.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ from py_autodoc.report.pipeline.analysis import Analysis
 _STEPS = 8
 _MOST_SCALES = 1 << 20
 _SCALED = {"QLinearConv": (3, 4, 5, 0), "QLinearMatMul": (3, 4, 5, -1)}
-"""Operator → where its weight, scale and zero point stand, and the axis of channels."""
+"""Operator → positions of weight, scale and zero point, and the channel axis."""
 Scaling = tuple[np.ndarray, np.ndarray, int]
 
 
 @dataclass(frozen=True, slots=True)
 class HeldWeights:
-    """A stored weight, and how to get from what is stored to what it means."""
+    """A stored weight, and how to convert stored to real values."""
 
     tensor: Tensor
     shape: tuple[int, ...]
     turned: bool = False
-    """Read with its two axes exchanged."""
+    """True if its two axes are transposed."""
     scale: int = -1
     zero: int = -1
     axis: int = 0
 
 
 class WeightComparison:
-    """The weights of one model, read on demand. To be closed."""
+    """The weights of one model, read on demand. Must be closed."""
 
     def __init__(self, analysis: Analysis, source: str | bytes) -> None:
         self.analysis = analysis
@@ -57,11 +57,11 @@ class WeightComparison:
         self._digests: dict[int, str | None] = {}
 
     def close(self) -> None:
-        """Closes the files."""
+        """Close the files."""
         self.files.__exit__()
 
     def of(self, unit: Unit) -> HeldWeights | None:
-        """The matrix or kernel that a unit applies; None when it has none, or not as a stored tensor."""
+        """Return the matrix or kernel of a unit; None if it has none that is a stored tensor."""
         node = self.model.nodes[unit.node]
         known = _SCALED.get(node.op_type)
         if known is not None and len(node.inputs) > known[2]:
@@ -78,7 +78,7 @@ class WeightComparison:
         return None
 
     def _behind(self, tensor: int) -> HeldWeights | None:
-        """The stored tensor behind conversions of it."""
+        """Return the stored tensor before any conversions."""
         turned, scale, zero, axis = False, -1, -1, 0
         for _ in range(_STEPS):
             about = self.model.tensors[tensor]
@@ -106,7 +106,7 @@ class WeightComparison:
         return None
 
     def content(self, held: HeldWeights) -> TensorContent | None:
-        """Where the numbers are; None where they cannot be read."""
+        """Return the location of the values; None if they cannot be read."""
         found = held_constant(self.analysis.loaded, self.model, held.tensor)
         if found is None or found.indices is not None:
             return None
@@ -116,7 +116,7 @@ class WeightComparison:
             return None
 
     def digest(self, held: HeldWeights) -> str | None:
-        """SHA-256 of the stored bytes; None where they cannot be read."""
+        """Return the SHA-256 of the stored bytes; None if they cannot be read."""
         known = self._digests.get(held.tensor.id, "")
         if known != "":
             return known
@@ -134,7 +134,7 @@ class WeightComparison:
         return made
 
     def values(self, held: HeldWeights, scaling: Scaling | None) -> Iterator[Any]:
-        """The values in order, chunk by chunk, scaled back. Raises: UnreadableTensor."""
+        """Yield the dequantized values in order, chunk by chunk. Raises: UnreadableTensor."""
         content = self.content(held)
         if content is None:
             raise UnreadableTensor("it cannot be decoded")
@@ -150,7 +150,7 @@ class WeightComparison:
             yield made
 
     def scaling(self, held: HeldWeights) -> Scaling | None:
-        """Scales and zero points by channel. Raises: UnreadableTensor: they cannot be told."""
+        """Return scales and zero points by channel. Raises: UnreadableTensor if they are unknown."""
         if held.scale < 0:
             return None
         scale = self._small(held.scale)
@@ -176,7 +176,7 @@ class WeightComparison:
 
 
 def align_with_weights(left: tuple[Analysis, str | bytes], right: tuple[Analysis, str | bytes]) -> Alignment:
-    """The alignment with what weights hold: equal ones decide who is whose counterpart, others are changes.
+    """Align two models using weight values: equal ones determine counterparts, others are changes.
 
     Each side is an analysis and the file it was made from.
     """
@@ -192,7 +192,7 @@ def align_with_weights(left: tuple[Analysis, str | bytes], right: tuple[Analysis
 
 
 def _contents(weights: WeightComparison, found: Alignment, at: int) -> dict[int, Hashable]:
-    """Node → the digest of its matrix."""
+    """Return node → digest of its matrix."""
     made: dict[int, Hashable] = {}
     for unit in found.sides[at].graph.units:
         held = weights.of(unit) if unit.weight and unit.opened < 2 else None
@@ -220,7 +220,7 @@ def _compared(sides: tuple[WeightComparison, WeightComparison], found: Alignment
 def _difference(
     sides: tuple[WeightComparison, WeightComparison], one: HeldWeights, other: HeldWeights
 ) -> Detail | None:
-    """How two weights differ; None when they do not, or when that cannot be told."""
+    """Return how two weights differ; None if they are equal, or it is unknown."""
     digests = sides[0].digest(one), sides[1].digest(other)
     plain = one.scale < 0 and other.scale < 0 and one.turned == other.turned
     if plain and digests[0] is not None and digests[0] == digests[1]:
@@ -245,7 +245,7 @@ def _difference(
 def _distance(
     sides: tuple[WeightComparison, WeightComparison], one: HeldWeights, other: HeldWeights
 ) -> tuple[float, float] | None:
-    """Norm of the difference over that of the first, and its largest value; None when all are equal."""
+    """Return the relative norm of the difference and its largest value; None if all are equal."""
     parts = sides[0].values(one, sides[0].scaling(one)), sides[1].values(other, sides[1].scaling(other))
     apart = whole = largest = 0.0
     rest: list[Any] = [np.empty(0), np.empty(0)]

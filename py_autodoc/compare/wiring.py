@@ -1,7 +1,7 @@
-"""What counterparts read: whether it comes from counterparts on both sides.
+"""Checks whether the inputs of counterparts also are counterparts.
 
-What only one model has is looked through: an operator put between two others changes no wire of theirs. Where
-something cannot be followed, nothing is said.
+Operators that only one model has are skipped: inserting an operator does not change the edges around it. If a
+path cannot be followed, no difference is reported.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from py_autodoc.compare.units import ContractedGraph, Unit
 from py_autodoc.report.encode.labels import node_label
 
 _MOST = 256
-"""Sources of what is looked through; with more of them it may come from anywhere."""
+"""Maximum number of sources followed; with more, the source counts as unknown."""
 _ANY = -1
-"""A source that is not known: it may be any."""
+"""An unknown source, which may be any."""
 _NEW = -(2**30)
-"""Inputs of one model alone count down from here."""
+"""Inputs that only one model has are numbered downwards from here."""
 
 _Reach = frozenset[int]
 _Source = tuple[int, int]
-"""What ``Unit.ins`` holds, and which output of its node is read."""
+"""An entry of ``Unit.ins``, and the output index of its node."""
 
 
 class _Wires:
-    """Units of one model by what they are in the right one: a unit, ``-2 - leaf``, ``_ANY``."""
+    """Units of one model mapped to the right model: a unit, ``-2 - leaf``, or ``_ANY``."""
 
     def __init__(self, graph: ContractedGraph, units: Sequence[int], leaves: Sequence[int]) -> None:
         self.graph = graph
@@ -39,25 +39,25 @@ class _Wires:
             reach: set[int] = set()
             if units[at] < 0:
                 for source in unit.ins:
-                    # Units are in order but for cycles of bodies.
+                    # Units are in order except for cycles through subgraphs.
                     reach |= self.reach(source) if source < at else {_ANY}
             self._through.append(frozenset(reach) if len(reach) <= _MOST else frozenset({_ANY}))
 
     def known(self, source: int) -> int | None:
-        """What the source of an operand is there; None for what only this model has."""
+        """Return the mapped source of an operand; None if only this model has it."""
         if source < 0:
             return self._leaves[-2 - source]
         found = self._units[source]
         return found if found >= 0 else None
 
     def reach(self, source: int) -> _Reach:
-        """What it comes from, looking through what only this model has."""
+        """Return the sources, skipping operators that only this model has."""
         known = self.known(source)
         return self._through[source] if known is None else frozenset({known})
 
 
 def rewired(sides: tuple[ComparedSide, ComparedSide], to: Sequence[int]) -> dict[int, Detail]:
-    """Left unit → what it reads that its counterpart does not, or the other way round."""
+    """Map left units to inputs that differ from their counterpart's."""
     left, right = sides[0].graph, sides[1].graph
     leaves = _leaves(sides)
     here = _Wires(left, to, leaves[0])
@@ -75,7 +75,7 @@ def rewired(sides: tuple[ComparedSide, ComparedSide], to: Sequence[int]) -> dict
 
 
 def ends(sides: tuple[ComparedSide, ComparedSide], to: Sequence[int]) -> list[Detail]:
-    """Outputs of the graph that are given by operators which are not counterparts."""
+    """Return graph outputs produced by operators that are not counterparts."""
     found = []
     makers = [_makers(side) for side in sides]
     back = {other: one for one, other in enumerate(to) if other >= 0}
@@ -100,7 +100,7 @@ def _operator(side: ComparedSide, source: _Source) -> str:
 
 
 def _makers(side: ComparedSide) -> dict[str, _Source]:
-    """Output of the graph, by name → what gives it, where one operator alone does."""
+    """Map graph output names to their source, if a single operator produces them."""
     found = {}
     for tensor in side.model.graphs[0].outputs:
         about = side.model.tensors[tensor]
@@ -113,7 +113,7 @@ def _makers(side: ComparedSide) -> dict[str, _Source]:
 def _lost(
     sides: tuple[ComparedSide, ComparedSide], wires: tuple[_Wires, _Wires], one: Unit, other: Unit
 ) -> tuple[list[_Source], list[_Source]] | None:
-    """Sources that a unit and its counterpart do not share; None: they read the same."""
+    """Return the sources that a unit and its counterpart do not share; None if they read the same."""
     known = [wires[0].known(source) for source in one.ins], [wires[1].known(source) for source in other.ins]
     every = (*known[0], *known[1])
     if _ANY in every:
@@ -127,7 +127,7 @@ def _lost(
             return None
         if Counter(first) == Counter(second):  # the same ones in another order
             return list(zip(one.ins, slots[0], strict=True)), list(zip(other.ins, slots[1], strict=True))
-        # As often on both sides is no difference.
+        # Sources that occur equally often on both sides are no difference.
         rest = Counter(first) - Counter(second), Counter(second) - Counter(first)
         return _those(one.ins, first, rest[0]), _those(other.ins, second, rest[1])
     reach = [
@@ -156,7 +156,7 @@ def _those(
 
 
 def _leaves(sides: tuple[ComparedSide, ComparedSide]) -> tuple[list[int], list[int]]:
-    """By leaf of each side: the same number for counterparts."""
+    """Return, by leaf of each side, a number that is equal for counterparts."""
     numbers: dict[tuple[str, int], int] = {}
     found: list[list[int]] = []
     inputs = [declared(side, "input") for side in sides]
@@ -178,7 +178,7 @@ def _leaves(sides: tuple[ComparedSide, ComparedSide]) -> tuple[list[int], list[i
 
 
 def _named(side: ComparedSide, sources: Sequence[_Source]) -> str:
-    """The sources by the names of their nodes or inputs, one of several outputs by its number."""
+    """Name sources by their nodes or inputs, plus the output index if there are several."""
     names = []
     for source, slot in sources:
         if source >= 0:

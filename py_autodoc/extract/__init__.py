@@ -1,7 +1,7 @@
-"""Sub-models: one module, or some nodes, as a model of its own that runs.
+"""Sub-models: one module, or some nodes, as a separate model that runs.
 
-``extract_module_subgraph`` tells what a module consists of (requirement R13); ``extract`` writes it.
-Names are loaded when they are first used: the server needs ``output_name`` alone.
+``extract_module_subgraph`` describes a module; ``extract`` writes it. Names are loaded on first use, because
+the server only needs ``output_name``.
 """
 
 from __future__ import annotations

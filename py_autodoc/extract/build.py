@@ -19,14 +19,14 @@ from py_autodoc.graph.tensor_data.weight_reader import TensorContent, content_of
 from py_autodoc.tags.tag_storage import nested_nodes
 
 EXTRACTED = "autodoc.extracted"
-"""Metadata of a sub-model: the model it was cut from, what was asked for, whether it is convex."""
+"""Metadata of a sub-model: its source model, the selection, and whether it is convex."""
 EXPANDED = "autodoc.expanded."
-"""Metadata that expanding functions leaves on nodes; not the file's."""
+"""Metadata left on nodes by expanding functions; not part of the file."""
 _T = onnx.TensorProto
 _ALIGN = 64
 
 Types = Mapping[str, onnx.TypeProto]
-"""Types that the file does not declare, by name of the value."""
+"""Types that the file does not declare, by value name."""
 
 
 def sub_model(
@@ -36,17 +36,17 @@ def sub_model(
     types: Types,
     name: str,
 ) -> onnx.ModelProto:
-    """The sub-model, its weights still references to ``source``'s file.
+    """Build the sub-model; its weights remain references to the source file.
 
     Args:
         source: the model's structure.
-        found: what to take.
+        found: the parts to include.
         nodes: the protobuf of every node of ``source``.
-        types: of external inputs whose type the file does not declare.
-        name: of the source's file, for the metadata and for errors.
+        types: types of external inputs that the file does not declare.
+        name: name of the source file, for metadata and errors.
 
     Raises:
-        AnalysisError: the type of an input is not known.
+        AnalysisError: the type of an input is unknown.
     """
     selection = found.selection
     model = onnx.ModelProto()
@@ -55,7 +55,7 @@ def sub_model(
     model.opset_import.extend(source.opset_import)
     model.functions.extend(source.functions)
     model.metadata_props.extend(
-        # A part of a model is for no task, whatever the whole is for.
+        # A part of a model has no task, even if the whole model has one.
         entry
         for entry in source.metadata_props
         if not decode_text(entry.key).startswith(("autodoc.", "hf_"))
@@ -122,12 +122,12 @@ def _value(value: ir.Value, types: Types, name: str) -> onnx.ValueInfoProto:
 
 
 def plain(value: ir.Value) -> bool:
-    """True for a tensor, not a sequence of tensors or the like."""
+    """Return True for a tensor, False for sequences and the like."""
     return isinstance(value.type, ir.TensorType)
 
 
 def tensors_of(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
-    """Every tensor in a graph and its bodies: initializers, sparse ones, attributes."""
+    """Yield all tensors in a graph and its subgraphs: initializers, sparse ones, attributes."""
     pending = [graph]
     while pending:
         held = pending.pop()
@@ -147,7 +147,7 @@ def tensors_of(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
 def external_tensors(
     graph: onnx.GraphProto, files: TensorFiles, name: str
 ) -> list[tuple[onnx.TensorProto, TensorContent]]:
-    """Tensors whose bytes are elsewhere, with where.
+    """Return tensors with data elsewhere, and the location of the data.
 
     Raises: ExternalDataError: they cannot be read.
     """
@@ -202,12 +202,12 @@ def write_external(
 
 
 def settle(tensor: onnx.TensorProto) -> None:
-    """Drop the reference of a tensor to its bytes."""
+    """Remove a tensor's reference to external data."""
     del tensor.external_data[:]
     tensor.ClearField("data_location")
 
 
 def unread(name: str, tensor: onnx.TensorProto, why: UnreadableTensor) -> ExternalDataError:
-    """The error that says which tensor cannot be read, and why."""
+    """Return an error with the tensor that cannot be read, and the reason."""
     hint = why.hint or "Put the model's weights into its folder."
     return ExternalDataError(why.code, f"{name}: {tensor.name or 'a constant'}: {why}.", hint)

@@ -1,4 +1,4 @@
-"""Where a sub-model goes when nobody says: beside its model, under a name that is free."""
+"""Default path of a sub-model: next to its model, under an unused name."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 def part_name(model: str, part: str) -> str:
-    """File name of a part: ``bert.encoder-layer-0.onnx``.
+    """Return the file name of a part: ``bert.encoder-layer-0.onnx``.
 
-    ``model`` is the model's file name; of ``part``, which may be any text, what is safe in a name is kept.
+    ``model`` is the model's file name; ``part`` may be any text, of which safe characters are kept.
     """
     stem = model[: -len(SUFFIX)] if model.lower().endswith(SUFFIX) else model
     kept = _UNSAFE.sub("-", part)[-MAX_PART:].strip("-") or "part"
@@ -25,9 +25,9 @@ def part_name(model: str, part: str) -> str:
 
 
 def reserve_file(folder: Path, name: str) -> Path:
-    """A new, empty file called ``name``, or with a number where that is taken; the caller replaces it.
+    """Create an empty file called ``name``, with a number if that exists; the caller replaces it.
 
-    Raises: OutputError: the folder cannot be written, or all numbers are taken.
+    Raises: OutputError: the folder is not writable, or all numbers are in use.
     """
     stem = name[: -len(SUFFIX)] if name.endswith(SUFFIX) else name
     for number in range(1, MAX_TRIES):

@@ -1,4 +1,4 @@
-"""A file whose batch is fixed → a file of another batch, weights copied piece by piece."""
+"""Rewrites a file with a fixed batch for another batch, copying weights piece by piece."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}\Z")
 
 @dataclass(frozen=True, slots=True)
 class RebatchedFile:
-    """What was written."""
+    """The result of a rebatch."""
 
     paths: tuple[Path, ...]
-    """The model and, when its weights are large, their file beside it."""
+    """The model and, if its weights are large, their external file."""
     batch: int | str
     fixed: int
-    """The batch that the model had."""
+    """Batch size of the original model."""
     inputs: Mapping[str, int]
-    """Input → axis of the batch."""
+    """Input → batch axis."""
     outputs: Mapping[str, Layout | None]
-    """Output → where its batch is; None: the same for all items."""
+    """Output → position of the batch; None if it is the same for all items."""
     edits: tuple[str, ...]
     notes: tuple[tuple[str, str], ...]
-    """(node, input or output; what is to be known of it)."""
+    """(node, input or output; note)."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON. ``factor`` is how many entries an item has on the axis."""
+        """Return plain data for JSON. ``factor`` is the number of entries per item on the axis."""
         outputs = {
             name: None if at is None else {"axis": at.axis, "factor": None if at.ragged else at.many}
             for name, at in self.outputs.items()
@@ -111,7 +111,7 @@ def rebatch(
 
 
 def parse_batch(text: str) -> int | str:
-    """``"8"`` as a number, ``"batch"`` as a name. Raises: OptionError."""
+    """Parse ``"8"`` as a number, ``"batch"`` as a name. Raises: OptionError."""
     if text.isascii() and text.isdigit() and 1 <= int(text[:12]) <= MAX_BATCH:
         return int(text)
     if _NAME.match(text):
@@ -141,7 +141,7 @@ def _check(proto: onnx.ModelProto, batch: int | str, axes: Mapping[str, int | No
 
 
 def parse_axes(axes: Iterable[str], same: Iterable[str]) -> dict[str, int | None]:
-    """``["state=1"]`` and ``["sr"]`` as a mapping. Raises: OptionError."""
+    """Parse ``["state=1"]`` and ``["sr"]`` into a mapping. Raises: OptionError."""
     found: dict[str, int | None] = {}
     for item in axes:
         name, _, number = item.rpartition("=")

@@ -1,4 +1,4 @@
-"""A file whose sizes are fixed → a file of other sizes, weights copied piece by piece."""
+"""Rewrites a file with fixed dimensions for other ones, copying weights piece by piece."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from py_autodoc.tags.model_files import targets
 
 @dataclass(frozen=True, slots=True)
 class ResizedFile:
-    """What was written."""
+    """The result of a resize."""
 
     paths: tuple[Path, ...]
-    """The model and, when its weights are large, their file beside it."""
+    """The model and, if its weights are large, their external file."""
     inputs: Mapping[str, tuple[int, ...]]
-    """Input → its shape now."""
+    """Input → its new shape."""
     fixed: Mapping[str, tuple[int, ...]]
-    """The shapes that the file had."""
+    """The original shapes."""
     outputs: Mapping[str, tuple[int, ...]]
-    """Output → its shape now, where it is another."""
+    """Output → its new shape, if it changed."""
     edits: tuple[str, ...]
     notes: tuple[tuple[str, str], ...]
-    """(node, what is to be known of it)."""
+    """(node, note)."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON."""
+        """Return plain data for JSON."""
         return {
             "files": [path.name for path in self.paths],
             "inputs": {name: list(shape) for name, shape in self.inputs.items()},

@@ -1,4 +1,4 @@
-"""A file whose structure was edited → the edited file, weights copied piece by piece."""
+"""Writes a file with an edited structure, copying weights piece by piece."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from py_autodoc.tags.tag_storage import proto_nodes
 def write_rewritten(
     path: PathLike, out: PathLike, loaded: LoadedModel, proto: onnx.ModelProto, name: str, force: bool
 ) -> tuple[Path, ...]:
-    """Write in one step; weights beside the model when they are large.
+    """Write the model atomically, with large weights in an external file.
 
     Args:
-        path: the model that was read, from which weights are copied.
-        out: where the result goes.
-        loaded: what was read.
-        proto: its structure as it is now.
-        name: how messages call the model.
-        force: replace a file that we did not write.
+        path: the original model, from which weights are copied.
+        out: the output file.
+        loaded: the original model as loaded.
+        proto: its edited structure.
+        name: display name of the model.
+        force: replace a file that ONNX Autodoc did not write.
 
     Raises:
         ExternalDataError: weights cannot be read.
-        OutputError: the result cannot be written; nothing is left behind then.
+        OutputError: the result cannot be written; no partial file is left.
     """
     if loaded.functions:
         _tags_of_calls(proto, name)
@@ -57,7 +57,7 @@ def write_rewritten(
 
 
 def _tags_of_calls(proto: onnx.ModelProto, name: str) -> None:
-    """Nodes that came out of functions lose the marks of that, and keep their tags."""
+    """Remove the marks of expanded functions from nodes, keeping their tags."""
     for node in proto_nodes(proto):
         kept = [entry for entry in node.metadata_props if not decode_text(entry.key).startswith(EXPANDED)]
         del node.metadata_props[:]

@@ -1,4 +1,4 @@
-"""Which nodes a sub-model is cut from: a module by tag or path, or nodes by what they make."""
+"""Selection of the nodes of a sub-model: a module by tag or path, or nodes by their outputs."""
 
 from __future__ import annotations
 
@@ -15,43 +15,43 @@ from py_autodoc.tags.paths import below
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Nodes of one graph that are cut out whole, their bodies included."""
+    """Nodes of one graph to extract as a whole, including their subgraphs."""
 
     graph: ir.Graph
-    """The innermost graph that holds all that was asked for."""
+    """The innermost graph that contains the whole selection."""
     nodes: tuple[ir.Node, ...]
     """Nodes of ``graph``, in file order."""
     asked: frozenset[ir.Node]
-    """What was asked for, in whatever body."""
+    """The requested nodes, in any subgraph."""
     target: str
-    """How a reader calls it."""
+    """Display name of the selection."""
     call: int | None = None
 
     @property
     def widened(self) -> tuple[ir.Node, ...]:
-        """Control-flow nodes that are cut out whole although only a part of them was asked for."""
+        """Control-flow nodes extracted as a whole although only a part was requested."""
         return tuple(node for node in self.nodes if node not in self.asked)
 
 
 def by_module(model: ir.Model, tags: Tags, target: str, call: int | None = None) -> Selection:
-    """The nodes of a module.
+    """Select the nodes of a module.
 
     Args:
         model: the graph.
         tags: its tags.
         target: a tag (``/BertModel/BertEncoder/BertLayer.0``) or a module path (``encoder.layer.0``);
             ``/`` and the empty path are the whole model.
-        call: which call of a module that is called several times, from 0; None for all of them.
+        call: call number, from 0, of a module that is called several times; None for all calls.
 
     Raises:
-        OptionError: no such module or call, with the nearest names; or no node is left of it.
+        OptionError: unknown module or call, with the nearest names; or it has no nodes left.
     """
     path = _path(tags, target)
     if path is not None:
         chosen = tags.below(path, call)
         _check_call(tags, path, target, call, chosen)
     else:
-        # Without a table only the tags themselves are known.
+        # Without a table, only the tags themselves are known.
         chosen = [
             node
             for node, record in tags.records.items()
@@ -63,10 +63,10 @@ def by_module(model: ir.Model, tags: Tags, target: str, call: int | None = None)
 
 
 def by_outputs(model: ir.Model, names: Iterable[str]) -> Selection:
-    """The nodes that make the given tensors, whatever body they are in.
+    """Select the nodes that produce the given tensors, in any subgraph.
 
     Raises:
-        OptionError: no node makes a tensor of that name.
+        OptionError: no node produces a tensor with that name.
     """
     makers = {value.name: node for node, _ in walk(model) for value in node.outputs if value.name}
     chosen = []
@@ -80,14 +80,14 @@ def by_outputs(model: ir.Model, names: Iterable[str]) -> Selection:
 
 
 def by_ids(model: ir.Model, ids: Iterable[int]) -> Selection:
-    """The nodes with those ids, which are those of a report: graph by graph, outer ones first.
+    """Select nodes by id. Ids are as in a report: graph by graph, outer graphs first.
 
     Raises:
-        OptionError: there is no such node.
+        OptionError: unknown id.
     """
     graphs = [model.graph]
     nodes: list[ir.Node] = []
-    for graph in graphs:  # grows while bodies are found
+    for graph in graphs:  # grows as subgraphs are found
         for node in graph:
             nodes.append(node)
             graphs.extend(bodies(node))
@@ -103,7 +103,7 @@ def by_ids(model: ir.Model, ids: Iterable[int]) -> Selection:
 
 
 def _path(tags: Tags, target: str) -> str | None:
-    """Path of the module; None when the model tells tags only."""
+    """Return the path of the module; None if the model only has tags."""
     namer = tags.namer
     if target in ("", "/"):
         return ""
@@ -123,7 +123,7 @@ def _check_call(tags: Tags, path: str, target: str, call: int | None, chosen: Se
 
 
 def _nothing(tags: Tags, target: str, path: str | None) -> OptionError:
-    """Why a module has no node: it is unknown, or what it did went into nodes of others."""
+    """Return why a module has no nodes: it is unknown, or was merged into nodes of others."""
     if path is not None:
         holders = sorted({r.scope for r in tags.records.values() if any(below(s, path) for s in r.scopes)})
         if holders:
@@ -150,12 +150,12 @@ def _unknown(what: str, name: str, known: Sequence[str]) -> OptionError:
 
 
 def _selection(model: ir.Model, chosen: Sequence[ir.Node], target: str, call: int | None) -> Selection:
-    """Lift the nodes to the innermost graph that holds them all."""
+    """Lift the nodes to the innermost graph that contains them all."""
     outer = dict(walk(model))
     chains: dict[ir.Node | None, tuple[ir.Node, ...]] = {None: ()}
 
     def around(node: ir.Node) -> tuple[ir.Node, ...]:
-        """Control-flow nodes around a node, outermost first."""
+        """Return the control-flow nodes around a node, outermost first."""
         missing = []
         above = outer[node]
         while above not in chains:
@@ -177,7 +177,7 @@ def _selection(model: ir.Model, chosen: Sequence[ir.Node], target: str, call: in
         shared = shared[: min(len(shared), len(here)) if length is None else length]
     depth = len(shared or ())
     if len(homes) > 1 and depth and len({_lifted(n, around(n), depth).graph for n in chosen}) > 1:
-        depth -= 1  # both branches of one If: the If as a whole
+        depth -= 1  # both branches of one If: select the If as a whole
     lifted = {_lifted(node, around(node), depth) for node in chosen}
     graph = next(iter(lifted)).graph
     if not isinstance(graph, ir.Graph):

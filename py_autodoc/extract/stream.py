@@ -1,4 +1,4 @@
-"""A model written to a file, its weights copied piece by piece: memory does not grow with them."""
+"""Writes a model while copying its weights piece by piece, so that memory use stays bounded."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _GRAPH, _INITIALIZER, _RAW = 7, 5, 9
 
 
 def write_model(proto: onnx.ModelProto, files: TensorFiles, out: BinaryIO, name: str) -> int:
-    """Write ``proto`` as one file, weights of the main graph read from ``files`` as they are written.
+    """Write ``proto`` as one file, reading weights of the main graph from ``files`` on the fly.
 
-    ``proto`` loses what was written. Weights in bodies and attributes are read at once. Returns the bytes
-    of weights. Raises: ExternalDataError: weights cannot be read; OSError.
+    Written parts are removed from ``proto``. Weights in subgraphs and attributes are read at once. Returns
+    the bytes of weights. Raises: ExternalDataError: weights cannot be read; OSError.
     """
     initializers = list(proto.graph.initializer)
     held = [_InitializerEntry(tensor, files, name) for tensor in initializers]
@@ -39,7 +39,7 @@ def write_model(proto: onnx.ModelProto, files: TensorFiles, out: BinaryIO, name:
 
 
 class _InitializerEntry:
-    """One initializer as the entry of a graph."""
+    """One initializer as an entry of a serialized graph."""
 
     def __init__(self, tensor: onnx.TensorProto, files: TensorFiles, name: str) -> None:
         self.tensor, self.name = tensor, name
@@ -62,7 +62,7 @@ class _InitializerEntry:
         self.size = len(encode_header(_INITIALIZER, length)) + length
 
     def pieces(self) -> Iterator[bytes]:
-        """The entry's bytes. Raises: ExternalDataError."""
+        """Yield the bytes of the entry. Raises: ExternalDataError."""
         yield self.head
         if self.content is None:
             return

@@ -1,6 +1,6 @@
-"""What a sub-model consists of: its nodes, what goes in, what comes out (the requirements' R13).
+"""The parts of a sub-model: its nodes, inputs and outputs.
 
-Everything is linear in nodes and edges, and nothing recurses.
+All algorithms are iterative and linear in nodes and edges.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from py_autodoc.tags import bodies
 RANDOM = frozenset(
     {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
 )
-"""Operators whose result is another one each time they run: never a constant."""
+"""Operators whose result differs in each run: never a constant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +25,16 @@ class SubModelParts:
 
     selection: Selection
     constants: tuple[ir.Node, ...]
-    """Nodes outside that depend on constants alone; they are copied into the sub-model."""
+    """External nodes that depend only on constants; they are copied into the sub-model."""
     external_inputs: tuple[ir.Value, ...]
     initializers: tuple[ir.Value, ...]
     outputs: tuple[ir.Value, ...]
-    """What somebody outside reads or the model returns; what nobody reads when there is none."""
+    """Values used outside or returned by the model; if there are none, unused values."""
     internal: tuple[ir.Value, ...]
     boundary: tuple[ir.Node, ...]
-    """Nodes outside that make an external input."""
+    """External nodes that produce an external input."""
     convex: bool
-    """False when an external input depends on an output: then it cannot run before the sub-model does."""
+    """False if an external input depends on an output: it cannot run before the sub-model."""
 
     @property
     def nodes(self) -> tuple[ir.Node, ...]:
@@ -66,7 +66,7 @@ class _Cutter:
         initializers: dict[ir.Value, None] = {}
         external: dict[ir.Value, None] = {}
         pending = list(self.selection.nodes)
-        for node in pending:  # grows while it is walked
+        for node in pending:  # grows during iteration
             for value in self.reads[node]:
                 maker = value.producer()
                 if value in made or value in initializers or value in external or maker in constants:
@@ -111,12 +111,12 @@ class _Cutter:
 
 
 def find_parts(selection: Selection) -> SubModelParts:
-    """Find what a sub-model of the selected nodes needs and gives."""
+    """Find the inputs and outputs of a sub-model of the selected nodes."""
     return _Cutter(selection).run()
 
 
 def inner(node: ir.Node) -> Iterator[ir.Node | ir.Graph]:
-    """Every graph and node in the bodies of a node, at any depth."""
+    """Yield all graphs and nodes in the subgraphs of a node, at any depth."""
     pending = bodies(node)
     while pending:
         graph = pending.pop()
@@ -127,7 +127,7 @@ def inner(node: ir.Node) -> Iterator[ir.Node | ir.Graph]:
 
 
 def deep(node: ir.Node) -> Iterator[ir.Node]:
-    """A node and those in its bodies, in file order."""
+    """Yield a node and those in its subgraphs, in file order."""
     yield node
     pending = [iter(graph) for graph in reversed(bodies(node))]
     while pending:
@@ -140,7 +140,7 @@ def deep(node: ir.Node) -> Iterator[ir.Node]:
 
 
 def _reads(node: ir.Node, graph: ir.Graph) -> Iterator[ir.Value]:
-    """Values of ``graph`` or of graphs around it that a node reads, those its bodies capture included."""
+    """Yield the values of ``graph`` or enclosing graphs that a node reads, subgraph captures included."""
     yield from (value for value in node.inputs if value is not None)
     parts = list(inner(node))
     own = {part for part in parts if isinstance(part, ir.Graph)}

@@ -1,4 +1,4 @@
-"""From a file and a module's name to a sub-model in a file."""
+"""Extraction from a model file to a sub-model file."""
 
 from __future__ import annotations
 
@@ -34,44 +34,44 @@ from py_autodoc.tags.tag_storage import proto_nodes
 
 @dataclass(frozen=True, slots=True)
 class Subgraph:
-    """What a module, or some nodes, consist of. Names are those of the model; nodes in file order."""
+    """The parts of a module or selection. Names are those of the model; nodes in file order."""
 
     target: str
     call: int | None
     operations: tuple[str, ...]
-    """Nodes of the module. One without a name is called after the first tensor it makes."""
+    """Nodes of the module. Unnamed ones are named after their first output."""
     external_inputs: tuple[str, ...]
-    """Tensors from outside: those of the model and of other modules. Weights are not among them."""
+    """Tensors from outside: inputs of the model and outputs of other modules, without weights."""
     internal_tensors: tuple[str, ...]
-    """Tensors that nobody outside reads."""
+    """Tensors that are not used outside."""
     outputs: tuple[str, ...]
     boundary_operations: tuple[str, ...]
-    """Nodes outside that make an external input."""
+    """External nodes that produce an external input."""
     constants: tuple[str, ...]
-    """Nodes outside that depend on constants alone; a sub-model gets a copy of them."""
+    """External nodes that depend only on constants; a sub-model contains copies of them."""
     widened: tuple[str, ...]
-    """Control-flow nodes that are taken whole although only a part of them belongs to the module."""
+    """Control-flow nodes included as a whole although only a part belongs to the module."""
     convex: bool
-    """False when an external input depends on an output."""
+    """False if an external input depends on an output."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON."""
+        """Return plain data for JSON."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What was written."""
+    """The result of an extraction."""
 
     paths: tuple[Path, ...]
-    """The model and, when its weights are large, their file beside it."""
+    """The model and, if its weights are large, their external file."""
     subgraph: Subgraph
     initializers: int
     weight_bytes: int
 
 
 class _ExpandedModel:
-    """A model's structure with functions expanded, so that its nodes are those that the viewer shows."""
+    """A model's structure with functions expanded, so that its nodes match those in the viewer."""
 
     def __init__(self, proto: onnx.ModelProto, name: str, limits: Limits) -> None:
         repair_texts(proto)
@@ -109,7 +109,7 @@ def extract_module_subgraph(
     Args:
         model: a file or a protobuf; neither is changed.
         target: a tag (``/BertModel/BertEncoder/BertLayer.0``) or a module path (``encoder.layer.0``).
-        call: which call of a module that is called several times, from 0; None for all together.
+        call: call number, from 0, of a module that is called several times; None for all calls.
         limits: how much of an untrusted file to read.
 
     Raises:
@@ -172,10 +172,10 @@ def extract_bytes(
     limits: Limits = LIBRARY,
     check: Callable[[], None] | None = None,
 ) -> tuple[Extraction, bytes]:
-    """As ``extract`` of nodes, with the sub-model as serialized bytes instead of in a file.
+    """Extract nodes as ``extract`` does, but return the sub-model as serialized bytes.
 
-    ``most`` is how many bytes of weights it may have. ``check`` is called between pieces of them; what it
-    raises ends the extraction. Raises: as ``extract``, and LimitError.
+    ``most`` limits the bytes of weights. ``check`` is called between pieces of them; an exception it raises
+    aborts the extraction. Raises: as ``extract``, and LimitError.
     """
     opened = _open(path, limits)
     proto, found = _cut_out(path, opened, opened.selection(nodes=nodes), limits)
@@ -199,7 +199,7 @@ def extract_bytes(
 def _cut_out(
     path: PathLike, opened: _ExpandedModel, selection: Selection, limits: Limits
 ) -> tuple[onnx.ModelProto, SubModelParts]:
-    """The sub-model, its weights still where they are, and what it consists of."""
+    """Return the sub-model, with weights still external, and its parts."""
     found = find_parts(selection)
     name = base_name(path)
     if not found.outputs:
@@ -210,7 +210,7 @@ def _cut_out(
     if len(nodes) != len(stored):
         raise InputError(
             "graph-inconsistent",
-            f"{name}: its graph makes no sense: bodies or attributes of one name.",
+            f"{name}: its graph is invalid: duplicate names of subgraphs or attributes.",
             "Run `analyze` for details.",
         )
     protos = dict(zip(nodes, stored, strict=True))
@@ -228,13 +228,13 @@ def _open(path: PathLike, limits: Limits) -> _ExpandedModel:
 
 
 def _kept(tags: Tags, found: SubModelParts) -> Tags:
-    """The tags of the nodes that are taken, in the order of the sub-model."""
+    """Return the tags of the included nodes, in the order of the sub-model."""
     records = {one: tags.records[one] for node in found.nodes for one in deep(node)}
     return Tags(records, tags.namer, tags.exporter, tags.source, tags.called)
 
 
 def _types(path: PathLike, found: SubModelParts, limits: Limits) -> dict[str, onnx.TypeProto]:
-    """Types of what goes in and out where the file declares none or no rank: by inference."""
+    """Infer the types of inputs and outputs for which the file declares no type or rank."""
     ends = (*found.external_inputs, *found.outputs)
     missing = {v.name for v in ends if v.type is None or (build.plain(v) and v.shape is None)}
     if not missing:
@@ -255,7 +255,7 @@ def _types(path: PathLike, found: SubModelParts, limits: Limits) -> dict[str, on
 def _write(
     path: PathLike, out: PathLike, proto: onnx.ModelProto, found: SubModelParts, name: str, force: bool
 ) -> Extraction:
-    """Write the sub-model in one step, its weights piece by piece when they are large."""
+    """Write the sub-model atomically, with large weights piece by piece."""
     with TensorFiles(os.fspath(path), os.stat(path).st_size) as files:
         tensors = build.external_tensors(proto.graph, files, name)
         size = sum(content.size for _, content in tensors)

@@ -1,1 +1,1 @@
-"""How long a device may take for a model: profiles of devices, kernels of a graph, the estimate."""
+"""Latency estimates: device profiles, kernels of a graph, and the estimate itself."""

@@ -1,4 +1,4 @@
-"""Instances of cloud providers: which devices they have, and what an hour costs."""
+"""Cloud instances: their devices and hourly prices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FILE = "cloud_instances.json"
 
 
 class CloudInstance(msgspec.Struct, frozen=True, kw_only=True):
-    """One type of instance. Prices are on demand, approximate, of ``region`` at ``price_date``."""
+    """An instance type. Prices are approximate on-demand prices in ``region`` at ``price_date``."""
 
     id: str
     provider: str
@@ -21,9 +21,9 @@ class CloudInstance(msgspec.Struct, frozen=True, kw_only=True):
     device_id: str
     device_count: int
     device_share: float = 1.0
-    """Share of a device, where an instance has only a part of one."""
+    """Share of a device, for instances with only part of one."""
     approx_on_demand_usd_per_hour: float | None
-    """None where no price was found."""
+    """None if no price was found."""
     region: str
     price_date: str
     vcpus: int | None = None
@@ -35,7 +35,7 @@ class CloudInstance(msgspec.Struct, frozen=True, kw_only=True):
 
 @lru_cache(maxsize=1)
 def instances() -> tuple[CloudInstance, ...]:
-    """All that are known, by provider and price; those without a price last. Read once."""
+    """Return all known instances by provider and price, those without a price last. Read once."""
     found = msgspec.json.decode((profiles_folder() / FILE).read_bytes(), type=list[CloudInstance])
 
     def rank(one: CloudInstance) -> tuple[str, float, str]:
@@ -45,7 +45,7 @@ def instances() -> tuple[CloudInstance, ...]:
 
 
 def of_device(device: str, provider: str = "") -> CloudInstance | None:
-    """The cheapest instance with one whole device of that id; None when none has a price."""
+    """Return the cheapest instance with one whole device of that id; None if none has a price."""
     priced = [
         one
         for one in instances()
@@ -59,9 +59,9 @@ def of_device(device: str, provider: str = "") -> CloudInstance | None:
 
 
 def of_devices(device: str, count: int, provider: str = "") -> tuple[CloudInstance, float] | None:
-    """The instance with at least so many devices that costs the least for them, and the dollars an hour.
+    """Return the instance that is cheapest for ``count`` devices, and the dollars per hour for them.
 
-    Of an instance with several times as many only a share counts. None when none has a price.
+    For larger instances only the share used is counted. None if no instance has a price.
     """
     priced = [
         (one.approx_on_demand_usd_per_hour * count / one.device_count, one.device_count, one.id, one)
@@ -78,15 +78,15 @@ def of_devices(device: str, count: int, provider: str = "") -> tuple[CloudInstan
 
 
 def providers() -> tuple[str, ...]:
-    """Names of the providers."""
+    """Return the names of the providers."""
     return tuple(dict.fromkeys(one.provider for one in instances()))
 
 
 def checked_provider(name: str) -> str:
-    """The provider as it is called here; empty for none. Raises: OptionError for one that is not known."""
+    """Return the normalized provider name; empty for none. Raises: OptionError if it is unknown."""
     wish = name.strip().lower()
     if wish and wish not in providers():
         raise OptionError(
-            "unknown-provider", f"Unknown provider {wish[:40]!r}.", f"One of {', '.join(providers())}."
+            "unknown-provider", f"Unknown provider {wish[:40]!r}.", f"Use one of {', '.join(providers())}."
         )
     return wish

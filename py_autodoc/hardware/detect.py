@@ -1,4 +1,4 @@
-"""The devices of this machine: CPUs by what the system says of them, GPUs by NVIDIA's own library."""
+"""The devices of this machine: CPUs as reported by the system, GPUs by NVIDIA's library."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _FLAGS = (
     "amx_bf16",
     "asimddp",
 )
-"""Instruction sets that decide how fast products are, and whether those of int8 saturate."""
+"""Instruction sets that determine the speed of products, and whether int8 products saturate."""
 _VNNI = frozenset({"avx512_vnni", "avx_vnni", "amx_int8", "asimddp"})
 _NVML = ("libnvidia-ml.so.1", "nvml.dll")
 
 
 def detected() -> list[Found]:
-    """The CPU, then the GPUs. Nothing is measured, and no process is started."""
+    """Return the CPU, then the GPUs, without measuring or starting a process."""
     return [cpu(), *gpus()]
 
 
 def cpu(info: str | None = None) -> Found:
-    """The CPU by ``/proc/cpuinfo``, or what Python knows where there is none."""
+    """Return the CPU from ``/proc/cpuinfo``, or from Python if there is none."""
     text = _cpuinfo() if info is None else info
     names = re.findall(r"^(?:model name|Hardware|Model)\s*:\s*(.+)$", text, re.MULTILINE)
     name = (names[0] if names else platform.processor() or platform.machine()).strip()[:200]
@@ -47,7 +47,7 @@ def cpu(info: str | None = None) -> Found:
     if held:
         notes.append(f"instruction sets: {' '.join(held)}")
     if flags and not flags & _VNNI:
-        notes.append("no VNNI: products of unsigned activations and signed weights in int8 can saturate")
+        notes.append("no VNNI: int8 products of unsigned activations and signed weights can saturate")
     return {
         "kind": "cpu",
         "name": name,
@@ -74,7 +74,7 @@ def _memory() -> int | None:
 
 
 def gpus() -> list[Found]:
-    """NVIDIA's GPUs, by the library of the driver; none without a driver."""
+    """Return NVIDIA GPUs as reported by the driver's library; empty without a driver."""
     library = _nvml()
     if library is None:
         return []
@@ -117,7 +117,7 @@ def _nvml() -> Any:
 
 
 def _match(name: str, cpu_only: bool = False, memory: int | None = None) -> str:
-    """The id of the profile whose words all stand in the name; of several the longest, empty for none."""
+    """Return the id of the profile whose words all occur in the name: the longest one, or empty."""
     words = set(_words(name))
     fitting: list[tuple[int, float, Profile]] = []
     for one in profiles():

@@ -1,4 +1,4 @@
-"""What an estimate reads of a model at certain sizes, and the bytes of its tensors."""
+"""The inputs of an estimate for a model at given dimensions, and tensor sizes in bytes."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from py_autodoc.graph.ir.model import Shape
 from py_autodoc.graph.protobuf.tensor_protos import BITS
 
 FLOATS = frozenset({1, 10, 11, 16})
-"""Element types that a runtime converts to the precision: float32, float16, double, bfloat16."""
+"""Element types that a runtime converts to the chosen precision: float32, float16, double, bfloat16."""
 _NO_DIMS: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class EstimateInputs:
-    """A model at certain sizes: by tensor and, ``macs`` and ``repeat``, by node."""
+    """A model at given dimensions: by tensor and, for ``macs`` and ``repeat``, by node."""
 
     shapes: Sequence[Shape | None]
     dtypes: Sequence[int]
     weight: Sequence[bool]
-    """Initializers and constants, which no cache holds from one run to the next."""
+    """Whether it is an initializer or constant, which no cache keeps between inferences."""
     producer: Sequence[int]
     macs: Sequence[int | None]
-    """Of one execution."""
+    """For one execution."""
     repeat: Mapping[int, int | None] = field(default_factory=dict)
-    """Executions in one inference where that is not 1; None is unknown."""
+    """Executions per inference, if not 1; None if unknown."""
 
 
 def tensor_bytes(
     sized: EstimateInputs, tensor: int, width: int, dims: Mapping[str, int] = _NO_DIMS
 ) -> int | None:
-    """Bytes of a tensor, ``width`` an element of a float one; None when its size or type is unknown.
+    """Return the bytes of a tensor, with ``width`` per float element; None if its size or type is unknown.
 
-    ``dims`` are sizes of symbols.
+    ``dims`` are values of symbols.
     """
     shape = sized.shapes[tensor]
     if dims and shape is not None:
@@ -50,7 +50,7 @@ def tensor_bytes(
 
 
 def elements(shape: Shape | None) -> int | None:
-    """Number of elements; None when a size is not a number, or the product beyond all models."""
+    """Return the number of elements; None if a dimension is not a number, or the product is implausible."""
     if shape is None:
         return None
     count = 1

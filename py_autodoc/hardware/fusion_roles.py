@@ -1,4 +1,4 @@
-"""What an operator is to a runtime that fuses: one code an operator, looked up once a node."""
+"""Roles of operators in a fusing runtime: one code per operator, looked up once per node."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from py_autodoc.graph.operators.aspects import Key, Link, answers, row_of
 
 
 class FusionRole:
-    """How an operator takes part in kernels. Plain integers: they are compared several times a node."""
+    """How an operator takes part in kernels. Plain integers, as they are compared several times per node."""
 
     UNKNOWN = 0
-    """No model of its time: decision trees, operators nobody knows."""
+    """No latency rule: decision trees, unknown operators."""
     VIEW = 1
-    """Other sizes or types for the same memory: runs nothing."""
+    """Reinterprets the same memory with another shape or type: runs nothing."""
     SHAPE = 2
-    """Depends on sizes alone: computed before the run."""
+    """Depends on shapes only: computed before the run."""
     PART = 3
-    """A part of a tensor, read in place by most consumers (Slice, Split)."""
+    """A part of a tensor that most consumers read in place (Slice, Split)."""
     POINTWISE = 4
-    """Element by element: joins the kernel of its operand."""
+    """Elementwise: fused into the kernel of its operand."""
     REDUCE = 5
-    """A sum or the like over some axes."""
+    """A reduction over some axes."""
     NORM = 6
-    """A normalization or Softmax: two sums over the same axes."""
+    """A normalization or Softmax: two reductions over the same axes."""
     MOVE = 7
-    """Copies: joins kernels that move memory, not products."""
+    """Copies data: fused into memory-bound kernels, not into products."""
     TAKE = 8
     """Reads only as much of its first input as it writes (Gather)."""
     OWN = 9
-    """A kernel of its own that pointwise operators may follow (pools, Resize)."""
+    """A separate kernel into which following pointwise operators are fused (pools, Resize)."""
     CONTROL = 10
-    """Runs nothing itself; its bodies do."""
+    """Runs nothing itself, only its subgraphs."""
     PRODUCT = 11
     CONV = 12
     ATTENTION = 13
     RECURRENT = 14
-    """A step of the sequence after the other."""
+    """Runs the sequence step by step."""
     EXPERTS = 15
-    """A mixture of experts with its routing."""
+    """A mixture of experts including its routing."""
 
 
 _ONNX: dict[int, str] = {
@@ -100,7 +100,7 @@ _MICROSOFT: dict[int, str] = {
         "CropAndResize Irfft QLinearAveragePool Range RelativePositionBias Rfft Unique NhwcMaxPool"
     ),
     FusionRole.PRODUCT: (
-        # Attention with its projections: most of it is one product with the weights.
+        # Attention with its projections: most of its work is one product with weights.
         "Attention QAttention PackedAttention DecoderMaskedSelfAttention DynamicQuantizeMatMul FusedGemm "
         "FusedMatMul FusedMatMulActivation GemmFastGelu MatMul MatMulBnb4 MatMulFpQ4 MatMulInteger16 "
         "MatMulIntegerToFloat MatMulNBits QGemm TransposeMatMul"
@@ -123,10 +123,10 @@ PACKED = frozenset(
         "MatMulFpQ4",
     ]
 )
-"""Products of com.microsoft with weights whatever the rank of these."""
+"""Operators of com.microsoft that multiply by weights, whatever their rank."""
 COMPUTED = frozenset({"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
                       "RandomUniformLike"})  # fmt: skip
-"""Never known beforehand, whatever their inputs."""
+"""Operators whose output is never known before the run, whatever their inputs."""
 
 
 def _table() -> dict[str, int]:
@@ -136,7 +136,7 @@ def _table() -> dict[str, int]:
 
 
 ROLES = _table()
-"""Operator (``com.microsoft::Name`` outside ai.onnx) → its role; missing: ``UNKNOWN``."""
+"""Operator (``com.microsoft::Name`` outside ai.onnx) → role; missing: ``UNKNOWN``."""
 
 
 @answers("kernel")

@@ -1,13 +1,13 @@
-"""What a runtime runs as one: the nodes of a graph → kernels.
+"""Kernel fusion: the nodes of a graph → kernels of a runtime.
 
-``runtimes`` says what each fuses. TensorRT does most: a product takes along the normalization by channel,
-bias, activation (written out or not) and the sum with a residual of the same size that follow it; other
-element by element work, copies and normalizations become one kernel, split before a third sum (a LayerNorm
-or a Softmax written out has two); attention is one kernel where it was recognised. Reshapes run nothing, and
-neither does what depends on sizes and weights alone.
+``runtimes`` defines what each runtime fuses. TensorRT fuses most: into a product the following per-channel
+normalization, bias, activation (decomposed or not) and residual sum of the same shape; other elementwise
+operators, copies and normalizations into one kernel, split before a third reduction (a decomposed LayerNorm
+or Softmax has two); recognised attention into one kernel. Reshapes run nothing, and neither do nodes that
+depend on shapes and weights only.
 
-Nodes are visited once, in execution order. A node joins the youngest kernel among those that its operands
-come from, so that kernels only ever wait for older ones.
+Nodes are visited once, in execution order. A node joins the youngest kernel that produces one of its
+operands, so kernels only depend on older ones.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from py_autodoc.hardware.runtimes import (
 )
 
 MEMORY, CORE, NOT_ESTIMABLE = 0, 6, -1
-"""Kinds of kernels beside those of ``kernel_products``."""
+"""Further kinds of kernels, in addition to those of ``kernel_products``."""
 _MOST_SUMS = 2
 _JOINING = frozenset(
     {FusionRole.POINTWISE, FusionRole.REDUCE, FusionRole.NORM, FusionRole.MOVE, FusionRole.TAKE}
@@ -74,12 +74,12 @@ _READ_IN_PLACE = frozenset({FusionRole.PRODUCT, FusionRole.ATTENTION})
 _PARTS_READ_IN_PLACE = _JOINING | _READ_IN_PLACE
 
 FusionKey = int | tuple[object, ...] | None
-"""Elements of a tensor; its shape where they are not known."""
+"""Number of elements of a tensor; its shape if that is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttentionRegion:
-    """A recognised attention: nodes from the scores to the context, and its Softmax."""
+    """A recognised attention: the nodes from scores to context, and its Softmax."""
 
     nodes: tuple[int, ...]
     anchor: int
@@ -87,10 +87,10 @@ class AttentionRegion:
 
 @dataclass(slots=True)
 class Kernels:
-    """Kernels of all graphs, index = kernel. The fields are those of the payload's ``KernelColumns``."""
+    """Kernels of all graphs, index = kernel. The fields are those of ``KernelColumns`` in the payload."""
 
     node: list[int]
-    """By node: its kernel, -1 when it runs nothing."""
+    """By node: its kernel, -1 if it runs nothing."""
     kind: list[int] = field(default_factory=list)
     anchor: list[int] = field(default_factory=list)
     product: list[int] = field(default_factory=list)
@@ -112,11 +112,11 @@ def find_kernels(
     runtime: Runtime = TENSORRT,
     whole: Iterable[Sequence[int]] = (),
 ) -> Kernels:
-    """The kernels of a model; ``cores`` and ``mixtures`` are what was recognised as attention and as experts.
+    """Return the kernels of a model; ``cores`` and ``mixtures`` are the recognised attentions and experts.
 
-    ``whole`` are nodes that the runtime runs as one although the file writes them out.
+    ``whole`` are groups of nodes that the runtime runs as one operator although the file decomposes it.
 
-    Sizes decide what fits together, not what a kernel costs: kernels found at one size serve others.
+    Dimensions determine what is fused, not a kernel's cost: kernels found for one set apply to others.
     """
     found = _Fusion(model, types, sizes, costs, cores if runtime.attention else (), runtime, whole).run()
     crossing = [[*reads, *writes] for reads, writes in zip(found.reads, found.writes, strict=True)]
@@ -137,7 +137,7 @@ class _Fusion:
     ) -> None:
         self.runtime = runtime
         self.together = {node: at for at, nodes in enumerate(whole) for node in nodes}
-        """Node → the operator that it is a part of, where the file writes it out."""
+        """Node → index of the decomposed operator it belongs to."""
         self.model, self.types, self.sizes, self.costs = model, types, sizes, costs
         count = len(model.tensors)
         self.found = Kernels(node=[-1] * len(model.nodes))
@@ -148,13 +148,13 @@ class _Fusion:
         ]
         self.fixed = [tensor.is_constant for tensor in model.tensors]
         self.alias = list(range(count))
-        """Tensor whose memory a view reads."""
+        """Per tensor: the tensor whose memory a view reads."""
         self.source = list(range(count))
-        """Tensor that a part lies in."""
+        """Per tensor: the tensor that it is a part of."""
         self.maker = [-1] * count
-        """Kernel that a tensor comes from."""
+        """Per tensor: the kernel that produces it."""
         self.beside: dict[tuple[int, int], int] = {}
-        """(graph, tensor) → the kernel that multiplies it with weights."""
+        """(graph, tensor) → kernel that multiplies it by weights."""
         self.graph: list[int] = []
         self.sums: list[int] = []
         self.domain: list[FusionKey] = []
@@ -190,11 +190,11 @@ class _Fusion:
                 self._place(node, role)
 
     def _known(self, node: Node, role: int) -> bool:
-        """With operands known beforehand: True when the results are as well."""
+        """Return True if all operands, and so the results, are known before the run."""
         return role != FusionRole.CONTROL and node.op_type not in COMPUTED and not node.subgraphs
 
     def _settle(self, node: Node) -> None:
-        """Marks what is computed before the run; weights behind views and Transposes stay those weights."""
+        """Mark values computed before the run; weights behind views and Transposes remain weights."""
         for tensor in node.outputs:
             if tensor >= 0:
                 self.fixed[tensor] = True
@@ -203,7 +203,7 @@ class _Fusion:
             self.alias[node.outputs[0]] = self.alias[node.inputs[0]]
 
     def _in_core(self, node: Node) -> None:
-        """The last node of an attention: the others waited for it, so that all operands are there."""
+        """Handle the last node of an attention; the others were deferred until all operands are available."""
         core = self.cores[self.core[node.id]]
         members = [n for n in core.nodes if self.core.get(n) == self.core[node.id] and self.costs[n].counted]
         members = [n for n in members if self.model.nodes[n].graph == node.graph]
@@ -219,7 +219,7 @@ class _Fusion:
                 self._join(self.model.nodes[number], kernel)
 
     def _core_product(self, number: int) -> KernelProduct | None:
-        """What tells the queries of an attention: its fused operator, or the product that makes scores."""
+        """Return the product that has the queries: the fused operator, or the product of the scores."""
         node = self.model.nodes[number]
         if self.roles[number] == FusionRole.ATTENTION:
             return attention(node, self.types.shapes)
@@ -252,7 +252,7 @@ class _Fusion:
             self._memory(node, role)
 
     def _product(self, node: Node) -> None:
-        """Products of one tensor with several weights run side by side: queries, keys and values."""
+        """Merge products of one tensor with several weights (queries, keys, values) into one kernel."""
         made = product(node, self.types.shapes, self.fixed)
         live = [self.alias[t] for t in node.inputs if t >= 0 and not self.fixed[t]]
         if not self.runtime.side_by_side or made.kind != GEMM or len(live) != 1:
@@ -279,7 +279,7 @@ class _Fusion:
                 self.maker[out] = self.maker[source]
 
     def _read_in_place(self, node: Node, readers: frozenset[int]) -> bool:
-        """True when everybody who reads the result (behind views) can read it where and as it lies."""
+        """Return True if all consumers of the result (through views) can read it in place."""
         todo, steps = [t for t in node.outputs if t >= 0], 0
         tensors, nodes = self.model.tensors, self.model.nodes
         while todo:
@@ -296,10 +296,10 @@ class _Fusion:
                 todo += [t for t in nodes[number].outputs if t >= 0]
         return True
 
-    # ------------------------------------------------------------------ kernels that move memory
+    # ------------------------------------------------------------------ memory-bound kernels
 
     def _memory(self, node: Node, role: int) -> None:
-        """Joins the youngest kernel of the operands, or begins one."""
+        """Join the youngest kernel of the operands, or start a new one."""
         kernel, operand = -1, -1
         for tensor in node.inputs:
             if tensor >= 0 and not self.fixed[tensor]:
@@ -325,7 +325,7 @@ class _Fusion:
         if kind in (NOT_ESTIMABLE, RECURRENT, EXPERTS) or role == FusionRole.OWN:
             return False
         if kind == MEMORY and not self.runtime.chains:
-            # Only what is one operator in the program that the file was exported from.
+            # Only nodes of the same decomposed operator.
             own = self.together.get(node.id, -1)
             return own >= 0 and own == self.together.get(self.found.members[kernel][0], -1)
         if role == FusionRole.POINTWISE:
@@ -343,17 +343,17 @@ class _Fusion:
         return self.sums[kernel] + _sums(role) <= _MOST_SUMS and self._key(operand) == self.domain[kernel]
 
     def _what(self, node: Node) -> str:
-        """What element by element work after a product is to it."""
+        """Classify an elementwise operator that follows a product."""
         if node.op_type == "BatchNormalization":
             return NORMALIZATION
         if node.op_type == "Add":
             return BIAS if any(t >= 0 and self.fixed[t] for t in node.inputs) else RESIDUAL
-        # A part of a longer one is not the activation.
+        # A node of a longer activation is not itself the activation.
         alone = node.op_type in _ACTIVATIONS and node.id not in self.together
         return ACTIVATION if alone else OTHER
 
     def _summed(self, node: Node) -> bool:
-        """True for a square that is only there to be summed: it belongs to the norm, not to the product."""
+        """Return True for a square that is only summed: it belongs to a normalization, not to the product."""
         readers = self.model.tensors[node.outputs[0]].consumers
         return len(readers) == 1 and self.roles[readers[0]] == FusionRole.REDUCE
 
@@ -390,5 +390,5 @@ _SUMS = {FusionRole.REDUCE: 1, FusionRole.NORM: _MOST_SUMS, FusionRole.OWN: _MOS
 
 
 def _sums(role: int) -> int:
-    """Sums over the same axes that an operator is made of."""
+    """Return the number of reductions over the same axes in an operator."""
     return _SUMS.get(role, 0)

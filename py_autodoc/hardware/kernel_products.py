@@ -1,4 +1,4 @@
-"""Kernels that multiply: of what kind, and where their rows and columns are to be read off."""
+"""Kernels with products: their kind, and the tensors that determine their dimensions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ GEMM, CONV, GROUPED, DEPTHWISE, BATCHED, CORE, RECURRENT, EXPERTS = 1, 2, 3, 4, 
 
 
 class KernelProduct(NamedTuple):
-    """``tensor`` has batch × m × n elements, n along ``n_axis`` over ``groups``."""
+    """``tensor`` has batch × m × n elements, with n along ``n_axis`` over ``groups``."""
 
     kind: int
     tensor: int
@@ -21,7 +21,7 @@ class KernelProduct(NamedTuple):
 
 
 def product(node: Node, shapes: Sequence[Shape | None], fixed: Sequence[bool]) -> KernelProduct:
-    """A matrix product: one with a matrix of weights, one of two matrices, or of many."""
+    """Return a matrix product: with weights, of two matrices, or batched."""
     out = node.outputs[0]
     shape = shapes[out]
     axis = len(shape) - 1 if shape else -1
@@ -40,7 +40,7 @@ def _operands(node: Node) -> tuple[int, ...]:
 
 
 def convolution(node: Node, shapes: Sequence[Shape | None]) -> KernelProduct:
-    """A convolution as a product of columns (im2col): n runs over the channels of the output."""
+    """Return a convolution as a matrix product (im2col): n is the number of output channels."""
     out = node.outputs[0]
     shape = shapes[out]
     last = node.op_type.startswith("Nhwc") or bool(node.attributes.get("channels_last"))
@@ -59,7 +59,7 @@ def convolution(node: Node, shapes: Sequence[Shape | None]) -> KernelProduct:
 
 
 def attention(node: Node, shapes: Sequence[Shape | None]) -> KernelProduct:
-    """A fused attention: its output has queries on the last axis but one; heads may be no axis of it."""
+    """Return a fused attention: its second-to-last output axis is queries; heads may not be an axis."""
     out = node.outputs[0]
     shape = shapes[out]
     heads = node.attributes.get("q_num_heads", node.attributes.get("num_heads", 1))
@@ -68,7 +68,7 @@ def attention(node: Node, shapes: Sequence[Shape | None]) -> KernelProduct:
 
 
 def recurrent(node: Node, shapes: Sequence[Shape | None]) -> KernelProduct | None:
-    """A recurrent layer: its input, the axis of the steps, the hidden size; None without these."""
+    """Return a recurrent layer: its input, the step axis, the hidden size; None if one is missing."""
     hidden = node.attributes.get("hidden_size")
     if not isinstance(hidden, int) or hidden < 1:
         weight = shapes[node.inputs[2]] if len(node.inputs) > 2 and node.inputs[2] >= 0 else None
@@ -79,7 +79,7 @@ def recurrent(node: Node, shapes: Sequence[Shape | None]) -> KernelProduct | Non
 
 
 def experts(node: Node, shapes: Sequence[Shape | None]) -> KernelProduct | None:
-    """A mixture of experts: its routing (tokens × experts), and how many experts a token goes to."""
+    """Return a mixture of experts: its routing (tokens × experts), and the experts per token."""
     router = node.inputs[1] if len(node.inputs) > 1 else -1
     shape = shapes[router] if router >= 0 else None
     chosen = node.attributes.get("k", 1)

@@ -1,9 +1,9 @@
-"""How long a device takes for the kernels of a model: a roofline a kernel, plus its start.
+"""Latency of a model's kernels on a device: a roofline per kernel, plus launch overhead.
 
     seconds = Σ runs · (max(FLOPs / (peak · sustained · e), bytes / (bandwidth · e)) + start)
 
-The constants and their sources are in ``docs/hardware.md``. ``src/core/latency/`` is the same rule for
-the viewer; ``tests/data/latency_cases.json`` holds both to the same numbers.
+The constants and their sources are in ``docs/hardware.md``. ``src/core/latency/`` implements the same rules
+for the viewer; ``tests/data/latency_cases.json`` checks that both give the same numbers.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from py_autodoc.hardware.latency_model import ESTIMATE, Device, LatencyConstants
 from py_autodoc.hardware.sequential import Routing, experts_share, routing, steps_of, whole
 
 UNCOMPARED = frozenset({RECURRENT, EXPERTS})
-"""Kinds of kernels whose times were never compared with measured ones."""
+"""Kinds of kernels whose times were never compared with measurements."""
 BOTTLENECKS = {"compute": "compute", "memory": "memory_bandwidth", "overhead": "kernel_overhead"}
-"""What bounds a kernel → how the report calls it."""
+"""Limit of a kernel → its name in the report."""
 
 
 class KernelTime(NamedTuple):
@@ -49,30 +49,30 @@ class KernelTime(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Seconds of one inference. ``seconds`` sums the known kernels; None when none is known."""
+    """Seconds of one inference. ``seconds`` is the sum over known kernels; None if none is known."""
 
     seconds: float | None
     low: float | None
-    """The band around it, of the known kernels as well; never below ``ideal``."""
+    """Likely range, also of the known kernels; never below ``ideal``."""
     high: float | None
     ideal: float | None
-    """At the device's full rates, without starts; faster only with weights that a cache still holds."""
+    """Time at the device's full rates, without overhead; only weights still in a cache allow less."""
     label: str
     bottleneck: str
-    """What takes most of the time: compute, memory_bandwidth or kernel_overhead."""
+    """Main bottleneck: compute, memory_bandwidth or kernel_overhead."""
     utilization: float | None
-    """FLOPs of products over what the device could do in that time."""
+    """FLOPs of products divided by the device's peak over that time."""
     kernels: tuple[KernelTime | None, ...]
     unknown: int
-    """Kernels without a time."""
+    """Number of kernels without a time."""
 
 
 def estimate(
     kernels: Kernels, sized: EstimateInputs, device: Device, precision: str, model: LatencyConstants
 ) -> Estimate:
-    """The latency of a model on a device that has a peak for ``precision``.
+    """Return the latency of a model on a device that has a peak for ``precision``.
 
-    Raises: ValueError when it has none.
+    Raises: ValueError if it has none.
     """
     if device.peak(precision) is None:
         raise ValueError(f"{device.name} has no {precision} rate")
@@ -112,7 +112,7 @@ def _utilization(known: Sequence[KernelTime], seconds: float | None, peak: float
 
 
 class _Part(NamedTuple):
-    """A kernel of an expert: see ``routed.Experts``."""
+    """A kernel of an expert: see ``routed.RoutedExperts``."""
 
     router: int
     chosen: int
@@ -122,7 +122,7 @@ class _Part(NamedTuple):
 
 
 def start_seconds(device: Device, model: LatencyConstants) -> float:
-    """Seconds from one kernel to the next."""
+    """Return the overhead per kernel in seconds."""
     if device.category == "cpu":
         return model.cpu_overhead_s if device.measured is None else device.measured.start
     return model.overhead_cycles / device.clock_hz if device.clock_hz else model.overhead_s
@@ -139,8 +139,8 @@ class _KernelTimer:
         self.attention_peak = float(device.peak(own) or self.peak)
         self.vector_peak = float(device.peak("fp32") or self.peak)
         self.cpu = device.category == "cpu"
-        # Products off the tensor cores: the rate that was measured there does not hold for them, and the loss
-        # at the ends of a sum, which is a time, is that much less of it.
+        # Products outside tensor cores: the measured rate does not apply, and the loss at the ends of a sum,
+        # which is a fixed time, is smaller in proportion.
         tensor = max(float(device.peak(one) or 0) for one in ("fp16", "bf16"))
         slower = precision == "fp32" and not self.cpu and self.peak < tensor
         self.sustained = 1.0 if slower and device.band == ESTIMATE else device.sustained
@@ -163,7 +163,7 @@ class _KernelTimer:
         self.weights_speed = self.cached if rate and self._resident() else speed
 
     def kernel(self, kernel: int) -> KernelTime | None:
-        """Seconds of a kernel; None when a size is unknown or there is no rule for it."""
+        """Return the seconds of a kernel; None if a size is unknown or it has no rule."""
         kind = self.kernels.kind[kernel]
         traffic = self.traffic[kernel]
         times = self.sized.repeat.get(self.kernels.anchor[kernel], 1)
@@ -197,10 +197,10 @@ class _KernelTimer:
         return self._time(times, [(flops / rate, moved / self.memory_e)], starts, ideal, flops)
 
     def issued(self, times: tuple[KernelTime | None, ...]) -> tuple[KernelTime | None, ...]:
-        """The times where the host starts operator by operator, ahead of the device.
+        """Adjust the times for a host that launches operators one by one, ahead of the device.
 
-        The longer of the two counts, of the whole: while the device is busy the host runs ahead, and where
-        the host is the slower one, every operator takes as long as its start.
+        The longer of the two totals counts: while the device is busy the host runs ahead; if the host is
+        slower, every operator takes as long as its launch.
         """
         each = 0.0 if self.cpu else self.model.issue_s
         known = [(at, time) for at, time in enumerate(times) if time is not None]
@@ -215,7 +215,7 @@ class _KernelTimer:
     def _time(
         self, times: float, phases: Sequence[tuple[float, float]], starts: float, ideal: float, flops: int
     ) -> KernelTime:
-        """The time of phases (seconds of arithmetic, of bytes) that follow each other."""
+        """Return the time of successive phases (seconds of arithmetic, seconds of memory traffic)."""
         compute, memory = sum(p[0] for p in phases), sum(p[1] for p in phases)
         overhead = starts * self.start
         bound = max(("compute", compute), ("memory", memory), ("overhead", overhead), key=lambda x: x[1])[0]
@@ -225,7 +225,7 @@ class _KernelTimer:
         )  # fmt: skip
 
     def _recurrent(self, kernel: int, macs: int, traffic: tuple[int, int], times: int) -> KernelTime | None:
-        """One product for all inputs, then step after step."""
+        """Return the time of one product for all inputs, then of the steps."""
         shape = self.sized.shapes[self.kernels.product[kernel]]
         axis, hidden = self.kernels.n_axis[kernel], self.kernels.groups[kernel]
         work = None if shape is None else steps_of(shape, axis, hidden, macs)
@@ -247,7 +247,7 @@ class _KernelTimer:
         return self._time(times, phases, starts, ideal, flops)
 
     def _routed(self, part: _Part, traffic: tuple[int, int], times: int) -> KernelTime | None:
-        """What one expert does, as often as a token goes to it."""
+        """Return the time of one expert, for as many runs as it receives tokens."""
         found, rows = self._tokens(part)
         if found is None or rows is None:
             return None
@@ -260,7 +260,7 @@ class _KernelTimer:
         return self._time(times * found.share, [(flops / rate, moved / self.memory_e)], 1, ideal, flops)
 
     def _tokens(self, part: _Part) -> tuple[Routing | None, int | None]:
-        """The routing, and the tokens of an expert: of one that gets some for products, else on average."""
+        """Return the routing and the tokens per expert: for products of an active expert, else on average."""
         shape = self.sized.shapes[part.router]
         found = None if shape is None else routing(shape, part.chosen)
         if found is None:
@@ -268,7 +268,7 @@ class _KernelTimer:
         return found, whole(found.rows if part.macs else found.rows * found.share)
 
     def _product_rate(self, m: float, n: float, k: float) -> float:
-        """FLOP/s of a product of m × n over k."""
+        """Return the FLOP/s of a product of m × n over k."""
         share = self._cpu_share(GEMM)
         if not share:
             share = self.model.gemm_e * (self._utilisation(m, n, k) if m and n and k else 1.0)
@@ -276,11 +276,11 @@ class _KernelTimer:
         return self._held(share)
 
     def _held(self, share: float) -> float:
-        """FLOP/s at a share of the peak; no more than the peak, whatever the share was fitted on."""
+        """Return the FLOP/s at a share of the peak, limited to the peak."""
         return self.peak * min(1.0, self.sustained * share)
 
     def _cpu_share(self, kind: int) -> float:
-        """Share of the peak that CPUs reach; 0 on other devices."""
+        """Return the share of the peak that CPUs reach; 0 on other devices."""
         if not self.cpu:
             return 0.0
         if self.measured is not None:
@@ -303,13 +303,13 @@ class _KernelTimer:
         return total
 
     def _product_macs(self, kernel: int) -> int | None:
-        """MACs of the node that makes the kernel's product."""
+        """Return the MACs of the node that writes the kernel's product."""
         return self.sized.macs[self.sized.producer[self.kernels.product[kernel]]]
 
     # ------------------------------------------------------------------ memory
 
     def _traffic(self, kernel: int) -> tuple[int, int] | None:
-        """(bytes of weights, bytes of activations) of one execution."""
+        """Return (bytes of weights, bytes of activations) of one execution."""
         sums = [0, 0]
         part = self.experts.get(kernel)
         rows = self._tokens(part)[1] if part is not None else None
@@ -322,14 +322,14 @@ class _KernelTimer:
         return sums[0], sums[1]
 
     def _moved(self, weights: float, activations: int) -> float:
-        """Seconds to move so many bytes at full speed: what fits into half of the L2 cache moves at its."""
+        """Return the seconds of memory traffic at full speed, partly at that of the L2 cache."""
         fits = activations <= self.model.l2_fraction * (self.device.l2_bytes or 0)
         return weights / self.weights_speed + activations / (self.cached if fits else self.speed)
 
     def _resident(self) -> bool:
-        """True when the L2 cache holds all weights from one run to the next, beside what a kernel works on.
+        """Return True if the L2 cache keeps all weights between inferences, besides a kernel's activations.
 
-        Unknown sizes count as nothing: kernels with one have no time anyhow.
+        Unknown sizes count as 0: their kernels have no time anyway.
         """
         held: dict[int, int] = {}
         for kernel in range(len(self.kernels.kind)):
@@ -342,7 +342,7 @@ class _KernelTimer:
     # ------------------------------------------------------------------ products
 
     def _rate(self, kernel: int, macs: int) -> tuple[float, float] | None:
-        """(FLOP/s that the kernel reaches, those of the peak); None when its sizes are unknown."""
+        """Return (achieved FLOP/s, peak FLOP/s); None if dimensions are unknown."""
         kind, model = self.kernels.kind[kernel], self.model
         shape = self.sized.shapes[self.kernels.product[kernel]]
         count = elements(shape)
@@ -360,11 +360,11 @@ class _KernelTimer:
             share = model.batched_e if kind == BATCHED else self._share(kind, kernel, shape, count, macs)
         if self.cpu:
             share, top = self._cpu_share(kind), self.peak
-        # Efficiencies were fitted on sustained rates; where none was measured they may exceed the peak.
+        # Efficiencies were fitted on sustained rates; without a measured one they may exceed the peak.
         return top * min(1.0, held * share), top
 
     def _share(self, kind: int, kernel: int, shape: Shape, count: int, macs: int) -> float:
-        """Share of the peak that a product of m × n over k reaches."""
+        """Return the share of the peak that a product of m × n over k reaches."""
         axis, groups, model = self.kernels.n_axis[kernel], self.kernels.groups[kernel], self.model
         n = shape[axis]
         assert isinstance(n, int)  # elements() said so
@@ -373,7 +373,7 @@ class _KernelTimer:
         one = self._product_macs(kernel)
         if not one:
             return model.gemm_e
-        # Products side by side differ in n alone.
+        # Products that run side by side differ only in n.
         k, width = one / count, n / groups * macs / one
         if kind == GROUPED:
             padded = math.ceil(width / model.grouped_step) * model.grouped_step
@@ -384,7 +384,7 @@ class _KernelTimer:
         return max(share, model.utilisation_floor)
 
     def _utilisation(self, m: float, n: float, k: float) -> float:
-        """Share of the tiles' time that is work: the best tile."""
+        """Return the useful share of the tiles' work, for the best tile shape."""
         model, units = self.model, self.device.units
         best = 0.0
         for rows, columns, own in model.tiles:
@@ -401,7 +401,7 @@ class _KernelTimer:
         return max(best, model.utilisation_floor)
 
     def _occupancy(self, shape: Shape, kernel: int) -> float:
-        """Share of the units that blocks of queries keep busy."""
+        """Return the share of units kept busy by blocks of queries."""
         units, known = self.device.units, [d for d in shape if isinstance(d, int)]
         blocks = self.kernels.groups[kernel] * math.ceil(known[-2] / self.model.attention_rows)
         blocks *= math.prod(known[:-2])

@@ -1,4 +1,4 @@
-"""The constants of the estimate and what of a device it takes."""
+"""The constants of the estimate, and the device properties it uses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ESTIMATE, ROUGH, MAGNITUDE = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Measured times lie between ``low`` and ``high`` times the estimate, mostly."""
+    """Most measured times are between ``low`` and ``high`` times the estimate."""
 
     low: float
     high: float
@@ -22,10 +22,11 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class LatencyConstants:
-    """Constants; the payload's ``LatencyConstants`` has the same fields and says what each is.
+    """Constants; the class ``LatencyModel`` of the payload has the same fields with documentation.
 
-    Fitted on TensorRT's published BERT times on one A100 (80 rows); by group, channel and batch from a
-    published sweep of compiled image models on an RTX 4090; of CPUs from two such sweeps.
+    Fitted on NVIDIA's published TensorRT times for BERT on one A100 (80 rows); for grouped, depthwise and
+    batched products on a published sweep of compiled image models on an RTX 4090; for CPUs on two such
+    sweeps.
     """
 
     gemm_e: float = 1.044
@@ -71,23 +72,23 @@ class LatencyConstants:
 
 MODEL = LatencyConstants()
 POWER_LIMITED = 0.7
-"""Share of the peak that boards hold which cannot hold it all, where nobody measured them."""
+"""Sustained share of the peak for power-limited boards without measurements."""
 
 
 class MeasuredRate(NamedTuple):
-    """What a CPU was measured to do, in place of the constants of CPUs: shares of its peak and bandwidth."""
+    """Measured rates of a CPU, which replace the constants of CPUs: shares of its peak and bandwidth."""
 
     product: float
     convolution: float
     depthwise: float
     memory: float
     start: float
-    """Seconds of one kernel."""
+    """Seconds per kernel."""
 
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """What the estimate takes of a device; units as in the payload's ``DeviceColumns``."""
+    """Device properties used by the estimate; units as in ``DeviceColumns`` of the payload."""
 
     id: str
     name: str
@@ -97,7 +98,7 @@ class Device:
     usable_memory_fraction: float | None
     bandwidth_bytes_per_s: int
     peaks: tuple[int | None, ...]
-    """By ``PRECISIONS``."""
+    """In the order of ``PRECISIONS``."""
     sustained: float
     units: int | None
     l2_bytes: int | None
@@ -108,20 +109,20 @@ class Device:
     watts: float | None = None
 
     def peak(self, precision: str) -> int | None:
-        """FLOP/s, None where unknown."""
+        """Return the FLOP/s, None if unknown."""
         return self.peaks[PRECISIONS.index(precision)]
 
     def band_in(self, precision: str, model: LatencyConstants, uncompared: float = 0.0) -> Band:
-        """The band of an estimate, ``uncompared`` of whose time is in kernels that were never compared.
+        """Return the band of an estimate; ``uncompared`` is the share of time in never compared kernels.
 
-        Where that is much, or the precision was never compared, the band is no better than rough.
+        If that share is large, or the precision was never compared, the band is at least rough.
         """
         known = precision in model.compared and uncompared <= model.uncompared_share
         return model.bands[self.band if known else max(self.band, ROUGH)]
 
 
 def device(profile: Profile) -> Device | None:
-    """The device of a profile; None when it tells too little (no bandwidth, no peak)."""
+    """Return the device of a profile; None if its bandwidth or all peaks are unknown."""
     if not estimable(profile) or profile.memory_bandwidth_bytes_per_s is None:
         return None
     clock = profile.boost_clock_hz
@@ -146,7 +147,7 @@ def device(profile: Profile) -> Device | None:
 
 
 def _measured(profile: Profile) -> MeasuredRate | None:
-    """What a CPU was measured to do; None where something of it is missing."""
+    """Return the measured rates of a CPU; None if one of them is missing."""
     peak, bandwidth = profile.peak("fp32"), profile.memory_bandwidth_bytes_per_s
     rates = (
         profile.measured_product_flops, profile.measured_convolution_flops, profile.measured_depthwise_flops
@@ -161,7 +162,7 @@ def _measured(profile: Profile) -> MeasuredRate | None:
 
 
 def _peak(profile: Profile, precision: str) -> int | None:
-    """FLOP/s. Where fp16 is slower than fp32 (1/64 on some cards), runtimes compute what is fp16 in fp32."""
+    """Return FLOP/s. Where fp16 is slower than fp32 (1/64 on some cards), runtimes compute it in fp32."""
     own, single = profile.peak(precision), profile.peak("fp32")
     if precision == "fp16" and own is not None and single is not None:
         return max(own, single)
@@ -169,7 +170,7 @@ def _peak(profile: Profile, precision: str) -> int | None:
 
 
 def _sustained(profile: Profile) -> float:
-    # What was measured of a CPU is its efficiency, which the constants of CPUs stand for already.
+    # Measured CPU rates are efficiencies, which the constants of CPUs already include.
     if profile.category == "cpu":
         return 1.0
     if profile.sustained_compute_fraction is not None:
@@ -178,9 +179,9 @@ def _sustained(profile: Profile) -> float:
 
 
 def _band(profile: Profile) -> int:
-    """Measured NVIDIA devices are the best known, other makers' were never compared with anything.
+    """Return the band index: measured NVIDIA devices are known best, other vendors' were never compared.
 
-    Neither was a profile of the caller's own, whatever it says of itself.
+    The same applies to users' own profiles, whatever they claim.
     """
     if profile.confidence == CUSTOM:
         return MAGNITUDE if _measured(profile) is None else ROUGH

@@ -1,4 +1,4 @@
-"""The devices and cloud instances as rows, for people and programs."""
+"""Devices and cloud instances as table rows and JSON."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Row = dict[str, Any]
 
 
 def devices(category: str = "") -> list[Row]:
-    """The packaged devices. Raises: OptionError for a category that there is not."""
+    """Return the packaged devices. Raises: OptionError for an unknown category."""
     wish = category.strip().lower()
     known = sorted({one.category for one in profiles()})
     if wish and wish not in known:
         raise OptionError(
-            "unknown-category", f"Unknown category {wish[:40]!r}.", f"One of {', '.join(known)}."
+            "unknown-category", f"Unknown category {wish[:40]!r}.", f"Use one of {', '.join(known)}."
         )
     return [
         {
@@ -41,7 +41,7 @@ def devices(category: str = "") -> list[Row]:
 
 
 def instances_as_rows(provider: str = "") -> list[Row]:
-    """The instances of cloud providers, or of one of them."""
+    """Return the instances of all cloud providers, or of one."""
     return [
         {
             "id": one.id,
@@ -59,7 +59,7 @@ def instances_as_rows(provider: str = "") -> list[Row]:
 
 
 def facts(device: str) -> Row:
-    """All that is known of a device. Raises: OptionError for one that is not known."""
+    """Return everything known about a device. Raises: OptionError if it is unknown."""
     found = find_profile(device)
     row = {name: value for name, value in msgspec.structs.asdict(found).items() if value not in (None, ())}
     if found.interconnect is not None:  # flat, as the other facts
@@ -83,7 +83,7 @@ def facts(device: str) -> Row:
 
 
 def table(rows: Sequence[Row]) -> list[str]:
-    """Rows as aligned lines, under the names of their columns."""
+    """Return rows as aligned lines below their column names."""
     if not rows:
         return []
     names = list(rows[0])

@@ -1,4 +1,4 @@
-"""Which tensors cross the border of each kernel: what it reads from memory and writes to it."""
+"""Memory traffic of kernels: the tensors each reads from and writes to memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _INT64 = 7
 
 
 class Borders(Protocol):
-    """The columns of kernels that are filled here."""
+    """The columns filled here."""
 
     members: list[list[int]]
     reads: list[list[int]]
@@ -20,18 +20,18 @@ class Borders(Protocol):
 
 
 class FusedKernels(Protocol):
-    """What is known when every node has its kernel."""
+    """The fusion result: every node has its kernel."""
 
     model: Model
     types: TypeTable
     roles: list[int]
     fixed: list[bool]
     alias: list[int]
-    """Tensor whose memory a view reads."""
+    """Per tensor: the tensor whose memory a view reads."""
     source: list[int]
-    """Tensor that a part lies in."""
+    """Per tensor: the tensor that it is a part of."""
     maker: list[int]
-    """Kernel that a tensor comes from."""
+    """Per tensor: the kernel that produces it."""
 
     @property
     def found(self) -> Borders:
@@ -39,15 +39,15 @@ class FusedKernels(Protocol):
 
 
 class Traffic:
-    """Which tensors cross the border of each kernel."""
+    """Determines the tensors that each kernel reads and writes."""
 
     def __init__(self, fusion: FusedKernels) -> None:
         self.fusion = fusion
         self.needed: set[int] = set()
-        """Tensors that somebody outside their kernel reads."""
+        """Tensors read outside the kernel that produces them."""
 
     def run(self) -> None:
-        """Fills the columns."""
+        """Fill the columns."""
         fusion, found = self.fusion, self.fusion.found
         nodes = fusion.model.nodes
         for kernel, members in enumerate(found.members):
@@ -93,7 +93,7 @@ class Traffic:
         return list(reads)
 
     def _setting(self, tensor: int) -> bool:
-        """True for sizes, axes and the like, which are not data."""
+        """Return True for shapes, axes and similar arguments, which are not data."""
         if self.fusion.types.dtypes[tensor] != _INT64:
             return False
         shape = self.fusion.types.shapes[tensor]

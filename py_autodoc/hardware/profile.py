@@ -1,7 +1,7 @@
-"""Hardware profiles: what is known of a device, one JSON file each.
+"""Hardware profiles: the known properties of devices, one JSON file each.
 
-The packaged ones are in ``profiles/<vendor>/<id>.json``. A file of the caller's own needs only a name and
-the memory bandwidth and peaks that it wants estimates for.
+Packaged profiles are in ``profiles/<vendor>/<id>.json``. A user's own file only needs a name, the memory
+bandwidth, and the peaks to estimate with.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from py_autodoc.errors import OptionError
 from py_autodoc.limits import SETTINGS
 
 PRECISIONS = ("fp32", "tf32", "fp16", "bf16", "fp8", "int8")
-"""Precisions that a latency can be estimated for."""
+"""Precisions with latency estimates."""
 CUSTOM = "custom"
-"""Category and confidence of a profile of the caller's own."""
+"""Category and confidence of users' own profiles."""
 MAX_FILE = 1 << 20
 _NEAREST = 5
 _TYPO = 0.8
-"""How like a field of ours another name must be to count as that field mistyped."""
+"""Similarity from which an unknown field counts as a typo of a known one."""
 _OTHER_FIELDS = re.compile(r"peak_[a-z0-9_]+_(fl)?ops|tdp_watts_min|memory_is_unified")
-"""Fields of packaged files that are near those we read, and are others."""
+"""Fields of packaged files that are similar to known ones but distinct."""
 _RANGES = (
     ("bytes_per_s", 1e8, 1e16),
     ("flops", 1e8, 1e21),
@@ -41,22 +41,22 @@ _RANGES = (
     ("count", 1, 1e6),
     ("watts", 0.1, 1e6),
 )
-"""End of a field's name, and what a device can have of it: GB/s, TFLOPS or GHz fall below."""
+"""Suffix of a field's name → plausible range, which excludes values in GB/s, TFLOPS or GHz."""
 
 
 class Interconnect(msgspec.Struct, frozen=True, kw_only=True):
-    """What joins several of a device: a link of its own, and PCIe. Bytes a second in one direction."""
+    """Interconnect of several devices: its own link, and PCIe. Bytes per second in one direction."""
 
     link: str | None = None
     link_bytes_per_s_per_direction: float | None = None
     link_bytes_per_s_bidirectional: float | None = None
-    """Both directions at once, as data sheets tell it; not used."""
+    """Both directions together, as in data sheets; not used."""
     pcie: str | None = None
     pcie_bytes_per_s_per_direction: float | None = None
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
-    """One device. Peaks are dense, sums in fp32; what is not known is None. Units are in the names."""
+    """One device. Peaks are dense with accumulation in fp32; unknown values are None. Names include units."""
 
     name: str
     id: str = ""
@@ -76,32 +76,32 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     l2_cache_bytes: int | None = None
     boost_clock_hz: float | None = None
     sustained_compute_fraction: float | None = None
-    """Measured; None where nobody published it."""
+    """Measured; None if not published."""
     power_limited: bool = False
-    """The board cannot hold its peak within its power."""
+    """True if the board cannot sustain its peak within its power limit."""
     measured_product_flops: float | None = None
-    """This and the next four: what ``hardware calibrate`` measured of a CPU, all of them or none."""
+    """This and the next four: values of a CPU measured by ``hardware calibrate``, all or none."""
     measured_convolution_flops: float | None = None
     measured_depthwise_flops: float | None = None
     measured_bandwidth_bytes_per_s: float | None = None
     measured_start_seconds: float | None = None
-    """Of one operator."""
+    """Per operator."""
     tdp_watts: float | None = None
-    """Power of the board, or of the module; not used by the estimate."""
+    """Power of the board or module; not used by the estimate."""
     interconnect: Interconnect | None = None
-    """Used where several devices run one model."""
+    """Used if several devices run one model."""
     aliases: tuple[str, ...] = ()
     confidence: str = CUSTOM
 
     def peak(self, precision: str) -> int | None:
-        """FLOP/s (OP/s for ``int8``), None where unknown."""
+        """Return FLOP/s (OP/s for ``int8``), None if unknown."""
         field = "peak_int8_ops" if precision == "int8" else f"peak_{precision}_flops"
         value: float | None = getattr(self, field)
         return None if value is None else int(value)
 
 
 def profiles_folder() -> Path:
-    """Where the packaged profiles are: in the wheel beside the code, in a checkout beside the package."""
+    """Return the folder of the packaged profiles: in the wheel, or next to the package in a checkout."""
     package = Path(__file__).resolve().parent.parent
     inside = package / "profiles"
     return inside if inside.is_dir() else package.parent / "profiles"
@@ -109,7 +109,7 @@ def profiles_folder() -> Path:
 
 @lru_cache(maxsize=1)
 def profiles() -> tuple[Profile, ...]:
-    """The packaged profiles by vendor and name, read once."""
+    """Return the packaged profiles by vendor and name, read once."""
     found = []
     decoder = msgspec.json.Decoder(Profile)
     for vendor in sorted(os.scandir(profiles_folder()), key=lambda entry: entry.name):
@@ -122,33 +122,33 @@ def profiles() -> tuple[Profile, ...]:
 
 
 def own_folder() -> Path:
-    """Where the profiles of the user's own machines are: in the folder that the system has for settings."""
+    """Return the folder of the user's own profiles, within the system's folder for settings."""
     given = os.environ.get("APPDATA" if os.name == "nt" else "XDG_CONFIG_HOME", "")
     base = Path(given) if os.path.isabs(given) else Path.home() / ".config"
     return base / "onnx-autodoc" / "profiles"
 
 
 def _own(key: str) -> Profile | None:
-    """The user's own profile of this name. Raises: OptionError for a file that is not a profile."""
+    """Return the user's profile with this name. Raises: OptionError for an invalid file."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,79}", key):
         return None
     try:
         path = own_folder() / f"{key}.json"
         return load_profile(str(path)) if path.is_file() else None
-    except (OSError, RuntimeError):  # there is no home, or it cannot be read
+    except (OSError, RuntimeError):  # no home folder, or it is not readable
         return None
 
 
 def estimable(profile: Profile) -> bool:
-    """True when the memory bandwidth and at least one peak are known."""
+    """Return True if the memory bandwidth and at least one peak are known."""
     return profile.memory_bandwidth_bytes_per_s is not None and any(map(profile.peak, PRECISIONS))
 
 
 def find_profile(wanted: str) -> Profile:
-    """The packaged profile of an id or alias, the user's own of that name, or the profile in a file.
+    """Return the packaged profile for an id or alias, the user's own with that name, or the one in a file.
 
-    What ends in ``.json`` or has a separator is a file. Raises: OptionError, which names the nearest ids or
-    what is wrong with the file.
+    Names that end in ``.json`` or contain a path separator are files. Raises: OptionError with the nearest
+    ids, or the problem with the file.
     """
     if wanted.endswith(".json") or os.sep in wanted or "/" in wanted:
         return load_profile(wanted)
@@ -172,7 +172,7 @@ def find_profile(wanted: str) -> Profile:
 
 
 def _names(one: Profile) -> tuple[str, ...]:
-    """What a device is asked for by."""
+    """Return the names by which a device can be requested."""
     return (one.id, one.name.lower(), *one.aliases)
 
 
@@ -184,11 +184,11 @@ def _nearest(key: str, known: Sequence[Profile]) -> str:
     close = [names[name] for name in difflib.get_close_matches(key, names, _NEAREST * 2, 0.5)]
     ids = list(dict.fromkeys(close))[:_NEAREST]
     nearest = f"Nearest: {', '.join(ids)}. " if ids else ""
-    return f"{nearest}All ids: onnx-autodoc analyze --list-hardware; or give a profile's JSON file."
+    return f"{nearest}All ids: onnx-autodoc analyze --list-hardware; or pass a JSON profile file."
 
 
 def load_profile(path: str) -> Profile:
-    """A profile of the caller's own. Raises: OptionError for what is not a profile."""
+    """Load a user's own profile. Raises: OptionError if it is invalid."""
     name = os.path.basename(path)
     try:
         if not os.path.isfile(path):
@@ -204,7 +204,7 @@ def load_profile(path: str) -> Profile:
         profile = msgspec.json.decode(data, type=Profile)
         fields = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
     except (msgspec.DecodeError, RecursionError, ValueError) as fault:
-        raise _fault(name, str(fault)[:200] or "it is no JSON") from None
+        raise _fault(name, str(fault)[:200] or "it is not JSON") from None
     _check_names(fields, name)
     stem = "".join(c if c.isalnum() or c in "-_." else "-" for c in os.path.splitext(name)[0])[:80]
     given = msgspec.structs.replace(
@@ -219,7 +219,7 @@ def _category(profile: Profile) -> str:
 
 
 def _check_names(fields: Iterable[str], name: str) -> None:
-    """A mistyped field would be passed over, and its number with it."""
+    """Reject mistyped fields, which would be ignored together with their values."""
     known = Profile.__struct_fields__
     for field in fields:
         if field not in known and not _OTHER_FIELDS.fullmatch(field):
@@ -234,7 +234,7 @@ def _check(profile: Profile, name: str) -> None:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             continue
         low, high = next((low, high) for end, low, high in _RANGES if field.endswith(end))
-        if not low <= value <= high:  # NaN as well
+        if not low <= value <= high:  # also rejects NaN
             raise _fault(name, f"{field} is {str(value)[:24]}; between {low:g} and {high:g} was expected")
     links = profile.interconnect
     rates = () if links is None else (

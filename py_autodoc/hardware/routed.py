@@ -1,7 +1,7 @@
-"""Experts that run on the tokens sent to them: how many these are is known only when the model runs.
+"""Experts that run only on tokens routed to them, the number of which is known only at run time.
 
-Exporters write a mixture of experts as one feed-forward block an expert, on rows that a NonZero picks. The
-size of its result stands for tokens · chosen / experts, as with the fused operators: tokens spread evenly.
+Exporters write a mixture of experts as one feed-forward block per expert, on rows selected by NonZero. Its
+output size is assumed to be tokens · chosen / experts, as for fused operators: tokens are distributed evenly.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ class Mixture:
 
     nodes: tuple[int, ...]
     router: int
-    """The tensor of its routing, tokens × experts."""
+    """Tensor with its routing, tokens × experts."""
     chosen: int
-    """Experts that a token goes to."""
+    """Number of experts per token."""
 
 
 class RoutedExperts(NamedTuple):
-    """The kernels of a mixture whose sizes depend on the routing; the last three are parallel."""
+    """The kernels of a mixture whose sizes depend on the routing; the last three fields are parallel."""
 
     router: int
     chosen: int
     dims: tuple[str, ...]
-    """The dimensions that are the tokens of one expert."""
+    """The dimensions that count the tokens of one expert."""
     kernels: tuple[int, ...]
     macs: tuple[int, ...]
-    """MACs a token; 0 for kernels that move memory."""
+    """MACs per token; 0 for kernels that only move memory."""
     depth: tuple[int, ...]
-    """Terms of each sum of a product, else 0."""
+    """Terms per sum of a product, else 0."""
 
 
 def routed(
@@ -50,7 +50,7 @@ def routed(
     kinds: Sequence[int],
     mixtures: Iterable[Mixture],
 ) -> list[RoutedExperts]:
-    """The kernels of each mixture that work on the tokens of one expert; ``crossing`` are their tensors."""
+    """Return, per mixture, the kernels that process one expert's tokens; ``crossing`` are their tensors."""
     found = []
     for mixture in mixtures:
         inside = set(mixture.nodes)
@@ -76,7 +76,7 @@ def routed(
 
 
 def _picked(node: Node, shapes: Sequence[Shape | None]) -> list[str]:
-    """The size that a NonZero makes."""
+    """Return the symbolic dimension of a NonZero output."""
     if node.op_type != "NonZero" or node.domain or not node.outputs:
         return []
     shape = shapes[node.outputs[0]]
@@ -88,7 +88,7 @@ def _sized_by(dims: set[str], tensors: Iterable[int], shapes: Sequence[Shape | N
 
 
 def _product(node: Node, shapes: Sequence[Shape | None], dims: set[str]) -> tuple[int, int]:
-    """(MACs a token, terms of a sum) of rows times a matrix; nothing for other nodes."""
+    """Return (MACs per token, terms per sum) for rows times a matrix; zeros for other nodes."""
     if (
         node.domain
         or ROLES.get(node.op_type) != FusionRole.PRODUCT

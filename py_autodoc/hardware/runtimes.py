@@ -1,7 +1,6 @@
-"""The runtimes that a latency can be estimated for: what each runs as one kernel, and what a start costs.
+"""The runtimes with latency estimates: what each fuses, and its overhead per kernel.
 
-One table. ``kernel_fusion`` reads what fuses, ``Runtime.model`` gives the constants of the estimate. To add a
-runtime: one entry here.
+``kernel_fusion`` uses the fusion rules, ``Runtime.model`` the constants. To add a runtime, add an entry here.
 """
 
 from __future__ import annotations
@@ -14,42 +13,42 @@ from py_autodoc.hardware.latency_model import MODEL, LatencyConstants
 BIAS, NORMALIZATION, RESIDUAL, ACTIVATION, OTHER = (
     "bias", "normalization", "residual", "activation", "other"
 )  # fmt: skip
-"""What element by element work after a product is: the sum with a weight, a normalization by channel, the sum
-with another tensor, one operator that is an activation, anything else."""
+"""Kinds of elementwise operators after a product: sum with a weight, per-channel normalization, sum with
+another tensor, single-operator activation, anything else."""
 _ANY = frozenset({BIAS, NORMALIZATION, RESIDUAL, ACTIVATION, OTHER})
 
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """A runtime: what it fuses, and the time between its kernels."""
+    """A runtime: what it fuses, and its overhead per kernel."""
 
     id: str
     label: str
-    """As people call it."""
+    """Display name."""
     convolution: frozenset[str]
-    """What a convolution takes along."""
+    """Operators fused into a convolution."""
     product: frozenset[str]
-    """The same of a matrix product."""
+    """Operators fused into a matrix product."""
     chains: bool
-    """Element by element work, copies and normalizations that follow each other are one kernel."""
+    """Whether successive elementwise operators, copies and normalizations are one kernel."""
     attention: bool
-    """A recognised attention is one kernel, not its parts."""
+    """Whether a recognised attention is one kernel."""
     side_by_side: bool
-    """Products of one tensor with several weights are one kernel."""
+    """Whether products of one tensor with several weights are one kernel."""
     written_out: frozenset[str]
-    """Normalizations (the operator that they amount to) and ``activation``: one kernel also where the file
-    writes them out, as the program that it was exported from calls one operator."""
+    """Normalizations (by operator) and ``activation`` that are one kernel even if the file decomposes them,
+    because the original program calls a single operator."""
     overhead_s: float
-    """From one kernel to the next, where the clock of the device is not known."""
+    """Overhead per kernel on devices with unknown clock."""
     overhead_cycles: float
     """The same in cycles of the device."""
     issue_s: float
-    """Seconds that the host takes to start one operator; kernels run while the next ones are started. 0 where
-    a plan or a graph is replayed."""
+    """Seconds the host takes to launch one operator, while earlier kernels run. 0 if a plan or graph is
+    replayed."""
     compared: tuple[str, ...]
     """Precisions in which estimates were compared with measured times on several devices."""
     source: str
-    """Where the times between kernels are from."""
+    """Source of the overhead constants."""
 
     @property
     def model(self) -> LatencyConstants:
@@ -135,9 +134,9 @@ IDS = tuple(one.id for one in RUNTIMES)
 
 
 def runtime(name: str | None) -> Runtime:
-    """The runtime of an id; None and empty: TensorRT. Raises: OptionError for one that there is not."""
+    """Return the runtime for an id; TensorRT for None or empty. Raises: OptionError if it is unknown."""
     wish = (name or "").strip().lower() or TENSORRT.id
     for one in RUNTIMES:
         if one.id == wish:
             return one
-    raise OptionError("unknown-runtime", f"Unknown runtime {wish[:40]!r}.", f"One of {', '.join(IDS)}.")
+    raise OptionError("unknown-runtime", f"Unknown runtime {wish[:40]!r}.", f"Use one of {', '.join(IDS)}.")

@@ -1,13 +1,13 @@
-"""Kernels that are several in a row: recurrent layers and mixtures of experts.
+"""Kernels that run several steps in sequence: recurrent layers and mixtures of experts.
 
-A recurrent layer is one product for the inputs of all steps, then ``recurrent_kernels`` a step, which wait
-for each other: a product with the recurrent weights and the gates. The weights are read again in each step,
-from the cache where they fit into it. A mixture of experts is its routing, two products and a sum; of its
-weights those experts are read that some token goes to, of tokens spread evenly. Products that each expert has
-for itself (``routed``) run for these experts alone.
+A recurrent layer is one product for the inputs of all steps, then ``recurrent_kernels`` per step, each
+waiting for the previous one: a product with the recurrent weights, and the gates. The weights are read again
+in each step, from the cache if they fit. A mixture of experts is its routing, two products and a sum; only
+weights of experts with at least one token are read, assuming evenly distributed tokens. Products separate for
+each expert (``routed``) run only for these experts.
 
-cuDNN's persistent kernels keep the recurrent weights on the multiprocessors and need no start a step: with
-small batches they are several times faster. That is between the bound and the estimate.
+cuDNN's persistent kernels keep the recurrent weights on the multiprocessors and need no launch per step: for
+small batches they are several times faster, between the bound and the estimate.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from py_autodoc.hardware.latency_model import LatencyConstants
 
 
 class Steps(NamedTuple):
-    """A recurrent layer at its sizes: ``width`` = directions · gates · hidden size."""
+    """A recurrent layer at given dimensions: ``width`` = directions · gates · hidden size."""
 
     steps: int
     batch: int
@@ -30,14 +30,14 @@ class Steps(NamedTuple):
 
     @property
     def recurrent_share(self) -> float:
-        """Share of the weights that belongs to the state."""
+        """Share of the weights that multiply the state."""
         return self.hidden / (self.inputs + self.hidden)
 
 
 def steps_of(shape: Shape, axis: int, hidden: int, macs: int) -> Steps | None:
-    """What a recurrent layer with an input of ``shape`` has to do; None when a size is unknown.
+    """Return the work of a recurrent layer with an input of ``shape``; None if a size is unknown.
 
-    Of its MACs, steps · batch · width · (inputs + hidden), only the width is not in the shape.
+    Its MACs are steps · batch · width · (inputs + hidden), in which only the width is not part of the shape.
     """
     if len(shape) != 3 or axis > 1 or not all(isinstance(size, int) and size >= 0 for size in shape):
         return None
@@ -48,18 +48,18 @@ def steps_of(shape: Shape, axis: int, hidden: int, macs: int) -> Steps | None:
 
 
 class Routing(NamedTuple):
-    """Where the tokens of a mixture of experts go."""
+    """Distribution of tokens in a mixture of experts."""
 
     hit: float
-    """Experts that some token goes to, on average."""
+    """Average number of experts with at least one token."""
     share: float
-    """Share of them."""
+    """The same as a share of all experts."""
     rows: float
-    """Tokens of each of these."""
+    """Tokens per such expert."""
 
 
 def routing(shape: Shape, chosen: int) -> Routing | None:
-    """The routing of tokens × experts, each token to ``chosen``; None when a size is unknown."""
+    """Return the routing for tokens × experts, ``chosen`` experts per token; None if a size is unknown."""
     sizes = [size for size in shape if isinstance(size, int) and size >= 0]
     if len(sizes) != len(shape) or not sizes:
         return None
@@ -73,12 +73,12 @@ def routing(shape: Shape, chosen: int) -> Routing | None:
 
 
 def whole(rows: float) -> int:
-    """Tokens of an expert, of which there are no parts; a rounding error is none either."""
+    """Round up to whole tokens, tolerating rounding errors."""
     return math.ceil(rows - 1e-6)
 
 
 def experts_share(found: Routing, model: LatencyConstants) -> float:
-    """Share of the peak that the products of the experts reach: rows are padded to whole tiles."""
+    """Return the share of the peak that expert products reach: rows are padded to whole tiles."""
     if not found.rows:
         return model.batched_e
     padded = math.ceil(found.rows / model.experts_rows) * model.experts_rows

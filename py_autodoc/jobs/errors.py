@@ -1,4 +1,4 @@
-"""What can go wrong with a job rather than with the library; see ``py_autodoc.errors`` for the tree."""
+"""Errors of jobs rather than of the library; see ``py_autodoc.errors`` for the hierarchy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class UnknownNode(PathError):
 
 
 class JobStopped(AutodocError):
-    """The one who asked went away. Never shown to anybody."""
+    """The requester has gone. Never shown to users."""
 
     http_status = 499
 
@@ -30,7 +30,7 @@ class JobStopped(AutodocError):
 
 
 class JobNotDone(AutodocError):
-    """The result was asked for before it is there."""
+    """The result was requested before it was available."""
 
     http_status = 409
 
@@ -50,7 +50,7 @@ class FileChanged(AutodocError):
 
 
 class QueueFull(ServiceError):
-    """Too many analyses wait already."""
+    """Too many analyses are queued."""
 
     http_status = 429
     retry_after_s = 5
@@ -73,13 +73,13 @@ class JobFailed(AutodocError):
 
 
 CRASHES = frozenset({"SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT", "SIGSYS", "SIGTRAP"})
-"""How a process ends that computed something impossible."""
+"""Signals that indicate a crash of the process itself."""
 
 
 class WorkerGone(AnalysisError):
-    """The child ended without an answer.
+    """The child exited without a response.
 
-    ``by_model`` when what it computed was the reason, ``lost`` when it went with the process that started it.
+    ``by_model`` if its own computation was the cause, ``lost`` if its parent process ended.
     """
 
     def __init__(self, message: str, hint: str, *, by_model: bool = False, lost: bool = False) -> None:
@@ -89,24 +89,24 @@ class WorkerGone(AnalysisError):
 
     @classmethod
     def dismissed(cls) -> WorkerGone:
-        """The server itself ended it."""
+        """The server ended it."""
         return cls("The server has ended the process that holds this analysis.", "Try again.")
 
     @classmethod
     def silent(cls, lost: bool) -> WorkerGone:
-        """It ended by itself, or nobody can tell how."""
+        """It exited by itself, or for an unknown reason."""
         message = "The process that holds this analysis ended without an answer."
         return cls(message, "Try again; if it happens each time, please report it.", lost=lost)
 
     @classmethod
     def babbling(cls) -> WorkerGone:
-        """It said what cannot be understood."""
-        message = "The process that holds this analysis answered nonsense and was ended."
+        """It sent an invalid message."""
+        message = "The process that holds this analysis sent an invalid response and was stopped."
         return cls(message, "Nothing else was harmed. Please report the model.", by_model=True)
 
     @classmethod
     def by_signal(cls, name: str) -> WorkerGone:
-        """A signal ended it: its own fault, or somebody else's doing."""
+        """A signal ended it: a crash, or from outside."""
         if name in CRASHES:
             message = f"A library crashed while it worked on this model ({name})."
             return cls(message, "Nothing else was harmed. Please report the model.", by_model=True)
@@ -115,7 +115,7 @@ class WorkerGone(AnalysisError):
 
 
 def out_of_memory(limit_bytes: int) -> LimitError:
-    """The child hit its memory limit."""
+    """The child reached its memory limit."""
     return LimitError(
         "memory_bytes",
         limit_bytes,

@@ -1,4 +1,4 @@
-"""What is alive beside weights and caches while a fusing runtime runs a model."""
+"""Live activation memory while a fusing runtime runs a model, without weights and caches."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from py_autodoc.hardware.kernel_fusion import Kernels
 
 
 class Shapes:
-    """The shapes of what crosses borders of kernels at any sizes, from the expressions of one analysis.
+    """The shapes of tensors between kernels for any dimensions, from the expressions of one analysis.
 
-    Totals need every tensor to have an expression; here those that ``caches`` counts elsewhere need none.
+    Totals require an expression for every tensor; here those in ``caches``, counted elsewhere, need none.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Shapes:
         }
 
     def at(self, sizes: Mapping[str, int]) -> EstimateInputs | None:
-        """The model with those shapes; None where an expression does not hold."""
+        """Return the model with those shapes; None if an expression does not hold."""
         values = PolyValues({name: sizes[own] for name, own in self._names.items() if own in sizes})
         try:
             known: dict[str, Dim] = {dim: values.of(poly) for dim, poly in self._parsed.items()}
@@ -47,11 +47,11 @@ class Shapes:
 
 
 def alive_bytes(kernels: Kernels, sized: EstimateInputs, width: int, caches: frozenset[int]) -> int | None:
-    """The most bytes that cross borders of kernels at once; what is inside a kernel never is in memory.
+    """Return the peak of live bytes between kernels; tensors inside a kernel are never in memory.
 
-    Kernels run in the order of their last nodes. A tensor lives from the kernel that writes it, inputs of the
-    model from the start, to the last that reads it. ``caches`` are tensors that are counted elsewhere. None
-    when a size is unknown.
+    Kernels run in the order of their last nodes. A tensor is live from the kernel that writes it (model
+    inputs: from the start) to the last one that reads it. ``caches`` are tensors counted elsewhere. None if a
+    size is unknown.
     """
     order = sorted(range(len(kernels.kind)), key=lambda kernel: max(kernels.members[kernel], default=-1))
     born: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""A decoder from the config.json of transformers, without its weights: Llama and Mistral."""
+"""A decoder from the config.json of transformers, without weights: Llama and Mistral."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _Config(msgspec.Struct, kw_only=True):
 
 
 def decoder_of_config(path: str) -> Decoder:
-    """The decoder that a config.json describes. Raises: InputError for another file or kind of model."""
+    """Return the decoder that a config.json describes. Raises: InputError for unsupported files or models."""
     name = os.path.basename(path)
     try:
         with open(path, "rb") as stream:
@@ -56,11 +56,11 @@ def decoder_of_config(path: str) -> Decoder:
             raise _fault(name, f"its model_type is {said[:40]!r}, and only {' and '.join(KINDS)} are known")
         given = msgspec.json.decode(data, type=_Config)
     except (msgspec.DecodeError, RecursionError, ValueError) as fault:
-        raise _fault(name, str(fault)[:200] or "it is no JSON") from None
+        raise _fault(name, str(fault)[:200] or "it is not JSON") from None
     if given.attention_bias or given.mlp_bias:
-        raise _fault(name, "it has biases, which the formulas leave out")
+        raise _fault(name, "it has biases, which the formulas do not include")
     if given.quantization_config is not None:
-        raise _fault(name, "its weights are quantized; give the ONNX file")
+        raise _fault(name, "its weights are quantized; pass the ONNX file")
     return _decoder(name, given)
 
 
@@ -84,7 +84,7 @@ def _decoder(name: str, given: _Config) -> Decoder:
         given.tie_word_embeddings, attention,
     )  # fmt: skip
     table = given.vocab_size * hidden
-    # A step looks one row of the table up; where the head shares it, all of it is read as the head.
+    # A step reads one row of the embedding table; if the head shares the table, it reads all of it.
     read = total if given.tie_word_embeddings else total - table
     norms = layers * 2 * hidden + hidden
     return Decoder(
@@ -116,5 +116,5 @@ def _decoder(name: str, given: _Config) -> Decoder:
 
 def _fault(name: str, what: str) -> OptionError:
     return OptionError(
-        "bad-config", f"{name} describes no decoder that is known here: {what}.", "Pass an ONNX model."
+        "bad-config", f"{name} does not describe a supported decoder: {what}.", "Pass an ONNX model."
     )

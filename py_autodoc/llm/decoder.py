@@ -1,4 +1,4 @@
-"""What of a decoder the formulas take, from an analysed model."""
+"""The decoder properties used by the formulas, from an analysed model."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from py_autodoc.report.pipeline.device_choice import stored_precisions
 
 WIDTHS = dict(MODEL.widths)
 _NARROW = 8
-"""Bits of an integer weight that is unpacked while it is read."""
+"""Maximum bits of integer weights that are unpacked while being read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expert:
-    """Weights of one or several experts: ``chosen`` of ``experts`` are read for each token."""
+    """Weights of one or several experts: ``chosen`` of ``experts`` are read per token."""
 
     tensors: tuple[int, ...]
     chosen: int
@@ -33,10 +33,10 @@ class Expert:
 
 @dataclass(frozen=True, slots=True)
 class Decoder:
-    """A decoder. ``weights``, ``read`` and ``cache`` are bytes by the width of a float element.
+    """A decoder. ``weights``, ``read`` and ``cache`` are bytes as functions of the width of a float element.
 
-    ``read`` also takes the tokens of a step: weights that it reads, once, of mixtures those of experts that
-    some token goes to. ``cache`` is the keys and values of one token.
+    ``read`` also depends on the tokens of a step: the weights it reads, each once, in mixtures those of
+    experts with at least one token. ``cache`` is the keys and values of one token.
     """
 
     name: str
@@ -44,11 +44,11 @@ class Decoder:
     layers: int
     hidden: int | None
     attention: int | None
-    """Heads of queries times their size; None where the layers differ."""
+    """Query heads times their size; None if layers differ."""
     kv_heads: int | None
     parameters: int
     active: int | None
-    """Parameters that a token is multiplied with."""
+    """Parameters used for one token."""
     weights: Callable[[int], int]
     read: Callable[[int, int], float]
     cache: Callable[[int], int]
@@ -56,16 +56,16 @@ class Decoder:
     max_context: int | None
     window: int | None
     weight_only: bool
-    """Weights are integers that are unpacked to floats while they are read."""
+    """True if weights are integers that are unpacked to floats while being read."""
     stored: Sequence[str] = ("fp16",)
     experts: bool = False
     pass_bytes: Callable[[int, int, int], int] | None = None
-    """Activations of a pass by batch, new tokens and width, where no model tells them."""
+    """Activations of a pass by batch, new tokens and width, without an ONNX model."""
     assumptions: tuple[str, ...] = field(default=())
 
 
 def decoder_of(analysis: Analysis) -> Decoder:
-    """The decoder that a model is. Raises: OptionError for a model that generates no tokens."""
+    """Return the decoder in a model. Raises: OptionError for a model that does not generate tokens."""
     name, cache = analysis.model.file.name, analysis.kv_cache
     if cache is None or cache.source == "none" or not cache.layers:
         why = cache.reason if cache is not None else "its memory could not be analysed"
@@ -76,7 +76,9 @@ def decoder_of(analysis: Analysis) -> Decoder:
         )
     if any(layer.kv_heads is None or layer.head_dim is None for layer in cache.layers):
         raise OptionError(
-            "no-decoder", f"{name}: the size of its KV cache is not known: {cache.reason}.", "Bind its sizes."
+            "no-decoder",
+            f"{name}: the size of its KV cache is not known: {cache.reason}.",
+            "Set its dimensions with --bind.",
         )
     weights = _Weights(analysis)
     own = [one for one in analysis.structure.attention if analysis.costs[one.anchor].counted]
@@ -85,7 +87,7 @@ def decoder_of(analysis: Analysis) -> Decoder:
     heads = {layer.kv_heads for layer in cache.layers}
     found = []
     if cache.source == "estimated":
-        found.append("the file has no cache inputs; its causal attention layers are taken to keep one")
+        found.append("the file has no cache inputs; its causal attention layers are assumed to use one")
     if any(one.kind == "cross" for one in own):
         found.append("keys and values of the encoder, and reading them, are not included")
     return Decoder(
@@ -128,7 +130,7 @@ def _cache_bytes(analysis: Analysis) -> Callable[[int], int]:
 
 
 class _Weights:
-    """The weights of a model, and which of them a step reads."""
+    """The weights of a model, and those that a step reads."""
 
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
@@ -169,11 +171,11 @@ class _Weights:
         return sum(tensor_bytes(self._sized, tensor, width) or 0 for tensor in tensors)
 
     def total(self, width: int) -> int:
-        """Bytes of all weights."""
+        """Return the bytes of all weights."""
         return self._bytes([t for t, weight in enumerate(self._sized.weight) if weight], width)
 
     def read(self, width: int, tokens: int) -> float:
-        """Bytes of weights that a step of so many tokens reads; tokens spread evenly over experts."""
+        """Return the weight bytes that a step of ``tokens`` reads, spreading tokens evenly over experts."""
         total = float(self._bytes(self._read, width))
         for one in self.experts:
             share = 1.0 - (1.0 - one.chosen / one.experts) ** tokens
@@ -181,9 +183,9 @@ class _Weights:
         return total
 
     def active(self) -> int | None:
-        """Multiplications with weights of one token: what the MACs of the model leave beside attention.
+        """Return the multiplications with weights for one token: the MACs of the model without attention.
 
-        None where a size or a MAC is not known.
+        None if a size or a number of MACs is unknown.
         """
         analysis = self._analysis
         own = [one for one in analysis.structure.attention if analysis.costs[one.anchor].counted]
@@ -209,7 +211,7 @@ class _Weights:
         return round(active)
 
     def weight_only(self) -> bool:
-        """True when most bytes of weights that a step reads are integers of at most a byte each."""
+        """Return True if most weight bytes that a step reads are integers of at most one byte."""
         narrow = wide = 0
         for tensor in self._read:
             size = tensor_bytes(self._sized, tensor, 2) or 0

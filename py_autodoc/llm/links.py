@@ -1,4 +1,4 @@
-"""The links between devices of one machine, from their profiles."""
+"""Links between the devices of one machine, from their profiles."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from py_autodoc.hardware.profile import Profile
 
 LINKS = ("auto", "nvlink", "pcie")
-"""What can be asked for; ``nvlink`` is the device's own link, whatever its maker calls it."""
+"""Link options; ``nvlink`` is the device's own link, whatever its vendor calls it."""
 _BRIDGED = 2
-"""Devices that a bridge joins."""
+"""Number of devices that a bridge connects."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceLink:
-    """``bandwidth`` is bytes a second that one direction reaches, ``start`` what an exchange costs at least.
+    """``bandwidth`` is the achieved bytes per second in one direction, ``start`` the latency of an exchange.
 
     NVLink reaches 0.8 of its rate (235 of 300 GB/s on an A100), Infinity Fabric 0.7 (313 of 448 GB/s among
     eight MI300X), PCIe 0.7. 8 µs reproduces gpt-fast's rates over NVLink; the 25 µs of PCIe, and all numbers
@@ -27,11 +27,11 @@ class DeviceLink:
     start: float
     pcie: bool
     compared: bool
-    """NVLink, the only one whose times were compared with measured ones."""
+    """True for NVLink, the only one whose times were compared with measurements."""
 
 
 def link_of(profile: Profile, devices: int, wish: str = "auto") -> DeviceLink | None:
-    """The link among so many devices; None where it is not known."""
+    """Return the link among this many devices; None if unknown."""
     found = profile.interconnect
     if found is None:
         return None
@@ -50,7 +50,7 @@ def link_of(profile: Profile, devices: int, wish: str = "auto") -> DeviceLink | 
 def _own(name: str, rate: float, devices: int) -> DeviceLink:
     if name.startswith("NVLink"):
         return DeviceLink(name, 0.8 * rate, 8e-6, False, True)
-    # Each link leads to one other device: a few devices use a few of them.
+    # Each link connects to one other device: a few devices use only a few of them.
     links = re.search(r"\((\d{1,3}) links\)", name)
     share = min(1.0, (devices - 1) / int(links[1])) if links and devices > 1 else 1.0
     return DeviceLink(name, 0.7 * rate * share, 8e-6 if name.startswith("Infinity") else 25e-6, False, False)

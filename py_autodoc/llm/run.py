@@ -1,4 +1,4 @@
-"""Plans text generation: a decoder on devices, at batches and contexts."""
+"""Plans text generation: a decoder on devices, for several batches and contexts."""
 
 from __future__ import annotations
 
@@ -35,20 +35,19 @@ CONTEXTS = (1024, 4096, 32768)
 MAX_CONTEXT, MAX_BATCH = 1 << 24, 1 << 16
 MAX_DEVICES = 1024
 WAITS = 0.25
-"""Share of a prefill spent on the link from which tensor parallelism over it gets a warning."""
+"""Share of a prefill spent on communication from which tensor parallelism gets a warning."""
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
-    """What is planned: every combination of devices (ids, files, or chosen), precisions and numbers of them.
+    """Plan options: all combinations of devices (ids, files or choices), precisions and device counts.
 
-    ``context``: 1,024, 4,096 and 32,768 tokens when empty, of these those that the model can have.
-    ``precision``: the stored precision when empty. ``chunk`` tokens of a prompt go through the model at a
-    time, which is what activations are counted for. ``link`` is ``auto`` (the device's own link where there
-    is one), ``nvlink`` or ``pcie``. ``provider`` is the cloud whose prices count, ``all`` for any, empty for
-    no prices; ``price`` dollars an hour of one device in place of theirs. ``runtime`` is what runs the model,
-    empty: as ``analyze`` has it.
+    ``context`` defaults to those of 1,024, 4,096 and 32,768 tokens that the model supports, ``precision`` to
+    the stored one. ``chunk`` is the number of prompt tokens processed at a time, which determines the
+    activation memory. ``link`` is ``auto`` (the device's own link, if any), ``nvlink`` or ``pcie``.
+    ``provider`` is the cloud for prices, ``all`` for any, empty for none; ``price`` overrides it in dollars
+    per hour and device. ``runtime`` is the runtime of the model, with the default of ``analyze``.
     """
 
     hardware: Sequence[str | DeviceChoice]
@@ -69,10 +68,10 @@ class PlanOptions:
 def plan(
     model: str | os.PathLike[str] | bytes, options: PlanOptions, progress: Progress | None = None
 ) -> Plans:
-    """A decoder (an ONNX model, or the config.json of one) on every device.
+    """Plan a decoder (an ONNX model, or its config.json) on every device.
 
     Raises:
-        InputError: the model cannot be read or generates no tokens, or an option does not fit.
+        InputError: the model cannot be read or does not generate tokens, or an option does not fit.
     """
     _check(options)
     if isinstance(model, (str, os.PathLike)) and os.fspath(model).lower().endswith(".json"):
@@ -86,7 +85,7 @@ def plan(
 def plan_sized(
     sized: SizedModel, options: PlanOptions, runtime: Runtime, progress: Progress | None = None
 ) -> Plans:
-    """The same of a model that was analysed for ``runtime`` before. Raises: InputError."""
+    """Plan a model already analysed for ``runtime``. Raises: InputError."""
     _check(options)
     return _plans(decoder_of(sized.base), sized, options, runtime, progress)
 
@@ -137,7 +136,7 @@ def _plans(
 
 
 def _runtime(options: PlanOptions, config: bool) -> Runtime:
-    """What runs the model. Raises: OptionError: it runs operator by operator, and there are none."""
+    """Return the runtime. Raises: OptionError if it needs the operators that a configuration lacks."""
     if not options.runtime:
         chosen = [one if isinstance(one, DeviceChoice) else choose_device(one) for one in options.hardware]
         return usual_runtime([one.device for one in chosen if one is not None])
@@ -161,7 +160,7 @@ def _check(options: PlanOptions) -> None:
         raise OptionError("hardware-missing", "A device is needed.", "Add --hardware ID.")
     if options.link not in LINKS:
         raise OptionError(
-            "unknown-link", f"Unknown link {options.link[:40]!r}.", f"One of {', '.join(LINKS)}."
+            "unknown-link", f"Unknown link {options.link[:40]!r}.", f"Use one of {', '.join(LINKS)}."
         )
     for name in ("batch", "context", "tensor_parallel", "pipeline_parallel"):
         values = getattr(options, name)
@@ -178,15 +177,15 @@ def _assumptions(made: Decoder, sized: SizedModel | None, runtime: Runtime) -> l
     if runtime is not TENSORRT:
         found.append(f"the model runs in {runtime.label}")
     if sized is not None and not sized.prompts:
-        found.append("the file has its sizes fixed: prefill by formula, activations scaled by tokens")
+        found.append("the file has fixed dimensions: prefill by formula, activations scaled by tokens")
     if made.experts:
-        found.append("tokens spread evenly over the experts")
+        found.append("tokens are distributed evenly over the experts")
     found.append("keys and values have the precision of the weights' floats and are appended in place")
     return found
 
 
 class _PlannedModel:
-    """One device, or several of it, in one precision."""
+    """One or several devices of one type, in one precision."""
 
     def __init__(
         self, made: Decoder, sized: SizedModel | None, options: PlanOptions, runtime: Runtime,
@@ -194,7 +193,7 @@ class _PlannedModel:
     ) -> None:  # fmt: skip
         chosen = hardware if isinstance(hardware, DeviceChoice) else choose_device(hardware)
         if chosen is None:
-            raise OptionError("hardware-missing", "A device is empty.", "Pass the id of one.")
+            raise OptionError("hardware-missing", "A device id is empty.", "Pass the id of a device.")
         self.device = chosen.device
         self.made, self.sized, self.options, self.provider = made, sized, options, provider
         self.wish = checked_precision(wish)
@@ -222,7 +221,7 @@ class _PlannedModel:
         return (None, None) if found is None else found
 
     def plan(self) -> Plan:
-        """The plan."""
+        """Return the plan."""
         setup, made = self.setup, self.made
         known = bool(self.precision)
         width = setup.width if known else None
@@ -268,25 +267,27 @@ class _PlannedModel:
     def _warnings(self, points: Sequence[LlmPoint]) -> list[str]:
         setup, found = self.setup, []
         if self.count > 1 and setup.link is None:
-            found.append(f"What joins several {self.device.name} is not known: their times are unknown.")
+            found.append(
+                f"The interconnect of {self.device.name} is unknown, and so are the times for several."
+            )
         shares = [one.interconnect_share for one in points if one.interconnect_share is not None]
         worst = max(shares, default=0.0)
         if setup.tensor > 1 and setup.link is not None and (setup.link.pcie or worst >= WAITS):
             pipeline = " A pipeline (--pipeline-parallel) exchanges far less." if setup.link.pcie else ""
             found.append(
                 f"Tensor parallel over {setup.link.name}: up to {100 * worst:.0f} % of the prefill is spent "
-                f"exchanging results.{pipeline}"
+                f"on communication.{pipeline}"
             )
         if any(one.fits is False for one in points):
-            found.append("Where it does not fit, the times are for a device with enough memory.")
+            found.append("If the model does not fit, the times assume enough memory.")
         if self._copied():
             found.append(
-                f"{self.made.kv_heads} heads of keys and values on {setup.tensor} devices: each is kept "
+                f"{self.made.kv_heads} key-value heads on {setup.tensor} devices: each is stored "
                 f"{setup.tensor / (self.made.kv_heads or 1):g} times."
             )
         longest = max((one.context for one in points), default=0)
         if self.made.max_context is not None and longest > self.made.max_context:
-            found.append(f"The model was made for {self.made.max_context:,} tokens at most.")
+            found.append(f"The model supports at most {self.made.max_context:,} tokens.")
         return found
 
     def _copied(self) -> bool:
@@ -317,7 +318,9 @@ class _PlannedModel:
         if decode is None:
             reasons.append("the link between the devices, or the width of the model, is not known")
         elif prefill is None and not why:
-            reasons.append("no formula knows the prefill of this model: how many tokens each expert gets")
+            reasons.append(
+                "there is no formula for the prefill of this model: the tokens per expert are unknown"
+            )
         if need is None:
             reasons.append("activations of unknown size")
         return LlmPoint(
@@ -350,11 +353,11 @@ class _PlannedModel:
     # ------------------------------------------------------------------ memory
 
     def _kept(self, context: int) -> int:
-        """Positions that the cache holds."""
+        """Return the number of positions that the cache holds."""
         return context if self.made.window is None else min(context, self.made.window)
 
     def _alive(self, batch: int, context: int) -> int | None:
-        """Activations of a chunk of one prompt, or of a decode step, whichever are more."""
+        """Return the activations of a prompt chunk or of a decode step, whichever is larger."""
         chunk = min(self.options.chunk, context)
         width = self.setup.width
         if self.sized is None:
@@ -367,7 +370,7 @@ class _PlannedModel:
         return None if filling is None or step is None else max(filling, step)
 
     def _need(self, batch: int, context: int, alive: int | None) -> int | None:
-        """Bytes of one device."""
+        """Return the bytes needed per device."""
         if alive is None:
             return None
         made, setup = self.made, self.setup
@@ -379,9 +382,9 @@ class _PlannedModel:
         return None if need is None or self.available is None else need <= self.available
 
     def _most(self, fits: Callable[[int], bool | None], most: int) -> tuple[int | None, str]:
-        """The largest number up to ``most`` that fits, and why there is none."""
+        """Return the largest number up to ``most`` that fits, or why there is none."""
         if self.sized is not None and not self.sized.closed:
-            return None, "the sizes of the model are not all expressions: give contexts and batches to try"
+            return None, "not all sizes of the model have expressions: pass contexts and batches to try"
         last = fits(most)
         if last is None:
             return None, "the memory of the device or of the model is not known"

@@ -1,4 +1,4 @@
-"""What a viewer shows of text generation on one device: a grid of batches and contexts, and what fits."""
+"""Text generation on one device for the viewer: a grid of batches and contexts, and the limits."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from py_autodoc.report.schema.generation import Plans
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 CONTEXTS = tuple(256 << step for step in range(10))
 SOME_BATCHES, SOME_CONTEXTS = (1, 4, 16, 64), (512, 2048, 8192, 32768)
-"""For large models, and where the prefill of every point takes an analysis of its own."""
+"""For large models, or if every prefill needs its own analysis."""
 FEW_BATCHES, FEW_CONTEXTS = (1, 8, 32), (1024, 4096)
-"""Where it does in a large model."""
+"""For large models in which every prefill needs its own analysis."""
 MANY_NODES = 1_500
 
 
 def decodes(analysis: Analysis) -> bool:
-    """Whether the model keeps keys and values, so that there is something to show."""
+    """Return whether the model has a KV cache, so that there is something to show."""
     cache = analysis.kv_cache
     return cache is not None and cache.source != "none" and bool(cache.layers)
 
 
 class ServingGrid:
-    """An analysed decoder; its structure is analysed again at other sizes, once a runtime."""
+    """An analysed decoder; its structure is analysed again for other sizes, once per runtime."""
 
     def __init__(self, analysis: Analysis, limits: Limits = LIBRARY) -> None:
         self._analysis, self._limits = analysis, limits
         self._kept: tuple[Runtime, SizedModel] | None = None
 
     def on(self, chosen: DeviceChoice) -> Plans:
-        """The model on a device. Raises: OptionError: it generates no tokens."""
+        """Return the plan on a device. Raises: OptionError: the model does not generate tokens."""
         analysis = self._analysis
         if self._kept is None or self._kept[0] is not chosen.runtime:
             given = {
@@ -60,17 +60,19 @@ class ServingGrid:
 
 
 def packaged(device: str, precision: str = "", runtime: str = "") -> DeviceChoice:
-    """A device that this installation knows by its id, never a file. Raises: OptionError."""
+    """Return a packaged device by id, never from a file. Raises: OptionError."""
     known = any(one.id == device for one in profiles())
     chosen = choose_device(device, precision, runtime) if known else None
     if chosen is None:
-        raise OptionError("unknown-device", f"Unknown device {device[:80]!r}.", "Pass the id of one.")
+        raise OptionError(
+            "unknown-device", f"Unknown device {device[:80]!r}.", "Pass the id of a known device."
+        )
     return chosen
 
 
 def _grid(sized: SizedModel) -> tuple[Sequence[int], Sequence[int]]:
-    """Batches and contexts, as many as there is time for."""
-    # A file of fixed sizes has formulas, which take no time.
+    """Return batches and contexts, limited by the time they take."""
+    # Files with fixed dimensions use formulas, which take no time.
     large = sized.prompts and len(sized.base.model.nodes) > MANY_NODES
     if sized.quick and not large:
         return BATCHES, CONTEXTS
@@ -78,7 +80,7 @@ def _grid(sized: SizedModel) -> tuple[Sequence[int], Sequence[int]]:
 
 
 def _up_to(contexts: Sequence[int], longest: int | None) -> Sequence[int]:
-    """The contexts that a model can have, its longest among them."""
+    """Return the contexts that a model supports, including its longest."""
     if longest is None or longest > contexts[-1]:
         return contexts
     return (*(one for one in contexts if one < longest), longest)

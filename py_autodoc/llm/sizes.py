@@ -1,4 +1,4 @@
-"""A decoder at batches, prompts and contexts: which of its free sizes these are, and its numbers there."""
+"""A decoder at batches, prompts and contexts: its symbolic dimensions, and its numbers for them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from py_autodoc.sweep.costs import Costs, SweepSizes, same_work, time_of
 from py_autodoc.sweep.evaluate import Evaluator, SweepNumbers
 
 MAX_KEPT = 64
-"""Points whose numbers are kept for the next device."""
+"""Maximum number of points whose numbers are kept for the next device."""
 
 
 class SizedModel:
-    """A model whose batch, new tokens and cached tokens are given again and again."""
+    """A model evaluated for many values of batch, new tokens and cached tokens."""
 
     def __init__(
         self, source: Any, limits: Limits, bindings: dict[str, int], runtime: Runtime = TENSORRT
@@ -35,7 +35,7 @@ class SizedModel:
         self._past, self._tokens, self._total = _names(self.base, self._batch)
         at = SweepSizes(None, dict(bindings), {})
         free = bool(self._tokens)
-        # The second point, of sizes that nothing else has, is what the expressions are proved with.
+        # The second point uses distinct values to verify the expressions.
         proof = self._sizes(2, 3, 5) if free else at
         self._costs = Costs(self._analysed, [at, proof], at, self.base)
         self._prompted = self._evaluator()
@@ -46,22 +46,22 @@ class SizedModel:
 
     @property
     def prompts(self) -> bool:
-        """True when prompts of any length can be given."""
+        """True if prompts of any length are supported."""
         return bool(self._tokens)
 
     @property
     def closed(self) -> bool:
-        """True when sizes can be tried by the thousand."""
+        """True if thousands of sizes can be tried."""
         return self._shapes is not None or self._costs.closed or not self._tokens
 
     @property
     def quick(self) -> bool:
-        """True when no prompt takes an analysis of its own."""
+        """True if no prompt needs its own analysis."""
         return not self._tokens or self._prompted is not None
 
     @property
     def kernels(self) -> int | None:
-        """Kernels of a pass, with those of loops as often as they run; None when one of these is unknown."""
+        """Number of kernels per pass, counting loop iterations; None if one of these is unknown."""
         found, repeat = self.base.kernels, estimate_inputs(self.base).repeat
         if found is None:
             return None
@@ -71,7 +71,7 @@ class SizedModel:
     def prefill(
         self, batch: int, prompt: int, device: Device, wish: str
     ) -> tuple[Estimate | None, SweepNumbers | None, str]:
-        """The estimate of a prompt for each sequence, the numbers it stands on, and what is missing."""
+        """Return the estimate of one prompt per sequence, its numbers, and what is missing."""
         if (batch, prompt) not in self._prompts:
             if len(self._prompts) >= MAX_KEPT:
                 self._prompts.clear()
@@ -89,7 +89,7 @@ class SizedModel:
         return self._costs.at(sizes)[0] if found is None else found
 
     def _evaluator(self) -> Evaluator | None:
-        """What evaluates prompts, which have nothing cached, where it gives what an analysis gives."""
+        """Return the evaluator for prompts with an empty cache, if it matches an analysis."""
         found = Evaluator.of(self.base, self.base.symbolic, whole=False) if self._tokens else None
         if found is None:
             return None
@@ -99,14 +99,14 @@ class SizedModel:
         return found if same else None
 
     def activations(self, batch: int, tokens: int, past: int, width: int) -> int | None:
-        """Bytes alive at once in a pass of new ``tokens``, caches left out; None when a size is unknown."""
+        """Return the peak of live bytes in a pass of new ``tokens``, without caches; None if unknown."""
         key = (batch, tokens, past, width)
         if key not in self._alive:
             self._alive[key] = self._activations(*key)
         return self._alive[key]
 
     def scaled(self, tokens: int, width: int) -> int | None:
-        """Activations of a model whose sizes the file has fixed, as many times as it has tokens in it."""
+        """Return the activations of a model with fixed dimensions, scaled by the number of tokens."""
         own, batch = self.activations(1, 1, 0, width), batch_of(self.base)
         queries = next((one.queries for one in self.base.structure.attention), None)
         if own is None or not batch or type(queries) is not int or not queries:
@@ -121,7 +121,7 @@ class SizedModel:
         return self._analysed_alive(sizes, width)
 
     def _proved(self, proof: SweepSizes) -> Shapes | None:
-        """Expressions of the shapes, kept only when they give what an analysis gives at another point."""
+        """Return shape expressions, only if they match an analysis at another point."""
         base = self.base
         if base.kernels is None or base.symbolic is None or len(base.model.graphs) > 1:
             return None
@@ -155,7 +155,7 @@ class SizedModel:
 
 
 def _caches(analysis: Analysis) -> frozenset[int]:
-    """Tensors that hold keys and values: the past inputs, and what the graph hands on of them."""
+    """Return the tensors that hold keys and values: the past inputs, and their updates in the graph."""
     cache = analysis.kv_cache
     own = {tensor for layer in cache.layers for tensor in layer.inputs} if cache else set()
     grown: set[int] = set()
@@ -167,12 +167,12 @@ def _caches(analysis: Analysis) -> frozenset[int]:
 
 
 def _of_encoder(name: str) -> bool:
-    """What a decoder gets from an encoder has a length of its own."""
+    """Return whether an input comes from an encoder, whose length is independent."""
     return "encoder" in name.lower() and "decoder" not in name.lower()
 
 
 def _names(analysis: Analysis, batch: frozenset[str]) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
-    """The free sizes that are cached tokens, new tokens, and their sum."""
+    """Return the names of the dimensions for cached tokens, new tokens, and their sum."""
     model, cache = analysis.model, analysis.kv_cache
     symbols = {symbol.name for symbol in analysis.dims.symbols}
     layers = cache.layers if cache else ()
@@ -195,6 +195,6 @@ def _names(analysis: Analysis, batch: frozenset[str]) -> tuple[Sequence[str], Se
         found = [size for size in free if size not in batch and size not in past and not _of_encoder(size)]
         (masks if "mask" in model.tensors[tensor].name.lower() else rest).extend(found)
     tokens = [name for name in dict.fromkeys(rest) if "total" not in name.lower()][:1] or masks[:1]
-    # Masks span what is cached and what is new; other sizes keep those that they were given.
+    # Masks span cached and new tokens; other dimensions keep their given values.
     total = [name for name in {*masks, *rest} if "total" in name.lower() or name in masks]
     return list(dict.fromkeys(past)), tokens, sorted(set(total).difference(tokens))

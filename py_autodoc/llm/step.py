@@ -15,14 +15,14 @@ from py_autodoc.llm.decoder import WIDTHS, Decoder
 from py_autodoc.llm.links import DeviceLink
 
 COMPARED_PROMPT = 512
-"""Tokens up to which estimates by kernels were compared with measured ones, and a little more."""
+"""Maximum number of tokens for which kernel estimates were compared with measurements, with some margin."""
 MEASURED_CONTEXT = 2048
-"""Tokens up to which decode steps were compared with measured ones, of one sequence."""
+"""Maximum number of tokens for which decode steps of one sequence were compared with measurements."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """A decoder in one precision on ``tensor`` · ``stages`` devices, joined by ``link``."""
+    """A decoder in one precision on ``tensor`` · ``stages`` devices, connected by ``link``."""
 
     decoder: Decoder
     device: Device
@@ -32,12 +32,11 @@ class Setup:
     link: DeviceLink | None = None
     runtime: Runtime = TENSORRT
     kernels: int | None = None
-    """Kernels of a pass, where the runtime runs operator by operator; None: ``formulas.DECODE_KERNELS`` a
-    layer."""
+    """Kernels per pass, for launches operator by operator; None: ``formulas.DECODE_KERNELS`` per layer."""
 
     @property
     def starting(self) -> float:
-        """Seconds of a pass that go to the starts of its kernels."""
+        """Launch overhead of a pass in seconds."""
         device, made = self.device, self.decoder
         if self.kernels is None:
             start = MODEL.cpu_overhead_s if device.category == "cpu" else formulas.DECODE_START
@@ -48,34 +47,34 @@ class Setup:
 
     @property
     def issuing(self) -> float:
-        """Seconds that the host takes to start the kernels of a pass, ahead of the device."""
+        """Seconds the host takes to launch the kernels of a pass, ahead of the device."""
         return 0.0 if self.device.category == "cpu" else (self.kernels or 0) * self.runtime.issue_s
 
     @property
     def width(self) -> int:
-        """Bytes of a float element."""
+        """Bytes per float element."""
         return WIDTHS[self.precision]
 
     @property
     def peak(self) -> float:
-        """FLOP/s that the device holds."""
+        """FLOP/s that the device sustains."""
         return float(self.device.peak(self.precision) or 0) * self.device.sustained
 
     @property
     def share(self) -> float:
-        """Share of weights that the fullest device has."""
+        """Share of the weights on the device that holds most."""
         return formulas.stage_share(self.decoder.layers, self.stages) / self.tensor
 
     @property
     def cache_share(self) -> float:
-        """Share of keys and values that the fullest device has; a head is on one device at least."""
+        """Share of keys and values on the device that holds most; a head is not split across devices."""
         split = min(self.tensor, self.decoder.kv_heads or self.tensor)
         return formulas.stage_share(self.decoder.layers, self.stages) / split
 
 
 @dataclass(frozen=True, slots=True)
 class Time:
-    """Seconds, their band, and the share that devices spend exchanging results."""
+    """Seconds, their likely range, and the share spent on communication between devices."""
 
     seconds: float
     low: float
@@ -86,11 +85,11 @@ class Time:
 
 
 def decode_time(setup: Setup, batch: int, context: int) -> Time | None:
-    """One token for each of ``batch`` sequences that have ``context`` tokens; None without a known link.
+    """Return the time of one token for ``batch`` sequences of ``context`` tokens; None without a known link.
 
-    Weights are read once and keys and values of every sequence, at 0.85 of the bandwidth; products take no
-    less than their FLOPs at half of the peak; kernels start, in eager mode while those before them run; two
-    all-reduces a layer wait. Stages of a pipeline work on equal parts of the batch in turn.
+    Weights are read once, and keys and values of every sequence, at 0.85 of the bandwidth; products take at
+    least their FLOPs at half of the peak; kernel launches add overhead, in eager mode overlapped with earlier
+    kernels; each layer waits for two all-reduces. Pipeline stages process equal parts of the batch in turn.
     """
     made, device = setup.decoder, setup.device
     parts = min(setup.stages, batch)
@@ -136,7 +135,7 @@ def decode_time(setup: Setup, batch: int, context: int) -> Time | None:
 
 
 def _decode_band(setup: Setup, batch: int, context: int) -> Band:
-    """What gpt-fast's rates bear out: one sequence in 16 bits, on NVIDIA devices that are well known."""
+    """Return the band that gpt-fast's rates support: one sequence, 16 bits, well-known NVIDIA devices."""
     device = setup.device
     joined = setup.link is None or setup.link.compared
     known = device.band == ESTIMATE and setup.precision in ("fp16", "bf16") and joined and setup.stages == 1
@@ -149,18 +148,18 @@ def _decode_band(setup: Setup, batch: int, context: int) -> Band:
 
 
 def of_long_prompt(found: Estimate, kinds: Sequence[int], setup: Setup) -> Estimate:
-    """An estimate of a prompt that is longer than what estimates were compared with.
+    """Adjust the estimate of a prompt that is longer than those compared with measurements.
 
     Causal attention skips half of the scores, and kernels for long sequences reach more of the peak than the
-    short ones that the constant of attention was fitted on: half of its FLOPs at half of the peak that
-    attention runs in. CPUs keep what they were measured with.
+    short ones that the attention constant was fitted on: half of its FLOPs at half of the attention peak.
+    CPUs keep their measured rates.
     """
     device = setup.device
     if found.seconds is None or device.category == "cpu":
         return found
     band = MODEL.bands[max(device.band, ROUGH)]
     if found.seconds <= setup.issuing * (1 + 1e-9):
-        return replace(found, label=band.label)  # the host is the slower one, whatever attention takes
+        return replace(found, label=band.label)  # the host is the bottleneck, however fast attention is
     own = dict(MODEL.attention_precision).get(setup.precision, setup.precision)
     peak = float(device.peak(own) or 0) * device.sustained or setup.peak
     seconds = ideal = 0.0
@@ -184,10 +183,10 @@ def of_long_prompt(found: Estimate, kinds: Sequence[int], setup: Setup) -> Estim
 def prefill_time(
     setup: Setup, batch: int, prompt: int, flops: int | None, found: Estimate | None
 ) -> Time | None:
-    """A prompt for each sequence, all at once: the model's estimate, or its FLOPs at half of the peak.
+    """Return the time of one prompt per sequence, all at once: the estimate, or FLOPs at half of the peak.
 
-    Over several devices the work is divided and each layer waits for two all-reduces; stages take a sequence
-    after the other. None where neither the estimate nor the FLOPs are known, or the link is not.
+    On several devices the work is divided and each layer waits for two all-reduces; stages process one
+    sequence after another. None if neither the estimate nor the FLOPs are known, or the link is unknown.
     """
     made = setup.decoder
     if found is not None and found.seconds is not None and found.low is not None and found.high is not None:

@@ -1,4 +1,4 @@
-"""A summary of a report by a language model: only on request, of its facts alone, its numbers checked."""
+"""A summary of a report by a language model: only on request, from facts only, with its numbers checked."""
 
 from py_autodoc.llm_summary.endpoint import API, KEY, MODEL, URL, Endpoint, endpoint
 from py_autodoc.llm_summary.summarize import summarize

@@ -1,4 +1,4 @@
-"""One question to a service that speaks ``/v1/messages`` or ``/v1/chat/completions``."""
+"""One request to a service with the API ``/v1/messages`` or ``/v1/chat/completions``."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     import httpx
 
 MAX_ANSWER = 1 << 20
-"""Bytes of an answer that are read."""
+"""Maximum bytes of a response."""
 MAX_TOKENS = 1500
 ATTEMPTS = 3
 LONGEST_WAIT = 30.0
-"""Seconds that a service may ask to wait before the next attempt."""
+"""Maximum seconds that a service may ask to wait before a retry."""
 _BUSY = frozenset({408, 429, 500, 502, 503, 504, 529})
 _SHAPE = Bounds(values=10_000, depth=32)
 _WORDS = {
@@ -42,15 +42,15 @@ def ask(
     timeout: float = 60.0,
     sleep: Callable[[float], None] = time.sleep,
 ) -> str:
-    """The answer as text. A busy service is asked again, at most twice.
+    """Return the response text. A busy service is retried at most twice.
 
-    ``timeout`` is in seconds, of the whole of one attempt.
+    ``timeout`` is in seconds, for one whole attempt.
 
     Raises: ServiceError.
     """
     import httpx
 
-    # No proxy and no password file of the environment; a redirect could take the key elsewhere.
+    # Ignore proxies and password files of the environment; a redirect could leak the key.
     client = httpx.Client(trust_env=False, follow_redirects=False, timeout=httpx.Timeout(timeout, connect=10))
     with client:
         for attempt in range(ATTEMPTS):
@@ -82,7 +82,7 @@ def _once(
             if len(data) > MAX_ANSWER:
                 raise _failed(service, "its answer is larger than 1 MiB", "llm-too-large")
             if time.monotonic() > end:
-                # Bytes that come one by one would never run into the timeout of a read.
+                # Data that arrives byte by byte would never hit the read timeout.
                 raise _failed(service, f"no whole answer in {timeout:g} s", "llm-timeout")
         return answer.status_code, answer.headers, bytes(data)
 
@@ -102,7 +102,7 @@ def _request(service: Endpoint, system: str, text: str) -> tuple[dict[str, Any],
 
 
 def _text(service: Endpoint, data: bytes) -> str:
-    """What the service says. Raises: ServiceError: that is not to be found."""
+    """Return the text of the response. Raises: ServiceError: it has none."""
     try:
         check_json(data, _SHAPE)
         answer = json.loads(data)
@@ -119,7 +119,7 @@ def _text(service: Endpoint, data: bytes) -> str:
 
 
 def _wait(headers: httpx.Headers, attempt: int) -> float:
-    """Seconds until the next attempt."""
+    """Return the seconds until the next attempt."""
     given = headers.get("retry-after", "").strip()
     if given.isdecimal():
         return float(given)

@@ -1,4 +1,4 @@
-"""Which service is asked: its address, the shape of its requests, the model, the key."""
+"""The service for summaries: its address, API, model and key."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from py_autodoc.errors import OptionError, RequirementError
 
 Api = Literal["messages", "chat"]
 URL, MODEL, API, KEY = (f"ONNX_AUTODOC_LLM_{name}" for name in ("URL", "MODEL", "API", "KEY"))
-"""Variables of the environment."""
+"""Environment variables."""
 _HOSTED: dict[str, tuple[Api, str]] = {
     "ANTHROPIC_API_KEY": ("messages", "https://api.anthropic.com"),
     "OPENAI_API_KEY": ("chat", "https://api.openai.com"),
 }
-"""A vendor's own variable → shape and address. Its key is sent nowhere else."""
+"""A vendor's own variable → API and address. Its key is only sent there."""
 PATHS: dict[Api, str] = {"messages": "/v1/messages", "chat": "/v1/chat/completions"}
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A service that is asked."""
+    """A service for summaries."""
 
     api: Api
     base: str
@@ -32,22 +32,22 @@ class Endpoint:
 
     @property
     def url(self) -> str:
-        """The address of requests."""
+        """The request URL."""
         base = self.base.rstrip("/").removesuffix("/v1")
         return base + PATHS[self.api]
 
     @property
     def host(self) -> str:
-        """Host and port, as people are told."""
+        """Host and port, for display."""
         return urlsplit(self.base).netloc.rpartition("@")[2]
 
 
 def endpoint(
     environment: Mapping[str, str], url: str | None = None, model: str | None = None, api: str | None = None
 ) -> Endpoint:
-    """The service that options and environment name; options come first.
+    """Return the service from options and environment; options take precedence.
 
-    Without an address it is the vendor of the one key that is set.
+    Without an address, the vendor of the only key that is set is used.
 
     Raises: OptionError: something is missing or the address may not be used. RequirementError: httpx is
     not installed.
@@ -99,7 +99,7 @@ def _key(environment: Mapping[str, str], host: str) -> str:
 
 
 def _safe(url: str) -> None:
-    """Raises: OptionError: a key or a model's facts would travel in the clear, or it is not an address."""
+    """Raises: OptionError: the URL is invalid, or would send a key or facts unencrypted."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port

@@ -1,4 +1,4 @@
-"""What a language model is told of a report: a bounded document of facts, with or without names."""
+"""The facts of a report sent to a language model: a bounded document, with or without names."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from py_autodoc.report.schema import Layer
 
 _LAYERS, _BLOCKS, _FINDINGS, _VALUES, _DIMS, _OPERATORS = 12, 16, 12, 16, 16, 20
 _LONGEST = 200
-"""Characters of a text."""
+"""Maximum number of characters of a text."""
 
 
 def facts(report: Report, redact: bool = False) -> dict[str, Any]:
-    """Facts as JSON. With ``redact`` nothing in it is a text of the model.
+    """Return the facts as JSON. With ``redact``, they contain no text from the model.
 
-    Then layers are ``n`` with their id, inputs ``i``, outputs ``o`` and dimensions ``d`` with their place.
-    Everything is chosen field by field: what is not named here is not sent.
+    Layers are then ``n`` plus their id, inputs ``i``, outputs ``o`` and dimensions ``d`` plus their index.
+    All fields are selected explicitly: what is not listed here is not sent.
     """
     made = {
         "what": _what(report, redact),
@@ -112,7 +112,7 @@ def _dims(report: Report, redact: bool) -> list[dict[str, Any]]:
 
 
 def _operators(report: Report, redact: bool) -> dict[str, int]:
-    """Operator → nodes."""
+    """Return operator → nodes."""
     counts: dict[str, int] = {}
     for layer in report.layers:
         name = _operator(layer, redact)
@@ -121,7 +121,7 @@ def _operators(report: Report, redact: bool) -> dict[str, int]:
 
 
 def _operator(layer: Layer, redact: bool) -> str:
-    """Its name; an operator that ONNX does not have is named by the model."""
+    """Return the operator's name unless it is redacted: names outside ONNX come from the model."""
     domain = "" if layer.domain == "ai.onnx" else layer.domain
     known = not redact or op_doc(domain, layer.type, 0) is not None
     return shorten_middle(layer.type, 60) if known else "custom operator"
@@ -148,7 +148,7 @@ def _precision(report: Report) -> dict[str, Any]:
 
 
 def _findings(report: Report, redact: bool) -> list[dict[str, Any]]:
-    """Findings by their rule; their texts name nodes."""
+    """Return the findings by rule; their texts would contain node names."""
     return [
         _known({
             "rule": one.id,

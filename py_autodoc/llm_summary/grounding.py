@@ -1,4 +1,4 @@
-"""Whether the numbers of a text are those of the facts that it was written from."""
+"""Checks whether the numbers in a text come from the facts it was written from."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ _UNITS: dict[str, tuple[float, ...]] = {
     "kb": (1e3,), "mb": (1e6,), "gb": (1e9,), "tb": (1e12,), "bytes": (1.0,), "byte": (1.0,),
     "kib": (2.0**10,), "mib": (2.0**20,), "gib": (2.0**30,), "tib": (2.0**40,),
     "%": (0.01, 1.0), "percent": (0.01, 1.0),
-    # Times are milliseconds in the facts.
+    # Times in the facts are in milliseconds.
     "ms": (1.0,), "s": (1e3,), "seconds": (1e3,), "second": (1e3,), "µs": (1e-3,), "us": (1e-3,),
     "milliseconds": (1.0,), "microseconds": (1e-3,),
 }  # fmt: skip
-"""Unit → by what a number is multiplied to be that of a fact; two where a word has two meanings."""
+"""Unit → factors that convert a number to the unit of a fact; two for ambiguous words."""
 _PREFIXED = re.compile(r"([kmgt])(?:macs?|flops?|params?|parameters|ops)$", re.IGNORECASE)
 _NUMBER = re.compile(
     r"(?<![\w.])(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?P<power>e[+-]?\d{1,3})?"
     r"(?:(?P<gap>[ \u00a0\u202f-]?)(?P<unit>%|[A-Za-zµ]+))?"
 )
-"""A number that is no part of a name (``int8``, ``n12``), and the word behind it."""
+"""A number that is not part of a name (``int8``, ``n12``), and the word after it."""
 _LISTED = re.compile(r"^\s*\d{1,2}[.)](?=\s)", re.MULTILINE)
-"""The number of an entry of a list."""
+"""The number of a list item."""
 
 
 def marked(text: str, facts: Any) -> tuple[str, list[str]]:
-    """The text with ``MARK`` behind every number that no fact has, and those numbers, each once.
+    """Return the text with ``MARK`` after every number that is in no fact, and those numbers, each once.
 
-    A number agrees with a fact that is written with as many digits: 109 M with 109,482,240.
+    A number matches a fact rounded to as many digits: 109 M matches 109,482,240.
     """
     known = sorted(set(_numbers(facts)))
     listed = {found.start() for found in _LISTED.finditer(text)}
@@ -56,14 +56,14 @@ def _entry(text: str, found: re.Match[str]) -> bool:
 
 
 def _scales(found: re.Match[str]) -> tuple[int, tuple[float, ...]]:
-    """(end of the number with its unit, what it may be multiplied by)."""
+    """Return (end of the number with its unit, possible factors)."""
     unit = found["unit"] or ""
     scales = _UNITS.get(unit.lower())
     prefixed = _PREFIXED.match(unit)
     if scales is None and prefixed:
         scales = _UNITS[prefixed[1].lower()]
     if unit == "M" or unit == "m":
-        # Metres are not among the facts.
+        # The facts contain no metres.
         scales = (1e6,)
     if scales is None:
         end = found.end("power") if found["power"] else found.end("number")
@@ -76,7 +76,7 @@ def _held(found: re.Match[str], scales: tuple[float, ...], known: list[float]) -
     power = 10.0 ** int(found["power"][1:]) if found["power"] else 1.0
     value = float(digits) * power
     places = len(digits.partition(".")[2])
-    # Half of the last digit, and what rounding to even or cutting off may add.
+    # Half of the last digit, plus a tolerance for round-half-even and truncation.
     slack = 0.51 * 10.0**-places * power
     for scale in scales:
         low, high = (value - slack) * scale, (value + slack) * scale
@@ -89,7 +89,7 @@ def _held(found: re.Match[str], scales: tuple[float, ...], known: list[float]) -
 
 
 def _numbers(facts: Any) -> Iterator[float]:
-    """All numbers of a document, those in its texts as well."""
+    """Yield all numbers of a document, including those in texts."""
     if isinstance(facts, bool) or facts is None:
         return
     if isinstance(facts, (int, float)):

@@ -1,1 +1,1 @@
-"""What is measured on this machine, by ONNX Runtime."""
+"""Measurements on this machine with ONNX Runtime."""

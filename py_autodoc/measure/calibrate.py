@@ -1,4 +1,4 @@
-"""A profile of this machine's CPU, from times of small models in ONNX Runtime."""
+"""Creates a profile of this machine's CPU from the times of small models in ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from py_autodoc.measure.workloads import (
 from py_autodoc.ort import onnxruntime
 
 SECONDS = 1.4
-"""Of all runs; ONNX Runtime's own start and the making of the sessions come on top."""
+"""Total time of all runs, in addition to the start of ONNX Runtime and its sessions."""
 LEAST_RUNS = 2
 ROUNDS = 4
 BUSY = 0.5
-"""Share of the processors that other work took, from which it is told."""
+"""Processor load of other work from which a warning is given."""
 SCHEMA = "autodoc.profile/1"
 Profile = dict[str, Any]
 Clock = Callable[[], float]
 
 
 def calibrate(threads: int = 0, seconds: float = SECONDS, clock: Clock = time.perf_counter) -> Profile:
-    """Measure the CPU: the profile as ``--hardware FILE`` takes it.
+    """Measure the CPU and return a profile for ``--hardware FILE``.
 
-    ``threads``: those that one operator runs on; 0: as many as ONNX Runtime takes by itself. The quickest run
-    of each model counts, so that other work on the machine disturbs little.
+    ``threads`` is the number per operator; 0: ONNX Runtime's default. The fastest run of each model counts,
+    so that other work on the machine has little effect.
 
     Raises:
         RequirementError: ONNX Runtime is missing.
@@ -53,7 +53,7 @@ def calibrate(threads: int = 0, seconds: float = SECONDS, clock: Clock = time.pe
         )
     every = [(one, _runner(runtime, one, threads)) for one in workloads()]
     each = seconds / len(every) / ROUNDS
-    # Round by round: what disturbs for a while disturbs no model in all of its runs.
+    # In rounds, so that a temporary disturbance does not affect all runs of one model.
     best = [min(times) for times in zip(
         *([quickest(once, each, clock) for _, once in every] for _ in range(ROUNDS)), strict=True
     )]  # fmt: skip
@@ -64,7 +64,7 @@ def calibrate(threads: int = 0, seconds: float = SECONDS, clock: Clock = time.pe
 
 
 def _runner(runtime: Any, one: Workload, threads: int) -> Callable[[], object]:
-    """Runs the model once."""
+    """Return a function that runs the model once."""
     options = runtime.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 4
@@ -74,7 +74,7 @@ def _runner(runtime: Any, one: Workload, threads: int) -> Callable[[], object]:
 
 
 def lines(found: Profile) -> list[str]:
-    """The profile for people."""
+    """Return the profile as text."""
 
     def giga(name: str) -> str:
         return f"{found[name] / 1e9:,.1f} G"
@@ -93,7 +93,7 @@ def lines(found: Profile) -> list[str]:
 
 
 def quickest(run: Callable[[], object], seconds: float, clock: Clock = time.perf_counter) -> float:
-    """Seconds of the quickest run within about ``seconds``; the first one, which prepares, does not count."""
+    """Return the fastest run within about ``seconds``; the first run is a warm-up and not counted."""
     end = clock() + seconds
     run()
     best, runs = math.inf, 0
@@ -111,12 +111,12 @@ def _numbers(shape: tuple[int, ...]) -> Any:
 
 
 def _mean(values: list[float]) -> float:
-    """Of rates the geometric one: no size outweighs the others."""
+    """Return the geometric mean of rates, so that no size dominates."""
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
 def _busy() -> str:
-    """What else ran on the machine in the last minute; empty where that is little, or nobody knows."""
+    """Return a warning about other work in the last minute; empty if there was little, or it is unknown."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     count = os.cpu_count() or 1
     if load <= BUSY * count:

@@ -1,4 +1,4 @@
-"""Small models whose times tell what ONNX Runtime reaches on a CPU, a kind of kernel each."""
+"""Small models that measure ONNX Runtime's rates on a CPU, one per kind of kernel."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ PRODUCT, CONVOLUTION, DEPTHWISE, MOVED, CACHED, START = (
 )  # fmt: skip
 Shapes = Mapping[str, tuple[int, ...]]
 _CHAIN = 100
-"""Operators of the model that tells what one takes to start."""
+"""Operators in the model that measures the overhead per operator."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A model, the shapes of its inputs, and what one run of it does: FLOPs, bytes, or operators."""
+    """A model, its input shapes, and the work per run: FLOPs, bytes, or operators."""
 
     kind: str
     model: bytes
@@ -28,7 +28,7 @@ class Workload:
 
 
 def workloads() -> list[Workload]:
-    """All of them. Sizes are those of usual models: a layer of a transformer, stages of a ResNet."""
+    """Return all workloads, with typical sizes: a layer of a transformer, stages of a ResNet."""
     return [
         *(_product(*sizes) for sizes in ((128, 768, 768), (128, 768, 3072), (512, 384, 1536))),
         _attention(12, 128, 64),
@@ -49,7 +49,7 @@ def _random(*shape: int) -> Any:
 
 
 def _model(nodes: Sequence[Any], shapes: Shapes, weights: dict[str, Any]) -> bytes:
-    """The model of the nodes; its output is that of the last one."""
+    """Build a model of the nodes; its output is that of the last node."""
     inputs = [helper.make_tensor_value_info(n, TensorProto.FLOAT, shape) for n, shape in shapes.items()]
     output = helper.make_tensor_value_info(nodes[-1].output[0], TensorProto.FLOAT, None)
     tensors = [numpy_helper.from_array(value, name) for name, value in weights.items()]
@@ -83,7 +83,7 @@ def _convolution(channels: int, size: int, filters: int, kernel: int) -> Workloa
 
 
 def _depthwise(channels: int, size: int, kernel: int) -> Workload:
-    """Four in a row, so that the layouts at both ends weigh as little as in a model."""
+    """Four layers in a row, so that layout conversions at both ends weigh as little as in a model."""
     shapes = {"x": (1, channels, size, size)}
     names = ["x", "a", "b", "c", "y"]
     nodes = [
@@ -99,7 +99,7 @@ def _depthwise(channels: int, size: int, kernel: int) -> Workload:
 
 
 def _pointwise(kind: str, operator: str, shape: tuple[int, ...], **attributes: Any) -> Workload:
-    """Its work is the bytes that it reads and writes."""
+    """An elementwise operator; its work is the bytes that it reads and writes."""
     extra = {"Add": ["x"], "LayerNormalization": ["w"]}.get(operator, [])
     weights = {"w": _random(shape[-1])} if "w" in extra else {}
     nodes = [helper.make_node(operator, ["x", *extra], ["y"], **attributes)]
@@ -108,7 +108,7 @@ def _pointwise(kind: str, operator: str, shape: tuple[int, ...], **attributes: A
 
 
 def _chain() -> Workload:
-    """Operators on next to nothing, one after the other."""
+    """Operators on tiny tensors, in sequence."""
     names = ["x", *(f"y{at}" for at in range(_CHAIN))]
     nodes = [
         helper.make_node("MatMul", [names[at], "w"], [names[at + 1]])

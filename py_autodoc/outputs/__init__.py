@@ -1,8 +1,8 @@
-"""Where results may go: one rule for every command, the server and the widget.
+"""Where results may be written: one rule for all commands, the server and the widget.
 
-No input is written over, nor a file that its weights are in, whatever the names that lead to it; no file
-that we did not write is replaced unless that was asked for; and a file is complete or not there. What a run
-was killed at is removed by the next.
+Inputs and their weight files are never overwritten, whatever names lead to them; files that ONNX Autodoc did
+not write are only replaced on request; and a file is either complete or absent. The next run removes what a
+killed run left behind.
 """
 
 from __future__ import annotations

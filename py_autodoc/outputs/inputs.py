@@ -1,7 +1,7 @@
-"""What a run reads, file by file, so that nothing is written over it.
+"""The files that a run reads, so that none of them is overwritten.
 
-Files are told apart by device and inode: a link, a hard link and, on file systems that ignore case,
-another spelling of the name are the same file.
+Files are identified by device and inode: a link, a hard link and, on case-insensitive file systems, another
+spelling of the name are the same file.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from py_autodoc.errors import AutodocError
 from py_autodoc.graph.protobuf.probe import PathLike, base_name
 
 _MOST = 10_000
-"""Files of a folder that is an input."""
+"""Maximum number of files examined in an input folder."""
 
 Id = tuple[int, int]
 
 
 class ReadFiles:
-    """The files behind some paths. Folders count with all that is in them, models with their data.
+    """The files behind some paths. Folders include their content, models their external data.
 
-    ``data`` names those files where they are known; else the models are looked into when it matters.
+    ``data`` lists the external data if known; otherwise the models are examined on demand.
     """
 
     def __init__(self, paths: Iterable[PathLike] = (), data: Iterable[str] | None = None) -> None:
@@ -31,15 +31,15 @@ class ReadFiles:
         self._paths = [os.fspath(path) for path in paths if os.fspath(path)]
 
     def same(self, status: os.stat_result) -> str | None:
-        """What a file is, as ``m.onnx`` or ``weights.bin, the data of m.onnx``; None when it is not an input.
+        """Return what an input is (``m.onnx``, ``weights.bin, the data of m.onnx``), or None for other files.
 
-        The data of models are looked for only here: what does not exist cannot be one of them.
+        Models are only examined for external data here: a file that does not exist cannot be part of it.
         """
         key = (status.st_dev, status.st_ino)
         return self._named.get(key) or self._data.get(key)
 
     def inside(self, status: os.stat_result) -> bool:
-        """Whether it is an input only because it is in a folder that is one: results may be kept there."""
+        """Return whether it is an input only by being in an input folder, which may also contain results."""
         return (status.st_dev, status.st_ino) in self._inside
 
     @cached_property
@@ -69,13 +69,13 @@ class ReadFiles:
 
 
 def _files(path: str) -> Iterator[str]:
-    """What is in a folder, but for what was exported into it: that is not read again."""
+    """Yield the content of a folder, except for files exported into it, which are not inputs."""
     found = (os.path.join(folder, one) for folder, _, names in os.walk(path) for one in names)
     return islice((one for one in found if ".onnx" not in os.path.basename(one)), _MOST)
 
 
 def data_files(path: str) -> list[str]:
-    """Paths of the files that a model's tensors are in; none of a file that is not a model."""
+    """Return the paths of a model's external data; empty if the file is not a model."""
     from py_autodoc.graph.ir.diagnostic_collector import DiagnosticCollector
     from py_autodoc.graph.loading.first_pass import collect_and_sanitize
     from py_autodoc.graph.loading.load import parse_structure

@@ -1,8 +1,8 @@
-"""Which files we wrote: told by what is in them, never by their names.
+"""Recognises files written by ONNX Autodoc, by their content rather than their names.
 
-Tables, pages and pictures can be made again, and are known by their form. Models, source code and prose are
-worth more, and others change them without taking out what we wrote into them: those end with a digest of
-all before it, and are ours only as long as it holds.
+Tables, pages and images can be regenerated, and are recognised by their form. Models, source code and prose
+may have been edited without removing our marks, so they end with a digest of everything before it, and only
+count as ours while it matches.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from py_autodoc.graph.protobuf.protobuf_wire import encode_bytes
 from py_autodoc.version import NAME
 
 WRITTEN = "autodoc.written"
-"""Key of the last entry of the metadata of a model that we wrote."""
+"""Key of the last metadata entry of a model written by this program."""
 DATA = ".data"
-"""Added to a model's name for the file of its weights, where they are not in itself."""
+"""Suffix of the external data file of a model."""
 WRITER = {"writer": NAME}
-"""In the metadata of a safetensors file."""
+"""Metadata of a safetensors file."""
 COMMENT = NAME.encode()
-"""Of an .npz file, as of a ZIP archive."""
+"""Comment of an .npz file (a ZIP archive)."""
 
 _METADATA, _KEY, _VALUE = 14, 1, 2
 _HEAD, _TAIL = 1 << 13, 1 << 9
 _PIECE = 1 << 22
 _SEALS = {"python": ("# ", ""), "markdown": ("<!-- ", " -->"), "text": ("# ", "")}
-"""Comments around the last line of a text."""
+"""Comment syntax for the last line of a text."""
 
 _FORMS = {
     "report": rb'\s*\{(?s:.{0,400}?)"generator"\s*:\s*\{\s*"name"\s*:\s*"%(name)s"',
@@ -66,9 +66,9 @@ _FORMS = {
 
 
 def known(path: Path, kind: str) -> bool:
-    """Whether a regular file is one that we wrote, of this kind, and nobody changed.
+    """Return whether a regular file of this kind was written by this program and is unchanged.
 
-    An empty file is anybody's: there is nothing in it to lose. Raises: OSError: it cannot be read.
+    Empty files count too, as nothing can be lost. Raises: OSError: it cannot be read.
     """
     status = path.stat()
     if not status.st_size:
@@ -97,7 +97,7 @@ def _known(path: str, kind: str, _state: object, data: int | None) -> bool:
 
 
 def sealed_text(text: str, kind: str) -> str:
-    """A text of a kind that people change, with the line that tells whether they did."""
+    """Append the digest line to a text that users may edit."""
     text = text if text.endswith("\n") else f"{text}\n"
     before, after = _SEALS[kind]
     return f"{text}{before}{NAME} {hashlib.sha256(text.encode()).hexdigest()}{after}\n"
@@ -111,20 +111,20 @@ def _sealed(path: Path, before: str, after: str) -> bool:
 
 
 def unmark(model: Any) -> None:
-    """Take our entry out of a ``ModelProto`` that becomes another file, which gets its own."""
+    """Remove the mark from a ``ModelProto`` that becomes another file, which gets its own."""
     for entry in [one for one in model.metadata_props if one.key == WRITTEN]:
         model.metadata_props.remove(entry)
 
 
 def seal_model(path: Path) -> None:
-    """Add the last entry to a serialized model whose data, if any, are beside it. Raises: OSError."""
+    """Append the mark to a serialized model whose external data, if any, are next to it. Raises: OSError."""
     entry = _entry(_digest(path, path.stat().st_size, _data_bytes(path)))
     with open(path, "ab") as file:
         file.write(entry)
 
 
 def _holds(path: Path, data: int | None) -> bool:
-    """Whether a model ends with the entry for what is before it and so many bytes of data beside it."""
+    """Return whether a model ends with the mark for its content and the size of its external data."""
     before = path.stat().st_size - len(_entry("0" * 64))
     if before < 0:
         return False
@@ -136,13 +136,13 @@ def _holds(path: Path, data: int | None) -> bool:
 
 
 def _entry(digest: str) -> bytes:
-    """Protobuf takes a field at the end of a serialized model, whatever is before it."""
+    """Encode the mark; protobuf accepts a field at the end of any serialized model."""
     entry = encode_bytes(_KEY, WRITTEN.encode()) + encode_bytes(_VALUE, digest.encode())
     return encode_bytes(_METADATA, entry)
 
 
 def _digest(path: Path, count: int, data: int | None) -> str:
-    """Of the first bytes of a file and the size of its data."""
+    """Return the digest of the first bytes of a file and the size of its external data."""
     digest = hashlib.sha256()
     with open(path, "rb") as file:
         while count > 0 and (piece := file.read(min(_PIECE, count))):
@@ -153,7 +153,7 @@ def _digest(path: Path, count: int, data: int | None) -> str:
 
 
 def _data_bytes(model: Path) -> int | None:
-    """Size of the file of a model's data, if there is one."""
+    """Return the size of a model's external data file, if there is one."""
     try:
         return model.with_name(f"{model.name}{DATA}").stat().st_size
     except OSError:

@@ -1,4 +1,4 @@
-"""Checking where results are to go, and putting them there in one step."""
+"""Checks output paths, and moves results there atomically."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _FORCE = "Choose another name, or replace it with --force (in Python: force=True
 
 @dataclass(frozen=True, slots=True)
 class OutputRequest:
-    """A file that a run is going to write."""
+    """A file that a run will write."""
 
     path: PathLike
     kind: str
-    """What it will be, as ``marks.known`` has it."""
+    """Kind of file, as in ``marks.known``."""
     option: str = ""
-    """The option that names it."""
+    """The option that specifies it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +40,19 @@ class _Refusal:
 
 @dataclass(frozen=True, slots=True)
 class OutputPlace:
-    """A checked place for a file."""
+    """A checked output path."""
 
     path: Path
-    """Links followed, so that what a link leads to is replaced and not the link."""
+    """With links resolved, so that the target is replaced and not the link."""
     shown: str
     special: bool
-    """A device or a pipe, which is written to and not replaced."""
+    """True for a device or pipe, which is written to rather than replaced."""
     _found: tuple[int, int, int, int] | None
-    """What was there when it was checked."""
+    """State of the existing file when it was checked."""
 
     @contextmanager
     def opened(self) -> Iterator[BinaryIO]:
-        """A file that takes this place when the block ends well, and is gone when not.
+        """Yield a temporary file that is moved here if the block succeeds, and removed otherwise.
 
         Raises: OutputError.
         """
@@ -67,14 +67,14 @@ class OutputPlace:
                 self.take(path)
 
     def write(self, data: bytes) -> None:
-        """All or nothing. Raises: OutputError."""
+        """Write all of the data or nothing. Raises: OutputError."""
         with self.opened() as file:
             file.write(data)
 
     def take(self, finished: Path) -> None:
-        """Put a finished file here, with the permissions of the one that it replaces.
+        """Move a finished file here, with the permissions of the file it replaces.
 
-        Raises: OutputError: it cannot be, or what is here is not what was when the place was checked.
+        Raises: OutputError: it cannot be moved, or the existing file changed since the check.
         """
         with output_failed(self.shown):
             now = _state(self.path)
@@ -88,22 +88,22 @@ class OutputPlace:
 
 
 def place(path: PathLike, kind: str, inputs: Iterable[PathLike] = (), force: bool = False) -> OutputPlace:
-    """``places`` of one file."""
+    """Check one file, as ``places`` does."""
     return places([OutputRequest(path, kind)], inputs, force)[0]
 
 
 def places(
     wanted: Sequence[OutputRequest], inputs: ReadFiles | Iterable[PathLike] = (), force: bool = False
 ) -> list[OutputPlace]:
-    """Where the files of a run go. Called before any work is done, it looks and changes nothing.
+    """Return the output paths of a run. Called before any work is done; changes nothing.
 
     Args:
         wanted: all files that the run may write.
         inputs: what the run reads: files, models with their data, folders with what is in them.
-        force: replace files that we did not write; inputs are never.
+        force: replace files that this program did not write; inputs are never replaced.
 
     Raises:
-        OutputError: what speaks against it, of all files in one line.
+        OutputError: the problems of all files, in one line.
     """
     held = inputs if isinstance(inputs, ReadFiles) else ReadFiles(inputs)
     refused: list[_Refusal] = []
@@ -150,7 +150,7 @@ def _checked(wanted: OutputRequest, inputs: ReadFiles, force: bool) -> tuple[Out
 
 
 def printable(path: PathLike) -> str:
-    """A path as text, whatever its bytes are."""
+    """Return a path as text, whatever its bytes."""
     return os.fsdecode(path).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -178,7 +178,7 @@ def _unwritable(folder: Path, said: str) -> _Refusal | None:
 
 
 def _twice(wanted: Sequence[OutputRequest], found: Sequence[OutputPlace]) -> Iterator[_Refusal]:
-    """Two results in one file, as it would be where file names ignore case."""
+    """Yield results that would be the same file, for example on case-insensitive file systems."""
     first: dict[str, str] = {}
     for one in found:
         key = unicodedata.normalize("NFC", str(one.path)).casefold()
@@ -190,12 +190,12 @@ def _twice(wanted: Sequence[OutputRequest], found: Sequence[OutputPlace]) -> Ite
 
 @contextmanager
 def filling(path: PathLike, inputs: Iterable[PathLike] = (), force: bool = False) -> Iterator[Path]:
-    """A folder that is filled in the block and then takes the place of ``path``: a new or an empty one.
+    """Yield a folder that replaces ``path``, a new or empty folder, when the block succeeds.
 
-    With ``force``, ``path`` may have files: those of the same names are replaced, but for inputs.
+    With ``force``, ``path`` may contain files: those with the same names are replaced, except for inputs.
 
     Raises:
-        OutputError: there are files in it, or it cannot be written.
+        OutputError: it contains files, or cannot be written.
     """
     target = Path(os.path.realpath(path))
     empty(target, force)
@@ -217,7 +217,7 @@ def filling(path: PathLike, inputs: Iterable[PathLike] = (), force: bool = False
 
 
 def empty(path: Path, force: bool = False) -> None:
-    """Raises: OutputError: a folder cannot be made at ``path``, or what is there is no empty folder."""
+    """Raises: OutputError: ``path`` is not an empty folder and cannot become one."""
     shown = path.name or "."
     if path.exists() and not path.is_dir():
         raise OutputError("output-not-a-folder", f"{shown} is a file.", "Choose a new folder.")
@@ -231,7 +231,7 @@ def empty(path: Path, force: bool = False) -> None:
 
 @contextmanager
 def output_failed(shown: str) -> Iterator[None]:
-    """Tells a fault of the file system as one of the result."""
+    """Convert file system errors to an ``OutputError``."""
     try:
         yield
     except OSError as fault:
@@ -257,7 +257,7 @@ def _state(path: Path) -> tuple[int, int, int, int] | None:
 
 
 def _usual_mode(folder: Path) -> int:
-    """Permissions of a new folder here. The process's mask is not asked: that would change it a moment."""
+    """Return the permissions of new files here, without changing the process's umask to read it."""
     made = folder / temporary.name()
     made.mkdir()
     mode = stat.S_IMODE(made.stat().st_mode)

@@ -1,8 +1,8 @@
-"""Temporary files and folders that can be told from those of a run that was killed.
+"""Temporary files and folders that can be distinguished from those of killed runs.
 
-They are named ``.autodoc-<process>-<random>.tmp``. Whoever makes one holds a lock on it for as long as it
-is needed; the kernel releases it when the process ends, however it ends, also in another container. What
-nobody holds any more is removed by the next run that writes into the same folder.
+They are named ``.autodoc-<process>-<random>.tmp``, and their creator holds a lock on them while they are
+needed. The kernel releases it whenever the process ends, also in another container. The next run that writes
+to the same folder removes unlocked ones.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ except ImportError:  # Windows has none: there, age alone decides
 
 _NAME = re.compile(r"\.autodoc-\d+-[0-9a-f]{16}\.tmp")
 _OLD_S = 24 * 3600.0
-"""Where locks tell nothing, what was not written to for so long is nobody's."""
+"""Without locks, files not written to for this long are considered abandoned."""
 _AGAIN_S = 60.0
-"""How often a process looks into one folder."""
+"""Minimum interval between two checks of a folder by one process."""
 _TRIES = 16
 _MOST = 100_000
-"""Entries of a folder that are looked at."""
+"""Maximum number of folder entries examined."""
 _swept: dict[str, float] = {}
 
 
 def name() -> str:
-    """A new name for something temporary."""
+    """Return a new name for a temporary file or folder."""
     return f".autodoc-{os.getpid()}-{secrets.token_hex(8)}.tmp"
 
 
 @contextmanager
 def file(folder: Path) -> Iterator[tuple[BinaryIO, Path]]:
-    """A new file in ``folder``, open and locked; it is removed afterwards where it is still there.
+    """Yield a new, open and locked file in ``folder``; it is removed afterwards if still there.
 
     Raises: OSError: the folder cannot be written.
     """
@@ -65,9 +65,9 @@ def file(folder: Path) -> Iterator[tuple[BinaryIO, Path]]:
 
 @contextmanager
 def folder(parent: Path) -> Iterator[Path]:
-    """A new folder in ``parent`` that only this user can read; it is removed with all in it afterwards.
+    """Yield a new folder in ``parent`` readable only by this user; it is removed afterwards.
 
-    Raises: OSError: the parent cannot be written.
+    Raises: OSError: the parent is not writable.
     """
     sweep(parent)
     for _ in range(_TRIES):
@@ -90,13 +90,13 @@ def folder(parent: Path) -> Iterator[Path]:
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """A new folder where the system keeps temporary files, away from any result. Raises: OSError."""
+    """Yield a new folder in the system's temporary folder, apart from any results. Raises: OSError."""
     with folder(Path(tempfile.gettempdir())) as path:
         yield path
 
 
 def sweep(where: Path) -> None:
-    """Remove what killed runs left in a folder; now and then. Never fails."""
+    """Occasionally remove what killed runs left in a folder. Never fails."""
     key, now = os.path.realpath(where), time.monotonic()
     if now - _swept.get(key, -_AGAIN_S) < _AGAIN_S:
         return
@@ -109,7 +109,7 @@ def sweep(where: Path) -> None:
 
 
 def _remove(entry: os.DirEntry[str]) -> None:
-    """Remove what nobody holds. A link is removed itself, whatever it leads to."""
+    """Remove an entry that is not locked. Links are removed themselves, not their targets."""
     held = _opened(Path(entry.path))
     try:
         free = None if held is None else _lock(held)
@@ -125,7 +125,7 @@ def _remove(entry: os.DirEntry[str]) -> None:
 
 
 def _ours(fd: int, path: Path) -> bool:
-    """Lock what was just made. False when another run saw it unlocked, and removes it."""
+    """Lock a new entry. Return False if another run saw it unlocked and is removing it."""
     if _lock(fd) is False:
         return False
     try:
@@ -135,7 +135,7 @@ def _ours(fd: int, path: Path) -> bool:
 
 
 def _opened(path: Path) -> int | None:
-    """A descriptor to lock; None where there can be none."""
+    """Return a descriptor for locking; None if that is not possible."""
     if fcntl is None:
         return None
     try:
@@ -145,7 +145,7 @@ def _opened(path: Path) -> int | None:
 
 
 def _lock(fd: int) -> bool | None:
-    """Whether the lock was free, and is ours now; None where there are no locks."""
+    """Return whether the lock was acquired; None if locks are not supported."""
     if fcntl is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Which device to take for a model: the least, the right and the fastest one, and why."""
+"""Device recommendations for a model: the minimum, the recommended and the fastest, with reasons."""
 
 from __future__ import annotations
 

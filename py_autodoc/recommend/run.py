@@ -1,4 +1,4 @@
-"""Estimates a model on every device of a target, and picks the tiers."""
+"""Estimates a model on every device of a target, and selects the tiers."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ TARGETS: dict[str, frozenset[str]] = {
     "local": frozenset({"consumer", "workstation", "laptop", "apple", "cpu"}),
     "cloud": frozenset({"datacenter", "cloud-asic"}),
 }
-"""Target → categories of profiles. A device of any category is of the cloud as well when it can be rented."""
+"""Target → categories of profiles. Devices of any category also count as cloud if they can be rented."""
 BATCHES = (1, 2, 4, 8, 16, 32, 64)
-"""Batches that are tried where the model can have them."""
+"""Batch sizes tried if the model allows it."""
 HALF = 0.5
 MAGNITUDE_LABEL = MODEL.bands[MAGNITUDE].label
 Progress = Callable[[int, int], None]
@@ -34,11 +34,11 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class RecommendOptions:
-    """What the device must do. Latencies in ms, throughput in items a second, power in W, price in $/h.
+    """Requirements. Latencies in ms, throughput in items per second, power in W, price in $/h.
 
-    ``target`` is edge, local or cloud, empty for any device; ``provider`` the cloud whose prices count.
-    ``precision``: those that may be used, the fastest is taken; empty: the stored precision.
-    ``batch`` is the only batch that is tried; None: several, where the model can have them.
+    ``target`` is edge, local or cloud, empty for any device; ``provider`` is the cloud whose prices count.
+    ``precision`` lists allowed ones, of which the fastest is used; empty: the stored precision. ``batch`` is
+    the only batch size tried; None: several, if the model allows it.
     """
 
     target: str = ""
@@ -49,7 +49,7 @@ class RecommendOptions:
     provider: str = ""
     precision: Sequence[str] = ()
     runtime: str = ""
-    """What runs the model; empty: TensorRT."""
+    """Runtime of the model; empty: the usual one."""
     batch: int | None = None
     bindings: Mapping[str, int] = field(default_factory=dict)
     limits: Limits = LIBRARY
@@ -60,15 +60,15 @@ def recommend(
     options: RecommendOptions | None = None,
     progress: Progress | None = None,
 ) -> Recommendation:
-    """The devices for one model, or for several that run one after the other.
+    """Recommend devices for one model, or for several that run in sequence.
 
     Raises:
-        InputError: a model cannot be read, an option does not fit it, or a target is unknown or not above 0.
+        InputError: a model cannot be read, an option does not fit it, or a target is unknown or not positive.
     """
     chosen = options or RecommendOptions()
     if chosen.target not in ("", *TARGETS):
         raise OptionError(
-            "unknown-target", f"Unknown target {chosen.target[:40]!r}.", f"One of {', '.join(TARGETS)}."
+            "unknown-target", f"Unknown target {chosen.target[:40]!r}.", f"Use one of {', '.join(TARGETS)}."
         )
     for name in ("latency", "throughput", "power", "price"):
         wanted = getattr(chosen, name)
@@ -89,7 +89,7 @@ def recommend(
 
 
 def _silent(done: int, total: int) -> None:
-    """Progress that nobody asked for."""
+    """Ignore progress."""
 
 
 def _devices(target: str, provider: str) -> list[Profile]:
@@ -119,7 +119,7 @@ def _swept(model: Any, chosen: RecommendOptions, devices: Sequence[Profile], pro
 
 
 def _sizes(found: Sweep) -> dict[str, int]:
-    """The sizes that are the same at every point."""
+    """Return the dimensions that are equal at every point."""
     first = found.points[0].bindings if found.points else {}
     return {
         name: size
@@ -129,7 +129,7 @@ def _sizes(found: Sweep) -> dict[str, int]:
 
 
 def _summed(models: Sequence[Sequence[SweepPoint]]) -> list[SweepPoint]:
-    """The points of one model, or the sums over several at the same batch, device and precision."""
+    """Return the points of one model, or sums over several at the same batch, device and precision."""
     if len(models) == 1:
         return list(models[0])
     tables = [{(p.batch, p.hardware, p.precision): p for p in points} for points in models]
@@ -169,14 +169,14 @@ def _by_device(points: Sequence[SweepPoint]) -> dict[str, list[SweepPoint]]:
 def _candidate(
     device: Profile, points: Sequence[SweepPoint], chosen: RecommendOptions, provider: str
 ) -> DeviceCandidate | None:
-    """The device at the batch and precision that serve best; None without any estimate."""
+    """Return the device at its best batch and precision; None without any estimate."""
     timed = [point for point in points if point.latency_ms is not None and point.precision]
     if not timed:
         return None
 
     def rank(point: SweepPoint) -> tuple[bool, bool, float]:
         soon = chosen.latency is None or (point.latency_ms or 0) <= chosen.latency
-        # Without a target of throughput, one item is what a latency is told for.
+        # Without a throughput target, latency refers to a single item.
         most = point.throughput or 0.0
         if chosen.throughput is None:
             return point.fits is not False, soon, -(point.latency_ms or 0)
@@ -215,7 +215,7 @@ def _candidate(
 
 
 def _misses(point: SweepPoint, device: Profile, price: float | None, chosen: RecommendOptions) -> list[str]:
-    """What of the targets it does not meet; what is not known is not met."""
+    """Return the targets that are missed; unknown values miss them."""
     found = []
     if chosen.latency is not None and (point.latency_ms or 0) > chosen.latency:
         found.append(f"{point.latency_ms:.3g} ms instead of {chosen.latency:g} ms")
@@ -273,12 +273,12 @@ def _tiers(
 
 
 def _surer(found: Sequence[DeviceCandidate]) -> Sequence[DeviceCandidate]:
-    """Those whose latency is more than an order of magnitude, if there are any."""
+    """Return those with latencies better than an order of magnitude, if there are any."""
     return [one for one in found if one.label != MAGNITUDE_LABEL] or found
 
 
 def _allowed(one: DeviceCandidate, chosen: RecommendOptions) -> bool:
-    """Within the limits of power and price."""
+    """Return whether power and price are within the limits."""
     power = chosen.power is None or (one.power_watts is not None and one.power_watts <= chosen.power)
     price = chosen.price is None or (
         one.price_usd_per_hour is not None and one.price_usd_per_hour <= chosen.price
@@ -287,12 +287,12 @@ def _allowed(one: DeviceCandidate, chosen: RecommendOptions) -> bool:
 
 
 def _speed(one: DeviceCandidate) -> float:
-    """Items a second, or inferences a second where the batch is not known."""
+    """Return items per second, or inferences per second if the batch is unknown."""
     return one.estimated_throughput_fps or 1e3 / (one.estimated_latency_ms or float("inf"))
 
 
 def _burden(one: DeviceCandidate) -> tuple[bool, float, bool, float, float]:
-    """What a device asks for: its price where it can be rented, its power, then its speed."""
+    """Return the sort key of a device's demands: its price if it can be rented, its power, then its speed."""
     price, power = one.price_usd_per_hour, one.power_watts
     if one.category in ("edge", "consumer", "workstation", "laptop", "apple", "cpu"):
         price = None
@@ -300,7 +300,7 @@ def _burden(one: DeviceCandidate) -> tuple[bool, float, bool, float, float]:
 
 
 def _distance(one: DeviceCandidate, chosen: RecommendOptions) -> float:
-    """How far from the targets: the worst ratio; what is not known is far."""
+    """Return the distance from the targets: the worst ratio; unknown values are far."""
     ratios = [1.0]
     if chosen.latency is not None:
         ratios.append((one.estimated_latency_ms or float("inf")) / chosen.latency)

@@ -1,4 +1,4 @@
-"""A candidate in words."""
+"""Text descriptions of a candidate."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BOUNDS = {
 
 
 def reason(point: SweepPoint, misses: Sequence[str]) -> str:
-    """``fits, 6.4 of 22.0 GB; 4.1 ms (2.7–6.1); memory bound``; then what it misses."""
+    """Return ``fits, 6.4 of 22.0 GB; 4.1 ms (2.7–6.1); memory bound``, followed by missed targets."""
     parts = [_memory(point)]
     if point.latency_ms is not None:
         low, high = point.latency_low_ms, point.latency_high_ms

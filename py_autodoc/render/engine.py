@@ -49,10 +49,10 @@ def draw(request: bytes) -> str:
     """Return the SVG for a request: UTF-8 JSON of ``{"payload": …, "options": …}``.
 
     Raises:
-         RequirementError: neither QuickJS nor Node is available, or the viewer was not built.
-         LimitError: the image exceeds the limit of memory, time or stack.
+        RequirementError: neither QuickJS nor Node is available, or the viewer was not built.
+        LimitError: the image exceeds the limit of memory, time or stack.
         AnalysisError: the engine could not be run.
-         PictureFault: the viewer's code failed.
+        PictureFault: the viewer's code failed.
     """
     if quickjs() is None:
         return _in_node(find_nodejs(), request)

@@ -22,8 +22,8 @@ def saved_file(analysis: Analysis, format: str, metric: str = "") -> SavedFile:
     ``metric`` is shown by Model Explorer; the default is ``macs``.
 
     Raises:
-         OptionError: unknown format or metric.
-         RequirementError: this installation does not include the viewer.
+        OptionError: unknown format or metric.
+        RequirementError: this installation does not include the viewer.
     """
     if format == HTML:
         from py_autodoc.render.html import html_page

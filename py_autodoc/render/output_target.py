@@ -70,8 +70,8 @@ def targets(
     ``besides`` are outputs that the run writes by other means; they are checked together.
 
     Raises:
-         OutputError: problems with any of them, all in one line.
-         OptionError: two outputs go to stdout.
+        OutputError: problems with any of them, all in one line.
+        OptionError: two outputs go to stdout.
     """
     given = {option: (path, kind) for option, (path, kind) in asked.items() if path is not None}
     printed = [option for option, (path, _) in given.items() if path == STDOUT]
@@ -90,8 +90,8 @@ def to_stdout(result: str | bytes, json: bool = False) -> None:
     """Print a result; for a terminal, neutralise control characters (JSON keeps its value).
 
     Raises:
-         OutputError: stdout is closed or full, or is a terminal and the result is not text.
-         BrokenPipeError: the reader of the pipe has closed it.
+        OutputError: stdout is closed or full, or is a terminal and the result is not text.
+        BrokenPipeError: the reader of the pipe has closed it.
     """
     stream = sys.stdout
     if stream is None:

@@ -59,7 +59,7 @@ def pdf(
 
     Raises:
         RequirementError: typst is not installed.
-         AnalysisError: typst failed.
+        AnalysisError: typst failed.
     """
     compiler = typst()
     pictures = dict(plots or {})
@@ -95,7 +95,7 @@ def document(
 
     Raises:
         RequirementError: typst is not installed.
-         AnalysisError: typst failed.
+        AnalysisError: typst failed.
     """
     return _set(typst(), title, subtitle, tiles, made, pictures, caption)
 

@@ -29,9 +29,9 @@ def png_picture(svg: str, scale: float = 1.0) -> bytes:
     """Render an SVG file as PNG; ``scale`` is the number of pixels per SVG unit.
 
     Raises:
-         RequirementError: resvg is not installed, or no usable font is installed.
-         LimitError: the image would have more than ``MAX_PIXELS`` pixels.
-         AnalysisError: rendering failed.
+        RequirementError: resvg is not installed, or no usable font is installed.
+        LimitError: the image would have more than ``MAX_PIXELS`` pixels.
+        AnalysisError: rendering failed.
     """
     library = resvg()
     size = _SIZE.search(svg)

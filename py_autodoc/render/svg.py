@@ -51,9 +51,9 @@ def svg_picture(
     another model and its alignment: both are drawn as one graph, coloured by difference.
 
     Raises:
-         RequirementError: neither QuickJS nor a recent Node.js is available, or the viewer was not built.
-         LimitError: ``depth`` gives more than ``MAX_BOXES`` boxes, or drawing exceeds a resource limit.
-         AnalysisError: drawing failed.
+        RequirementError: neither QuickJS nor a recent Node.js is available, or the viewer was not built.
+        LimitError: ``depth`` gives more than ``MAX_BOXES`` boxes, or drawing exceeds a resource limit.
+        AnalysisError: drawing failed.
     """
     options: dict[str, Any] = {"dark": theme == "dark", "overlay": overlay, "depth": depth}
     options |= {

@@ -1,4 +1,4 @@
-"""One model at many sizes, precisions and devices: the costs, the latency and the memory of each."""
+"""Costs, latency and memory of one model at many sizes, precisions and devices."""
 
 from __future__ import annotations
 

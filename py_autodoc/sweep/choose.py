@@ -1,4 +1,4 @@
-"""Which point of a sweep to take: the batch with the most throughput, and where more batch stops to pay."""
+"""Selects points of a sweep: the batch with the highest throughput, and the smallest one close to it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class PointChoice(NamedTuple):
 def best(
     points: Sequence[SweepPoint], max_memory: int | None = None, max_latency: float | None = None
 ) -> PointChoice:
-    """The point with the most items a second within ``max_memory`` (bytes) and ``max_latency`` (ms).
+    """Return the point with the highest throughput within ``max_memory`` (bytes) and ``max_latency`` (ms).
 
-    Of equal ones the one with the lower latency. A point that does not fit its device is not taken.
+    Ties go to the lower latency. Points that do not fit their device are excluded.
     """
     timed = [at for at, point in enumerate(points) if point.throughput is not None]
     if not timed:
@@ -39,7 +39,7 @@ def best(
 def knee(
     points: Sequence[SweepPoint], max_memory: int | None = None, max_latency: float | None = None
 ) -> PointChoice:
-    """The smallest batch within the limits that reaches ``KNEE`` of the best throughput there."""
+    """Return the smallest batch within the limits that reaches ``KNEE`` of the best throughput."""
     top, reason = best(points, max_memory, max_latency)
     if top is None:
         return PointChoice(None, reason)
@@ -55,7 +55,7 @@ def knee(
 def choices(
     points: Sequence[SweepPoint], max_memory: int | None, max_latency: float | None
 ) -> list[SweepChoice]:
-    """The choices for each device and precision, batches compared at sizes that are otherwise the same."""
+    """Return the choices per device and precision, comparing batches with otherwise equal dimensions."""
     groups: dict[tuple[str, str], list[int]] = {}
     for at, point in enumerate(points):
         if point.hardware is not None:
@@ -88,7 +88,7 @@ def _within(point: SweepPoint, max_memory: int | None, max_latency: float | None
 def _nearest(
     points: Sequence[SweepPoint], timed: Sequence[int], max_memory: int | None, max_latency: float | None
 ) -> str:
-    """What the point that comes closest to the limits needs."""
+    """Return what the point closest to the limits needs."""
     fitting = [at for at in timed if _within(points[at], max_memory, None)]
     if fitting and max_latency is not None:
         least = min(points[at].latency_ms or 0 for at in fitting)

@@ -1,4 +1,4 @@
-"""The numbers of a model at many sizes: one analysis and the expressions of its costs, or one a point."""
+"""The numbers of a model at many sizes: from one analysis and its expressions, or one analysis per point."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TOTALS = ("macs", "flops", "read_bytes", "write_bytes", "peak")
 
 @dataclass(frozen=True, slots=True)
 class SweepSizes:
-    """The sizes of a point."""
+    """The dimensions of a point."""
 
     batch: int | None
     bindings: Mapping[str, int]
@@ -28,7 +28,7 @@ class SweepSizes:
 
 
 class Costs:
-    """The numbers at each of ``points``, of which ``at`` was analysed as ``base``."""
+    """The numbers at each of ``points``; ``base`` is the analysis at point ``at``."""
 
     def __init__(
         self,
@@ -49,9 +49,9 @@ class Costs:
             self._evaluator, self._name = self._expressions()
 
     def _expressions(self) -> tuple[Evaluator | None, str]:
-        """What evaluates the costs, and the name of a batch that the file has fixed.
+        """Return the evaluator of the costs, and the name of a batch that is fixed in the file.
 
-        It is kept only when it gives what an analysis gives at the last point.
+        It is only used if it matches an analysis at the last point.
         """
         base, name = self._base, ""
         if base.dims.symbols:
@@ -72,11 +72,11 @@ class Costs:
 
     @property
     def closed(self) -> bool:
-        """True when one analysis gives all points."""
+        """True if one analysis covers all points."""
         return self._evaluator is not None
 
     def at(self, sizes: SweepSizes) -> tuple[SweepNumbers | str, SweepSizes]:
-        """The numbers, or why there are none; and the sizes with those that were assumed."""
+        """Return the numbers or why there are none, and the dimensions including assumed ones."""
         whole = replace(sizes, bindings=self.whole(sizes), batch=self._batch(sizes))
         if self._evaluator is not None:
             found = self._evaluator.at(self._bound(sizes, self._name))
@@ -85,16 +85,16 @@ class Costs:
         return self.fresh(sizes), whole
 
     def fresh(self, sizes: SweepSizes) -> SweepNumbers | str:
-        """The numbers of an analysis at these sizes, or why there is none."""
+        """Return the numbers of an analysis at these dimensions, or why there are none."""
         if sizes is self._at:
             return of_analysis(self._base)
         try:
             return of_analysis(self._analyse(replace(sizes, bindings=self.whole(sizes))))
         except AutodocError as error:
-            return error.message  # these sizes do not fit the model; others may
+            return error.message  # these dimensions do not fit the model; others may
 
     def whole(self, sizes: SweepSizes) -> dict[str, int]:
-        """Every free size."""
+        """Return all symbolic dimensions."""
         found = {**self._free, **sizes.bindings}
         if sizes.batch is not None:
             found.update(dict.fromkeys(self._batches, sizes.batch))
@@ -111,7 +111,7 @@ class Costs:
         return {**whole, name: sizes.batch} if name and sizes.batch is not None else whole
 
     def _batch(self, sizes: SweepSizes) -> int | None:
-        """Items of one inference: what was asked for, else the batch of the model."""
+        """Return the items per inference: the requested batch, else that of the model."""
         if sizes.batch is not None:
             return sizes.batch
         whole = self.whole(sizes)
@@ -121,12 +121,12 @@ class Costs:
 
 
 def _equal(one: SweepNumbers, other: SweepNumbers) -> bool:
-    """Whether totals and what an estimate reads are the same."""
+    """Return whether totals and inputs of an estimate are equal."""
     return all(getattr(one, name) == getattr(other, name) for name in _TOTALS) and same_work(one, other)
 
 
 def same_work(one: SweepNumbers, other: SweepNumbers) -> bool:
-    """Whether what an estimate reads, and the FLOPs, are the same."""
+    """Return whether the inputs of an estimate and the FLOPs are equal."""
     return (
         one.flops == other.flops
         and list(one.model.shapes) == list(other.model.shapes)
@@ -140,7 +140,7 @@ def same_work(one: SweepNumbers, other: SweepNumbers) -> bool:
 def time_of(
     base: Analysis, numbers: SweepNumbers, device: Device, wish: str, runtime: Runtime = TENSORRT
 ) -> tuple[Estimate | None, str, str]:
-    """The estimate, its precision, and why there is none."""
+    """Return the estimate, its precision, and why there is none."""
     stored = stored_precisions(base.model, base.types, base.sizes, base.costs)
     precision = precision_in(device, wish, stored)
     if not precision:

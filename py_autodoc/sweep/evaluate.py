@@ -1,4 +1,4 @@
-"""The numbers of a model at other sizes, from one analysis and the expressions of its costs."""
+"""The numbers of a model at other dimensions, from one analysis and its cost expressions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TOTALS = ("macs", "flops", "read_bytes", "write_bytes")
 
 @dataclass(frozen=True, slots=True)
 class SweepNumbers:
-    """Totals of one inference at some sizes, and what an estimate reads of the model there."""
+    """Totals of one inference at given dimensions, and the inputs of an estimate."""
 
     macs: int | None
     flops: int | None
@@ -33,13 +33,13 @@ class SweepNumbers:
     peak: int | None
     model: EstimateInputs
     stored: Sequence[int | None]
-    """Bytes by tensor, as the model stores them."""
+    """Bytes by tensor, as stored in the model."""
     kernels: Kernels | None
     reason: str = ""
 
 
 def of_analysis(analysis: Analysis) -> SweepNumbers:
-    """The numbers of an analysis, which are those of its report."""
+    """Return the numbers of an analysis, as in its report."""
     sums, peak = analysis.totals, analysis.peak
     broken = analysis.contradiction is not None
     return SweepNumbers(
@@ -56,7 +56,7 @@ def of_analysis(analysis: Analysis) -> SweepNumbers:
 
 
 def lacking(analysis: Analysis) -> str:
-    """Why numbers of an analysis are missing or only lower bounds; empty where none is."""
+    """Return why numbers are missing or only lower bounds; empty if none are."""
     found = runnable(analysis)
     if found.verdict != "yes":
         return found.reason
@@ -67,7 +67,7 @@ def lacking(analysis: Analysis) -> str:
 
 
 class Evaluator:
-    """One analysed model whose sizes are given again and again."""
+    """Evaluates one analysed model at many dimensions."""
 
     def __init__(self, analysis: Analysis, costs: Expressions, whole: bool) -> None:
         self._base = estimate_inputs(analysis)
@@ -87,14 +87,14 @@ class Evaluator:
 
     @classmethod
     def of(cls, analysis: Analysis, costs: Expressions | None, whole: bool = True) -> Evaluator | None:
-        """None where not every number of the model has an expression.
+        """Return an evaluator; None if a number of the model has no expression.
 
-        Not ``whole``: those that a time stands on, which are shapes, MACs and FLOPs; sizes may be 0 then.
+        Without ``whole``, only what latency needs: shapes, MACs and FLOPs; dimensions may then be 0.
         """
         if costs is None or len(analysis.model.graphs) > 1:
-            return None  # of loops, how often they run is a size as well
+            return None  # the number of loop iterations also depends on the dimensions
         if len(costs.shapes) != len(analysis.model.tensors):
-            return None  # rewritten for this batch in another way than for any
+            return None  # rewritten for this batch in a way that does not apply to others
         if any(costs.totals.get(f"total_{name}") is None for name in (TOTALS if whole else ("flops",))):
             return None
         if (whole and costs.peak.get("inplace") is None) or len(costs.nodes) != len(analysis.costs):
@@ -106,7 +106,7 @@ class Evaluator:
         return None if any(lost) else cls(analysis, costs, whole)
 
     def at(self, sizes: Mapping[str, int]) -> SweepNumbers | None:
-        """The numbers under sizes by the file's own names; None where the expressions do not hold."""
+        """Return the numbers for dimensions named as in the file; None if the expressions do not hold."""
         bindings = {name: sizes[own] for name, own in self._names.items() if own in sizes}
         least = int(self._whole)
         values = PolyValues(bindings, least)
@@ -129,7 +129,7 @@ class Evaluator:
         )
 
     def _bytes(self, shapes: Sequence[Shape | None]) -> list[int | None]:
-        """Bytes by tensor: of constants what the file stores, of the others what their sizes make."""
+        """Return the bytes by tensor: stored size of constants, computed size of the others."""
         found: list[int | None] = []
         for number, shape in enumerate(shapes):
             if self._storage[number] or not self._dense[number]:
@@ -149,7 +149,7 @@ class Evaluator:
         return self._place(dim_arithmetic.parse(dim)) if isinstance(dim, str) else dim
 
     def _place(self, poly: Poly) -> _PointSizes:
-        """Where the value of a polynomial will be; equal ones share a place."""
+        """Return the slot for the value of a polynomial; equal ones share a slot."""
         key = tuple(poly.terms.items())
         place = self._places.get(key)
         if place is None:
@@ -160,7 +160,7 @@ class Evaluator:
 
 @dataclass(frozen=True, slots=True)
 class _PointSizes:
-    """Index of a value that depends on the sizes."""
+    """Slot of a value that depends on the dimensions."""
 
     at: int
 

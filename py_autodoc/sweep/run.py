@@ -1,4 +1,4 @@
-"""Goes through the points of a sweep: one analysis and its expressions, or an analysis a point."""
+"""Runs a sweep: with one analysis and its expressions, or one analysis per point."""
 
 from __future__ import annotations
 
@@ -28,18 +28,17 @@ if TYPE_CHECKING:
 
 MAX_POINTS = 10_000
 MAX_TRIES = 16
-"""Points that are tried until the model runs at one."""
+"""Maximum number of points tried until the model runs at one."""
 Progress = Callable[[int, int], None]
-"""(points done, points); what it raises ends the sweep."""
+"""Called with (points done, points). An exception it raises aborts the sweep."""
 
 
 @dataclass(frozen=True, slots=True)
 class Axes:
-    """What is varied. An empty axis stays as the model has it.
+    """The varied parameters. An empty axis keeps the value of the model.
 
-    ``bindings`` gives sizes to free dimensions, ``shapes`` whole shapes to inputs whose sizes the file has
-    fixed, ``batch`` items of one inference, also where the file has another fixed. ``hardware`` are ids of
-    profiles or their files.
+    ``bindings`` sets symbolic dimensions, ``shapes`` full shapes of inputs with fixed dimensions, ``batch``
+    the items per inference, even if the file has a fixed batch. ``hardware`` lists profile ids or files.
     """
 
     batch: Sequence[int] = ()
@@ -48,18 +47,18 @@ class Axes:
     hardware: Sequence[str] = ()
     precision: Sequence[str] = ()
     runtime: str = ""
-    """What runs the model on the devices; empty: TensorRT."""
+    """Runtime of the model on the devices; empty: the usual one."""
 
 
 @dataclass(frozen=True, slots=True)
 class SweepOptions:
-    """What is the same at every point. ``max_memory`` (bytes) and ``max_latency`` (ms) limit the choices."""
+    """Options common to all points. ``max_memory`` (bytes) and ``max_latency`` (ms) limit the choices."""
 
     bindings: Mapping[str, int] = field(default_factory=dict)
     max_memory: int | None = None
     max_latency: float | None = None
     provider: str = ""
-    """Cloud whose prices count, ``all`` for the cheapest; empty: no prices."""
+    """Cloud provider for prices, ``all`` for the cheapest; empty: no prices."""
     limits: Limits = LIBRARY
 
 
@@ -69,10 +68,10 @@ def sweep(
     options: SweepOptions | None = None,
     progress: Progress | None = None,
 ) -> Sweep:
-    """The model at every combination of what is varied.
+    """Evaluate the model at every combination of the varied parameters.
 
-    Every number is that of an analysis at that point: sizes that stay free everywhere are given a usual one
-    once, which every point names in ``bindings``.
+    All numbers are those of an analysis at that point. Dimensions without a value get a typical one, listed
+    for each point in ``bindings``.
 
     Raises:
         InputError: the model cannot be read, an option does not fit it, or there are too many points.
@@ -81,7 +80,7 @@ def sweep(
 
 
 def _silent(done: int, total: int) -> None:
-    """Progress that nobody asked for."""
+    """Ignore progress."""
 
 
 class _SweepRun:
@@ -90,7 +89,7 @@ class _SweepRun:
         both = axes.bindings.keys() & options.bindings.keys()
         if both:
             raise OptionError(
-                "swept-and-fixed", f"{min(both)} is both varied and given one size.", "Pass it once."
+                "swept-and-fixed", f"{min(both)} is both varied and fixed.", "Pass it only once."
             )
         self.precisions = [checked_precision(one) for one in axes.precision]
         if axes.runtime and not axes.hardware:
@@ -106,14 +105,14 @@ class _SweepRun:
         if self.total > MAX_POINTS:
             raise OptionError(
                 "too-many-points",
-                f"The sweep has {self.total:,} points; {MAX_POINTS:,} is the most.",
+                f"The sweep has {self.total:,} points; the limit is {MAX_POINTS:,}.",
                 "Pass fewer values.",
             )
 
     def _device(self, hardware: str) -> Device:
         chosen = choose_device(hardware)
         if chosen is None:
-            raise OptionError("hardware-missing", "A device is empty.", "Pass the id of one.")
+            raise OptionError("hardware-missing", "A device id is empty.", "Pass the id of a device.")
         return chosen.device
 
     def _prices(self) -> dict[str, SweepPrice]:
@@ -167,7 +166,7 @@ class _SweepRun:
         )
 
     def _base(self) -> tuple[SweepSizes, Analysis]:
-        """The first point that the model can run at, which tells the sizes that nobody gave; else the first.
+        """Return the first point at which the model runs, with typical values if needed; else the first.
 
         Raises: InputError: the model cannot be read, or a name is not in it.
         """

@@ -1,1 +1,1 @@
-"""Work that runs a model, in a process of its own: measured, quantized, watched and stopped."""
+"""Tasks that run a model in their own process, such as measuring or quantizing."""

@@ -1,4 +1,4 @@
-"""The process of one task: a request on stdin, lines of JSON on stdout.
+"""The process of one task: a request on stdin, JSON lines on stdout.
 
 python -m py_autodoc.tasks.child
 """
@@ -18,7 +18,7 @@ from py_autodoc.tasks.kinds import TaskFiles, run_task
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """What the server sends: the request, and the files that it means."""
+    """Sent by the server: the request, and the files it refers to."""
 
     request: TaskRequest
     files: TaskFiles
@@ -26,7 +26,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A line of the child: progress, or how it ended."""
+    """A line from the child: progress, or the outcome."""
 
     step: str = ""
     done: int = 0
@@ -36,9 +36,9 @@ class Said(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def main() -> int:
-    """Does the task; 0 when it said how it ended."""
+    """Run the task; return 0 if the outcome was reported."""
     order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
-    # Libraries print; the pipe is for our lines alone.
+    # Libraries may print to stdout; the pipe is reserved for our lines.
     pipe = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     _limit(order.memory_bytes)
@@ -64,7 +64,7 @@ def main() -> int:
 def _limit(memory_bytes: int) -> None:
     try:
         import resource
-    except ImportError:  # Windows has no limits of this kind
+    except ImportError:  # Windows has no such limits
         return
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))

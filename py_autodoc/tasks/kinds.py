@@ -1,4 +1,4 @@
-"""What a task can be: one function each, from a request to lines, numbers by node, and a file."""
+"""The kinds of tasks: one function each, from a request to text, numbers by node, and a file."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from py_autodoc.verify.document import Verification, VerifiedLayer
 
 Tell = Callable[[str, int, int], None]
-"""Step, done, total; a total of 0 is not known."""
+"""Called with (step, done, total); a total of 0 is unknown."""
 _RUNS, _WARMUP = 20, 3
 
 
 class TaskFiles(msgspec.Struct, frozen=True, kw_only=True):
-    """Files of this machine that a request means."""
+    """Local files that a request refers to."""
 
     model: str
     data: str | None = None
@@ -41,9 +41,9 @@ class TaskFiles(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def run_task(request: TaskRequest, files: TaskFiles, tell: Tell) -> TaskResult:
-    """Do what is asked for.
+    """Run the requested task.
 
-    Raises: AutodocError: as the function behind the kind.
+    Raises: AutodocError: as the function for the kind.
     """
     kind = KINDS.get(request.kind)
     if kind is None:
@@ -74,7 +74,7 @@ def _measure(request: TaskRequest, files: TaskFiles, tell: Tell) -> TaskResult:
 
 
 def times_result(found: NodeTimes) -> TaskResult:
-    """Times of kernels as what a viewer shows."""
+    """Return kernel times in wire format."""
     from py_autodoc.runner.lines import node_lines
 
     label, unit, values = _numbers(found.heat())
@@ -105,9 +105,9 @@ def _profile(request: TaskRequest, files: TaskFiles, tell: Tell) -> TaskResult:
 
 
 def profile_result(files: list[str], analysis: Analysis) -> TaskResult:
-    """Times out of a profile, with TensorRT's layer information or without, whichever comes first.
+    """Return the times in a profile, with or without TensorRT's layer information, in either order.
 
-    Raises: InputError: none of the files is a profile, or it is of another model.
+    Raises: InputError: none of the files is a profile, or it is for another model.
     """
     from py_autodoc.runner.profile import read_profile, told_apart
 
@@ -117,8 +117,8 @@ def profile_result(files: list[str], analysis: Analysis) -> TaskResult:
         names = ", ".join(f"{name[:40]!r}" for name in list(found.lost)[:3]) or "it has none"
         raise InputError(
             "profile-of-another-model",
-            f"None of the kernels in {found.source[:100]} is of a node of this model ({names}).",
-            "Pass a profile of this model, made with the names that it has.",
+            f"None of the kernels in {found.source[:100]} matches a node of this model ({names}).",
+            "Pass a profile of this model, made with its current names.",
         )
     return times_result(found)
 
@@ -163,7 +163,7 @@ def _verification(found: Verification, analysis: Analysis) -> TaskVerification:
 
 
 def _anchor(layer: VerifiedLayer, analysis: Analysis) -> int:
-    """The node that a layer is named after: beside it stand those that were fused, quantize or dequantize."""
+    """Return the node that a layer is named after, as opposed to fused, quantize or dequantize nodes."""
     nodes = analysis.model.nodes
     named = (one for one in layer.nodes if nodes[one].op_type == layer.op)
     return next(named, layer.nodes[-1])
@@ -236,4 +236,4 @@ KINDS: Final[dict[str, Callable[[TaskRequest, TaskFiles, Tell], TaskResult]]] = 
     "sensitivity": _sensitivity,
     "quantize": _quantize,
 }
-"""A new kind is an entry here."""
+"""Task kind → function; add new kinds here."""

@@ -1,4 +1,4 @@
-"""Tasks of a server: one runs at a time, others wait; each can be watched and stopped."""
+"""Tasks of a server: one runs at a time, others are queued; each can be watched and cancelled."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from py_autodoc.tasks.child import Order, Said
 
 QUEUED, RUNNING, DONE, FAILED, CANCELLED = "queued", "running", "done", "failed", "cancelled"
 KEPT = 32
-"""Tasks that are remembered."""
+"""Maximum number of tasks kept."""
 _LINE_BYTES = 1 << 26
 _SAID = msgspec.json.Decoder(Said)
 
 
 class UnknownTask(PathError):
-    """There is no such task, or it was long ago."""
+    """The task does not exist, or is no longer kept."""
 
     def __init__(self) -> None:
         super().__init__("unknown-task-id", "This task does not exist any more.", "Start it again.")
 
 
 class TooManyTasks(AutodocError):
-    """As many as are remembered wait or run."""
+    """The maximum number of tasks is queued or running."""
 
     http_status = 429
 
     def __init__(self) -> None:
-        super().__init__("too-many-tasks", "Too many tasks wait.", "Cancel some, or try again later.")
+        super().__init__("too-many-tasks", "Too many tasks are queued.", "Cancel some, or try again later.")
 
 
 @dataclass
@@ -62,10 +62,10 @@ class _Record:
 
 
 class TaskManager:
-    """Starts, watches and stops tasks.
+    """Starts, watches and cancels tasks.
 
     Args:
-        seconds: that a task may take.
+        seconds: time limit of a task.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -74,7 +74,7 @@ class TaskManager:
         self._turn = asyncio.Lock()
 
     def start(self, order: Order, after: Callable[[], None] | None = None) -> Task:
-        """A new task; ``after`` is called when it has ended, however. Raises: TooManyTasks."""
+        """Start a task; ``after`` is called when it ends for any reason. Raises: TooManyTasks."""
         self._forget()
         record = _Record(secrets.token_urlsafe(12), order.request.kind)
         self._records[record.id] = record
@@ -84,18 +84,18 @@ class TaskManager:
         return record.wire()
 
     def get(self, number: str) -> Task:
-        """Its state now. Raises: UnknownTask."""
+        """Return its current state. Raises: UnknownTask."""
         return self._record(number).wire()
 
     def cancel(self, number: str) -> None:
-        """Stops it, if it has not ended. Raises: UnknownTask."""
+        """Cancel it unless it has ended. Raises: UnknownTask."""
         record = self._record(number)
         if record.state in (QUEUED, RUNNING) and record.work is not None:
             record.state = CANCELLED
             record.work.cancel()
 
     async def close(self) -> None:
-        """Stops all."""
+        """Cancel all tasks."""
         for record in list(self._records.values()):
             with contextlib.suppress(UnknownTask):
                 self.cancel(record.id)
@@ -121,7 +121,7 @@ class TaskManager:
             try:
                 await asyncio.wait_for(self._child(record, order), self._seconds)
             except asyncio.TimeoutError:
-                late = f"The task took more than {self._seconds:,.0f} s and was ended."
+                late = f"The task took more than {self._seconds:,.0f} s and was stopped."
                 record.problem = problem_of(AnalysisError("task-too-long", late, "Pass fewer samples."))
                 record.state = FAILED
 
@@ -160,7 +160,7 @@ class TaskManager:
 
 
 def _kill(pid: int) -> None:
-    """The whole session of the child: threads and processes that it started."""
+    """Kill the child's whole session, including threads and processes it started."""
     if hasattr(os, "killpg"):
         os.killpg(pid, signal.SIGKILL)
     else:

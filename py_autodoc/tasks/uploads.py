@@ -1,4 +1,4 @@
-"""Files that a client sent for a task: kept in a folder of their own until it ends."""
+"""Files sent by a client for a task, kept in a folder until the task ends."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from py_autodoc.errors import LimitError, PathError
 
 MAX_UPLOAD_BYTES = 1 << 27
 KEPT = 8
-"""Uploads that no task has taken yet."""
+"""Maximum number of uploads not yet used by a task."""
 SECONDS = 600.0
-"""How long these are kept."""
+"""How long unused uploads are kept."""
 _NAME_CHARACTERS = 50
 
 
@@ -30,14 +30,14 @@ class _Held:
 
 
 class Uploads:
-    """Keeps uploads until a task takes them, at most eight and for ten minutes."""
+    """Keeps uploads until a task takes them: at most eight, for ten minutes."""
 
     def __init__(self) -> None:
         self._folder: str | None = None
         self._held: OrderedDict[str, _Held] = OrderedDict()
 
     def add(self, name: str, content: bytes) -> tuple[str, str]:
-        """Keep a file; its id and the name that it is called by. Blocking.
+        """Store a file; return its id and display name. Blocking.
 
         Raises: LimitError: it is too large.
         """
@@ -49,7 +49,7 @@ class Uploads:
         if self._folder is None:
             self._folder = tempfile.mkdtemp(prefix="autodoc-uploads-")
         number = secrets.token_urlsafe(12)
-        # A folder each: the file has the name that messages show.
+        # One folder each, so that the file can have the name shown in messages.
         folder = Path(self._folder, number)
         folder.mkdir(mode=0o700)
         try:
@@ -61,11 +61,11 @@ class Uploads:
         return number, name
 
     def take(self, numbers: Iterable[str]) -> list[str]:
-        """The files of these ids. They are the caller's to release. Raises: PathError: one is gone."""
+        """Return the files with these ids; the caller must release them. Raises: PathError: one is gone."""
         self._expire(KEPT)
         wanted = list(dict.fromkeys(numbers))
         if any(one not in self._held for one in wanted):
-            raise PathError("unknown-upload", "A file that was sent is no longer kept.", "Send it again.")
+            raise PathError("unknown-upload", "An uploaded file is no longer available.", "Send it again.")
         return [self._held.pop(one).path for one in wanted]
 
     def release(self, paths: Iterable[str]) -> None:
@@ -74,7 +74,7 @@ class Uploads:
             shutil.rmtree(os.path.dirname(path), ignore_errors=True)
 
     def close(self) -> None:
-        """Delete all."""
+        """Delete all files."""
         self._held.clear()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -87,10 +87,10 @@ class Uploads:
 
 
 def _plain(name: str) -> str:
-    """A name without folders and signs that a terminal or a file system minds."""
+    """Return a name without folders and characters unsuitable for terminals or file systems."""
     bare = "".join(one if one.isprintable() and one not in '\\/:*?"<>|' else "_" for one in name)
     with contextlib.suppress(UnicodeEncodeError):
         bare.encode()
-        # The end tells more than the beginning; and a name takes at most 255 bytes.
+        # The end is more informative than the beginning; names are limited to 255 bytes.
         return bare.strip(". ")[-_NAME_CHARACTERS:] or "profile"
     return "profile"

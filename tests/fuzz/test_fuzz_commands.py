@@ -60,7 +60,9 @@ def test_the_rule_sees_faults():
     assert judged(0, b'{"a": 1}') is None
     assert judged(1, b"", b"error: m.onnx: no.\n") is None
     assert "exit 7" in judged(7)
-    assert "fault in" in judged(2, b"", b"error: The analysis failed because of a fault in x (KeyError).\n")
+    assert "internal error" in judged(
+        2, b"", b"error: The analysis failed because of an internal error in x (KeyError).\n"
+    )
     assert "2 lines" in judged(1, b"", b"error: a\nerror: b\n")
     assert "0 lines" in judged(1)
     assert "exit 0 with an error" in judged(0, b"", b"error: a\n")

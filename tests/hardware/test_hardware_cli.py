@@ -36,7 +36,7 @@ def test_what_is_assumed_of_experts_is_told(tmp_path):
     path.write_bytes(experts().SerializeToString())
     result = invoke(str(path), "--hardware", "l4", "--precision", "fp16", "--no-progress")
     found = json.loads(result.stdout)["hardware_estimates"]
-    assert found["assumption"] == "tokens spread evenly over the experts (16 kernels)"
+    assert found["assumption"] == "tokens are distributed evenly over the experts (16 kernels)"
     assert (found["unknown_kernels"], found["reason"]) == (0, "")
     assert report(str(path))["hardware_estimates"] is None
 

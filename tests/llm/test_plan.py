@@ -177,7 +177,7 @@ def test_limits_of_a_model(model):
 def test_more_devices_than_heads_keep_copies(big):
     one = plan(big, PlanOptions(["h100-sxm"], [1], [1024], (), [16])).plans[0]
     assert one.kv_cache_bytes_per_token_per_device == 327_680 / 8
-    assert any("kept 2 times" in line for line in one.warnings)
+    assert any("stored 2 times" in line for line in one.warnings)
 
 
 def test_tensor_parallel_scales_less_than_its_devices(big):
@@ -387,4 +387,4 @@ def test_the_command_takes_a_runtime(model, tmp_path):
     assert done.exit_code == 0
     assert "Assumed: the model runs in ONNX Runtime" in done.stdout
     done = CliRunner().invoke(app, [*args, "--runtime", "ORT"])
-    assert (done.exit_code, "One of tensorrt, ort-cuda" in done.stderr) == (1, True)
+    assert (done.exit_code, "Use one of tensorrt, ort-cuda" in done.stderr) == (1, True)

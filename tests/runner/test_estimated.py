@@ -98,4 +98,4 @@ def test_the_command(tmp_path):
     assert out.read_bytes().startswith(b"<?xml")
     done = CliRunner().invoke(app, ["run", RESNET8, "--out-plot", str(Path(tmp_path, "q.svg"))])
     assert done.exit_code == 1
-    assert done.stderr.startswith("error: --out-plot sets times beside an estimate.")
+    assert done.stderr.startswith("error: --out-plot compares times with an estimate.")

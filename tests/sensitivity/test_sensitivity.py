@@ -228,5 +228,5 @@ def test_the_command(tmp_path):
     assert (read["schema"], len(read["layers"])) == ("autodoc.sensitivity/1", 7)
     assert "Error if quantized alone" in (tmp_path / "s.html").read_text()
     assert run(*data, "--auto", "sqnr>=500").exit_code == 5
-    assert "made up" in run("--samples", 1).stderr
+    assert "synthetic" in run("--samples", 1).stderr
     assert run("--data", tmp_path / "none.npz").exit_code == 1

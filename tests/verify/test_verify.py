@@ -254,7 +254,7 @@ def test_the_command(saved, tmp_path):
     a, b = saved("a.onnx", chain(other)), saved("b.onnx", chain(weights()))
     same = run(b, "--against", b)
     assert same.exit_code == 0
-    assert "made up" in same.stderr
+    assert "synthetic" in same.stderr
     differs = run(a, "--against", b, "--out-json", tmp_path / "v.json")
     assert differs.exit_code == 5
     assert "a.onnx diverges from b.onnx." in differs.stdout

@@ -106,7 +106,7 @@ def _assumption(kernels: Kernels | None) -> str:
     if kernels is None:
         return ""
     sent = sum(len(one.kernels) for one in kernels.routed) + kernels.kind.count(EXPERTS)
-    return f"tokens spread evenly over the experts ({plural(sent, 'kernel')})" if sent else ""
+    return f"tokens are distributed evenly over the experts ({plural(sent, 'kernel')})" if sent else ""
 
 
 def _some(names: list[str]) -> str:

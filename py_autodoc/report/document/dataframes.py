@@ -27,7 +27,7 @@ def to_dataframe(report: ReportFields, table: str) -> pandas.DataFrame:
     columns.
 
     Raises:
-         InputError: ``table`` is not in ``TABLES``, or it is ``latency`` and no device was chosen.
+        InputError: ``table`` is not in ``TABLES``, or it is ``latency`` and no device was chosen.
         RequirementError: pandas is not installed.
     """
     if table not in TABLES:

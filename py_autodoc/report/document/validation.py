@@ -41,9 +41,9 @@ def read_report(path: PathLike) -> Report:
     """Read a report from a file and check every field.
 
     Raises:
-         PathError: not a regular file.
-         LimitError: the file exceeds ``MAX_BYTES``.
-         InputError: not JSON, another version, or not valid by the schema; the message gives the position.
+        PathError: not a regular file.
+        LimitError: the file exceeds ``MAX_BYTES``.
+        InputError: not JSON, another version, or not valid by the schema; the message gives the position.
     """
     name = base_name(path)
     with regular_file(path) as (fd, status):
@@ -156,7 +156,7 @@ def validate_report(path: PathLike) -> list[Check]:
     """Check a JSON report: schema, counts, totals, ids and shares.
 
     Raises:
-         PathError, LimitError, InputError: as in ``read_report``, if the report cannot be read.
+        PathError, LimitError, InputError: as in ``read_report``, if the report cannot be read.
     """
     report = read_report(path)
     return [Check("schema", PASSED), *(checked(name, work(report)) for name, work in CHECKS.items())]

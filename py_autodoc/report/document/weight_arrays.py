@@ -62,9 +62,9 @@ def weight_file(
     ``check`` is called between pieces; an exception it raises aborts the read.
 
     Raises:
-         PathError: there is no such tensor, or it is not a constant.
-         LimitError: it exceeds ``MAX_NPY_BYTES``; the hint shows the equivalent ``read_array`` call.
-         InputError: see ``read_array``.
+        PathError: there is no such tensor, or it is not a constant.
+        LimitError: it exceeds ``MAX_NPY_BYTES``; the hint shows the equivalent ``read_array`` call.
+        InputError: see ``read_array``.
     """
     about = constant_of(model, tensor)
     hint = f'In Python: numpy.save("weight.npy", {_call(loaded, model, about)}).'

@@ -162,7 +162,7 @@ def run_analysis(source: Any, options: Options | None = None, progress: Progress
     fails, its numbers are unknown and a diagnostic ``analysis-failed`` is added.
 
     Raises:
-         InputError: the model cannot be read, or an option does not fit it.
+        InputError: the model cannot be read, or an option does not fit it.
     """
     with gc_paused():  # many objects, none of them garbage before the end
         return _Pipeline(options or Options(), progress or _silent).run(source)

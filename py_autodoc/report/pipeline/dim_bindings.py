@@ -105,7 +105,7 @@ def resolve_dims(model: Model, options: Choices, fitter: Callable[[], Fitter]) -
     """Resolve every symbol. ``fitter`` is called only if a dimension is symbolic.
 
     Raises:
-         OptionError: a name is not in the model, or values contradict each other.
+        OptionError: a name is not in the model, or values contradict each other.
     """
     shapes, names = symbolic_inputs(model)
     given = dict(options.bindings)

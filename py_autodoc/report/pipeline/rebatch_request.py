@@ -79,7 +79,7 @@ def followed(loaded: LoadedModel, model: Model, options: Choices) -> Rebatch | N
 
     Raises:
         RebatchBlocked: a node would mix items.
-         OptionError: full input shapes were given as well.
+        OptionError: full input shapes were given as well.
     """
     if options.batch_size is None:
         return None

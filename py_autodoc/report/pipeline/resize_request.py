@@ -56,8 +56,8 @@ def at_sizes(
     """Return the model with other input shapes; None if not requested.
 
     Raises:
-         ResizeBlocked: a node does not support these dimensions.
-         OptionError: an unknown input or an invalid dimension.
+        ResizeBlocked: a node does not support these dimensions.
+        OptionError: an unknown input or an invalid dimension.
     """
     if not wanted:
         return None

@@ -78,7 +78,7 @@ export function testReport(
               { title: 'Inputs', detail: '1 input' },
               { title: 'Stem ×2', detail: '3 nodes' }
             ],
-            caption: 'Stages in the order of execution'
+            caption: 'Stages in execution order'
           },
           { ...BLOCK, kind: 'of a later version' }
         ]

@@ -31,7 +31,7 @@ test('every text stands in its element, in its order, and is text', () => {
       'model.onnxImage classificationParameters25.5 MMACs≥ 4.09 G',
       'SummaryIn short: 12.5 % of <b>conv\\u202e</b>Whyonetwo',
       'OperatorsAllOperatorNodesConv53… 1,234 more',
-      'Inputs1 inputStem ×23 nodesStages in the order of execution'
+      'Inputs1 inputStem ×23 nodesStages in execution order'
     ].join('')
   );
   expect(container.querySelector('code')!.textContent).toBe(
