@@ -1,10 +1,10 @@
-"""Whether models keep the rules of a policy: limits, operators, findings, requirements, a baseline.
+"""Checks models against a policy: limits, operators, findings, requirements, a baseline.
 
     from py_autodoc.check import Policy, check
 
     found = check("model.onnx", Policy(limits=PolicyLimits(macs="1G"), require=["opset>=17"]))
 
-``policy`` holds what is asked for, ``rules`` make outcomes of an analysis, ``formats`` write them.
+``policy`` defines the requirements, ``rules`` evaluate them on an analysis, ``formats`` write the outcomes.
 """
 
 from __future__ import annotations

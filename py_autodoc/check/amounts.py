@@ -16,7 +16,7 @@ Amount = str | int | float
 
 
 def amount(given: Amount, where: str) -> float:
-    """A count or a size in bytes: ``100M``, ``2GB``, ``1GiB``, ``1e9``. Raises: OptionError."""
+    """Parse a count or a size in bytes: ``100M``, ``2GB``, ``1GiB``, ``1e9``. Raises: OptionError."""
     value = query_number(_text(given).replace(" ", ""))
     if isnan(value):
         raise _bad(given, where, "100M, 2GB, 512MiB or 1e9")
@@ -24,7 +24,7 @@ def amount(given: Amount, where: str) -> float:
 
 
 def milliseconds(given: Amount, where: str) -> float:
-    """A time: ``10ms``, ``0.5s``, ``250us``; a bare number is in milliseconds. Raises: OptionError."""
+    """Parse a time: ``10ms``, ``0.5s``, ``250us``; a bare number is in milliseconds. Raises: OptionError."""
     match = _TIME.fullmatch(_text(given))
     value = query_number(match[1]) if match and not match[1][-1:].isalpha() else float("nan")
     if match is None or isnan(value):
@@ -33,7 +33,7 @@ def milliseconds(given: Amount, where: str) -> float:
 
 
 def tolerance(given: Amount, where: str) -> float:
-    """A growth in percent: ``5%``. Raises: OptionError."""
+    """Parse a growth in percent: ``5%``. Raises: OptionError."""
     match = _PERCENT.fullmatch(_text(given))
     if match is None:
         raise _bad(given, where, "5% or 0.5%")

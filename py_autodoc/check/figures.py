@@ -1,4 +1,4 @@
-"""Figures that a check compares, from an analysis or from a report: values, lower bounds, reasons."""
+"""Figures that a check compares, from an analysis or a report: values, lower bounds, reasons."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class CheckedFigure:
     """One number of a model. Times are in milliseconds, sizes in bytes."""
 
     value: Number
-    """None where it is not wholly known."""
+    """None if unknown or only partly known."""
     least: Number = None
     """Lower bound of an unknown value: the sum of its known parts."""
     reason: str = ""
@@ -36,19 +36,19 @@ Figures = dict[str, CheckedFigure]
 
 
 def written(id: str, value: Number) -> str:
-    """A value as people read it."""
+    """Return a value formatted for display."""
     return writer(id)(value)
 
 
 def writer(id: str) -> Callable[[float | None], str]:
-    """How values of a figure are written."""
+    """Return the formatting function of a figure."""
     if id == "latency":
         return lambda value: units.seconds(None if value is None else value / 1e3)
     return next(one.write for one in MEASURES if one.id == id)
 
 
 def figures(analysis: Analysis) -> Figures:
-    """All figures of an analysed model; ``latency`` only where a device was chosen."""
+    """Return all figures of an analysed model; ``latency`` only if a device was chosen."""
     read, why = measured(analysis), unknown_costs(analysis)
     found = {
         name: CheckedFigure(value, reason="" if value is not None else why) for name, value in read.items()
@@ -71,7 +71,7 @@ def figures(analysis: Analysis) -> Figures:
 
 
 def unknown_costs(analysis: Analysis) -> str:
-    """Why the costs of a model are not wholly known, in one line."""
+    """Return why the costs of a model are not fully known, in one line."""
     verdict = runnable(analysis)
     if verdict.verdict == "no":
         return f"the model cannot run: {verdict.reason}"
@@ -93,7 +93,7 @@ def unknown_costs(analysis: Analysis) -> str:
 
 
 def reported(report: Report) -> Figures:
-    """The figures of a report."""
+    """Return the figures of a report."""
     numbers, cover, file = report.metrics, report.coverage, report.model
     first = max(cover.reasons, key=lambda reason: cover.reasons[reason], default="")
     why = (

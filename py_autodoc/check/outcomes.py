@@ -1,4 +1,4 @@
-"""Results of a check: one outcome per rule, several where a rule finds several things."""
+"""Results of a check: at least one outcome per rule."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from py_autodoc.graph.ir.model import Model
 from py_autodoc.report.encode.labels import node_label, shorten_middle
 
 FAILS = 5
-"""Exit status when a model does not pass."""
+"""Exit status if a model does not pass."""
 MAX_NODES = 20
-"""Nodes that an outcome lists by name."""
+"""Maximum number of nodes that an outcome lists by name."""
 
 
 class Status(str, Enum):
@@ -21,7 +21,7 @@ class Status(str, Enum):
     PASSED = "passed"
     FAILED = "failed"
     UNKNOWN = "unknown"
-    """The rule needs a figure that is not known. The model does not pass."""
+    """The rule needs an unknown figure. The model does not pass."""
     WARNING = "warning"
     """The same under the policy ``unknown = "warn"``: the model passes."""
 
@@ -51,7 +51,7 @@ class CheckOutcome:
     nodes: tuple[OutcomeNode, ...] = ()
     """At most ``MAX_NODES``."""
     node_count: int = 0
-    """All of them."""
+    """The total number."""
 
     @property
     def passes(self) -> bool:
@@ -71,7 +71,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One model with its outcomes, or with the fault that kept it from being checked."""
+    """One model with its outcomes, or the fault that prevented the check."""
 
     file: str
     """The path as given."""
@@ -86,18 +86,18 @@ class CheckResult:
 
     @property
     def exit_status(self) -> int:
-        """0, ``FAILS``, or the status of the fault."""
+        """Return 0, ``FAILS``, or the status of the fault."""
         if self.fault is not None:
             return self.fault.exit_status
         return 0 if self.passes else FAILS
 
     def of(self, *statuses: Status) -> list[CheckOutcome]:
-        """The outcomes with one of these statuses."""
+        """Return the outcomes with one of these statuses."""
         return [one for one in self.outcomes if one.status in statuses]
 
 
 def nodes_of(model: Model, ids: Iterable[int]) -> tuple[OutcomeNode, ...]:
-    """The first nodes of a list, for an outcome."""
+    """Return the first nodes of a list, for an outcome."""
     found: list[OutcomeNode] = []
     for id in ids:
         if len(found) == MAX_NODES:
@@ -109,7 +109,7 @@ def nodes_of(model: Model, ids: Iterable[int]) -> tuple[OutcomeNode, ...]:
 
 
 def named(nodes: Sequence[OutcomeNode], count: int, most: int = 5) -> str:
-    """``a, b and 3 more``; empty without nodes."""
+    """Return ``a, b and 3 more``; empty without nodes."""
     names = [shorten_middle(one.name, 80) for one in nodes[:most]]
     more = [f"{count - len(names):,} more"] if count > len(names) else []
     return " and ".join([", ".join(names), *more]) if names else ""

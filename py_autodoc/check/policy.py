@@ -1,4 +1,4 @@
-"""What is asked of models: the policy, as options or as a file.
+"""The policy: requirements for models, from options or a file.
 
 A policy file is TOML (or JSON with the same names)::
 
@@ -31,16 +31,16 @@ from py_autodoc.errors import OptionError
 from py_autodoc.findings.thresholds import read_file
 
 POLICY_FILE = "autodoc.toml"
-"""Read from the current folder when no other is named."""
+"""Default policy file, read from the current folder."""
 Severity = Literal["info", "low", "medium", "high"]
 
 
 class _PolicyTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
-    """A table of the file. Names have hyphens there."""
+    """A table of the file, in which names have hyphens."""
 
 
 class PolicySizes(_PolicyTable, frozen=True, kw_only=True):
-    """Dimensions of the analysis, as the options of ``analyze`` give them."""
+    """Dimensions of the analysis, as in the options of ``analyze``."""
 
     bind: dict[str, int] = {}
     input_shape: dict[str, list[int]] = {}
@@ -50,7 +50,7 @@ class PolicySizes(_PolicyTable, frozen=True, kw_only=True):
 
 
 class PolicyLimits(_PolicyTable, frozen=True, kw_only=True):
-    """Most that a figure of the whole model may be."""
+    """Maximum values of figures of the whole model."""
 
     params: Amount | None = None
     macs: Amount | None = None
@@ -70,20 +70,20 @@ class PolicyOperators(_PolicyTable, frozen=True, kw_only=True):
 
     forbid: list[str] = []
     allow: list[str] = []
-    """With entries, every other operator is forbidden."""
+    """If set, all other operators are forbidden."""
 
 
 class PolicyFindings(_PolicyTable, frozen=True, kw_only=True):
-    """Findings that a model may not have."""
+    """Findings that a model must not have."""
 
     fail_on: Severity | None = None
-    """This severity and worse."""
+    """This severity and above."""
     ignore: list[str] = []
     """Ids of rules whose findings are accepted."""
 
 
 class PolicyWhere(_PolicyTable, frozen=True, kw_only=True):
-    """Rules for the nodes that a query matches."""
+    """Rules for nodes that match a query."""
 
     query: str
     params: Amount | None = None
@@ -96,29 +96,29 @@ class PolicyWhere(_PolicyTable, frozen=True, kw_only=True):
 
 
 class PolicyBaseline(_PolicyTable, frozen=True, kw_only=True):
-    """What a model is compared with."""
+    """The baseline of a comparison."""
 
     file: str
-    """A report as JSON, or a model. In a policy file relative to it."""
+    """A JSON report or a model; in a policy file, relative to that file."""
     tolerance: Amount | None = None
-    """Growth that is accepted of size, params, weights, macs, flops, peak (and latency): ``5%``."""
+    """Accepted growth of size, params, weights, macs, flops, peak (and latency): ``5%``."""
     tolerances: dict[str, Amount] = {}
-    """The same for single figures."""
+    """The same for individual figures."""
     fail_on: list[str] = []
-    """Conditions as those of ``compare --fail-on``, and ``new-findings``."""
+    """Conditions as in ``compare --fail-on``, and ``new-findings``."""
 
 
 class Policy(_PolicyTable, frozen=True, kw_only=True):
-    """All that is asked of a model."""
+    """All requirements for a model."""
 
     models: list[str] = []
-    """Files, folders and patterns that are checked when none is named."""
+    """Files, folders and patterns to check if none are given."""
     unknown: Literal["fail", "warn"] = "fail"
-    """What a rule does whose figure is unknown."""
+    """Result of a rule whose figure is unknown."""
     hardware: str = ""
     precision: str = ""
     runtime: str = ""
-    """What runs the model on ``hardware``; empty: TensorRT."""
+    """Runtime of the model on ``hardware``; empty: the usual one."""
     require: list[str] = []
     sizes: PolicySizes = PolicySizes()
     limits: PolicyLimits = PolicyLimits()
@@ -127,11 +127,11 @@ class Policy(_PolicyTable, frozen=True, kw_only=True):
     where: list[PolicyWhere] = []
     baseline: PolicyBaseline | None = None
     rules: dict[str, Any] = {}
-    """Thresholds and severities of findings, as a threshold file has them."""
+    """Thresholds and severities of findings, as in a threshold file."""
 
 
 def read_policy(path: str | os.PathLike[str]) -> Policy:
-    """The policy of a file. Paths in it are made relative to its folder.
+    """Read a policy file. Paths in it are relative to its folder.
 
     Raises: PathError, OptionError, RequirementError.
     """
@@ -151,7 +151,7 @@ def read_policy(path: str | os.PathLike[str]) -> Policy:
 
 
 def policy_from(data: Mapping[str, Any], shown: str) -> Policy:
-    """A policy from what a file holds. Raises: OptionError, which names the place."""
+    """Parse the content of a policy file. Raises: OptionError with the position."""
     try:
         return msgspec.convert(data, Policy)
     except msgspec.ValidationError as fault:

@@ -1,4 +1,4 @@
-"""From a policy to rules, and from a model to outcomes."""
+"""Turns a policy into rules, and a model into outcomes."""
 
 from __future__ import annotations
 
@@ -45,26 +45,26 @@ Analyse = Callable[[str], Analysis]
 
 @dataclass(frozen=True)
 class CheckPlan:
-    """The checked policy: every mistake in it is known before a model is read."""
+    """The validated policy: all errors in it are found before a model is read."""
 
     options: Options
-    """How models are analysed."""
+    """Options of the analyses."""
     rules: tuple[Rule, ...]
     warn: bool
-    """Unknown figures are warnings."""
+    """True if unknown figures are only warnings."""
     tests: BaselineTests | None = None
 
     def with_baseline(self, base: Baseline | None) -> CheckPlan:
-        """With the rules of a baseline that was read. Raises: OptionError."""
+        """Add the rules of a loaded baseline. Raises: OptionError."""
         if base is None or self.tests is None:
             return self
         return replace(self, rules=(*self.rules, *baseline_rules(base, self.tests)))
 
 
 def plan(policy: Policy) -> CheckPlan:
-    """The rules of a policy, and the options of the analysis.
+    """Return the rules of a policy and the analysis options.
 
-    Raises: OptionError: something in the policy is wrong, or it asks for nothing.
+    Raises: OptionError: the policy is invalid or empty.
     """
     limits, hardware = policy.limits, policy.hardware
     rules = limit_rules(limits, hardware)
@@ -76,7 +76,7 @@ def plan(policy: Policy) -> CheckPlan:
         rules += where_rules(one, tuple(policy.findings.ignore))
     choose_device(
         hardware or None, policy.precision, policy.runtime
-    )  # what is wrong with them is wrong for every model
+    )  # invalid options are invalid for every model
     tests = None if policy.baseline is None else baseline_tests(policy.baseline, bool(hardware))
     if not rules and tests is None:
         raise OptionError(
@@ -99,7 +99,7 @@ def plan(policy: Policy) -> CheckPlan:
 
 
 def read_baseline(path: str, analyse: Analyse) -> Baseline:
-    """The baseline of a file: a report when its name ends in ``.json``, else a model.
+    """Load a baseline: a report if the file name ends in ``.json``, else a model.
 
     Raises: InputError.
     """
@@ -127,9 +127,9 @@ def read_baseline(path: str, analyse: Analyse) -> Baseline:
 
 
 def checked(file: str, plan: CheckPlan, analyse: Analyse) -> CheckResult:
-    """One model. What keeps it from being checked is its ``fault``, so that others go on.
+    """Check one model. Errors are stored as ``fault``, so that other models are still checked.
 
-    Raises: OutputError, and OptionError of options that fit no model.
+    Raises: OutputError, and OptionError for options that are invalid for every model.
     """
     try:
         subject = CheckSubject(analyse(file))
@@ -150,7 +150,7 @@ def checked(file: str, plan: CheckPlan, analyse: Analyse) -> CheckResult:
 def check(source: Any, policy: Policy) -> CheckResult:
     """Check one model: a path, bytes or a model in memory.
 
-    Raises: OptionError: the policy is wrong. A model that cannot be read is a ``fault`` of the result.
+    Raises: OptionError: the policy is invalid. A model that cannot be read is a ``fault`` of the result.
     """
     made = plan(policy)
     if policy.baseline is not None:
@@ -162,7 +162,7 @@ def check(source: Any, policy: Policy) -> CheckResult:
 
 
 def _runs(subject: CheckSubject) -> list[CheckOutcome]:
-    """Said of every model: one that cannot run, or of which a stage failed, does not pass."""
+    """Return outcomes for any model: fails if it cannot run, unknown if its analysis is incomplete."""
     analysis = subject.analysis
     if analysis.contradiction is not None:
         message = f"{unknown_costs(analysis).capitalize()}."
@@ -178,5 +178,5 @@ def _warned(one: CheckOutcome) -> CheckOutcome:
 
 
 def worst(found: Sequence[CheckResult]) -> int:
-    """The exit status of a run: the largest of all."""
+    """Return the exit status of a run: the highest of all models."""
     return max((one.exit_status for one in found), default=0)

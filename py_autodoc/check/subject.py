@@ -1,4 +1,4 @@
-"""A model as rules see it: its analysis, its figures, and queries on its nodes."""
+"""A model for rules: its analysis, its figures, and queries on its nodes."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class CheckSubject:
 
     @cached_property
     def matcher(self) -> NodeMatcher:
-        """Answers queries; its columns are costs of one inference by node."""
+        """Evaluates queries; its columns are costs per inference by node."""
         return NodeMatcher(build_payload(self.analysis))
 
 
 Rule = Callable[[CheckSubject], list[CheckOutcome]]
-"""A rule gives at least one outcome."""
+"""A rule returns at least one outcome."""

@@ -74,7 +74,7 @@ def test_folders_are_searched_and_files_taken_once(folder):
     assert model_files([str(folder)]) == [str(path) for path in below]
     assert model_files([str(folder / "a.onnx"), str(folder)]) == [str(path) for path in below]
     (folder / "c").mkdir()
-    with pytest.raises(PathError, match=r"c: there is no \.onnx file"):
+    with pytest.raises(PathError, match=r"c: this folder contains no \.onnx file"):
         model_files([str(folder / "c")])
 
 

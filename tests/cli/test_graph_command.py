@@ -271,4 +271,4 @@ def test_svg_depth_is_bounded(tmp_path, monkeypatch):
     code, _, err = run(MODEL, "--out", tmp_path / "a.svg", "--depth", "9")
     assert code == 1
     assert "--depth" in err
-    assert " 5 " in err
+    assert "the limit is 5." in err

@@ -1,1 +1,1 @@
-"""The formats of a result, one per module. Names of files and nodes are inert in each."""
+"""Output formats of a result, one per module. Names of files and nodes are escaped in each."""

@@ -1,4 +1,4 @@
-"""The result as JSON of our own: every outcome, those that passed too."""
+"""The result as JSON: every outcome, including those that passed."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ SCHEMA = "autodoc.check/1.0"
 
 
 class CheckedNode(Wire, frozen=True, kw_only=True):
-    """A node that a rule is about."""
+    """A node that an outcome refers to."""
 
     id: int
-    """As ``layers[].id`` of the report."""
+    """Id as in ``layers[].id`` of the report."""
     name: str
     op: str
 
@@ -51,7 +51,7 @@ class CheckedModel(Wire, frozen=True, kw_only=True):
     """One model."""
 
     file: str
-    """Below the current folder, else the base name."""
+    """Path relative to the current folder, else the base name."""
     passes: bool
     status: int
     """Exit status of this model alone."""
@@ -71,7 +71,7 @@ class CheckDocument(Wire, frozen=True, kw_only=True):
 
 
 def document(found: Sequence[CheckResult], pretty: bool = False) -> str:
-    """The document as text."""
+    """Return the document as text."""
     made = CheckDocument(
         schema=SCHEMA,
         generator=generator(),

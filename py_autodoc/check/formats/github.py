@@ -9,11 +9,11 @@ from py_autodoc.check.outcomes import CheckOutcome, CheckResult, Status
 from py_autodoc.render.terminal_text import printable
 
 _MOST = 4000
-"""Characters of a message; GitHub cuts longer ones."""
+"""Maximum length of a message; GitHub cuts longer ones."""
 
 
 def workflow_commands(found: Iterable[CheckResult]) -> list[str]:
-    """``::error …::`` for what fails, ``::warning …::`` for warnings. Lines without a line end."""
+    """Return ``::error …::`` for failures and ``::warning …::`` for warnings, as lines without line ends."""
     made = []
     for one in found:
         if one.fault is not None:
@@ -35,7 +35,7 @@ def _command(kind: str, file: str, title: str, message: str) -> str:
 
 
 def _data(text: str) -> str:
-    # printable() leaves no line end; the older form of commands begins with ##[ anywhere in a line.
+    # printable() removes line ends; the older command syntax starts with ##[ anywhere in a line.
     return printable(text)[:_MOST].replace("%", "%25").replace("##[", "## [")
 
 

@@ -1,4 +1,4 @@
-"""The result as JUnit XML: a test suite per model, a test case per outcome."""
+"""The result as JUnit XML: one test suite per model, one test case per outcome."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ROOT = f"{NAME} check"
 
 
 def junit(found: Sequence[CheckResult]) -> str:
-    """The document. Unknown figures are failures, and skipped cases where they are warnings."""
+    """Return the document. Unknown figures are failures, or skipped cases if they are only warnings."""
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         f"<testsuites{_attributes(name=_ROOT, **_counts(found))}>",
@@ -38,7 +38,7 @@ def _suite(one: CheckResult) -> list[str]:
 
 
 def _name(one: CheckOutcome) -> str:
-    """Several findings of one rule are several cases: the rule is in the name."""
+    """Return the case name. A rule with several findings gives several cases, so it includes the rule."""
     return one.title if one.title.startswith(one.rule) else f"{one.rule}: {one.title}"
 
 
@@ -75,5 +75,5 @@ def _attributes(**given: object) -> str:
 
 
 def _text(text: str) -> str:
-    """Characters that XML 1.0 cannot hold are replaced, all that is markup is escaped."""
+    """Escape markup and replace characters that XML 1.0 does not allow."""
     return escape(printable(text))

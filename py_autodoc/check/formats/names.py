@@ -1,4 +1,4 @@
-"""File names and texts of outcomes as all formats need them."""
+"""File names and outcome texts, common to all formats."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from py_autodoc.render.terminal_text import printable
 
 
 def relative(file: str) -> str:
-    """The path below the current folder with ``/``; of others the base name, never a full path.
+    """Return the path relative to the current folder with ``/``; for other files the base name.
 
     Bytes that are not UTF-8 are replaced.
     """
@@ -31,18 +31,18 @@ def _relative(file: str) -> str:
 
 
 def uri(file: str) -> str:
-    """``relative`` as a URI reference."""
+    """Return ``relative`` as a URI reference."""
     path = _relative(file).encode("utf-8", "surrogateescape")
     return quote(path, safe="/")
 
 
 def plain(text: str) -> str:
-    """A text without halves of surrogate pairs, which no JSON of UTF-8 can hold."""
+    """Return a text without lone surrogates, which UTF-8 JSON cannot represent."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def sentence(one: CheckOutcome) -> str:
-    """Message, nodes and hint on one line without control characters."""
+    """Return message, nodes and hint on one line without control characters."""
     nodes = named(one.nodes, one.node_count)
     parts = [one.message, f"Nodes: {nodes}." if nodes else "", one.hint]
     return printable(" ".join(part for part in parts if part))

@@ -1,4 +1,4 @@
-"""The result as SARIF 2.1.0, for code scanning: a result per rule that does not pass."""
+"""The result as SARIF 2.1.0 for code scanning: one result per rule that does not pass."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ABOUT = {
 
 
 def sarif(found: Sequence[CheckResult]) -> str:
-    """The document as indented JSON."""
+    """Return the document as indented JSON."""
     results = [
         _result(one, outcome) for one in found for outcome in one.outcomes if outcome.status in _LEVELS
     ]
@@ -104,12 +104,12 @@ def _notification(one: CheckResult) -> dict[str, Any]:
 
 
 def _message(text: str) -> str:
-    """A plain text of SARIF: braces begin placeholders, and ``[a](b)`` is a link."""
+    """Escape text for SARIF, in which braces are placeholders and ``[a](b)`` is a link."""
     return text.replace("{", "{{").replace("}", "}}").replace("](", "] (")
 
 
 def _fingerprint(one: CheckResult, outcome: CheckOutcome) -> str:
-    """Equal as long as the same rule fails on the same file, whatever the figures are."""
+    """Return a fingerprint that is stable while a rule fails on the same file, whatever the figures."""
     key = "\0".join((relative(one.file), outcome.rule, outcome.title))
     return hashlib.sha256(key.encode("utf-8", "backslashreplace")).hexdigest()[:32]
 

@@ -1,4 +1,4 @@
-"""The result for people: a line per model, under it the rules that it breaks."""
+"""The result as terminal output: one line per model, followed by the rules that fail."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from py_autodoc.units import plural
 _MARKS = {Status.PASSED: "ok", Status.FAILED: "failed", Status.UNKNOWN: "unknown", Status.WARNING: "warning"}
 _WIDTH = 7
 _COMMAND, _INERT = "##[", "## ["
-"""A command to the runner of GitHub wherever it stands in a line, and what is shown instead."""
+"""A command to GitHub runners, which may occur anywhere in a line, and its replacement."""
 
 
 def lines(one: CheckResult, every: bool = False) -> list[str]:
-    """The lines of a model; with ``every`` also the rules that it keeps.
+    """Return the lines of a model; with ``every`` also the rules that pass.
 
-    Each line begins with a word of ours or a blank, so that no name can begin a command to a CI system.
+    Each line starts with fixed text or a blank, so that no name can start a command to a CI system.
     """
     shown = printable(one.file)
     if one.fault is not None:
@@ -43,7 +43,7 @@ def _inert(line: str) -> str:
 
 
 def summary(found: Sequence[CheckResult]) -> str:
-    """One line about all models."""
+    """Return one line about all models."""
     faults = sum(one.fault is not None for one in found)
     passed = sum(one.passes for one in found)
     parts = [f"{passed:,} passed"]
@@ -55,6 +55,6 @@ def summary(found: Sequence[CheckResult]) -> str:
 
 
 def text(found: Iterable[CheckResult], every: bool = False) -> list[str]:
-    """All lines."""
+    """Return all lines."""
     done = list(found)
     return [line for one in done for line in lines(one, every)] + [summary(done)]

@@ -1,1 +1,1 @@
-"""The rules. Each module makes rules of a part of the policy, which it checks before a model is read."""
+"""The rules. Each module validates a part of the policy before a model is read, and creates its rules."""

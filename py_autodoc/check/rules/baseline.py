@@ -1,4 +1,4 @@
-"""A baseline that a model is compared with: growth of figures, changes of the architecture, new findings."""
+"""Comparison with a baseline: growth of figures, changes of the architecture, new findings."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from py_autodoc.report.pipeline.analysis import Analysis
 from py_autodoc.similar_names import similar_names
 
 NEW = "new-findings"
-"""A finding that the baseline does not have, or of a worse severity."""
+"""Condition: a finding that the baseline does not have, or with a higher severity."""
 _TOLERATED = ("size", "params", "weights", "macs", "flops", "peak")
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """What models are compared with."""
+    """The baseline that models are compared with."""
 
     name: str
     figures: Figures
     findings: Mapping[str, str]
-    """Id of a rule → its worst severity."""
+    """Rule id → its highest severity."""
     dims: Mapping[str, int | None]
     device: tuple[str, ...]
     """Device, precision and runtime of the latency; empty without one."""
@@ -40,7 +40,7 @@ class Baseline:
 
 
 def of_analysis(analysis: Analysis) -> Baseline:
-    """A model as baseline."""
+    """Use a model as baseline."""
     return Baseline(
         analysis.model.file.name, figures(analysis), _worst((f.rule, f.severity) for f in analysis.findings),
         _dims(analysis), _device(analysis), analysis,
@@ -48,7 +48,7 @@ def of_analysis(analysis: Analysis) -> Baseline:
 
 
 def of_report(report: Report, name: str) -> Baseline:
-    """A report as baseline."""
+    """Use a report as baseline."""
     chosen = report.hardware_estimates
     return Baseline(
         name, reported(report), _worst((one.id, one.severity) for one in report.risk_signals),
@@ -59,7 +59,7 @@ def of_report(report: Report, name: str) -> Baseline:
 
 @dataclass(frozen=True, slots=True)
 class BaselineTests:
-    """What is asked of the comparison; read from the policy before anything is analysed."""
+    """The conditions of the comparison, from the policy, before anything is analysed."""
 
     conditions: tuple[GateCondition, ...]
     new_findings: bool
@@ -71,7 +71,7 @@ class BaselineTests:
 
 
 def baseline_tests(given: PolicyBaseline, latency: bool) -> BaselineTests:
-    """The conditions. Without any, no figure may grow. Raises: OptionError."""
+    """Return the conditions. By default, no figure may grow. Raises: OptionError."""
     made = [condition(text, "--fail-on", tuple(LABELS), (*WORDS, NEW)) for text in given.fail_on]
     named: dict[str, float] = {}
     for name, growth in given.tolerances.items():
@@ -90,7 +90,7 @@ def baseline_tests(given: PolicyBaseline, latency: bool) -> BaselineTests:
 
 
 def baseline_rules(base: Baseline, tests: BaselineTests) -> list[Rule]:
-    """The rules of a baseline.
+    """Return the rules of a baseline.
 
     Raises: OptionError: a condition needs a model and the baseline is a report.
     """
@@ -143,7 +143,7 @@ def _missing(base: Baseline, before: CheckedFigure | None, after: CheckedFigure 
 
 
 def _incomparable(base: Baseline, analysis: Analysis, figure: str) -> str:
-    """Why two known numbers are not those of the same work."""
+    """Return why two known figures are not comparable."""
     if figure not in BY_SIZES:
         return ""
     for name, now in _dims(analysis).items():
@@ -158,7 +158,7 @@ def _incomparable(base: Baseline, analysis: Analysis, figure: str) -> str:
 
 
 def _word_rule(base: Baseline, words: Sequence[GateCondition]) -> Rule:
-    """Conditions on the alignment, which is made once for all of them."""
+    """Return a rule for conditions on the alignment, which is computed once for all of them."""
 
     def check(subject: CheckSubject) -> list[CheckOutcome]:
         from py_autodoc.compare.align import align

@@ -1,4 +1,4 @@
-"""Findings that a model may not have: those of a severity and worse."""
+"""Rule on findings of a given severity and above."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from py_autodoc.report.encode.labels import shorten_middle
 
 
 def finding_rule(severity: str, ignore: Sequence[str]) -> Rule:
-    """The rule of ``fail-on``. Raises: OptionError for an unknown rule."""
+    """Return the rule for ``fail-on``. Raises: OptionError for an unknown rule."""
     ignored = frozenset(find_rule(id).id for id in ignore)
 
     def check(subject: CheckSubject) -> list[CheckOutcome]:
@@ -24,7 +24,7 @@ def finding_rule(severity: str, ignore: Sequence[str]) -> Rule:
 def finding_outcomes(
     subject: CheckSubject, severity: str, ignored: Collection[str], nodes: Collection[int] | None, of: str
 ) -> list[CheckOutcome]:
-    """An outcome per finding, or one that passed. With ``nodes`` only findings about these count."""
+    """Return an outcome per finding, or one that passed. With ``nodes``, only findings about these count."""
     title = f"No finding of severity {severity}{' or worse' if severity != SEVERITIES[-1] else ''}{of}"
     found = []
     for one in subject.analysis.findings:

@@ -1,4 +1,4 @@
-"""Limits on figures: at most so many parameters, MACs, bytes, milliseconds."""
+"""Limits on figures: maximum parameters, MACs, bytes, milliseconds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BY_SIZES = "Set the dimensions with --bind or --batch-size, or use typical valu
 
 
 def limit_rules(limits: PolicyLimits, hardware: str) -> list[Rule]:
-    """A rule per limit. Raises: OptionError."""
+    """Return a rule per limit. Raises: OptionError."""
     found = []
     for field, figure in FIGURES.items():
         given = getattr(limits, field)
@@ -44,7 +44,7 @@ def _rule(name: str, figure: str, most: float) -> Rule:
 
 
 def judged(name: str, figure: str, most: float, found: CheckedFigure, of: str = "") -> CheckOutcome:
-    """The outcome of a limit. ``of`` names the nodes it is about, empty for the model."""
+    """Return the outcome of a limit. ``of`` names the nodes it applies to, empty for the model."""
     label = f"{LABELS[figure]}{of}"
     title = f"{label} ≤ {written(figure, most)}"
     if found.value is not None:
@@ -64,7 +64,7 @@ def judged(name: str, figure: str, most: float, found: CheckedFigure, of: str = 
 
 
 def _apart(figure: str, value: float, limit: float) -> tuple[str, str]:
-    """Both as text, with all digits where rounding would make them equal."""
+    """Return both as text, with all digits if rounding would make them equal."""
     shown = written(figure, value), written(figure, limit)
     if shown[0] != shown[1] or value == limit:
         return shown

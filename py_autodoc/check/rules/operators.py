@@ -1,4 +1,4 @@
-"""Operators that a model may not have, and nodes that a query finds."""
+"""Rules on forbidden and allowed operators."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _NAME = re.compile(r"[^\s,&|()<>=~!\"]{1,200}")
 
 
 def operator_rules(forbid: Sequence[str], allow: Sequence[str]) -> list[Rule]:
-    """Rules on the operators of the whole model. Raises: OptionError."""
+    """Return rules on the operators of the whole model. Raises: OptionError."""
     return [rule(None, "") for rule in operator_tests(forbid, allow)]
 
 
 class OperatorTest:
-    """``forbid-op`` or ``allow-op``; call it for a rule about some nodes, or about all (None)."""
+    """``forbid-op`` or ``allow-op``; call it to get a rule for some nodes, or for all (None)."""
 
     def __init__(self, name: str, patterns: tuple[str, ...]) -> None:
         self.name = name
         self.patterns = patterns
 
     def __call__(self, nodes: Collection[int] | None, of: str) -> Rule:
-        """The rule. ``of`` names the nodes, empty for the model."""
+        """Return the rule. ``of`` names the nodes, empty for the model."""
 
         def check(subject: CheckSubject) -> list[CheckOutcome]:
             return self.outcomes(subject, nodes, of)
@@ -36,7 +36,7 @@ class OperatorTest:
         return check
 
     def outcomes(self, subject: CheckSubject, nodes: Collection[int] | None, of: str) -> list[CheckOutcome]:
-        """An outcome per forbidden operator that is there; else one that passed."""
+        """Return an outcome per forbidden operator that occurs, else one that passed."""
         model = subject.analysis.model
         found: dict[str, list[int]] = {}
         for node in model.nodes:
@@ -59,7 +59,7 @@ class OperatorTest:
         return made
 
     def hits(self, node: Node) -> bool:
-        """Whether a node breaks the rule."""
+        """Return whether a node violates the rule."""
         if self.name == "allow-op" and node.is_constant:
             return False
         named = any(matches(pattern, node.domain, node.op_type) for pattern in self.patterns)
@@ -67,13 +67,13 @@ class OperatorTest:
 
 
 def operator_tests(forbid: Sequence[str], allow: Sequence[str]) -> list[OperatorTest]:
-    """The tests that patterns make. Raises: OptionError."""
+    """Return the tests for patterns. Raises: OptionError."""
     tests = (("forbid-op", forbid), ("allow-op", allow))
     return [OperatorTest(name, checked_patterns(given, name)) for name, given in tests if given]
 
 
 def checked_patterns(given: Sequence[str], name: str) -> tuple[str, ...]:
-    """Operators of lists such as ``Loop,com.microsoft::*``. Raises: OptionError."""
+    """Return the operators in lists such as ``Loop,com.microsoft::*``. Raises: OptionError."""
     patterns = tuple(dict.fromkeys(one.strip() for text in given for one in text.split(",")))
     for one in patterns:
         if not _NAME.fullmatch(one):
@@ -85,7 +85,7 @@ def checked_patterns(given: Sequence[str], name: str) -> tuple[str, ...]:
 
 
 def matches(pattern: str, domain: str, op: str) -> bool:
-    """``Conv`` and ``*Norm*`` are of ai.onnx, ``*`` alone and ``*::Conv`` of any domain."""
+    """Match an operator: ``Conv`` and ``*Norm*`` mean ai.onnx, ``*`` alone and ``*::Conv`` any domain."""
     if pattern == "*":
         return True
     wanted, mark, name = pattern.rpartition("::")
@@ -95,7 +95,7 @@ def matches(pattern: str, domain: str, op: str) -> bool:
 
 
 def _like(pattern: str, text: str) -> bool:
-    """Whether a text matches a pattern with ``*``. Piece by piece, which takes linear time."""
+    """Return whether a text matches a pattern with ``*``, in linear time."""
     first, *rest = pattern.split("*")
     if not rest:
         return text == pattern

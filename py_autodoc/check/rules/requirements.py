@@ -1,4 +1,4 @@
-"""Facts that must hold: ``opset>=17``, ``runs``, ``precision=int8``, ``family~transformer``."""
+"""Requirements: ``opset>=17``, ``runs``, ``precision=int8``, ``family~transformer``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _EXAMPLES = "Write one such as 'opset>=17', 'precision=int8' or 'runs'."
 
 @dataclass(frozen=True, slots=True)
 class _Fact:
-    """A value of the model, or why there is none."""
+    """A value of the model, or why it is unknown."""
 
     value: float | str | None
     shown: str
@@ -43,7 +43,7 @@ class _Fact:
 
 
 def requirement_rule(text: str, hardware: str) -> Rule:
-    """The rule of one requirement. Raises: OptionError."""
+    """Return the rule of one requirement. Raises: OptionError."""
     word = text.strip().lower()
     if word in ("fits", "latency") or word.startswith("latency"):
         _needs_device(text, hardware)

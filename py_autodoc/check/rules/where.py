@@ -1,7 +1,7 @@
-"""Rules for the nodes that a query matches.
+"""Rules for nodes that match a query.
 
-A node whose match depends on something unknown may belong to them: it makes sums and bans unknown, unless
-they fail without it.
+Nodes whose match depends on something unknown may or may not belong to them: they make sums and bans unknown,
+unless these fail without them.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _COLUMNS = {"params": "params", "macs": "macs", "flops": "flops", "weights": "we
 
 @dataclass(frozen=True, slots=True)
 class _ChosenNodes:
-    """Nodes that match, and those that may."""
+    """Nodes that match, and nodes that may match."""
 
     sure: frozenset[int]
     open: frozenset[int]
 
 
 def where_rules(given: PolicyWhere, ignore: tuple[str, ...]) -> list[Rule]:
-    """Rules of one query.
+    """Return the rules of one query.
 
-    Raises: OptionError: the query is wrong or empty, or nothing is asked of its nodes.
+    Raises: OptionError: the query is invalid or empty, or there are no rules for its nodes.
     """
     if parse(given.query) is None:
         raise OptionError("query-no-term", "--where: the query is empty.", "Write one such as 'op=Conv'.")
@@ -68,14 +68,14 @@ def _given(given: PolicyWhere, name: str) -> str | int | float | None:
 
 
 def _sum(subject: CheckSubject, figure: str, chosen: _ChosenNodes) -> CheckedFigure:
-    """The figure of the nodes together."""
+    """Return the total of a figure over the nodes."""
     column, nodes = subject.matcher.nodes.column(_COLUMNS[figure]), subject.analysis.model.nodes
-    # A node with bodies has the sum of what is in them, and these nodes are asked themselves.
+    # A control-flow node has the sum of its subgraphs, whose nodes are matched individually.
     bodies = {node.id for node in nodes if node.subgraphs} if figure in ("macs", "flops") else set()
     known = [column[node] for node in chosen.sure - bodies]
     least = sum(value for value in known if value is not None)
     missing = sum(value is None for value in known)
-    # What a node certainly does not have, it adds to no sum.
+    # Nodes whose value is certainly 0 do not affect the sum.
     open_ = sum(column[node] != 0 for node in chosen.open - bodies)
     if subject.analysis.contradiction is not None:
         return CheckedFigure(None, reason=unknown_costs(subject.analysis))
