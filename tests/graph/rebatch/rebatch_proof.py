@@ -120,6 +120,8 @@ def _weights_made(graph: onnx.GraphProto) -> set[str]:
     return named
 
 
+DRAWN = (1 << 20) + 7
+"""Random numbers of a large weight, which repeats them: a prime, so that no two of its rows are equal."""
 _FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data", "string_data")
 
 
@@ -128,8 +130,9 @@ def _fill(tensor: TensorProto, count: int) -> None:
     dtype = helper.tensor_dtype_to_np_dtype(tensor.data_type)
     if np.dtype(dtype).kind == "f" or tensor.data_type in _NUMPY:
         fan = int(np.prod(tensor.dims[1:])) if len(tensor.dims) > 2 else tensor.dims[0] if tensor.dims else 1
-        made = random.standard_normal(tensor.dims, np.float32)
-        made *= np.float32(1.4 / np.sqrt(max(fan, 1)) if len(tensor.dims) > 1 else 0.3)
+        drawn = random.standard_normal(min(count, DRAWN), np.float32)
+        drawn *= np.float32(1.4 / np.sqrt(max(fan, 1)) if len(tensor.dims) > 1 else 0.3)
+        made = np.resize(drawn, tensor.dims)
         made = np.abs(made) + 0.5 if len(tensor.dims) < 2 and "var" in tensor.name else made
     elif np.dtype(dtype).kind == "b":
         made = np.ones(tensor.dims, bool)
