@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import onnx
 import onnxruntime
@@ -73,31 +75,41 @@ def greedy(folder, ids: np.ndarray, count: int) -> np.ndarray:
     return np.concatenate(found, 1)
 
 
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    """Name → (model, result, folder) of an export with free axes, made once."""
+
+    @functools.cache
+    def get(name):
+        model, folder = made(name), tmp_path_factory.mktemp(name) / "out"
+        free = {"input_ids": {0: "batch", 1: "seq"}}
+        result = export(model, prompt(2, 11), folder, exporter="hf", generation=True, dynamic=free)
+        return model, result, folder
+
+    return get
+
+
 @pytest.mark.parametrize("name", MODELS)
-def test_a_greedy_loop_equals_generate(name, tmp_path):
-    model = made(name)
-    free = {"input_ids": {0: "batch", 1: "seq"}}
-    result = export(model, prompt(2, 11), tmp_path / "out", exporter="hf", generation=True, dynamic=free)
+def test_a_greedy_loop_equals_generate(name, exported):
+    model, result, folder = exported(name)
     assert result.warnings == []
     # Another batch and another length than those of the export, and one that outgrows both.
     for batch, length in ((1, 7), (3, 30)):
         given = prompt(batch, length, seed=length)
         with torch.no_grad():
             wanted = model.generate(**given, max_new_tokens=20, do_sample=False)[:, length:]
-        found = greedy(tmp_path / "out", given["input_ids"].numpy(), 20)
+        found = greedy(folder, given["input_ids"].numpy(), 20)
         assert found.tolist() == wanted.tolist()
 
 
-def test_free_axes_have_names(tmp_path):
-    free = {"input_ids": {0: "batch", 1: "seq"}}
-    export(made("llama"), prompt(2, 11), tmp_path / "out", exporter="hf", generation=True, dynamic=free)
+def test_free_axes_have_names(exported):
+    _, _, folder = exported("llama")
 
     def shapes(values):
         return [[d.dim_param or d.dim_value for d in v.type.tensor_type.shape.dim] for v in values]
 
     prefill, decode = (
-        onnx.load(tmp_path / "out" / f"{name}.onnx", load_external_data=False).graph
-        for name in ("prefill", "decode")
+        onnx.load(folder / f"{name}.onnx", load_external_data=False).graph for name in ("prefill", "decode")
     )
     assert shapes(prefill.input)[0] == ["batch", "seq"]
     assert shapes(prefill.output)[1] == ["batch", 2, "seq", 8]
