@@ -23,6 +23,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# Processes share the cores: how long an example takes says nothing. On CI Hypothesis has such a profile.
+settings.register_profile(
+    "shared-cores", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+if settings.get_current_profile_name() == "default":
+    settings.load_profile("shared-cores")
 
 for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(name, "1")
