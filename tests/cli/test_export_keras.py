@@ -89,7 +89,7 @@ def test_sizes_and_weights(tmp_path):
 def test_options_of_traced_models(option, tmp_path):
     code, _, err = run(DATA / "ad01.h5", tmp_path / "m.onnx", *option)
     assert code == 1
-    assert err.startswith(f"error: {option[0]} is not for files of Keras")
+    assert err.startswith(f"error: {option[0]} does not apply to Keras files")
     assert not list(tmp_path.iterdir())
 
 

@@ -14,7 +14,7 @@ function shownOf(tree, isOpen, gone) {
   while (rows.length > 0) {
     const row = rows.pop();
     const shown = [...tree.children[row + 1]].filter(one => !gone.has(one));
-    if (row >= 0 && tree.groupFold[row] === 1) {
+    if (row >= 0 && tree.groupIsRepeat[row] === 1) {
       found.repeats.push(shown.length);
     } else if (row >= 0 && shown.length === 1 && tree.groupBody[row] < 0) {
       found.single.push(tree.groupLabel[row]);

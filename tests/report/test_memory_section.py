@@ -159,7 +159,7 @@ def test_lines_on_a_terminal():
     assert lines["Live at peak"].startswith("val_888 154 MB (constant) · linear 25.7 MB")
     assert lines["Weights"].startswith("float32 498 MB")
     assert lines["KV cache"].startswith(
-        "73.7 kB a token (12 layers, 12 heads × 64, float32) · 75.5 MB for 1,024"
+        "73.7 kB per token (12 layers, 12 heads × 64, float32) · 75.5 MB for 1,024"
     )
     resnet = dict(memory_lines(stripped("resnet50")))
     assert "9.63 MB without reuse" in resnet["Peak"]
