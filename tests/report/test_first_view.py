@@ -97,7 +97,7 @@ def test_every_model_is_pinned(views):
 def test_is_no_hairball_and_not_one_box(views, model):
     view = views[f"{model.parent.name}-{model.stem}"]
     assert 3 <= view["pane"]["cards"] <= view["most"]["cards"] <= BUDGET
-    assert 3 <= view["rows"]["cards"] <= view["most"]["cards"]
+    assert 3 <= view["rows"]["cards"] <= BUDGET  # may look into a repeat where the pane is large
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda path: f"{path.parent.name}-{path.stem}")

@@ -104,3 +104,28 @@ def test_stages_of_one_size_get_what_differs():
     stages = [label for label in tree.label if label.startswith("Stage ")]
     assert len(stages) == len(set(stages)) == len(sizes)
     assert "Stage 8×8 · 4 channels (2)" in stages
+
+
+def test_a_quantized_convolution_does_not_stand_for_the_one_beside_it():
+    """QuantizeLinear and the first QLinearConv are one recognised block: two of the three nodes."""
+    value, tensor = helper.make_tensor_value_info, helper.make_tensor
+    weights = [
+        tensor("s", TensorProto.FLOAT, [], [0.1]),
+        tensor("z", TensorProto.UINT8, [], [0]),
+        tensor("w", TensorProto.UINT8, [3, 3, 3, 3], [1] * 81),
+    ]
+    scales = ["s", "z", "w", "s", "z", "s", "z"]
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "s", "z"], ["a"], name="/down/0/QuantizeLinear"),
+        helper.make_node("QLinearConv", ["a", *scales], ["b"], name="/down/0/Conv", pads=[1] * 4),
+        helper.make_node("QLinearConv", ["b", *scales], ["c"], name="/down/1/Conv", pads=[1] * 4),
+        helper.make_node("DequantizeLinear", ["c", "s", "z"], ["y"], name="/head/DequantizeLinear"),
+        helper.make_node("Relu", ["y"], ["r"], name="/head/Relu"),
+    ]
+    shape = [1, 3, 8, 8]
+    graph = helper.make_graph(
+        nodes, "g", [value("x", TensorProto.FLOAT, shape)], [value("r", TensorProto.FLOAT, shape)], weights
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    tree = build_box_tree(run_analysis(model.SerializeToString(), Options()))
+    assert titles(tree)["down"] == "Conv ×2"

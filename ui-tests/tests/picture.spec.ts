@@ -27,8 +27,26 @@ for (const width of [700, 1000, 1400]) {
       expect(x).toBeGreaterThan(pane.x);
       expect(x + width).toBeLessThan(pane.x + pane.width);
     }
+    // The mask is a chip on the card of what reads it.
+    const chip = graph(page).getByText(/^mask · \d+$/);
+    const { x, width: extent } = await rectOf(chip);
+    expect(x).toBeGreaterThan(pane.x);
+    expect(x + extent).toBeLessThan(pane.x + pane.width);
   });
 }
+
+test('M opens the chip of a card as a box, and makes it a chip again', async ({
+  page
+}) => {
+  await open(page, 'bert_dyn.onnx', { width: 1000 });
+  const mask = box(page, /^Mask/);
+  await expect(mask).toHaveCount(0);
+  await box(page, /BertLayer ×12.*prepared by mask/).click();
+  await page.keyboard.press('m');
+  await expect(mask).toHaveCount(1);
+  await page.keyboard.press('m');
+  await expect(mask).toHaveCount(0);
+});
 
 test('a stub tells both of its ends and leads to them', async ({ page }) => {
   await open(page, 'bert_base.onnx');

@@ -106,7 +106,13 @@ class Roles:
         largest = max(held, key=lambda block: len(shown & set(block.nodes)), default=None)
         if largest is None or len(shown & set(largest.nodes)) < _TELLING * len(drawn):
             return ""
+        # A convolution and its quantization do not stand for the convolutions beside them.
+        if largest.kind == "conv" and self._convs(drawn) > self._convs(largest.nodes):
+            return ""
         return block_title(largest)
+
+    def _convs(self, nodes: Sequence[int]) -> int:
+        return sum(self._is(node, _CONVOLVE) for node in nodes)
 
     def _single(self, nodes: Sequence[int], ops: Sequence[str]) -> str:
         """Return the role from the layers in the box: one layer, or several of one kind."""

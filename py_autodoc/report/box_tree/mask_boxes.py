@@ -15,7 +15,7 @@ from py_autodoc.graph.ir.model import Model, Node, TensorKind, TypeTable
 from py_autodoc.report.module_tree.scope_tree import ScopeTree
 
 TITLE = "Mask"
-MIN_NODES = 4
+MIN_NODES = 3
 """Smaller sets are left as they are."""
 _MAX_NODES = 256
 """Maximum number of nodes visited per layer."""

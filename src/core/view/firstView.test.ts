@@ -42,6 +42,47 @@ it('The first picture that says enough is taken, unless a little less can be rea
   expect(await chosen([1, 5, 9, 20], [1, 0.8, 0.6, 0.4])).toBe(9);
 });
 
+it('Looks into a repeat where the pane would stay mostly empty', async () => {
+  const repeat = (height: number, zoom: number) => {
+    const steps = stepsOf(1, 12, 20);
+    steps[2] = { ...steps[2], isSpare: true };
+    const sizes = [
+      { width: 100, height: 100 },
+      { width: 1000, height },
+      { width: 1000, height: 600 / zoom }
+    ];
+    const show = (step: IExpansionStep) =>
+      Promise.resolve(sizes[steps.indexOf(step)]);
+    return lastReadable(steps, PANE, show).then(found => found?.step.visible);
+  };
+  expect(await repeat(300, 1)).toBe(20);
+  expect(await repeat(300, 0.8)).toBe(12);
+  expect(await repeat(400, 1)).toBe(12);
+});
+
+it('One long row that leaves the pane empty gives way to more boxes in rows', async () => {
+  const taken = (height: number) => {
+    const steps = stepsOf(1, 7, 12);
+    const sizes = [
+      { width: 100, height: 100 },
+      { width: 1200, height },
+      { width: 1000, height: 600 }
+    ];
+    const show = (step: IExpansionStep) =>
+      Promise.resolve(sizes[steps.indexOf(step)]);
+    return lastReadable(steps, PANE, show).then(found => found?.step.visible);
+  };
+  expect(await taken(200)).toBe(12);
+  expect(await taken(600)).toBe(7);
+});
+
+it('A row does not look into repeats that have much beside them', async () => {
+  const steps = stepsOf(1, 12, 20);
+  steps[2] = { ...steps[2], isSpare: true };
+  const last = await lastNotLonger(steps, Infinity, () => Promise.resolve(1));
+  expect(last?.visible).toBe(12);
+});
+
 it('Stops where something else comes in between', async () => {
   const steps = stepsOf(1, 7, 12);
   expect(

@@ -14,6 +14,8 @@ const MIN_BOXES_READABLE = 5;
  * Maximum share of the pane that such a view may fill, so that low-cost parts do not shrink it too much.
  */
 const CHEAP_PANE_SHARE = 0.7;
+/** If a view covers a smaller share of the pane, there is room for an instance of a repeat. */
+const MIN_COVERED_SHARE = 0.5;
 /** Minimum zoom for opening low-cost parts. */
 const CHEAP_ZOOM = 0.95;
 
@@ -27,7 +29,7 @@ function showsEnough(steps: readonly IExpansionStep[], at: number): boolean {
   return (
     steps[at].visible >= MIN_BOXES_SHOWN ||
     (steps[at].visible >= MIN_BOXES_IF_CHEAP &&
-      steps.slice(at + 1).every(({ lowCost }) => lowCost))
+      steps.slice(at + 1).every(step => step.lowCost || step.isSpare))
   );
 }
 
@@ -42,10 +44,11 @@ function firstSufficientStep(steps: readonly IExpansionStep[]): number {
  * it was interrupted. Then the result is null, too.
  */
 export async function lastNotLonger(
-  steps: readonly IExpansionStep[],
+  allSteps: readonly IExpansionStep[],
   length: number,
   show: (step: IExpansionStep) => Promise<number | null>
 ): Promise<IExpansionStep | null> {
+  const steps = allSteps.filter(({ isSpare }) => !isSpare);
   if (length === Infinity) {
     return steps[steps.length - 1];
   }
@@ -62,6 +65,12 @@ export async function lastNotLonger(
   return steps[steps.length - 1];
 }
 
+/** Share of the pane that the view covers at the zoom at which it fits. */
+function covered(shown: IPictureSize, pane: IPane): number {
+  const zoom = fitZoom(shown, pane);
+  return (shown.width * shown.height * zoom * zoom) / (pane.w * pane.h);
+}
+
 /**
  * The step that opens most and is still readable as a whole in the pane; `show` arranges one and returns
  * its size, or null if it was interrupted. Then the result is null, too.
@@ -71,29 +80,41 @@ export async function lastReadable<S extends IPictureSize>(
   pane: IPane,
   show: (step: IExpansionStep) => Promise<S | null>
 ): Promise<{ readonly step: IExpansionStep; readonly shown: S } | null> {
+  const first = firstSufficientStep(steps);
   let best: { step: IExpansionStep; shown: S } | null = null;
-  for (let at = firstSufficientStep(steps); at < steps.length; at++) {
+  for (let at = first; at < steps.length; at++) {
     const step = steps[at];
+    const hasRoom = best && covered(best.shown, pane) < MIN_COVERED_SHARE;
+    // More boxes only make it smaller, unless one long row leaves most of the pane empty.
+    const isDone = step.isSpare || (best && !isReadable(best.shown, pane));
+    if (best && isDone && !hasRoom) {
+      break;
+    }
     const shown = await show(step);
     if (!shown) {
       return null;
     }
     const zoom = fitZoom(shown, pane);
     if (best && zoom < (step.lowCost ? CHEAP_ZOOM : COMFORTABLE_READING_ZOOM)) {
-      return best;
+      break;
     }
-    const isFirst = best === null;
     best = { step, shown };
-    if (zoom < COMFORTABLE_READING_ZOOM) {
-      // More boxes only make it smaller; slightly fewer may be readable.
-      const before = isFirst && at > 0 ? steps[at - 1] : null;
-      if (!before || before.visible < MIN_BOXES_READABLE) {
-        return best;
-      }
-      const less = await show(before);
-      const reads = less && fitZoom(less, pane) >= COMFORTABLE_READING_ZOOM;
-      return less && (reads ? { step: before, shown: less } : best);
-    }
   }
-  return best;
+  const before = best?.step === steps[first] && steps[first - 1];
+  if (
+    !best ||
+    isReadable(best.shown, pane) ||
+    !before ||
+    before.visible < MIN_BOXES_READABLE
+  ) {
+    return best;
+  }
+  // Slightly fewer may be readable.
+  const less = await show(before);
+  return (
+    less && (isReadable(less, pane) ? { step: before, shown: less } : best)
+  );
 }
+
+const isReadable = (shown: IPictureSize, pane: IPane): boolean =>
+  fitZoom(shown, pane) >= COMFORTABLE_READING_ZOOM;

@@ -116,7 +116,8 @@ function nextFamily(
   tree: IGroupTree,
   closed: readonly (readonly number[])[],
   visible: number,
-  budget: number
+  budget: number,
+  isSpare: boolean
 ): { family: readonly number[]; cost: number } | undefined {
   const fitting = (
     choices: readonly (readonly number[])[],
@@ -152,7 +153,7 @@ function nextFamily(
   // Instances of a repeat add no information, unless there is little else to show.
   return (
     chosen(visible <= MIN_BOXES_UNOPENED) ??
-    (visible <= MIN_BOXES_PER_FAMILY ? chosen(true) : undefined)
+    (isSpare || visible <= MIN_BOXES_PER_FAMILY ? chosen(true) : undefined)
   );
 }
 
@@ -162,6 +163,8 @@ export interface IExpansionStep extends IInitialExpansion {
   readonly visible: number;
   /** True if the newly opened groups have little of the model's arithmetic. */
   readonly lowCost: boolean;
+  /** True if it shows an instance of a repeat only because a large pane would stay mostly empty. */
+  readonly isSpare?: boolean;
 }
 
 /** Maximum share of the MACs for a low-cost step. */
@@ -173,7 +176,8 @@ const LOW_COST_SHARE = 0.05;
  * similar blocks look alike; only if nothing else would be visible, or if the whole family adds many
  * boxes at once, one of it is opened first. Groups without weights and arithmetic stay closed, and
  * repeats stay one box, unless the graph would show little else: then they show their first instance.
- * Returns all steps, starting with the closed model.
+ * Returns all steps, starting with the closed model. Spare steps come last and show such an instance in
+ * any case.
  */
 export function expansionSteps(
   tree: IGroupTree,
@@ -185,10 +189,15 @@ export function expansionSteps(
   const steps: IExpansionStep[] = [];
   const all = tree.model.metrics.macs.reduce((sum, x) => sum + (x || 0), 0);
   let lowCost = false;
+  let isSpare = false;
   for (;;) {
-    steps.push({ open: open.slice(), hidden, visible, lowCost });
+    steps.push({ open: open.slice(), hidden, visible, lowCost, isSpare });
     const closed = families(tree, open, new Set(hidden));
-    const chosen = nextFamily(tree, closed, visible, budget);
+    let chosen = nextFamily(tree, closed, visible, budget, isSpare);
+    if (!chosen && !isSpare) {
+      isSpare = true;
+      chosen = nextFamily(tree, closed, visible, budget, isSpare);
+    }
     if (!chosen) {
       return steps;
     }

@@ -2,6 +2,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import SHEET from '../../../style/graph.css?raw';
 import type { GraphPayload } from '../../schema';
+import { PayloadBuilder } from '../../core/testing/builder';
 import { testPayload } from '../testing/payload';
 import { headlessSvg, type IHeadlessOptions, TooManyBoxes } from './headless';
 import { mergedSvg } from './headlessMerged';
@@ -49,6 +50,23 @@ describe('a picture without a page', () => {
     expect(totals).toMatch(/Parameters .* MACs .* FLOPs .* Weights/);
     expect(seen.some(text => /batch = 2 \(assumed\)/.test(text))).toBe(true);
     expect(seen.some(text => /Costs known for/.test(text))).toBe(true);
+  });
+
+  it('has chips for what only prepares, one box and no wires of theirs', async () => {
+    const b = new PayloadBuilder();
+    const x = b.input('x');
+    const m = b.input('m');
+    const mask = ['Mask::plumbing'];
+    const [u] = b.add('Cast', [m], { scope: mask });
+    const [v] = b.add('Expand', [u], { scope: mask });
+    const layer = ['layer:Layer'];
+    const [y] = b.add('MatMul', [x], { scope: layer, macs: 8 });
+    b.output(b.add('Add', [y, v], { scope: layer })[0]);
+    for (const depth of [0, 1]) {
+      const seen = texts((await draw(b.finish(), { depth })).root);
+      expect(seen.includes('mask · 2')).toBe(depth === 0);
+      expect(seen.includes('Mask')).toBe(depth > 0);
+    }
   });
 
   it('is made of plain parts, with nothing to run or fetch', async () => {

@@ -40,6 +40,8 @@ export class FakeSurface {
     return this.host;
   }
 
+  /** Keys that no action took. */
+  press(): void {}
   setScene(scene: IScene): void {
     this.scene = scene;
   }
