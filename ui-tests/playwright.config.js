@@ -18,8 +18,8 @@ module.exports = {
   // One picture for every machine: the pages choose a font that is installed with Chromium.
   snapshotPathTemplate: '{testDir}/screens/{arg}{ext}',
   workers: 2,
-  // A browser on a busy machine: what passes on its second try is listed as flaky.
-  retries: process.env.CI ? 1 : 0,
+  // A browser on a busy machine: what passes on a later try is listed as flaky.
+  retries: process.env.CI ? 2 : 0,
   reporter: [['list']],
   use: {
     ...base.use,

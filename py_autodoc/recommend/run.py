@@ -85,7 +85,8 @@ def recommend(
         if (candidate := _candidate(by_id[device], members, chosen, provider)) is not None
     ]
     sizes = {name: size for one in swept for name, size in _sizes(one).items()}
-    return _tiers([one.model for one in swept], chosen, found, sizes)
+    runtime = swept[0].runtime or runtime_of(chosen.runtime).id
+    return _tiers([one.model for one in swept], chosen, found, sizes, runtime)
 
 
 def _silent(done: int, total: int) -> None:
@@ -235,7 +236,11 @@ def _misses(point: SweepPoint, device: Profile, price: float | None, chosen: Rec
 
 
 def _tiers(
-    models: list[str], chosen: RecommendOptions, found: Sequence[DeviceCandidate], sizes: dict[str, int]
+    models: list[str],
+    chosen: RecommendOptions,
+    found: Sequence[DeviceCandidate],
+    sizes: dict[str, int],
+    runtime: str,
 ) -> Recommendation:
     holding = [one for one in found if one.fits is not False]
     allowed = [one for one in holding if _allowed(one, chosen)]
@@ -253,7 +258,7 @@ def _tiers(
         schema=SCHEMA,
         generator=Generator(name=NAME, version=version()),
         models=models,
-        runtime=runtime_of(chosen.runtime).id,
+        runtime=runtime,
         deployment_target=chosen.target or None,
         user_constraints=Constraints(
             max_latency_ms=chosen.latency,

@@ -264,6 +264,7 @@ test('everything is reachable by keyboard', async ({ page }) => {
   await page.keyboard.press('Control+f');
   await expect(panel.locator('.oad-Search-input')).toBeFocused();
   await page.keyboard.type('layer.3');
+  await expect(panel.locator('.oad-Search-count')).toHaveText(/\/\d+$/);
   await page.keyboard.press('Enter');
   await page.keyboard.press('Escape');
   const group = panel.getByRole('button', { name: /BertLayer layer\.3/ });

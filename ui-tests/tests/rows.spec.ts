@@ -49,6 +49,11 @@ test('K goes round: one row, top to bottom, rows, and what is best', async ({
     return b.x > a.x + a.width && Math.abs(b.y - a.y) < 4;
   };
   const { x, y } = await first();
+  // Browsers add up the places of boxes in single precision.
+  const apart = async () => {
+    const at = await first();
+    return Math.max(Math.abs(at.x - x), Math.abs(at.y - y));
+  };
   await graph(page).focus();
   await page.keyboard.press('k');
   await page.keyboard.press('f');
@@ -62,5 +67,5 @@ test('K goes round: one row, top to bottom, rows, and what is best', async ({
   await expect.poll(below).toBe(true);
   await page.keyboard.press('k');
   await page.keyboard.press('o');
-  await expect.poll(first).toMatchObject({ x, y });
+  await expect.poll(apart).toBeLessThan(0.01);
 });
