@@ -153,7 +153,7 @@ for (const host of HOSTS) {
       await widget(at)
         .locator('.oad-GraphHost [role=button]', { hasText: /^ResNetEmb/ })
         // Its title: in the middle of an open block there are others.
-        .click({ position: { x: 30, y: 12 }, force: true });
+        .click({ position: { x: 30, y: 12 } });
       await expect(widget(at).locator('.oad-Inspector')).toContainText(
         'ResNetEmbeddings'
       );
