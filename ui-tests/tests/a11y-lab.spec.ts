@@ -28,7 +28,7 @@ for (const theme of ['light', 'dark'] as const) {
   });
 }
 
-test('a fault and the time until the picture', async ({ page }) => {
+test('an error message, and the loading state', async ({ page }) => {
   await page.locator('.jp-DirListing-item[title^="Name: lfs.onnx"]').dblclick();
   await expect(current(page).getByRole('alert')).toContainText('Git LFS');
   await clean(page, '.oad-LabPanel:not(.lm-mod-hidden) .oad-Viewer');
@@ -83,7 +83,7 @@ test('a link opens the same view in JupyterLab', async ({ page }) => {
   await context.clearPermissions();
 });
 
-test('the widget in a notebook', async ({ page }) => {
+test('widget in a notebook', async ({ page }) => {
   await page.notebook.createNew('a11y.ipynb');
   const source =
     "from py_autodoc import Autodoc\nAutodoc('resnet_tiny.onnx', height=420)";

@@ -27,8 +27,8 @@ const TABS = [
   'Dimensions'
 ];
 
-test.describe('axe finds nothing', () => {
-  test('in graph, outline, inspectors, menus, legend; light', async ({
+test.describe('axe reports no violations', () => {
+  test('in the graph, outline, inspectors, menus and legend; light', async ({
     page
   }) => {
     await open(page, 'bert_dyn.onnx');
@@ -52,7 +52,7 @@ test.describe('axe finds nothing', () => {
     await clean(page);
   });
 
-  test('in every table, the columns and the help; dark', async ({ page }) => {
+  test('in every tab, the column menu and the help; dark', async ({ page }) => {
     await open(page, 'bert_dyn.onnx', { dark: true });
     for (const name of TABS) {
       await tab(page, name);
@@ -68,7 +68,7 @@ test.describe('axe finds nothing', () => {
   });
 
   for (const dark of [false, true]) {
-    test(`where panels lie over the graph; ${dark ? 'dark' : 'light'}`, async ({
+    test(`with panels overlaying the graph; ${dark ? 'dark' : 'light'}`, async ({
       page
     }) => {
       await open(page, 'resnet50.onnx', { width: 700, dark });
@@ -79,7 +79,10 @@ test.describe('axe finds nothing', () => {
     });
   }
 
-  test('on a page whose model cannot be read', async ({ page, seen }, info) => {
+  test('on the error page of an unreadable model', async ({
+    page,
+    seen
+  }, info) => {
     await open(page, 'resnet_tiny.onnx');
     await page.evaluate(() => {
       document.getElementById('autodoc-model')!.textContent = 'AAAA';
@@ -139,9 +142,9 @@ async function walk(page: Page): Promise<string[]> {
   throw new Error(`The focus never left: ${names.slice(-8).join(', ')}`);
 }
 
-test.describe('by keyboard alone', () => {
+test.describe('with the keyboard only', () => {
   for (const look of ['light', 'dark', 'forced colours'] as const) {
-    test(`Tab goes through everything with a ring and out again; ${look}`, async ({
+    test(`Tab visits every control with a visible focus ring and leaves the viewer; ${look}`, async ({
       page
     }) => {
       await open(page, 'resnet_tiny.onnx', { dark: look === 'dark' });
@@ -167,7 +170,7 @@ test.describe('by keyboard alone', () => {
     });
   }
 
-  test('the first stop leads to the graph, arrows go through the toolbar', async ({
+  test('the first tab stop skips to the graph, arrow keys move through the toolbar', async ({
     page
   }) => {
     await open(page, 'resnet_tiny.onnx');
@@ -186,7 +189,7 @@ test.describe('by keyboard alone', () => {
     await expect(graph(page)).toBeFocused();
   });
 
-  test('arrows follow the wires, Enter opens, Shift+F10 asks, Escape returns', async ({
+  test('arrow keys follow edges, Enter expands, Shift+F10 opens the menu, Escape returns', async ({
     page
   }) => {
     await open(page, 'resnet_tiny.onnx');
@@ -232,7 +235,9 @@ test.describe('by keyboard alone', () => {
     await expect(page.getByRole('menu')).toBeVisible();
   });
 
-  test('help and export keep the focus and give it back', async ({ page }) => {
+  test('help and export trap the focus and restore it on closing', async ({
+    page
+  }) => {
     await open(page, 'resnet_tiny.onnx');
     const help = page.getByRole('button', { name: 'Keyboard shortcuts' });
     await help.focus();
@@ -255,7 +260,9 @@ test.describe('by keyboard alone', () => {
     await expect(button).toBeFocused();
   });
 
-  test('table: sort, columns, rows', async ({ page }) => {
+  test('the table can be sorted, its columns chosen and its rows selected', async ({
+    page
+  }) => {
     await open(page, 'resnet_tiny.onnx');
     await tab(page, 'Layers');
     const table = page.getByRole('grid', { name: 'Layers' });
@@ -282,7 +289,7 @@ test.describe('by keyboard alone', () => {
     await expect(row).toHaveAttribute('aria-rowindex', '3');
   });
 
-  test('sliders: a dimension, the legend, a splitter, a chart', async ({
+  test('sliders of a dimension, the legend, a splitter and a chart can be moved', async ({
     page
   }) => {
     await open(page, 'bert_dyn.onnx');
@@ -315,7 +322,7 @@ test.describe('by keyboard alone', () => {
   });
 });
 
-test.describe('to a screen reader', () => {
+test.describe('with a screen reader', () => {
   test('the outline is a tree with costs that mirrors the selection', async ({
     page
   }) => {
@@ -345,7 +352,9 @@ test.describe('to a screen reader', () => {
     await expect(costly.first()).toHaveAttribute('aria-setsize', /\d/);
   });
 
-  test('boxes tell what they are, cost and hide', async ({ page }) => {
+  test('boxes announce their type, cost and number of hidden nodes', async ({
+    page
+  }) => {
     await open(page, 'resnet50.onnx');
     const names = await graph(page)
       .getByRole('button')
@@ -368,7 +377,7 @@ test.describe('to a screen reader', () => {
     expect(names.some(({ name }) => /MACs/.test(name))).toBe(true);
   });
 
-  test('changes without a move of the focus are said in a few words', async ({
+  test('changes that do not move the focus are announced briefly', async ({
     page
   }) => {
     await open(page, 'bert_dyn.onnx');
@@ -394,7 +403,7 @@ test.describe('to a screen reader', () => {
   });
 });
 
-test.describe('as the reader has set it', () => {
+test.describe('with the settings of the system', () => {
   test('nothing moves under reduced motion', async ({ page }) => {
     await open(page, 'bert_dyn.onnx');
     const moving = (): Promise<string[]> =>
@@ -439,7 +448,7 @@ test.describe('as the reader has set it', () => {
     await expect(page.locator('body[data-animated]')).toBeVisible();
   });
 
-  test('at 200 % nothing is cut', async ({ page }) => {
+  test('nothing is cut off at 200 % zoom or text size', async ({ page }) => {
     // 1,400 × 900 at 200 %.
     await open(page, 'bert_dyn.onnx', { width: 700, height: 450 });
     const cut = (): Promise<string[]> =>
@@ -472,7 +481,9 @@ test.describe('as the reader has set it', () => {
     expect(await cut()).toEqual([]);
   });
 
-  test('more contrast makes quiet text and lines loud', async ({ page }) => {
+  test('more contrast strengthens secondary text and lines', async ({
+    page
+  }) => {
     await open(page, 'resnet_tiny.onnx');
     const colours = (): Promise<string[]> =>
       page.evaluate(() =>
@@ -487,7 +498,7 @@ test.describe('as the reader has set it', () => {
     expect(label).toBe(value);
   });
 
-  test('forced colours reach the picture', async ({ page }) => {
+  test('forced colours apply to the graph', async ({ page }) => {
     await open(page, 'bert_dyn.onnx');
     await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' });
     const looks = await page.evaluate(() => {

@@ -16,7 +16,7 @@ function written(file: string): string {
   return file;
 }
 
-test('two models are in one page, and what is done in one is done in the other', async ({
+test('one page shows two models, and actions in one apply to the other', async ({
   page
 }, info) => {
   const file = written(info.outputPath('both.html'));
@@ -50,7 +50,7 @@ test('two models are in one page, and what is done in one is done in the other',
   await expect.poll(async () => (await rectOf(right)).y).toBeGreaterThan(400);
 });
 
-test('two models as one graph take the room of both, and give it back', async ({
+test('the merged graph replaces both views until it is closed', async ({
   page
 }, info) => {
   const file = written(info.outputPath('merged.html'));
@@ -90,7 +90,7 @@ test('two models as one graph take the room of both, and give it back', async ({
   ).toHaveCount(2);
 });
 
-test('the table of blocks says what changed in each, and leads to it on both sides', async ({
+test('the table of blocks lists the changes of each and selects them on both sides', async ({
   page
 }, info) => {
   const file = written(info.outputPath('blocks.html'));

@@ -56,7 +56,7 @@ async function find(panel: Locator, query: string): Promise<void> {
 const selected = (panel: Locator): Locator =>
   panel.locator('.oad-Compare-note');
 
-test('two files from the context menu: matched, with differences, selection both ways', async ({
+test('two files compared from the context menu are matched, and selections are linked both ways', async ({
   page
 }) => {
   const panels = await compare(page, 'resnet50.onnx', 'resnet50_shallow.onnx');
@@ -110,10 +110,10 @@ test('two files from the context menu: matched, with differences, selection both
   await expect(full.locator('.oad-graph')).toBeVisible();
 });
 
-test.describe('in a JupyterLab of its own', () => {
+test.describe('in a fresh JupyterLab', () => {
   test.use({ fresh: true });
 
-  test('heatmap, blocks and the link itself survive a reload; closing one side ends it', async ({
+  test('heatmap, expanded blocks and the link survive a reload; closing one side unlinks', async ({
     page
   }) => {
     const [left, right] = await compare(
@@ -158,7 +158,7 @@ test.describe('in a JupyterLab of its own', () => {
   });
 });
 
-test('after a split both pictures are in view, wherever they were looked at before', async ({
+test('both graphs are in view after a split, whatever part was visible before', async ({
   page
 }) => {
   const first = await openModel(page, 'bert_base.onnx');
@@ -214,7 +214,7 @@ test('open views are linked and unlinked by commands', async ({ page }) => {
   await expect(bars(page)).toHaveCount(0);
 });
 
-test('ten thousand nodes beside ten thousand', async ({ page }) => {
+test('two models of ten thousand nodes are compared', async ({ page }) => {
   const [left, right] = await compare(
     page,
     'llama_9800.onnx',

@@ -11,7 +11,7 @@ const table = (page: Page): Locator =>
 const row = (page: Page, name: string): Locator =>
   table(page).getByRole('row').filter({ hasText: name });
 
-test('the table of devices: sorted, filtered, a click takes one', async ({
+test('the table of devices sorts and filters, and a click selects a device', async ({
   page
 }) => {
   await open(page, 'resnet50.onnx', { width: 1400 });
@@ -38,7 +38,9 @@ test('the table of devices: sorted, filtered, a click takes one', async ({
   await clean(page);
 });
 
-test('narrow and dark: the table scrolls in itself', async ({ page }) => {
+test('the table scrolls inside its panel when narrow and dark', async ({
+  page
+}) => {
   await open(page, 'resnet50.onnx', { width: 700, height: 700, dark: true });
   await tab(page, 'Devices');
   await expect(table(page).getByRole('row').nth(3)).toBeVisible();
@@ -48,7 +50,7 @@ test('narrow and dark: the table scrolls in itself', async ({ page }) => {
   await clean(page);
 });
 
-test('curves over the batch: a click shows the model at that size', async ({
+test('a click on a curve over the batch sets that batch size', async ({
   page
 }) => {
   await page.setViewportSize({ width: 1400, height: 900 });
@@ -77,7 +79,7 @@ test('curves over the batch: a click shows the model at that size', async ({
 });
 
 for (const dark of [false, true]) {
-  test(`serving a decoder on the device of its page, ${dark ? 'dark' : 'light'}`, async ({
+  test(`text generation of a decoder on the device of its page, ${dark ? 'dark' : 'light'}`, async ({
     page
   }) => {
     await page.setViewportSize({ width: 1400, height: 900 });
@@ -124,7 +126,7 @@ for (const dark of [false, true]) {
 }
 
 for (const dark of [false, true]) {
-  test(`the roofline and the graph point at each other, ${dark ? 'dark' : 'light'}`, async ({
+  test(`the roofline and the graph highlight each other’s selection, ${dark ? 'dark' : 'light'}`, async ({
     page
   }) => {
     await page.setViewportSize({ width: 1400, height: 900 });

@@ -14,7 +14,7 @@ test.beforeEach(clean);
 
 test.afterEach(clean);
 
-test('a node is extracted from its menu, the file appears and opens', async ({
+test('a node is extracted from its menu, and the new file opens', async ({
   page
 }) => {
   const panel = await openModel(page, 'resnet_tiny.onnx');
@@ -38,7 +38,7 @@ test('a node is extracted from its menu, the file appears and opens', async ({
   await expect(box(part, /^Conv/)).toBeVisible();
 });
 
-test('several nodes make one part; a second one gets a name of its own', async ({
+test('several nodes are extracted to one file; a second one gets a different name', async ({
   page
 }) => {
   const panel = await openModel(page, 'resnet_tiny.onnx');

@@ -43,7 +43,7 @@ async function find(place: Locator, query: string): Promise<void> {
 }
 
 for (const host of HOSTS) {
-  test(`${host}: drawn, and what is done on either side reaches the other`, async ({
+  test(`${host}: the widget is drawn, and changes on either side reach the other`, async ({
     open
   }) => {
     const opened = await open(host);
@@ -98,7 +98,7 @@ for (const host of HOSTS) {
 }
 
 for (const host of HOSTS) {
-  test(`${host}: a slider linked in the page moves the numbers`, async ({
+  test(`${host}: a slider linked in the page updates the numbers`, async ({
     open
   }) => {
     const opened = await open(host);
@@ -126,7 +126,7 @@ for (const host of HOSTS) {
       .toBe('(8, 8)');
   });
 
-  test(`${host}: twenty small ones stay usable`, async ({ open }) => {
+  test(`${host}: twenty small widgets stay usable`, async ({ open }) => {
     test.setTimeout(300_000);
     const opened = await open(host);
     await opened.cell(
@@ -165,9 +165,7 @@ for (const host of HOSTS) {
     }
   });
 
-  test(`${host}: its own colours follow the theme of the host`, async ({
-    open
-  }) => {
+  test(`${host}: colours follow the theme of the host`, async ({ open }) => {
     const opened = await open(host);
     await opened.cell(
       'from py_autodoc import Autodoc',
@@ -187,7 +185,7 @@ for (const host of HOSTS) {
   });
 }
 
-test('vscode: widget state that the notebook saved is explored, no kernel knows of it', async ({
+test('vscode: saved widget state can be explored without its kernel', async ({
   open,
   page
 }) => {
@@ -221,7 +219,7 @@ test('vscode: widget state that the notebook saved is explored, no kernel knows 
   expect(after.log).toEqual({ foreign: [], errors: [] });
 });
 
-test('a worker that is refused: a large model is laid out on the page', async ({
+test('a large model is laid out on the page when the worker is blocked', async ({
   page
 }) => {
   const opened = await Opened.at(page, 'vscode');
@@ -248,9 +246,7 @@ test('a worker that is refused: a large model is laid out on the page', async ({
   expect(opened.log.foreign).toEqual([]);
 });
 
-test('copying and saving that are refused end in a clear line', async ({
-  page
-}) => {
+test('blocked copying and saving show a clear message', async ({ page }) => {
   const opened = await Opened.at(page, 'colab');
   await opened.cell(
     'from py_autodoc import Autodoc',

@@ -43,9 +43,7 @@ async function menu(page: Page, name: string | RegExp): Promise<void> {
   await page.getByRole('menuitem', { name }).click();
 }
 
-test('traces what leads to a node, what comes of it and what lies between two', async ({
-  page
-}) => {
+test('traces upstream, downstream and between two nodes', async ({ page }) => {
   await open(page, 'resnet_tiny.onnx');
   await page.keyboard.press('e');
   await page.keyboard.press('Control+f');
@@ -101,7 +99,7 @@ test('hides, shows only, and shows all again', async ({ page }) => {
   await expect(cards(page)).not.toHaveCount(1);
 });
 
-test('several selected: their costs together', async ({ page }) => {
+test('several selected nodes show the sum of their costs', async ({ page }) => {
   await open(page, 'resnet50.onnx');
   const costs = inspector(page);
   await reveal(page, 'node_Conv_753');
@@ -130,7 +128,7 @@ test('several selected: their costs together', async ({ page }) => {
   await expect(costs).toContainText(/[3-9]\d* boxes/);
 });
 
-test('goes back and forward through selections and opened blocks', async ({
+test('goes back and forward through selections and expanded blocks', async ({
   page
 }) => {
   await open(page, 'bert_dyn.onnx');
@@ -147,7 +145,7 @@ test('goes back and forward through selections and opened blocks', async ({
   await expect(block).toHaveAttribute('aria-expanded', 'false');
 });
 
-test('stores a view and returns to it', async ({ page }) => {
+test('saves a view and returns to it', async ({ page }) => {
   await open(page, 'bert_dyn.onnx');
   const world = graph(page).locator('svg > g').first();
   const block = box(page, /^BertEmbeddings/);
@@ -169,7 +167,7 @@ test('stores a view and returns to it', async ({ page }) => {
   await expect(overlay).toHaveValue('macs');
 });
 
-test('a stored view knows what was hidden, which part of a repeat was shown and the scale', async ({
+test('a saved view restores hidden nodes, the shown instance of a repeat and the scale', async ({
   page
 }) => {
   await open(page, 'bert_base.onnx');
@@ -232,7 +230,7 @@ test('copies names and a link that opens the same view', async ({ page }) => {
   await expect(world).toHaveAttribute('transform', at!);
 });
 
-test('the context menu does what its entries say', async ({ page }) => {
+test('the entries of the context menu run their actions', async ({ page }) => {
   await open(page, 'bert_dyn.onnx');
   await setOpen(page, /^BertEmbeddings/, true);
   await box(page, /^BertEmbeddings/).click({
@@ -264,9 +262,7 @@ test('the context menu does what its entries say', async ({ page }) => {
   await expect(graph(page).locator('.oad-panel')).toHaveCount(0);
 });
 
-test('finds by expression and walks through what it found', async ({
-  page
-}) => {
+test('finds by expression and steps through the matches', async ({ page }) => {
   await open(page, 'resnet50.onnx');
   const search = page.getByRole('textbox', { name: 'Find in the model' });
   const found = page.locator('.oad-Search-count');
@@ -295,7 +291,7 @@ test('finds by expression and walks through what it found', async ({
   await expect(found).toHaveText('none');
 });
 
-test('filters, sorts and groups the table; CSV is what is shown', async ({
+test('filters, sorts and groups the table; the CSV has the rows shown', async ({
   page
 }) => {
   await open(page, 'resnet50.onnx');
@@ -346,7 +342,9 @@ test('filters, sorts and groups the table; CSV is what is shown', async ({
   );
 });
 
-test('cycles the heatmap and narrows it by the legend', async ({ page }) => {
+test('cycles the heatmap and limits its range in the legend', async ({
+  page
+}) => {
   await open(page, 'resnet50.onnx');
   const overlay = page.getByLabel('Heatmap').first();
   const seen = new Set([await overlay.inputValue()]);
@@ -438,7 +436,7 @@ test('a click on a wire shows its tensor', async ({ page }) => {
   }
 });
 
-test('saves SVG, PNG and DOT of what is shown', async ({ page }) => {
+test('saves SVG, PNG and DOT of the graph shown', async ({ page }) => {
   await open(page, 'resnet50.onnx');
   await page.keyboard.press('Shift+E');
   await expect(graph(page).locator('.oad-panel')).toHaveCount(0);
@@ -479,7 +477,7 @@ test('saves SVG, PNG and DOT of what is shown', async ({ page }) => {
   expect(readFileSync(await dot.path(), 'utf8')).toMatch(/^digraph/);
 });
 
-test('saved pictures are light or dark as wanted, whatever the page is', async ({
+test('saved images are light or dark as chosen, whatever the theme of the page', async ({
   page
 }) => {
   const choose = async (look?: string): Promise<string> => {
@@ -516,7 +514,7 @@ test('a saved page opens again from disk', async ({ page, context }, info) => {
 test.describe('by touch', () => {
   test.use({ hasTouch: true });
 
-  test('two fingers zoom, a long press asks, a double tap opens', async ({
+  test('two fingers zoom, a long press opens the menu, a double tap expands', async ({
     page
   }) => {
     await open(page, 'bert_dyn.onnx');
@@ -572,7 +570,7 @@ test.describe('by touch', () => {
   });
 });
 
-test('a first double click opens a block where the inspector is to open, and it stays in view', async ({
+test('a block expanded by a first double click stays in view when the inspector opens over it', async ({
   page
 }) => {
   await open(page, 'resnet50.onnx', { width: 1000 });
@@ -595,9 +593,7 @@ test('a first double click opens a block where the inspector is to open, and it 
     .toBe(true);
 });
 
-test('the picture stays where it is when the inspector is opened beside it', async ({
-  page
-}) => {
+test('the graph does not move when the inspector opens', async ({ page }) => {
   await open(page, 'resnet50.onnx', { width: 1000 });
   const block = box(page, /^ResNetStage stages\.0/);
   const from = await rectOf(block);
@@ -611,7 +607,7 @@ test('the picture stays where it is when the inspector is opened beside it', asy
   }).toPass();
 });
 
-test('the table by blocks begins inside the one that holds all; tags are a column', async ({
+test('the table by blocks starts inside the outermost block; tags are a column', async ({
   page
 }) => {
   await open(page, 'bert_base.onnx');
@@ -631,7 +627,7 @@ test('the table by blocks begins inside the one that holds all; tags are a colum
   await expect(layers).toContainText('/BertLayer.0/');
 });
 
-test('names stay in view where the table is scrolled to its last column', async ({
+test('names stay in view when the table is scrolled to its last column', async ({
   page
 }) => {
   await open(page, 'resnet50.onnx', { width: 900 });
@@ -649,7 +645,7 @@ test('names stay in view where the table is scrolled to its last column', async 
   expect((await rectOf(foot)).x).toBeCloseTo(x, 0);
 });
 
-test('curves are as high as the panel, however many operators there are', async ({
+test('curves fill the height of the panel, however many operators there are', async ({
   page
 }) => {
   await open(page, 'silero_vad.onnx', { width: 1100, height: 720 });
@@ -665,7 +661,7 @@ test('curves are as high as the panel, however many operators there are', async 
   await expect(plots.first()).toBeInViewport({ ratio: 1 });
 });
 
-test('what is assumed can be read where the panel is narrow', async ({
+test('the mark of assumed values is readable in a narrow panel', async ({
   page
 }) => {
   await open(page, 'llama_cache.onnx', { width: 700, height: 720 });
@@ -676,7 +672,7 @@ test('what is assumed can be read where the panel is narrow', async ({
   expect(await panel.evaluate(it => it.scrollWidth - it.clientWidth)).toBe(0);
 });
 
-test('a long layout tells how far it is; Escape brings the picture back', async ({
+test('a long layout shows its progress; Escape restores the previous graph', async ({
   page
 }) => {
   // While `slow` is set each look at the clock is a second later, so that the layout lets the page go

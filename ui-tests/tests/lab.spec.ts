@@ -6,7 +6,7 @@ import { box, pick, rectOf, reveal } from './pages';
 
 const root = process.env.JUPYTERLAB_GALATA_ROOT_DIR ?? '';
 
-test('a double click shows the graph; a click on a node its MACs', async ({
+test('a double click shows the graph; a click on a node shows its MACs', async ({
   page,
   log
 }) => {
@@ -51,7 +51,7 @@ test('the bytes of a 300 MB model never reach the browser and no checkpoint is w
   expect(fs.statSync(path.join(root, 'big.onnx')).size).toBeGreaterThan(3e8);
 });
 
-test('search finds, counts, steps and opens what hides a match', async ({
+test('search finds, counts and steps through matches, and expands blocks that hide them', async ({
   page
 }) => {
   const panel = await openModel(page, 'bert_base.onnx');
@@ -82,7 +82,7 @@ test('the heatmap colours the graph and names its scale', async ({ page }) => {
   await expect(panel.locator('.oad-Legend')).toBeVisible();
 });
 
-test('table and graph follow each other', async ({ page }) => {
+test('the table and the graph share the selection', async ({ page }) => {
   const panel = await openModel(page, 'resnet50.onnx');
   await panel.getByRole('tab', { name: /Layers/ }).click();
   const table = panel.getByRole('grid', { name: 'Layers' });
@@ -97,7 +97,7 @@ test('table and graph follow each other', async ({ page }) => {
   );
 });
 
-test('a symbol gets a value and every number follows', async ({ page }) => {
+test('setting a symbolic dimension updates every number', async ({ page }) => {
   const panel = await openModel(page, 'bert_dyn.onnx');
   await panel.getByRole('tab', { name: /Dimensions/ }).click();
   const dims = panel.getByRole('tabpanel');
@@ -111,7 +111,7 @@ test('a symbol gets a value and every number follows', async ({ page }) => {
   );
 });
 
-test('a batch that the file has fixed is followed when the tab opens', async ({
+test('a fixed batch size can be changed in the Dimensions tab', async ({
   page,
   log
 }) => {
@@ -154,7 +154,7 @@ test('a decoder is planned on the chosen device', async ({ page, log }) => {
   expect(log.errors).toEqual([]);
 });
 
-test('a script-laden model stays inert', async ({ page, log }) => {
+test('scripts in a model never run', async ({ page, log }) => {
   const panel = await openModel(page, 'hostile.onnx');
   await panel
     .getByRole('button', { name: /^Relu\b/ })
@@ -169,7 +169,10 @@ test('a script-laden model stays inert', async ({ page, log }) => {
   expect(log.errors).toEqual([]);
 });
 
-test('a broken file says what it is and what to do', async ({ page, log }) => {
+test('a broken file shows the problem and what to do', async ({
+  page,
+  log
+}) => {
   await page.locator('.jp-DirListing-item[title^="Name: lfs.onnx"]').dblclick();
   const fault = current(page).getByRole('alert');
   await expect(fault).toContainText('Git LFS');
@@ -283,7 +286,7 @@ test('everything is reachable by keyboard', async ({ page }) => {
   );
 });
 
-test('keys work after a double click, and when one comes back to the tab', async ({
+test('keys work after a double click and after returning to the tab', async ({
   page
 }) => {
   const panel = await openModel(page, 'resnet_tiny.onnx');
@@ -312,7 +315,7 @@ test('keys work after a double click, and when one comes back to the tab', async
   await expect(panel.locator('.oad-Search-input')).toBeFocused();
 });
 
-test('the focus stays where the reader put it while a model opens', async ({
+test('the focus stays where the user put it while a model opens', async ({
   page
 }) => {
   await page.evaluate(() => {
@@ -333,7 +336,7 @@ test('the focus stays where the reader put it while a model opens', async ({
   await expect(palette.first()).toBeFocused();
 });
 
-test('a tip tells what the box under the pointer is', async ({ page }) => {
+test('a tooltip describes the box under the pointer', async ({ page }) => {
   const panel = await openModel(page, 'resnet50.onnx');
   await reveal(panel, 'op=MaxPool');
   const rect = await rectOf(box(panel, /^MaxPool/));
@@ -345,7 +348,7 @@ test('a tip tells what the box under the pointer is', async ({ page }) => {
   await expect(tip).toHaveCount(0);
 });
 
-test('looks right in the dark', async ({ page }, info) => {
+test('the dark theme is applied', async ({ page }, info) => {
   await page.theme.setDarkTheme();
   const panel = await openModel(page, 'bert_base.onnx');
   const colour = await panel

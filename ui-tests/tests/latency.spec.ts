@@ -49,7 +49,7 @@ function seconds(text: string): number {
   return Number(number) * { s: 1, ms: 1e-3, µs: 1e-6, ns: 1e-9 }[unit]!;
 }
 
-test('a device colours the graph, fills the table and is in links', async ({
+test('choosing a device colours the graph, fills the table and is kept in links', async ({
   page
 }) => {
   await open(page, 'bert_dyn.onnx', { width: 1900 });
@@ -96,7 +96,7 @@ test('a device colours the graph, fills the table and is in links', async ({
   expect(seconds(await tile(fresh).innerText())).toBe(whole);
 });
 
-test('times follow the sizes; a kernel says what bounds it', async ({
+test('times follow the dimensions; a kernel shows what bounds it', async ({
   page
 }) => {
   await open(page, 'bert_dyn.onnx');
@@ -129,7 +129,7 @@ test('times follow the sizes; a kernel says what bounds it', async ({
   await expect(inspector(page)).not.toContainText('Kernel');
 });
 
-test('narrow and dark: the list of devices stays in the window', async ({
+test('the list of devices stays in the window when narrow and dark', async ({
   page
 }) => {
   await open(page, 'resnet50.onnx', { width: 700, height: 600, dark: true });
@@ -145,7 +145,7 @@ test('narrow and dark: the list of devices stays in the window', async ({
 });
 
 for (const width of [700, 1100]) {
-  test(`device and sizes can be read beside the totals, ${width} px wide`, async ({
+  test(`device and dimensions are readable next to the totals, ${width} px wide`, async ({
     page
   }) => {
     await open(page, 'bert_dyn.onnx', { width });

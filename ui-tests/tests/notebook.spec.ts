@@ -5,7 +5,7 @@ import { test } from './helpers';
 import { drawn, notebook } from './notebooks';
 import { rectOf } from './pages';
 
-test('a cell shows the model, and what is selected in it is a Python value', async ({
+test('a cell shows the model, and its selection is a Python value', async ({
   page,
   log
 }) => {
@@ -41,7 +41,7 @@ test('a cell shows the model, and what is selected in it is a Python value', asy
   expect(log.foreign).toEqual([]);
 });
 
-test('a slider linked in the page alone moves the numbers, and the kernel hears of it', async ({
+test('a slider linked in the page updates the numbers, and the kernel gets the value', async ({
   page,
   log
 }) => {
@@ -87,7 +87,7 @@ test('a slider linked in the page alone moves the numbers, and the kernel hears 
   expect(log.foreign).toEqual([]);
 });
 
-test('in boxes: widgets share a row, and hidden ones are drawn when they are shown', async ({
+test('widgets in boxes share a row, and hidden ones are drawn when they are shown', async ({
   page,
   log
 }) => {
@@ -121,7 +121,7 @@ test('in boxes: widgets share a row, and hidden ones are drawn when they are sho
   expect(log.errors).toEqual([]);
 });
 
-test('one widget in two cells: the one that is moved leads, the other follows', async ({
+test('one widget in two cells: changes in one view apply to the other', async ({
   page
 }) => {
   await notebook(page, 'twice.ipynb', [
@@ -143,7 +143,7 @@ test('one widget in two cells: the one that is moved leads, the other follows', 
   await expect(open(0)).toHaveAttribute('aria-expanded', 'true');
 });
 
-test('two models compared: from change to change, only changes, blocks, and both as one graph', async ({
+test('two models are compared: stepping through changes, only changes, blocks, merged graph', async ({
   page,
   log
 }) => {

@@ -38,7 +38,7 @@ async function readable(page: Page): Promise<number> {
 }
 
 for (const model of ['ten_thousand.onnx', 'bert_base.onnx', 'resnet50.onnx']) {
-  test(`all of ${model} expanded can be read; O shows the first picture again`, async ({
+  test(`${model} is readable when fully expanded; O restores the initial view`, async ({
     page
   }) => {
     await open(page, model);
@@ -66,7 +66,7 @@ for (const model of ['ten_thousand.onnx', 'bert_base.onnx', 'resnet50.onnx']) {
   });
 }
 
-test('colours keep their scale when a block is opened, until they are asked to change', async ({
+test('colours keep their scale when a block is expanded, until it is reset', async ({
   page
 }) => {
   await open(page, 'bert_base.onnx');
@@ -88,7 +88,7 @@ test('colours keep their scale when a block is opened, until they are asked to c
   await expect(rescale(page)).toHaveCount(0);
 });
 
-test('a block says what it does next, what goes in and what comes out', async ({
+test('the inspector of a block has Expand or Collapse, its inputs and its outputs', async ({
   page
 }) => {
   await open(page, 'bert_base.onnx');
@@ -106,7 +106,9 @@ test('a block says what it does next, what goes in and what comes out', async ({
   await expect(box(page, /^encoder/)).toHaveAttribute('aria-expanded', 'false');
 });
 
-test('repeated parts lead to their box', async ({ page }) => {
+test('repeated blocks in the inspector of the model select their box', async ({
+  page
+}) => {
   await open(page, 'bert_base.onnx');
   await inspector(page).getByRole('button', { name: 'BertLayer ×12' }).click();
   await expect(inspector(page).locator('.oad-Inspector-name')).toContainText(
@@ -114,7 +116,7 @@ test('repeated parts lead to their box', async ({ page }) => {
   );
 });
 
-test('a device leaves the picture where it is', async ({ page }) => {
+test('choosing a device does not move the graph', async ({ page }) => {
   await open(page, 'bert_base.onnx');
   await setOpen(page, /^encoder/, true);
   await pick(page, /^BertEmbeddings/);
@@ -140,7 +142,7 @@ test('a device leaves the picture where it is', async ({ page }) => {
   expect(await place()).toBe(at);
 });
 
-test('the panel of the model opens where the picture leaves room for it', async ({
+test('the inspector of the model opens if the graph leaves room for it', async ({
   page
 }) => {
   // Wide enough for the panel, but not beside a picture as long as this one.

@@ -56,7 +56,7 @@ function alone(seen: ISeen): void {
   expect(fetched[0]).toMatch(/^file:/);
 }
 
-test('shows the model, its numbers and a node, and asks nobody', async ({
+test('shows the model, its numbers and a node without network requests', async ({
   page
 }) => {
   const seen = await open(page, 'bert_base.onnx');
@@ -81,14 +81,14 @@ test('a large model is laid out in the worker of the page', async ({
   alone(seen);
 });
 
-test('dimensions are told, not asked for', async ({ page }) => {
+test('dimensions are shown but cannot be changed', async ({ page }) => {
   const seen = await open(page, 'bert_dyn.onnx');
   await page.getByRole('tab', { name: /Dimensions/ }).click();
   await expect(page.locator('.oad-Dims')).toContainText('assumed');
   alone(seen);
 });
 
-test('names of a hostile model stay text', async ({ page }) => {
+test('names in a hostile model are shown as text', async ({ page }) => {
   const seen = await open(page, 'hostile.onnx');
   expect(
     await page.evaluate(() => (window as { PWNED?: number }).PWNED)
@@ -130,7 +130,7 @@ function cellsOf(card: string): string[][] {
     );
 }
 
-test('the report has the tables of the card, and is what is printed', async ({
+test('the report has the tables of the model card and is the part that is printed', async ({
   page
 }) => {
   await page.emulateMedia({ colorScheme: 'dark' });

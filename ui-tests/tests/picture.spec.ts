@@ -17,7 +17,7 @@ import {
 const selected = (page: Page) => graph(page).locator('.oad-ring-selected');
 
 for (const width of [700, 1000, 1400]) {
-  test(`all of an encoder is in a first picture, ${width} px wide`, async ({
+  test(`the initial view of an encoder shows all of it, ${width} px wide`, async ({
     page
   }) => {
     await open(page, 'bert_dyn.onnx', { width });
@@ -35,7 +35,7 @@ for (const width of [700, 1000, 1400]) {
   });
 }
 
-test('M opens the chip of a card as a box, and makes it a chip again', async ({
+test('M expands the chip of a box to a separate box and back', async ({
   page
 }) => {
   await open(page, 'bert_dyn.onnx', { width: 1000 });
@@ -48,7 +48,9 @@ test('M opens the chip of a card as a box, and makes it a chip again', async ({
   await expect(mask).toHaveCount(0);
 });
 
-test('a stub tells both of its ends and leads to them', async ({ page }) => {
+test('a connector names both of its ends and selects them', async ({
+  page
+}) => {
   await open(page, 'bert_base.onnx');
   await setOpen(page, /BertLayer ×12/, true);
   const name = 'Tensor where, 1×1×128×128, from Where node_where, to 12 nodes';
@@ -67,7 +69,7 @@ test('a stub tells both of its ends and leads to them', async ({ page }) => {
   await expect(said(page)).toHaveText('Selected: node_where');
 });
 
-test('Enter on a stub opens its details where they were closed', async ({
+test('Enter on a connector opens the inspector if it was closed', async ({
   page
 }) => {
   await open(page, 'bert_base.onnx');
@@ -82,7 +84,7 @@ test('Enter on a stub opens its details where they were closed', async ({
   await expect(inspector(page)).toContainText('where');
 });
 
-test('a pill of several selects them all and lets one be picked', async ({
+test('grouped inputs are selected together, and one can be picked', async ({
   page
 }) => {
   await open(page, 'llama_cache.onnx');
@@ -100,7 +102,7 @@ test('a pill of several selects them all and lets one be picked', async ({
   await expect(inspector(page)).toContainText('Total size98.3 kB (98,304)');
 });
 
-test('in a narrow tab the bar keeps all its tools and room for the query', async ({
+test('the toolbar keeps all its tools and room for the query in a narrow tab', async ({
   page
 }) => {
   await open(page, 'ten_thousand.onnx', { width: 700 });

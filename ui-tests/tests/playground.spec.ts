@@ -4,7 +4,7 @@ import { expect } from '@playwright/test';
 import { test } from './helpers';
 import { drawn, notebook } from './notebooks';
 
-test('a scale is moved, and the outputs follow; undo takes it back', async ({
+test('changing a scale updates the outputs, and undo restores it', async ({
   page,
   log
 }) => {

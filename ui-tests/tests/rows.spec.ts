@@ -14,7 +14,7 @@ const inside = (page: Page, name: RegExp) => async () => {
   );
 };
 
-test('a network that is far longer than the pane is in view as a whole', async ({
+test('a network much longer than the pane is entirely in view', async ({
   page
 }) => {
   await open(page, 'resnet50.onnx', { width: 1100, height: 820 });
@@ -34,7 +34,7 @@ test('a network that is far longer than the pane is in view as a whole', async (
   expect(Math.abs(after.y - before.y)).toBeLessThan(2);
 });
 
-test('K goes round: one row, top to bottom, rows, and what is best', async ({
+test('K cycles through one row, top to bottom, rows and automatic', async ({
   page
 }) => {
   await open(page, 'resnet50.onnx', { width: 1100, height: 820 });

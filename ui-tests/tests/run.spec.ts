@@ -27,7 +27,7 @@ async function drop(
   await graph.dispatchEvent('drop', { dataTransfer: data });
 }
 
-test('a profile that is dropped on the graph paints it, and says what it could not place', async ({
+test('a profile dropped on the graph colours it and lists the entries that match no node', async ({
   page
 }) => {
   const view = await openModel(page, 'digits_cnn.onnx');
@@ -49,7 +49,7 @@ test('a profile that is dropped on the graph paints it, and says what it could n
   await expect(view.getByRole('alert')).toContainText('another model');
 });
 
-test('a model is verified against its original, on the same samples', async ({
+test('a model is verified against its original on the same samples', async ({
   page
 }) => {
   const view = await openModel(page, 'digits_cnn.onnx');

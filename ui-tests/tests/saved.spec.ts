@@ -110,7 +110,7 @@ test('two saved models are linked', async ({ page }) => {
   );
 });
 
-test('the models of a box are shown one under the other, each by itself', async ({
+test('the models of a widget box are shown below each other, not linked', async ({
   page
 }) => {
   await made(page, 'saved-box.ipynb', [
@@ -138,7 +138,7 @@ test('the models of a box are shown one under the other, each by itself', async 
   await expect(saved.last().locator('.oad-Inspector')).toContainText('MaxPool');
 });
 
-test('a model too large to be kept leaves its picture', async ({ page }) => {
+test('a model too large to be saved is shown as an image', async ({ page }) => {
   await made(page, 'saved-large.ipynb', [
     [
       'from py_autodoc import Autodoc',
@@ -152,7 +152,7 @@ test('a model too large to be kept leaves its picture', async ({ page }) => {
   await expect(page.locator('.jp-Notebook')).not.toContainText('not found');
 });
 
-test('another view of the notebook shows the living widget too', async ({
+test('a second view of the notebook shows the live widget too', async ({
   page
 }) => {
   await notebook(page, 'alive.ipynb', [

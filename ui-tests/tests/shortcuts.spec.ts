@@ -24,7 +24,7 @@ async function bind(
 const SELECTOR =
   '.oad-LabPanel :focus:not(:read-write):not(select):not([role=menuitem]):not(.oad-Merged *)';
 
-test('keys work as they come, and text boxes take text', async ({ page }) => {
+test('default shortcuts work, and text boxes take text', async ({ page }) => {
   const panel = await openModel(page, 'resnet_tiny.onnx');
   const outline = panel.locator('.oad-Outline');
   const start = await outline.count();
@@ -40,7 +40,7 @@ test('keys work as they come, and text boxes take text', async ({ page }) => {
   await expect(outline).toHaveCount(start);
 });
 
-test('a user binds another key: it works, the old one does not, the help says so', async ({
+test('a key bound by the user replaces the default one, also in the help', async ({
   page
 }) => {
   const panel = await openModel(page, 'resnet_tiny.onnx');

@@ -4,7 +4,7 @@ import { expect, graph, open, reveal, test } from './pages';
 
 const SCOPE = 'm.resnet.encoder.stages.0.layers.0.layer.0';
 
-test('a scope is searched, and the inspector says what is known of it', async ({
+test('a scope can be searched, and the inspector shows its tag and origins', async ({
   page
 }) => {
   await open(page, 'tagged.onnx');
@@ -27,7 +27,7 @@ test('a scope is searched, and the inspector says what is known of it', async ({
   ]);
 });
 
-test('a tag is searched with a glob, and the outline has its levels', async ({
+test('a tag can be searched with a glob, and the outline has its levels', async ({
   page
 }) => {
   await open(page, 'tagged.onnx', { width: 1900 });

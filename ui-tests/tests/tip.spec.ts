@@ -39,7 +39,7 @@ async function expectBeside(page: Page, rect: IRect): Promise<void> {
 }
 
 for (const dark of [false, true]) {
-  test(`the pointer rests on a node, a pill and an open block; ${dark ? 'dark' : 'light'}`, async ({
+  test(`a node, a pill and an expanded block have a tooltip; ${dark ? 'dark' : 'light'}`, async ({
     page
   }) => {
     await open(page, 'resnet_tiny.onnx', { dark });
@@ -65,7 +65,7 @@ for (const dark of [false, true]) {
   });
 }
 
-test('a drag, a zoom, a click and Escape take the tip away', async ({
+test('a drag, a zoom, a click and Escape close the tooltip', async ({
   page
 }) => {
   await open(page, 'resnet_tiny.onnx');
@@ -97,7 +97,7 @@ test('a drag, a zoom, a click and Escape take the tip away', async ({
   await expect(tip(page)).toHaveCount(0);
 });
 
-test('the ring of the keyboard has its tip, which describes the box', async ({
+test('the box with keyboard focus has a tooltip that describes it', async ({
   page
 }) => {
   await open(page, 'resnet_tiny.onnx');
@@ -119,7 +119,7 @@ test('the ring of the keyboard has its tip, which describes the box', async ({
   await expect(graph(page).locator('[aria-describedby]')).toHaveCount(0);
 });
 
-test('from afar boxes are on a canvas and have their tips too', async ({
+test('boxes drawn on a canvas when zoomed out have tooltips too', async ({
   page
 }) => {
   await open(page, 'resnet_tiny.onnx');

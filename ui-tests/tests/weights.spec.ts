@@ -38,7 +38,7 @@ async function saveFirst(page: Page, inspector: Locator): Promise<ISaved> {
   };
 }
 
-test('values of a weight are read when asked for', async ({ page, log }) => {
+test('values of a weight are read on request', async ({ page, log }) => {
   const panel = await openModel(page, 'resnet_tiny.onnx');
   const inspector = await inspect(panel, /^Conv/);
   const asked = (): number =>
@@ -62,10 +62,7 @@ test('values of a weight are read when asked for', async ({ page, log }) => {
   expect(asked()).toBe(1);
 });
 
-test('a file that is not there is named with the way out', async ({
-  page,
-  log
-}) => {
+test('a missing file is named with a way to fix it', async ({ page, log }) => {
   const panel = await openModel(page, 'bert_base.onnx');
   await panel.locator('.oad-Viewer').focus();
   await page.keyboard.press('Control+f');
@@ -85,9 +82,7 @@ test('a file that is not there is named with the way out', async ({
   log.errors.length = 0;
 });
 
-test('all values of a weight are saved as a file of numpy', async ({
-  page
-}) => {
+test('all values of a weight are saved as a NumPy file', async ({ page }) => {
   const panel = await openModel(page, 'resnet_tiny.onnx');
   const inspector = await inspect(panel, /^Conv/);
   const saved = await saveFirst(page, inspector);
@@ -100,7 +95,7 @@ test('all values of a weight are saved as a file of numpy', async ({
   expect(Number(await cell.textContent())).toBeCloseTo(saved.values[0], 5);
 });
 
-test('the kernel reads them for a widget', async ({ page }) => {
+test('the kernel reads the values for a widget', async ({ page }) => {
   await notebook(page, 'npy.ipynb', [
     [
       'import py_autodoc',
